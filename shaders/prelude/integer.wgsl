@@ -1,0 +1,102 @@
+// Integers. Division is by magnitude in u32: signed `/` and `%` differ between drivers, and a
+// division by 0 must give 0.
+
+fn div_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    return select(a / max(b, vec4<u32>(1u)), vec4<u32>(0u), b == vec4<u32>(0u));
+}
+
+fn rem_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    return select(a - (a / max(b, vec4<u32>(1u))) * b, vec4<u32>(0u), b == vec4<u32>(0u));
+}
+
+fn div_floor_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    return div_u32(a, b);
+}
+
+fn rem_floor_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    return rem_u32(a, b);
+}
+
+// Magnitude; that of the least integer is itself, read as unsigned.
+fn magnitude_i32(x: vec4<i32>) -> vec4<u32> {
+    let bits = bitcast<vec4<u32>>(x);
+    return select(bits, ~bits + 1u, x < vec4<i32>(0));
+}
+
+// The integer of magnitude `m`, negative where asked for.
+fn signed_i32(m: vec4<u32>, negative: vec4<bool>) -> vec4<i32> {
+    return bitcast<vec4<i32>>(select(m, ~m + 1u, negative));
+}
+
+fn div_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    return signed_i32(div_u32(magnitude_i32(a), magnitude_i32(b)), (a ^ b) < vec4<i32>(0));
+}
+
+fn rem_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    return signed_i32(rem_u32(magnitude_i32(a), magnitude_i32(b)), a < vec4<i32>(0));
+}
+
+fn div_floor_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    let down = (rem_i32(a, b) != vec4<i32>(0)) & ((a ^ b) < vec4<i32>(0));
+    return div_i32(a, b) - select(vec4<i32>(0), vec4<i32>(1), down);
+}
+
+fn rem_floor_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    let r = rem_i32(a, b);
+    return r + select(vec4<i32>(0), b, (r != vec4<i32>(0)) & ((a ^ b) < vec4<i32>(0)));
+}
+
+fn neg_i32(x: vec4<i32>) -> vec4<i32> {
+    return signed_i32(bitcast<vec4<u32>>(x), vec4<bool>(true));
+}
+
+fn neg_u32(x: vec4<u32>) -> vec4<u32> {
+    return ~x + 1u;
+}
+
+fn sign_i32(x: vec4<i32>) -> vec4<i32> {
+    return select(vec4<i32>(0), vec4<i32>(1), x > vec4<i32>(0)) - select(vec4<i32>(0), vec4<i32>(1), x < vec4<i32>(0));
+}
+
+fn sign_u32(x: vec4<u32>) -> vec4<u32> {
+    return min(x, vec4<u32>(1u));
+}
+
+fn shl_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    return select(a << (b & vec4<u32>(31u)), vec4<u32>(0u), b > vec4<u32>(31u));
+}
+
+// A negative amount is a large one when read as unsigned.
+fn shl_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    return bitcast<vec4<i32>>(shl_u32(bitcast<vec4<u32>>(a), bitcast<vec4<u32>>(b)));
+}
+
+fn shr_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    return select(a >> (b & vec4<u32>(31u)), vec4<u32>(0u), b > vec4<u32>(31u));
+}
+
+fn shr_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    return a >> min(bitcast<vec4<u32>>(b), vec4<u32>(31u));
+}
+
+// Square and multiply, modulo 2^32.
+fn pow_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    var power = vec4<u32>(1u);
+    var base = a;
+    var exponent = b;
+    while (any(exponent != vec4<u32>(0u))) {
+        power *= select(vec4<u32>(1u), base, (exponent & vec4<u32>(1u)) != vec4<u32>(0u));
+        base *= base;
+        exponent >>= vec4<u32>(1u);
+    }
+    return power;
+}
+
+// A negative exponent gives 0, except that 1 stays 1 and -1 alternates.
+fn pow_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    let power = bitcast<vec4<i32>>(pow_u32(bitcast<vec4<u32>>(a), bitcast<vec4<u32>>(max(b, vec4<i32>(0)))));
+    let odd = (b & vec4<i32>(1)) != vec4<i32>(0);
+    let unit = (a == vec4<i32>(1)) | (a == vec4<i32>(-1));
+    let inverse = select(vec4<i32>(0), select(vec4<i32>(1), a, odd), unit);
+    return select(power, inverse, b < vec4<i32>(0));
+}

@@ -1,0 +1,170 @@
+//! The CPU path: a device like any other, and the reference that checks them.
+
+mod eval;
+mod kernels;
+mod load;
+mod math;
+
+use std::fmt::Write;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result, bail};
+use crate::expr::{Backend, Input, Program, Reading, Source, Storage};
+use crate::layout::Layout;
+
+/// The CPU as a device.
+#[derive(Debug, Default)]
+pub(crate) struct CpuDevice;
+
+/// Elements in memory, aligned for every type. Locks of several buffers are always taken in the
+/// order of their addresses.
+struct Buffer(RwLock<Vec<u64>>);
+
+fn words(bytes: usize) -> Result<Vec<u64>> {
+    let words = bytes.div_ceil(8);
+    // A zeroed allocation cannot report that it failed, so ask first.
+    match Vec::<u64>::new().try_reserve_exact(words) {
+        Ok(()) => Ok(vec![0; words]),
+        Err(_) => bail!(Memory, "no memory for {bytes} bytes on the CPU"),
+    }
+}
+
+/// The bytes that elements of `program` take.
+fn size_of(program: &Program) -> Result<usize> {
+    let count = program.shape.count()?;
+    match count.checked_mul(program.dtype.size()) {
+        Some(bytes) => Ok(bytes),
+        None => bail!(Overflow, "the size of {} {} in bytes overflows", program.shape, program.dtype),
+    }
+}
+
+fn buffer(storage: &Storage) -> Result<Arc<Buffer>> {
+    let foreign = || Error::new(ErrorKind::Device, "a tensor of another device reached the CPU");
+    storage.buffer.clone().downcast::<Buffer>().map_err(|_| foreign())
+}
+
+/// Where the elements of a program go.
+enum Target<'a> {
+    New(&'a mut [u8]),
+    /// Bytes of a storage, which inputs may read in the same places.
+    Into(&'a Storage, std::ops::Range<usize>),
+}
+
+fn run(program: &Program, target: Target<'_>) -> Result<()> {
+    let written = match &target {
+        Target::New(_) => None,
+        Target::Into(storage, _) => Some(storage.address()),
+    };
+    let mut buffers: Vec<(usize, Arc<Buffer>)> = Vec::new();
+    for input in &program.inputs {
+        if let Source::Tensor(storage) = &input.source {
+            buffers.push((storage.address(), buffer(storage)?));
+        }
+    }
+    if let Target::Into(storage, _) = &target {
+        buffers.push((storage.address(), buffer(storage)?));
+    }
+    buffers.sort_by_key(|(address, _)| *address);
+    buffers.dedup_by_key(|(address, _)| *address);
+    let mut writing = None;
+    let mut reading = Vec::new();
+    for (address, buffer) in &buffers {
+        if Some(*address) == written {
+            writing = Some(buffer.0.write().unwrap_or_else(PoisonError::into_inner));
+        } else {
+            let guard = buffer.0.read().unwrap_or_else(PoisonError::into_inner);
+            reading.push((*address, guard));
+        }
+    }
+    let find = |storage: &Storage| {
+        let known = reading.iter().find(|(address, _)| *address == storage.address());
+        known.map_or(eval::From::Output, |(_, words)| eval::From::Bytes(bytemuck::cast_slice(words)))
+    };
+    let from = |input: &Input| match &input.source {
+        Source::Tensor(storage) => find(storage),
+        _ => eval::From::Program,
+    };
+    let from: Vec<eval::From<'_>> = program.inputs.iter().map(from).collect();
+    match (target, &mut writing) {
+        (Target::New(out), _) => eval::eval(program, &from, out),
+        (Target::Into(_, range), Some(words)) => {
+            let bytes = bytemuck::cast_slice_mut(words.as_mut_slice());
+            eval::eval(program, &from, &mut bytes[range]);
+        }
+        (Target::Into(..), None) => {}
+    }
+    Ok(())
+}
+
+impl Backend for CpuDevice {
+    fn name(&self) -> String {
+        "cpu".into()
+    }
+
+    fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
+        let mut words = words(bytes.len())?;
+        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        Ok(Storage::new(self, bytes.len() / dtype.size(), Buffer(RwLock::new(words))))
+    }
+
+    fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
+        let bytes = size_of(program)?;
+        let mut words = words(bytes)?;
+        run(program, Target::New(&mut bytemuck::cast_slice_mut(&mut words)[..bytes]))?;
+        Ok(Storage::new(self, bytes / program.dtype.size(), Buffer(RwLock::new(words))))
+    }
+
+    fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
+        let size = program.dtype.size();
+        let elsewhere = |source: &Source, at: &Layout| match source {
+            Source::Tensor(source) => source.same(storage) && at != layout,
+            _ => false,
+        };
+        let direct = layout.is_contiguous()
+            && !program.inputs.iter().any(|input| elsewhere(&input.source, &input.layout));
+        if direct {
+            let start = layout.offset() * size;
+            let range = start..start + size_of(&program)?;
+            return run(&program, Target::Into(storage, range));
+        }
+        let bytes = size_of(&program)?;
+        let mut result = words(bytes)?;
+        let result = &mut bytemuck::cast_slice_mut(&mut result)[..bytes];
+        run(&program, Target::New(result))?;
+        let buffer = buffer(storage)?;
+        let mut words = buffer.0.write().unwrap_or_else(PoisonError::into_inner);
+        eval::scatter(result, size, layout, bytemuck::cast_slice_mut(words.as_mut_slice()));
+        Ok(())
+    }
+
+    fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
+        let bytes = buffer(storage).and_then(|buffer| {
+            let words = buffer.0.read().unwrap_or_else(PoisonError::into_inner);
+            let all: &[u8] = bytemuck::cast_slice(&words);
+            let range = offset * dtype.size()..(offset + count) * dtype.size();
+            let mut bytes = Vec::new();
+            match bytes.try_reserve_exact(range.len()) {
+                Ok(()) => bytes.extend_from_slice(&all[range]),
+                Err(_) => bail!(Memory, "no memory to read {} bytes", range.len()),
+            }
+            Ok(bytes)
+        });
+        Box::pin(std::future::ready(bytes))
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn explain(&self, program: &Program) -> Result<(String, Option<String>)> {
+        let mut text = String::new();
+        let threads = rayon::current_num_threads();
+        let _ = writeln!(
+            text,
+            "runs: one pass of {} steps over blocks in cache, on up to {threads} threads",
+            program.steps.len()
+        );
+        Ok((text, None))
+    }
+}

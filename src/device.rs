@@ -1,0 +1,310 @@
+//! Devices: choosing one, and putting elements onto it.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use crate::cpu::CpuDevice;
+use crate::dtype::Element;
+use crate::error::{Result, bail};
+use crate::expr::{Backend, Expr};
+use crate::gpu::{self, Found, Gpu};
+use crate::layout::{Layout, Shape};
+use crate::tensor::Tensor;
+
+pub use crate::gpu::AdapterKind;
+
+/// The environment variable that [`Device::open`] takes a device's name from.
+pub const DEVICE_VARIABLE: &str = "ZEROSTRIDE_DEVICE";
+
+/// A device: an adapter that was opened, or the CPU path. Clones share it.
+///
+/// ```
+/// use zerostride::Device;
+///
+/// let device = Device::cpu();
+/// assert_eq!(device.name(), "cpu");
+/// let x = device.upload(&[1.0_f32, 2.0], [2])?;
+/// assert_eq!((x * 10.0).to_vec()?, [10.0, 20.0]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Device(Arc<dyn Backend>);
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.name())
+    }
+}
+
+/// An adapter that could be opened, with what it says of itself; or the CPU path.
+#[derive(Clone, Debug)]
+pub struct Adapter {
+    /// The adapter's name, or `cpu`.
+    pub name: String,
+    /// The interface that reaches it: `vulkan`, `metal`, `dx12`, `gl`, `webgpu` or `cpu`.
+    pub backend: &'static str,
+    /// What kind of machine it is.
+    pub kind: AdapterKind,
+    /// The driver and its version, as far as it tells.
+    pub driver: String,
+    found: Option<Found>,
+}
+
+impl Adapter {
+    fn cpu() -> Self {
+        Adapter {
+            name: "cpu".into(),
+            backend: "cpu",
+            kind: AdapterKind::Cpu,
+            driver: format!("this crate, {} threads", rayon::current_num_threads()),
+            found: None,
+        }
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn open(&self) -> Result<Device> {
+        pollster::block_on(self.open_async())
+    }
+
+    /// [`open`](Self::open) without blocking, for the browser.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub async fn open_async(&self) -> Result<Device> {
+        match &self.found {
+            None => Ok(Device::cpu()),
+            Some(found) => Ok(Device(Gpu::open(found).await?)),
+        }
+    }
+
+    /// The limits that matter here, by the names of WebGPU. Empty for the CPU path.
+    pub fn limits(&self) -> Vec<(&'static str, u64)> {
+        let Some(found) = &self.found else { return Vec::new() };
+        let limits = found.adapter.limits();
+        vec![
+            ("max_buffer_size", limits.max_buffer_size),
+            ("max_storage_buffer_binding_size", limits.max_storage_buffer_binding_size),
+            ("max_storage_buffers_per_shader_stage", limits.max_storage_buffers_per_shader_stage.into()),
+            ("max_uniform_buffer_binding_size", limits.max_uniform_buffer_binding_size),
+            ("max_compute_workgroups_per_dimension", limits.max_compute_workgroups_per_dimension.into()),
+            ("max_compute_invocations_per_workgroup", limits.max_compute_invocations_per_workgroup.into()),
+        ]
+    }
+
+    /// The optional features that the adapter has, as wgpu names them.
+    pub fn features(&self) -> Vec<&'static str> {
+        let all = self.found.iter().flat_map(|found| found.adapter.features().iter_names());
+        all.map(|(name, _)| name).collect()
+    }
+
+    /// Whether a name, as [`Device::named`] takes it, means this adapter.
+    fn matches(&self, name: &str) -> bool {
+        let part = |part: &str| {
+            part == self.backend || self.name.to_lowercase().contains(part)
+        };
+        match name.split_once(':') {
+            Some((backend, name)) if backend == self.backend => part(name),
+            _ => part(name),
+        }
+    }
+}
+
+impl Device {
+    /// The CPU path. It always works, and gives the answers that adapters are checked against.
+    pub fn cpu() -> Device {
+        static CPU: LazyLock<Arc<CpuDevice>> = LazyLock::new(Arc::default);
+        Device(CPU.clone())
+    }
+
+    /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real
+    /// GPU, else the CPU path, which beats software adapters.
+    ///
+    /// # Errors
+    /// When the variable names no device, or the driver refuses.
+    pub fn open() -> Result<Device> {
+        pollster::block_on(Self::open_async())
+    }
+
+    /// [`open`](Self::open) without blocking, for the browser.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_async() -> Result<Device> {
+        if let Some(name) = std::env::var(DEVICE_VARIABLE).ok().filter(|name| !name.is_empty()) {
+            return Self::named_async(&name).await;
+        }
+        let all = Self::all_async().await;
+        match all.iter().find(|adapter| adapter.kind != AdapterKind::Cpu) {
+            Some(adapter) => adapter.open_async().await,
+            None => Ok(Device::cpu()),
+        }
+    }
+
+    /// The first device that a name means: `cpu`; a backend (`vulkan`, `metal`, `dx12`, `gl`); a
+    /// part of an adapter's name, in any case; or both as in `vulkan:llvmpipe`.
+    ///
+    /// # Errors
+    /// When there is none of that name, or the driver refuses.
+    ///
+    /// ```
+    /// use zerostride::{Device, ErrorKind};
+    ///
+    /// assert_eq!(Device::named("cpu")?.name(), "cpu");
+    /// let error = Device::named("voodoo").unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Device);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn named(name: &str) -> Result<Device> {
+        pollster::block_on(Self::named_async(name))
+    }
+
+    async fn named_async(name: &str) -> Result<Device> {
+        let wanted = name.to_lowercase();
+        if wanted == "cpu" {
+            return Ok(Device::cpu());
+        }
+        let all = Self::all_async().await;
+        match all.iter().find(|adapter| adapter.backend != "cpu" && adapter.matches(&wanted)) {
+            Some(adapter) => adapter.open_async().await,
+            None => {
+                let names: Vec<String> =
+                    all.iter().map(|a| format!("{} ({})", a.name, a.backend)).collect();
+                bail!(Device, "no device matches '{name}': there are {}", names.join(", "))
+            }
+        }
+    }
+
+    /// Every adapter there is, best kind first, and the CPU path at the end.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let adapters = Device::all();
+    /// assert_eq!(adapters.last().map(|a| a.backend), Some("cpu"));
+    /// ```
+    pub fn all() -> Vec<Adapter> {
+        pollster::block_on(Self::all_async())
+    }
+
+    /// [`all`](Self::all) without blocking, for the browser.
+    pub async fn all_async() -> Vec<Adapter> {
+        let describe = |found: Found| {
+            let info = found.adapter.get_info();
+            Adapter {
+                name: info.name,
+                backend: found.backend,
+                kind: found.kind,
+                driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
+                found: Some(found),
+            }
+        };
+        let found = gpu::find().await.into_iter().map(describe);
+        found.chain(std::iter::once(Adapter::cpu())).collect()
+    }
+
+    /// The backends that have no adapter on this machine, each with the reason that wgpu gives.
+    pub fn missing() -> Vec<(&'static str, String)> {
+        pollster::block_on(async { gpu::missing(&gpu::find().await).await })
+    }
+
+    /// The adapter's name and the interface that reaches it, or `cpu`.
+    pub fn name(&self) -> String {
+        self.0.name()
+    }
+
+    /// Whether both are the same device.
+    pub fn same(&self, other: &Device) -> bool {
+        same_backend(&self.0, &other.0)
+    }
+
+    /// Elements in row-major order onto the device.
+    ///
+    /// # Errors
+    /// When the number of elements is not that of the shape, the adapter's limits are exceeded, or
+    /// there is no memory.
+    ///
+    /// ```
+    /// let device = zerostride::Device::cpu();
+    /// let x = device.upload(&[1_u8, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert_eq!(x.shape(), &[2, 3]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn upload<T: Element>(&self, data: &[T], shape: impl Into<Shape>) -> Result<Tensor<T>> {
+        let layout = Layout::contiguous(shape)?;
+        if layout.count() != data.len() {
+            bail!(
+                Data,
+                "upload of {} elements as {}, which has {}: data and shape must agree",
+                data.len(),
+                layout.shape(),
+                layout.count()
+            );
+        }
+        let storage = self.0.clone().upload(bytemuck::cast_slice(data), T::DTYPE)?;
+        Ok(Tensor::new(self.clone(), storage, layout))
+    }
+
+    /// A tensor of one value.
+    ///
+    /// # Errors
+    /// When the shape overflows, the adapter's limits are exceeded, or there is no memory.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().full([2, 2], 0.5_f32)?;
+    /// assert_eq!(x.to_vec()?, [0.5; 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn full<T: Element>(&self, shape: impl Into<Shape>, value: T) -> Result<Tensor<T>> {
+        Expr::scalar(value).broadcast_to(shape).eval_on(self)
+    }
+
+    /// A tensor of zeros.
+    ///
+    /// # Errors
+    /// As [`full`](Self::full).
+    pub fn zeros<T: Element>(&self, shape: impl Into<Shape>) -> Result<Tensor<T>> {
+        self.full(shape, T::ZERO)
+    }
+
+    /// Waits until everything that was asked for has run.
+    ///
+    /// # Errors
+    /// When the device is lost.
+    pub fn synchronize(&self) -> Result<()> {
+        self.0.synchronize()
+    }
+
+    /// The WGSL of the kernels that this device compiled so far.
+    pub fn kernels(&self) -> Vec<String> {
+        self.0.kernels()
+    }
+
+    pub(crate) fn from_backend(backend: Arc<dyn Backend>) -> Device {
+        Device(backend)
+    }
+
+    pub(crate) fn backend(&self) -> Arc<dyn Backend> {
+        self.0.clone()
+    }
+
+    /// Whether every tensor of an expression lives here.
+    pub(crate) fn agrees<T: Element>(&self, expr: &Expr<T>) -> Result<()> {
+        let foreign = |storage: &crate::expr::Storage| !same_backend(&storage.backend, &self.0);
+        match expr.storages()?.iter().find(|storage| foreign(storage)) {
+            None => Ok(()),
+            Some(storage) => bail!(
+                Device,
+                "a tensor on {} cannot be combined with one on {}: read it with to_vec and upload it there",
+                storage.backend.name(),
+                self.name()
+            ),
+        }
+    }
+}
+
+fn same_backend(a: &Arc<dyn Backend>, b: &Arc<dyn Backend>) -> bool {
+    std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b))
+}

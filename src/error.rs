@@ -1,0 +1,123 @@
+//! The one error type: what was asked, which rule refused it, what to do instead.
+
+use std::fmt;
+use std::panic::Location;
+
+/// The result of every fallible call of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What kind of mistake or failure an [`Error`] is.
+///
+/// ```
+/// use zerostride::{Device, ErrorKind};
+///
+/// let device = Device::cpu();
+/// let error = device.upload(&[1.0_f32; 5], [2, 3]).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Data);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Shapes do not fit each other under a rule, or a view of that shape does not exist.
+    Shape,
+    /// An axis or an index lies outside of its range.
+    Axis,
+    /// Host data does not have the length that the shape needs.
+    Data,
+    /// An element count, a byte size, a rank or an expression is larger than can be represented.
+    Overflow,
+    /// A destination visits an element twice.
+    Alias,
+    /// No adapter, no adapter of that name, or operands that live on different devices.
+    Device,
+    /// A limit or a missing feature of the adapter.
+    Limit,
+    /// The device or the host has no memory left for the request.
+    Memory,
+    /// The device was lost; its tensors are gone.
+    Lost,
+    /// A kernel was refused by the validator or by the driver: a defect of this crate or of the driver.
+    Kernel,
+}
+
+/// An error: values first, then the rule, then the remedy.
+///
+/// Expressions keep the first mistake that was made while they were built, with the source line
+/// of that call, and return it when they are evaluated.
+///
+/// ```
+/// use zerostride::Device;
+///
+/// let device = Device::cpu();
+/// let a = device.zeros::<f32>([2, 3, 4])?;
+/// let b = device.zeros::<f32>([2, 3, 6])?;
+/// let error = (&a + &b).eval().unwrap_err();
+/// assert_eq!(
+///     error.message(),
+///     "cannot broadcast [2, 3, 4] with [2, 3, 6]: axis 2 has lengths 4 and 6 (numpy rule)",
+/// );
+/// assert!(error.to_string().contains(", at src/error.rs:"));
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    location: Option<&'static Location<'static>>,
+}
+
+impl Error {
+    #[cold]
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner { kind, message: message.into(), location: None }))
+    }
+
+    /// The same error with the line of the call that made it, unless it already has one.
+    pub(crate) fn at(mut self, location: &'static Location<'static>) -> Self {
+        self.0.location.get_or_insert(location);
+        self
+    }
+
+    /// What kind of mistake or failure this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The text without the source line.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The call that made the mistake, for errors that an expression kept.
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        self.0.location
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        match self.0.location {
+            Some(at) => write!(f, ", at {}:{}:{}", at.file(), at.line(), at.column()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {}
+
+macro_rules! bail {
+    ($kind:ident, $($text:tt)*) => {
+        return Err($crate::error::Error::new($crate::error::ErrorKind::$kind, format!($($text)*)))
+    };
+}
+pub(crate) use bail;

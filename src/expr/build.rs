@@ -1,0 +1,314 @@
+//! The typed builder: `Expr` and the methods that the op table gives it.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::{Kind, Node, Op, Source, Storage, compat, for_each_op};
+use crate::dtype::{Bits, Element, Float, Integer, Numeric};
+use crate::error::{Error, Result};
+use crate::layout::{Broadcast, Layout, Shape};
+
+/// A recipe for a tensor of `T`: a graph of operations over tensors, scalars and coordinates.
+///
+/// Building one computes nothing and cannot fail. Consuming it, by [`eval`](Expr::eval),
+/// [`to_vec`](Expr::to_vec) or [`Tensor::assign`](crate::Tensor::assign), runs the whole of it as
+/// one kernel, or returns the first mistake that was made while it was built, with the source line
+/// of that call. Operands of different shapes are broadcast by [`Broadcast::NumPy`].
+///
+/// A tensor that an expression names is read when the expression is consumed, so an `assign` in
+/// between shows.
+///
+/// ```
+/// use zerostride::Device;
+///
+/// let device = Device::cpu();
+/// let x = device.upload(&[1.0_f32, 2.0, 3.0, 4.0], [2, 2])?;
+/// let row = device.upload(&[10.0_f32, 20.0], [2])?;
+/// let y = ((&x + &row) * 2.0).permute([1, 0]);
+/// assert_eq!(y.to_vec()?, [22.0, 26.0, 44.0, 48.0]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Expr<T> {
+    node: Result<Arc<Node>>,
+    element: PhantomData<T>,
+}
+
+impl<T> Clone for Expr<T> {
+    fn clone(&self) -> Self {
+        Expr { node: self.node.clone(), element: PhantomData }
+    }
+}
+
+/// What operators take as an operand: tensors and expressions, by value or by reference, and
+/// scalars.
+pub trait IntoExpr<T: Element> {
+    /// The operand as an expression.
+    fn into_expr(self) -> Expr<T>;
+}
+
+impl<T: Element> IntoExpr<T> for Expr<T> {
+    fn into_expr(self) -> Expr<T> {
+        self
+    }
+}
+
+impl<T: Element> IntoExpr<T> for &Expr<T> {
+    fn into_expr(self) -> Expr<T> {
+        self.clone()
+    }
+}
+
+impl<T: Element> IntoExpr<T> for T {
+    fn into_expr(self) -> Expr<T> {
+        Expr::scalar(self)
+    }
+}
+
+impl<T: Element> Expr<T> {
+    pub(super) fn new(node: Result<Arc<Node>>) -> Self {
+        Expr { node, element: PhantomData }
+    }
+
+    pub(crate) fn node(&self) -> Result<&Arc<Node>> {
+        self.node.as_ref().map_err(Error::clone)
+    }
+
+    /// A leaf over elements of a storage.
+    pub(crate) fn tensor(storage: Storage, layout: Layout) -> Self {
+        Self::new(Ok(Node::leaf(T::DTYPE, Source::Tensor(storage), layout)))
+    }
+
+    /// One value, of shape `[]`: it broadcasts to any other.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let ones = Expr::scalar(1_u8).broadcast_to([3]);
+    /// assert_eq!(ones.eval_on(&Device::cpu())?.to_vec()?, [1, 1, 1]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scalar(value: T) -> Self {
+        let layout = Layout::contiguous([]).map_err(|e| e.at(Location::caller()));
+        Self::new(layout.map(|layout| Node::leaf(T::DTYPE, Source::Scalar(value.to_word()), layout)))
+    }
+
+    /// The shape of the result.
+    ///
+    /// # Errors
+    /// The first mistake that was made while building.
+    pub fn shape(&self) -> Result<&Shape> {
+        Ok(&self.node.as_ref().map_err(Error::clone)?.shape)
+    }
+
+    /// The coordinate of each element along `axis`, from 0 on, as an expression of this one's
+    /// shape. Nothing is stored: the kernel knows where it is.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let x = Device::cpu().zeros::<f32>([2, 3])?;
+    /// assert_eq!(x.index(1).to_vec_on(&Device::cpu())?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn index(&self, axis: isize) -> Expr<i32> {
+        let at = Location::caller();
+        let layout = self.shape().and_then(|shape| Layout::coordinate(shape, axis));
+        Expr::new(match layout {
+            Ok(layout) => Ok(Node::leaf(i32::DTYPE, Source::Index, layout)),
+            Err(error) => Err(error.at(at)),
+        })
+    }
+
+    /// Every element converted to `U`, as Rust's `as` does: floats to integers truncate and
+    /// saturate, NaN gives 0; integers wrap; to float rounds to the nearest; anything to bool is
+    /// `x != 0`.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let x = Device::cpu().upload(&[-1.5_f32, 300.0, f32::NAN], [3])?;
+    /// assert_eq!(x.cast::<u8>().to_vec()?, [0, 255, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn cast<U: Element>(&self) -> Expr<U> {
+        let at = Location::caller();
+        Expr::new(match &self.node {
+            Ok(node) if T::DTYPE == U::DTYPE => Ok(node.clone()),
+            Ok(node) => Node::op(Op::Cast, U::DTYPE, &[node]).map_err(|e| e.at(at)),
+            Err(error) => Err(error.clone()),
+        })
+    }
+
+    /// This expression under a view, or the mistake.
+    pub(super) fn view(
+        &self,
+        at: &'static Location<'static>,
+        view: impl Fn(&Layout) -> Result<Layout>,
+    ) -> Self {
+        Self::new(match &self.node {
+            Ok(node) => node.view(&view).map_err(|e| e.at(at)),
+            Err(error) => Err(error.clone()),
+        })
+    }
+}
+
+impl Expr<i32> {
+    /// The coordinates along `axis` of a shape, without a tensor to take them from.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let checkers = (Expr::coordinate([2, 4], 0) + Expr::coordinate([2, 4], 1)) & 1;
+    /// assert_eq!(checkers.to_vec_on(&Device::cpu())?, [0, 1, 0, 1, 1, 0, 1, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn coordinate(shape: impl Into<Shape>, axis: isize) -> Self {
+        let at = Location::caller();
+        let layout = Layout::coordinate(&shape.into(), axis).map_err(|e| e.at(at));
+        Self::new(layout.map(|layout| Node::leaf(i32::DTYPE, Source::Index, layout)))
+    }
+}
+
+impl Expr<bool> {
+    /// `a` where this is true, else `b`. The three broadcast together.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let x = Device::cpu().upload(&[1.0_f32, -2.0, 3.0], [3])?;
+    /// assert_eq!(x.lt(0.0).select(-&x, &x).to_vec()?, [1.0, 2.0, 3.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn select<U: Element>(&self, a: impl IntoExpr<U>, b: impl IntoExpr<U>) -> Expr<U> {
+        let at = Location::caller();
+        apply(Op::Select, &[&self.node, &a.into_expr().node, &b.into_expr().node], at)
+    }
+}
+
+/// One op, or the first mistake among its operands.
+fn apply<U: Element>(
+    op: Op,
+    args: &[&Result<Arc<Node>>],
+    at: &'static Location<'static>,
+) -> Expr<U> {
+    let nodes: Result<Vec<&Arc<Node>>> =
+        args.iter().map(|arg| arg.as_ref().map_err(Error::clone)).collect();
+    Expr::new(nodes.and_then(|nodes| {
+        let node = Node::op(op, U::DTYPE, &nodes).map_err(|e| e.at(at))?;
+        compat::check(&nodes, &node.shape, at);
+        Ok(node)
+    }))
+}
+
+macro_rules! methods {
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($first:ident $(, $arg:ident)*) for $class:ident -> $gives:ident,
+        [$x:expr $(, $eg:expr)* => $result:expr] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
+        /// The operations, from the op table. Operands may be tensors, expressions and scalars.
+        impl<T: Element> Expr<T> {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($x), "], [1])?;")]
+            #[doc = concat!("let y = x.", stringify!($name), "(", $(stringify!($eg), ", ",)* ");")]
+            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($result), "]);")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self $(, $arg: impl IntoExpr<T>)*) -> Expr<$gives> where T: $class {
+                $(let $arg = $arg.into_expr();)*
+                apply(Op::$op, &[&self.node $(, &$arg.node)*], Location::caller())
+            }
+        )*}
+    };
+}
+for_each_op!(methods);
+
+impl Broadcast {
+    /// Both operands as views of the shape that this rule gives them, so that operators after it
+    /// see equal shapes. They may differ in type, as the operands of a select do. For
+    /// [`Bidirectional`](Broadcast::Bidirectional) and [`Explicit`](Broadcast::Explicit) use
+    /// [`Expr::broadcast`].
+    ///
+    /// # Errors
+    /// When the rule refuses the shapes, or an operand holds a mistake.
+    ///
+    /// ```
+    /// use zerostride::{Broadcast, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let x = device.zeros::<f32>([2, 3, 4])?;
+    /// let per_row = device.upload(&[1.0_f32, 2.0, 3.0], [3])?;
+    /// let (x, per_row) = Broadcast::Pdpd { axis: 1 }.align(&x, &per_row)?;
+    /// assert_eq!((x + per_row).eval()?.shape(), &[2, 3, 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn align<A: Element, B: Element>(
+        &self,
+        a: impl IntoExpr<A>,
+        b: impl IntoExpr<B>,
+    ) -> Result<(Expr<A>, Expr<B>)> {
+        let at = Location::caller();
+        let (a, b) = (a.into_expr(), b.into_expr());
+        if let Broadcast::Explicit { .. } = self {
+            let b_shape = b.shape()?.clone();
+            let a = a.view(at, |layout| self.layout_to(layout, &b_shape));
+            a.node()?;
+            return Ok((a, b));
+        }
+        let joint = self.align_shapes(a.shape()?, b.shape()?).map_err(|e| e.at(at))?;
+        let place = |start: usize| {
+            let shape = &joint.shape;
+            move |layout: &Layout| layout.place(start, shape.rank()).broadcast_to(shape)
+        };
+        let (a, b) = (a.view(at, place(joint.starts[0])), b.view(at, place(joint.starts[1])));
+        a.node()?;
+        b.node()?;
+        Ok((a, b))
+    }
+}
+
+impl<T: Element> Expr<T> {
+    /// This expression stretched against a target shape by a rule. With
+    /// [`Bidirectional`](Broadcast::Bidirectional) the result may exceed the target.
+    ///
+    /// ```
+    /// use zerostride::{Broadcast, Device};
+    ///
+    /// let x = Device::cpu().upload(&[1_i32, 2], [2])?;
+    /// let rows = x.broadcast(Broadcast::Explicit { axes: vec![0] }, [2, 3]);
+    /// assert_eq!(rows.to_vec()?, [1, 1, 1, 2, 2, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn broadcast(&self, rule: Broadcast, target: impl Into<Shape>) -> Self {
+        let target = target.into();
+        self.view(Location::caller(), |layout| rule.layout_to(layout, &target))
+    }
+
+    /// The storages that this expression reads.
+    pub(crate) fn storages(&self) -> Result<Vec<Storage>> {
+        fn visit(node: &Arc<Node>, seen: &mut Vec<*const Node>, found: &mut Vec<Storage>) {
+            if seen.contains(&Arc::as_ptr(node)) {
+                return;
+            }
+            seen.push(Arc::as_ptr(node));
+            match &node.kind {
+                Kind::Leaf { source: Source::Tensor(storage), .. } => found.push(storage.clone()),
+                Kind::Leaf { .. } => {}
+                Kind::Op { args, .. } => args.iter().for_each(|arg| visit(arg, seen, found)),
+            }
+        }
+        let mut found = Vec::new();
+        visit(self.node()?, &mut Vec::new(), &mut found);
+        Ok(found)
+    }
+}

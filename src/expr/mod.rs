@@ -1,0 +1,21 @@
+//! Expressions: the op table, the graph that operators build, and its flat form for devices.
+
+mod build;
+mod compat;
+mod node;
+mod op;
+mod operators;
+mod program;
+mod storage;
+mod views;
+
+pub use build::{Expr, IntoExpr};
+pub use compat::warn_on_reinterpreted_shapes;
+pub(crate) use node::{Kind, Node, Source};
+pub(crate) use op::{Op, ROWS, Row, for_each_op};
+pub(crate) use operators::{binary, for_each_operator, operators, unary};
+pub(crate) use program::{Input, Program, Step, Value};
+pub(crate) use storage::{Backend, Reading, Storage};
+pub(crate) use views::for_each_view;
+
+pub(crate) use crate::dtype::DType;

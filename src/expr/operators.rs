@@ -1,0 +1,90 @@
+//! Rust's operators, for every combination of expressions, tensors and scalars.
+
+use super::Expr;
+
+/// Implements every binary operator: its trait and method in `std::ops`, the op's method, the
+/// elements it takes, and the scalar types.
+macro_rules! for_each_operator {
+    ($lhs:tt) => {
+        $crate::expr::binary! { $lhs Add add add Numeric [f32 i32 u32 u8] }
+        $crate::expr::binary! { $lhs Sub sub sub Numeric [f32 i32 u32 u8] }
+        $crate::expr::binary! { $lhs Mul mul mul Numeric [f32 i32 u32 u8] }
+        $crate::expr::binary! { $lhs Div div div Numeric [f32 i32 u32 u8] }
+        $crate::expr::binary! { $lhs Rem rem rem Numeric [f32 i32 u32 u8] }
+        $crate::expr::binary! { $lhs BitAnd bitand and Bits [i32 u32 u8 bool] }
+        $crate::expr::binary! { $lhs BitOr bitor or Bits [i32 u32 u8 bool] }
+        $crate::expr::binary! { $lhs BitXor bitxor xor Bits [i32 u32 u8 bool] }
+        $crate::expr::binary! { $lhs Shl shl shl Integer [i32 u32 u8] }
+        $crate::expr::binary! { $lhs Shr shr shr Integer [i32 u32 u8] }
+    };
+}
+pub(crate) use for_each_operator;
+
+/// Implements the operators with `$name<T>` and `&$name<T>` as left operands, and with a scalar
+/// on the left of them.
+macro_rules! operators {
+    ($name:ident) => {
+        $crate::expr::for_each_operator!($name);
+        $crate::expr::unary!($name, $name<T>);
+        $crate::expr::unary!($name, &$name<T>);
+    };
+}
+pub(crate) use operators;
+
+macro_rules! binary {
+    ($name:ident $trait:ident $operator:ident $method:ident $class:ident [$($scalar:ident)*]) => {
+        impl<T: $crate::$class, R: $crate::IntoExpr<T>> std::ops::$trait<R> for $name<T> {
+            type Output = $crate::Expr<T>;
+            #[track_caller]
+            fn $operator(self, rhs: R) -> $crate::Expr<T> {
+                $crate::Expr::$method(&$crate::IntoExpr::into_expr(self), rhs)
+            }
+        }
+        impl<T: $crate::$class, R: $crate::IntoExpr<T>> std::ops::$trait<R> for &$name<T> {
+            type Output = $crate::Expr<T>;
+            #[track_caller]
+            fn $operator(self, rhs: R) -> $crate::Expr<T> {
+                $crate::Expr::$method(&$crate::IntoExpr::into_expr(self), rhs)
+            }
+        }
+        $(
+            impl std::ops::$trait<$name<$scalar>> for $scalar {
+                type Output = $crate::Expr<$scalar>;
+                #[track_caller]
+                fn $operator(self, rhs: $name<$scalar>) -> $crate::Expr<$scalar> {
+                    $crate::Expr::$method(&$crate::Expr::scalar(self), rhs)
+                }
+            }
+            impl std::ops::$trait<&$name<$scalar>> for $scalar {
+                type Output = $crate::Expr<$scalar>;
+                #[track_caller]
+                fn $operator(self, rhs: &$name<$scalar>) -> $crate::Expr<$scalar> {
+                    $crate::Expr::$method(&$crate::Expr::scalar(self), rhs)
+                }
+            }
+        )*
+    };
+}
+pub(crate) use binary;
+
+macro_rules! unary {
+    ($name:ident, $lhs:ty) => {
+        impl<T: $crate::Numeric> std::ops::Neg for $lhs {
+            type Output = $crate::Expr<T>;
+            #[track_caller]
+            fn neg(self) -> $crate::Expr<T> {
+                $crate::Expr::neg(&$crate::IntoExpr::into_expr(self))
+            }
+        }
+        impl<T: $crate::Bits> std::ops::Not for $lhs {
+            type Output = $crate::Expr<T>;
+            #[track_caller]
+            fn not(self) -> $crate::Expr<T> {
+                $crate::Expr::not(&$crate::IntoExpr::into_expr(self))
+            }
+        }
+    };
+}
+pub(crate) use unary;
+
+operators!(Expr);

@@ -1,0 +1,81 @@
+//! What a leaf holds of its device, and what a device does for expressions.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::{DType, Program};
+use crate::error::Result;
+use crate::layout::Layout;
+
+/// An opaque handle to elements on a device. Clones name the same elements.
+#[derive(Clone)]
+pub(crate) struct Storage {
+    pub backend: Arc<dyn Backend>,
+    /// How many elements there are.
+    pub elements: usize,
+    /// What only the device looks into.
+    pub buffer: Arc<dyn Any + Send + Sync>,
+}
+
+impl Storage {
+    pub(crate) fn new(backend: Arc<dyn Backend>, elements: usize, buffer: impl Any + Send + Sync) -> Self {
+        Storage { backend, elements, buffer: Arc::new(buffer) }
+    }
+
+    /// Whether both are the same elements.
+    pub(crate) fn same(&self, other: &Storage) -> bool {
+        self.address() == other.address()
+    }
+
+    /// A number that no other living storage has.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.buffer).cast::<()>() as usize
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "storage on {}", self.backend.name())
+    }
+}
+
+/// Bytes on their way from a device.
+pub(crate) type Reading = Pin<Box<dyn Future<Output = Result<Vec<u8>>> + Send>>;
+
+/// What a device can do. Storages passed in were made by the same device.
+pub(crate) trait Backend: Send + Sync + fmt::Debug {
+    /// The adapter's name, and the interface that reaches it.
+    fn name(&self) -> String;
+
+    /// A storage of `bytes` packed elements of type `dtype`.
+    fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage>;
+
+    /// Runs a program into a new storage, in row-major order.
+    fn eval(self: Arc<Self>, program: &Program) -> Result<Storage>;
+
+    /// Runs a program into elements of `storage`, as if every source were read first. The layout
+    /// has the program's shape and visits no element twice.
+    fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()>;
+
+    /// The `count` elements from `offset` on.
+    fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading;
+
+    /// The same, where the caller may wait: by default it waits for [`read`](Self::read).
+    fn read_now(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Result<Vec<u8>> {
+        pollster::block_on(self.read(storage, dtype, offset, count))
+    }
+
+    /// Waits until everything that was asked for has run.
+    fn synchronize(&self) -> Result<()>;
+
+    /// What would run for a program, as lines of text, and the text of its kernel if it has one.
+    fn explain(&self, program: &Program) -> Result<(String, Option<String>)>;
+
+    /// The texts of the kernels compiled so far.
+    fn kernels(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,115 @@
+//! Which adapters there are, what they can do, and why others are missing.
+
+use std::sync::OnceLock;
+
+use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor, InstanceFlags};
+
+/// What kind of machine an adapter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AdapterKind {
+    /// A GPU with memory of its own.
+    Discrete,
+    /// A GPU that shares the host's memory.
+    Integrated,
+    /// A GPU lent to a virtual machine.
+    Virtual,
+    /// Unknown to the driver.
+    Other,
+    /// The host's processor: a software adapter, or this crate's CPU path.
+    Cpu,
+}
+
+impl AdapterKind {
+    /// The kind in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            AdapterKind::Discrete => "discrete",
+            AdapterKind::Integrated => "integrated",
+            AdapterKind::Virtual => "virtual",
+            AdapterKind::Other => "other",
+            AdapterKind::Cpu => "cpu",
+        }
+    }
+}
+
+/// An adapter that wgpu reaches.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub adapter: wgpu::Adapter,
+    pub kind: AdapterKind,
+    pub backend: &'static str,
+}
+
+fn descriptor(backends: Backends) -> InstanceDescriptor {
+    let mut descriptor = InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = backends;
+    // Kernels are validated before wgpu sees them; layers of the driver are for who asks for them.
+    descriptor.flags = InstanceFlags::empty().with_env();
+    descriptor
+}
+
+fn instance() -> &'static Instance {
+    static INSTANCE: OnceLock<Instance> = OnceLock::new();
+    INSTANCE.get_or_init(|| Instance::new(descriptor(Backends::all())))
+}
+
+fn backend_name(backend: wgpu::Backend) -> &'static str {
+    match backend {
+        wgpu::Backend::Vulkan => "vulkan",
+        wgpu::Backend::Metal => "metal",
+        wgpu::Backend::Dx12 => "dx12",
+        wgpu::Backend::Gl => "gl",
+        wgpu::Backend::BrowserWebGpu => "webgpu",
+        wgpu::Backend::Noop => "noop",
+    }
+}
+
+/// Every adapter, best kind first. Adapters that cannot run compute kernels are left out.
+pub(crate) async fn find() -> Vec<Found> {
+    let mut found: Vec<Found> = instance()
+        .enumerate_adapters(Backends::all())
+        .await
+        .into_iter()
+        .filter(|adapter| {
+            let flags = adapter.get_downlevel_capabilities().flags;
+            flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+        })
+        .map(|adapter| {
+            let info = adapter.get_info();
+            let kind = match info.device_type {
+                DeviceType::DiscreteGpu => AdapterKind::Discrete,
+                DeviceType::IntegratedGpu => AdapterKind::Integrated,
+                DeviceType::VirtualGpu => AdapterKind::Virtual,
+                DeviceType::Cpu => AdapterKind::Cpu,
+                DeviceType::Other if info.name.contains("llvmpipe") => AdapterKind::Cpu,
+                DeviceType::Other => AdapterKind::Other,
+            };
+            Found { adapter, kind, backend: backend_name(info.backend) }
+        })
+        .collect();
+    // Stable, so backends keep wgpu's order of preference within a kind.
+    found.sort_by_key(|found| found.kind);
+    found
+}
+
+/// The backends without an adapter, and what wgpu says about each.
+pub(crate) async fn missing(found: &[Found]) -> Vec<(&'static str, String)> {
+    let all = [
+        (Backends::VULKAN, "vulkan"),
+        (Backends::METAL, "metal"),
+        (Backends::DX12, "dx12"),
+        (Backends::GL, "gl"),
+    ];
+    let mut missing = Vec::new();
+    for (backends, name) in all {
+        if found.iter().any(|found| found.backend == name) {
+            continue;
+        }
+        let instance = Instance::new(descriptor(backends));
+        if let Err(error) = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await {
+            missing.push((name, error.to_string()));
+        }
+    }
+    missing
+}

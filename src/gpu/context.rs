@@ -1,0 +1,193 @@
+//! One opened adapter: its device, its queue of recorded work, and what went wrong on it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::adapters::Found;
+use super::dispatch::Recorder;
+use super::pipeline::Pipelines;
+use super::pool::Pool;
+use crate::error::{Error, ErrorKind, Result, bail};
+use crate::expr::Storage;
+use crate::plan;
+
+/// A GPU device. Work is recorded and submitted in order, so a buffer may be reused as soon as
+/// the last handle to it is gone: what used it was recorded before what will.
+pub(crate) struct Gpu {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) limits: wgpu::Limits,
+    pub(super) pipelines: Mutex<Pipelines>,
+    pub(super) recorder: Mutex<Recorder>,
+    pub(super) pool: Mutex<Pool>,
+    name: String,
+    failures: Arc<Failures>,
+}
+
+/// What wgpu reports outside of any call.
+#[derive(Debug, Default)]
+struct Failures {
+    lost: OnceLock<String>,
+    fault: Mutex<Option<String>>,
+}
+
+/// Memory of a device: a storage's buffer.
+pub(super) struct Buffer {
+    pub raw: wgpu::Buffer,
+    /// Bytes that are bound: what was asked for, rounded up to whole vectors.
+    pub size: u64,
+    /// The recording in which it was last used.
+    pub epoch: AtomicU64,
+    gpu: Arc<Gpu>,
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let epoch = self.epoch.load(Ordering::Relaxed);
+        lock(&self.gpu.pool).give_back(self.raw.clone(), epoch);
+    }
+}
+
+/// A lock whose data stays usable after a panic elsewhere.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Gpu {
+    pub(crate) async fn open(found: &Found) -> Result<Arc<Gpu>> {
+        let info = found.adapter.get_info();
+        let name = format!("{} ({})", info.name, found.backend);
+        let software = found.kind == super::AdapterKind::Cpu;
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("zerostride"),
+            required_features: wgpu::Features::empty(),
+            required_limits: found.adapter.limits(),
+            memory_hints: match software {
+                true => wgpu::MemoryHints::MemoryUsage,
+                false => wgpu::MemoryHints::Performance,
+            },
+            ..Default::default()
+        };
+        let (device, queue) = match found.adapter.request_device(&descriptor).await {
+            Ok(opened) => opened,
+            Err(error) => bail!(Device, "the adapter {name} does not open: {error}"),
+        };
+        let failures = Arc::new(Failures::default());
+        let lost = failures.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            let _ = lost.lost.set(format!("{reason:?}: {message}"));
+        });
+        let fault = failures.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            log::error!("{error}");
+            lock(&fault.fault).get_or_insert_with(|| error.to_string());
+        }));
+        let limits = device.limits();
+        let recorder = Mutex::new(Recorder::new(&device, &limits));
+        Ok(Arc::new(Gpu {
+            device,
+            queue,
+            limits,
+            pipelines: Mutex::default(),
+            recorder,
+            pool: Mutex::default(),
+            name,
+            failures,
+        }))
+    }
+
+    pub(super) fn label(&self) -> &str {
+        &self.name
+    }
+
+    /// Fails when the device is lost, or reported an error since the last check.
+    pub(super) fn check(&self) -> Result<()> {
+        if let Some(reason) = self.failures.lost.get() {
+            bail!(Lost, "the device {} was lost ({reason}): open it again and upload anew", self.name);
+        }
+        match lock(&self.failures.fault).take() {
+            Some(fault) => bail!(Kernel, "the device {} reports: {fault}", self.name),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn plan_limits(&self) -> plan::Limits {
+        plan::Limits {
+            groups: self.limits.max_compute_workgroups_per_dimension,
+            bindings: self.limits.max_storage_buffers_per_shader_stage,
+        }
+    }
+
+    /// A buffer for `bytes` bytes, from the pool or new.
+    pub(super) fn allocate(self: &Arc<Self>, bytes: usize) -> Result<Buffer> {
+        self.check()?;
+        // Whole vectors, so that a wide access of the last element stays inside.
+        let size = (bytes as u64).max(1).next_multiple_of(16);
+        for (limit, name) in [
+            (self.limits.max_storage_buffer_binding_size, "max_storage_buffer_binding_size"),
+            (self.limits.max_buffer_size, "max_buffer_size"),
+        ] {
+            if size > limit {
+                bail!(
+                    Limit,
+                    "a tensor of {bytes} bytes exceeds the {limit} that {} holds in one buffer ({name}): work on slices of it",
+                    self.name
+                );
+            }
+        }
+        let taken = lock(&self.pool).take(size);
+        let (raw, epoch) = match taken {
+            Some(found) => found,
+            None => (self.create(super::pool::class(size))?, 0),
+        };
+        Ok(Buffer { raw, size, epoch: AtomicU64::new(epoch), gpu: self.clone() })
+    }
+
+    fn create(&self, size: u64) -> Result<wgpu::Buffer> {
+        let size = size.min(self.limits.max_buffer_size);
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let create = || self.create_scoped(size, usage);
+        create().or_else(|_| {
+            // Memory may be held by what waits to be reused, or by work that is not done yet.
+            lock(&self.pool).clear();
+            self.finish()?;
+            create()
+        })
+    }
+
+    /// A new buffer, or the error that there is no memory for it.
+    pub(super) fn create_scoped(&self, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
+        let scope = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        let buffer = self.device.create_buffer(&descriptor);
+        match pollster::block_on(scope.pop()) {
+            None => Ok(buffer),
+            Some(_) => bail!(Memory, "{} has no memory for {size} bytes: drop tensors or work on slices", self.name),
+        }
+    }
+
+    /// Waits until everything that was recorded has run.
+    pub(super) fn finish(&self) -> Result<()> {
+        self.flush();
+        if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
+            self.check()?;
+            bail!(Lost, "the device {} does not answer: {error}", self.name);
+        }
+        self.check()
+    }
+}
+
+/// The buffer of a storage that this backend made.
+pub(super) fn buffer(storage: &Storage) -> Result<Arc<Buffer>> {
+    let foreign = || Error::new(ErrorKind::Device, "a tensor of another device reached the GPU");
+    storage.buffer.clone().downcast::<Buffer>().map_err(|_| foreign())
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}

@@ -1,0 +1,233 @@
+//! Recording: kernels queue up on the host and go to the device many at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::context::{Buffer, Gpu, buffer, lock};
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::expr::{Backend, Input, Program, Reading, Source, Storage};
+use crate::layout::Layout;
+use crate::plan::{Destination, Plan};
+use crate::wgsl;
+
+/// Kernels after which a recording is submitted.
+const MOST_DISPATCHES: usize = 64;
+
+/// Result bytes after which a recording is submitted, so that a device does not idle while the
+/// host records.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// Bytes of uniform blocks in one recording.
+const UNIFORM_BYTES: u64 = 64 << 10;
+
+struct Dispatch {
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    offset: u32,
+    groups: [u32; 3],
+}
+
+/// Work that is recorded and not submitted yet.
+pub(super) struct Recorder {
+    dispatches: Vec<Dispatch>,
+    result_bytes: u64,
+    uniforms: Vec<u8>,
+    uniform_buffer: wgpu::Buffer,
+    uniform_align: usize,
+    /// The number of this recording; buffers remember it.
+    epoch: u64,
+}
+
+impl Recorder {
+    pub(super) fn new(device: &wgpu::Device, limits: &wgpu::Limits) -> Self {
+        let uniform_buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("uniforms"),
+            size: UNIFORM_BYTES,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        Recorder {
+            dispatches: Vec::new(),
+            result_bytes: 0,
+            uniforms: Vec::new(),
+            uniform_buffer,
+            uniform_align: limits.min_uniform_buffer_offset_alignment as usize,
+            epoch: 1,
+        }
+    }
+
+    /// Encodes what was recorded and begins anew.
+    pub(super) fn encode(&mut self, gpu: &Gpu) -> wgpu::CommandEncoder {
+        let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        if !self.dispatches.is_empty() {
+            // Written before the kernels run, and after those of the last submission did.
+            gpu.queue.write_buffer(&self.uniform_buffer, 0, &self.uniforms);
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            for dispatch in self.dispatches.drain(..) {
+                pass.set_pipeline(&dispatch.pipeline);
+                pass.set_bind_group(0, &dispatch.bind_group, &[dispatch.offset]);
+                let [x, y, z] = dispatch.groups;
+                pass.dispatch_workgroups(x, y, z);
+            }
+        }
+        self.uniforms.clear();
+        self.result_bytes = 0;
+        self.epoch += 1;
+        encoder
+    }
+
+    fn submit(&mut self, gpu: &Gpu) {
+        if !self.dispatches.is_empty() {
+            let commands = self.encode(gpu).finish();
+            gpu.queue.submit([commands]);
+        }
+    }
+}
+
+impl Gpu {
+    /// Submits what was recorded, without waiting for it.
+    pub(super) fn flush(&self) {
+        lock(&self.recorder).submit(self);
+    }
+
+    /// Submits what was recorded if it uses the buffer, before a write that does not queue up.
+    pub(super) fn flush_uses(&self, buffer: &Buffer) {
+        let mut recorder = lock(&self.recorder);
+        if buffer.epoch.load(Ordering::Relaxed) == recorder.epoch {
+            recorder.submit(self);
+        }
+    }
+
+    /// Records a plan that writes to `result`.
+    fn record(&self, plan: &Plan, result: &Buffer) -> Result<()> {
+        let compiled = self.pipeline(&plan.kernel)?;
+        if compiled.uniform_size > self.limits.max_uniform_buffer_binding_size.min(UNIFORM_BYTES) {
+            bail!(
+                Limit,
+                "an expression needs {} bytes of uniforms, and {} has {} (max_uniform_buffer_binding_size): evaluate a part of it first",
+                compiled.uniform_size,
+                self.label(),
+                self.limits.max_uniform_buffer_binding_size.min(UNIFORM_BYTES)
+            );
+        }
+        let inputs: Vec<Arc<Buffer>> = plan.storages.iter().map(buffer).collect::<Result<_>>()?;
+
+        let mut recorder = lock(&self.recorder);
+        let start = recorder.uniforms.len().next_multiple_of(recorder.uniform_align);
+        if start as u64 + compiled.uniform_size > UNIFORM_BYTES {
+            recorder.submit(self);
+        }
+        let start = recorder.uniforms.len().next_multiple_of(recorder.uniform_align);
+        recorder.uniforms.resize(start, 0);
+        recorder.uniforms.extend_from_slice(bytemuck::cast_slice(&plan.launch.words));
+        recorder.uniforms.resize(start + compiled.uniform_size as usize, 0);
+
+        let uniform = wgpu::BufferBinding {
+            buffer: &recorder.uniform_buffer,
+            offset: 0,
+            size: wgpu::BufferSize::new(compiled.uniform_size),
+        };
+        let storages = std::iter::once(result).chain(inputs.iter().map(Arc::as_ref));
+        let bindings = std::iter::once(uniform).chain(storages.map(|buffer| wgpu::BufferBinding {
+            buffer: &buffer.raw,
+            offset: 0,
+            size: wgpu::BufferSize::new(buffer.size),
+        }));
+        let entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
+            .zip(bindings)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                binding,
+                resource: wgpu::BindingResource::Buffer(buffer),
+            })
+            .collect();
+        let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &compiled.layout,
+            entries: &entries,
+        });
+        let epoch = recorder.epoch;
+        result.epoch.store(epoch, Ordering::Relaxed);
+        inputs.iter().for_each(|input| input.epoch.store(epoch, Ordering::Relaxed));
+        recorder.dispatches.push(Dispatch {
+            pipeline: compiled.pipeline.clone(),
+            bind_group,
+            offset: start as u32,
+            groups: plan.launch.groups,
+        });
+        recorder.result_bytes += result.size;
+        if recorder.dispatches.len() >= MOST_DISPATCHES || recorder.result_bytes >= MOST_BYTES {
+            recorder.submit(self);
+        }
+        Ok(())
+    }
+}
+
+impl Backend for Gpu {
+    fn name(&self) -> String {
+        self.label().into()
+    }
+
+    fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
+        let buffer = self.allocate(bytes.len())?;
+        self.write(&buffer, bytes)?;
+        Ok(Storage::new(self, bytes.len() / dtype.size(), buffer))
+    }
+
+    fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
+        let Some(bytes) = program.shape.count()?.checked_mul(program.dtype.size()) else {
+            bail!(Overflow, "the size of {} {} in bytes overflows", program.shape, program.dtype);
+        };
+        let result = self.allocate(bytes)?;
+        if !Plan::is_empty(&program.shape) {
+            let plan = Plan::new(program, Destination::Fresh, self.plan_limits())?;
+            self.record(&plan, &result)?;
+        }
+        self.check()?;
+        Ok(Storage::new(self, bytes / program.dtype.size(), result))
+    }
+
+    fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
+        if Plan::is_empty(&program.shape) {
+            return Ok(());
+        }
+        let program = match program.conflicts(storage, layout) {
+            false => program,
+            true => {
+                let result = self.clone().eval(&program)?;
+                let layout = Layout::contiguous(&program.shape)?;
+                Program::copy(Input { dtype: program.dtype, source: Source::Tensor(result), layout })
+            }
+        };
+        let plan = Plan::new(&program, Destination::Into(storage, layout), self.plan_limits())?;
+        self.record(&plan, &*buffer(storage)?)?;
+        self.check()
+    }
+
+    fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
+        match self.begin_read(storage, offset * dtype.size(), count * dtype.size()) {
+            Ok(transfer) => Box::pin(transfer),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
+    }
+
+    fn read_now(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Result<Vec<u8>> {
+        self.begin_read(storage, offset * dtype.size(), count * dtype.size())?.wait()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.finish()
+    }
+
+    fn explain(&self, program: &Program) -> Result<(String, Option<String>)> {
+        if Plan::is_empty(&program.shape) {
+            return Ok(("runs: nothing, the result is empty\n".into(), None));
+        }
+        let plan = Plan::new(program, Destination::Fresh, self.plan_limits())?;
+        Ok((plan.to_string(), Some(wgsl::emit(&plan.kernel))))
+    }
+
+    fn kernels(&self) -> Vec<String> {
+        lock(&self.pipelines).texts()
+    }
+}

@@ -1,0 +1,62 @@
+//! Buffers that wait to be used again, by size class.
+
+use std::collections::BTreeMap;
+
+/// Bytes that may wait, whatever is in use.
+const SPARE: u64 = 256 << 20;
+
+/// The size that a buffer of at least `size` bytes is created with: eight classes per doubling,
+/// so at most an eighth is wasted and sizes that vary a little meet in one class.
+pub(super) fn class(size: u64) -> u64 {
+    let size = size.max(256);
+    size.next_multiple_of((size.next_power_of_two() / 16).max(256))
+}
+
+/// Idle buffers, each with the recording in which it was last used.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    idle: BTreeMap<u64, Vec<(wgpu::Buffer, u64)>>,
+    idle_bytes: u64,
+    used_bytes: u64,
+}
+
+impl Pool {
+    /// An idle buffer of the class of `size`. The caller then creates one if there is none, so
+    /// either way its bytes count as used.
+    pub(super) fn take(&mut self, size: u64) -> Option<(wgpu::Buffer, u64)> {
+        let class = class(size);
+        self.used_bytes += class;
+        let found = self.idle.get_mut(&class)?.pop()?;
+        self.idle_bytes -= class;
+        Some(found)
+    }
+
+    /// Keeps a buffer for later, unless more would lie idle than is in use.
+    pub(super) fn give_back(&mut self, buffer: wgpu::Buffer, epoch: u64) {
+        let size = buffer.size();
+        self.used_bytes = self.used_bytes.saturating_sub(size);
+        if self.idle_bytes + size <= self.used_bytes.max(SPARE) {
+            self.idle_bytes += size;
+            self.idle.entry(size).or_default().push((buffer, epoch));
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.idle.clear();
+        self.idle_bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::class;
+
+    #[test]
+    fn classes_waste_an_eighth_at_most() {
+        for size in (16..1 << 20).step_by(16) {
+            let class = class(size);
+            assert!(class >= size && class % 16 == 0);
+            assert!(class - size <= (size / 8).max(256), "{size} in {class}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Bytes to the device and back.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use super::context::{Buffer, Gpu, buffer, lock};
+use crate::error::{Result, bail};
+use crate::expr::Storage;
+
+/// Buffer copies begin and end at multiples of this many bytes.
+const ALIGN: usize = wgpu::COPY_BUFFER_ALIGNMENT as usize;
+
+impl Gpu {
+    /// Writes bytes to the begin of a buffer. Such a write runs before what is recorded, so a
+    /// recording that uses the buffer goes first.
+    pub(super) fn write(&self, buffer: &Buffer, bytes: &[u8]) -> Result<()> {
+        self.flush_uses(buffer);
+        let (whole, tail) = bytes.split_at(bytes.len() / ALIGN * ALIGN);
+        if !whole.is_empty() {
+            self.queue.write_buffer(&buffer.raw, 0, whole);
+        }
+        if !tail.is_empty() {
+            let mut padded = [0; ALIGN];
+            padded[..tail.len()].copy_from_slice(tail);
+            self.queue.write_buffer(&buffer.raw, whole.len() as u64, &padded);
+        }
+        self.check()
+    }
+
+    /// Submits everything recorded and a copy of `length` bytes from `start` on to where the
+    /// host can read them.
+    pub(super) fn begin_read(self: Arc<Self>, storage: &Storage, start: usize, length: usize) -> Result<Transfer> {
+        self.check()?;
+        let source = buffer(storage)?;
+        let from = start / ALIGN * ALIGN;
+        let size = ((start + length).next_multiple_of(ALIGN) - from).max(ALIGN) as u64;
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let staging = self.create_scoped(size, usage)?;
+        let mut recorder = lock(&self.recorder);
+        let mut encoder = recorder.encode(&self);
+        encoder.copy_buffer_to_buffer(&source.raw, from as u64, &staging, 0, size);
+        let submission = self.queue.submit([encoder.finish()]);
+        drop(recorder);
+        let mapped = Arc::new(Mutex::new(Mapped { answer: None, waker: None }));
+        let shared = mapped.clone();
+        staging.map_async(wgpu::MapMode::Read, .., move |answer| {
+            let mut mapped = lock(&shared);
+            mapped.answer = Some(answer);
+            if let Some(waker) = mapped.waker.take() {
+                waker.wake();
+            }
+        });
+        Ok(Transfer { gpu: self, staging, submission, mapped, skip: start - from, length, driven: false })
+    }
+}
+
+#[derive(Debug)]
+struct Mapped {
+    answer: Option<Result<(), wgpu::BufferAsyncError>>,
+    waker: Option<Waker>,
+}
+
+/// A read-back under way. As a future it never blocks: the device is driven from another thread,
+/// or by the browser's event loop.
+#[derive(Debug)]
+pub(super) struct Transfer {
+    gpu: Arc<Gpu>,
+    staging: wgpu::Buffer,
+    submission: wgpu::SubmissionIndex,
+    mapped: Arc<Mutex<Mapped>>,
+    /// Bytes of the staging buffer before those that were asked for.
+    skip: usize,
+    length: usize,
+    driven: bool,
+}
+
+impl Transfer {
+    /// Blocks until the bytes are there.
+    pub(super) fn wait(self) -> Result<Vec<u8>> {
+        drive(&self.gpu, &self.submission);
+        self.bytes()
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        self.gpu.check()?;
+        match lock(&self.mapped).answer.take() {
+            Some(Ok(())) => {}
+            Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.gpu.label()),
+            None => bail!(Lost, "reading from {} did not finish", self.gpu.label()),
+        }
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(self.length).is_err() {
+            bail!(Memory, "no memory to read {} bytes", self.length);
+        }
+        match self.staging.get_mapped_range(..) {
+            Ok(view) => bytes.extend_from_slice(&view[self.skip..self.skip + self.length]),
+            Err(error) => bail!(Lost, "reading from {} failed: {error}", self.gpu.label()),
+        }
+        self.staging.unmap();
+        Ok(bytes)
+    }
+}
+
+fn drive(gpu: &Gpu, submission: &wgpu::SubmissionIndex) {
+    let wait = wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: None };
+    if let Err(error) = gpu.device.poll(wait) {
+        log::error!("waiting for {}: {error}", gpu.label());
+    }
+}
+
+impl Future for Transfer {
+    type Output = Result<Vec<u8>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let ready = {
+            let mut mapped = lock(&self.mapped);
+            mapped.waker = Some(context.waker().clone());
+            mapped.answer.is_some()
+        };
+        if ready {
+            return Poll::Ready(self.bytes());
+        }
+        if !std::mem::replace(&mut self.driven, true) && cfg!(not(target_arch = "wasm32")) {
+            let (gpu, submission) = (self.gpu.clone(), self.submission.clone());
+            let name = "zerostride-read".to_string();
+            let driver = std::thread::Builder::new().name(name).spawn(move || drive(&gpu, &submission));
+            if driver.is_err() {
+                drive(&self.gpu, &self.submission);
+            }
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,185 @@
+//! Where elements lie: shapes, strides and offsets, the views that rearrange them, and the
+//! broadcasting rules. Pure arithmetic; nothing here knows of storage or devices.
+
+mod broadcast;
+mod overlap;
+mod shape;
+mod view;
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+pub use broadcast::Broadcast;
+pub(crate) use broadcast::numpy;
+pub use shape::{MAX_RANK, Shape};
+
+use crate::error::{Result, bail};
+
+/// Distances between neighbours along each axis, in elements.
+pub(crate) type Strides = SmallVec<[isize; 6]>;
+
+/// A map from indexes to elements of a storage: element `i` of the tensor is element
+/// `offset + sum(i[k] * strides[k])` of the storage.
+///
+/// A stride of 0 repeats one element along its axis, which is how broadcasting copies nothing;
+/// a negative stride walks backwards.
+///
+/// ```
+/// use zerostride::{Layout, Shape};
+///
+/// let row = Layout::contiguous([3])?;
+/// let matrix = row.broadcast_to(&Shape::from([2, 3]))?;
+/// assert_eq!(matrix.strides(), [0, 1]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Layout {
+    shape: Shape,
+    strides: Strides,
+    offset: usize,
+}
+
+impl Layout {
+    /// Row-major order from element 0 on: the last axis has stride 1.
+    ///
+    /// # Errors
+    /// When the rank or the element count of `shape` is beyond the limit.
+    pub fn contiguous(shape: impl Into<Shape>) -> Result<Self> {
+        let shape = shape.into();
+        shape.count()?;
+        Ok(Self::row_major(shape, 0))
+    }
+
+    /// A layout of given strides (in elements) and offset, over a storage of `len` elements.
+    ///
+    /// # Errors
+    /// When ranks differ, the count overflows, or an index would leave `0..len`.
+    ///
+    /// ```
+    /// use zerostride::Layout;
+    ///
+    /// let diagonal = Layout::strided([3], &[4], 0, 9)?;
+    /// assert_eq!(diagonal.addresses().collect::<Vec<_>>(), [0, 4, 8]);
+    /// assert!(Layout::strided([4], &[4], 0, 9).is_err());
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn strided(
+        shape: impl Into<Shape>,
+        strides: &[isize],
+        offset: usize,
+        len: usize,
+    ) -> Result<Self> {
+        let shape = shape.into();
+        if shape.rank() != strides.len() {
+            bail!(Shape, "{} strides for the {} axes of {shape}", strides.len(), shape.rank());
+        }
+        if shape.count()? == 0 {
+            return Ok(Self::row_major(shape, 0));
+        }
+        let layout = Layout { shape, strides: strides.into(), offset };
+        let (low, high) = layout.reach();
+        if low < 0 || high >= len as i128 {
+            bail!(
+                Axis,
+                "{} with strides {strides:?} from element {offset} reaches elements {low} to {high} of a storage that holds {len}",
+                layout.shape
+            );
+        }
+        Ok(layout)
+    }
+
+    /// Row-major strides for a shape whose count is known to be representable.
+    fn row_major(shape: Shape, offset: usize) -> Self {
+        let mut step = 1isize;
+        let mut strides: Strides = shape
+            .iter()
+            .rev()
+            .map(|&n| {
+                let stride = step;
+                step *= n.max(1) as isize;
+                stride
+            })
+            .collect();
+        strides.reverse();
+        Layout { shape, strides, offset }
+    }
+
+    /// The lengths of the axes.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The distance between neighbours along each axis, in elements.
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// The storage element that index 0 of every axis names.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape.rank()
+    }
+
+    /// The number of elements, counting repeated ones each time.
+    pub fn count(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether the elements lie in row-major order without gaps, at whatever offset.
+    pub fn is_contiguous(&self) -> bool {
+        let dense = Self::row_major(self.shape.clone(), self.offset);
+        self.count() == 0
+            || (0..self.rank()).all(|k| self.shape[k] == 1 || self.strides[k] == dense.strides[k])
+    }
+
+    /// Storage addresses in row-major order of the indexes. Slow; for tests and small work.
+    pub fn addresses(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.count()).map(move |mut i| {
+            let mut at = self.offset as isize;
+            for (&n, &stride) in self.shape.iter().zip(&self.strides).rev() {
+                at += (i % n) as isize * stride;
+                i /= n;
+            }
+            at as usize
+        })
+    }
+
+    /// The lowest and the highest element that a non-empty layout reaches.
+    fn reach(&self) -> (i128, i128) {
+        let start = self.offset as i128;
+        self.shape.iter().zip(&self.strides).fold((start, start), |(low, high), (&n, &stride)| {
+            let last = (n as i128 - 1) * stride as i128;
+            (low + last.min(0), high + last.max(0))
+        })
+    }
+
+    /// The same walk with fewer axes: length-1 axes dropped, neighbours that are one walk merged.
+    pub(crate) fn simplified(&self) -> Layout {
+        let mut shape: SmallVec<[usize; 6]> = SmallVec::new();
+        let mut strides = Strides::new();
+        for (&n, &stride) in self.shape.iter().zip(&self.strides).filter(|&(&n, _)| n != 1) {
+            match (shape.last_mut(), strides.last_mut()) {
+                (Some(len), Some(outer)) if *outer == stride * n as isize => {
+                    *len *= n;
+                    *outer = stride;
+                }
+                _ => {
+                    shape.push(n);
+                    strides.push(stride);
+                }
+            }
+        }
+        Layout { shape: shape.into_iter().collect(), strides, offset: self.offset }
+    }
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} strides {:?} offset {}", self.shape, self.strides, self.offset)
+    }
+}

@@ -1,0 +1,62 @@
+//! Whether layouts meet: an element visited twice, or two layouts with an element in common.
+
+use super::Layout;
+
+/// Largest span, in elements, that is checked element by element.
+const EXACT_SPAN: i128 = 1 << 26;
+
+impl Layout {
+    /// Whether two indexes name the same element: such a layout cannot be written.
+    ///
+    /// Exact, except for layouts that are neither nested nor small: those count as overlapping.
+    pub(crate) fn visits_twice(&self) -> bool {
+        if self.count() < 2 {
+            return false;
+        }
+        let mut axes: Vec<(i128, i128)> = (self.shape.iter().zip(&self.strides))
+            .filter(|&(&n, _)| n > 1)
+            .map(|(&n, &stride)| (stride.unsigned_abs() as i128, n as i128))
+            .collect();
+        axes.sort_unstable();
+        // Nested: each step along an axis clears everything that the smaller axes reach.
+        let mut reach = 0;
+        let nested = axes.iter().all(|&(stride, n)| {
+            let clear = stride > reach;
+            reach += stride * (n - 1);
+            clear
+        });
+        if nested {
+            return false;
+        }
+        let (low, high) = self.reach();
+        if axes[0].0 == 0 || high - low >= EXACT_SPAN || self.count() as i128 > high - low + 1 {
+            return true;
+        }
+        let mut seen = vec![false; (high - low + 1) as usize];
+        self.addresses().any(|at| std::mem::replace(&mut seen[at - low as usize], true))
+    }
+
+    /// Whether the two may have an element in common. `false` is certain, `true` is not: bounds
+    /// and the common divisor of the strides are compared, which tells halves, rows and
+    /// interleaved slices apart.
+    pub(crate) fn may_overlap(&self, other: &Layout) -> bool {
+        if self.count() == 0 || other.count() == 0 {
+            return false;
+        }
+        let ((low, high), (other_low, other_high)) = (self.reach(), other.reach());
+        if high < other_low || other_high < low {
+            return false;
+        }
+        let strides = |l: &Layout| -> Vec<u128> {
+            let used = l.shape.iter().zip(&l.strides).filter(|&(&n, _)| n > 1);
+            used.map(|(_, &s)| s.unsigned_abs() as u128).collect()
+        };
+        let step = strides(self).into_iter().chain(strides(other)).fold(0, gcd);
+        let distance = (self.offset as i128 - other.offset as i128).unsigned_abs();
+        if step == 0 { distance == 0 } else { distance % step == 0 }
+    }
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

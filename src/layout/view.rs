@@ -1,0 +1,293 @@
+//! Views: layouts of the same storage, so that rearranging never moves an element.
+
+use std::ops::{Bound, RangeBounds};
+
+use super::{Layout, Shape, Strides};
+use crate::error::{Result, bail};
+
+/// `axis` counted from the front; negative axes count from the back.
+fn resolve_axis(axis: isize, rank: usize, shape: &Shape) -> Result<usize> {
+    let from_front = if axis < 0 { axis + rank as isize } else { axis };
+    if (0..rank as isize).contains(&from_front) {
+        return Ok(from_front as usize);
+    }
+    match rank {
+        0 => bail!(Axis, "axis {axis} of {shape}, which has no axes"),
+        _ => bail!(Axis, "axis {axis} of {shape} is out of range: axes go from -{rank} to {}", rank - 1),
+    }
+}
+
+impl Layout {
+    /// The index that `axis` names; negative axes count from the back.
+    ///
+    /// # Errors
+    /// When there is no such axis.
+    pub fn axis(&self, axis: isize) -> Result<usize> {
+        resolve_axis(axis, self.rank(), &self.shape)
+    }
+
+    /// Axes in another order: axis `k` of the result is axis `axes[k]` of this.
+    ///
+    /// # Errors
+    /// When `axes` does not name every axis exactly once.
+    ///
+    /// ```
+    /// use zerostride::Layout;
+    ///
+    /// let hwc = Layout::contiguous([4, 5, 3])?;
+    /// let chw = hwc.permute(&[2, 0, 1])?;
+    /// assert_eq!(chw.shape(), &[3, 4, 5]);
+    /// assert_eq!(chw.strides(), [1, 15, 3]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn permute(&self, axes: &[isize]) -> Result<Layout> {
+        if axes.len() != self.rank() {
+            bail!(Axis, "permute of {} needs {} axes, got {axes:?}", self.shape, self.rank());
+        }
+        let mut seen = [false; super::MAX_RANK];
+        let mut order = Vec::with_capacity(axes.len());
+        for &axis in axes {
+            let k = self.axis(axis)?;
+            if std::mem::replace(&mut seen[k], true) {
+                bail!(Axis, "permute of {} by {axes:?} names axis {k} twice", self.shape);
+            }
+            order.push(k);
+        }
+        Ok(Layout {
+            shape: order.iter().map(|&k| self.shape[k]).collect(),
+            strides: order.iter().map(|&k| self.strides[k]).collect(),
+            offset: self.offset,
+        })
+    }
+
+    /// Two axes exchanged.
+    ///
+    /// # Errors
+    /// When either axis does not exist.
+    pub fn transpose(&self, a: isize, b: isize) -> Result<Layout> {
+        let (a, b) = (self.axis(a)?, self.axis(b)?);
+        let mut axes: Vec<isize> = (0..self.rank() as isize).collect();
+        axes.swap(a, b);
+        self.permute(&axes)
+    }
+
+    /// Every `step`-th index of `range` along `axis`, as Python's `[start:end:step]` with one
+    /// difference: bounds outside of the axis are errors and not clamped. Negative bounds count
+    /// from the end; with a negative step the walk goes down from `start` (by default the last
+    /// index) and ends before `end`.
+    ///
+    /// # Errors
+    /// When the axis does not exist, a bound lies outside of it, or `step` is 0.
+    ///
+    /// ```
+    /// use zerostride::Layout;
+    ///
+    /// let x = Layout::contiguous([10])?;
+    /// let at = |l: Layout| l.addresses().collect::<Vec<_>>();
+    /// assert_eq!(at(x.slice(0, 2..8, 3)?), [2, 5]);
+    /// assert_eq!(at(x.slice(0, -3.., 1)?), [7, 8, 9]);
+    /// assert_eq!(at(x.slice(0, 8..2, -2)?), [8, 6, 4]);
+    /// assert_eq!(at(x.slice(0, .., -4)?), [9, 5, 1]);
+    /// assert!(x.slice(0, 4..11, 1).is_err());
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn slice(&self, axis: isize, range: impl RangeBounds<isize>, step: isize) -> Result<Layout> {
+        let k = self.axis(axis)?;
+        let n = self.shape[k] as isize;
+        if step == 0 {
+            bail!(Axis, "slice of axis {k} of {} by a step of 0", self.shape);
+        }
+        let within = |bound: isize, limit: isize| -> Result<isize> {
+            let index = if bound < 0 { bound.saturating_add(n) } else { bound };
+            match (0..=limit).contains(&index) {
+                true => Ok(index),
+                false => bail!(
+                    Axis,
+                    "slice bound {bound} is outside of axis {k} of {}, which has length {n}",
+                    self.shape
+                ),
+            }
+        };
+        let start = match range.start_bound() {
+            Bound::Included(&bound) => Some(within(bound, n)?),
+            Bound::Excluded(&bound) => Some(within(bound, n)? + step.signum()),
+            Bound::Unbounded => None,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&bound) => Some(within(bound, n - 1)? + step.signum()),
+            Bound::Excluded(&bound) => Some(within(bound, n)?),
+            Bound::Unbounded => None,
+        };
+        // A walk down starts at the last index even if the bound is one past it.
+        let (start, end) = match step > 0 {
+            true => (start.unwrap_or(0).min(n), end.unwrap_or(n).min(n)),
+            false => (start.unwrap_or(n - 1).min(n - 1), end.unwrap_or(-1)),
+        };
+        let distance = if step > 0 { end - start } else { start - end };
+        let count = usize::try_from(distance).map_or(0, |d| d.div_ceil(step.unsigned_abs()));
+        let mut view = self.clone();
+        view.shape = view.shape.iter().enumerate().map(|(i, &n)| if i == k { count } else { n }).collect();
+        if count > 0 && self.count() > 0 {
+            view.offset = (self.offset as isize + start * self.strides[k]) as usize;
+            // Only reached when two indexes exist, so the product stays inside of the storage.
+            view.strides[k] = if count > 1 { self.strides[k] * step } else { self.strides[k] };
+        }
+        Ok(view)
+    }
+
+    /// `axis` backwards.
+    ///
+    /// # Errors
+    /// When the axis does not exist.
+    pub fn flip(&self, axis: isize) -> Result<Layout> {
+        self.slice(axis, .., -1)
+    }
+
+    /// Without `axis`, which must have length 1.
+    ///
+    /// # Errors
+    /// When the axis does not exist or has another length.
+    pub fn squeeze(&self, axis: isize) -> Result<Layout> {
+        let k = self.axis(axis)?;
+        if self.shape[k] != 1 {
+            bail!(Shape, "squeeze of axis {k} of {}, which has length {} and not 1", self.shape, self.shape[k]);
+        }
+        let keep = |i: usize| i != k;
+        Ok(Layout {
+            shape: (0..self.rank()).filter(|&i| keep(i)).map(|i| self.shape[i]).collect(),
+            strides: (0..self.rank()).filter(|&i| keep(i)).map(|i| self.strides[i]).collect(),
+            offset: self.offset,
+        })
+    }
+
+    /// With a new axis of length 1 before index `axis` of the result.
+    ///
+    /// # Errors
+    /// When the result has no such axis.
+    pub fn unsqueeze(&self, axis: isize) -> Result<Layout> {
+        let k = resolve_axis(axis, self.rank() + 1, &self.shape)?;
+        let mut shape = self.shape.to_vec();
+        let mut strides = self.strides.clone();
+        shape.insert(k, 1);
+        strides.insert(k, 0);
+        let shape = Shape::from(shape);
+        shape.count()?;
+        Ok(Layout { shape, strides, offset: self.offset })
+    }
+
+    /// Stretched to `shape` in one direction: axes align at the end, each has length 1 or that of
+    /// the target, new axes lead. Stretched axes get stride 0 (NumPy `broadcast_to`).
+    ///
+    /// # Errors
+    /// When an axis can neither stay nor stretch, or the element count overflows.
+    pub fn broadcast_to(&self, shape: &Shape) -> Result<Layout> {
+        let signed: Option<Vec<isize>> = shape.iter().map(|&n| isize::try_from(n).ok()).collect();
+        match signed {
+            Some(target) => self.expand(&target),
+            None => bail!(Overflow, "the element count of {shape} overflows {} bits", usize::BITS),
+        }
+    }
+
+    /// [`broadcast_to`](Self::broadcast_to) with -1 for an axis that keeps its length (PyTorch
+    /// `expand`).
+    ///
+    /// # Errors
+    /// When an axis can neither stay nor stretch, -1 names a new axis, or the count overflows.
+    pub fn expand(&self, target: &[isize]) -> Result<Layout> {
+        let shape = super::Broadcast::expand(&self.shape, target)?;
+        let lead = shape.rank() - self.rank();
+        let strides: Strides = (0..shape.rank())
+            .map(|k| match k.checked_sub(lead) {
+                Some(own) if self.shape[own] == shape[k] => self.strides[own],
+                _ => 0,
+            })
+            .collect();
+        Ok(Layout { shape, strides, offset: self.offset })
+    }
+
+    /// Another shape of as many elements in the same order, where that needs no copy. One length
+    /// may be -1: it is what remains.
+    ///
+    /// # Errors
+    /// When the counts differ, or the elements do not lie so that strides could describe it.
+    ///
+    /// ```
+    /// use zerostride::Layout;
+    ///
+    /// let x = Layout::contiguous([4, 6])?;
+    /// assert_eq!(x.reshape(&[2, -1, 3])?.shape(), &[2, 4, 3]);
+    /// assert!(x.transpose(0, 1)?.reshape(&[24]).is_err());
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn reshape(&self, target: &[isize]) -> Result<Layout> {
+        let shape = self.resolve_reshape(target)?;
+        if self.count() == 0 {
+            return Ok(Self::row_major(shape, self.offset));
+        }
+        // The walk, reduced to its independent axes; the new axes must tile them one by one.
+        let walk = self.simplified();
+        let mut pieces = walk.shape.iter().copied().zip(walk.strides.iter().copied()).rev();
+        let (mut left, mut stride) = pieces.next().unwrap_or((1, 1));
+        let mut strides = Strides::new();
+        for &n in shape.iter().rev() {
+            if left == 1 && n > 1 {
+                (left, stride) = pieces.next().unwrap_or((1, 1));
+            }
+            if left % n != 0 {
+                bail!(
+                    Shape,
+                    "cannot view {} with strides {:?} as {shape}: no strides describe it, so evaluate first and reshape the result",
+                    self.shape,
+                    self.strides
+                );
+            }
+            strides.push(stride);
+            stride = stride.wrapping_mul(n as isize);
+            left /= n;
+        }
+        strides.reverse();
+        Ok(Layout { shape, strides, offset: self.offset })
+    }
+
+    fn resolve_reshape(&self, target: &[isize]) -> Result<Shape> {
+        let count = self.count();
+        if let Some(&bad) = target.iter().find(|&&n| n < -1) {
+            bail!(Shape, "reshape of {} to {target:?}: {bad} is no length", self.shape);
+        }
+        if target.iter().filter(|&&n| n == -1).count() > 1 {
+            bail!(Shape, "reshape of {} to {target:?}: only one length may be -1", self.shape);
+        }
+        let mut shape: Shape = target.iter().map(|&n| if n == -1 { 1 } else { n as usize }).collect();
+        let known = shape.count()?;
+        if let Some(open) = target.iter().position(|&n| n == -1) {
+            if known == 0 || count % known != 0 {
+                bail!(Shape, "reshape of {} to {target:?}: no length for -1 gives {count} elements", self.shape);
+            }
+            if let Some(n) = shape.iter_mut().nth(open) {
+                *n = count / known;
+            }
+        }
+        match shape.count()? {
+            n if n == count => Ok(shape),
+            n => bail!(Shape, "reshape of {} to {shape}: {count} elements and not {n}", self.shape),
+        }
+    }
+
+    /// Placed in a shape of `rank` axes from axis `k` on, with length 1 elsewhere.
+    pub(crate) fn place(&self, k: usize, rank: usize) -> Layout {
+        let own = |i: usize| i.checked_sub(k).filter(|&j| j < self.rank());
+        Layout {
+            shape: (0..rank).map(|i| own(i).map_or(1, |j| self.shape[j])).collect(),
+            strides: (0..rank).map(|i| own(i).map_or(0, |j| self.strides[j])).collect(),
+            offset: self.offset,
+        }
+    }
+
+    /// The coordinates of `shape` along `axis`: a layout whose "address" is the coordinate.
+    pub(crate) fn coordinate(shape: &Shape, axis: isize) -> Result<Layout> {
+        shape.count()?;
+        let k = resolve_axis(axis, shape.rank(), shape)?;
+        let strides = (0..shape.rank()).map(|i| isize::from(i == k)).collect();
+        Ok(Layout { shape: shape.clone(), strides, offset: 0 })
+    }
+}

@@ -1,0 +1,51 @@
+//! Broadcasting elementwise tensor compute on any GPU that wgpu reaches, with a CPU path that
+//! gives the same answers.
+//!
+//! Operators on [`Tensor`]s build an [`Expr`]; consuming it runs one kernel, whatever it holds.
+//! Operands are broadcast by giving stretched axes the stride 0, so nothing is ever copied to be
+//! broadcast.
+//!
+//! ```
+//! use zerostride::{Broadcast, Device};
+//!
+//! let device = Device::open()?; // the best GPU, else the CPU
+//! let image = device.upload(&[0_u8, 51, 102, 153, 204, 255], [1, 2, 3])?; // height, width, channel
+//! let mean = device.upload(&[0.5_f32, 0.25, 0.0], [3])?;
+//!
+//! // Nothing runs yet; `eval` is one kernel.
+//! let chw = (image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]).eval()?;
+//! assert_eq!(chw.shape(), &[3, 1, 2]);
+//!
+//! // Rules of other systems are values.
+//! let (a, b) = Broadcast::Pdpd { axis: 0 }.align(&chw, &mean)?;
+//! println!("{}", (a + b).explain(&device)?);
+//! # Ok::<(), zerostride::Error>(())
+//! ```
+//!
+//! | | |
+//! |---|---|
+//! | [`Device`], [`Adapter`] | choosing where to compute; [`upload`](Device::upload) |
+//! | [`Tensor`] | elements on a device: views, [`assign`](Tensor::assign), [`to_vec`](Tensor::to_vec) |
+//! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
+//! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
+//! | [`Shape`], [`Layout`] | lengths and strides, on their own |
+//! | [`Element`], [`DType`] | element types |
+//! | [`Error`] | what went wrong, where, and what to do |
+
+mod cpu;
+mod device;
+mod dtype;
+mod error;
+mod expr;
+mod gpu;
+mod layout;
+mod plan;
+mod tensor;
+mod wgsl;
+
+pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device};
+pub use dtype::{Bits, DType, Element, Float, Integer, Numeric};
+pub use error::{Error, ErrorKind, Result};
+pub use expr::{Expr, IntoExpr, warn_on_reinterpreted_shapes};
+pub use layout::{Broadcast, Layout, MAX_RANK, Shape};
+pub use tensor::{Explain, Tensor};

@@ -1,0 +1,93 @@
+//! How an operand is loaded and the result is stored, four lanes at a time.
+
+use super::collapse::Collapsed;
+use super::grid::{LANES, Walk};
+use crate::dtype::DType;
+
+/// How the lanes of an operand lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Access {
+    /// Next to each other and aligned: one wide load.
+    Vector,
+    /// All the same element: one load.
+    Splat,
+    /// Anywhere: a load per lane.
+    Strided,
+}
+
+/// How the lanes of the result are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Store {
+    /// Next to each other and aligned: one wide store.
+    Vector,
+    /// A store per lane that exists.
+    Lanes,
+    /// Bytes of words that other invocations may write too: each lane replaces its own bits
+    /// atomically.
+    Bytes,
+}
+
+/// How elements lie in the 32-bit words of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Packing {
+    /// One word each.
+    Whole,
+    /// Four to a word.
+    Bytes,
+}
+
+impl DType {
+    pub(crate) fn packing(self) -> Packing {
+        match self.size() {
+            1 => Packing::Bytes,
+            _ => Packing::Whole,
+        }
+    }
+}
+
+/// Whether a walk over all axes visits elements one after the other, from an aligned one on.
+fn linear(collapsed: &Collapsed, operand: usize) -> bool {
+    let walk = &collapsed.walks[operand];
+    let mut step = 1;
+    let dense = collapsed.lengths.iter().zip(&walk.strides).rev().all(|(&n, &stride)| {
+        let fits = stride == step;
+        step *= n as isize;
+        fits
+    });
+    dense && walk.offset % LANES == 0
+}
+
+/// Whether each row of the innermost axis is such a walk.
+fn linear_rows(collapsed: &Collapsed, operand: usize) -> bool {
+    let walk = &collapsed.walks[operand];
+    let Some((&inner, outer)) = walk.strides.split_last() else { return false };
+    inner == 1 && walk.offset % LANES == 0 && outer.iter().all(|s| s % LANES as isize == 0)
+}
+
+pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk) -> Access {
+    let strides = &collapsed.walks[operand].strides;
+    match walk {
+        Walk::Flat if strides.iter().all(|&s| s == 0) => Access::Splat,
+        Walk::Flat if linear(collapsed, operand) => Access::Vector,
+        Walk::Rows if strides.last() == Some(&0) => Access::Splat,
+        // The last load of a row may read past its end, never past that of its padded buffer.
+        Walk::Rows if linear_rows(collapsed, operand) => Access::Vector,
+        _ => Access::Strided,
+    }
+}
+
+pub(super) fn store(collapsed: &Collapsed, walk: Walk, dtype: DType, fresh: bool) -> Store {
+    let whole = |n: usize| n % LANES == 0;
+    let inner = collapsed.lengths.last().copied().unwrap_or(1);
+    let count: usize = collapsed.lengths.iter().product();
+    let vector = match walk {
+        // A fresh storage is padded, so its last store may be wider than what is left.
+        Walk::Flat => linear(collapsed, 0) && (fresh || whole(count)),
+        Walk::Rows => linear_rows(collapsed, 0) && whole(inner),
+    };
+    match dtype.packing() {
+        _ if vector => Store::Vector,
+        Packing::Whole => Store::Lanes,
+        Packing::Bytes => Store::Bytes,
+    }
+}

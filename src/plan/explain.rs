@@ -1,0 +1,112 @@
+//! Plans as text: what would run, and why.
+
+use std::fmt::{self, Write};
+
+use super::{Access, LANES, Place, Plan, Store, Walk};
+use crate::dtype::DType;
+use crate::expr::{Input, Program, Source, Value};
+
+/// Longest expression that is written out; above it only the number of steps is told.
+const LONGEST: usize = 160;
+
+impl Program {
+    /// The expression, its operands in columns under the axes of the result, and the bytes.
+    pub(crate) fn describe(&self) -> String {
+        let mut text = String::new();
+        let expression = self.write_out().unwrap_or_else(|| format!("{} steps", self.steps.len()));
+        let _ = writeln!(text, "{} {} = {expression}", self.dtype, self.shape);
+        let tensors = || self.inputs.iter().enumerate().filter(|(_, i)| !matches!(i.source, Source::Scalar(_)));
+        let width = self.shape.iter().map(|n| n.to_string().len()).max().unwrap_or(1) + 2;
+        for (i, input) in tensors() {
+            let _ = write!(text, "  {:<4} {:<5}", name(i), input.dtype.name());
+            for (&n, &stride) in self.shape.iter().zip(input.layout.strides()) {
+                let cell = if stride == 0 && n != 1 { "1~".to_string() } else { format!("{n} ") };
+                let _ = write!(text, "{cell:>width$}");
+            }
+            let kind = if matches!(input.source, Source::Index) { "coordinate" } else { "strides" };
+            let _ = writeln!(text, "   {kind} {:?} offset {}", input.layout.strides(), input.layout.offset());
+        }
+        if tensors().any(|(_, i)| i.layout.shape().iter().zip(i.layout.strides()).any(|(&n, &s)| n != 1 && s == 0)) {
+            let _ = writeln!(text, "  (1~: an axis that stretches; its stride is 0 and nothing is copied)");
+        }
+        let _ = writeln!(text, "moves: {} bytes at least", Plan::bytes(self));
+        text
+    }
+
+    /// The expression in one line, unless it is too long for that.
+    fn write_out(&self) -> Option<String> {
+        let mut values: Vec<String> = self.inputs.iter().enumerate().map(|(i, input)| leaf(i, input)).collect();
+        for step in &self.steps {
+            let args: Vec<&str> = step.args.iter().map(|&v| values[v as usize].as_str()).collect();
+            let name = match step.op {
+                crate::expr::Op::Cast => step.result.name(),
+                op => op.name(),
+            };
+            let text = format!("{name}({})", args.join(", "));
+            if text.len() > LONGEST {
+                return None;
+            }
+            values.push(text);
+        }
+        values.into_iter().nth(self.result as usize)
+    }
+}
+
+/// Operands are a, b, ... and then x26, x27, ...
+fn name(i: usize) -> String {
+    match u8::try_from(i) {
+        Ok(i) if i < 26 => char::from(b'a' + i).to_string(),
+        _ => format!("x{i}"),
+    }
+}
+
+fn leaf(i: usize, input: &Input) -> String {
+    match (&input.source, input.dtype) {
+        (&Source::Scalar(word), DType::F32) => f32::from_bits(word).to_string(),
+        (&Source::Scalar(word), DType::I32) => (word as i32).to_string(),
+        (&Source::Scalar(word), DType::Bool) => (word != 0).to_string(),
+        (&Source::Scalar(word), _) => word.to_string(),
+        _ => name(i),
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernel = &self.kernel;
+        writeln!(f, "axes: {:?} after collapsing, innermost last", self.lengths)?;
+        for (i, operand) in kernel.operands.iter().enumerate() {
+            let place = match operand.place {
+                Place::Scalar => continue,
+                Place::Index => "computed".to_string(),
+                Place::Output => "in place".to_string(),
+                Place::Binding(binding) => format!("binding {}", binding + 2),
+            };
+            let access = match operand.access {
+                Access::Vector => "vector: one load of four",
+                Access::Splat => "splat: one load for all lanes",
+                Access::Strided => "strided: a load per lane",
+            };
+            writeln!(f, "  {:<4} {access}, strides {:?}, {place}", name(i), self.strides[i + 1])?;
+        }
+        let store = match kernel.store {
+            Store::Vector => "vector: one store of four",
+            Store::Lanes => "strided: a store per lane",
+            Store::Bytes => "bytes: two atomics per lane, as words are shared",
+        };
+        writeln!(f, "  out  {store}, strides {:?}", self.strides[0])?;
+        let walk = match kernel.walk {
+            Walk::Flat if !kernel.needs_coordinates() || kernel.rank == 1 => "flat, no division",
+            Walk::Flat => "flat, coordinates by division",
+            Walk::Rows if kernel.rank > 3 => "rows, outer coordinates by division",
+            Walk::Rows => "rows, no division",
+        };
+        let [x, y] = kernel.workgroup;
+        let [gx, gy, gz] = self.launch.groups;
+        writeln!(
+            f,
+            "grid: {walk}; workgroups {gx} x {gy} x {gz} of {x} x {y} invocations, {LANES} elements each"
+        )?;
+        let steps: Value = kernel.steps.len() as Value;
+        writeln!(f, "runs: 1 kernel of {steps} steps")
+    }
+}

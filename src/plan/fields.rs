@@ -1,0 +1,90 @@
+//! The uniform block: which numbers a kernel needs, in which order. The emitter declares the
+//! block from this list and the launch fills it from the same list.
+
+use super::collapse::Collapsed;
+use super::grid::Grid;
+use super::{Access, Kernel, Place, Store, Walk};
+use crate::expr::{Program, Source};
+
+/// The output, or an operand by its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Out,
+    In(usize),
+}
+
+/// One 32-bit word of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// Elements of the result.
+    Count,
+    /// Invocations per row of the grid, where one dimension continues in the next.
+    Pitch,
+    /// Length of a collapsed axis.
+    Length(usize),
+    /// First element.
+    Offset(Slot),
+    /// Distance along a collapsed axis, in elements, modulo 2^32.
+    Stride(Slot, usize),
+    /// A constant.
+    Scalar(usize),
+}
+
+impl Kernel {
+    /// The words of the uniform block.
+    pub(crate) fn fields(&self) -> Vec<Field> {
+        let mut fields = vec![Field::Pitch];
+        match self.walk {
+            Walk::Flat => {
+                fields.push(Field::Count);
+                if self.needs_coordinates() {
+                    fields.extend((1..self.rank).map(Field::Length));
+                }
+            }
+            Walk::Rows => fields.extend((0..self.rank).map(Field::Length)),
+        }
+        let strides = |wide_or_splat: bool| match (self.walk, wide_or_splat) {
+            (Walk::Flat, true) => 0,
+            (Walk::Rows, true) => self.rank - 1,
+            (_, false) => self.rank,
+        };
+        let mut walk = |slot: Slot, strides: usize| {
+            fields.push(Field::Offset(slot));
+            fields.extend((0..strides).map(|axis| Field::Stride(slot, axis)));
+        };
+        walk(Slot::Out, strides(self.store == Store::Vector));
+        let mut scalars = Vec::new();
+        for (i, operand) in self.operands.iter().enumerate() {
+            match operand.place {
+                Place::Scalar => scalars.push(Field::Scalar(i)),
+                _ => walk(Slot::In(i), strides(operand.access != Access::Strided)),
+            }
+        }
+        fields.extend(scalars);
+        fields
+    }
+
+    /// Whether a flat walk has to divide: some operand, or the store, follows the axes.
+    pub(crate) fn needs_coordinates(&self) -> bool {
+        self.store != Store::Vector || self.operands.iter().any(|o| o.access == Access::Strided)
+    }
+}
+
+pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program: &Program) -> Vec<u32> {
+    let walk = |slot: Slot| match slot {
+        Slot::Out => &collapsed.walks[0],
+        Slot::In(i) => &collapsed.walks[i + 1],
+    };
+    let word = |field: &Field| match *field {
+        Field::Count => collapsed.lengths.iter().product::<usize>() as u32,
+        Field::Pitch => grid.pitch,
+        Field::Length(axis) => collapsed.lengths[axis] as u32,
+        Field::Offset(slot) => walk(slot).offset as u32,
+        Field::Stride(slot, axis) => walk(slot).strides[axis] as u32,
+        Field::Scalar(i) => match program.inputs[i].source {
+            Source::Scalar(word) => word,
+            _ => 0,
+        },
+    };
+    kernel.fields().iter().map(word).collect()
+}

@@ -1,0 +1,96 @@
+//! The grid: which invocation computes which elements.
+
+use super::access::Packing;
+use super::collapse::Collapsed;
+use super::Limits;
+use crate::dtype::DType;
+
+/// Elements that an invocation computes side by side.
+pub(crate) const LANES: usize = 4;
+
+/// Invocations of a workgroup: the most that every WebGPU adapter has.
+const WORKGROUP: u32 = 256;
+
+/// The shortest inner axis whose length is no multiple of [`LANES`] that is still walked by rows:
+/// below it, idle lanes cost more than the divisions of a flat walk.
+const SHORTEST_ROW: usize = 64;
+
+/// Strides along the inner axis from which on a load per lane touches a cache line per lane.
+const FAR: isize = 16;
+
+/// How invocations are laid over the collapsed axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Walk {
+    /// Over all elements in the output's order; coordinates are divided out where an operand
+    /// needs them. No division at rank 1.
+    Flat,
+    /// The innermost axis along x and the others along y and z, so that coordinates need no
+    /// division up to rank 3.
+    Rows,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    pub walk: Walk,
+    pub workgroup: [u32; 2],
+    pub groups: [u32; 3],
+    /// Invocations along the dimension that continues in the next one: x into y for a flat walk,
+    /// y into z for rows of rank 2.
+    pub pitch: u32,
+}
+
+impl Grid {
+    pub(super) fn new(collapsed: &Collapsed, dtype: DType, fresh: bool, limits: Limits) -> Grid {
+        Self::rows(collapsed, dtype, fresh, limits).unwrap_or_else(|| Self::flat(collapsed, limits))
+    }
+
+    fn flat(collapsed: &Collapsed, limits: Limits) -> Grid {
+        let count: usize = collapsed.lengths.iter().product();
+        let groups = count.div_ceil(LANES).div_ceil(WORKGROUP as usize) as u32;
+        // Near-square beyond one dimension, so that few groups are idle.
+        let y = groups.div_ceil(limits.groups).max(1);
+        let x = groups.div_ceil(y).max(1);
+        Grid {
+            walk: Walk::Flat,
+            workgroup: [WORKGROUP, 1],
+            groups: [x, y, 1],
+            pitch: x * WORKGROUP,
+        }
+    }
+
+    /// A grid that follows the axes, where the inner one is long enough and the rest fits.
+    fn rows(collapsed: &Collapsed, dtype: DType, fresh: bool, limits: Limits) -> Option<Grid> {
+        let [outer @ .., rows, inner] = collapsed.lengths.as_slice() else { return None };
+        let aligned = inner % LANES == 0;
+        // Rows of packed elements that do not end with a word would share words.
+        let worthwhile = match dtype.packing() {
+            Packing::Bytes if fresh => aligned,
+            _ => aligned || *inner >= SHORTEST_ROW,
+        };
+        if !worthwhile {
+            return None;
+        }
+        let blocks = inner.div_ceil(LANES);
+        let far = |strides: &[isize]| strides.last().is_some_and(|s| s.abs() >= FAR);
+        let scattered = collapsed.walks.iter().any(|walk| far(&walk.strides));
+        let widths: &[u32] = if scattered { &[1, 4] } else { &[1, 4, 16, 64, WORKGROUP] };
+        let fits = |&&width: &&u32| width as usize >= blocks;
+        let width = widths.iter().find(fits).or(widths.last()).copied().unwrap_or(WORKGROUP);
+        let height = WORKGROUP / width;
+
+        let limit = limits.groups as usize;
+        let x = blocks.div_ceil(width as usize);
+        let mut y = rows.div_ceil(height as usize);
+        let mut z: usize = outer.iter().product();
+        if outer.is_empty() {
+            z = y.div_ceil(limit);
+            y = y.div_ceil(z);
+        }
+        (x <= limit && y <= limit && z <= limit).then_some(Grid {
+            walk: Walk::Rows,
+            workgroup: [width, height],
+            groups: [x as u32, y as u32, z as u32],
+            pitch: y as u32 * height,
+        })
+    }
+}

@@ -1,0 +1,218 @@
+//! The planner: from a program and its layouts to a kernel and a launch. Pure; no GPU.
+//!
+//! A plan has two halves. [`Kernel`] is everything that the kernel's text depends on and is the
+//! key of the pipeline cache; it holds no size, stride, offset or constant. [`Launch`] is the
+//! rest: those numbers, which travel in a uniform block, and the grid. So a new shape of a known
+//! class compiles nothing.
+
+mod access;
+mod collapse;
+mod explain;
+mod fields;
+mod grid;
+
+pub(crate) use access::{Access, Packing, Store};
+pub(crate) use fields::{Field, Slot};
+pub(crate) use grid::{LANES, Walk};
+
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::expr::{Program, Source, Step, Storage, Value};
+use crate::layout::{Layout, Shape};
+
+/// What the kernel reads an operand from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// A read-only binding, by its index.
+    Binding(usize),
+    /// The output's binding: an in-place operand.
+    Output,
+    /// A constant of the uniform block.
+    Scalar,
+    /// The address itself.
+    Index,
+}
+
+/// An operand as the kernel's text sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Operand {
+    pub dtype: DType,
+    pub place: Place,
+    pub access: Access,
+}
+
+/// A read-only binding: the element type of its array, and whether that is four elements wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Binding {
+    pub dtype: DType,
+    pub wide: bool,
+}
+
+/// Everything that a kernel's text depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Kernel {
+    pub walk: Walk,
+    pub rank: usize,
+    pub workgroup: [u32; 2],
+    pub bindings: Vec<Binding>,
+    pub operands: Vec<Operand>,
+    pub steps: Vec<Step>,
+    pub result: Value,
+    pub out: DType,
+    pub store: Store,
+}
+
+/// The numbers of one dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// The uniform block, in the order of [`Kernel::fields`].
+    pub words: Vec<u32>,
+    /// Workgroups per dimension.
+    pub groups: [u32; 3],
+}
+
+/// A kernel, its numbers, and the storages that it binds.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub kernel: Kernel,
+    pub launch: Launch,
+    /// What each read-only binding is bound to.
+    pub storages: Vec<Storage>,
+    /// The collapsed axes, outermost first.
+    pub lengths: Vec<usize>,
+    /// The strides of the output and of each operand over the collapsed axes.
+    pub strides: Vec<Vec<isize>>,
+}
+
+/// The limits of an adapter that a plan must keep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Workgroups per dimension of a dispatch.
+    pub groups: u32,
+    /// Storage bindings of a kernel, the output included.
+    pub bindings: u32,
+}
+
+/// Where the result goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Destination<'a> {
+    /// A new storage, row-major, padded to whole vectors.
+    Fresh,
+    /// Elements of a storage that is there already.
+    Into(&'a Storage, &'a Layout),
+}
+
+impl Plan {
+    /// Plans a program over a non-empty shape.
+    pub(crate) fn new(program: &Program, to: Destination<'_>, limits: Limits) -> Result<Plan> {
+        let fresh = Layout::contiguous(&program.shape)?;
+        let output = match to {
+            Destination::Fresh => &fresh,
+            Destination::Into(_, layout) => layout,
+        };
+        let layouts: Vec<&Layout> =
+            std::iter::once(output).chain(program.inputs.iter().map(|i| &i.layout)).collect();
+        let collapsed = collapse::collapse(&program.shape, &layouts);
+        let count: usize = collapsed.lengths.iter().product();
+        if count > u32::MAX as usize / 2 {
+            bail!(
+                Limit,
+                "a result of {} has {count} elements, and a kernel counts to {}: evaluate it in slices",
+                program.shape,
+                u32::MAX / 2
+            );
+        }
+
+        let grid = grid::Grid::new(&collapsed, program.dtype, matches!(to, Destination::Fresh), limits);
+        let reads_output = |source: &Source| match (source, to) {
+            (Source::Tensor(source), Destination::Into(storage, _)) => source.same(storage),
+            _ => false,
+        };
+
+        // An array has one element type, so operands in the output's binding are wide only if all
+        // of them and the store are.
+        let mut store = access::store(&collapsed, grid.walk, program.dtype, matches!(to, Destination::Fresh));
+        let wide_input = |i: usize| access::load(&collapsed, i + 1, grid.walk) == Access::Vector;
+        let aliased = |i: usize| reads_output(&program.inputs[i].source);
+        let aliases_wide = (0..program.inputs.len()).filter(|&i| aliased(i)).all(wide_input);
+        let packed = program.dtype.packing() == Packing::Bytes;
+        if store == Store::Vector && !aliases_wide && !packed {
+            store = Store::Lanes;
+        }
+
+        let mut bindings: Vec<Binding> = Vec::new();
+        let mut storages: Vec<Storage> = Vec::new();
+        let mut operands = Vec::with_capacity(program.inputs.len());
+        for (i, input) in program.inputs.iter().enumerate() {
+            let load = access::load(&collapsed, i + 1, grid.walk);
+            let place = match &input.source {
+                Source::Scalar(_) => Place::Scalar,
+                Source::Index => Place::Index,
+                source if reads_output(source) => Place::Output,
+                Source::Tensor(storage) => {
+                    let wide = load == Access::Vector && input.dtype.packing() == Packing::Whole;
+                    let binding = Binding { dtype: input.dtype, wide };
+                    let known = (0..bindings.len())
+                        .find(|&b| bindings[b] == binding && storages[b].same(storage));
+                    Place::Binding(known.unwrap_or_else(|| {
+                        bindings.push(binding);
+                        storages.push(storage.clone());
+                        bindings.len() - 1
+                    }))
+                }
+            };
+            let access = match place {
+                Place::Scalar => Access::Splat,
+                Place::Index if load == Access::Vector => Access::Strided,
+                Place::Output if load == Access::Vector && store != Store::Vector => Access::Strided,
+                _ => load,
+            };
+            operands.push(Operand { dtype: input.dtype, place, access });
+        }
+        if bindings.len() + 1 > limits.bindings as usize {
+            bail!(
+                Limit,
+                "an expression of {} tensors and a result needs {} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): evaluate a part of it first",
+                bindings.len(),
+                bindings.len() + 1,
+                limits.bindings
+            );
+        }
+
+        let kernel = Kernel {
+            walk: grid.walk,
+            rank: collapsed.lengths.len(),
+            workgroup: grid.workgroup,
+            bindings,
+            operands,
+            steps: program.steps.clone(),
+            result: program.result,
+            out: program.dtype,
+            store,
+        };
+        let words = fields::words(&kernel, &collapsed, &grid, program);
+        Ok(Plan {
+            kernel,
+            launch: Launch { words, groups: grid.groups },
+            storages,
+            lengths: collapsed.lengths.to_vec(),
+            strides: collapsed.walks.iter().map(|walk| walk.strides.to_vec()).collect(),
+        })
+    }
+
+    /// Bytes that must move at least: each element of each tensor once, and of the result.
+    pub(crate) fn bytes(program: &Program) -> usize {
+        let distinct = |layout: &Layout| -> usize {
+            let axes = layout.shape().iter().zip(layout.strides());
+            axes.filter(|&(_, &stride)| stride != 0).map(|(&n, _)| n).product()
+        };
+        let count: usize = program.shape.iter().product();
+        let inputs = program.inputs.iter().filter(|i| matches!(i.source, Source::Tensor(_)));
+        let read: usize = inputs.map(|i| distinct(&i.layout).min(count) * i.dtype.size()).sum();
+        read + count * program.dtype.size()
+    }
+
+    pub(crate) fn is_empty(shape: &Shape) -> bool {
+        shape.contains(&0)
+    }
+}

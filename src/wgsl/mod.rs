@@ -1,0 +1,22 @@
+//! From a kernel to WGSL text, and that text through naga.
+
+mod emit;
+mod prelude;
+
+pub(crate) use emit::emit;
+
+use crate::error::{Result, bail};
+
+/// Parses and validates a kernel. A kernel that fails is a defect of this crate: the error shows
+/// the compiler's message and the text.
+pub(crate) fn validate(text: &str) -> Result<()> {
+    let module = match naga::front::wgsl::parse_str(text) {
+        Ok(module) => module,
+        Err(error) => bail!(Kernel, "naga refuses a kernel: {}", error.emit_to_string(text)),
+    };
+    let flags = naga::valid::ValidationFlags::all();
+    match naga::valid::Validator::new(flags, naga::valid::Capabilities::empty()).validate(&module) {
+        Ok(_) => Ok(()),
+        Err(error) => bail!(Kernel, "naga refuses a kernel: {}", error.emit_to_string(text)),
+    }
+}

@@ -1,0 +1,83 @@
+//! The prelude: WGSL functions that kernels call, included only where they are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+const SOURCES: &[&str] = &[
+    include_str!("../../shaders/prelude/pack.wgsl"),
+    include_str!("../../shaders/prelude/integer.wgsl"),
+    include_str!("../../shaders/prelude/cast.wgsl"),
+    include_str!("../../shaders/prelude/float.wgsl"),
+    include_str!("../../shaders/prelude/remainder.wgsl"),
+    include_str!("../../shaders/prelude/exponential.wgsl"),
+    include_str!("../../shaders/prelude/trigonometry.wgsl"),
+    include_str!("../../shaders/prelude/power.wgsl"),
+];
+
+/// A function, constant or struct of the prelude.
+#[derive(Debug)]
+struct Item {
+    /// Its text, with the comment above it.
+    text: &'static str,
+    /// Where it stands in the prelude, so that what is included keeps that order.
+    order: usize,
+}
+
+/// Items by name: the blocks between blank lines that declare a function, constant or struct.
+fn items() -> &'static BTreeMap<&'static str, Item> {
+    static ITEMS: OnceLock<BTreeMap<&'static str, Item>> = OnceLock::new();
+    ITEMS.get_or_init(|| {
+        let blocks = SOURCES.iter().flat_map(|source| source.split("\n\n"));
+        let named = blocks.enumerate().filter_map(|(order, text)| {
+            let declaration = text.lines().find_map(|line| {
+                ["fn ", "const ", "struct "].iter().find_map(|keyword| line.strip_prefix(keyword))
+            })?;
+            let end = declaration.find(|c: char| !is_word(c))?;
+            Some((&declaration[..end], Item { text: text.trim_end(), order }))
+        });
+        named.collect()
+    })
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The items that `body` uses, and what these use, in the order of the prelude.
+pub(super) fn used_by(body: &str) -> String {
+    let mut wanted = BTreeSet::new();
+    let mut open = vec![body];
+    while let Some(text) = open.pop() {
+        for word in text.split(|c| !is_word(c)) {
+            if let Some(item) = items().get(word) {
+                if wanted.insert((item.order, word)) {
+                    open.push(item.text);
+                }
+            }
+        }
+    }
+    wanted.iter().map(|(_, name)| format!("{}\n\n", items()[name].text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_called_and_what_that_calls() {
+        let text = used_by("let v = sigmoid_f32(x);");
+        assert!(text.contains("fn sigmoid_f32(") && text.contains("fn exp_f32("));
+        assert!(!text.contains("fn log_f32("));
+        assert_eq!(used_by("let v = x + y;"), "");
+    }
+
+    #[test]
+    fn every_block_is_an_item() {
+        let blocks: usize = SOURCES
+            .iter()
+            .flat_map(|source| source.split("\n\n"))
+            .filter(|block| block.lines().any(|line| !line.is_empty() && !line.starts_with("//")))
+            .count();
+        assert_eq!(items().len(), blocks);
+    }
+}
