@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Shape,
     /// An axis or an index lies outside of its range.
     Axis,
+    /// No operation of that name, or none for these types.
+    Operation,
     /// Host data does not have the length that the shape needs.
     Data,
     /// An element count, a byte size, a rank or an expression is larger than can be represented.

@@ -27,6 +27,7 @@
 //! | [`Device`], [`Adapter`] | choosing where to compute; [`upload`](Device::upload) |
 //! | [`Tensor`] | elements on a device: views, [`assign`](Tensor::assign), [`to_vec`](Tensor::to_vec) |
 //! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
+//! | [`operations`] | the table of operations, as data |
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
 //! | [`Shape`], [`Layout`] | lengths and strides, on their own |
 //! | [`Element`], [`DType`] | element types |
@@ -46,6 +47,6 @@ mod wgsl;
 pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device};
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric};
 pub use error::{Error, ErrorKind, Result};
-pub use expr::{Expr, IntoExpr, warn_on_reinterpreted_shapes};
+pub use expr::{Expr, IntoExpr, Operation, operations, warn_on_reinterpreted_shapes};
 pub use layout::{Broadcast, Layout, MAX_RANK, Shape};
 pub use tensor::{Explain, Tensor};

@@ -54,6 +54,15 @@ fn neg_u32(x: vec4<u32>) -> vec4<u32> {
     return ~x + 1u;
 }
 
+// abs() of unsigned integers is signed on some backends.
+fn abs_u32(x: vec4<u32>) -> vec4<u32> {
+    return x;
+}
+
+fn abs_i32(x: vec4<i32>) -> vec4<i32> {
+    return bitcast<vec4<i32>>(magnitude_i32(x));
+}
+
 fn sign_i32(x: vec4<i32>) -> vec4<i32> {
     return select(vec4<i32>(0), vec4<i32>(1), x > vec4<i32>(0)) - select(vec4<i32>(0), vec4<i32>(1), x < vec4<i32>(0));
 }

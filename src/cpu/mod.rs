@@ -157,7 +157,7 @@ impl Backend for CpuDevice {
         Ok(())
     }
 
-    fn explain(&self, program: &Program) -> Result<(String, Option<String>)> {
+    fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)> {
         let mut text = String::new();
         let threads = rayon::current_num_threads();
         let _ = writeln!(

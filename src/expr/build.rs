@@ -188,18 +188,18 @@ impl Expr<bool> {
     #[track_caller]
     pub fn select<U: Element>(&self, a: impl IntoExpr<U>, b: impl IntoExpr<U>) -> Expr<U> {
         let at = Location::caller();
-        apply(Op::Select, &[&self.node, &a.into_expr().node, &b.into_expr().node], at)
+        let (a, b) = (a.into_expr(), b.into_expr());
+        apply(Op::Select, &[self.node(), a.node(), b.node()], at)
     }
 }
 
 /// One op, or the first mistake among its operands.
-fn apply<U: Element>(
+pub(super) fn apply<U: Element>(
     op: Op,
-    args: &[&Result<Arc<Node>>],
+    args: &[Result<&Arc<Node>>],
     at: &'static Location<'static>,
 ) -> Expr<U> {
-    let nodes: Result<Vec<&Arc<Node>>> =
-        args.iter().map(|arg| arg.as_ref().map_err(Error::clone)).collect();
+    let nodes: Result<Vec<&Arc<Node>>> = args.iter().cloned().collect();
     Expr::new(nodes.and_then(|nodes| {
         let node = Node::op(op, U::DTYPE, &nodes).map_err(|e| e.at(at))?;
         compat::check(&nodes, &node.shape, at);
@@ -224,7 +224,7 @@ macro_rules! methods {
             #[track_caller]
             pub fn $name(&self $(, $arg: impl IntoExpr<T>)*) -> Expr<$gives> where T: $class {
                 $(let $arg = $arg.into_expr();)*
-                apply(Op::$op, &[&self.node $(, &$arg.node)*], Location::caller())
+                apply(Op::$op, &[self.node() $(, $arg.node())*], Location::caller())
             }
         )*}
     };

@@ -5,14 +5,16 @@ mod compat;
 mod node;
 mod op;
 mod operators;
+mod ops;
 mod program;
 mod storage;
 mod views;
 
 pub use build::{Expr, IntoExpr};
 pub use compat::warn_on_reinterpreted_shapes;
+pub use ops::{Operation, operations};
 pub(crate) use node::{Kind, Node, Source};
-pub(crate) use op::{Op, ROWS, Row, for_each_op};
+pub(crate) use op::{Op, ROWS, for_each_op};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};
 pub(crate) use program::{Input, Program, Step, Value};
 pub(crate) use storage::{Backend, Reading, Storage};

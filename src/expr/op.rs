@@ -92,7 +92,7 @@ macro_rules! for_each_op {
         /// Magnitude. `abs(MIN)` is `MIN`.
         Abs: abs(x) for Numeric -> T, [-3_i32 => 3] {
             float "abs({a})" = |x| x.abs();
-            int "abs({a})" = |x| math::IntOps::abs(x);
+            int "abs_{T}({a})" = |x| math::IntOps::abs(x);
         }
         /// -1, 0 or 1. NaN stays NaN, and both zeros give 0.
         Sign: sign(x) for Numeric -> T, [-3.5_f32 => -1.0] {
@@ -241,6 +241,7 @@ pub(crate) struct Row {
     /// Whether the result is bool whatever the operands are.
     pub gives_bool: bool,
     pub forms: Forms,
+    pub doc: &'static str,
 }
 
 macro_rules! define {
@@ -264,6 +265,7 @@ macro_rules! define {
                 $(forms.$kind = Some($wgsl);)+
                 forms
             },
+            doc: concat!($($doc),+).trim_ascii(),
         },)*];
     };
 }
@@ -300,10 +302,5 @@ impl Row {
             DType::I32 | DType::U32 | DType::U8 => self.forms.int,
             DType::Bool => self.forms.bool,
         }
-    }
-
-    /// The result type for operands of type `dtype`.
-    pub(crate) fn result(&self, dtype: DType) -> DType {
-        if self.gives_bool { DType::Bool } else { dtype }
     }
 }

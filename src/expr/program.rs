@@ -77,6 +77,16 @@ impl Program {
         }
     }
 
+    /// The product of the first two f32 elements of a storage.
+    pub(crate) fn product_of_two(storage: Storage) -> Result<Program> {
+        let element = |at: usize| {
+            let layout = Layout::strided([1], &[1], at, storage.elements)?;
+            Ok(Node::leaf(DType::F32, Source::Tensor(storage.clone()), layout))
+        };
+        let product = Node::op(Op::Mul, DType::F32, &[&element(0)?, &element(1)?])?;
+        Program::new(&product, &product.shape)
+    }
+
     pub(crate) fn dtype_of(&self, value: Value) -> DType {
         match (value as usize).checked_sub(self.inputs.len()) {
             None => self.inputs[value as usize].dtype,

@@ -72,7 +72,7 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     fn synchronize(&self) -> Result<()>;
 
     /// What would run for a program, as lines of text, and the text of its kernel if it has one.
-    fn explain(&self, program: &Program) -> Result<(String, Option<String>)>;
+    fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)>;
 
     /// The texts of the kernels compiled so far.
     fn kernels(&self) -> Vec<String> {

@@ -9,8 +9,9 @@ use super::dispatch::Recorder;
 use super::pipeline::Pipelines;
 use super::pool::Pool;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::Storage;
-use crate::plan;
+use crate::dtype::DType;
+use crate::expr::{Backend, Program, Storage};
+use crate::plan::{self, Destination, Plan};
 
 /// A GPU device. Work is recorded and submitted in order, so a buffer may be reused as soon as
 /// the last handle to it is gone: what used it was recorded before what will.
@@ -23,6 +24,7 @@ pub(crate) struct Gpu {
     pub(super) pool: Mutex<Pool>,
     name: String,
     failures: Arc<Failures>,
+    flushes: OnceLock<bool>,
 }
 
 /// What wgpu reports outside of any call.
@@ -94,6 +96,7 @@ impl Gpu {
             pool: Mutex::default(),
             name,
             failures,
+            flushes: OnceLock::new(),
         }))
     }
 
@@ -112,11 +115,35 @@ impl Gpu {
         }
     }
 
-    pub(super) fn plan_limits(&self) -> plan::Limits {
-        plan::Limits {
+    /// What plans must know of this adapter. It asks the adapter once, by a kernel of its own,
+    /// where no limit tells.
+    pub(super) fn adapter(self: &Arc<Self>) -> plan::Adapter {
+        let known = plan::Adapter {
             groups: self.limits.max_compute_workgroups_per_dimension,
             bindings: self.limits.max_storage_buffers_per_shader_stage,
+            flushes: false,
+        };
+        let flushes = *self.flushes.get_or_init(|| {
+            self.loses_the_least_float(known).unwrap_or_else(|error| {
+                log::warn!("{}: cannot tell whether subnormals are flushed: {error}", self.name);
+                false
+            })
+        });
+        plan::Adapter { flushes, ..known }
+    }
+
+    /// Whether 2^-126 (1 - 2^-24) becomes 0, which rounds to 2^-126.
+    fn loses_the_least_float(self: &Arc<Self>, adapter: plan::Adapter) -> Result<bool> {
+        if cfg!(target_arch = "wasm32") {
+            return Ok(false); // it could not wait for the answer
         }
+        let operands = [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0];
+        let operands = self.clone().upload(bytemuck::cast_slice(&operands), DType::F32)?;
+        let program = Program::product_of_two(operands)?;
+        let result = self.allocate(4)?;
+        self.record(&Plan::new(&program, Destination::Fresh, adapter)?, &result)?;
+        let storage = Storage::new(self.clone(), 1, result);
+        Ok(self.clone().read_now(&storage, DType::F32, 0, 1)?.iter().all(|&byte| byte == 0))
     }
 
     /// A buffer for `bytes` bytes, from the pool or new.

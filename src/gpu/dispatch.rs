@@ -100,7 +100,7 @@ impl Gpu {
     }
 
     /// Records a plan that writes to `result`.
-    fn record(&self, plan: &Plan, result: &Buffer) -> Result<()> {
+    pub(super) fn record(&self, plan: &Plan, result: &Buffer) -> Result<()> {
         let compiled = self.pipeline(&plan.kernel)?;
         if compiled.uniform_size > self.limits.max_uniform_buffer_binding_size.min(UNIFORM_BYTES) {
             bail!(
@@ -180,7 +180,7 @@ impl Backend for Gpu {
         };
         let result = self.allocate(bytes)?;
         if !Plan::is_empty(&program.shape) {
-            let plan = Plan::new(program, Destination::Fresh, self.plan_limits())?;
+            let plan = Plan::new(program, Destination::Fresh, self.adapter())?;
             self.record(&plan, &result)?;
         }
         self.check()?;
@@ -199,7 +199,7 @@ impl Backend for Gpu {
                 Program::copy(Input { dtype: program.dtype, source: Source::Tensor(result), layout })
             }
         };
-        let plan = Plan::new(&program, Destination::Into(storage, layout), self.plan_limits())?;
+        let plan = Plan::new(&program, Destination::Into(storage, layout), self.adapter())?;
         self.record(&plan, &*buffer(storage)?)?;
         self.check()
     }
@@ -219,11 +219,11 @@ impl Backend for Gpu {
         self.finish()
     }
 
-    fn explain(&self, program: &Program) -> Result<(String, Option<String>)> {
+    fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)> {
         if Plan::is_empty(&program.shape) {
             return Ok(("runs: nothing, the result is empty\n".into(), None));
         }
-        let plan = Plan::new(program, Destination::Fresh, self.plan_limits())?;
+        let plan = Plan::new(program, Destination::Fresh, self.adapter())?;
         Ok((plan.to_string(), Some(wgsl::emit(&plan.kernel))))
     }
 

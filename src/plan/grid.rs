@@ -2,7 +2,7 @@
 
 use super::access::Packing;
 use super::collapse::Collapsed;
-use super::Limits;
+use super::Adapter;
 use crate::dtype::DType;
 
 /// Elements that an invocation computes side by side.
@@ -40,15 +40,15 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    pub(super) fn new(collapsed: &Collapsed, dtype: DType, fresh: bool, limits: Limits) -> Grid {
-        Self::rows(collapsed, dtype, fresh, limits).unwrap_or_else(|| Self::flat(collapsed, limits))
+    pub(super) fn new(collapsed: &Collapsed, dtype: DType, fresh: bool, adapter: Adapter) -> Grid {
+        Self::rows(collapsed, dtype, fresh, adapter).unwrap_or_else(|| Self::flat(collapsed, adapter))
     }
 
-    fn flat(collapsed: &Collapsed, limits: Limits) -> Grid {
+    fn flat(collapsed: &Collapsed, adapter: Adapter) -> Grid {
         let count: usize = collapsed.lengths.iter().product();
         let groups = count.div_ceil(LANES).div_ceil(WORKGROUP as usize) as u32;
         // Near-square beyond one dimension, so that few groups are idle.
-        let y = groups.div_ceil(limits.groups).max(1);
+        let y = groups.div_ceil(adapter.groups).max(1);
         let x = groups.div_ceil(y).max(1);
         Grid {
             walk: Walk::Flat,
@@ -59,7 +59,7 @@ impl Grid {
     }
 
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.
-    fn rows(collapsed: &Collapsed, dtype: DType, fresh: bool, limits: Limits) -> Option<Grid> {
+    fn rows(collapsed: &Collapsed, dtype: DType, fresh: bool, adapter: Adapter) -> Option<Grid> {
         let [outer @ .., rows, inner] = collapsed.lengths.as_slice() else { return None };
         let aligned = inner % LANES == 0;
         // Rows of packed elements that do not end with a word would share words.
@@ -78,7 +78,7 @@ impl Grid {
         let width = widths.iter().find(fits).or(widths.last()).copied().unwrap_or(WORKGROUP);
         let height = WORKGROUP / width;
 
-        let limit = limits.groups as usize;
+        let limit = adapter.groups as usize;
         let x = blocks.div_ceil(width as usize);
         let mut y = rows.div_ceil(height as usize);
         let mut z: usize = outer.iter().product();

@@ -60,6 +60,8 @@ pub(crate) struct Kernel {
     pub result: Value,
     pub out: DType,
     pub store: Store,
+    /// Whether the adapter flushes subnormal results to zero.
+    pub flushes: bool,
 }
 
 /// The numbers of one dispatch.
@@ -84,13 +86,15 @@ pub(crate) struct Plan {
     pub strides: Vec<Vec<isize>>,
 }
 
-/// The limits of an adapter that a plan must keep.
+/// What a plan must know of an adapter.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct Adapter {
     /// Workgroups per dimension of a dispatch.
     pub groups: u32,
     /// Storage bindings of a kernel, the output included.
     pub bindings: u32,
+    /// Whether subnormal results are flushed to zero.
+    pub flushes: bool,
 }
 
 /// Where the result goes.
@@ -104,7 +108,7 @@ pub(crate) enum Destination<'a> {
 
 impl Plan {
     /// Plans a program over a non-empty shape.
-    pub(crate) fn new(program: &Program, to: Destination<'_>, limits: Limits) -> Result<Plan> {
+    pub(crate) fn new(program: &Program, to: Destination<'_>, adapter: Adapter) -> Result<Plan> {
         let fresh = Layout::contiguous(&program.shape)?;
         let output = match to {
             Destination::Fresh => &fresh,
@@ -123,7 +127,7 @@ impl Plan {
             );
         }
 
-        let grid = grid::Grid::new(&collapsed, program.dtype, matches!(to, Destination::Fresh), limits);
+        let grid = grid::Grid::new(&collapsed, program.dtype, matches!(to, Destination::Fresh), adapter);
         let reads_output = |source: &Source| match (source, to) {
             (Source::Tensor(source), Destination::Into(storage, _)) => source.same(storage),
             _ => false,
@@ -169,13 +173,13 @@ impl Plan {
             };
             operands.push(Operand { dtype: input.dtype, place, access });
         }
-        if bindings.len() + 1 > limits.bindings as usize {
+        if bindings.len() + 1 > adapter.bindings as usize {
             bail!(
                 Limit,
                 "an expression of {} tensors and a result needs {} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): evaluate a part of it first",
                 bindings.len(),
                 bindings.len() + 1,
-                limits.bindings
+                adapter.bindings
             );
         }
 
@@ -189,6 +193,7 @@ impl Plan {
             result: program.result,
             out: program.dtype,
             store,
+            flushes: adapter.flushes,
         };
         let words = fields::words(&kernel, &collapsed, &grid, program);
         Ok(Plan {

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Write};
 
-use super::prelude;
+use super::{prelude, workarounds};
 use crate::dtype::DType;
 use crate::expr::{Op, Step, Value};
 use crate::plan::{Access, Field, Kernel, Operand, Packing, Place, Slot, Store, Walk};
@@ -247,8 +247,8 @@ impl Emitter<'_> {
         match step.op {
             Op::Select => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
             Op::Cast => cast(step.dtype, step.result, &arg(0)),
-            op => {
-                let form = op.row().and_then(|row| row.form(step.dtype)).unwrap_or_default();
+            _ => {
+                let form = workarounds::form(self.kernel, step);
                 let mut value = form.replace("{T}", compute(step.dtype));
                 for (i, name) in ["{a}", "{b}", "{c}"].iter().enumerate().take(step.args.len()) {
                     value = value.replace(name, &arg(i));

@@ -2,6 +2,7 @@
 
 mod emit;
 mod prelude;
+mod workarounds;
 
 pub(crate) use emit::emit;
 

@@ -12,7 +12,24 @@ const SOURCES: &[&str] = &[
     include_str!("../../shaders/prelude/exponential.wgsl"),
     include_str!("../../shaders/prelude/trigonometry.wgsl"),
     include_str!("../../shaders/prelude/power.wgsl"),
+    include_str!("../../shaders/prelude/flush.wgsl"),
 ];
+
+/// The blocks of a source. They begin at the first column after a blank line, so that blank lines
+/// inside of functions are theirs.
+fn blocks(source: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut rest = source;
+    std::iter::from_fn(move || {
+        let ends = rest.match_indices("\n\n").map(|(i, _)| i);
+        let mut at_margin = ends.filter(|&i| rest[i + 2..].starts_with(|c: char| !c.is_whitespace()));
+        let (block, after) = match at_margin.next() {
+            Some(end) => (&rest[..end], &rest[end + 2..]),
+            None => (rest, ""),
+        };
+        rest = after;
+        (!block.trim().is_empty()).then_some(block)
+    })
+}
 
 /// A function, constant or struct of the prelude.
 #[derive(Debug)]
@@ -23,12 +40,12 @@ struct Item {
     order: usize,
 }
 
-/// Items by name: the blocks between blank lines that declare a function, constant or struct.
+/// Items by name: the blocks that declare a function, constant or struct.
 fn items() -> &'static BTreeMap<&'static str, Item> {
     static ITEMS: OnceLock<BTreeMap<&'static str, Item>> = OnceLock::new();
     ITEMS.get_or_init(|| {
-        let blocks = SOURCES.iter().flat_map(|source| source.split("\n\n"));
-        let named = blocks.enumerate().filter_map(|(order, text)| {
+        let all = SOURCES.iter().flat_map(|source| blocks(source));
+        let named = all.enumerate().filter_map(|(order, text)| {
             let declaration = text.lines().find_map(|line| {
                 ["fn ", "const ", "struct "].iter().find_map(|keyword| line.strip_prefix(keyword))
             })?;
@@ -73,11 +90,11 @@ mod tests {
 
     #[test]
     fn every_block_is_an_item() {
-        let blocks: usize = SOURCES
+        let declarations: usize = SOURCES
             .iter()
-            .flat_map(|source| source.split("\n\n"))
+            .flat_map(|source| blocks(source))
             .filter(|block| block.lines().any(|line| !line.is_empty() && !line.starts_with("//")))
             .count();
-        assert_eq!(items().len(), blocks);
+        assert_eq!(items().len(), declarations);
     }
 }

@@ -1,0 +1,80 @@
+//! The op table as data, and ops by name: for interpreters, tests and documentation.
+
+use std::panic::Location;
+
+use super::build::apply;
+use super::{DType, Expr, Op, ROWS};
+use crate::dtype::Element;
+use crate::error::{Error, ErrorKind, Result, bail};
+
+/// An operation of the table. `select` and `cast`, whose operands differ in type, are not in it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Operation {
+    /// The name of the method on [`Expr`].
+    pub name: &'static str,
+    /// The number of operands.
+    pub arity: usize,
+    /// What it does, edge cases included.
+    pub doc: &'static str,
+    op: Op,
+}
+
+impl Operation {
+    /// The element type of the result for operands of type `dtype`, if it takes them.
+    pub fn result(&self, dtype: DType) -> Option<DType> {
+        let row = self.op.row()?;
+        row.form(dtype)?;
+        Some(if row.gives_bool { DType::Bool } else { dtype })
+    }
+}
+
+/// Every operation of the table.
+///
+/// ```
+/// use zerostride::{DType, operations};
+///
+/// let pow = operations().find(|op| op.name == "pow").unwrap();
+/// assert_eq!(pow.arity, 2);
+/// assert_eq!(pow.result(DType::F32), Some(DType::F32));
+/// assert_eq!(pow.result(DType::Bool), None);
+/// ```
+pub fn operations() -> impl Iterator<Item = Operation> {
+    ROWS.iter().map(|row| Operation { name: row.name, arity: row.arity, doc: row.doc, op: row.op })
+}
+
+impl<R: Element> Expr<R> {
+    /// The operation called `name` over operands of type `T`.
+    ///
+    /// A wrong name, type or number of operands is kept as the expression's mistake.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let x = Device::cpu().upload(&[1.0_f32, 5.0], [2])?;
+    /// let small: Expr<bool> = Expr::call("lt", &[x.expr(), Expr::scalar(3.0)]);
+    /// assert_eq!(small.to_vec()?, [true, false]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn call<T: Element>(name: &str, operands: &[Expr<T>]) -> Expr<R> {
+        let at = Location::caller();
+        match find::<T, R>(name, operands.len()) {
+            Ok(op) => apply(op, &operands.iter().map(Expr::node).collect::<Vec<_>>(), at),
+            Err(error) => Expr::new(Err(error.at(at))),
+        }
+    }
+}
+
+fn find<T: Element, R: Element>(name: &str, operands: usize) -> Result<Op> {
+    let Some(found) = operations().find(|op| op.name == name) else {
+        return Err(Error::new(ErrorKind::Operation, format!("no operation is called '{name}'")));
+    };
+    let (takes, gives) = (T::DTYPE, R::DTYPE);
+    match found.result(takes) {
+        None => bail!(Operation, "{name} takes no {takes}: cast the operands"),
+        Some(result) if result != gives => bail!(Operation, "{name} of {takes} gives {result} and not {gives}"),
+        _ if operands != found.arity => bail!(Operation, "{name} takes {} operands and not {operands}", found.arity),
+        _ => Ok(found.op),
+    }
+}
