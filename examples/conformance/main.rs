@@ -11,6 +11,7 @@
 
 mod shapes;
 mod values;
+mod verdict;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use serde_json::Value;
+use verdict::Verdict;
 use zerostride::Device;
 
 #[derive(Parser)]
@@ -32,16 +34,6 @@ struct Options {
     /// Files of cases
     #[arg(required = true)]
     files: Vec<PathBuf>,
-}
-
-/// What became of one case.
-pub(crate) enum Verdict {
-    /// Right, with the largest distance in units in the last place.
-    Passed { ulp: u64 },
-    /// Wrong, and how.
-    Failed(String),
-    /// Not something this device can have, and why.
-    Skipped(String),
 }
 
 /// Results of one kind of case.

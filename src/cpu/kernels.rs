@@ -60,7 +60,7 @@ fn map3<A: Lane, T: Lane, R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn(A,
 /// Dispatches an op of the table on the type of its operands. A pair of op and type that the
 /// table lacks cannot be built, as the builder's bounds come from the same rows.
 macro_rules! table {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt for $class:ident -> $gives:ident,
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt for $class:ident -> $gives:ident $(within $ulp:literal)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         fn table(step: &Step, args: &[&[u8]], out: &mut [u8]) {
             match step.op {

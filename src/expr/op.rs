@@ -5,7 +5,8 @@
 //! rows by [`for_each_op!`]: the enum, the builder's methods, the WGSL emitter, the CPU
 //! evaluator, the documentation and the tests.
 //!
-//! A row has a form for floats, for integers and for bool; the forms that it has are the types
+//! `within` is the bound of an inexact float op in units in the last place, and the one place that
+//! states it. A row has a form for floats, for integers and for bool; the forms that it has are the types
 //! that it takes. In a WGSL form `{a}`, `{b}`, `{c}` are the operands and `{T}` is the name of
 //! the type that computes (`f32`, `i32` or `u32`; narrow integers compute in 32 bits and are cut
 //! back afterwards). Each form works on four lanes at once. Functions that WGSL lacks, or that
@@ -33,7 +34,7 @@ macro_rules! for_each_op {
             int "{a} * {b}" = |a, b| a.wrapping_mul(b);
         }
         /// Quotient. Integers truncate; by 0 they give 0, and `MIN / -1` is `MIN`.
-        Div: div(a, b) for Numeric -> T, [-7_i32, 2 => -3] {
+        Div: div(a, b) for Numeric -> T within 3, [-7_i32, 2 => -3] {
             float "{a} / {b}" = |a, b| a / b;
             int "div_{T}({a}, {b})" = |a, b| if b == 0 { 0 } else { a.wrapping_div(b) };
         }
@@ -57,7 +58,7 @@ macro_rules! for_each_op {
         }
         /// Power. Floats follow IEEE 754 `pow`. Integers wrap; a negative exponent gives 0, except
         /// for the bases 1 and -1.
-        Pow: pow(a, b) for Numeric -> T, [2.0_f32, 10.0 => 1024.0] {
+        Pow: pow(a, b) for Numeric -> T within 4, [2.0_f32, 10.0 => 1024.0] {
             float "pow_{T}({a}, {b})" = |a, b| math::pow(a, b);
             int "pow_{T}({a}, {b})" = |a, b| math::IntOps::pow(a, b);
         }
@@ -120,31 +121,31 @@ macro_rules! for_each_op {
             float "trunc_{T}({a})" = |x| x.trunc();
         }
         /// Square root; NaN below 0.
-        Sqrt: sqrt(x) for Float -> T, [2.25_f32 => 1.5] {
+        Sqrt: sqrt(x) for Float -> T within 3, [2.25_f32 => 1.5] {
             float "sqrt_{T}({a})" = |x| x.sqrt();
         }
         /// e to the power of `x`.
-        Exp: exp(x) for Float -> T, [0.0_f32 => 1.0] {
+        Exp: exp(x) for Float -> T within 2, [0.0_f32 => 1.0] {
             float "exp_{T}({a})" = |x| math::exp(x);
         }
         /// Natural logarithm; -inf at 0, NaN below.
-        Log: log(x) for Float -> T, [1.0_f32 => 0.0] {
+        Log: log(x) for Float -> T within 2, [1.0_f32 => 0.0] {
             float "log_{T}({a})" = |x| math::log(x);
         }
         /// Sine of `x` in radians; NaN at infinity.
-        Sin: sin(x) for Float -> T, [0.0_f32 => 0.0] {
+        Sin: sin(x) for Float -> T within 2, [0.0_f32 => 0.0] {
             float "sin_{T}({a})" = |x| math::sin(x);
         }
         /// Cosine of `x` in radians; NaN at infinity.
-        Cos: cos(x) for Float -> T, [0.0_f32 => 1.0] {
+        Cos: cos(x) for Float -> T within 2, [0.0_f32 => 1.0] {
             float "cos_{T}({a})" = |x| math::cos(x);
         }
         /// Hyperbolic tangent.
-        Tanh: tanh(x) for Float -> T, [0.0_f32 => 0.0] {
+        Tanh: tanh(x) for Float -> T within 2, [0.0_f32 => 0.0] {
             float "tanh_{T}({a})" = |x| math::tanh(x);
         }
         /// Logistic function `1 / (1 + exp(-x))`.
-        Sigmoid: sigmoid(x) for Float -> T, [0.0_f32 => 0.5] {
+        Sigmoid: sigmoid(x) for Float -> T within 4, [0.0_f32 => 0.5] {
             float "sigmoid_{T}({a})" = |x| math::sigmoid(x);
         }
         /// Whether the operands are equal. NaN equals nothing.
@@ -241,11 +242,14 @@ pub(crate) struct Row {
     /// Whether the result is bool whatever the operands are.
     pub gives_bool: bool,
     pub forms: Forms,
+    /// The greatest distance from the exact result on any adapter, in units in the last place, for
+    /// floats. 0 for the same bits. The bounds are those that CUDA publishes for its math library.
+    pub ulp: u32,
     pub doc: &'static str,
 }
 
 macro_rules! define {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($($arg:ident),+) for $class:ident -> $gives:ident,
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($($arg:ident),+) for $class:ident -> $gives:ident $(within $ulp:literal)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// An elementwise operation.
         ///
@@ -265,6 +269,7 @@ macro_rules! define {
                 $(forms.$kind = Some($wgsl);)+
                 forms
             },
+            ulp: 0 $(+ $ulp)?,
             doc: concat!($($doc),+).trim_ascii(),
         },)*];
     };

@@ -15,6 +15,9 @@ pub struct Operation {
     pub name: &'static str,
     /// The number of operands.
     pub arity: usize,
+    /// The greatest distance of a float result from the exact one, on any device, in units in the
+    /// last place: 0 for the same bits. Integers and bool are always exact.
+    pub ulp: u32,
     /// What it does, edge cases included.
     pub doc: &'static str,
     op: Op,
@@ -40,7 +43,7 @@ impl Operation {
 /// assert_eq!(pow.result(DType::Bool), None);
 /// ```
 pub fn operations() -> impl Iterator<Item = Operation> {
-    ROWS.iter().map(|row| Operation { name: row.name, arity: row.arity, doc: row.doc, op: row.op })
+    ROWS.iter().map(|row| Operation { name: row.name, arity: row.arity, ulp: row.ulp, doc: row.doc, op: row.op })
 }
 
 impl<R: Element> Expr<R> {

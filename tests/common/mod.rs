@@ -1,0 +1,84 @@
+//! The devices that tests run on, and what is checked after every test.
+
+#![allow(dead_code, unreachable_pub)] // each test binary uses a part
+
+pub mod portable;
+
+use std::io::Write;
+use std::sync::OnceLock;
+
+use zerostride::Device;
+
+/// Every device of this machine, the CPU path first, opened once per test binary.
+///
+/// `ZEROSTRIDE_EXPECT` names devices that must be among them, as `Device::named` takes them and
+/// separated by commas: scripts/test sets it, so that a driver that went missing fails.
+pub fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let expected = std::env::var("ZEROSTRIDE_EXPECT").unwrap_or_default();
+        for name in expected.split(',').filter(|name| !name.is_empty()) {
+            Device::named(name).unwrap_or_else(|e| panic!("expected device: {e}"));
+        }
+        let mut adapters = Device::all();
+        adapters.reverse();
+        let open = |adapter: &zerostride::Adapter| {
+            adapter.open().unwrap_or_else(|e| panic!("{} does not open: {e}", adapter.name))
+        };
+        let devices: Vec<Device> = adapters.iter().map(open).collect();
+        let names: Vec<String> = devices.iter().map(Device::name).collect();
+        // Past the harness, which keeps what tests print to itself.
+        let _ = writeln!(std::io::stderr(), "devices under test: {}", names.join(", "));
+        devices
+    })
+}
+
+/// The devices that are no CPU path.
+pub fn adapters() -> impl Iterator<Item = &'static Device> {
+    devices().iter().filter(|device| device.name() != "cpu")
+}
+
+/// Runs a test on every device; every kernel that it made must be portable.
+pub fn on_every_device(test: impl Fn(&Device)) {
+    for device in devices() {
+        test(device);
+        portable::check(device);
+    }
+}
+
+/// Numbers that look random and are the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        // Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.next() % 100 < percent
+    }
+}
+
+/// Units in the last place between two floats. NaN agrees with NaN; zeros agree with each other
+/// and with subnormals, which adapters may flush.
+pub fn ulps(a: f32, b: f32) -> u64 {
+    let rank = |x: f32| {
+        let flushed = if x.abs() < f32::MIN_POSITIVE { 0.0 } else { x };
+        let magnitude = i64::from(flushed.to_bits() & 0x7fff_ffff);
+        if flushed < 0.0 { -magnitude } else { magnitude }
+    };
+    match (a.is_nan(), b.is_nan()) {
+        (true, true) => 0,
+        (false, false) => rank(a).abs_diff(rank(b)),
+        _ => u64::MAX,
+    }
+}

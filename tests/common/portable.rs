@@ -1,0 +1,57 @@
+//! Every kernel, written by naga in the languages of all backends.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use naga::back::{glsl, hlsl, msl, spv};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use zerostride::Device;
+
+/// Checks the kernels that a device compiled since the last call.
+pub fn check(device: &Device) {
+    static SEEN: Mutex<Option<HashSet<String>>> = Mutex::new(None);
+    for kernel in device.kernels() {
+        let new = SEEN.lock().unwrap().get_or_insert_default().insert(kernel.clone());
+        if new {
+            write_all(&kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
+        }
+    }
+}
+
+/// Writes one kernel as SPIR-V, MSL, HLSL and GLSL ES.
+pub fn write_all(text: &str) -> Result<(), String> {
+    let module = naga::front::wgsl::parse_str(text).map_err(|e| e.emit_to_string(text))?;
+    let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+        .validate(&module)
+        .map_err(|e| e.emit_to_string(text))?;
+
+    spv::write_vec(&module, &info, &spv::Options::default(), None).map_err(|e| format!("SPIR-V: {e}"))?;
+
+    let options = msl::Options { fake_missing_bindings: true, ..Default::default() };
+    msl::write_string(&module, &info, &options, &msl::PipelineOptions::default())
+        .map_err(|e| format!("MSL: {e}"))?;
+
+    let mut written = String::new();
+    let options = hlsl::Options { fake_missing_bindings: true, ..Default::default() };
+    let pipeline = hlsl::PipelineOptions::default();
+    hlsl::Writer::new(&mut written, &options, &pipeline)
+        .write(&module, &info, None)
+        .map_err(|e| format!("HLSL: {e}"))?;
+
+    let mut written = String::new();
+    let options = glsl::Options {
+        version: glsl::Version::Embedded { version: 310, is_webgl: false },
+        ..Default::default()
+    };
+    let pipeline = glsl::PipelineOptions {
+        shader_stage: naga::ShaderStage::Compute,
+        entry_point: "main".into(),
+        multiview: None,
+    };
+    let policies = naga::proc::BoundsCheckPolicies::default();
+    glsl::Writer::new(&mut written, &module, &info, &options, &pipeline, policies)
+        .map_err(|e| format!("GLSL: {e}"))?
+        .write()
+        .map_err(|e| format!("GLSL: {e}"))?;
+    Ok(())
+}
