@@ -292,13 +292,12 @@ impl Device {
 
     /// Whether every tensor of an expression lives here.
     pub(crate) fn agrees<T: Element>(&self, expr: &Expr<T>) -> Result<()> {
-        let foreign = |storage: &crate::expr::Storage| !same_backend(&storage.backend, &self.0);
-        match expr.storages()?.iter().find(|storage| foreign(storage)) {
+        match expr.backends()?.iter().find(|backend| !same_backend(backend, &self.0)) {
             None => Ok(()),
-            Some(storage) => bail!(
+            Some(backend) => bail!(
                 Device,
                 "a tensor on {} cannot be combined with one on {}: read it with to_vec and upload it there",
-                storage.backend.name(),
+                backend.name(),
                 self.name()
             ),
         }

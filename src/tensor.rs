@@ -330,8 +330,8 @@ impl<T: Element> Expr<T> {
 
     /// The device of the tensors in this expression.
     fn device(&self) -> Result<Device> {
-        match self.storages()?.into_iter().next() {
-            Some(storage) => Ok(Device::from_backend(storage.backend)),
+        match self.backends()?.into_iter().next() {
+            Some(backend) => Ok(Device::from_backend(backend)),
             None => bail!(Device, "an expression without tensors has no device: use eval_on and name one"),
         }
     }

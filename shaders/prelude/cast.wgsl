@@ -21,3 +21,20 @@ fn cast_f32_u32(x: vec4<f32>) -> vec4<u32> {
 fn cast_f32_u8(x: vec4<f32>) -> vec4<u32> {
     return min(cast_f32_u32(x), vec4<u32>(255u));
 }
+
+// Rounds to the nearest float, halves to even, on adapters that truncate: 24 bits are kept by
+// hand, and what converts is exact.
+fn cast_u32_f32(x: vec4<u32>) -> vec4<f32> {
+    let excess = vec4<u32>(8u) - min(countLeadingZeros(x), vec4<u32>(8u));
+    let kept = x >> excess;
+    let lost = x - (kept << excess);
+    let half = (vec4<u32>(1u) << excess) >> vec4<u32>(1u);
+    let up = (lost > half) | ((lost == half) & (excess != vec4<u32>(0u)) & ((kept & vec4<u32>(1u)) != vec4<u32>(0u)));
+    let rounded = kept + select(vec4<u32>(0u), vec4<u32>(1u), up);
+    return vec4<f32>(rounded) * vec4<f32>(vec4<u32>(1u) << excess);
+}
+
+fn cast_i32_f32(x: vec4<i32>) -> vec4<f32> {
+    let magnitude = cast_u32_f32(magnitude_i32(x));
+    return select(magnitude, -magnitude, x < vec4<i32>(0));
+}

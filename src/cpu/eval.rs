@@ -172,7 +172,7 @@ impl Job<'_> {
                 _ => reader.gather::<u32>(bytemuck::cast_slice(bytes), start, bytemuck::cast_slice_mut(to)),
             },
             (From::Output, _) => to.copy_from_slice(out),
-            (_, Source::Index) => reader.addresses(start, bytemuck::cast_slice_mut(to)),
+            (_, Source::Index(_)) => reader.addresses(start, bytemuck::cast_slice_mut(to)),
             (_, Source::Scalar(word)) => match input.dtype.size() {
                 1 => to.fill(*word as u8),
                 _ => bytemuck::cast_slice_mut::<_, u32>(to).fill(*word),

@@ -1,10 +1,11 @@
 //! The typed builder: `Expr` and the methods that the op table gives it.
 
+use std::collections::HashSet;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::{Kind, Node, Op, Source, Storage, compat, for_each_op};
+use super::{Backend, Kind, Node, Op, Source, Storage, compat, for_each_op};
 use crate::dtype::{Bits, Element, Float, Integer, Numeric};
 use crate::error::{Error, Result};
 use crate::layout::{Broadcast, Layout, Shape};
@@ -110,7 +111,7 @@ impl<T: Element> Expr<T> {
     /// use zerostride::Device;
     ///
     /// let x = Device::cpu().zeros::<f32>([2, 3])?;
-    /// assert_eq!(x.index(1).to_vec_on(&Device::cpu())?, [0, 1, 2, 0, 1, 2]);
+    /// assert_eq!(x.index(1).to_vec()?, [0, 1, 2, 0, 1, 2]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
@@ -118,7 +119,7 @@ impl<T: Element> Expr<T> {
         let at = Location::caller();
         let layout = self.shape().and_then(|shape| Layout::coordinate(shape, axis));
         Expr::new(match layout {
-            Ok(layout) => Ok(Node::leaf(i32::DTYPE, Source::Index, layout)),
+            Ok(layout) => Ok(Node::leaf(i32::DTYPE, Source::Index(self.backends().ok().and_then(|all| all.first().cloned())), layout)),
             Err(error) => Err(error.at(at)),
         })
     }
@@ -171,7 +172,7 @@ impl Expr<i32> {
     pub fn coordinate(shape: impl Into<Shape>, axis: isize) -> Self {
         let at = Location::caller();
         let layout = Layout::coordinate(&shape.into(), axis).map_err(|e| e.at(at));
-        Self::new(layout.map(|layout| Node::leaf(i32::DTYPE, Source::Index, layout)))
+        Self::new(layout.map(|layout| Node::leaf(i32::DTYPE, Source::Index(None), layout)))
     }
 }
 
@@ -294,21 +295,21 @@ impl<T: Element> Expr<T> {
         self.view(Location::caller(), |layout| rule.layout_to(layout, &target))
     }
 
-    /// The storages that this expression reads.
-    pub(crate) fn storages(&self) -> Result<Vec<Storage>> {
-        fn visit(node: &Arc<Node>, seen: &mut Vec<*const Node>, found: &mut Vec<Storage>) {
-            if seen.contains(&Arc::as_ptr(node)) {
+    /// The devices of the leaves.
+    pub(crate) fn backends(&self) -> Result<Vec<Arc<dyn Backend>>> {
+        fn visit(node: &Arc<Node>, seen: &mut HashSet<*const Node>, found: &mut Vec<Arc<dyn Backend>>) {
+            if !seen.insert(Arc::as_ptr(node)) {
                 return;
             }
-            seen.push(Arc::as_ptr(node));
             match &node.kind {
-                Kind::Leaf { source: Source::Tensor(storage), .. } => found.push(storage.clone()),
-                Kind::Leaf { .. } => {}
+                Kind::Leaf { source: Source::Tensor(storage), .. } => found.push(storage.backend.clone()),
+                Kind::Leaf { source: Source::Index(of), .. } => found.extend(of.clone()),
+                Kind::Leaf { source: Source::Scalar(_), .. } => {}
                 Kind::Op { args, .. } => args.iter().for_each(|arg| visit(arg, seen, found)),
             }
         }
         let mut found = Vec::new();
-        visit(self.node()?, &mut Vec::new(), &mut found);
+        visit(self.node()?, &mut HashSet::new(), &mut found);
         Ok(found)
     }
 }

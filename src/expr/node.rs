@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{DType, Op, Storage};
+use super::{Backend, DType, Op, Storage};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -20,8 +20,9 @@ pub(crate) enum Source {
     Tensor(Storage),
     /// One constant, as its 32-bit word.
     Scalar(u32),
-    /// The address itself, as i32: a coordinate, under whatever views were taken of it.
-    Index,
+    /// The address itself, as i32: a coordinate, under whatever views were taken of it. With the
+    /// device of the expression that it was asked of, if that has one.
+    Index(Option<Arc<dyn Backend>>),
 }
 
 #[derive(Debug)]

@@ -121,7 +121,7 @@ impl Flatten<'_> {
                     (Source::Tensor(a), Source::Tensor(b)) => {
                         a.same(b) && other.dtype == input.dtype && other.layout == input.layout
                     }
-                    (Source::Index, Source::Index) => other.layout == input.layout,
+                    (Source::Index(_), Source::Index(_)) => other.layout == input.layout,
                     _ => false,
                 });
                 let value = known.unwrap_or_else(|| {

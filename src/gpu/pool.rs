@@ -55,7 +55,7 @@ mod tests {
     fn classes_waste_an_eighth_at_most() {
         for size in (16..1 << 20).step_by(16) {
             let class = class(size);
-            assert!(class >= size && class % 16 == 0);
+            assert!(class >= size && class.is_multiple_of(16));
             assert!(class - size <= (size / 8).max(256), "{size} in {class}");
         }
     }

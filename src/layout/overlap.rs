@@ -53,7 +53,7 @@ impl Layout {
         };
         let step = strides(self).into_iter().chain(strides(other)).fold(0, gcd);
         let distance = (self.offset as i128 - other.offset as i128).unsigned_abs();
-        if step == 0 { distance == 0 } else { distance % step == 0 }
+        if step == 0 { distance == 0 } else { distance.is_multiple_of(step) }
     }
 }
 

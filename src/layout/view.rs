@@ -260,7 +260,7 @@ impl Layout {
         let mut shape: Shape = target.iter().map(|&n| if n == -1 { 1 } else { n as usize }).collect();
         let known = shape.count()?;
         if let Some(open) = target.iter().position(|&n| n == -1) {
-            if known == 0 || count % known != 0 {
+            if known == 0 || !count.is_multiple_of(known) {
                 bail!(Shape, "reshape of {} to {target:?}: no length for -1 gives {count} elements", self.shape);
             }
             if let Some(n) = shape.iter_mut().nth(open) {

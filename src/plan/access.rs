@@ -54,14 +54,14 @@ fn linear(collapsed: &Collapsed, operand: usize) -> bool {
         step *= n as isize;
         fits
     });
-    dense && walk.offset % LANES == 0
+    dense && walk.offset.is_multiple_of(LANES)
 }
 
 /// Whether each row of the innermost axis is such a walk.
 fn linear_rows(collapsed: &Collapsed, operand: usize) -> bool {
     let walk = &collapsed.walks[operand];
     let Some((&inner, outer)) = walk.strides.split_last() else { return false };
-    inner == 1 && walk.offset % LANES == 0 && outer.iter().all(|s| s % LANES as isize == 0)
+    inner == 1 && walk.offset.is_multiple_of(LANES) && outer.iter().all(|s| s % LANES as isize == 0)
 }
 
 pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk) -> Access {
@@ -77,7 +77,7 @@ pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk) -> Access 
 }
 
 pub(super) fn store(collapsed: &Collapsed, walk: Walk, dtype: DType, fresh: bool) -> Store {
-    let whole = |n: usize| n % LANES == 0;
+    let whole = |n: usize| n.is_multiple_of(LANES);
     let inner = collapsed.lengths.last().copied().unwrap_or(1);
     let count: usize = collapsed.lengths.iter().product();
     let vector = match walk {

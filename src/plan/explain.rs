@@ -23,7 +23,7 @@ impl Program {
                 let cell = if stride == 0 && n != 1 { "1~".to_string() } else { format!("{n} ") };
                 let _ = write!(text, "{cell:>width$}");
             }
-            let kind = if matches!(input.source, Source::Index) { "coordinate" } else { "strides" };
+            let kind = if matches!(input.source, Source::Index(_)) { "coordinate" } else { "strides" };
             let _ = writeln!(text, "   {kind} {:?} offset {}", input.layout.strides(), input.layout.offset());
         }
         if tensors().any(|(_, i)| i.layout.shape().iter().zip(i.layout.strides()).any(|(&n, &s)| n != 1 && s == 0)) {

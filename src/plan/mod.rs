@@ -151,7 +151,7 @@ impl Plan {
             let load = access::load(&collapsed, i + 1, grid.walk);
             let place = match &input.source {
                 Source::Scalar(_) => Place::Scalar,
-                Source::Index => Place::Index,
+                Source::Index(_) => Place::Index,
                 source if reads_output(source) => Place::Output,
                 Source::Tensor(storage) => {
                     let wide = load == Access::Vector && input.dtype.packing() == Packing::Whole;

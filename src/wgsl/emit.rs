@@ -306,6 +306,7 @@ fn cast(from: DType, to: DType, value: &str) -> String {
         (DType::Bool, _) => format!("select(vec4<u32>(0u), vec4<u32>(1u), {value})"),
         (DType::F32, DType::Bool) => format!("nonzero_f32({value})"),
         (DType::F32, _) => format!("cast_f32_{to}({value})"),
+        (DType::I32 | DType::U32, DType::F32) => format!("cast_{from}_f32({value})"),
         (_, DType::Bool) => format!("{value} != {}(0)", lanes(from)),
         (_, DType::U8) => format!("vec4<u32>({value}) & vec4<u32>(255u)"),
         (_, _) => format!("{}({value})", lanes(to)),

@@ -66,11 +66,10 @@ pub(super) fn used_by(body: &str) -> String {
     let mut open = vec![body];
     while let Some(text) = open.pop() {
         for word in text.split(|c| !is_word(c)) {
-            if let Some(item) = items().get(word) {
-                if wanted.insert((item.order, word)) {
+            if let Some(item) = items().get(word)
+                && wanted.insert((item.order, word)) {
                     open.push(item.text);
                 }
-            }
         }
     }
     wanted.iter().map(|(_, name)| format!("{}\n\n", items()[name].text)).collect()

@@ -1,0 +1,217 @@
+//! Every operation on every type and device: verified answers, edges against edges, and random
+//! values, within the bound that the op table states.
+
+mod common;
+#[path = "../examples/conformance/values.rs"]
+mod values;
+#[allow(dead_code)] // the example counts what tests only compare
+#[path = "../examples/conformance/verdict.rs"]
+mod verdict;
+
+use common::{Random, adapters, on_every_device, ulps};
+use serde_json::Value;
+use verdict::Verdict;
+use zerostride::{DType, Device, Element, Expr, Operation, operations};
+
+#[test]
+fn verified_answers() {
+    let text = include_str!("data/values.jsonl");
+    let cases: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let known: Vec<&str> = operations().map(|op| op.name).chain(["cast"]).collect();
+    on_every_device(|device| {
+        let mut checked = 0;
+        for case in cases.iter().filter(|case| known.contains(&case["op"].as_str().unwrap())) {
+            match values::check(device, case) {
+                Verdict::Passed { .. } => checked += 1,
+                Verdict::Failed(how) | Verdict::Skipped(how) => {
+                    panic!("{} of {} on {}: {how}", case["op"], case["in"], device.name())
+                }
+            }
+        }
+        assert!(checked >= 115, "only {checked} lines were checked");
+    });
+}
+
+/// Values at which functions change their ways, and random ones of every magnitude.
+trait Samples: Element {
+    fn edges() -> Vec<Self>;
+    fn random(random: &mut Random) -> Self;
+    fn distance(a: Self, b: Self) -> u64;
+}
+
+macro_rules! integers {
+    ($($t:ident)*) => {$(
+        impl Samples for $t {
+            fn edges() -> Vec<$t> {
+                let small = [0, 1, 2, 3, 7, 8, 15, 31, 32, 33, 100];
+                let large = [$t::MIN, $t::MIN + 1, $t::MAX, $t::MAX - 1, $t::MAX / 2];
+                let negative = small.iter().map(|&x: &$t| (0 as $t).wrapping_sub(x));
+                small.iter().copied().chain(large).chain(negative).collect()
+            }
+            fn random(random: &mut Random) -> $t {
+                let shift = random.below($t::BITS as usize);
+                (random.next() as $t) >> shift
+            }
+            fn distance(a: $t, b: $t) -> u64 { if a == b { 0 } else { u64::MAX } }
+        }
+    )*};
+}
+integers!(i32 u32 u8);
+
+impl Samples for bool {
+    fn edges() -> Vec<bool> {
+        vec![false, true]
+    }
+    fn random(random: &mut Random) -> bool {
+        random.chance(50)
+    }
+    fn distance(a: bool, b: bool) -> u64 {
+        if a == b { 0 } else { u64::MAX }
+    }
+}
+
+impl Samples for f32 {
+    fn edges() -> Vec<f32> {
+        let positive = [
+            0.0, f32::MIN_POSITIVE, 1e-30, 1e-7, 0.1, 0.25, 0.5, 0.624, 0.626, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0,
+            std::f32::consts::FRAC_PI_2, std::f32::consts::PI, 7.5, 10.0, 20.0, 88.7, 89.0, 100.0, 6000.5,
+            65535.5, 8388607.5, 16777216.0, 2147483648.0, 4294967296.0, 1e15, 1e30, f32::MAX, f32::INFINITY,
+        ];
+        let negative = positive.iter().map(|x| -x);
+        positive.iter().copied().chain(negative).chain([f32::NAN, 1.0 - f32::EPSILON / 2.0]).collect()
+    }
+    fn random(random: &mut Random) -> f32 {
+        loop {
+            let x = match random.below(3) {
+                0 => f32::from_bits(random.next() as u32),
+                1 => (random.next() as i32) as f32 / (1u64 << 20) as f32,
+                _ => (random.next() as i32) as f32 / (1u64 << 31) as f32,
+            };
+            // Adapters may flush subnormals.
+            if x == 0.0 || x.is_nan() || x.abs() >= f32::MIN_POSITIVE {
+                return x;
+            }
+        }
+    }
+    fn distance(a: f32, b: f32) -> u64 {
+        ulps(a, b)
+    }
+}
+
+/// Operands: every combination of edges, then random ones.
+fn operands<T: Samples>(arity: usize) -> Vec<Vec<T>> {
+    let edges = T::edges();
+    let combinations = edges.len().pow(arity.min(2) as u32);
+    let mut lists = vec![Vec::new(); arity];
+    for i in 0..combinations {
+        for (k, list) in lists.iter_mut().enumerate() {
+            let index = [i % edges.len(), i / edges.len() % edges.len(), (i * 7 + 3) % edges.len()][k];
+            list.push(edges[index]);
+        }
+    }
+    let mut random = Random(42);
+    for _ in 0..4096 {
+        lists.iter_mut().for_each(|list| list.push(T::random(&mut random)));
+    }
+    lists
+}
+
+fn sweep<T: Samples, R: Samples>(op: &Operation, device: &Device) {
+    let lists = operands::<T>(op.arity);
+    let on = |device: &Device| -> Vec<R> {
+        let upload = |list: &Vec<T>| device.upload(list, [list.len()]).unwrap().expr();
+        let operands: Vec<Expr<T>> = lists.iter().map(upload).collect();
+        Expr::<R>::call(op.name, &operands).to_vec().unwrap()
+    };
+    let (expected, got) = (on(&Device::cpu()), on(device));
+    for (i, (&expected, &got)) in expected.iter().zip(&got).enumerate() {
+        let distance = R::distance(expected, got);
+        let operands: Vec<T> = lists.iter().map(|list| list[i]).collect();
+        assert!(
+            distance <= u64::from(op.ulp),
+            "{} of {operands:?} on {}: {got:?}, on the CPU {expected:?}, {distance} ulp of {}",
+            op.name, device.name(), op.ulp
+        );
+    }
+}
+
+macro_rules! sweeps {
+    ($($test:ident $t:ident;)*) => {$(
+        #[test]
+        fn $test() {
+            let mut swept = 0;
+            for op in operations() {
+                for device in adapters() {
+                    match op.result(<$t>::DTYPE) {
+                        None => continue,
+                        Some(DType::Bool) => sweep::<$t, bool>(&op, device),
+                        Some(_) => sweep::<$t, $t>(&op, device),
+                    }
+                }
+                swept += usize::from(op.result(<$t>::DTYPE).is_some());
+            }
+            assert!(swept >= 6, "only {swept} operations take {}", <$t>::DTYPE);
+            adapters().for_each(common::portable::check);
+        }
+    )*};
+}
+sweeps! {
+    every_op_on_f32 f32;
+    every_op_on_i32 i32;
+    every_op_on_u32 u32;
+    every_op_on_u8 u8;
+    every_op_on_bool bool;
+}
+
+fn casts_from<T: Samples>(device: &Device) {
+    let values = operands::<T>(1).remove(0);
+    let on = |device: &Device| device.upload(&values, [values.len()]).unwrap();
+    let (a, b) = (on(&Device::cpu()), on(device));
+    macro_rules! to {
+        ($($r:ident)*) => {$({
+            let (expected, got) = (a.cast::<$r>().to_vec().unwrap(), b.cast::<$r>().to_vec().unwrap());
+            for (i, (&expected, &got)) in expected.iter().zip(&got).enumerate() {
+                assert_eq!(
+                    $r::distance(expected, got), 0,
+                    "{:?} as {} on {}: {got:?} and not {expected:?}", values[i], stringify!($r), device.name()
+                );
+            }
+        })*};
+    }
+    to!(f32 i32 u32 u8 bool);
+}
+
+#[test]
+fn every_cast() {
+    on_every_device(|device| {
+        casts_from::<f32>(device);
+        casts_from::<i32>(device);
+        casts_from::<u32>(device);
+        casts_from::<u8>(device);
+        casts_from::<bool>(device);
+    });
+}
+
+/// The reference itself, against what Rust says.
+#[test]
+fn casts_are_those_of_rust() {
+    let values = operands::<f32>(1).remove(0);
+    let x = Device::cpu().upload(&values, [values.len()]).unwrap();
+    assert_eq!(x.cast::<i32>().to_vec().unwrap(), values.iter().map(|&x| x as i32).collect::<Vec<_>>());
+    assert_eq!(x.cast::<u8>().to_vec().unwrap(), values.iter().map(|&x| x as u8).collect::<Vec<_>>());
+    assert_eq!(x.cast::<bool>().to_vec().unwrap(), values.iter().map(|&x| x != 0.0).collect::<Vec<_>>());
+}
+
+#[test]
+fn select_and_coordinates() {
+    on_every_device(|device| {
+        let x = device.upload(&(0..12).map(|i| i as f32 - 5.5).collect::<Vec<_>>(), [3, 4]).unwrap();
+        let kept = x.gt(0.0).select(&x, f32::NAN).to_vec().unwrap();
+        assert!(kept[..6].iter().all(|v| v.is_nan()) && kept[6..] == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]);
+        let diagonal = x.index(0).eq(x.index(1)).select(1_u8, 0_u8);
+        assert_eq!(diagonal.to_vec().unwrap(), [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]);
+        let turned = x.index(1).permute([1, 0]).flip(0);
+        assert_eq!(turned.to_vec().unwrap(), [3, 3, 3, 2, 2, 2, 1, 1, 1, 0, 0, 0]);
+        assert_eq!(Expr::coordinate([2, 3], -1).to_vec_on(device).unwrap(), [0, 1, 2, 0, 1, 2]);
+    });
+}
