@@ -191,23 +191,23 @@ impl Device {
 
     /// [`all`](Self::all) without blocking, for the browser.
     pub async fn all_async() -> Vec<Adapter> {
-        let describe = |found: Found| {
+        let describe = |found: &Found| {
             let info = found.adapter.get_info();
             Adapter {
                 name: info.name,
                 backend: found.backend,
                 kind: found.kind,
                 driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
-                found: Some(found),
+                found: Some(found.clone()),
             }
         };
-        let found = gpu::find().await.into_iter().map(describe);
+        let found = gpu::find().await.iter().map(describe);
         found.chain(std::iter::once(Adapter::cpu())).collect()
     }
 
     /// The backends that have no adapter on this machine, each with the reason that wgpu gives.
     pub fn missing() -> Vec<(&'static str, String)> {
-        pollster::block_on(async { gpu::missing(&gpu::find().await).await })
+        pollster::block_on(async { gpu::missing(gpu::find().await).await })
     }
 
     /// The adapter's name and the interface that reaches it, or `cpu`.

@@ -346,7 +346,7 @@ proptest! {
                 let agree = e == g || (e.is_nan() && g.is_nan()) || (bound > 0 && ulps(e as f32, g as f32) <= bound);
                 prop_assert!(agree, "element {i} on {}: {g} and not {e}", device.name());
             }
-            common::portable::check(device);
+            common::check_kernels(device);
         }
     }
 }

@@ -151,7 +151,7 @@ macro_rules! sweeps {
                 swept += usize::from(op.result(<$t>::DTYPE).is_some());
             }
             assert!(swept >= 6, "only {swept} operations take {}", <$t>::DTYPE);
-            adapters().for_each(common::portable::check);
+            adapters().for_each(common::check_kernels);
         }
     )*};
 }

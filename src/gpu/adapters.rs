@@ -66,7 +66,20 @@ fn backend_name(backend: wgpu::Backend) -> &'static str {
 }
 
 /// Every adapter, best kind first. Adapters that cannot run compute kernels are left out.
-pub(crate) async fn find() -> Vec<Found> {
+///
+/// They are looked for once per process: doing it again while a device of the GL backend is in use
+/// on another thread fails inside of wgpu.
+pub(crate) async fn find() -> &'static [Found] {
+    static FOUND: OnceLock<Vec<Found>> = OnceLock::new();
+    if cfg!(target_arch = "wasm32") && FOUND.get().is_none() {
+        // One thread, which must not block.
+        let found = enumerate().await;
+        return FOUND.get_or_init(|| found);
+    }
+    FOUND.get_or_init(|| pollster::block_on(enumerate()))
+}
+
+async fn enumerate() -> Vec<Found> {
     let mut found: Vec<Found> = instance()
         .enumerate_adapters(Backends::all())
         .await

@@ -1,6 +1,10 @@
 //! From a kernel to WGSL text, and that text through naga.
 
 mod emit;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod portable;
 mod prelude;
 mod workarounds;
 

@@ -1,22 +1,7 @@
 //! Every kernel, written by naga in the languages of all backends.
 
-use std::collections::HashSet;
-use std::sync::Mutex;
-
 use naga::back::{glsl, hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use zerostride::Device;
-
-/// Checks the kernels that a device compiled since the last call.
-pub fn check(device: &Device) {
-    static SEEN: Mutex<Option<HashSet<String>>> = Mutex::new(None);
-    for kernel in device.kernels() {
-        let new = SEEN.lock().unwrap().get_or_insert_default().insert(kernel.clone());
-        if new {
-            write_all(&kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
-        }
-    }
-}
 
 /// Writes one kernel as SPIR-V, MSL, HLSL and GLSL ES.
 pub fn write_all(text: &str) -> Result<(), String> {

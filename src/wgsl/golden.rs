@@ -1,0 +1,75 @@
+//! Kernels as text: some are kept in the tree to be read, and a change of them shows in review.
+//! `ZEROSTRIDE_BLESS=1 cargo test golden` writes them anew.
+
+use std::fs;
+use std::path::Path;
+
+use super::emit;
+use crate::dtype::Element;
+use crate::expr::{Program, Source};
+use crate::plan::{Adapter, Destination, Plan};
+use crate::{Device, Expr, Tensor};
+
+const ADAPTER: Adapter = Adapter { groups: 65535, bindings: 8, flushes: false };
+
+fn kernel<T: Element>(expr: &Expr<T>) -> String {
+    let node = expr.node().unwrap();
+    let program = Program::new(node, &node.shape).unwrap();
+    emit(&Plan::new(&program, Destination::Fresh, ADAPTER).unwrap().kernel)
+}
+
+fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> String {
+    let program = Program::new(expr.node().unwrap(), destination.shape()).unwrap();
+    let own = Program::new(destination.expr().node().unwrap(), destination.shape()).unwrap();
+    let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
+    let into = Destination::Into(storage, destination.layout());
+    emit(&Plan::new(&program, into, ADAPTER).unwrap().kernel)
+}
+
+fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
+    Device::cpu().zeros(shape).unwrap()
+}
+
+#[test]
+fn kernels_in_the_tree() {
+    let (a, b) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 2>([64, 256]));
+    let (row, column) = (zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));
+    let bytes = zeros::<u8, 2>([64, 255]);
+    let image = zeros::<u8, 3>([32, 32, 3]);
+    let mean = zeros::<f32, 1>([3]);
+    let every_second = a.slice_step(1, .., 2).unwrap();
+    let odd_bytes = bytes.slice(1, 1..).unwrap();
+    let kernels = [
+        ("same_shape", kernel(&(&a + &b))),
+        ("row_column_scalar", kernel(&((&a - &row) / &column * 0.5).relu())),
+        ("transposed", kernel(&(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1).unwrap()))),
+        ("normalize", kernel(&(image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]))),
+        ("short_rows", kernel(&(zeros::<i32, 2>([1000, 3]).rem_floor(zeros::<i32, 1>([3]))))),
+        ("batch_channel", kernel(&(zeros::<f32, 4>([2, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
+        ("compare_and_select", kernel(&a.gt(&row).select(a.index(1).cast::<f32>(), &column))),
+        ("mask", kernel(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
+        ("in_place", into_kernel(&a, &(&a * &row))),
+        ("strided_destination", into_kernel(&every_second, &(&every_second + 1.0))),
+        ("packed_destination", into_kernel(&odd_bytes, &(&odd_bytes ^ 1))),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for (name, text) in kernels {
+        let path = folder.join(name).with_extension("wgsl");
+        if std::env::var_os("ZEROSTRIDE_BLESS").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(text, kept, "{name}: if the change is meant, run with ZEROSTRIDE_BLESS=1");
+    }
+}
+
+/// `shaders/elementwise.wgsl` explains an emitted kernel: without its comments it is one.
+#[test]
+fn the_commented_instance() {
+    let commented = include_str!("../../shaders/elementwise.wgsl");
+    let code: Vec<&str> =
+        commented.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    let (a, row, column) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));
+    assert_eq!(code.trim(), kernel(&((&a - &row) / &column * 0.5)).trim());
+}

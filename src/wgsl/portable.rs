@@ -1,0 +1,63 @@
+//! Every op on every type in every walk and store, through naga to the languages of all
+//! backends. Needs no device, so it also covers kernels that no adapter of this machine runs.
+
+use super::emit;
+use crate::dtype::{DType, Element};
+use crate::expr::{Program, Source};
+use crate::plan::{Adapter, Destination, Plan};
+use crate::{Device, Expr, operations};
+
+#[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
+#[path = "../../tests/common/portable.rs"]
+mod all_languages;
+
+/// Plans an op over operands of several layouts and writes each kernel in all languages.
+fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) {
+    let device = Device::cpu();
+    let square = device.zeros::<T>([72, 70]).unwrap();
+    let wide = device.zeros::<T>([2, 3, 4, 16]).unwrap();
+    let layouts = [
+        [square.expr(), square.expr(), square.expr()],
+        [square.expr(), square.slice(0, ..1).unwrap().expr(), Expr::scalar(T::ZERO)],
+        [wide.expr(), wide.slice(1, ..1).unwrap().expr(), wide.slice(3, ..1).unwrap().expr()],
+        [square.slice(1, ..70).unwrap().permute([1, 0]).unwrap().expr(), Expr::scalar(T::ZERO), square.slice(0, ..70).unwrap().slice(1, ..1).unwrap().reshape([70, 1]).unwrap().broadcast_to([70, 72]).unwrap().expr()],
+    ];
+    let target = device.zeros::<R>([144, 70]).unwrap().slice_step(0, .., 2).unwrap();
+    for operands in layouts {
+        let expr = Expr::<R>::call(name, &operands[..arity]);
+        let node = expr.node().unwrap();
+        let program = Program::new(node, &node.shape).unwrap();
+        let own = Program::new(target.expr().node().unwrap(), target.shape()).unwrap();
+        let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
+        let mut destinations = vec![Destination::Fresh];
+        if node.shape == *target.shape() {
+            destinations.push(Destination::Into(storage, target.layout()));
+        }
+        for to in destinations {
+            for flushes in [false, true] {
+                let adapter = Adapter { groups: 65535, bindings: 8, flushes };
+                let text = emit(&Plan::new(&program, to, adapter).unwrap().kernel);
+                all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+                *written += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn every_op_in_every_language() {
+    let mut written = 0;
+    for op in operations() {
+        macro_rules! on {
+            ($($t:ident)*) => {$(
+                match op.result(<$t>::DTYPE) {
+                    None => {}
+                    Some(DType::Bool) => check::<$t, bool>(op.name, op.arity, &mut written),
+                    Some(_) => check::<$t, $t>(op.name, op.arity, &mut written),
+                }
+            )*};
+        }
+        on!(f32 i32 u32 u8 bool);
+    }
+    assert!(written > 1000, "only {written} kernels");
+}

@@ -1,0 +1,155 @@
+//! Devices: choice, transfer in both ways, many evaluations, many threads, and what explain says.
+
+mod common;
+
+use common::{adapters, on_every_device};
+use zerostride::{AdapterKind, Device, Tensor};
+
+#[test]
+fn every_adapter_describes_itself() {
+    for adapter in Device::all() {
+        assert!(!adapter.name.is_empty() && !adapter.driver.is_empty());
+        if adapter.backend != "cpu" {
+            assert!(adapter.limits().iter().all(|&(_, limit)| limit > 0), "{adapter:?}");
+        }
+    }
+    let found: Vec<&str> = Device::all().iter().map(|adapter| adapter.backend).collect();
+    for (backend, reason) in Device::missing() {
+        assert!(!found.contains(&backend) && !reason.is_empty());
+    }
+}
+
+#[test]
+fn names_find_devices() {
+    for device in adapters() {
+        let name = device.name();
+        let (adapter, backend) = name.rsplit_once(" (").unwrap();
+        let backend = backend.trim_end_matches(')');
+        assert_eq!(Device::named(&format!("{backend}:{}", adapter.to_uppercase())).unwrap().name(), name);
+        assert!(Device::named(backend).unwrap().name().contains(backend));
+    }
+    let software_only = Device::all().iter().all(|adapter| adapter.kind == AdapterKind::Cpu);
+    if software_only && std::env::var_os(zerostride::DEVICE_VARIABLE).is_none() {
+        assert_eq!(Device::open().unwrap().name(), "cpu");
+    }
+}
+
+#[test]
+fn bytes_arrive_as_they_left() {
+    on_every_device(|device| {
+        for length in [0, 1, 2, 3, 4, 5, 63, 64, 65, 4095, 100_003] {
+            let bytes: Vec<u8> = (0..length).map(|i| (i * 31) as u8).collect();
+            let x = device.upload(&bytes, [length]).unwrap();
+            assert_eq!(x.to_vec().unwrap(), bytes);
+            for start in [1, 2, 3, length / 2].into_iter().filter(|&start| start < length) {
+                let tail = x.slice(0, start as isize..).unwrap();
+                assert_eq!(tail.to_vec().unwrap(), bytes[start..]);
+            }
+            let flags: Vec<bool> = bytes.iter().map(|b| b % 3 == 0).collect();
+            assert_eq!(device.upload(&flags, [length]).unwrap().to_vec().unwrap(), flags);
+        }
+    });
+}
+
+#[test]
+fn reading_without_blocking() {
+    on_every_device(|device| {
+        let tensors: Vec<Tensor<f32>> = (0..8).map(|i| device.full([1000], i as f32).unwrap()).collect();
+        let readings: Vec<_> = tensors.iter().map(|x| (x * 2.0).to_vec_async()).collect();
+        for (i, reading) in readings.into_iter().enumerate() {
+            assert_eq!(pollster::block_on(reading).unwrap(), vec![2.0 * i as f32; 1000]);
+        }
+        drop(tensors[0].to_vec_async());
+        assert_eq!(tensors[1].to_vec().unwrap(), vec![1.0; 1000]);
+    });
+}
+
+#[test]
+fn a_new_size_of_a_known_class_compiles_nothing() {
+    // Devices of its own, as other tests compile kernels meanwhile.
+    for adapter in Device::all().iter().filter(|adapter| adapter.backend != "cpu") {
+        let device = adapter.open().unwrap();
+        let run = |rows: usize, columns: usize, factor: f32| {
+            let x = device.full([rows, columns], 2.0_f32).unwrap();
+            let row = device.full([columns], 3.0_f32).unwrap();
+            assert_eq!(((&x + &row) * factor).to_vec().unwrap(), vec![5.0 * factor; rows * columns]);
+        };
+        run(40, 2048, 1.0);
+        let before = device.kernels().len();
+        run(41, 2048, 1.5);
+        run(7, 4096, -2.0);
+        run(300, 1028, 0.0);
+        assert_eq!(device.kernels().len(), before, "on {}", device.name());
+    }
+}
+
+#[test]
+fn long_chains_of_small_evaluations() {
+    on_every_device(|device| {
+        let mut x = device.upload(&[0_u32, 100], [2]).unwrap();
+        for _ in 0..1000 {
+            x = (&x + 1).eval().unwrap();
+        }
+        assert_eq!(x.to_vec().unwrap(), [1000, 1100]);
+    });
+}
+
+#[test]
+fn many_threads_on_one_device() {
+    on_every_device(|device| {
+        std::thread::scope(|scope| {
+            for thread in 0..4_i32 {
+                scope.spawn(move || {
+                    for round in 0..40 {
+                        let x = device.upload(&vec![thread; 500 + round], [500 + round]).unwrap();
+                        x.assign(&x * 10).unwrap();
+                        let y = (&x + round as i32).to_vec().unwrap();
+                        assert_eq!(y, vec![thread * 10 + round as i32; 500 + round]);
+                    }
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn rows_beyond_one_dimension_of_the_grid() {
+    on_every_device(|device| {
+        let rows = 3 << 20;
+        let column = device.upload(&(0..rows).collect::<Vec<i32>>(), [rows as usize, 1]).unwrap();
+        let row = device.upload(&[0, 1, 2, 3], [4]).unwrap();
+        let sum = (&column + &row).eval().unwrap();
+        let last = sum.slice(0, -2..).unwrap().to_vec().unwrap();
+        assert_eq!(last, [rows - 2, rows - 1, rows, rows + 1, rows - 1, rows, rows + 1, rows + 2]);
+        let middle = sum.slice(0, 2_000_000..2_000_001).unwrap().to_vec().unwrap();
+        assert_eq!(middle, [2_000_000, 2_000_001, 2_000_002, 2_000_003]);
+    });
+}
+
+#[test]
+fn explain_says_what_runs() {
+    for device in adapters() {
+        let image = device.zeros::<u8>([512, 512, 3]).unwrap();
+        let mean = device.zeros::<f32>([3]).unwrap();
+        let chw = ((image.cast::<f32>() / 255.0 - &mean) / &mean).permute([2, 0, 1]);
+        let explained = chw.explain(device).unwrap();
+        let expected = format!(
+            "f32 [3, 512, 512] = div(sub(div(f32(a), 255), c), c)
+  a    u8      3  512  512    strides [1, 1536, 3] offset 0
+  c    f32     3    1~   1~   strides [1, 0, 0] offset 0
+  (1~: an axis that stretches; its stride is 0 and nothing is copied)
+moves: 3932172 bytes at least
+device: {}
+axes: [3, 262144] after collapsing, innermost last
+  a    strided: a load per lane, strides [1, 3], binding 2
+  c    splat: one load for all lanes, strides [1, 0], binding 3
+  out  vector: one store of four, strides [262144, 1]
+grid: rows, no division; workgroups 256 x 3 x 1 of 256 x 1 invocations, 4 elements each
+runs: 1 kernel of 4 steps
+",
+            device.name()
+        );
+        assert_eq!(explained.to_string(), expected);
+        assert!(explained.wgsl().unwrap().contains("@compute @workgroup_size(256, 1)"));
+    }
+}

@@ -1,0 +1,38 @@
+struct Params {
+    pitch: u32,
+    len0: u32,
+    len1: u32,
+    len2: u32,
+    len3: u32,
+    out_offset: u32,
+    out_stride0: u32,
+    out_stride1: u32,
+    out_stride2: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    x0_stride1: u32,
+    x0_stride2: u32,
+    x1_offset: u32,
+    x1_stride0: u32,
+    x1_stride1: u32,
+    x1_stride2: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
+
+@compute @workgroup_size(4, 64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = id.x * 4u;
+    let c2 = id.y;
+    let q1 = id.z / p.len1;
+    let c1 = id.z - q1 * p.len1;
+    let c0 = q1;
+    if (first >= p.len3 || c2 >= p.len2) { return; }
+    let v0 = in0[(p.x0_offset + c0 * p.x0_stride0 + c1 * p.x0_stride1 + c2 * p.x0_stride2 + first) >> 2u];
+    let v1 = in1[(p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1 + c2 * p.x1_stride2 + first) >> 2u];
+    let v2 = v0 + v1;
+    result[(p.out_offset + c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + first) >> 2u] = v2;
+}

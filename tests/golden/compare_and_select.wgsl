@@ -1,0 +1,73 @@
+struct Params {
+    pitch: u32,
+    len0: u32,
+    len1: u32,
+    out_offset: u32,
+    out_stride0: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    x1_offset: u32,
+    x1_stride0: u32,
+    x2_offset: u32,
+    x2_stride0: u32,
+    x2_stride1: u32,
+    x3_offset: u32,
+    x3_stride0: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read> in2: array<f32>;
+
+// Magnitude; that of the least integer is itself, read as unsigned.
+fn magnitude_i32(x: vec4<i32>) -> vec4<u32> {
+    let bits = bitcast<vec4<u32>>(x);
+    return select(bits, ~bits + 1u, x < vec4<i32>(0));
+}
+
+// Rounds to the nearest float, halves to even, on adapters that truncate: 24 bits are kept by
+// hand, and what converts is exact.
+fn cast_u32_f32(x: vec4<u32>) -> vec4<f32> {
+    let excess = vec4<u32>(8u) - min(countLeadingZeros(x), vec4<u32>(8u));
+    let kept = x >> excess;
+    let lost = x - (kept << excess);
+    let half = (vec4<u32>(1u) << excess) >> vec4<u32>(1u);
+    let up = (lost > half) | ((lost == half) & (excess != vec4<u32>(0u)) & ((kept & vec4<u32>(1u)) != vec4<u32>(0u)));
+    let rounded = kept + select(vec4<u32>(0u), vec4<u32>(1u), up);
+    return vec4<f32>(rounded) * vec4<f32>(vec4<u32>(1u) << excess);
+}
+
+fn cast_i32_f32(x: vec4<i32>) -> vec4<f32> {
+    let magnitude = cast_u32_f32(magnitude_i32(x));
+    return select(magnitude, -magnitude, x < vec4<i32>(0));
+}
+
+fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
+}
+
+fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
+    return magnitude_bits_f32(x) > vec4<u32>(0x7f800000u);
+}
+
+fn lt_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
+    return (a < b) & !(is_nan_f32(a) | is_nan_f32(b));
+}
+
+@compute @workgroup_size(64, 4)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = id.x * 4u;
+    let c0 = id.z * p.pitch + id.y;
+    if (first >= p.len1 || c0 >= p.len0) { return; }
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let v0 = in0[(p.x0_offset + c0 * p.x0_stride0 + first) >> 2u];
+    let v1 = in1[(p.x1_offset + c0 * p.x1_stride0 + first) >> 2u];
+    let v2 = vec4<i32>((p.x2_offset + c0 * p.x2_stride0) + lane * p.x2_stride1);
+    let v3 = vec4<f32>(in2[p.x3_offset + c0 * p.x3_stride0]);
+    let v4 = lt_f32(v1, v0);
+    let v5 = cast_i32_f32(v2);
+    let v6 = select(v3, v5, v4);
+    result[(p.out_offset + c0 * p.out_stride0 + first) >> 2u] = v6;
+}

@@ -1,0 +1,48 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    len1: u32,
+    out_offset: u32,
+    x0_offset: u32,
+    x2_offset: u32,
+    x2_stride0: u32,
+    x2_stride1: u32,
+    scalar1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<u32>;
+@group(0) @binding(2) var<storage, read> in0: array<u32>;
+@group(0) @binding(3) var<storage, read> in1: array<u32>;
+
+fn unpack_u8(word: u32) -> vec4<u32> {
+    return (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
+}
+
+fn pack_u8(v: vec4<u32>) -> u32 {
+    let placed = v << vec4<u32>(0u, 8u, 16u, 24u);
+    return placed.x | placed.y | placed.z | placed.w;
+}
+
+// The element at address `at`, out of its word.
+fn byte_u8(word: u32, at: u32) -> u32 {
+    return (word >> ((at & 3u) * 8u)) & 255u;
+}
+
+@compute @workgroup_size(256, 1)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = (id.y * p.pitch + id.x) * 4u;
+    if (first >= p.count) { return; }
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
+    let q1 = lane / p.len1;
+    let c1 = lane - q1 * p.len1;
+    let c0 = q1;
+    let v0 = unpack_u8(in0[(p.x0_offset + first) >> 2u]);
+    let v1 = vec4<u32>(p.scalar1);
+    let at2 = p.x2_offset + c0 * p.x2_stride0 + c1 * p.x2_stride1;
+    let v2 = vec4<u32>(byte_u8(in1[at2.x >> 2u], at2.x), byte_u8(in1[at2.y >> 2u], at2.y), byte_u8(in1[at2.z >> 2u], at2.z), byte_u8(in1[at2.w >> 2u], at2.w)) != vec4<u32>(0u);
+    let v3 = v0 == v1;
+    let v4 = v3 & v2;
+    let bits = select(vec4<u32>(0u), vec4<u32>(1u), v4);
+    result[(p.out_offset + first) >> 2u] = pack_u8(bits);
+}

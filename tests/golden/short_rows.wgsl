@@ -1,0 +1,54 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    len1: u32,
+    out_offset: u32,
+    x0_offset: u32,
+    x1_offset: u32,
+    x1_stride0: u32,
+    x1_stride1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<i32>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<i32>>;
+@group(0) @binding(3) var<storage, read> in1: array<i32>;
+
+fn rem_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    return select(a - (a / max(b, vec4<u32>(1u))) * b, vec4<u32>(0u), b == vec4<u32>(0u));
+}
+
+// Magnitude; that of the least integer is itself, read as unsigned.
+fn magnitude_i32(x: vec4<i32>) -> vec4<u32> {
+    let bits = bitcast<vec4<u32>>(x);
+    return select(bits, ~bits + 1u, x < vec4<i32>(0));
+}
+
+// The integer of magnitude `m`, negative where asked for.
+fn signed_i32(m: vec4<u32>, negative: vec4<bool>) -> vec4<i32> {
+    return bitcast<vec4<i32>>(select(m, ~m + 1u, negative));
+}
+
+fn rem_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    return signed_i32(rem_u32(magnitude_i32(a), magnitude_i32(b)), a < vec4<i32>(0));
+}
+
+fn rem_floor_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    let r = rem_i32(a, b);
+    return r + select(vec4<i32>(0), b, (r != vec4<i32>(0)) & ((a ^ b) < vec4<i32>(0)));
+}
+
+@compute @workgroup_size(256, 1)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = (id.y * p.pitch + id.x) * 4u;
+    if (first >= p.count) { return; }
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
+    let q1 = lane / p.len1;
+    let c1 = lane - q1 * p.len1;
+    let c0 = q1;
+    let v0 = in0[(p.x0_offset + first) >> 2u];
+    let at1 = p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1;
+    let v1 = vec4<i32>(in1[at1.x], in1[at1.y], in1[at1.z], in1[at1.w]);
+    let v2 = rem_floor_i32(v0, v1);
+    result[(p.out_offset + first) >> 2u] = v2;
+}

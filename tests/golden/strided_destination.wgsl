@@ -1,0 +1,29 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    out_offset: u32,
+    out_stride0: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    scalar1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+
+@compute @workgroup_size(256, 1)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = (id.y * p.pitch + id.x) * 4u;
+    if (first >= p.count) { return; }
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
+    let c0 = lane;
+    let at0 = p.x0_offset + c0 * p.x0_stride0;
+    let v0 = vec4<f32>(result[at0.x], result[at0.y], result[at0.z], result[at0.w]);
+    let v1 = vec4<f32>(bitcast<f32>(p.scalar1));
+    let v2 = v0 + v1;
+    let at = p.out_offset + c0 * p.out_stride0;
+    result[at.x] = v2.x;
+    if (first + 1u < p.count) { result[at.y] = v2.y; }
+    if (first + 2u < p.count) { result[at.z] = v2.z; }
+    if (first + 3u < p.count) { result[at.w] = v2.w; }
+}

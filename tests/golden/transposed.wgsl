@@ -1,0 +1,30 @@
+struct Params {
+    pitch: u32,
+    len0: u32,
+    len1: u32,
+    out_offset: u32,
+    out_stride0: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    x1_offset: u32,
+    x1_stride0: u32,
+    x1_stride1: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> in1: array<f32>;
+
+@compute @workgroup_size(4, 64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = id.x * 4u;
+    let c0 = id.z * p.pitch + id.y;
+    if (first >= p.len1 || c0 >= p.len0) { return; }
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let v0 = in0[(p.x0_offset + c0 * p.x0_stride0 + first) >> 2u];
+    let at1 = (p.x1_offset + c0 * p.x1_stride0) + lane * p.x1_stride1;
+    let v1 = vec4<f32>(in1[at1.x], in1[at1.y], in1[at1.z], in1[at1.w]);
+    let v2 = v0 + v1;
+    result[(p.out_offset + c0 * p.out_stride0 + first) >> 2u] = v2;
+}
