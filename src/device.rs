@@ -101,13 +101,17 @@ impl Adapter {
     }
 
     /// Whether a name, as [`Device::named`] takes it, means this adapter.
-    fn matches(&self, name: &str) -> bool {
-        let part = |part: &str| {
-            part == self.backend || self.name.to_lowercase().contains(part)
-        };
+    ///
+    /// ```
+    /// let cpu = zerostride::Device::all().pop().unwrap();
+    /// assert!(cpu.matches("CPU") && !cpu.matches("voodoo"));
+    /// ```
+    pub fn matches(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let part = |part: &str| part == self.backend || self.name.to_lowercase().contains(part);
         match name.split_once(':') {
             Some((backend, name)) if backend == self.backend => part(name),
-            _ => part(name),
+            _ => part(&name),
         }
     }
 }
@@ -170,8 +174,7 @@ impl Device {
         match all.iter().find(|adapter| adapter.backend != "cpu" && adapter.matches(&wanted)) {
             Some(adapter) => adapter.open_async().await,
             None => {
-                let names: Vec<String> =
-                    all.iter().map(|a| format!("{} ({})", a.name, a.backend)).collect();
+                let names: Vec<String> = all.iter().map(|a| format!("{} ({})", a.name, a.backend)).collect();
                 bail!(Device, "no device matches '{name}': there are {}", names.join(", "))
             }
         }

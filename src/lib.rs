@@ -33,6 +33,8 @@
 //! | [`Element`], [`DType`] | element types |
 //! | [`Error`] | what went wrong, where, and what to do |
 
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 mod cpu;
 mod device;
 mod dtype;

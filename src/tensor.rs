@@ -160,9 +160,9 @@ impl<T: Element> Tensor<T> {
     /// ```
     pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
         let count = self.layout.count();
-        let reading = self.dense().map(|(storage, offset)| {
-            self.device.backend().read(&storage, T::DTYPE, offset, count)
-        });
+        let reading = self
+            .dense()
+            .map(|(storage, offset)| self.device.backend().read(&storage, T::DTYPE, offset, count));
         async move { Ok(T::from_bytes(&reading?.await?)) }
     }
 

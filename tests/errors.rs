@@ -25,10 +25,7 @@ fn shapes_that_do_not_broadcast() {
             text(Broadcast::NumPy, &[3], &[0]),
             "cannot broadcast [3] with [0]: axis 0 has lengths 3 and 0 (numpy rule)",
         ),
-        (
-            text(Broadcast::None, &[1], &[3]),
-            "cannot combine [1] with [3]: the shapes differ (none rule)",
-        ),
+        (text(Broadcast::None, &[1], &[3]), "cannot combine [1] with [3]: the shapes differ (none rule)"),
         (
             text(Broadcast::Pdpd { axis: 1 }, &[2, 1, 4], &[3, 1]),
             "cannot broadcast [2, 1, 4] with [3, 1]: axis 1 has lengths 1 and 3, and the second may not be the longer (pdpd axis 1 rule)",
@@ -144,7 +141,10 @@ fn views_that_do_not_exist() {
             (x.slice_step(1, .., 0), "slice of axis 1 of [2, 3] by a step of 0"),
             (x.squeeze(0), "squeeze of axis 0 of [2, 3], which has length 2 and not 1"),
             (x.unsqueeze(4), "axis 4 of [2, 3] is out of range: axes go from -3 to 2"),
-            (x.expand([2, 4]), "cannot expand [2, 3] to [2, 4]: axis 1 has length 3 and not 1 or 4 (expand rule)"),
+            (
+                x.expand([2, 4]),
+                "cannot expand [2, 3] to [2, 4]: axis 1 has length 3 and not 1 or 4 (expand rule)",
+            ),
             (x.reshape([4, 2]), "reshape of [2, 3] to [4, 2]: 6 elements and not 8"),
             (x.reshape([-1, 4]), "reshape of [2, 3] to [-1, 4]: no length for -1 gives 6 elements"),
             (x.reshape([-1, -1]), "reshape of [2, 3] to [-1, -1]: only one length may be -1"),
@@ -157,7 +157,10 @@ fn views_that_do_not_exist() {
                 x.as_strided([2, 2], &[4, 2], 0),
                 "[2, 2] with strides [4, 2] from element 0 reaches elements 0 to 6 of a storage that holds 6",
             ),
-            (x.broadcast_to([usize::MAX / 2, 2, 3]), "the element count of [9223372036854775807, 2, 3] overflows 64 bits"),
+            (
+                x.broadcast_to([usize::MAX / 2, 2, 3]),
+                "the element count of [9223372036854775807, 2, 3] overflows 64 bits",
+            ),
         ];
         for (got, expected) in checks {
             assert_eq!(message(got), expected);
@@ -165,7 +168,10 @@ fn views_that_do_not_exist() {
         let scalar = device.upload(&[1], []).unwrap();
         assert_eq!(message(scalar.flip(0)), "axis 0 of [], which has no axes");
         // Expressions keep the same texts.
-        assert_eq!(message((&x + 1).flip(5).eval()), "axis 5 of [2, 3] is out of range: axes go from -2 to 1");
+        assert_eq!(
+            message((&x + 1).flip(5).eval()),
+            "axis 5 of [2, 3] is out of range: axes go from -2 to 1"
+        );
         assert_eq!(message(x.index(2).eval()), "axis 2 of [2, 3] is out of range: axes go from -2 to 1");
         assert_eq!(x.to_vec().unwrap(), [1, 2, 3, 4, 5, 6]);
     });
@@ -204,11 +210,15 @@ fn devices_that_do_not_match() {
         let name = device.name();
         assert_eq!(
             message((&y + &x).eval()),
-            format!("a tensor on cpu cannot be combined with one on {name}: read it with to_vec and upload it there")
+            format!(
+                "a tensor on cpu cannot be combined with one on {name}: read it with to_vec and upload it there"
+            )
         );
         assert_eq!(
             message(x.assign(&y)),
-            format!("a tensor on {name} cannot be combined with one on cpu: read it with to_vec and upload it there")
+            format!(
+                "a tensor on {name} cannot be combined with one on cpu: read it with to_vec and upload it there"
+            )
         );
         assert_eq!((x.to_vec().unwrap(), y.to_vec().unwrap()), (vec![1], vec![2]));
     }
@@ -255,16 +265,26 @@ fn a_machine_without_adapters() {
 #[test]
 fn operations_by_name() {
     let x = Device::cpu().upload(&[true], [1]).unwrap().expr();
-    assert_eq!(message(Expr::<bool>::call("nand", std::slice::from_ref(&x)).eval()), "no operation is called 'nand'");
-    assert_eq!(message(Expr::<bool>::call("add", &[x.clone(), x.clone()]).eval()), "add takes no bool: cast the operands");
-    assert_eq!(message(Expr::<f32>::call("and", &[x.clone(), x.clone()]).eval()), "and of bool gives bool and not f32");
+    assert_eq!(
+        message(Expr::<bool>::call("nand", std::slice::from_ref(&x)).eval()),
+        "no operation is called 'nand'"
+    );
+    assert_eq!(
+        message(Expr::<bool>::call("add", &[x.clone(), x.clone()]).eval()),
+        "add takes no bool: cast the operands"
+    );
+    assert_eq!(
+        message(Expr::<f32>::call("and", &[x.clone(), x.clone()]).eval()),
+        "and of bool gives bool and not f32"
+    );
     assert_eq!(message(Expr::<bool>::call("and", &[x]).eval()), "and takes 2 operands and not 1");
 }
 
 #[test]
 fn limits_of_an_adapter_are_named() {
     for device in adapters() {
-        let adapter = Device::all().into_iter().find(|a| format!("{} ({})", a.name, a.backend) == device.name());
+        let adapter =
+            Device::all().into_iter().find(|a| format!("{} ({})", a.name, a.backend) == device.name());
         let limits = adapter.unwrap().limits();
         let limit = |name: &str| limits.iter().find(|(n, _)| *n == name).unwrap().1;
 
@@ -273,7 +293,10 @@ fn limits_of_an_adapter_are_named() {
         let sum = |n: u64| tensors[..n as usize].iter().fold(Expr::scalar(0.0), |sum, x| sum + x);
         assert_eq!(
             message(sum(most).eval()),
-            format!("an expression of {most} tensors and a result needs {} storage bindings, and the adapter has {most} (max_storage_buffers_per_shader_stage): evaluate a part of it first", most + 1)
+            format!(
+                "an expression of {most} tensors and a result needs {} storage bindings, and the adapter has {most} (max_storage_buffers_per_shader_stage): evaluate a part of it first",
+                most + 1
+            )
         );
         let fits = (most - 1) as f32;
         assert_eq!(sum(most - 1).to_vec().unwrap(), [fits * (fits - 1.0) / 2.0; 2]);
@@ -345,6 +368,8 @@ fn the_warning_of_reinterpreted_shapes() {
     assert_eq!(warnings(), 2);
     assert_eq!(
         LOG.lock().unwrap().iter().rfind(|text| text.contains("pointwise")).unwrap(),
-        &format!("[4] and [4, 1] broadcast to [4, 4] at tests/errors.rs:{line}:13; both have 4 elements, and an old pointwise reading would have viewed both as 1-D")
+        &format!(
+            "[4] and [4, 1] broadcast to [4, 4] at tests/errors.rs:{line}:13; both have 4 elements, and an old pointwise reading would have viewed both as 1-D"
+        )
     );
 }

@@ -1,5 +1,7 @@
 //! Random expressions over random views: every adapter gives the answer of the CPU path.
 
+#![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
+
 mod common;
 
 use common::{Random, adapters, ulps};
@@ -43,11 +45,31 @@ enum Any {
 macro_rules! by_type {
     ($type:expr, $t:ident, $variant:ident, $body:expr) => {
         match $type {
-            Type::F32 => { type $t = f32; use Any::F32 as $variant; $body }
-            Type::I32 => { type $t = i32; use Any::I32 as $variant; $body }
-            Type::U32 => { type $t = u32; use Any::U32 as $variant; $body }
-            Type::U8 => { type $t = u8; use Any::U8 as $variant; $body }
-            Type::Bool => { type $t = bool; use Any::Bool as $variant; $body }
+            Type::F32 => {
+                type $t = f32;
+                use Any::F32 as $variant;
+                $body
+            }
+            Type::I32 => {
+                type $t = i32;
+                use Any::I32 as $variant;
+                $body
+            }
+            Type::U32 => {
+                type $t = u32;
+                use Any::U32 as $variant;
+                $body
+            }
+            Type::U8 => {
+                type $t = u8;
+                use Any::U8 as $variant;
+                $body
+            }
+            Type::Bool => {
+                type $t = bool;
+                use Any::Bool as $variant;
+                $body
+            }
         }
     };
 }
@@ -91,30 +113,84 @@ impl Value for bool {
 fn calls(of: Type) -> &'static [(&'static str, usize, bool)] {
     match of {
         Type::F32 => &[
-            ("add", 2, false), ("sub", 2, false), ("mul", 2, false), ("rem", 2, false), ("rem_floor", 2, false),
-            ("min", 2, false), ("max", 2, false), ("fmin", 2, false), ("fmax", 2, false), ("clamp", 3, false),
-            ("neg", 1, false), ("abs", 1, false), ("sign", 1, false), ("relu", 1, false), ("floor", 1, false),
-            ("ceil", 1, false), ("round", 1, false), ("trunc", 1, false),
-            ("eq", 2, true), ("ne", 2, true), ("lt", 2, true), ("le", 2, true), ("gt", 2, true), ("ge", 2, true),
-            ("is_nan", 1, true), ("is_inf", 1, true), ("is_finite", 1, true),
+            ("add", 2, false),
+            ("sub", 2, false),
+            ("mul", 2, false),
+            ("rem", 2, false),
+            ("rem_floor", 2, false),
+            ("min", 2, false),
+            ("max", 2, false),
+            ("fmin", 2, false),
+            ("fmax", 2, false),
+            ("clamp", 3, false),
+            ("neg", 1, false),
+            ("abs", 1, false),
+            ("sign", 1, false),
+            ("relu", 1, false),
+            ("floor", 1, false),
+            ("ceil", 1, false),
+            ("round", 1, false),
+            ("trunc", 1, false),
+            ("eq", 2, true),
+            ("ne", 2, true),
+            ("lt", 2, true),
+            ("le", 2, true),
+            ("gt", 2, true),
+            ("ge", 2, true),
+            ("is_nan", 1, true),
+            ("is_inf", 1, true),
+            ("is_finite", 1, true),
         ],
         Type::Bool => &[
-            ("and", 2, true), ("or", 2, true), ("xor", 2, true), ("not", 1, true), ("eq", 2, true), ("ne", 2, true),
+            ("and", 2, true),
+            ("or", 2, true),
+            ("xor", 2, true),
+            ("not", 1, true),
+            ("eq", 2, true),
+            ("ne", 2, true),
         ],
         _ => &[
-            ("add", 2, false), ("sub", 2, false), ("mul", 2, false), ("div", 2, false), ("rem", 2, false),
-            ("div_floor", 2, false), ("rem_floor", 2, false), ("pow", 2, false), ("min", 2, false),
-            ("max", 2, false), ("clamp", 3, false), ("neg", 1, false), ("abs", 1, false), ("sign", 1, false),
-            ("and", 2, false), ("or", 2, false), ("xor", 2, false), ("not", 1, false), ("shl", 2, false),
+            ("add", 2, false),
+            ("sub", 2, false),
+            ("mul", 2, false),
+            ("div", 2, false),
+            ("rem", 2, false),
+            ("div_floor", 2, false),
+            ("rem_floor", 2, false),
+            ("pow", 2, false),
+            ("min", 2, false),
+            ("max", 2, false),
+            ("clamp", 3, false),
+            ("neg", 1, false),
+            ("abs", 1, false),
+            ("sign", 1, false),
+            ("and", 2, false),
+            ("or", 2, false),
+            ("xor", 2, false),
+            ("not", 1, false),
+            ("shl", 2, false),
             ("shr", 2, false),
-            ("eq", 2, true), ("ne", 2, true), ("lt", 2, true), ("le", 2, true), ("gt", 2, true), ("ge", 2, true),
+            ("eq", 2, true),
+            ("ne", 2, true),
+            ("lt", 2, true),
+            ("le", 2, true),
+            ("gt", 2, true),
+            ("ge", 2, true),
         ],
     }
 }
 
 /// Ops with rounding, at the root only, so that their bound is that of the result.
 const INEXACT: &[(&str, usize)] = &[
-    ("div", 2), ("sqrt", 1), ("exp", 1), ("log", 1), ("sin", 1), ("cos", 1), ("tanh", 1), ("sigmoid", 1), ("pow", 2),
+    ("div", 2),
+    ("sqrt", 1),
+    ("exp", 1),
+    ("log", 1),
+    ("sin", 1),
+    ("cos", 1),
+    ("tanh", 1),
+    ("sigmoid", 1),
+    ("pow", 2),
 ];
 
 fn types() -> impl Strategy<Value = Type> {
@@ -139,16 +215,19 @@ fn recipe(of: Type, budget: usize) -> BoxedStrategy<Recipe> {
     let own = calls(of).iter().enumerate().filter(|(_, call)| call.2 == (of == Type::Bool));
     let own: Vec<(usize, usize)> = own.map(|(i, call)| (i, call.1)).collect();
     let call = prop::sample::select(own).prop_flat_map(move |(i, arity)| {
-        let operands: Vec<BoxedStrategy<Recipe>> =
-            (0..arity).map(|k| recipe(of, (budget - 1) / arity + usize::from(k == 0 && budget.is_multiple_of(2)))).collect();
+        let operands: Vec<BoxedStrategy<Recipe>> = (0..arity)
+            .map(|k| recipe(of, (budget - 1) / arity + usize::from(k == 0 && budget.is_multiple_of(2))))
+            .collect();
         operands.prop_map(move |operands| Recipe::Call(of, i, operands))
     });
-    let select = (recipe(Type::Bool, (budget - 1) / 3), recipe(of, (budget - 1) / 3), recipe(of, (budget - 1) / 3))
-        .prop_map(move |(c, a, b)| Recipe::Select(Box::new([c, a, b])));
+    let select =
+        (recipe(Type::Bool, (budget - 1) / 3), recipe(of, (budget - 1) / 3), recipe(of, (budget - 1) / 3))
+            .prop_map(move |(c, a, b)| Recipe::Select(Box::new([c, a, b])));
     let cast = types().prop_flat_map(move |from| {
         recipe(from, budget - 1).prop_map(move |inner| Recipe::Cast(of, Box::new(inner)))
     });
-    let view = (any::<u64>(), recipe(of, budget - 1)).prop_map(|(seed, inner)| Recipe::View(seed, Box::new(inner)));
+    let view =
+        (any::<u64>(), recipe(of, budget - 1)).prop_map(|(seed, inner)| Recipe::View(seed, Box::new(inner)));
     let compare = types().prop_flat_map(move |from| {
         let comparisons: Vec<(usize, usize)> =
             calls(from).iter().enumerate().filter(|(_, c)| c.2).map(|(i, c)| (i, c.1)).collect();
@@ -166,7 +245,8 @@ fn recipe(of: Type, budget: usize) -> BoxedStrategy<Recipe> {
 
 fn root() -> impl Strategy<Value = (Option<usize>, Recipe)> {
     let budget = 1..12usize;
-    let exact = (types(), budget.clone()).prop_flat_map(|(of, budget)| recipe(of, budget)).prop_map(|r| (None, r));
+    let exact =
+        (types(), budget.clone()).prop_flat_map(|(of, budget)| recipe(of, budget)).prop_map(|r| (None, r));
     let inexact = (0..INEXACT.len(), budget).prop_flat_map(|(i, budget)| {
         let operands = prop::collection::vec(recipe(Type::F32, budget / INEXACT[i].1), INEXACT[i].1);
         operands.prop_map(move |operands| (Some(i), Recipe::Call(Type::F32, usize::MAX, operands)))
@@ -193,7 +273,11 @@ fn tensor<T: Value>(device: &Device, shape: &[usize], seed: u64) -> Expr<T> {
     let plain = random.chance(40);
     let mut own: Vec<usize> = shape.to_vec();
     if !plain {
-        own.iter_mut().for_each(|n| if random.chance(25) { *n = 1 });
+        own.iter_mut().for_each(|n| {
+            if random.chance(25) {
+                *n = 1
+            }
+        });
         let missing = if random.chance(25) { random.below(own.len() + 1) } else { 0 };
         own.drain(..missing);
     }
@@ -203,7 +287,9 @@ fn tensor<T: Value>(device: &Device, shape: &[usize], seed: u64) -> Expr<T> {
         order.swap(k, random.below(k + 1));
     }
     // The storage: axes in another order, each with room for a step and an offset.
-    let room = |random: &mut Random| if plain || random.chance(70) { (1, 0) } else { (1 + random.below(3), random.below(3)) };
+    let room = |random: &mut Random| {
+        if plain || random.chance(70) { (1, 0) } else { (1 + random.below(3), random.below(3)) }
+    };
     let rooms: Vec<(usize, usize)> = order.iter().map(|_| room(&mut random)).collect();
     let stored: Vec<usize> =
         order.iter().zip(&rooms).map(|(&k, &(step, offset))| own[k] * step + offset).collect();
@@ -233,7 +319,10 @@ fn build(recipe: &Recipe, device: &Device, shape: &[usize]) -> Any {
             by_type!(of, T, V, {
                 let args: Vec<Expr<T>> = built
                     .into_iter()
-                    .map(|any| match any { V(expr) => expr, _ => unreachable!("operands have one type") })
+                    .map(|any| match any {
+                        V(expr) => expr,
+                        _ => unreachable!("operands have one type"),
+                    })
                     .collect();
                 match gives_bool {
                     true => Any::Bool(Expr::call(name, &args)),
@@ -253,13 +342,18 @@ fn build(recipe: &Recipe, device: &Device, shape: &[usize]) -> Any {
                 _ => unreachable!("both values have one type"),
             }
         }
-        Recipe::Cast(of, inner) => by_type!(of, T, V, match build(inner, device, shape) {
-            Any::F32(x) => V(x.cast::<T>()),
-            Any::I32(x) => V(x.cast::<T>()),
-            Any::U32(x) => V(x.cast::<T>()),
-            Any::U8(x) => V(x.cast::<T>()),
-            Any::Bool(x) => V(x.cast::<T>()),
-        }),
+        Recipe::Cast(of, inner) => by_type!(
+            of,
+            T,
+            V,
+            match build(inner, device, shape) {
+                Any::F32(x) => V(x.cast::<T>()),
+                Any::I32(x) => V(x.cast::<T>()),
+                Any::U32(x) => V(x.cast::<T>()),
+                Any::U8(x) => V(x.cast::<T>()),
+                Any::Bool(x) => V(x.cast::<T>()),
+            }
+        ),
         Recipe::View(seed, inner) => {
             let mut random = Random(*seed);
             let mut order: Vec<usize> = (0..shape.len()).collect();
@@ -275,13 +369,16 @@ fn build(recipe: &Recipe, device: &Device, shape: &[usize]) -> Any {
                 under[cut] += 2;
             }
             let built = build(inner, device, &under);
-            let (axes, full): (Vec<isize>, Shape) = (order.iter().map(|&k| k as isize).collect(), under.clone().into());
+            let (axes, full): (Vec<isize>, Shape) =
+                (order.iter().map(|&k| k as isize).collect(), under.clone().into());
             macro_rules! view {
                 ($x:expr) => {{
                     let mut x = $x.broadcast_to(full.clone());
                     if !shape.is_empty() {
                         x = x.slice(cut as isize, 1..-1);
-                        if flipped { x = x.flip(cut as isize); }
+                        if flipped {
+                            x = x.flip(cut as isize);
+                        }
                     }
                     x.permute(&axes)
                 }};

@@ -73,9 +73,39 @@ impl Samples for bool {
 impl Samples for f32 {
     fn edges() -> Vec<f32> {
         let positive = [
-            0.0, f32::MIN_POSITIVE, 1e-30, 1e-7, 0.1, 0.25, 0.5, 0.624, 0.626, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0,
-            std::f32::consts::FRAC_PI_2, std::f32::consts::PI, 7.5, 10.0, 20.0, 88.7, 89.0, 100.0, 6000.5,
-            65535.5, 8388607.5, 16777216.0, 2147483648.0, 4294967296.0, 1e15, 1e30, f32::MAX, f32::INFINITY,
+            0.0,
+            f32::MIN_POSITIVE,
+            1e-30,
+            1e-7,
+            0.1,
+            0.25,
+            0.5,
+            0.624,
+            0.626,
+            0.75,
+            1.0,
+            1.5,
+            2.0,
+            2.5,
+            3.0,
+            std::f32::consts::FRAC_PI_2,
+            std::f32::consts::PI,
+            7.5,
+            10.0,
+            20.0,
+            88.7,
+            89.0,
+            100.0,
+            6000.5,
+            65535.5,
+            8388607.5,
+            16777216.0,
+            2147483648.0,
+            4294967296.0,
+            1e15,
+            1e30,
+            f32::MAX,
+            f32::INFINITY,
         ];
         let negative = positive.iter().map(|x| -x);
         positive.iter().copied().chain(negative).chain([f32::NAN, 1.0 - f32::EPSILON / 2.0]).collect()
@@ -130,7 +160,9 @@ fn sweep<T: Samples, R: Samples>(op: &Operation, device: &Device) {
         assert!(
             distance <= u64::from(op.ulp),
             "{} of {operands:?} on {}: {got:?}, on the CPU {expected:?}, {distance} ulp of {}",
-            op.name, device.name(), op.ulp
+            op.name,
+            device.name(),
+            op.ulp
         );
     }
 }

@@ -31,9 +31,9 @@ fn shapes_alone() {
         };
         let Some(shapes) = shapes else { continue }; // a negative length is no `usize`
         let axis = case["axis"].as_i64().unwrap_or(-1) as isize;
-        let signed: Vec<isize> = case["target"].as_array().map_or(Vec::new(), |t| {
-            t.iter().map(|n| n.as_i64().unwrap() as isize).collect()
-        });
+        let signed: Vec<isize> = case["target"]
+            .as_array()
+            .map_or(Vec::new(), |t| t.iter().map(|n| n.as_i64().unwrap() as isize).collect());
         let target: Vec<usize> = signed.iter().map(|&n| n as usize).collect();
         let result = match case["mode"].as_str().unwrap() {
             "numpy" => Broadcast::NumPy.shape(&shapes[0], &shapes[1]),
@@ -45,9 +45,7 @@ fn shapes_alone() {
                 Broadcast::Explicit { axes: shape(&case["axes"]).unwrap() }.shape(&shapes[0], &target)
             }
             "expand" => Broadcast::expand(&shapes[0], &signed),
-            "inplace" => {
-                Broadcast::in_place(&shapes[0], &shapes[1]).map(|()| shapes[0].clone())
-            }
+            "inplace" => Broadcast::in_place(&shapes[0], &shapes[1]).map(|()| shapes[0].clone()),
             _ => Broadcast::NumPy.shape_of(&shapes),
         };
         let expected = if case["error"] == true { None } else { shape(&case["result"]) };

@@ -63,8 +63,8 @@ fn run(options: &Options) -> Result<usize, String> {
     for file in &options.files {
         let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let case: Value = serde_json::from_str(line)
-                .map_err(|e| format!("{}:{}: {e}", file.display(), number + 1))?;
+            let case: Value =
+                serde_json::from_str(line).map_err(|e| format!("{}:{}: {e}", file.display(), number + 1))?;
             cases.push(case);
         }
     }
@@ -123,12 +123,24 @@ fn check(device: &Device, cases: &[Value], print: usize) -> BTreeMap<String, Row
 fn table(device: &Device, rows: &BTreeMap<String, Row>) -> String {
     let mut text = format!(
         "{}\n  {:<20} {:>6} {:>7} {:>7} {:>8}  {:>9} {:>8}\n",
-        device.name(), "case", "cases", "passed", "failed", "skipped", "worst ulp", "allowed"
+        device.name(),
+        "case",
+        "cases",
+        "passed",
+        "failed",
+        "skipped",
+        "worst ulp",
+        "allowed"
     );
     for (name, row) in rows {
         text += &format!(
             "  {name:<20} {:>6} {:>7} {:>7} {:>8}  {:>9} {:>8}\n",
-            row.passed + row.failed + row.skipped, row.passed, row.failed, row.skipped, row.ulp, row.allowed
+            row.passed + row.failed + row.skipped,
+            row.passed,
+            row.failed,
+            row.skipped,
+            row.ulp,
+            row.allowed
         );
     }
     text

@@ -196,7 +196,13 @@ impl Question {
             }
             let at: Vec<i32> = operands.iter().map(|operand| operand.at(&index)).collect();
             let expected = match at.as_slice() {
-                [condition, a, b] if self.select => if condition % 2 == 1 { *a } else { *b },
+                [condition, a, b] if self.select => {
+                    if condition % 2 == 1 {
+                        *a
+                    } else {
+                        *b
+                    }
+                }
                 all => all.iter().fold(0i32, |sum, &value| sum.wrapping_add(value)),
             };
             if got != expected {

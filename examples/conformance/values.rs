@@ -109,8 +109,7 @@ fn parse<T: Bits>(list: &Value) -> Option<Vec<T>> {
 }
 
 fn judge<T: Bits, R: Bits>(device: &Device, case: &Value, apply: impl Fn(&[Expr<T>]) -> Expr<R>) -> Verdict {
-    let args: Option<Vec<Vec<T>>> =
-        case["args"].as_array().and_then(|args| args.iter().map(parse).collect());
+    let args: Option<Vec<Vec<T>>> = case["args"].as_array().and_then(|args| args.iter().map(parse).collect());
     let (Some(args), Some(expected)) = (args, case["expect"].as_array()) else {
         return Verdict::Failed("the line has no arguments or no answers".into());
     };
@@ -130,8 +129,20 @@ fn judge<T: Bits, R: Bits>(device: &Device, case: &Value, apply: impl Fn(&[Expr<
     for (i, (result, expected)) in results.iter().zip(expected).enumerate() {
         let wanted = expected.as_str().unwrap_or_default();
         let distance = match u64::from_str_radix(wanted, 16) {
-            _ if wanted == "nan" => if result.is_nan() { 0 } else { u64::MAX },
-            Ok(bits) if result.is_nan() => if R::from_bits(bits).is_nan() { 0 } else { u64::MAX },
+            _ if wanted == "nan" => {
+                if result.is_nan() {
+                    0
+                } else {
+                    u64::MAX
+                }
+            }
+            Ok(bits) if result.is_nan() => {
+                if R::from_bits(bits).is_nan() {
+                    0
+                } else {
+                    u64::MAX
+                }
+            }
             // One value past the other, and not the zeros, which differ in sign only.
             Ok(bits) => result.rank().abs_diff(R::from_bits(bits).rank()),
             Err(_) => return Verdict::Failed(format!("the answer {wanted} is no number")),

@@ -48,10 +48,9 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let pool = if rayon::current_thread_index().is_some() { None } else { pool() };
     match pool.filter(|_| out.len() >= 2 * chunk) {
         Some(pool) => pool.install(|| {
-            out.par_chunks_mut(chunk).enumerate().for_each_init(
-                || job.scratch(),
-                |scratch, (i, out)| job.chunk(i * CHUNK, out, scratch),
-            );
+            out.par_chunks_mut(chunk)
+                .enumerate()
+                .for_each_init(|| job.scratch(), |scratch, (i, out)| job.chunk(i * CHUNK, out, scratch));
         }),
         None => job.chunk(0, out, &mut job.scratch()),
     }
@@ -64,8 +63,7 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
         let name = |i| format!("zerostride-{i}");
         rayon::ThreadPoolBuilder::new().thread_name(name).build()
     };
-    POOL.get_or_init(|| build().map_err(|e| log::warn!("the CPU path runs on one thread: {e}")).ok())
-        .as_ref()
+    POOL.get_or_init(|| build().map_err(|e| log::warn!("the CPU path runs on one thread: {e}")).ok()).as_ref()
 }
 
 /// Gives each value a register, reusing those whose value is not read any more.
@@ -155,9 +153,8 @@ impl Job<'_> {
 
     fn value<'s>(&'s self, value: Value, start: usize, length: usize, scratch: &'s Scratch) -> &'s [u8] {
         let index = value as usize;
-        let borrowed = (index < self.program.inputs.len())
-            .then(|| self.borrowed(index, start, length))
-            .flatten();
+        let borrowed =
+            (index < self.program.inputs.len()).then(|| self.borrowed(index, start, length)).flatten();
         borrowed.unwrap_or_else(|| {
             let bytes: &[u8] = bytemuck::cast_slice(&scratch[self.registers[index]]);
             &bytes[..length * self.program.dtype_of(value).size()]

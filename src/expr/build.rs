@@ -119,7 +119,11 @@ impl<T: Element> Expr<T> {
         let at = Location::caller();
         let layout = self.shape().and_then(|shape| Layout::coordinate(shape, axis));
         Expr::new(match layout {
-            Ok(layout) => Ok(Node::leaf(i32::DTYPE, Source::Index(self.backends().ok().and_then(|all| all.first().cloned())), layout)),
+            Ok(layout) => Ok(Node::leaf(
+                i32::DTYPE,
+                Source::Index(self.backends().ok().and_then(|all| all.first().cloned())),
+                layout,
+            )),
             Err(error) => Err(error.at(at)),
         })
     }

@@ -12,10 +12,10 @@ mod views;
 
 pub use build::{Expr, IntoExpr};
 pub use compat::warn_on_reinterpreted_shapes;
-pub use ops::{Operation, operations};
 pub(crate) use node::{Kind, Node, Source};
 pub(crate) use op::{Op, ROWS, for_each_op};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};
+pub use ops::{Operation, operations};
 pub(crate) use program::{Input, Program, Step, Value};
 pub(crate) use storage::{Backend, Reading, Storage};
 pub(crate) use views::for_each_view;

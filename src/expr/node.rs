@@ -69,10 +69,7 @@ impl Node {
 
     /// The same expression under a view, which every leaf takes after it is broadcast to the
     /// shape of this node. Shared nodes stay shared.
-    pub(crate) fn view(
-        self: &Arc<Node>,
-        view: &dyn Fn(&Layout) -> Result<Layout>,
-    ) -> Result<Arc<Node>> {
+    pub(crate) fn view(self: &Arc<Node>, view: &dyn Fn(&Layout) -> Result<Layout>) -> Result<Arc<Node>> {
         // Taken of the shape alone first, so that errors speak of what the user wrote.
         let shape = view(&Layout::contiguous(&self.shape)?)?.shape().clone();
         let outer = &self.shape;

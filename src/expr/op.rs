@@ -17,211 +17,213 @@ use super::DType;
 
 /// Calls `$go!` with the whole table.
 macro_rules! for_each_op {
-    ($go:ident) => { $go! {
-        /// Sum. Integers wrap.
-        Add: add(a, b) for Numeric -> T, [3.5_f32, 2.0 => 5.5] {
-            float "{a} + {b}" = |a, b| a + b;
-            int "{a} + {b}" = |a, b| a.wrapping_add(b);
+    ($go:ident) => {
+        $go! {
+            /// Sum. Integers wrap.
+            Add: add(a, b) for Numeric -> T, [3.5_f32, 2.0 => 5.5] {
+                float "{a} + {b}" = |a, b| a + b;
+                int "{a} + {b}" = |a, b| a.wrapping_add(b);
+            }
+            /// Difference. Integers wrap.
+            Sub: sub(a, b) for Numeric -> T, [3.5_f32, 2.0 => 1.5] {
+                float "{a} - {b}" = |a, b| a - b;
+                int "{a} - {b}" = |a, b| a.wrapping_sub(b);
+            }
+            /// Product. Integers wrap.
+            Mul: mul(a, b) for Numeric -> T, [3.5_f32, 2.0 => 7.0] {
+                float "{a} * {b}" = |a, b| a * b;
+                int "{a} * {b}" = |a, b| a.wrapping_mul(b);
+            }
+            /// Quotient. Integers truncate; by 0 they give 0, and `MIN / -1` is `MIN`.
+            Div: div(a, b) for Numeric -> T within 3, [-7_i32, 2 => -3] {
+                float "{a} / {b}" = |a, b| a / b;
+                int "div_{T}({a}, {b})" = |a, b| if b == 0 { 0 } else { a.wrapping_div(b) };
+            }
+            /// Remainder of the truncated quotient, with the sign of `a` (C `fmod`, Rust `%`). Floats
+            /// are exact, and NaN by 0; integers by 0 give 0.
+            Rem: rem(a, b) for Numeric -> T, [-7_i32, 2 => -1] {
+                float "rem_{T}({a}, {b})" = |a, b| a % b;
+                int "rem_{T}({a}, {b})" = |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) };
+            }
+            /// Quotient rounded down (Python and NumPy `//`, PyTorch `floor_divide`). Integers by 0
+            /// give 0; floats take `(a - rem_floor(a, b)) / b`, rounded to an integer.
+            DivFloor: div_floor(a, b) for Numeric -> T, [-7_i32, 2 => -4] {
+                float "div_floor_{T}({a}, {b})" = |a, b| math::div_floor(a, b);
+                int "div_floor_{T}({a}, {b})" = |a, b| math::IntOps::div_floor(a, b);
+            }
+            /// Remainder of the quotient rounded down, with the sign of `b` (Python, NumPy and PyTorch
+            /// `%`). Floats are exact, and NaN by 0; integers by 0 give 0.
+            RemFloor: rem_floor(a, b) for Numeric -> T, [-7_i32, 2 => 1] {
+                float "rem_floor_{T}({a}, {b})" = |a, b| math::rem_floor(a, b);
+                int "rem_floor_{T}({a}, {b})" = |a, b| math::IntOps::rem_floor(a, b);
+            }
+            /// Power. Floats follow IEEE 754 `pow`. Integers wrap; a negative exponent gives 0, except
+            /// for the bases 1 and -1.
+            Pow: pow(a, b) for Numeric -> T within 4, [2.0_f32, 10.0 => 1024.0] {
+                float "pow_{T}({a}, {b})" = |a, b| math::pow(a, b);
+                int "pow_{T}({a}, {b})" = |a, b| math::IntOps::pow(a, b);
+            }
+            /// The smaller. NaN wins; of two zeros either may be returned.
+            Min: min(a, b) for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
+                float "min_{T}({a}, {b})" = |a, b| math::min(a, b);
+                int "min({a}, {b})" = |a, b| a.min(b);
+            }
+            /// The larger. NaN wins; of two zeros either may be returned.
+            Max: max(a, b) for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
+                float "max_{T}({a}, {b})" = |a, b| math::max(a, b);
+                int "max({a}, {b})" = |a, b| a.max(b);
+            }
+            /// The smaller, where a number wins over NaN (IEEE 754 `minimumNumber`).
+            Fmin: fmin(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
+                float "fmin_{T}({a}, {b})" = |a, b| a.min(b);
+            }
+            /// The larger, where a number wins over NaN (IEEE 754 `maximumNumber`).
+            Fmax: fmax(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
+                float "fmax_{T}({a}, {b})" = |a, b| a.max(b);
+            }
+            /// Limited to `lo..=hi`: `min(max(x, lo), hi)`, so `hi` where `lo > hi`. NaN wins.
+            Clamp: clamp(x, lo, hi) for Numeric -> T, [3.5_f32, 0.0, 1.0 => 1.0] {
+                float "min_{T}(max_{T}({a}, {b}), {c})" = |x, lo, hi| math::min(math::max(x, lo), hi);
+                int "min(max({a}, {b}), {c})" = |x, lo, hi| x.max(lo).min(hi);
+            }
+            /// Negation. Integers wrap: `neg(MIN)` is `MIN`.
+            Neg: neg(x) for Numeric -> T, [3.5_f32 => -3.5] {
+                float "-({a})" = |x| -x;
+                int "neg_{T}({a})" = |x| x.wrapping_neg();
+            }
+            /// Magnitude. `abs(MIN)` is `MIN`.
+            Abs: abs(x) for Numeric -> T, [-3_i32 => 3] {
+                float "abs({a})" = |x| x.abs();
+                int "abs_{T}({a})" = |x| math::IntOps::abs(x);
+            }
+            /// -1, 0 or 1. NaN stays NaN, and both zeros give 0.
+            Sign: sign(x) for Numeric -> T, [-3.5_f32 => -1.0] {
+                float "sign_{T}({a})" = |x| math::sign(x);
+                int "sign_{T}({a})" = |x| math::IntOps::sign(x);
+            }
+            /// `max(x, 0)` whose zero is positive. NaN stays NaN.
+            Relu: relu(x) for Float -> T, [-3.5_f32 => 0.0] {
+                float "relu_{T}({a})" = |x| if x <= 0.0 { 0.0 } else { x };
+            }
+            /// Down to an integer.
+            Floor: floor(x) for Float -> T, [-1.5_f32 => -2.0] {
+                float "floor_{T}({a})" = |x| x.floor();
+            }
+            /// Up to an integer.
+            Ceil: ceil(x) for Float -> T, [-1.5_f32 => -1.0] {
+                float "ceil_{T}({a})" = |x| x.ceil();
+            }
+            /// To the nearest integer, halves to the even one.
+            Round: round(x) for Float -> T, [2.5_f32 => 2.0] {
+                float "round_{T}({a})" = |x| x.round_ties_even();
+            }
+            /// Towards 0 to an integer.
+            Trunc: trunc(x) for Float -> T, [-1.5_f32 => -1.0] {
+                float "trunc_{T}({a})" = |x| x.trunc();
+            }
+            /// Square root; NaN below 0.
+            Sqrt: sqrt(x) for Float -> T within 3, [2.25_f32 => 1.5] {
+                float "sqrt_{T}({a})" = |x| x.sqrt();
+            }
+            /// e to the power of `x`.
+            Exp: exp(x) for Float -> T within 2, [0.0_f32 => 1.0] {
+                float "exp_{T}({a})" = |x| math::exp(x);
+            }
+            /// Natural logarithm; -inf at 0, NaN below.
+            Log: log(x) for Float -> T within 2, [1.0_f32 => 0.0] {
+                float "log_{T}({a})" = |x| math::log(x);
+            }
+            /// Sine of `x` in radians; NaN at infinity.
+            Sin: sin(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+                float "sin_{T}({a})" = |x| math::sin(x);
+            }
+            /// Cosine of `x` in radians; NaN at infinity.
+            Cos: cos(x) for Float -> T within 2, [0.0_f32 => 1.0] {
+                float "cos_{T}({a})" = |x| math::cos(x);
+            }
+            /// Hyperbolic tangent.
+            Tanh: tanh(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+                float "tanh_{T}({a})" = |x| math::tanh(x);
+            }
+            /// Logistic function `1 / (1 + exp(-x))`.
+            Sigmoid: sigmoid(x) for Float -> T within 4, [0.0_f32 => 0.5] {
+                float "sigmoid_{T}({a})" = |x| math::sigmoid(x);
+            }
+            /// Whether the operands are equal. NaN equals nothing.
+            Eq: eq(a, b) for Element -> bool, [3_i32, 3 => true] {
+                float "eq_{T}({a}, {b})" = |a, b| a == b;
+                int "{a} == {b}" = |a, b| a == b;
+                bool "{a} == {b}" = |a, b| a == b;
+            }
+            /// Whether the operands differ. NaN differs from everything.
+            Ne: ne(a, b) for Element -> bool, [3_i32, 3 => false] {
+                float "!eq_{T}({a}, {b})" = |a, b| a != b;
+                int "{a} != {b}" = |a, b| a != b;
+                bool "{a} != {b}" = |a, b| a != b;
+            }
+            /// Whether `a` is less than `b`. False with NaN.
+            Lt: lt(a, b) for Numeric -> bool, [3_i32, 4 => true] {
+                float "lt_{T}({a}, {b})" = |a, b| a < b;
+                int "{a} < {b}" = |a, b| a < b;
+            }
+            /// Whether `a` is less than or equal to `b`. False with NaN.
+            Le: le(a, b) for Numeric -> bool, [3_i32, 3 => true] {
+                float "le_{T}({a}, {b})" = |a, b| a <= b;
+                int "{a} <= {b}" = |a, b| a <= b;
+            }
+            /// Whether `a` is greater than `b`. False with NaN.
+            Gt: gt(a, b) for Numeric -> bool, [3_i32, 4 => false] {
+                float "lt_{T}({b}, {a})" = |a, b| a > b;
+                int "{a} > {b}" = |a, b| a > b;
+            }
+            /// Whether `a` is greater than or equal to `b`. False with NaN.
+            Ge: ge(a, b) for Numeric -> bool, [3_i32, 3 => true] {
+                float "le_{T}({b}, {a})" = |a, b| a >= b;
+                int "{a} >= {b}" = |a, b| a >= b;
+            }
+            /// Bitwise and; logical for bool.
+            And: and(a, b) for Bits -> T, [6_i32, 3 => 2] {
+                int "{a} & {b}" = |a, b| a & b;
+                bool "{a} & {b}" = |a, b| a & b;
+            }
+            /// Bitwise or; logical for bool.
+            Or: or(a, b) for Bits -> T, [6_i32, 3 => 7] {
+                int "{a} | {b}" = |a, b| a | b;
+                bool "{a} | {b}" = |a, b| a | b;
+            }
+            /// Bitwise exclusive or; logical for bool.
+            Xor: xor(a, b) for Bits -> T, [6_i32, 3 => 5] {
+                int "{a} ^ {b}" = |a, b| a ^ b;
+                bool "{a} != {b}" = |a, b| a ^ b;
+            }
+            /// Every bit inverted; logical for bool.
+            Not: not(x) for Bits -> T, [6_i32 => -7] {
+                int "~({a})" = |x| !x;
+                bool "!({a})" = |x| !x;
+            }
+            /// Shifted left. 0 for amounts that are negative or at least the width.
+            Shl: shl(a, b) for Integer -> T, [3_i32, 2 => 12] {
+                int "shl_{T}({a}, {b})" = |a, b| math::IntOps::shl(a, b);
+            }
+            /// Shifted right, keeping the sign. Amounts that are negative or at least the width give
+            /// 0, or -1 where the sign fills.
+            Shr: shr(a, b) for Integer -> T, [-12_i32, 2 => -3] {
+                int "shr_{T}({a}, {b})" = |a, b| math::IntOps::shr(a, b);
+            }
+            /// Whether the element is NaN.
+            IsNan: is_nan(x) for Float -> bool, [f32::NAN => true] {
+                float "is_nan_{T}({a})" = |x| x.is_nan();
+            }
+            /// Whether the element is an infinity of either sign.
+            IsInf: is_inf(x) for Float -> bool, [f32::NEG_INFINITY => true] {
+                float "is_inf_{T}({a})" = |x| x.is_infinite();
+            }
+            /// Whether the element is neither NaN nor infinite.
+            IsFinite: is_finite(x) for Float -> bool, [1.0_f32 => true] {
+                float "is_finite_{T}({a})" = |x| x.is_finite();
+            }
         }
-        /// Difference. Integers wrap.
-        Sub: sub(a, b) for Numeric -> T, [3.5_f32, 2.0 => 1.5] {
-            float "{a} - {b}" = |a, b| a - b;
-            int "{a} - {b}" = |a, b| a.wrapping_sub(b);
-        }
-        /// Product. Integers wrap.
-        Mul: mul(a, b) for Numeric -> T, [3.5_f32, 2.0 => 7.0] {
-            float "{a} * {b}" = |a, b| a * b;
-            int "{a} * {b}" = |a, b| a.wrapping_mul(b);
-        }
-        /// Quotient. Integers truncate; by 0 they give 0, and `MIN / -1` is `MIN`.
-        Div: div(a, b) for Numeric -> T within 3, [-7_i32, 2 => -3] {
-            float "{a} / {b}" = |a, b| a / b;
-            int "div_{T}({a}, {b})" = |a, b| if b == 0 { 0 } else { a.wrapping_div(b) };
-        }
-        /// Remainder of the truncated quotient, with the sign of `a` (C `fmod`, Rust `%`). Floats
-        /// are exact, and NaN by 0; integers by 0 give 0.
-        Rem: rem(a, b) for Numeric -> T, [-7_i32, 2 => -1] {
-            float "rem_{T}({a}, {b})" = |a, b| a % b;
-            int "rem_{T}({a}, {b})" = |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) };
-        }
-        /// Quotient rounded down (Python and NumPy `//`, PyTorch `floor_divide`). Integers by 0
-        /// give 0; floats take `(a - rem_floor(a, b)) / b`, rounded to an integer.
-        DivFloor: div_floor(a, b) for Numeric -> T, [-7_i32, 2 => -4] {
-            float "div_floor_{T}({a}, {b})" = |a, b| math::div_floor(a, b);
-            int "div_floor_{T}({a}, {b})" = |a, b| math::IntOps::div_floor(a, b);
-        }
-        /// Remainder of the quotient rounded down, with the sign of `b` (Python, NumPy and PyTorch
-        /// `%`). Floats are exact, and NaN by 0; integers by 0 give 0.
-        RemFloor: rem_floor(a, b) for Numeric -> T, [-7_i32, 2 => 1] {
-            float "rem_floor_{T}({a}, {b})" = |a, b| math::rem_floor(a, b);
-            int "rem_floor_{T}({a}, {b})" = |a, b| math::IntOps::rem_floor(a, b);
-        }
-        /// Power. Floats follow IEEE 754 `pow`. Integers wrap; a negative exponent gives 0, except
-        /// for the bases 1 and -1.
-        Pow: pow(a, b) for Numeric -> T within 4, [2.0_f32, 10.0 => 1024.0] {
-            float "pow_{T}({a}, {b})" = |a, b| math::pow(a, b);
-            int "pow_{T}({a}, {b})" = |a, b| math::IntOps::pow(a, b);
-        }
-        /// The smaller. NaN wins; of two zeros either may be returned.
-        Min: min(a, b) for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
-            float "min_{T}({a}, {b})" = |a, b| math::min(a, b);
-            int "min({a}, {b})" = |a, b| a.min(b);
-        }
-        /// The larger. NaN wins; of two zeros either may be returned.
-        Max: max(a, b) for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
-            float "max_{T}({a}, {b})" = |a, b| math::max(a, b);
-            int "max({a}, {b})" = |a, b| a.max(b);
-        }
-        /// The smaller, where a number wins over NaN (IEEE 754 `minimumNumber`).
-        Fmin: fmin(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
-            float "fmin_{T}({a}, {b})" = |a, b| a.min(b);
-        }
-        /// The larger, where a number wins over NaN (IEEE 754 `maximumNumber`).
-        Fmax: fmax(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
-            float "fmax_{T}({a}, {b})" = |a, b| a.max(b);
-        }
-        /// Limited to `lo..=hi`: `min(max(x, lo), hi)`, so `hi` where `lo > hi`. NaN wins.
-        Clamp: clamp(x, lo, hi) for Numeric -> T, [3.5_f32, 0.0, 1.0 => 1.0] {
-            float "min_{T}(max_{T}({a}, {b}), {c})" = |x, lo, hi| math::min(math::max(x, lo), hi);
-            int "min(max({a}, {b}), {c})" = |x, lo, hi| x.max(lo).min(hi);
-        }
-        /// Negation. Integers wrap: `neg(MIN)` is `MIN`.
-        Neg: neg(x) for Numeric -> T, [3.5_f32 => -3.5] {
-            float "-({a})" = |x| -x;
-            int "neg_{T}({a})" = |x| x.wrapping_neg();
-        }
-        /// Magnitude. `abs(MIN)` is `MIN`.
-        Abs: abs(x) for Numeric -> T, [-3_i32 => 3] {
-            float "abs({a})" = |x| x.abs();
-            int "abs_{T}({a})" = |x| math::IntOps::abs(x);
-        }
-        /// -1, 0 or 1. NaN stays NaN, and both zeros give 0.
-        Sign: sign(x) for Numeric -> T, [-3.5_f32 => -1.0] {
-            float "sign_{T}({a})" = |x| math::sign(x);
-            int "sign_{T}({a})" = |x| math::IntOps::sign(x);
-        }
-        /// `max(x, 0)` whose zero is positive. NaN stays NaN.
-        Relu: relu(x) for Float -> T, [-3.5_f32 => 0.0] {
-            float "relu_{T}({a})" = |x| if x <= 0.0 { 0.0 } else { x };
-        }
-        /// Down to an integer.
-        Floor: floor(x) for Float -> T, [-1.5_f32 => -2.0] {
-            float "floor_{T}({a})" = |x| x.floor();
-        }
-        /// Up to an integer.
-        Ceil: ceil(x) for Float -> T, [-1.5_f32 => -1.0] {
-            float "ceil_{T}({a})" = |x| x.ceil();
-        }
-        /// To the nearest integer, halves to the even one.
-        Round: round(x) for Float -> T, [2.5_f32 => 2.0] {
-            float "round_{T}({a})" = |x| x.round_ties_even();
-        }
-        /// Towards 0 to an integer.
-        Trunc: trunc(x) for Float -> T, [-1.5_f32 => -1.0] {
-            float "trunc_{T}({a})" = |x| x.trunc();
-        }
-        /// Square root; NaN below 0.
-        Sqrt: sqrt(x) for Float -> T within 3, [2.25_f32 => 1.5] {
-            float "sqrt_{T}({a})" = |x| x.sqrt();
-        }
-        /// e to the power of `x`.
-        Exp: exp(x) for Float -> T within 2, [0.0_f32 => 1.0] {
-            float "exp_{T}({a})" = |x| math::exp(x);
-        }
-        /// Natural logarithm; -inf at 0, NaN below.
-        Log: log(x) for Float -> T within 2, [1.0_f32 => 0.0] {
-            float "log_{T}({a})" = |x| math::log(x);
-        }
-        /// Sine of `x` in radians; NaN at infinity.
-        Sin: sin(x) for Float -> T within 2, [0.0_f32 => 0.0] {
-            float "sin_{T}({a})" = |x| math::sin(x);
-        }
-        /// Cosine of `x` in radians; NaN at infinity.
-        Cos: cos(x) for Float -> T within 2, [0.0_f32 => 1.0] {
-            float "cos_{T}({a})" = |x| math::cos(x);
-        }
-        /// Hyperbolic tangent.
-        Tanh: tanh(x) for Float -> T within 2, [0.0_f32 => 0.0] {
-            float "tanh_{T}({a})" = |x| math::tanh(x);
-        }
-        /// Logistic function `1 / (1 + exp(-x))`.
-        Sigmoid: sigmoid(x) for Float -> T within 4, [0.0_f32 => 0.5] {
-            float "sigmoid_{T}({a})" = |x| math::sigmoid(x);
-        }
-        /// Whether the operands are equal. NaN equals nothing.
-        Eq: eq(a, b) for Element -> bool, [3_i32, 3 => true] {
-            float "eq_{T}({a}, {b})" = |a, b| a == b;
-            int "{a} == {b}" = |a, b| a == b;
-            bool "{a} == {b}" = |a, b| a == b;
-        }
-        /// Whether the operands differ. NaN differs from everything.
-        Ne: ne(a, b) for Element -> bool, [3_i32, 3 => false] {
-            float "!eq_{T}({a}, {b})" = |a, b| a != b;
-            int "{a} != {b}" = |a, b| a != b;
-            bool "{a} != {b}" = |a, b| a != b;
-        }
-        /// Whether `a` is less than `b`. False with NaN.
-        Lt: lt(a, b) for Numeric -> bool, [3_i32, 4 => true] {
-            float "lt_{T}({a}, {b})" = |a, b| a < b;
-            int "{a} < {b}" = |a, b| a < b;
-        }
-        /// Whether `a` is less than or equal to `b`. False with NaN.
-        Le: le(a, b) for Numeric -> bool, [3_i32, 3 => true] {
-            float "le_{T}({a}, {b})" = |a, b| a <= b;
-            int "{a} <= {b}" = |a, b| a <= b;
-        }
-        /// Whether `a` is greater than `b`. False with NaN.
-        Gt: gt(a, b) for Numeric -> bool, [3_i32, 4 => false] {
-            float "lt_{T}({b}, {a})" = |a, b| a > b;
-            int "{a} > {b}" = |a, b| a > b;
-        }
-        /// Whether `a` is greater than or equal to `b`. False with NaN.
-        Ge: ge(a, b) for Numeric -> bool, [3_i32, 3 => true] {
-            float "le_{T}({b}, {a})" = |a, b| a >= b;
-            int "{a} >= {b}" = |a, b| a >= b;
-        }
-        /// Bitwise and; logical for bool.
-        And: and(a, b) for Bits -> T, [6_i32, 3 => 2] {
-            int "{a} & {b}" = |a, b| a & b;
-            bool "{a} & {b}" = |a, b| a & b;
-        }
-        /// Bitwise or; logical for bool.
-        Or: or(a, b) for Bits -> T, [6_i32, 3 => 7] {
-            int "{a} | {b}" = |a, b| a | b;
-            bool "{a} | {b}" = |a, b| a | b;
-        }
-        /// Bitwise exclusive or; logical for bool.
-        Xor: xor(a, b) for Bits -> T, [6_i32, 3 => 5] {
-            int "{a} ^ {b}" = |a, b| a ^ b;
-            bool "{a} != {b}" = |a, b| a ^ b;
-        }
-        /// Every bit inverted; logical for bool.
-        Not: not(x) for Bits -> T, [6_i32 => -7] {
-            int "~({a})" = |x| !x;
-            bool "!({a})" = |x| !x;
-        }
-        /// Shifted left. 0 for amounts that are negative or at least the width.
-        Shl: shl(a, b) for Integer -> T, [3_i32, 2 => 12] {
-            int "shl_{T}({a}, {b})" = |a, b| math::IntOps::shl(a, b);
-        }
-        /// Shifted right, keeping the sign. Amounts that are negative or at least the width give
-        /// 0, or -1 where the sign fills.
-        Shr: shr(a, b) for Integer -> T, [-12_i32, 2 => -3] {
-            int "shr_{T}({a}, {b})" = |a, b| math::IntOps::shr(a, b);
-        }
-        /// Whether the element is NaN.
-        IsNan: is_nan(x) for Float -> bool, [f32::NAN => true] {
-            float "is_nan_{T}({a})" = |x| x.is_nan();
-        }
-        /// Whether the element is an infinity of either sign.
-        IsInf: is_inf(x) for Float -> bool, [f32::NEG_INFINITY => true] {
-            float "is_inf_{T}({a})" = |x| x.is_infinite();
-        }
-        /// Whether the element is neither NaN nor infinite.
-        IsFinite: is_finite(x) for Float -> bool, [1.0_f32 => true] {
-            float "is_finite_{T}({a})" = |x| x.is_finite();
-        }
-    } };
+    };
 }
 pub(crate) use for_each_op;
 

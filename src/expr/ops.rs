@@ -43,7 +43,13 @@ impl Operation {
 /// assert_eq!(pow.result(DType::Bool), None);
 /// ```
 pub fn operations() -> impl Iterator<Item = Operation> {
-    ROWS.iter().map(|row| Operation { name: row.name, arity: row.arity, ulp: row.ulp, doc: row.doc, op: row.op })
+    ROWS.iter().map(|row| Operation {
+        name: row.name,
+        arity: row.arity,
+        ulp: row.ulp,
+        doc: row.doc,
+        op: row.op,
+    })
 }
 
 impl<R: Element> Expr<R> {
@@ -76,8 +82,12 @@ fn find<T: Element, R: Element>(name: &str, operands: usize) -> Result<Op> {
     let (takes, gives) = (T::DTYPE, R::DTYPE);
     match found.result(takes) {
         None => bail!(Operation, "{name} takes no {takes}: cast the operands"),
-        Some(result) if result != gives => bail!(Operation, "{name} of {takes} gives {result} and not {gives}"),
-        _ if operands != found.arity => bail!(Operation, "{name} takes {} operands and not {operands}", found.arity),
+        Some(result) if result != gives => {
+            bail!(Operation, "{name} of {takes} gives {result} and not {gives}")
+        }
+        _ if operands != found.arity => {
+            bail!(Operation, "{name} takes {} operands and not {operands}", found.arity)
+        }
         _ => Ok(found.op),
     }
 }

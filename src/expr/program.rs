@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{DType, Node, Op, Source, Storage};
 use super::node::Kind;
+use super::{DType, Node, Op, Source, Storage};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 

@@ -64,7 +64,13 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading;
 
     /// The same, where the caller may wait: by default it waits for [`read`](Self::read).
-    fn read_now(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Result<Vec<u8>> {
+    fn read_now(
+        self: Arc<Self>,
+        storage: &Storage,
+        dtype: DType,
+        offset: usize,
+        count: usize,
+    ) -> Result<Vec<u8>> {
         pollster::block_on(self.read(storage, dtype, offset, count))
     }
 

@@ -8,8 +8,8 @@ use super::adapters::Found;
 use super::dispatch::Recorder;
 use super::pipeline::Pipelines;
 use super::pool::Pool;
-use crate::error::{Error, ErrorKind, Result, bail};
 use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{Backend, Program, Storage};
 use crate::plan::{self, Destination, Plan};
 
@@ -173,9 +173,7 @@ impl Gpu {
 
     fn create(&self, size: u64) -> Result<wgpu::Buffer> {
         let size = size.min(self.limits.max_buffer_size);
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let create = || self.create_scoped(size, usage);
         create().or_else(|_| {
             // Memory may be held by what waits to be reused, or by work that is not done yet.
@@ -192,7 +190,9 @@ impl Gpu {
         let buffer = self.device.create_buffer(&descriptor);
         match pollster::block_on(scope.pop()) {
             None => Ok(buffer),
-            Some(_) => bail!(Memory, "{} has no memory for {size} bytes: drop tensors or work on slices", self.name),
+            Some(_) => {
+                bail!(Memory, "{} has no memory for {size} bytes: drop tensors or work on slices", self.name)
+            }
         }
     }
 

@@ -211,7 +211,13 @@ impl Backend for Gpu {
         }
     }
 
-    fn read_now(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Result<Vec<u8>> {
+    fn read_now(
+        self: Arc<Self>,
+        storage: &Storage,
+        dtype: DType,
+        offset: usize,
+        count: usize,
+    ) -> Result<Vec<u8>> {
         self.begin_read(storage, offset * dtype.size(), count * dtype.size())?.wait()
     }
 

@@ -2,8 +2,9 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use super::context::{Buffer, Gpu, buffer, lock};
 use crate::error::{Result, bail};
@@ -31,7 +32,12 @@ impl Gpu {
 
     /// Submits everything recorded and a copy of `length` bytes from `start` on to where the
     /// host can read them.
-    pub(super) fn begin_read(self: Arc<Self>, storage: &Storage, start: usize, length: usize) -> Result<Transfer> {
+    pub(super) fn begin_read(
+        self: Arc<Self>,
+        storage: &Storage,
+        start: usize,
+        length: usize,
+    ) -> Result<Transfer> {
         self.check()?;
         let source = buffer(storage)?;
         let from = start / ALIGN * ALIGN;
@@ -43,11 +49,12 @@ impl Gpu {
         encoder.copy_buffer_to_buffer(&source.raw, from as u64, &staging, 0, size);
         let submission = self.queue.submit([encoder.finish()]);
         drop(recorder);
-        let mapped = Arc::new(Mutex::new(Mapped { answer: None, waker: None }));
+        let mapped = Arc::new(Mapping::default());
         let shared = mapped.clone();
         staging.map_async(wgpu::MapMode::Read, .., move |answer| {
-            let mut mapped = lock(&shared);
+            let mut mapped = lock(&shared.state);
             mapped.answer = Some(answer);
+            shared.answered.notify_all();
             if let Some(waker) = mapped.waker.take() {
                 waker.wake();
             }
@@ -56,7 +63,14 @@ impl Gpu {
     }
 }
 
-#[derive(Debug)]
+/// The answer to a request to map memory, and who waits for it.
+#[derive(Debug, Default)]
+struct Mapping {
+    state: Mutex<Mapped>,
+    answered: Condvar,
+}
+
+#[derive(Debug, Default)]
 struct Mapped {
     answer: Option<Result<(), wgpu::BufferAsyncError>>,
     waker: Option<Waker>,
@@ -69,7 +83,7 @@ pub(super) struct Transfer {
     gpu: Arc<Gpu>,
     staging: wgpu::Buffer,
     submission: wgpu::SubmissionIndex,
-    mapped: Arc<Mutex<Mapped>>,
+    mapped: Arc<Mapping>,
     /// Bytes of the staging buffer before those that were asked for.
     skip: usize,
     length: usize,
@@ -80,12 +94,20 @@ impl Transfer {
     /// Blocks until the bytes are there.
     pub(super) fn wait(self) -> Result<Vec<u8>> {
         drive(&self.gpu, &self.submission);
+        // The work is done, but another thread that drives the device may yet have to say so.
+        let mut mapped = lock(&self.mapped.state);
+        while mapped.answer.is_none() {
+            self.gpu.check()?;
+            let waited = self.mapped.answered.wait_timeout(mapped, Duration::from_millis(10));
+            mapped = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(mapped);
         self.bytes()
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
         self.gpu.check()?;
-        match lock(&self.mapped).answer.take() {
+        match lock(&self.mapped.state).answer.take() {
             Some(Ok(())) => {}
             Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.gpu.label()),
             None => bail!(Lost, "reading from {} did not finish", self.gpu.label()),
@@ -115,7 +137,7 @@ impl Future for Transfer {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let ready = {
-            let mut mapped = lock(&self.mapped);
+            let mut mapped = lock(&self.mapped.state);
             mapped.waker = Some(context.waker().clone());
             mapped.answer.is_some()
         };

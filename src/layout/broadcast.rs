@@ -156,11 +156,9 @@ impl Broadcast {
                 Shape,
                 "cannot assign {from} to {to}: together they broadcast to {shape} and a destination keeps its shape (in-place rule)"
             ),
-            Err(error) => bail!(
-                Shape,
-                "cannot assign {from} to {to}: {} (in-place rule)",
-                reason(error.message())
-            ),
+            Err(error) => {
+                bail!(Shape, "cannot assign {from} to {to}: {} (in-place rule)", reason(error.message()))
+            }
         }
     }
 
@@ -282,10 +280,7 @@ impl Broadcast {
             match target.get(axis) {
                 None => bail!(Shape, "{head}: axis {axis} is out of range for the target ({self} rule)"),
                 Some(&n) if own == n || (own == 1 && !one_for_scalar) => {}
-                Some(&n) => bail!(
-                    Shape,
-                    "{head}: axis {axis} has lengths {own} and {n} ({self} rule)"
-                ),
+                Some(&n) => bail!(Shape, "{head}: axis {axis} has lengths {own} and {n} ({self} rule)"),
             }
         }
         target.count()?;
@@ -337,10 +332,7 @@ fn numpy_as(shapes: &[Shape], rule: &Broadcast) -> Result<Shape> {
                 Some(joined) => *joint = joined,
                 None => {
                     let all = shapes.iter().map(Shape::to_string).collect::<Vec<_>>().join(" with ");
-                    bail!(
-                        Shape,
-                        "cannot broadcast {all}: axis {k} has lengths {joint} and {n} ({rule} rule)"
-                    )
+                    bail!(Shape, "cannot broadcast {all}: axis {k} has lengths {joint} and {n} ({rule} rule)")
                 }
             }
         }

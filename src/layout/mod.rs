@@ -64,12 +64,7 @@ impl Layout {
     /// assert!(Layout::strided([4], &[4], 0, 9).is_err());
     /// # Ok::<(), zerostride::Error>(())
     /// ```
-    pub fn strided(
-        shape: impl Into<Shape>,
-        strides: &[isize],
-        offset: usize,
-        len: usize,
-    ) -> Result<Self> {
+    pub fn strided(shape: impl Into<Shape>, strides: &[isize], offset: usize, len: usize) -> Result<Self> {
         let shape = shape.into();
         if shape.rank() != strides.len() {
             bail!(Shape, "{} strides for the {} axes of {shape}", strides.len(), shape.rank());

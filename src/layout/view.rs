@@ -150,7 +150,12 @@ impl Layout {
     pub fn squeeze(&self, axis: isize) -> Result<Layout> {
         let k = self.axis(axis)?;
         if self.shape[k] != 1 {
-            bail!(Shape, "squeeze of axis {k} of {}, which has length {} and not 1", self.shape, self.shape[k]);
+            bail!(
+                Shape,
+                "squeeze of axis {k} of {}, which has length {} and not 1",
+                self.shape,
+                self.shape[k]
+            );
         }
         let keep = |i: usize| i != k;
         Ok(Layout {
@@ -261,7 +266,11 @@ impl Layout {
         let known = shape.count()?;
         if let Some(open) = target.iter().position(|&n| n == -1) {
             if known == 0 || !count.is_multiple_of(known) {
-                bail!(Shape, "reshape of {} to {target:?}: no length for -1 gives {count} elements", self.shape);
+                bail!(
+                    Shape,
+                    "reshape of {} to {target:?}: no length for -1 gives {count} elements",
+                    self.shape
+                );
             }
             if let Some(n) = shape.iter_mut().nth(open) {
                 *n = count / known;

@@ -68,10 +68,8 @@ mod tests {
     fn collapsed(shape: &[usize], operands: &[&[usize]]) -> Collapsed {
         let shape = Shape::from(shape);
         let output = Layout::contiguous(&shape).unwrap();
-        let views: Vec<Layout> = operands
-            .iter()
-            .map(|&s| Layout::contiguous(s).unwrap().broadcast_to(&shape).unwrap())
-            .collect();
+        let views: Vec<Layout> =
+            operands.iter().map(|&s| Layout::contiguous(s).unwrap().broadcast_to(&shape).unwrap()).collect();
         let all: Vec<&Layout> = std::iter::once(&output).chain(&views).collect();
         collapse(&shape, &all)
     }

@@ -15,7 +15,8 @@ impl Program {
         let mut text = String::new();
         let expression = self.write_out().unwrap_or_else(|| format!("{} steps", self.steps.len()));
         let _ = writeln!(text, "{} {} = {expression}", self.dtype, self.shape);
-        let tensors = || self.inputs.iter().enumerate().filter(|(_, i)| !matches!(i.source, Source::Scalar(_)));
+        let tensors =
+            || self.inputs.iter().enumerate().filter(|(_, i)| !matches!(i.source, Source::Scalar(_)));
         let width = self.shape.iter().map(|n| n.to_string().len()).max().unwrap_or(1) + 2;
         for (i, input) in tensors() {
             let _ = write!(text, "  {:<4} {:<5}", name(i), input.dtype.name());
@@ -26,7 +27,9 @@ impl Program {
             let kind = if matches!(input.source, Source::Index(_)) { "coordinate" } else { "strides" };
             let _ = writeln!(text, "   {kind} {:?} offset {}", input.layout.strides(), input.layout.offset());
         }
-        if tensors().any(|(_, i)| i.layout.shape().iter().zip(i.layout.strides()).any(|(&n, &s)| n != 1 && s == 0)) {
+        if tensors()
+            .any(|(_, i)| i.layout.shape().iter().zip(i.layout.strides()).any(|(&n, &s)| n != 1 && s == 0))
+        {
             let _ = writeln!(text, "  (1~: an axis that stretches; its stride is 0 and nothing is copied)");
         }
         let _ = writeln!(text, "moves: {} bytes at least", Plan::bytes(self));
@@ -35,7 +38,8 @@ impl Program {
 
     /// The expression in one line, unless it is too long for that.
     fn write_out(&self) -> Option<String> {
-        let mut values: Vec<String> = self.inputs.iter().enumerate().map(|(i, input)| leaf(i, input)).collect();
+        let mut values: Vec<String> =
+            self.inputs.iter().enumerate().map(|(i, input)| leaf(i, input)).collect();
         for step in &self.steps {
             let args: Vec<&str> = step.args.iter().map(|&v| values[v as usize].as_str()).collect();
             let name = match step.op {

@@ -1,8 +1,8 @@
 //! The grid: which invocation computes which elements.
 
+use super::Adapter;
 use super::access::Packing;
 use super::collapse::Collapsed;
-use super::Adapter;
 use crate::dtype::DType;
 
 /// Elements that an invocation computes side by side.
@@ -50,12 +50,7 @@ impl Grid {
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(adapter.groups).max(1);
         let x = groups.div_ceil(y).max(1);
-        Grid {
-            walk: Walk::Flat,
-            workgroup: [WORKGROUP, 1],
-            groups: [x, y, 1],
-            pitch: x * WORKGROUP,
-        }
+        Grid { walk: Walk::Flat, workgroup: [WORKGROUP, 1], groups: [x, y, 1], pitch: x * WORKGROUP }
     }
 
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.

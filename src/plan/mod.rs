@@ -156,8 +156,8 @@ impl Plan {
                 Source::Tensor(storage) => {
                     let wide = load == Access::Vector && input.dtype.packing() == Packing::Whole;
                     let binding = Binding { dtype: input.dtype, wide };
-                    let known = (0..bindings.len())
-                        .find(|&b| bindings[b] == binding && storages[b].same(storage));
+                    let known =
+                        (0..bindings.len()).find(|&b| bindings[b] == binding && storages[b].same(storage));
                     Place::Binding(known.unwrap_or_else(|| {
                         bindings.push(binding);
                         storages.push(storage.clone());

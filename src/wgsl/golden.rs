@@ -67,8 +67,7 @@ fn kernels_in_the_tree() {
 #[test]
 fn the_commented_instance() {
     let commented = include_str!("../../shaders/elementwise.wgsl");
-    let code: Vec<&str> =
-        commented.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code: Vec<&str> = commented.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
     let (a, row, column) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));
     assert_eq!(code.trim(), kernel(&((&a - &row) / &column * 0.5)).trim());

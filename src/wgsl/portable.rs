@@ -20,7 +20,20 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
         [square.expr(), square.expr(), square.expr()],
         [square.expr(), square.slice(0, ..1).unwrap().expr(), Expr::scalar(T::ZERO)],
         [wide.expr(), wide.slice(1, ..1).unwrap().expr(), wide.slice(3, ..1).unwrap().expr()],
-        [square.slice(1, ..70).unwrap().permute([1, 0]).unwrap().expr(), Expr::scalar(T::ZERO), square.slice(0, ..70).unwrap().slice(1, ..1).unwrap().reshape([70, 1]).unwrap().broadcast_to([70, 72]).unwrap().expr()],
+        [
+            square.slice(1, ..70).unwrap().permute([1, 0]).unwrap().expr(),
+            Expr::scalar(T::ZERO),
+            square
+                .slice(0, ..70)
+                .unwrap()
+                .slice(1, ..1)
+                .unwrap()
+                .reshape([70, 1])
+                .unwrap()
+                .broadcast_to([70, 72])
+                .unwrap()
+                .expr(),
+        ],
     ];
     let target = device.zeros::<R>([144, 70]).unwrap().slice_step(0, .., 2).unwrap();
     for operands in layouts {

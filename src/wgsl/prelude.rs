@@ -67,9 +67,10 @@ pub(super) fn used_by(body: &str) -> String {
     while let Some(text) = open.pop() {
         for word in text.split(|c| !is_word(c)) {
             if let Some(item) = items().get(word)
-                && wanted.insert((item.order, word)) {
-                    open.push(item.text);
-                }
+                && wanted.insert((item.order, word))
+            {
+                open.push(item.text);
+            }
         }
     }
     wanted.iter().map(|(_, name)| format!("{}\n\n", items()[name].text)).collect()

@@ -5,16 +5,13 @@ use crate::expr::{Op, Step};
 use crate::plan::Kernel;
 
 /// Ops that lose the least normal float on adapters that flush subnormals.
-const FLUSHED: &[(Op, DType, &str)] = &[
-    (Op::Mul, DType::F32, "mul_flushed_f32({a}, {b})"),
-    (Op::Div, DType::F32, "div_flushed_f32({a}, {b})"),
-];
+const FLUSHED: &[(Op, DType, &str)] =
+    &[(Op::Mul, DType::F32, "mul_flushed_f32({a}, {b})"), (Op::Div, DType::F32, "div_flushed_f32({a}, {b})")];
 
 /// The WGSL form of a table op on the adapter that a kernel is for.
 pub(super) fn form(kernel: &Kernel, step: &Step) -> &'static str {
-    let replaced = FLUSHED.iter().find(|(op, dtype, _)| {
-        kernel.flushes && *op == step.op && *dtype == step.dtype
-    });
+    let replaced =
+        FLUSHED.iter().find(|(op, dtype, _)| kernel.flushes && *op == step.op && *dtype == step.dtype);
     match replaced {
         Some((_, _, form)) => form,
         None => step.op.row().and_then(|row| row.form(step.dtype)).unwrap_or_default(),

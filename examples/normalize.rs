@@ -1,0 +1,159 @@
+//! The main job on real input: a picture of bytes, height x width x channel, normalized per channel
+//! to floats, channel x height x width, in one kernel; checked against the CPU path, timed on both,
+//! and drawn.
+//!
+//! ```text
+//! cargo run --release --example normalize [-- --device NAME] [IMAGE]
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use image::{Rgb, RgbImage};
+use zerostride::{Device, Expr, Tensor};
+
+#[derive(Parser)]
+struct Options {
+    /// A PNG or JPEG; a photograph by NASA when none is given
+    image: Option<PathBuf>,
+    /// A device, as `Device::named` takes it; the best one when none is given
+    #[arg(long)]
+    device: Option<String>,
+    /// Where the picture of the result goes
+    #[arg(long, default_value = "normalized.png")]
+    output: PathBuf,
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Failure> {
+    let path = options
+        .image
+        .clone()
+        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/astronaut.png"));
+    let picture = load(&path)?;
+    let (width, height) = picture.dimensions();
+    let (mean, std) = statistics(&picture);
+    println!("{}: {width} x {height}", path.display());
+    println!("  mean per channel {mean:.4?}, standard deviation {std:.4?}, of values from 0 to 1");
+
+    let device = match &options.device {
+        Some(name) => Device::named(name)?,
+        None => Device::open()?,
+    };
+    let job = Job::new(&device, &picture, mean, std)?;
+    println!("\non {}:\n{}", device.name(), job.expression().explain(&device)?);
+
+    let reference = Job::new(&Device::cpu(), &picture, mean, std)?;
+    let (chw, expected) = (job.expression().to_vec()?, reference.expression().to_vec()?);
+    let difference = chw.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    let wrong = chw.iter().zip(&expected).filter(|(a, b)| !close(**a, **b)).count();
+    println!("checked: {} elements against the CPU path, largest difference {difference:e}", chw.len());
+    if wrong > 0 || chw.len() != expected.len() {
+        return Err(format!("{wrong} elements differ from the CPU path").into());
+    }
+    match job.expression().explain(&device)?.wgsl() {
+        Some(_) => println!("kernels: 1 for the whole expression"),
+        None => println!("kernels: none, the CPU path runs one pass"),
+    }
+    println!("time: {:.3?} on {}", job.time(&device)?, device.name());
+    if device.name() != "cpu" {
+        println!("time: {:.3?} on cpu", reference.time(&Device::cpu())?);
+    }
+
+    draw(&picture, &chw).save(&options.output).map_err(|e| format!("{}: {e}", options.output.display()))?;
+    println!("drawn: {}, the picture beside its three normalized channels", options.output.display());
+    Ok(())
+}
+
+fn load(path: &Path) -> Result<RgbImage, Failure> {
+    let read = || -> Result<RgbImage, Failure> {
+        Ok(image::ImageReader::open(path)?.with_guessed_format()?.decode()?.to_rgb8())
+    };
+    read().map_err(|e| format!("{} cannot be read as a PNG or JPEG: {e}", path.display()).into())
+}
+
+/// Mean and standard deviation per channel, of values from 0 to 1.
+fn statistics(picture: &RgbImage) -> ([f32; 3], [f32; 3]) {
+    let (mut sum, mut squares) = ([0.0_f64; 3], [0.0_f64; 3]);
+    for Rgb(pixel) in picture.pixels() {
+        for c in 0..3 {
+            let value = f64::from(pixel[c]) / 255.0;
+            sum[c] += value;
+            squares[c] += value * value;
+        }
+    }
+    let count = f64::from(picture.width()) * f64::from(picture.height());
+    let mean = sum.map(|sum| sum / count);
+    let std = [0, 1, 2].map(|c| (squares[c] / count - mean[c] * mean[c]).max(0.0).sqrt());
+    // A channel of one value has no spread to divide by.
+    (mean.map(|m| m as f32), std.map(|s| if s > 0.0 { s as f32 } else { 1.0 }))
+}
+
+/// The operands on a device.
+struct Job {
+    image: Tensor<u8>,
+    mean: Tensor<f32>,
+    std: Tensor<f32>,
+}
+
+impl Job {
+    fn new(device: &Device, picture: &RgbImage, mean: [f32; 3], std: [f32; 3]) -> zerostride::Result<Job> {
+        let shape = [picture.height() as usize, picture.width() as usize, 3];
+        Ok(Job {
+            image: device.upload(picture.as_raw(), shape)?,
+            mean: device.upload(&mean, [3])?,
+            std: device.upload(&std, [3])?,
+        })
+    }
+
+    fn expression(&self) -> Expr<f32> {
+        ((self.image.cast::<f32>() / 255.0 - &self.mean) / &self.std).permute([2, 0, 1])
+    }
+
+    /// The median of runs that end when the device is done.
+    fn time(&self, device: &Device) -> zerostride::Result<Duration> {
+        let mut times = Vec::new();
+        for _ in 0..15 {
+            let start = Instant::now();
+            let result = self.expression().eval()?;
+            device.synchronize()?;
+            times.push(start.elapsed());
+            drop(result);
+        }
+        times.sort();
+        Ok(times[times.len() / 2])
+    }
+}
+
+/// Within the bounds of two divisions, 3 units in the last place each.
+fn close(a: f32, b: f32) -> bool {
+    (a - b).abs() <= 6.0 * f32::EPSILON * (1.0 + b.abs())
+}
+
+/// The picture, and each channel in grey: from 2.5 deviations below the mean to as many above.
+fn draw(picture: &RgbImage, chw: &[f32]) -> RgbImage {
+    let (width, height) = picture.dimensions();
+    let plane = (width * height) as usize;
+    RgbImage::from_fn(width * 4, height, |x, y| {
+        let (panel, x) = (x / width, x % width);
+        if panel == 0 {
+            return *picture.get_pixel(x, y);
+        }
+        let value = chw[(panel - 1) as usize * plane + (y * width + x) as usize];
+        let grey = ((value + 2.5) / 5.0 * 255.0).clamp(0.0, 255.0) as u8;
+        Rgb([grey; 3])
+    })
+}
