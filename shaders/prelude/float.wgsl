@@ -93,3 +93,12 @@ fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {
     let negative = (x < vec4<f32>(0.0)) & !is_nan_f32(x);
     return select(select(sqrt(x), nan_f32(x), negative | is_nan_f32(x)), x, x == vec4<f32>(0.0));
 }
+
+fn signbit_f32(x: vec4<f32>) -> vec4<bool> {
+    return (bits_f32(x) >> vec4<u32>(31u)) != vec4<u32>(0u);
+}
+
+// The leading 12 bits of the significand.
+fn cut_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bits_f32(x) & vec4<u32>(0xfffff000u));
+}

@@ -109,3 +109,28 @@ fn pow_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
     let inverse = select(vec4<i32>(0), select(vec4<i32>(1), a, odd), unit);
     return select(power, inverse, b < vec4<i32>(0));
 }
+
+// Bits of integers that have fewer than 32: those above are copies of the sign, or 0.
+fn count_ones_u32(x: vec4<u32>, width: u32) -> vec4<u32> {
+    return countOneBits(x << vec4<u32>(32u - width));
+}
+
+fn count_ones_i32(x: vec4<i32>, width: u32) -> vec4<i32> {
+    return vec4<i32>(count_ones_u32(bitcast<vec4<u32>>(x), width));
+}
+
+fn leading_zeros_u32(x: vec4<u32>, width: u32) -> vec4<u32> {
+    return min(countLeadingZeros(x << vec4<u32>(32u - width)), vec4<u32>(width));
+}
+
+fn leading_zeros_i32(x: vec4<i32>, width: u32) -> vec4<i32> {
+    return vec4<i32>(leading_zeros_u32(bitcast<vec4<u32>>(x), width));
+}
+
+fn trailing_zeros_u32(x: vec4<u32>, width: u32) -> vec4<u32> {
+    return min(countTrailingZeros(x), vec4<u32>(width));
+}
+
+fn trailing_zeros_i32(x: vec4<i32>, width: u32) -> vec4<i32> {
+    return vec4<i32>(trailing_zeros_u32(bitcast<vec4<u32>>(x), width));
+}

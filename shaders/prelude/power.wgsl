@@ -2,10 +2,6 @@
 // masks, so that no compiler can reassociate the split away. After FreeBSD e_powf.c (Sun
 // Microsystems, 1993).
 
-fn cut_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits_f32(x) & vec4<u32>(0xfffff000u));
-}
-
 // |x|^y for finite x > 0.
 fn pow_positive_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let subnormal = bits_f32(x) < vec4<u32>(0x00800000u);

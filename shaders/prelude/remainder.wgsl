@@ -69,7 +69,12 @@ fn rem_floor_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 }
 
 // NumPy's floor_divide: by 0 it is the plain quotient.
-fn div_floor_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+fn div_floor_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+    // Far from the subnormals, where the remainder might be flushed.
+    let small = max(abs(x), abs(y)) < vec4<f32>(1.0e18);
+    let up = select(vec4<f32>(1.0), vec4<f32>(18446744073709551616.0), small);
+    let a = x * up;
+    let b = y * up;
     let r = rem_f32(a, b);
     let nonzero = magnitude_bits_f32(r) != vec4<u32>(0u);
     let differ = ((bits_f32(r) ^ bits_f32(b)) & vec4<u32>(0x80000000u)) != vec4<u32>(0u);

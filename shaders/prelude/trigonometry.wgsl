@@ -131,3 +131,87 @@ fn cos_f32(x: vec4<f32>) -> vec4<f32> {
     let value = sine_of_reduced(Reduced(reduced.r, reduced.quadrant + 1u));
     return select(value, nan_f32(x), !is_finite_f32(x));
 }
+
+fn tan_f32(x: vec4<f32>) -> vec4<f32> {
+    let reduced = reduce_f32(x);
+    let sine = sine_of_reduced(reduced);
+    let cosine = sine_of_reduced(Reduced(reduced.r, reduced.quadrant + 1u));
+    let zero = magnitude_bits_f32(x) == vec4<u32>(0u);
+    return select(select(sine / cosine, x, zero), nan_f32(x), !is_finite_f32(x));
+}
+
+// (asin(sqrt(z)) - sqrt(z)) / sqrt(z) for z in 0..1/4; rational function of FreeBSD e_asinf.c.
+fn asin_tail_f32(z: vec4<f32>) -> vec4<f32> {
+    let above = z * (1.6666586697e-1 + z * (-4.2743422091e-2 + z * -8.6563630030e-3));
+    return above / (1.0 + z * -7.0662963390e-1);
+}
+
+// asin(sqrt(z)), in a high part and the rest.
+struct Arcsine {
+    high: vec4<f32>,
+    low: vec4<f32>,
+}
+
+fn arcsine_of_root_f32(z: vec4<f32>) -> Arcsine {
+    let s = sqrt(z);
+    let high = cut_f32(s);
+    let c = (z - high * high) / max(s + high, vec4<f32>(1.0e-30));
+    return Arcsine(high, asin_tail_f32(z) * s + c);
+}
+
+fn asin_f32(x: vec4<f32>) -> vec4<f32> {
+    let magnitude = abs(x);
+    let small = x + x * asin_tail_f32(min(magnitude * magnitude, vec4<f32>(0.25)));
+    let root = arcsine_of_root_f32(0.5 * (1.0 - min(magnitude, vec4<f32>(1.0))));
+    // pi/2 - 2 (high + low), from pi/4 down so that nothing cancels early.
+    let rest = 2.0 * root.low + 4.37113900018624283e-8;
+    let large = 0.785398185253143 - (rest - (0.785398185253143 - 2.0 * root.high));
+    let value = select(small, copysign_f32(large, x), magnitude >= vec4<f32>(0.5));
+    let tiny = magnitude_bits_f32(x) < vec4<u32>(0x39800000u);
+    return select(select(value, x, tiny), nan_f32(x), (magnitude > vec4<f32>(1.0)) | is_nan_f32(x));
+}
+
+fn acos_f32(x: vec4<f32>) -> vec4<f32> {
+    let magnitude = abs(x);
+    let z = min(magnitude * magnitude, vec4<f32>(0.25));
+    let middle = 1.5707962513 - (x - (7.5497894159e-8 - x * asin_tail_f32(z)));
+    let root = arcsine_of_root_f32(0.5 * (1.0 - min(magnitude, vec4<f32>(1.0))));
+    let right = 2.0 * (root.high + root.low);
+    let left = 2.0 * (1.5707962513 - (root.high + (root.low - 7.5497894159e-8)));
+    let outer = select(right, left, x < vec4<f32>(0.0));
+    let value = select(middle, outer, magnitude >= vec4<f32>(0.5));
+    return select(value, nan_f32(x), (magnitude > vec4<f32>(1.0)) | is_nan_f32(x));
+}
+
+// atan of a number >= 0; polynomial of Cephes (Moshier, atanf.c), with pi/4 and pi/2 in two parts.
+fn atan_positive_f32(x: vec4<f32>) -> vec4<f32> {
+    let large = x > vec4<f32>(2.414213562373095);
+    let middle = (x > vec4<f32>(0.4142135623730950)) & !large;
+    let r = select(select(x, (x - 1.0) / (x + 1.0), middle), -1.0 / x, large);
+    let high = select(select(vec4<f32>(0.0), vec4<f32>(0.785398185253143), middle), vec4<f32>(1.57079637050628662), large);
+    let low = select(select(vec4<f32>(0.0), vec4<f32>(-2.18556950009312142e-8), middle), vec4<f32>(-4.37113900018624283e-8), large);
+    let z = r * r;
+    var q = vec4<f32>(8.05374449538e-2);
+    q = q * z - 1.38776856032e-1;
+    q = q * z + 1.99777106478e-1;
+    q = q * z - 3.33329491539e-1;
+    return high + ((q * z * r + low) + r);
+}
+
+fn atan_f32(x: vec4<f32>) -> vec4<f32> {
+    let itself = is_nan_f32(x) | (magnitude_bits_f32(x) < vec4<u32>(0x39800000u));
+    return select(copysign_f32(atan_positive_f32(abs(x)), x), x, itself);
+}
+
+// By IEEE 754: the angle of (x, y), with the sign of y, zeros included.
+fn atan2_f32(y: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
+    let ay = magnitude_bits_f32(y);
+    let ax = magnitude_bits_f32(x);
+    let infinite = vec4<u32>(0x7f800000u);
+    let both = ((ay == infinite) & (ax == infinite));
+    let ratio = select(abs(y) / abs(x), vec4<f32>(1.0), both);
+    let first = select(atan_positive_f32(ratio), vec4<f32>(0.0), ay == vec4<u32>(0u));
+    let left = (bits_f32(x) >> vec4<u32>(31u)) != vec4<u32>(0u);
+    let turned = select(first, 3.14159274101257324 - (first + 8.74227765734758577e-8), left);
+    return select(copysign_f32(turned, y), nan_f32(x), (ay > infinite) | (ax > infinite));
+}

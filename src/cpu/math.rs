@@ -1,60 +1,124 @@
 //! Functions of one element, where the op table needs more than an operator. The reference for
 //! every adapter: f32 is computed in f64 and rounded once.
 
-pub(super) fn min(a: f32, b: f32) -> f32 {
+use std::ops::{Add, Div, Neg, Rem, Sub};
+
+/// Floats that compute: f32 for itself and for narrower types, and f64.
+pub(super) trait Real:
+    Copy
+    + PartialOrd
+    + Default
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Div<Output = Self>
+    + Rem<Output = Self>
+    + Neg<Output = Self>
+{
+    const ONE: Self;
+    fn is_nan(self) -> bool;
+    fn is_negative(self) -> bool;
+    fn with_sign_of(self, other: Self) -> Self;
+    fn rounded(self) -> Self;
+    fn through_f64(self, f: impl Fn(f64) -> f64) -> Self;
+    fn pair_through_f64(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self;
+}
+
+macro_rules! reals {
+    ($($t:ident)*) => {$(
+        impl Real for $t {
+            const ONE: $t = 1.0;
+            fn is_nan(self) -> bool { self.is_nan() }
+            fn is_negative(self) -> bool { self.is_sign_negative() }
+            fn with_sign_of(self, other: $t) -> $t { self.copysign(other) }
+            fn rounded(self) -> $t { self.round_ties_even() }
+            fn through_f64(self, f: impl Fn(f64) -> f64) -> $t { f(f64::from(self)) as $t }
+            fn pair_through_f64(self, other: $t, f: impl Fn(f64, f64) -> f64) -> $t {
+                f(f64::from(self), f64::from(other)) as $t
+            }
+        }
+    )*};
+}
+reals!(f32 f64);
+
+pub(super) fn min<R: Real>(a: R, b: R) -> R {
     if a.is_nan() || a < b { a } else { b }
 }
 
-pub(super) fn max(a: f32, b: f32) -> f32 {
+pub(super) fn max<R: Real>(a: R, b: R) -> R {
     if a.is_nan() || a > b { a } else { b }
 }
 
-pub(super) fn sign(x: f32) -> f32 {
-    match x {
-        x if x > 0.0 => 1.0,
-        x if x < 0.0 => -1.0,
-        x if x.is_nan() => x,
-        _ => 0.0,
+pub(super) fn sign<R: Real>(x: R) -> R {
+    match () {
+        () if x.is_nan() => x,
+        () if x == R::default() => R::default(),
+        () => R::ONE.with_sign_of(x),
     }
 }
 
 /// Python's remainder: the sign of `b`, zero included. Exact but for the one addition.
-pub(super) fn rem_floor(a: f32, b: f32) -> f32 {
-    match a % b {
-        0.0 => 0.0_f32.copysign(b),
-        r if r.is_sign_negative() != b.is_sign_negative() => r + b,
-        r => r,
+pub(super) fn rem_floor<R: Real>(a: R, b: R) -> R {
+    let r = a % b;
+    match () {
+        () if r == R::default() => r.with_sign_of(b),
+        () if r.is_negative() != b.is_negative() => r + b,
+        () => r,
     }
 }
 
 /// NumPy's `floor_divide`: by 0 it is the plain quotient.
-pub(super) fn div_floor(a: f32, b: f32) -> f32 {
-    if b == 0.0 {
+pub(super) fn div_floor<R: Real>(a: R, b: R) -> R {
+    if b == R::default() {
         return a / b;
     }
     let r = a % b;
-    let down = r != 0.0 && r.is_sign_negative() != b.is_sign_negative();
-    let quotient = ((a - r) / b - f32::from(u8::from(down))).round_ties_even();
-    if quotient == 0.0 { quotient.copysign(a / b) } else { quotient }
+    let down = r != R::default() && r.is_negative() != b.is_negative();
+    let quotient = ((a - r) / b - if down { R::ONE } else { R::default() }).rounded();
+    if quotient == R::default() { quotient.with_sign_of(a / b) } else { quotient }
 }
 
-macro_rules! through_f64 {
+macro_rules! functions {
     ($($name:ident($($arg:ident),+) = $value:expr;)*) => {$(
-        pub(super) fn $name($($arg: f32),+) -> f32 {
-            $(let $arg = f64::from($arg);)+
-            $value as f32
-        }
+        functions!(@ $name ($($arg),+) $value);
     )*};
+    (@ $name:ident ($x:ident) $value:expr) => {
+        pub(super) fn $name<R: Real>(x: R) -> R { x.through_f64(|$x| $value) }
+    };
+    (@ $name:ident ($a:ident, $b:ident) $value:expr) => {
+        pub(super) fn $name<R: Real>(a: R, b: R) -> R { a.pair_through_f64(b, |$a, $b| $value) }
+    };
 }
 
-through_f64! {
+functions! {
+    rsqrt(x) = 1.0 / x.sqrt();
+    cbrt(x) = x.cbrt();
     exp(x) = x.exp();
+    exp2(x) = x.exp2();
+    exp10(x) = libm::exp10(x);
+    expm1(x) = x.exp_m1();
     log(x) = x.ln();
+    log2(x) = x.log2();
+    log10(x) = x.log10();
+    log1p(x) = x.ln_1p();
     sin(x) = x.sin();
     cos(x) = x.cos();
+    tan(x) = x.tan();
+    asin(x) = x.asin();
+    acos(x) = x.acos();
+    atan(x) = x.atan();
+    sinh(x) = x.sinh();
+    cosh(x) = x.cosh();
     tanh(x) = x.tanh();
+    asinh(x) = libm::asinh(x);
+    // libm answers below -1 as if the sign were not there.
+    acosh(x) = if x < 1.0 { f64::NAN } else { libm::acosh(x) };
+    atanh(x) = libm::atanh(x);
+    erf(x) = libm::erf(x);
+    erfc(x) = libm::erfc(x);
     sigmoid(x) = 1.0 / (1.0 + (-x).exp());
     pow(x, y) = x.powf(y);
+    atan2(y, x) = y.atan2(x);
+    hypot(a, b) = a.hypot(b);
 }
 
 /// Integer functions that Rust names differently for signed and unsigned types, or not at all.
@@ -66,6 +130,9 @@ pub(super) trait IntOps: Copy {
     fn sign(x: Self) -> Self;
     fn shl(a: Self, b: Self) -> Self;
     fn shr(a: Self, b: Self) -> Self;
+    fn count_ones(x: Self) -> Self;
+    fn leading_zeros(x: Self) -> Self;
+    fn trailing_zeros(x: Self) -> Self;
 }
 
 macro_rules! unsigned {
@@ -78,6 +145,9 @@ macro_rules! unsigned {
             fn sign(x: $t) -> $t { x.min(1) }
             fn shl(a: $t, b: $t) -> $t { u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0) }
             fn shr(a: $t, b: $t) -> $t { u32::try_from(b).ok().and_then(|b| a.checked_shr(b)).unwrap_or(0) }
+            fn count_ones(x: $t) -> $t { x.count_ones() as $t }
+            fn leading_zeros(x: $t) -> $t { x.leading_zeros() as $t }
+            fn trailing_zeros(x: $t) -> $t { x.trailing_zeros() as $t }
         }
     )*};
 }
@@ -110,6 +180,9 @@ macro_rules! signed {
                 let fill = if a < 0 { -1 } else { 0 };
                 u32::try_from(b).ok().and_then(|b| a.checked_shr(b)).unwrap_or(fill)
             }
+            fn count_ones(x: $t) -> $t { x.count_ones() as $t }
+            fn leading_zeros(x: $t) -> $t { x.leading_zeros() as $t }
+            fn trailing_zeros(x: $t) -> $t { x.trailing_zeros() as $t }
         }
     )*};
 }

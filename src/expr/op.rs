@@ -9,7 +9,7 @@
 //! states it. A row has a form for floats, for integers and for bool; the forms that it has are the types
 //! that it takes. In a WGSL form `{a}`, `{b}`, `{c}` are the operands and `{T}` is the name of
 //! the type that computes (`f32`, `i32` or `u32`; narrow integers compute in 32 bits and are cut
-//! back afterwards). Each form works on four lanes at once. Functions that WGSL lacks, or that
+//! back afterwards), and `{W}` the width of the elements in bits. Each form works on four lanes at once. Functions that WGSL lacks, or that
 //! drivers get wrong, live in `shaders/prelude`. The CPU form is a closure over one element;
 //! `math` is the CPU path's module of that name.
 
@@ -148,6 +148,123 @@ macro_rules! for_each_op {
             /// Logistic function `1 / (1 + exp(-x))`.
             Sigmoid: sigmoid(x) for Float -> T within 4, [0.0_f32 => 0.5] {
                 float "sigmoid_{T}({a})" = |x| math::sigmoid(x);
+            }
+            /// `x * x`. Integers wrap.
+            Square: square(x) for Numeric -> T, [-3_i32 => 9] {
+                float "{a} * {a}" = |x| x * x;
+                int "{a} * {a}" = |x| x.wrapping_mul(x);
+            }
+            /// `1 / x`.
+            Reciprocal: reciprocal(x) for Float -> T within 3, [4.0_f32 => 0.25] {
+                float "1.0 / {a}" = |x| 1.0 / x;
+            }
+            /// `1 / sqrt(x)`; infinite at 0, NaN below.
+            Rsqrt: rsqrt(x) for Float -> T within 3, [4.0_f32 => 0.5] {
+                float "rsqrt_{T}({a})" = |x| math::rsqrt(x);
+            }
+            /// Cube root, of negative numbers too.
+            Cbrt: cbrt(x) for Float -> T within 2, [-27.0_f32 => -3.0] {
+                float "cbrt_{T}({a})" = |x| math::cbrt(x);
+            }
+            /// 2 to the power of `x`.
+            Exp2: exp2(x) for Float -> T within 2, [3.0_f32 => 8.0] {
+                float "exp2_{T}({a})" = |x| math::exp2(x);
+            }
+            /// 10 to the power of `x`.
+            Exp10: exp10(x) for Float -> T within 2, [2.0_f32 => 100.0] {
+                float "exp10_{T}({a})" = |x| math::exp10(x);
+            }
+            /// `exp(x) - 1`, accurate near 0.
+            Expm1: expm1(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+                float "expm1_{T}({a})" = |x| math::expm1(x);
+            }
+            /// Logarithm to base 2; -inf at 0, NaN below.
+            Log2: log2(x) for Float -> T within 2, [8.0_f32 => 3.0] {
+                float "log2_{T}({a})" = |x| math::log2(x);
+            }
+            /// Logarithm to base 10; -inf at 0, NaN below.
+            Log10: log10(x) for Float -> T within 2, [100.0_f32 => 2.0] {
+                float "log10_{T}({a})" = |x| math::log10(x);
+            }
+            /// `log(1 + x)`, accurate near 0; -inf at -1, NaN below.
+            Log1p: log1p(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+                float "log1p_{T}({a})" = |x| math::log1p(x);
+            }
+            /// Tangent of `x` in radians; NaN at infinity.
+            Tan: tan(x) for Float -> T within 4, [0.0_f32 => 0.0] {
+                float "tan_{T}({a})" = |x| math::tan(x);
+            }
+            /// Inverse sine, in radians; NaN beyond 1.
+            Asin: asin(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+                float "asin_{T}({a})" = |x| math::asin(x);
+            }
+            /// Inverse cosine, in radians; NaN beyond 1.
+            Acos: acos(x) for Float -> T within 2, [1.0_f32 => 0.0] {
+                float "acos_{T}({a})" = |x| math::acos(x);
+            }
+            /// Inverse tangent, in radians.
+            Atan: atan(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+                float "atan_{T}({a})" = |x| math::atan(x);
+            }
+            /// Hyperbolic sine.
+            Sinh: sinh(x) for Float -> T within 3, [0.0_f32 => 0.0] {
+                float "sinh_{T}({a})" = |x| math::sinh(x);
+            }
+            /// Hyperbolic cosine.
+            Cosh: cosh(x) for Float -> T within 2, [0.0_f32 => 1.0] {
+                float "cosh_{T}({a})" = |x| math::cosh(x);
+            }
+            /// Inverse hyperbolic sine.
+            Asinh: asinh(x) for Float -> T within 3, [0.0_f32 => 0.0] {
+                float "asinh_{T}({a})" = |x| math::asinh(x);
+            }
+            /// Inverse hyperbolic cosine; NaN below 1.
+            Acosh: acosh(x) for Float -> T within 4, [1.0_f32 => 0.0] {
+                float "acosh_{T}({a})" = |x| math::acosh(x);
+            }
+            /// Inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
+            Atanh: atanh(x) for Float -> T within 3, [0.0_f32 => 0.0] {
+                float "atanh_{T}({a})" = |x| math::atanh(x);
+            }
+            /// Error function.
+            Erf: erf(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+                float "erf_{T}({a})" = |x| math::erf(x);
+            }
+            /// `1 - erf(x)`, accurate for large `x`.
+            Erfc: erfc(x) for Float -> T within 4, [0.0_f32 => 1.0] {
+                float "erfc_{T}({a})" = |x| math::erfc(x);
+            }
+            /// The magnitude of `a` with the sign of `b`.
+            Copysign: copysign(a, b) for Float -> T, [3.0_f32, -0.5 => -3.0] {
+                float "copysign_{T}({a}, {b})" = |a, b| a.copysign(b);
+            }
+            /// The angle of the point `(b, a)`, in radians from -pi to pi (IEEE 754 `atan2`).
+            Atan2: atan2(a, b) for Float -> T within 3, [0.0_f32, 1.0 => 0.0] {
+                float "atan2_{T}({a}, {b})" = |a, b| math::atan2(a, b);
+            }
+            /// `sqrt(a * a + b * b)` without overflow inside; infinite if either is, even with NaN.
+            Hypot: hypot(a, b) for Float -> T within 3, [3.0_f32, 4.0 => 5.0] {
+                float "hypot_{T}({a}, {b})" = |a, b| math::hypot(a, b);
+            }
+            /// What is left of `x` above its floor: `x - floor(x)`.
+            Fract: fract(x) for Float -> T, [2.75_f32 => 0.75] {
+                float "{a} - floor_{T}({a})" = |x| x - x.floor();
+            }
+            /// Whether the sign bit is set, that of zero and NaN included.
+            Signbit: signbit(x) for Float -> bool, [-0.0_f32 => true] {
+                float "signbit_{T}({a})" = |x| x.is_sign_negative();
+            }
+            /// The number of bits that are set.
+            CountOnes: count_ones(x) for Integer -> T, [7_i32 => 3] {
+                int "count_ones_{T}({a}, {W})" = |x| math::IntOps::count_ones(x);
+            }
+            /// The number of zero bits above the highest bit that is set.
+            LeadingZeros: leading_zeros(x) for Integer -> T, [1_i32 => 31] {
+                int "leading_zeros_{T}({a}, {W})" = |x| math::IntOps::leading_zeros(x);
+            }
+            /// The number of zero bits below the lowest bit that is set; the width for 0.
+            TrailingZeros: trailing_zeros(x) for Integer -> T, [8_i32 => 3] {
+                int "trailing_zeros_{T}({a}, {W})" = |x| math::IntOps::trailing_zeros(x);
             }
             /// Whether the operands are equal. NaN equals nothing.
             Eq: eq(a, b) for Element -> bool, [3_i32, 3 => true] {

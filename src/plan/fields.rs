@@ -28,6 +28,8 @@ pub(crate) enum Field {
     Stride(Slot, usize),
     /// A constant.
     Scalar(usize),
+    /// 0, which no compiler can know: the prelude keeps error terms with it.
+    Zero,
 }
 
 impl Kernel {
@@ -61,6 +63,7 @@ impl Kernel {
             }
         }
         fields.extend(scalars);
+        fields.push(Field::Zero);
         fields
     }
 
@@ -81,6 +84,7 @@ pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program
         Field::Length(axis) => collapsed.lengths[axis] as u32,
         Field::Offset(slot) => walk(slot).offset as u32,
         Field::Stride(slot, axis) => walk(slot).strides[axis] as u32,
+        Field::Zero => 0,
         Field::Scalar(i) => match program.inputs[i].source {
             Source::Scalar(word) => word,
             _ => 0,

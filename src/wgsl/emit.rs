@@ -13,9 +13,10 @@ pub(crate) fn emit(kernel: &Kernel) -> String {
     let mut main = String::new();
     // Writing to a string cannot fail.
     let _ = Emitter { kernel, text: &mut main }.main();
+    let functions = prelude::used_by(&main);
     let mut text = String::new();
-    let _ = declarations(kernel, &mut text);
-    text + &prelude::used_by(&main) + &main
+    let _ = declarations(kernel, functions.contains("p.zero"), &mut text);
+    text + &functions + &main
 }
 
 /// The four-lane WGSL type that elements of `dtype` compute in.
@@ -62,12 +63,14 @@ fn field(field: &Field) -> String {
         Field::Offset(of) => format!("{}_offset", slot(*of)),
         Field::Stride(of, axis) => format!("{}_stride{axis}", slot(*of)),
         Field::Scalar(i) => format!("scalar{i}"),
+        Field::Zero => "zero".into(),
     }
 }
 
-fn declarations(kernel: &Kernel, text: &mut String) -> fmt::Result {
+/// The uniform block and the bindings. `zero`, at the end of the block, is declared where it is used.
+fn declarations(kernel: &Kernel, zero: bool, text: &mut String) -> fmt::Result {
     writeln!(text, "struct Params {{")?;
-    for word in kernel.fields() {
+    for word in kernel.fields().into_iter().filter(|word| zero || *word != Field::Zero) {
         writeln!(text, "    {}: u32,", field(&word))?;
     }
     writeln!(text, "}}\n")?;
@@ -249,7 +252,8 @@ impl Emitter<'_> {
             Op::Cast => cast(step.dtype, step.result, &arg(0)),
             _ => {
                 let form = workarounds::form(self.kernel, step);
-                let mut value = form.replace("{T}", compute(step.dtype));
+                let width = format!("{}u", step.dtype.size() * 8);
+                let mut value = form.replace("{T}", compute(step.dtype)).replace("{W}", &width);
                 for (i, name) in ["{a}", "{b}", "{c}"].iter().enumerate().take(step.args.len()) {
                     value = value.replace(name, &arg(i));
                 }

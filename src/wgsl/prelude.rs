@@ -12,6 +12,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../shaders/prelude/exponential.wgsl"),
     include_str!("../../shaders/prelude/trigonometry.wgsl"),
     include_str!("../../shaders/prelude/power.wgsl"),
+    include_str!("../../shaders/prelude/roots.wgsl"),
     include_str!("../../shaders/prelude/flush.wgsl"),
 ];
 

@@ -5,8 +5,12 @@ use crate::expr::{Op, Step};
 use crate::plan::Kernel;
 
 /// Ops that lose the least normal float on adapters that flush subnormals.
-const FLUSHED: &[(Op, DType, &str)] =
-    &[(Op::Mul, DType::F32, "mul_flushed_f32({a}, {b})"), (Op::Div, DType::F32, "div_flushed_f32({a}, {b})")];
+const FLUSHED: &[(Op, DType, &str)] = &[
+    (Op::Mul, DType::F32, "mul_flushed_f32({a}, {b})"),
+    (Op::Square, DType::F32, "mul_flushed_f32({a}, {a})"),
+    (Op::Div, DType::F32, "div_flushed_f32({a}, {b})"),
+    (Op::Reciprocal, DType::F32, "div_flushed_f32(vec4<f32>(1.0), {a})"),
+];
 
 /// The WGSL form of a table op on the adapter that a kernel is for.
 pub(super) fn form(kernel: &Kernel, step: &Step) -> &'static str {
