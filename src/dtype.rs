@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+pub use half::{bf16, f16};
+
 /// The type of a tensor's elements, as a value.
 ///
 /// ```
@@ -16,25 +18,68 @@ use std::fmt;
 pub enum DType {
     /// 32-bit float (IEEE 754 binary32).
     F32,
+    /// 16-bit float (IEEE 754 binary16). Computes in f32 and rounds once per operation.
+    F16,
+    /// 16-bit float with the exponent of f32 (bfloat16). Computes in f32 and rounds once per
+    /// operation.
+    BF16,
+    /// 64-bit float (IEEE 754 binary64). Needs an adapter with `SHADER_F64`.
+    F64,
+    /// 8-bit signed integer.
+    I8,
+    /// 8-bit unsigned integer.
+    U8,
+    /// 16-bit signed integer.
+    I16,
+    /// 16-bit unsigned integer.
+    U16,
     /// 32-bit signed integer.
     I32,
     /// 32-bit unsigned integer.
     U32,
-    /// 8-bit unsigned integer, packed four to a word on the GPU.
-    U8,
-    /// Truth value, a byte of 0 or 1, packed four to a word on the GPU.
+    /// 64-bit signed integer. Needs an adapter with `SHADER_INT64`.
+    I64,
+    /// 64-bit unsigned integer. Needs an adapter with `SHADER_INT64`.
+    U64,
+    /// Truth value, a byte of 0 or 1.
+    Bool,
+}
+
+/// What the values of a type are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Float,
+    Signed,
+    Unsigned,
     Bool,
 }
 
 impl DType {
     /// Every element type there is.
-    pub const ALL: [DType; 5] = [DType::F32, DType::I32, DType::U32, DType::U8, DType::Bool];
+    pub const ALL: [DType; 13] = [
+        DType::F32,
+        DType::F16,
+        DType::BF16,
+        DType::F64,
+        DType::I8,
+        DType::U8,
+        DType::I16,
+        DType::U16,
+        DType::I32,
+        DType::U32,
+        DType::I64,
+        DType::U64,
+        DType::Bool,
+    ];
 
-    /// Bytes of one element, in memory of the host and of the device.
+    /// Bytes of one element, in memory of the host and of the device. On the GPU, elements of less
+    /// than four bytes are packed in words.
     pub const fn size(self) -> usize {
         match self {
+            DType::F64 | DType::I64 | DType::U64 => 8,
             DType::F32 | DType::I32 | DType::U32 => 4,
-            DType::U8 | DType::Bool => 1,
+            DType::F16 | DType::BF16 | DType::I16 | DType::U16 => 2,
+            DType::I8 | DType::U8 | DType::Bool => 1,
         }
     }
 
@@ -42,10 +87,27 @@ impl DType {
     pub const fn name(self) -> &'static str {
         match self {
             DType::F32 => "f32",
+            DType::F16 => "f16",
+            DType::BF16 => "bf16",
+            DType::F64 => "f64",
+            DType::I8 => "i8",
+            DType::U8 => "u8",
+            DType::I16 => "i16",
+            DType::U16 => "u16",
             DType::I32 => "i32",
             DType::U32 => "u32",
-            DType::U8 => "u8",
+            DType::I64 => "i64",
+            DType::U64 => "u64",
             DType::Bool => "bool",
+        }
+    }
+
+    pub(crate) const fn kind(self) -> Kind {
+        match self {
+            DType::F32 | DType::F16 | DType::BF16 | DType::F64 => Kind::Float,
+            DType::I8 | DType::I16 | DType::I32 | DType::I64 => Kind::Signed,
+            DType::U8 | DType::U16 | DType::U32 | DType::U64 => Kind::Unsigned,
+            DType::Bool => Kind::Bool,
         }
     }
 }
@@ -60,10 +122,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that tensors can hold: `f32`, `i32`, `u32`, `u8`, `bool`.
-pub trait Element:
-    sealed::Sealed + bytemuck::NoUninit + PartialEq + fmt::Debug + Send + Sync + 'static
-{
+/// A type that tensors can hold: the floats `f32`, `f64`, [`f16`] and [`bf16`], the integers of 8 to
+/// 64 bits, and `bool`.
+pub trait Element: sealed::Sealed + bytemuck::NoUninit + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// The type as a value.
     const DTYPE: DType;
 
@@ -71,7 +132,7 @@ pub trait Element:
     const ZERO: Self;
 
     #[doc(hidden)]
-    fn to_word(self) -> u32;
+    fn to_bits(self) -> u64;
 
     #[doc(hidden)]
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
@@ -90,12 +151,13 @@ pub trait Bits: Element {}
 pub trait Integer: Numeric + Bits {}
 
 macro_rules! elements {
-    ($($t:ident $tag:ident $zero:literal [$($class:ident)*] |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {$(
+    ($($t:ident $tag:ident $zero:tt [$($class:ident)*] |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {$(
         impl sealed::Sealed for $t {}
         impl Element for $t {
             const DTYPE: DType = DType::$tag;
+            #[allow(unused_parens)] // around constants, which are no literals
             const ZERO: Self = $zero;
-            fn to_word(self) -> u32 { let $x = self; $word }
+            fn to_bits(self) -> u64 { let $x = self; $word }
             fn from_bytes($bytes: &[u8]) -> Vec<Self> { $read }
         }
         $(impl $class for $t {})*
@@ -103,9 +165,17 @@ macro_rules! elements {
 }
 
 elements! {
-    f32  F32  0.0   [Numeric Float]        |x| x.to_bits(), |b| bytemuck::pod_collect_to_vec(b);
-    i32  I32  0     [Numeric Bits Integer] |x| x as u32,    |b| bytemuck::pod_collect_to_vec(b);
-    u32  U32  0     [Numeric Bits Integer] |x| x,           |b| bytemuck::pod_collect_to_vec(b);
-    u8   U8   0     [Numeric Bits Integer] |x| x.into(),    |b| b.to_vec();
-    bool Bool false [Bits]                 |x| x.into(),    |b| b.iter().map(|&x| x != 0).collect();
+    f32  F32  0.0        [Numeric Float]        |x| f32::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
+    f64  F64  0.0        [Numeric Float]        |x| f64::to_bits(x),        |b| bytemuck::pod_collect_to_vec(b);
+    f16  F16  (f16::ZERO)  [Numeric Float]      |x| f16::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
+    bf16 BF16 (bf16::ZERO) [Numeric Float]      |x| bf16::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
+    i8   I8   0          [Numeric Bits Integer] |x| (x as u8).into(),  |b| bytemuck::pod_collect_to_vec(b);
+    i16  I16  0          [Numeric Bits Integer] |x| (x as u16).into(), |b| bytemuck::pod_collect_to_vec(b);
+    i32  I32  0          [Numeric Bits Integer] |x| (x as u32).into(), |b| bytemuck::pod_collect_to_vec(b);
+    i64  I64  0          [Numeric Bits Integer] |x| x as u64,          |b| bytemuck::pod_collect_to_vec(b);
+    u8   U8   0          [Numeric Bits Integer] |x| x.into(),          |b| b.to_vec();
+    u16  U16  0          [Numeric Bits Integer] |x| x.into(),          |b| bytemuck::pod_collect_to_vec(b);
+    u32  U32  0          [Numeric Bits Integer] |x| x.into(),          |b| bytemuck::pod_collect_to_vec(b);
+    u64  U64  0          [Numeric Bits Integer] |x| x,                 |b| bytemuck::pod_collect_to_vec(b);
+    bool Bool false      [Bits]                 |x| x.into(),          |b| b.iter().map(|&x| x != 0).collect();
 }

@@ -47,7 +47,7 @@ mod tensor;
 mod wgsl;
 
 pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device};
-pub use dtype::{Bits, DType, Element, Float, Integer, Numeric};
+pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{Expr, IntoExpr, Operation, operations, warn_on_reinterpreted_shapes};
 pub use layout::{Broadcast, Layout, MAX_RANK, Shape};

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::panic::Location;
 
 use crate::device::Device;
-use crate::dtype::Element;
+use crate::dtype::{Element, bf16, f16};
 use crate::error::{Error, Result, bail};
 use crate::expr::{Expr, Input, IntoExpr, Program, Source, Storage, for_each_view, operators};
 use crate::layout::{Broadcast, Layout, Shape};

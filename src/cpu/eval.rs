@@ -166,13 +166,17 @@ impl Job<'_> {
         match (self.from[i], &input.source) {
             (From::Bytes(bytes), _) => match input.dtype.size() {
                 1 => reader.gather(bytes, start, to),
-                _ => reader.gather::<u32>(bytemuck::cast_slice(bytes), start, bytemuck::cast_slice_mut(to)),
+                2 => reader.gather::<u16>(bytemuck::cast_slice(bytes), start, bytemuck::cast_slice_mut(to)),
+                4 => reader.gather::<u32>(bytemuck::cast_slice(bytes), start, bytemuck::cast_slice_mut(to)),
+                _ => reader.gather::<u64>(bytemuck::cast_slice(bytes), start, bytemuck::cast_slice_mut(to)),
             },
             (From::Output, _) => to.copy_from_slice(out),
             (_, Source::Index(_)) => reader.addresses(start, bytemuck::cast_slice_mut(to)),
-            (_, Source::Scalar(word)) => match input.dtype.size() {
-                1 => to.fill(*word as u8),
-                _ => bytemuck::cast_slice_mut::<_, u32>(to).fill(*word),
+            (_, Source::Scalar(bits)) => match input.dtype.size() {
+                1 => to.fill(*bits as u8),
+                2 => bytemuck::cast_slice_mut::<_, u16>(to).fill(*bits as u16),
+                4 => bytemuck::cast_slice_mut::<_, u32>(to).fill(*bits as u32),
+                _ => bytemuck::cast_slice_mut::<_, u64>(to).fill(*bits),
             },
             (From::Program, Source::Tensor(_)) => {}
         }
@@ -184,6 +188,8 @@ pub(super) fn scatter(elements: &[u8], size: usize, layout: &crate::layout::Layo
     let reader = Reader::new(layout);
     match size {
         1 => reader.scatter(elements, out),
-        _ => reader.scatter::<u32>(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out)),
+        2 => reader.scatter::<u16>(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out)),
+        4 => reader.scatter::<u32>(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out)),
+        _ => reader.scatter::<u64>(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out)),
     }
 }

@@ -3,57 +3,63 @@
 use bytemuck::Pod;
 
 use super::math;
-use crate::dtype::DType;
+use crate::dtype::{DType, bf16, f16};
 use crate::expr::{Op, Step, for_each_op};
 
-/// How a type lies in a block: as itself, but for bool, which is a byte of 0 or 1.
-trait Lane: Copy {
+/// How a type lies in a block, and what it computes as.
+trait Lane {
     type Memory: Pod;
-    fn get(memory: Self::Memory) -> Self;
-    fn put(self) -> Self::Memory;
+    type Value: Copy;
+    fn get(memory: Self::Memory) -> Self::Value;
+    fn put(value: Self::Value) -> Self::Memory;
 }
 
 macro_rules! lanes {
-    ($($t:ident as $memory:ident |$m:ident| $get:expr, |$x:ident| $put:expr;)*) => {$(
+    ($($t:ident as $memory:ident computes $value:ident |$m:ident| $get:expr, |$x:ident| $put:expr;)*) => {$(
         impl Lane for $t {
             type Memory = $memory;
-            fn get($m: $memory) -> $t { $get }
-            fn put(self) -> $memory { let $x = self; $put }
+            type Value = $value;
+            fn get($m: $memory) -> $value { $get }
+            fn put($x: $value) -> $memory { $put }
         }
     )*};
+    ($($t:ident)*) => { lanes! { $($t as $t computes $t |m| m, |x| x;)* } };
 }
 
+lanes! { f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 }
 lanes! {
-    f32 as f32 |m| m, |x| x;
-    i32 as i32 |m| m, |x| x;
-    u32 as u32 |m| m, |x| x;
-    u8 as u8 |m| m, |x| x;
-    bool as u8 |m| m != 0, |x| u8::from(x);
+    f16 as f16 computes f32 |m| m.to_f32(), |x| f16::from_f32(x);
+    bf16 as bf16 computes f32 |m| m.to_f32(), |x| bf16::from_f32(x);
+    bool as u8 computes bool |m| m != 0, |x| u8::from(x);
 }
 
 fn block<T: Lane>(bytes: &[u8]) -> &[T::Memory] {
     bytemuck::cast_slice(bytes)
 }
 
-fn map1<T: Lane, R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn(T) -> R) {
+fn map1<T: Lane, R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn(T::Value) -> R::Value) {
     let out: &mut [R::Memory] = bytemuck::cast_slice_mut(out);
     for (out, &a) in out.iter_mut().zip(block::<T>(args[0])) {
-        *out = f(T::get(a)).put();
+        *out = R::put(f(T::get(a)));
     }
 }
 
-fn map2<T: Lane, R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn(T, T) -> R) {
+fn map2<T: Lane, R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn(T::Value, T::Value) -> R::Value) {
     let out: &mut [R::Memory] = bytemuck::cast_slice_mut(out);
     for ((out, &a), &b) in out.iter_mut().zip(block::<T>(args[0])).zip(block::<T>(args[1])) {
-        *out = f(T::get(a), T::get(b)).put();
+        *out = R::put(f(T::get(a), T::get(b)));
     }
 }
 
-fn map3<A: Lane, T: Lane, R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn(A, T, T) -> R) {
+fn map3<A: Lane, T: Lane, R: Lane>(
+    args: &[&[u8]],
+    out: &mut [u8],
+    f: impl Fn(A::Value, T::Value, T::Value) -> R::Value,
+) {
     let out: &mut [R::Memory] = bytemuck::cast_slice_mut(out);
     let (a, b, c) = (block::<A>(args[0]), block::<T>(args[1]), block::<T>(args[2]));
     for (((out, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
-        *out = f(A::get(a), T::get(b), T::get(c)).put();
+        *out = R::put(f(A::get(a), T::get(b), T::get(c)));
     }
 }
 
@@ -73,8 +79,8 @@ macro_rules! table {
     };
 }
 macro_rules! row {
-    (float $($rest:tt)*) => { row!(@ [F32 f32] $($rest)*) };
-    (int $($rest:tt)*) => { row!(@ [I32 i32, U32 u32, U8 u8] $($rest)*) };
+    (float $($rest:tt)*) => { row!(@ [F32 f32, F16 f16, BF16 bf16, F64 f64] $($rest)*) };
+    (int $($rest:tt)*) => { row!(@ [I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64] $($rest)*) };
     (bool $($rest:tt)*) => { row!(@ [Bool bool] $($rest)*) };
     (@ [$($tag:ident $t:ident),+] $gives:ident $arity:tt $dtype:expr, $args:expr, $out:expr, $cpu:expr) => {
         match $dtype {
@@ -107,8 +113,48 @@ pub(super) fn run(step: &Step, args: &[&[u8]], out: &mut [u8]) {
 
 fn select(dtype: DType, args: &[&[u8]], out: &mut [u8]) {
     match dtype.size() {
-        1 => map3(args, out, |c: bool, a: u8, b: u8| if c { a } else { b }),
-        _ => map3(args, out, |c: bool, a: u32, b: u32| if c { a } else { b }),
+        1 => map3::<bool, u8, u8>(args, out, |c, a, b| if c { a } else { b }),
+        2 => map3::<bool, u16, u16>(args, out, |c, a, b| if c { a } else { b }),
+        4 => map3::<bool, u32, u32>(args, out, |c, a, b| if c { a } else { b }),
+        _ => map3::<bool, u64, u64>(args, out, |c, a, b| if c { a } else { b }),
+    }
+}
+
+/// A value as f32 rounded to odd: rounded again, to 8 or 11 bits, it is as if rounded once
+/// (Boldo and Melquiond, When double rounding is odd, 2005).
+trait ToOdd {
+    fn odd(self) -> f32;
+}
+
+macro_rules! exact {
+    ($($t:ident)*) => {$(impl ToOdd for $t { fn odd(self) -> f32 { self.into() } })*};
+}
+exact!(f32 i8 u8 i16 u16);
+
+macro_rules! wide {
+    ($($t:ident)*) => {$(
+        impl ToOdd for $t {
+            fn odd(self) -> f32 {
+                let excess = (128 - i128::from(self).unsigned_abs().leading_zeros()).saturating_sub(24);
+                let magnitude = i128::from(self).unsigned_abs();
+                let sticky = u128::from((magnitude >> excess) << excess != magnitude);
+                let odd = (((magnitude >> excess) | sticky) << excess) as f32;
+                if i128::from(self) < 0 { -odd } else { odd }
+            }
+        }
+    )*};
+}
+wide!(i32 u32 i64 u64);
+
+impl ToOdd for f64 {
+    fn odd(self) -> f32 {
+        let near = self as f32;
+        if near.is_nan() || f64::from(near) == self || near.to_bits() & 1 == 1 {
+            return near;
+        }
+        // The even neighbour was chosen: the odd one lies on the other side of the value.
+        let up = f64::from(near).abs() < self.abs();
+        f32::from_bits(if up { near.to_bits() + 1 } else { near.to_bits() - 1 })
     }
 }
 
@@ -116,23 +162,35 @@ fn cast(from: DType, to: DType, args: &[&[u8]], out: &mut [u8]) {
     macro_rules! to {
         ($t:ident) => {
             match to {
-                DType::F32 => map1(args, out, |x: $t| x as f32),
-                DType::I32 => map1(args, out, |x: $t| x as i32),
-                DType::U32 => map1(args, out, |x: $t| x as u32),
-                DType::U8 => map1(args, out, |x: $t| x as u8),
-                DType::Bool => map1(args, out, |x: $t| x != $t::default()),
+                DType::F32 => map1::<$t, f32>(args, out, |x| x as f32),
+                DType::F16 => map1::<$t, f16>(args, out, ToOdd::odd),
+                DType::BF16 => map1::<$t, bf16>(args, out, ToOdd::odd),
+                DType::F64 => map1::<$t, f64>(args, out, |x| x as f64),
+                DType::I8 => map1::<$t, i8>(args, out, |x| x as i8),
+                DType::U8 => map1::<$t, u8>(args, out, |x| x as u8),
+                DType::I16 => map1::<$t, i16>(args, out, |x| x as i16),
+                DType::U16 => map1::<$t, u16>(args, out, |x| x as u16),
+                DType::I32 => map1::<$t, i32>(args, out, |x| x as i32),
+                DType::U32 => map1::<$t, u32>(args, out, |x| x as u32),
+                DType::I64 => map1::<$t, i64>(args, out, |x| x as i64),
+                DType::U64 => map1::<$t, u64>(args, out, |x| x as u64),
+                DType::Bool => map1::<$t, bool>(args, out, |x| x != Default::default()),
             }
         };
     }
     match from {
         DType::F32 => to!(f32),
+        DType::F16 => to!(f16),
+        DType::BF16 => to!(bf16),
+        DType::F64 => to!(f64),
+        DType::I8 => to!(i8),
+        // A bool is a byte of 0 or 1.
+        DType::U8 | DType::Bool => to!(u8),
+        DType::I16 => to!(i16),
+        DType::U16 => to!(u16),
         DType::I32 => to!(i32),
         DType::U32 => to!(u32),
-        DType::U8 => to!(u8),
-        DType::Bool => match to {
-            DType::F32 => map1(args, out, |x: bool| f32::from(u8::from(x))),
-            DType::I32 | DType::U32 => map1(args, out, |x: bool| u32::from(x)),
-            DType::U8 | DType::Bool => map1(args, out, |x: bool| u8::from(x)),
-        },
+        DType::I64 => to!(i64),
+        DType::U64 => to!(u64),
     }
 }

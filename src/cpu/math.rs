@@ -140,7 +140,7 @@ macro_rules! unsigned {
         impl IntOps for $t {
             fn div_floor(a: $t, b: $t) -> $t { a.checked_div(b).unwrap_or(0) }
             fn rem_floor(a: $t, b: $t) -> $t { a.checked_rem(b).unwrap_or(0) }
-            fn pow(base: $t, exponent: $t) -> $t { base.wrapping_pow(exponent.into()) }
+            fn pow(base: $t, exponent: $t) -> $t { wrapping_pow(base, exponent) }
             fn abs(x: $t) -> $t { x }
             fn sign(x: $t) -> $t { x.min(1) }
             fn shl(a: $t, b: $t) -> $t { u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0) }
@@ -187,5 +187,5 @@ macro_rules! signed {
     )*};
 }
 
-unsigned!(u8 u32);
-signed!(i32);
+unsigned!(u8 u16 u32 u64);
+signed!(i8 i16 i32 i64);

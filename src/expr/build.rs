@@ -93,7 +93,7 @@ impl<T: Element> Expr<T> {
     #[track_caller]
     pub fn scalar(value: T) -> Self {
         let layout = Layout::contiguous([]).map_err(|e| e.at(Location::caller()));
-        Self::new(layout.map(|layout| Node::leaf(T::DTYPE, Source::Scalar(value.to_word()), layout)))
+        Self::new(layout.map(|layout| Node::leaf(T::DTYPE, Source::Scalar(value.to_bits()), layout)))
     }
 
     /// The shape of the result.

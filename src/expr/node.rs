@@ -18,8 +18,8 @@ pub(crate) const MAX_DEPTH: usize = 512;
 pub(crate) enum Source {
     /// Elements of a storage.
     Tensor(Storage),
-    /// One constant, as its 32-bit word.
-    Scalar(u32),
+    /// One constant, as its bits.
+    Scalar(u64),
     /// The address itself, as i32: a coordinate, under whatever views were taken of it. With the
     /// device of the expression that it was asked of, if that has one.
     Index(Option<Arc<dyn Backend>>),

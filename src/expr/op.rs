@@ -14,6 +14,7 @@
 //! `math` is the CPU path's module of that name.
 
 use super::DType;
+use crate::dtype::Kind;
 
 /// Calls `$go!` with the whole table.
 macro_rules! for_each_op {
@@ -421,10 +422,10 @@ impl Op {
 impl Row {
     /// The WGSL form for operands of type `dtype`, if the op takes them.
     pub(crate) fn form(&self, dtype: DType) -> Option<&'static str> {
-        match dtype {
-            DType::F32 => self.forms.float,
-            DType::I32 | DType::U32 | DType::U8 => self.forms.int,
-            DType::Bool => self.forms.bool,
+        match dtype.kind() {
+            Kind::Float => self.forms.float,
+            Kind::Signed | Kind::Unsigned => self.forms.int,
+            Kind::Bool => self.forms.bool,
         }
     }
 }

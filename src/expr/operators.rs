@@ -1,21 +1,22 @@
 //! Rust's operators, for every combination of expressions, tensors and scalars.
 
 use super::Expr;
+use crate::dtype::{bf16, f16};
 
 /// Implements every binary operator: its trait and method in `std::ops`, the op's method, the
 /// elements it takes, and the scalar types.
 macro_rules! for_each_operator {
     ($lhs:tt) => {
-        $crate::expr::binary! { $lhs Add add add Numeric [f32 i32 u32 u8] }
-        $crate::expr::binary! { $lhs Sub sub sub Numeric [f32 i32 u32 u8] }
-        $crate::expr::binary! { $lhs Mul mul mul Numeric [f32 i32 u32 u8] }
-        $crate::expr::binary! { $lhs Div div div Numeric [f32 i32 u32 u8] }
-        $crate::expr::binary! { $lhs Rem rem rem Numeric [f32 i32 u32 u8] }
-        $crate::expr::binary! { $lhs BitAnd bitand and Bits [i32 u32 u8 bool] }
-        $crate::expr::binary! { $lhs BitOr bitor or Bits [i32 u32 u8 bool] }
-        $crate::expr::binary! { $lhs BitXor bitxor xor Bits [i32 u32 u8 bool] }
-        $crate::expr::binary! { $lhs Shl shl shl Integer [i32 u32 u8] }
-        $crate::expr::binary! { $lhs Shr shr shr Integer [i32 u32 u8] }
+        $crate::expr::binary! { $lhs Add add add Numeric [f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64] }
+        $crate::expr::binary! { $lhs Sub sub sub Numeric [f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64] }
+        $crate::expr::binary! { $lhs Mul mul mul Numeric [f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64] }
+        $crate::expr::binary! { $lhs Div div div Numeric [f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64] }
+        $crate::expr::binary! { $lhs Rem rem rem Numeric [f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64] }
+        $crate::expr::binary! { $lhs BitAnd bitand and Bits [i8 i16 i32 i64 u8 u16 u32 u64 bool] }
+        $crate::expr::binary! { $lhs BitOr bitor or Bits [i8 i16 i32 i64 u8 u16 u32 u64 bool] }
+        $crate::expr::binary! { $lhs BitXor bitxor xor Bits [i8 i16 i32 i64 u8 u16 u32 u64 bool] }
+        $crate::expr::binary! { $lhs Shl shl shl Integer [i8 i16 i32 i64 u8 u16 u32 u64] }
+        $crate::expr::binary! { $lhs Shr shr shr Integer [i8 i16 i32 i64 u8 u16 u32 u64] }
     };
 }
 pub(crate) use for_each_operator;

@@ -22,17 +22,19 @@ pub(crate) enum Store {
     Vector,
     /// A store per lane that exists.
     Lanes,
-    /// Bytes of words that other invocations may write too: each lane replaces its own bits
+    /// Parts of words that other invocations may write too: each lane replaces its own bits
     /// atomically.
-    Bytes,
+    Parts,
 }
 
 /// How elements lie in the 32-bit words of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Packing {
-    /// One word each.
+    /// One or two words each.
     Whole,
-    /// Four to a word.
+    /// Two to a word.
+    Halves,
+    /// Four to a word, so that four lanes are one word.
     Bytes,
 }
 
@@ -40,6 +42,7 @@ impl DType {
     pub(crate) fn packing(self) -> Packing {
         match self.size() {
             1 => Packing::Bytes,
+            2 => Packing::Halves,
             _ => Packing::Whole,
         }
     }
@@ -88,6 +91,6 @@ pub(super) fn store(collapsed: &Collapsed, walk: Walk, dtype: DType, fresh: bool
     match dtype.packing() {
         _ if vector => Store::Vector,
         Packing::Whole => Store::Lanes,
-        Packing::Bytes => Store::Bytes,
+        Packing::Halves | Packing::Bytes => Store::Parts,
     }
 }

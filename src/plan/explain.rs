@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::{Access, LANES, Place, Plan, Store, Walk};
-use crate::dtype::DType;
+use crate::dtype::{DType, bf16, f16};
 use crate::expr::{Input, Program, Source, Value};
 
 /// Longest expression that is written out; above it only the number of steps is told.
@@ -65,12 +65,18 @@ fn name(i: usize) -> String {
 }
 
 fn leaf(i: usize, input: &Input) -> String {
-    match (&input.source, input.dtype) {
-        (&Source::Scalar(word), DType::F32) => f32::from_bits(word).to_string(),
-        (&Source::Scalar(word), DType::I32) => (word as i32).to_string(),
-        (&Source::Scalar(word), DType::Bool) => (word != 0).to_string(),
-        (&Source::Scalar(word), _) => word.to_string(),
-        _ => name(i),
+    let Source::Scalar(bits) = input.source else { return name(i) };
+    match input.dtype {
+        DType::F32 => f32::from_bits(bits as u32).to_string(),
+        DType::F64 => f64::from_bits(bits).to_string(),
+        DType::F16 => f16::from_bits(bits as u16).to_string(),
+        DType::BF16 => bf16::from_bits(bits as u16).to_string(),
+        DType::I8 => (bits as i8).to_string(),
+        DType::I16 => (bits as i16).to_string(),
+        DType::I32 => (bits as i32).to_string(),
+        DType::I64 => (bits as i64).to_string(),
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => bits.to_string(),
+        DType::Bool => (bits != 0).to_string(),
     }
 }
 
@@ -95,7 +101,7 @@ impl fmt::Display for Plan {
         let store = match kernel.store {
             Store::Vector => "vector: one store of four",
             Store::Lanes => "strided: a store per lane",
-            Store::Bytes => "bytes: two atomics per lane, as words are shared",
+            Store::Parts => "parts: two atomics per lane, as words are shared",
         };
         writeln!(f, "  out  {store}, strides {:?}", self.strides[0])?;
         let walk = match kernel.walk {

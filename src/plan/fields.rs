@@ -26,8 +26,10 @@ pub(crate) enum Field {
     Offset(Slot),
     /// Distance along a collapsed axis, in elements, modulo 2^32.
     Stride(Slot, usize),
-    /// A constant.
+    /// A constant, or its low word.
     Scalar(usize),
+    /// The high word of a constant of 64 bits.
+    ScalarHigh(usize),
     /// 0, which no compiler can know: the prelude keeps error terms with it.
     Zero,
 }
@@ -58,7 +60,12 @@ impl Kernel {
         let mut scalars = Vec::new();
         for (i, operand) in self.operands.iter().enumerate() {
             match operand.place {
-                Place::Scalar => scalars.push(Field::Scalar(i)),
+                Place::Scalar => {
+                    scalars.push(Field::Scalar(i));
+                    if operand.dtype.size() == 8 {
+                        scalars.push(Field::ScalarHigh(i));
+                    }
+                }
                 _ => walk(Slot::In(i), strides(operand.access != Access::Strided)),
             }
         }
@@ -78,6 +85,10 @@ pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program
         Slot::Out => &collapsed.walks[0],
         Slot::In(i) => &collapsed.walks[i + 1],
     };
+    let bits = |i: usize| match program.inputs[i].source {
+        Source::Scalar(bits) => bits,
+        _ => 0,
+    };
     let word = |field: &Field| match *field {
         Field::Count => collapsed.lengths.iter().product::<usize>() as u32,
         Field::Pitch => grid.pitch,
@@ -85,10 +96,8 @@ pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program
         Field::Offset(slot) => walk(slot).offset as u32,
         Field::Stride(slot, axis) => walk(slot).strides[axis] as u32,
         Field::Zero => 0,
-        Field::Scalar(i) => match program.inputs[i].source {
-            Source::Scalar(word) => word,
-            _ => 0,
-        },
+        Field::Scalar(i) => bits(i) as u32,
+        Field::ScalarHigh(i) => (bits(i) >> 32) as u32,
     };
     kernel.fields().iter().map(word).collect()
 }

@@ -59,7 +59,7 @@ impl Grid {
         let aligned = inner % LANES == 0;
         // Rows of packed elements that do not end with a word would share words.
         let worthwhile = match dtype.packing() {
-            Packing::Bytes if fresh => aligned,
+            Packing::Halves | Packing::Bytes if fresh => aligned,
             _ => aligned || *inner >= SHORTEST_ROW,
         };
         if !worthwhile {

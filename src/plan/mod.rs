@@ -139,9 +139,12 @@ impl Plan {
         let wide_input = |i: usize| access::load(&collapsed, i + 1, grid.walk) == Access::Vector;
         let aliased = |i: usize| reads_output(&program.inputs[i].source);
         let aliases_wide = (0..program.inputs.len()).filter(|&i| aliased(i)).all(wide_input);
-        let packed = program.dtype.packing() == Packing::Bytes;
-        if store == Store::Vector && !aliases_wide && !packed {
-            store = Store::Lanes;
+        if store == Store::Vector && !aliases_wide {
+            store = match program.dtype.packing() {
+                Packing::Whole => Store::Lanes,
+                Packing::Halves => Store::Parts,
+                Packing::Bytes => Store::Vector, // a word whichever way
+            };
         }
 
         let mut bindings: Vec<Binding> = Vec::new();
@@ -154,7 +157,7 @@ impl Plan {
                 Source::Index(_) => Place::Index,
                 source if reads_output(source) => Place::Output,
                 Source::Tensor(storage) => {
-                    let wide = load == Access::Vector && input.dtype.packing() == Packing::Whole;
+                    let wide = load == Access::Vector && input.dtype.packing() != Packing::Bytes;
                     let binding = Binding { dtype: input.dtype, wide };
                     let known =
                         (0..bindings.len()).find(|&b| bindings[b] == binding && storages[b].same(storage));
