@@ -124,7 +124,9 @@ mod sealed {
 
 /// A type that tensors can hold: the floats `f32`, `f64`, [`f16`] and [`bf16`], the integers of 8 to
 /// 64 bits, and `bool`.
-pub trait Element: sealed::Sealed + bytemuck::NoUninit + PartialEq + fmt::Debug + Send + Sync + 'static {
+pub trait Element:
+    sealed::Sealed + bytemuck::NoUninit + PartialEq + fmt::Debug + Send + Sync + 'static
+{
     /// The type as a value.
     const DTYPE: DType;
 

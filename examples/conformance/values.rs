@@ -2,7 +2,7 @@
 //! bits in hexadecimal, most significant digit first; `nan` is any NaN.
 
 use serde_json::Value;
-use zerostride::{DType, Device, Element, ErrorKind, Expr};
+use zerostride::{DType, Device, Element, ErrorKind, Expr, bf16, f16};
 
 use super::Verdict;
 
@@ -14,7 +14,7 @@ trait Bits: Element {
         false
     }
     /// A number that grows with the value and by one per representable value.
-    fn rank(self) -> i64;
+    fn rank(self) -> i128;
 }
 
 macro_rules! integers {
@@ -22,11 +22,11 @@ macro_rules! integers {
         impl Bits for $t {
             fn from_bits(bits: u64) -> Self { bits as $t }
             fn bits(self) -> u64 { self as u64 & (u64::MAX >> (64 - 8 * size_of::<$t>())) }
-            fn rank(self) -> i64 { self as i64 }
+            fn rank(self) -> i128 { self as i128 }
         }
     )*};
 }
-integers!(i32 u32 u8);
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
 
 impl Bits for bool {
     fn from_bits(bits: u64) -> Self {
@@ -35,36 +35,44 @@ impl Bits for bool {
     fn bits(self) -> u64 {
         self.into()
     }
-    fn rank(self) -> i64 {
+    fn rank(self) -> i128 {
         self.into()
     }
 }
 
-impl Bits for f32 {
-    fn from_bits(bits: u64) -> Self {
-        f32::from_bits(bits as u32)
-    }
-    fn bits(self) -> u64 {
-        self.to_bits().into()
-    }
-    fn is_nan(self) -> bool {
-        f32::is_nan(self)
-    }
-    fn rank(self) -> i64 {
-        let magnitude = i64::from(self.to_bits() & 0x7fff_ffff);
-        if self.is_sign_negative() { -1 - magnitude } else { magnitude }
-    }
+macro_rules! floats {
+    ($($t:ident($bits:ident))*) => {$(
+        impl Bits for $t {
+            fn from_bits(bits: u64) -> Self { $t::from_bits(bits as $bits) }
+            fn bits(self) -> u64 { self.to_bits().into() }
+            fn is_nan(self) -> bool { $t::is_nan(self) }
+            fn rank(self) -> i128 {
+                let magnitude = i128::from(self.to_bits() & ($bits::MAX >> 1));
+                // The zeros have ranks of their own: they differ by more than a rounding.
+                if self.is_sign_negative() { -1 - magnitude } else { magnitude }
+            }
+        }
+    )*};
 }
+floats!(f16(u16) bf16(u16) f32(u32) f64(u64));
 
 /// Calls `$go!` with the Rust type of an element type's name, or returns that it is unknown.
 macro_rules! with_type {
-    ($name:expr, $go:ident $(, $rest:tt)*) => {
+    ($name:expr, $go:ident) => {
         match $name {
-            "f32" => $go!(f32 $($rest)*),
-            "i32" => $go!(i32 $($rest)*),
-            "u32" => $go!(u32 $($rest)*),
-            "u8" => $go!(u8 $($rest)*),
-            "bool" => $go!(bool $($rest)*),
+            "f32" => $go!(f32),
+            "f16" => $go!(f16),
+            "bf16" => $go!(bf16),
+            "f64" => $go!(f64),
+            "i8" => $go!(i8),
+            "u8" => $go!(u8),
+            "i16" => $go!(i16),
+            "u16" => $go!(u16),
+            "i32" => $go!(i32),
+            "u32" => $go!(u32),
+            "i64" => $go!(i64),
+            "u64" => $go!(u64),
+            "bool" => $go!(bool),
             other => Verdict::Failed(format!("the type {other} is not built")),
         }
     };
@@ -143,8 +151,7 @@ fn judge<T: Bits, R: Bits>(device: &Device, case: &Value, apply: impl Fn(&[Expr<
                     u64::MAX
                 }
             }
-            // One value past the other, and not the zeros, which differ in sign only.
-            Ok(bits) => result.rank().abs_diff(R::from_bits(bits).rank()),
+            Ok(bits) => result.rank().abs_diff(R::from_bits(bits).rank()).try_into().unwrap_or(u64::MAX),
             Err(_) => return Verdict::Failed(format!("the answer {wanted} is no number")),
         };
         if distance > allowed {

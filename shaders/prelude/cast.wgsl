@@ -18,10 +18,6 @@ fn cast_f32_u32(x: vec4<f32>) -> vec4<u32> {
     return select(high, vec4<u32>(0u), (x <= vec4<f32>(0.0)) | is_nan_f32(x));
 }
 
-fn cast_f32_u8(x: vec4<f32>) -> vec4<u32> {
-    return min(cast_f32_u32(x), vec4<u32>(255u));
-}
-
 // Rounds to the nearest float, halves to even, on adapters that truncate: 24 bits are kept by
 // hand, and what converts is exact.
 fn cast_u32_f32(x: vec4<u32>) -> vec4<f32> {
@@ -36,5 +32,19 @@ fn cast_u32_f32(x: vec4<u32>) -> vec4<f32> {
 
 fn cast_i32_f32(x: vec4<i32>) -> vec4<f32> {
     let magnitude = cast_u32_f32(magnitude_i32(x));
+    return select(magnitude, -magnitude, x < vec4<i32>(0));
+}
+
+// Rounded to odd: what is lost sets the last bit, so that another rounding to fewer digits is as if
+// there had been none before (Boldo and Melquiond, When double rounding is odd, 2005).
+fn odd_u32_f32(x: vec4<u32>) -> vec4<f32> {
+    let excess = vec4<u32>(8u) - min(countLeadingZeros(x), vec4<u32>(8u));
+    let kept = x >> excess;
+    let sticky = select(vec4<u32>(0u), vec4<u32>(1u), (kept << excess) != x);
+    return vec4<f32>(kept | sticky) * vec4<f32>(vec4<u32>(1u) << excess);
+}
+
+fn odd_i32_f32(x: vec4<i32>) -> vec4<f32> {
+    let magnitude = odd_u32_f32(magnitude_i32(x));
     return select(magnitude, -magnitude, x < vec4<i32>(0));
 }

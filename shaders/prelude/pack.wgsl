@@ -1,4 +1,5 @@
-// Elements of 8 bits, four to a word, the lowest address in the lowest bits.
+// Elements of 8 and 16 bits, four and two to a word, the lowest address in the lowest bits. Raw
+// elements lie in the low bits of u32 lanes.
 
 fn unpack_u8(word: u32) -> vec4<u32> {
     return (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
@@ -10,7 +11,7 @@ fn pack_u8(v: vec4<u32>) -> u32 {
 }
 
 // The element at address `at`, out of its word.
-fn byte_u8(word: u32, at: u32) -> u32 {
+fn part_u8(word: u32, at: u32) -> u32 {
     return (word >> ((at & 3u) * 8u)) & 255u;
 }
 
@@ -22,4 +23,77 @@ fn mask_u8(at: u32) -> u32 {
 // An element moved to the bits of address `at`.
 fn place_u8(v: u32, at: u32) -> u32 {
     return v << ((at & 3u) * 8u);
+}
+
+fn unpack_u16(words: vec2<u32>) -> vec4<u32> {
+    return vec4<u32>(words.x & 65535u, words.x >> 16u, words.y & 65535u, words.y >> 16u);
+}
+
+fn pack_u16(v: vec4<u32>) -> vec2<u32> {
+    return vec2<u32>(v.x | (v.y << 16u), v.z | (v.w << 16u));
+}
+
+fn part_u16(word: u32, at: u32) -> u32 {
+    return (word >> ((at & 1u) * 16u)) & 65535u;
+}
+
+fn mask_u16(at: u32) -> u32 {
+    return 65535u << ((at & 1u) * 16u);
+}
+
+fn place_u16(v: u32, at: u32) -> u32 {
+    return v << ((at & 1u) * 16u);
+}
+
+// A narrow signed integer, from the low bits: those above become copies of its sign.
+fn sign_extend(raw: vec4<u32>, above: u32) -> vec4<i32> {
+    return bitcast<vec4<i32>>(raw << vec4<u32>(above)) >> vec4<u32>(above);
+}
+
+// f16 by its bits, as f32. Subnormals become normal, by an exact conversion of the significand.
+fn decode_f16(raw: vec4<u32>) -> vec4<f32> {
+    let magnitude = raw & vec4<u32>(0x7fffu);
+    let sign = (raw & vec4<u32>(0x8000u)) << vec4<u32>(16u);
+    let normal = (magnitude << vec4<u32>(13u)) + vec4<u32>(0x38000000u);
+    let subnormal = bitcast<vec4<u32>>(vec4<f32>(magnitude) * 5.9604644775390625e-8);
+    let special = (magnitude << vec4<u32>(13u)) | vec4<u32>(0x7f800000u);
+    let finite = select(normal, subnormal, magnitude < vec4<u32>(0x0400u));
+    return bitcast<vec4<f32>>(select(finite, special, magnitude >= vec4<u32>(0x7c00u)) | sign);
+}
+
+// To the nearest f16, halves to even. Below 2^-14 the step is 2^-24.
+fn round_f16(x: vec4<f32>) -> vec4<f32> {
+    let magnitude = magnitude_bits_f32(x);
+    let up = vec4<u32>(0x0fffu) + ((magnitude >> vec4<u32>(13u)) & vec4<u32>(1u));
+    let normal = (magnitude + up) & vec4<u32>(0xffffe000u);
+    let finite = select(normal, vec4<u32>(0x7f800000u), normal >= vec4<u32>(0x47800000u));
+    let steps = round(min(abs(x), vec4<f32>(1.0)) * 16777216.0);
+    let subnormal = bitcast<vec4<u32>>(steps * 5.9604644775390625e-8);
+    let bits = select(finite, subnormal, magnitude < vec4<u32>(0x38800000u));
+    return select(copysign_f32(bitcast<vec4<f32>>(bits), x), x, is_nan_f32(x));
+}
+
+// The bits of an f32 that is an f16.
+fn encode_f16(x: vec4<f32>) -> vec4<u32> {
+    let magnitude = magnitude_bits_f32(x);
+    let sign = (bits_f32(x) >> vec4<u32>(16u)) & vec4<u32>(0x8000u);
+    let normal = (magnitude - vec4<u32>(0x38000000u)) >> vec4<u32>(13u);
+    let subnormal = vec4<u32>(min(abs(x), vec4<f32>(1.0)) * 16777216.0);
+    let finite = select(normal, subnormal, magnitude < vec4<u32>(0x38800000u));
+    let infinite = select(finite, vec4<u32>(0x7c00u), magnitude == vec4<u32>(0x7f800000u));
+    return select(infinite, vec4<u32>(0x7e00u), is_nan_f32(x)) | sign;
+}
+
+fn decode_bf16(raw: vec4<u32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(raw << vec4<u32>(16u));
+}
+
+fn round_bf16(x: vec4<f32>) -> vec4<f32> {
+    let bits = bits_f32(x);
+    let up = vec4<u32>(0x7fffu) + ((bits >> vec4<u32>(16u)) & vec4<u32>(1u));
+    return select(bitcast<vec4<f32>>((bits + up) & vec4<u32>(0xffff0000u)), x, is_nan_f32(x));
+}
+
+fn encode_bf16(x: vec4<f32>) -> vec4<u32> {
+    return select(bits_f32(x), bits_f32(x) | vec4<u32>(0x00400000u), is_nan_f32(x)) >> vec4<u32>(16u);
 }

@@ -174,7 +174,7 @@ fn cast(from: DType, to: DType, args: &[&[u8]], out: &mut [u8]) {
                 DType::U32 => map1::<$t, u32>(args, out, |x| x as u32),
                 DType::I64 => map1::<$t, i64>(args, out, |x| x as i64),
                 DType::U64 => map1::<$t, u64>(args, out, |x| x as u64),
-                DType::Bool => map1::<$t, bool>(args, out, |x| x != Default::default()),
+                DType::Bool => map1::<$t, bool>(args, out, |x| x as f64 != 0.0),
             }
         };
     }

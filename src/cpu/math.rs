@@ -135,12 +135,27 @@ pub(super) trait IntOps: Copy {
     fn trailing_zeros(x: Self) -> Self;
 }
 
+/// Square and multiply, wrapping, for an exponent >= 0 of any width.
+macro_rules! power {
+    ($base:expr, $exponent:expr) => {{
+        let (mut power, mut base, mut exponent) = (1, $base, $exponent);
+        while exponent != 0 {
+            if exponent & 1 == 1 {
+                power = base.wrapping_mul(power);
+            }
+            base = base.wrapping_mul(base);
+            exponent >>= 1;
+        }
+        power
+    }};
+}
+
 macro_rules! unsigned {
     ($($t:ident)*) => {$(
         impl IntOps for $t {
             fn div_floor(a: $t, b: $t) -> $t { a.checked_div(b).unwrap_or(0) }
             fn rem_floor(a: $t, b: $t) -> $t { a.checked_rem(b).unwrap_or(0) }
-            fn pow(base: $t, exponent: $t) -> $t { wrapping_pow(base, exponent) }
+            fn pow(base: $t, exponent: $t) -> $t { power!(base, exponent) }
             fn abs(x: $t) -> $t { x }
             fn sign(x: $t) -> $t { x.min(1) }
             fn shl(a: $t, b: $t) -> $t { u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0) }
@@ -166,10 +181,10 @@ macro_rules! signed {
                 if r != 0 && (a < 0) != (b < 0) { r + b } else { r }
             }
             fn pow(base: $t, exponent: $t) -> $t {
-                match (base, u32::try_from(exponent)) {
-                    (_, Ok(exponent)) => base.wrapping_pow(exponent),
-                    (1, _) => 1,
-                    (-1, _) => if exponent & 1 == 0 { 1 } else { -1 },
+                match base {
+                    _ if exponent >= 0 => power!(base, exponent),
+                    1 => 1,
+                    -1 => if exponent & 1 == 0 { 1 } else { -1 },
                     _ => 0,
                 }
             }

@@ -19,6 +19,7 @@ pub(crate) struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) limits: wgpu::Limits,
+    features: wgpu::Features,
     pub(super) pipelines: Mutex<Pipelines>,
     pub(super) recorder: Mutex<Recorder>,
     pub(super) pool: Mutex<Pool>,
@@ -63,7 +64,7 @@ impl Gpu {
         let software = found.kind == super::AdapterKind::Cpu;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("zerostride"),
-            required_features: wgpu::Features::empty(),
+            required_features: found.adapter.features() & wgpu::Features::SHADER_INT64,
             required_limits: found.adapter.limits(),
             memory_hints: match software {
                 true => wgpu::MemoryHints::MemoryUsage,
@@ -85,12 +86,13 @@ impl Gpu {
             log::error!("{error}");
             lock(&fault.fault).get_or_insert_with(|| error.to_string());
         }));
-        let limits = device.limits();
+        let (limits, features) = (device.limits(), device.features());
         let recorder = Mutex::new(Recorder::new(&device, &limits));
         Ok(Arc::new(Gpu {
             device,
             queue,
             limits,
+            features,
             pipelines: Mutex::default(),
             recorder,
             pool: Mutex::default(),
@@ -146,11 +148,34 @@ impl Gpu {
         Ok(self.clone().read_now(&storage, DType::F32, 0, 1)?.iter().all(|&byte| byte == 0))
     }
 
+    /// Fails for an element type that the adapter does not compute with.
+    pub(super) fn supports(&self, dtype: DType) -> Result<()> {
+        match dtype {
+            DType::I64 | DType::U64 if !self.features.contains(wgpu::Features::SHADER_INT64) => bail!(
+                Limit,
+                "{dtype} needs the feature SHADER_INT64, which {} lacks: use a type of 32 bits, or the CPU path",
+                self.name
+            ),
+            DType::F64 => bail!(
+                Operation,
+                "{dtype} is computed by the CPU path only, and not on {}: use f32, or Device::cpu()",
+                self.name
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether every type of a program is one that the adapter computes with.
+    pub(super) fn supports_all(&self, program: &Program) -> Result<()> {
+        program.inputs.iter().try_for_each(|input| self.supports(input.dtype))?;
+        program.steps.iter().try_for_each(|step| self.supports(step.result))
+    }
+
     /// A buffer for `bytes` bytes, from the pool or new.
     pub(super) fn allocate(self: &Arc<Self>, bytes: usize) -> Result<Buffer> {
         self.check()?;
         // Whole vectors, so that a wide access of the last element stays inside.
-        let size = (bytes as u64).max(1).next_multiple_of(16);
+        let size = (bytes as u64).max(1).next_multiple_of(32);
         for (limit, name) in [
             (self.limits.max_storage_buffer_binding_size, "max_storage_buffer_binding_size"),
             (self.limits.max_buffer_size, "max_buffer_size"),

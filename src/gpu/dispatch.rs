@@ -169,6 +169,7 @@ impl Backend for Gpu {
     }
 
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
+        self.supports(dtype)?;
         let buffer = self.allocate(bytes.len())?;
         self.write(&buffer, bytes)?;
         Ok(Storage::new(self, bytes.len() / dtype.size(), buffer))
@@ -178,6 +179,7 @@ impl Backend for Gpu {
         let Some(bytes) = program.shape.count()?.checked_mul(program.dtype.size()) else {
             bail!(Overflow, "the size of {} {} in bytes overflows", program.shape, program.dtype);
         };
+        self.supports_all(program)?;
         let result = self.allocate(bytes)?;
         if !Plan::is_empty(&program.shape) {
             let plan = Plan::new(program, Destination::Fresh, self.adapter())?;
@@ -188,6 +190,7 @@ impl Backend for Gpu {
     }
 
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
+        self.supports_all(&program)?;
         if Plan::is_empty(&program.shape) {
             return Ok(());
         }
@@ -226,6 +229,7 @@ impl Backend for Gpu {
     }
 
     fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)> {
+        self.supports_all(program)?;
         if Plan::is_empty(&program.shape) {
             return Ok(("runs: nothing, the result is empty\n".into(), None));
         }

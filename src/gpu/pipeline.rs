@@ -62,7 +62,7 @@ impl Gpu {
         let storage = |read_only| wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Storage { read_only },
             has_dynamic_offset: false,
-            min_binding_size: wgpu::BufferSize::new(16),
+            min_binding_size: wgpu::BufferSize::new(32),
         };
         let types = [uniform, storage(false)].into_iter();
         let types = types.chain(std::iter::repeat_n(storage(true), inputs));

@@ -4,7 +4,7 @@
 use std::fmt::{self, Write};
 
 use super::{prelude, workarounds};
-use crate::dtype::DType;
+use crate::dtype::{DType, Kind};
 use crate::expr::{Op, Step, Value};
 use crate::plan::{Access, Field, Kernel, Operand, Packing, Place, Slot, Store, Walk};
 
@@ -19,32 +19,77 @@ pub(crate) fn emit(kernel: &Kernel) -> String {
     text + &functions + &main
 }
 
-/// The four-lane WGSL type that elements of `dtype` compute in.
-fn lanes(dtype: DType) -> &'static str {
-    match dtype {
-        DType::F32 => "vec4<f32>",
-        DType::I32 => "vec4<i32>",
-        DType::U32 | DType::U8 => "vec4<u32>",
-        DType::Bool => "vec4<bool>",
-    }
-}
-
-/// The type that computes, as prelude functions are named by it.
+/// The type that elements of `dtype` compute in, as prelude functions are named by it.
 fn compute(dtype: DType) -> &'static str {
     match dtype {
-        DType::F32 => "f32",
-        DType::I32 => "i32",
-        DType::U32 | DType::U8 => "u32",
+        DType::F32 | DType::F16 | DType::BF16 => "f32",
+        DType::F64 => "f64",
+        DType::I8 | DType::I16 | DType::I32 => "i32",
+        DType::U8 | DType::U16 | DType::U32 => "u32",
+        DType::I64 => "i64",
+        DType::U64 => "u64",
         DType::Bool => "bool",
     }
 }
 
-/// The element type of a binding's array.
-fn array(dtype: DType, wide: bool) -> &'static str {
+/// The four-lane type of that.
+fn lanes(dtype: DType) -> String {
+    format!("vec4<{}>", compute(dtype))
+}
+
+/// The element type of a binding's array. Wide, it holds what four lanes take.
+fn array(dtype: DType, wide: bool) -> String {
     match (dtype.packing(), wide) {
-        (Packing::Bytes, _) => "u32",
-        (Packing::Whole, false) => compute(dtype),
         (Packing::Whole, true) => lanes(dtype),
+        (Packing::Whole, false) => compute(dtype).into(),
+        (Packing::Halves, true) => "vec2<u32>".into(),
+        (Packing::Halves, false) | (Packing::Bytes, _) => "u32".into(),
+    }
+}
+
+/// `raw`, elements of a packed type in the low bits of u32 lanes, as lanes that compute.
+fn decode(dtype: DType, raw: String) -> String {
+    match dtype {
+        DType::I8 => format!("sign_extend({raw}, 24u)"),
+        DType::I16 => format!("sign_extend({raw}, 16u)"),
+        DType::F16 => format!("decode_f16({raw})"),
+        DType::BF16 => format!("decode_bf16({raw})"),
+        DType::Bool => format!("{raw} != vec4<u32>(0u)"),
+        _ => raw,
+    }
+}
+
+/// The inverse of [`decode`].
+fn encode(dtype: DType, value: &str) -> String {
+    match dtype {
+        DType::I8 => format!("bitcast<vec4<u32>>({value}) & vec4<u32>(0xffu)"),
+        DType::I16 => format!("bitcast<vec4<u32>>({value}) & vec4<u32>(0xffffu)"),
+        DType::F16 => format!("encode_f16({value})"),
+        DType::BF16 => format!("encode_bf16({value})"),
+        DType::Bool => format!("select(vec4<u32>(0u), vec4<u32>(1u), {value})"),
+        _ => value.into(),
+    }
+}
+
+/// A result of `dtype` that may have more digits than the type: cut off, or rounded.
+fn narrow(dtype: DType, value: String) -> String {
+    match dtype {
+        DType::U8 => format!("({value}) & vec4<u32>(0xffu)"),
+        DType::U16 => format!("({value}) & vec4<u32>(0xffffu)"),
+        DType::I8 => format!("sign_extend(bitcast<vec4<u32>>({value}), 24u)"),
+        DType::I16 => format!("sign_extend(bitcast<vec4<u32>>({value}), 16u)"),
+        DType::F16 => format!("round_f16({value})"),
+        DType::BF16 => format!("round_bf16({value})"),
+        _ => value,
+    }
+}
+
+/// The suffix of functions on packed elements, and the shift from an address to its word.
+fn packed(dtype: DType) -> Option<(&'static str, u32)> {
+    match dtype.packing() {
+        Packing::Whole => None,
+        Packing::Halves => Some(("u16", 1)),
+        Packing::Bytes => Some(("u8", 2)),
     }
 }
 
@@ -63,6 +108,7 @@ fn field(field: &Field) -> String {
         Field::Offset(of) => format!("{}_offset", slot(*of)),
         Field::Stride(of, axis) => format!("{}_stride{axis}", slot(*of)),
         Field::Scalar(i) => format!("scalar{i}"),
+        Field::ScalarHigh(i) => format!("scalar{i}_high"),
         Field::Zero => "zero".into(),
     }
 }
@@ -76,7 +122,7 @@ fn declarations(kernel: &Kernel, zero: bool, text: &mut String) -> fmt::Result {
     writeln!(text, "}}\n")?;
     writeln!(text, "@group(0) @binding(0) var<uniform> p: Params;")?;
     let out = match kernel.store {
-        Store::Bytes => "atomic<u32>",
+        Store::Parts => "atomic<u32>".into(),
         store => array(kernel.out, store == Store::Vector),
     };
     writeln!(text, "@group(0) @binding(1) var<storage, read_write> result: array<{out}>;")?;
@@ -190,13 +236,16 @@ impl Emitter<'_> {
 
     fn load(&mut self, i: usize, operand: &Operand) -> fmt::Result {
         let of = Slot::In(i);
-        let lanes = lanes(operand.dtype);
+        let dtype = operand.dtype;
         let value = match (operand.place, operand.access) {
-            (Place::Scalar, _) => match operand.dtype {
-                DType::F32 => format!("vec4<f32>(bitcast<f32>(p.scalar{i}))"),
-                DType::I32 => format!("vec4<i32>(bitcast<i32>(p.scalar{i}))"),
-                DType::U32 | DType::U8 => format!("vec4<u32>(p.scalar{i})"),
-                DType::Bool => format!("vec4<bool>(p.scalar{i} != 0u)"),
+            (Place::Scalar, _) => match dtype {
+                DType::U32 | DType::Bool => decode(dtype, format!("vec4<u32>(p.scalar{i})")),
+                DType::F32 | DType::I32 => format!("vec4<{0}>(bitcast<{0}>(p.scalar{i}))", compute(dtype)),
+                DType::I64 | DType::U64 | DType::F64 => {
+                    let word = format!("(u64(p.scalar{i}_high) << 32u) | u64(p.scalar{i})");
+                    format!("vec4<{0}>(bitcast<{0}>({word}))", compute(dtype))
+                }
+                _ => decode(dtype, format!("vec4<u32>(p.scalar{i})")),
             },
             (Place::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of)),
             (Place::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, false)),
@@ -206,40 +255,37 @@ impl Emitter<'_> {
                     _ => "result".into(),
                 };
                 let word = |at: &str| match (place, self.kernel.store) {
-                    (Place::Output, Store::Bytes) => format!("atomicLoad(&{array}[{at}])"),
+                    (Place::Output, Store::Parts) => format!("atomicLoad(&{array}[{at}])"),
                     _ => format!("{array}[{at}]"),
                 };
-                let packed = operand.dtype.packing() == Packing::Bytes;
-                let loaded = match access {
-                    Access::Vector => {
-                        let vector = word(&format!("({}) >> 2u", self.base(of, true)));
-                        if packed { format!("unpack_u8({vector})") } else { vector }
+                let raw = match (access, packed(dtype)) {
+                    (Access::Vector, None) => word(&format!("({}) >> 2u", self.base(of, true))),
+                    (Access::Vector, Some((suffix, _))) => {
+                        format!("unpack_{suffix}({})", word(&format!("({}) >> 2u", self.base(of, true))))
                     }
-                    Access::Splat => {
-                        let address = self.base(of, false);
-                        if packed {
-                            writeln!(self.text, "    let at{i} = {address};")?;
-                            let word = word(&format!("at{i} >> 2u"));
-                            format!("vec4<u32>(byte_u8({word}, at{i}))")
-                        } else {
-                            format!("{lanes}({})", word(&address))
-                        }
+                    (Access::Splat, None) => format!("{}({})", lanes(dtype), word(&self.base(of, false))),
+                    (Access::Splat, Some((suffix, shift))) => {
+                        writeln!(self.text, "    let at{i} = {};", self.base(of, false))?;
+                        let word = word(&format!("at{i} >> {shift}u"));
+                        format!("vec4<u32>(part_{suffix}({word}, at{i}))")
                     }
-                    Access::Strided => {
+                    (Access::Strided, packed) => {
                         writeln!(self.text, "    let at{i} = {};", self.addresses(of))?;
                         let lane = |c: char| match packed {
-                            true => format!("byte_u8({}, at{i}.{c})", word(&format!("at{i}.{c} >> 2u"))),
-                            false => word(&format!("at{i}.{c}")),
+                            None => word(&format!("at{i}.{c}")),
+                            Some((suffix, shift)) => {
+                                format!(
+                                    "part_{suffix}({}, at{i}.{c})",
+                                    word(&format!("at{i}.{c} >> {shift}u"))
+                                )
+                            }
                         };
                         let each: Vec<String> = "xyzw".chars().map(lane).collect();
-                        let vector = if packed { "vec4<u32>" } else { lanes };
+                        let vector = if packed.is_some() { "vec4<u32>".into() } else { lanes(dtype) };
                         format!("{vector}({})", each.join(", "))
                     }
                 };
-                match operand.dtype {
-                    DType::Bool => format!("{loaded} != vec4<u32>(0u)"),
-                    _ => loaded,
-                }
+                if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
             }
         };
         writeln!(self.text, "    let v{i} = {value};")
@@ -257,28 +303,25 @@ impl Emitter<'_> {
                 for (i, name) in ["{a}", "{b}", "{c}"].iter().enumerate().take(step.args.len()) {
                     value = value.replace(name, &arg(i));
                 }
-                // Narrow integers compute in 32 bits; what does not fit is cut off.
-                match step.result {
-                    DType::U8 => format!("({value}) & vec4<u32>(255u)"),
-                    _ => value,
-                }
+                narrow(step.result, value)
             }
         }
     }
 
     fn store(&mut self) -> fmt::Result {
-        let value: Value = self.kernel.result;
-        let value = match self.kernel.out {
-            DType::Bool => {
-                writeln!(self.text, "    let bits = select(vec4<u32>(0u), vec4<u32>(1u), v{value});")?;
-                "bits".to_string()
-            }
-            _ => format!("v{value}"),
-        };
+        let dtype = self.kernel.out;
+        let result: Value = self.kernel.result;
+        let mut value = format!("v{result}");
+        if packed(dtype).is_some() {
+            writeln!(self.text, "    let raw = {};", encode(dtype, &value))?;
+            value = "raw".into();
+        }
         if self.kernel.store == Store::Vector {
             let at = self.base(Slot::Out, true);
-            let packed = self.kernel.out.packing() == Packing::Bytes;
-            let value = if packed { format!("pack_u8({value})") } else { value };
+            let value = match packed(dtype) {
+                Some((suffix, _)) => format!("pack_{suffix}({value})"),
+                None => value,
+            };
             return writeln!(self.text, "    result[({at}) >> 2u] = {value};");
         }
         writeln!(self.text, "    let at = {};", self.addresses(Slot::Out))?;
@@ -287,11 +330,14 @@ impl Emitter<'_> {
             Walk::Rows => format!("p.len{}", self.kernel.rank - 1),
         };
         for (k, c) in "xyzw".chars().enumerate() {
-            let store = match self.kernel.store {
-                Store::Bytes => format!(
-                    "atomicAnd(&result[at.{c} >> 2u], ~mask_u8(at.{c})); atomicOr(&result[at.{c} >> 2u], place_u8({value}.{c}, at.{c}));"
-                ),
-                _ => format!("result[at.{c}] = {value}.{c};"),
+            let store = match packed(dtype) {
+                None => format!("result[at.{c}] = {value}.{c};"),
+                Some((suffix, shift)) => {
+                    let word = format!("result[at.{c} >> {shift}u]");
+                    format!(
+                        "atomicAnd(&{word}, ~mask_{suffix}(at.{c})); atomicOr(&{word}, place_{suffix}({value}.{c}, at.{c}));"
+                    )
+                }
             };
             match k {
                 0 => writeln!(self.text, "    {store}")?,
@@ -302,17 +348,35 @@ impl Emitter<'_> {
     }
 }
 
-/// A conversion as Rust's `as` does it.
+/// A conversion as Rust's `as` does it: first to what the target computes in, then to its range.
 fn cast(from: DType, to: DType, value: &str) -> String {
-    match (from, to) {
-        (DType::Bool, DType::F32) => format!("select(vec4<f32>(0.0), vec4<f32>(1.0), {value})"),
-        (DType::Bool, DType::I32) => format!("select(vec4<i32>(0), vec4<i32>(1), {value})"),
-        (DType::Bool, _) => format!("select(vec4<u32>(0u), vec4<u32>(1u), {value})"),
-        (DType::F32, DType::Bool) => format!("nonzero_f32({value})"),
-        (DType::F32, _) => format!("cast_f32_{to}({value})"),
-        (DType::I32 | DType::U32, DType::F32) => format!("cast_{from}_f32({value})"),
-        (_, DType::Bool) => format!("{value} != {}(0)", lanes(from)),
-        (_, DType::U8) => format!("vec4<u32>({value}) & vec4<u32>(255u)"),
-        (_, _) => format!("{}({value})", lanes(to)),
+    let (own, target) = (compute(from), compute(to));
+    let bits = |dtype: DType| dtype.size() * 8;
+    let wide = match (own, target) {
+        ("bool", _) => format!("select(vec4<{target}>(0), vec4<{target}>(1), {value})"),
+        ("f32", "bool") => return format!("nonzero_f32({value})"),
+        (_, "bool") => return format!("{value} != {}(0)", lanes(from)),
+        _ if own == target => value.to_string(),
+        // Rounded to odd first, so that the second rounding is as if it were the only one.
+        ("i32" | "u32" | "i64" | "u64", "f32") if to != DType::F32 => format!("odd_{own}_f32({value})"),
+        ("i32" | "u32", "f32") if bits(from) < 24 => format!("vec4<f32>({value})"),
+        ("i32", "u32") | ("u32", "i32") | ("i64", "u64") | ("u64", "i64") => {
+            format!("bitcast<vec4<{target}>>({value})")
+        }
+        _ => format!("cast_{own}_{target}({value})"),
+    };
+    match (from.kind(), to.kind()) {
+        (Kind::Float, Kind::Signed | Kind::Unsigned) if bits(to) < 32 => {
+            // Saturates, where integers among themselves wrap.
+            let (low, high) = match to {
+                DType::I8 => (-128, 127),
+                DType::I16 => (-32768, 32767),
+                DType::U8 => (0, 255),
+                _ => (0, 65535),
+            };
+            format!("clamp({wide}, vec4<{target}>({low}), vec4<{target}>({high}))")
+        }
+        (Kind::Float, Kind::Float) if to == DType::F32 => wide,
+        _ => narrow(to, wide),
     }
 }

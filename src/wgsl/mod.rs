@@ -20,7 +20,8 @@ pub(crate) fn validate(text: &str) -> Result<()> {
         Err(error) => bail!(Kernel, "naga refuses a kernel: {}", error.emit_to_string(text)),
     };
     let flags = naga::valid::ValidationFlags::all();
-    match naga::valid::Validator::new(flags, naga::valid::Capabilities::empty()).validate(&module) {
+    let capabilities = naga::valid::Capabilities::SHADER_INT64;
+    match naga::valid::Validator::new(flags, capabilities).validate(&module) {
         Ok(_) => Ok(()),
         Err(error) => bail!(Kernel, "naga refuses a kernel: {}", error.emit_to_string(text)),
     }

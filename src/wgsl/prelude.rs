@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 const SOURCES: &[&str] = &[
     include_str!("../../shaders/prelude/pack.wgsl"),
     include_str!("../../shaders/prelude/integer.wgsl"),
+    include_str!("../../shaders/prelude/integer64.wgsl"),
     include_str!("../../shaders/prelude/cast.wgsl"),
     include_str!("../../shaders/prelude/float.wgsl"),
     include_str!("../../shaders/prelude/remainder.wgsl"),
