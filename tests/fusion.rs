@@ -429,7 +429,7 @@ proptest! {
     fn adapters_agree_with_the_cpu(root in root(), shape in shapes()) {
         let expected = run(&root, &Device::cpu(), &shape).unwrap();
         let bound = root.0.map_or(0, |i| {
-            zerostride::operations().find(|op| op.name == INEXACT[i].0).map_or(0, |op| op.ulp.into())
+            zerostride::operations().find(|op| op.name == INEXACT[i].0).map_or(0, |op| op.ulp(zerostride::DType::F32).into())
         });
         for device in adapters() {
             let got = match run(&root, device, &shape) {

@@ -91,7 +91,7 @@ fn round_f32(x: vec4<f32>) -> vec4<f32> {
 
 fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {
     let negative = (x < vec4<f32>(0.0)) & !is_nan_f32(x);
-    return select(select(sqrt(x), nan_f32(x), negative | is_nan_f32(x)), x, x == vec4<f32>(0.0));
+    return select(select(sqrt(x), nan_f32(x), negative | is_nan_f32(x)), copysign_f32(vec4<f32>(0.0), x), x == vec4<f32>(0.0));
 }
 
 fn signbit_f32(x: vec4<f32>) -> vec4<bool> {

@@ -5,13 +5,13 @@
 // |x|^y for finite x > 0.
 fn pow_positive_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let subnormal = bits_f32(x) < vec4<u32>(0x00800000u);
-    let bits = bits_f32(select(x, x * 16777216.0, subnormal));
+    let bits = bits_f32(select(x, vec4<f32>(bits_f32(x)), subnormal));
     let fraction = bits & vec4<u32>(0x007fffffu);
     // x = 2^n a with a near 1 (below sqrt(3/2)) or near 1.5 (below sqrt(3)).
     let near_one = fraction <= vec4<u32>(0x001cc471u);
     let near_two = fraction >= vec4<u32>(0x005db3d7u);
     let middle = !(near_one | near_two);
-    let n = vec4<i32>(bits >> vec4<u32>(23u)) - select(vec4<i32>(127), vec4<i32>(151), subnormal)
+    let n = vec4<i32>(bits >> vec4<u32>(23u)) - select(vec4<i32>(127), vec4<i32>(276), subnormal)
         + select(vec4<i32>(0), vec4<i32>(1), near_two);
     let a_bits = (fraction | vec4<u32>(0x3f800000u)) - select(vec4<u32>(0u), vec4<u32>(0x00800000u), near_two);
     let a = bitcast<vec4<f32>>(a_bits);

@@ -8,18 +8,20 @@ fn rsqrt_f32(x: vec4<f32>) -> vec4<f32> {
 // guess is cut to 12 bits, so that its square is exact (FreeBSD s_cbrt.c, K. C. Ng and D. H. Bailey).
 fn cbrt_f32(x: vec4<f32>) -> vec4<f32> {
     let magnitude = magnitude_bits_f32(x);
-    // Near the ends of the range the steps would leave it: there 2^96 x has 2^32 times the root.
+    // Near the ends of the range the steps would leave it: there 2^96 x has 2^32 times the root, and
+    // 2^150 x, of the integer that a subnormal is, 2^50 times.
     let high = magnitude > vec4<u32>(0x6f800000u);
     let low = magnitude < vec4<u32>(0x0f800000u);
+    let subnormal = magnitude < vec4<u32>(0x00800000u);
     let scale = select(select(vec4<f32>(1.0), vec4<f32>(7.9228162514264338e28), low), vec4<f32>(1.2621774483536189e-29), high);
     let unscale = select(select(vec4<f32>(1.0), vec4<f32>(2.3283064365386963e-10), low), vec4<f32>(4294967296.0), high);
-    let a = bitcast<vec4<f32>>(magnitude) * scale;
+    let a = select(bitcast<vec4<f32>>(magnitude) * scale, vec4<f32>(magnitude) * 2.0, subnormal);
     let guess = bitcast<vec4<f32>>(bits_f32(a) / vec4<u32>(3u) + vec4<u32>(709958130u));
     let cube = guess * guess * guess;
     let rough = guess * ((a + a + cube) / (a + cube + cube));
     let t = bitcast<vec4<f32>>((bits_f32(rough) + vec4<u32>(0x800u)) & vec4<u32>(0xfffff000u));
     let r = a / (t * t);
-    let value = copysign_f32((t + t * ((r - t) / (t + t + r))) * unscale, x);
+    let value = copysign_f32((t + t * ((r - t) / (t + t + r))) * select(unscale, vec4<f32>(8.8817841970012523e-16), subnormal), x);
     let itself = (magnitude >= vec4<u32>(0x7f800000u)) | (magnitude == vec4<u32>(0u));
     return select(value, x, itself);
 }

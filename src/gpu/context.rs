@@ -64,7 +64,8 @@ impl Gpu {
         let software = found.kind == super::AdapterKind::Cpu;
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("zerostride"),
-            required_features: found.adapter.features() & wgpu::Features::SHADER_INT64,
+            required_features: found.adapter.features()
+                & (wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64),
             required_limits: found.adapter.limits(),
             memory_hints: match software {
                 true => wgpu::MemoryHints::MemoryUsage,
@@ -150,10 +151,15 @@ impl Gpu {
 
     /// Fails for an element type that the adapter does not compute with.
     pub(super) fn supports(&self, dtype: DType) -> Result<()> {
+        let needed = match dtype {
+            DType::I64 | DType::U64 => wgpu::Features::SHADER_INT64,
+            DType::F64 => wgpu::Features::SHADER_F64,
+            _ => return Ok(()),
+        };
         match dtype {
-            DType::I64 | DType::U64 if !self.features.contains(wgpu::Features::SHADER_INT64) => bail!(
+            _ if !self.features.contains(needed) => bail!(
                 Limit,
-                "{dtype} needs the feature SHADER_INT64, which {} lacks: use a type of 32 bits, or the CPU path",
+                "{dtype} needs the feature {needed}, which {} lacks: use a type of 32 bits, or Device::cpu()",
                 self.name
             ),
             DType::F64 => bail!(

@@ -5,7 +5,7 @@ use super::emit;
 use crate::dtype::{DType, Element};
 use crate::expr::{Program, Source};
 use crate::plan::{Adapter, Destination, Plan};
-use crate::{Device, Expr, operations};
+use crate::{Device, Expr, bf16, f16, operations};
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
 #[path = "../../tests/common/portable.rs"]
@@ -70,7 +70,7 @@ fn every_op_in_every_language() {
                 }
             )*};
         }
-        on!(f32 i32 u32 u8 bool);
+        on!(f32 f16 bf16 i8 i16 i32 u8 u16 u32 bool);
     }
     assert!(written > 1000, "only {written} kernels");
 }

@@ -8,6 +8,8 @@ use crate::plan::Kernel;
 const FLUSHED: &[(Op, DType, &str)] = &[
     (Op::Mul, DType::F32, "mul_flushed_f32({a}, {b})"),
     (Op::Square, DType::F32, "mul_flushed_f32({a}, {a})"),
+    (Op::Mul, DType::BF16, "mul_flushed_bf16({a}, {b})"),
+    (Op::Square, DType::BF16, "mul_flushed_bf16({a}, {a})"),
     (Op::Div, DType::F32, "div_flushed_f32({a}, {b})"),
     (Op::Reciprocal, DType::F32, "div_flushed_f32(vec4<f32>(1.0), {a})"),
 ];

@@ -25,7 +25,7 @@ fn pack_u8(v: vec4<u32>) -> u32 {
 }
 
 // The element at address `at`, out of its word.
-fn byte_u8(word: u32, at: u32) -> u32 {
+fn part_u8(word: u32, at: u32) -> u32 {
     return (word >> ((at & 3u) * 8u)) & 255u;
 }
 
@@ -40,9 +40,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v0 = unpack_u8(in0[(p.x0_offset + first) >> 2u]);
     let v1 = vec4<u32>(p.scalar1);
     let at2 = p.x2_offset + c0 * p.x2_stride0 + c1 * p.x2_stride1;
-    let v2 = vec4<u32>(byte_u8(in1[at2.x >> 2u], at2.x), byte_u8(in1[at2.y >> 2u], at2.y), byte_u8(in1[at2.z >> 2u], at2.z), byte_u8(in1[at2.w >> 2u], at2.w)) != vec4<u32>(0u);
+    let v2 = vec4<u32>(part_u8(in1[at2.x >> 2u], at2.x), part_u8(in1[at2.y >> 2u], at2.y), part_u8(in1[at2.z >> 2u], at2.z), part_u8(in1[at2.w >> 2u], at2.w)) != vec4<u32>(0u);
     let v3 = v0 == v1;
     let v4 = v3 & v2;
-    let bits = select(vec4<u32>(0u), vec4<u32>(1u), v4);
-    result[(p.out_offset + first) >> 2u] = pack_u8(bits);
+    let raw = select(vec4<u32>(0u), vec4<u32>(1u), v4);
+    result[(p.out_offset + first) >> 2u] = pack_u8(raw);
 }

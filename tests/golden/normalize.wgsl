@@ -18,7 +18,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read> in1: array<f32>;
 
 // The element at address `at`, out of its word.
-fn byte_u8(word: u32, at: u32) -> u32 {
+fn part_u8(word: u32, at: u32) -> u32 {
     return (word >> ((at & 3u) * 8u)) & 255u;
 }
 
@@ -29,7 +29,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (first >= p.len1 || c0 >= p.len0) { return; }
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let at0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
-    let v0 = vec4<u32>(byte_u8(in0[at0.x >> 2u], at0.x), byte_u8(in0[at0.y >> 2u], at0.y), byte_u8(in0[at0.z >> 2u], at0.z), byte_u8(in0[at0.w >> 2u], at0.w));
+    let v0 = vec4<u32>(part_u8(in0[at0.x >> 2u], at0.x), part_u8(in0[at0.y >> 2u], at0.y), part_u8(in0[at0.z >> 2u], at0.z), part_u8(in0[at0.w >> 2u], at0.w));
     let v1 = vec4<f32>(bitcast<f32>(p.scalar1));
     let v2 = vec4<f32>(in1[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(v0);
