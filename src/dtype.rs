@@ -122,7 +122,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that tensors can hold: the floats `f32`, `f64`, [`f16`] and [`bf16`], the integers of 8 to
+/// A type that tensors can hold: the floats `f32`, `f64`, `f16` and `bf16`, the integers of 8 to
 /// 64 bits, and `bool`.
 pub trait Element:
     sealed::Sealed + bytemuck::NoUninit + PartialEq + fmt::Debug + Send + Sync + 'static

@@ -1,0 +1,173 @@
+//! How fast elementwise work is, by layout: bytes over time, against the device's own buffer copy,
+//! against the same shape, and against the CPU path in the same run.
+//!
+//! ```text
+//! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--case NAME]...
+//! ```
+//!
+//! Times are medians of interleaved, warm runs, each of which ends when the device is done.
+
+#[path = "elementwise/cases.rs"]
+mod cases;
+#[path = "elementwise/copy.rs"]
+mod copy;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use cases::Case;
+use clap::Parser;
+use serde_json::json;
+use zerostride::Device;
+
+#[derive(Parser)]
+struct Options {
+    /// A device, as `Device::named` takes it; the best one when none is given
+    #[arg(long)]
+    device: Option<String>,
+    /// Smaller sizes and fewer runs
+    #[arg(long)]
+    quick: bool,
+    /// Where one JSON object a row goes
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Only these cases
+    #[arg(long)]
+    case: Vec<String>,
+    /// Passed by cargo; means nothing here
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+/// What was measured of one case.
+struct Row {
+    name: &'static str,
+    bytes: usize,
+    median: Duration,
+    copy: Duration,
+    cpu: Duration,
+    kernels: usize,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), Failure> {
+    let device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    let (side, rounds) = if options.quick { (1024, 7) } else { (4096, 15) };
+    println!("{}, {side} x {side} where not said otherwise, medians of {rounds}\n", device.name());
+    println!(
+        "{:<12} {:>9} {:>10} {:>8} {:>7} {:>7} {:>8} {:>10} {:>8}",
+        "case", "MB", "ms", "GB/s", "copy", "same", "kernels", "CPU ms", "to CPU"
+    );
+    let copier = copy::Copier::new(&device)?;
+    let mut rows: Vec<Row> = Vec::new();
+    for name in cases::NAMES {
+        if !options.case.is_empty() && !options.case.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        let row = measure(name, &device, &copier, side, rounds)?;
+        let same = rows.iter().find(|row| row.name == "same").map(|same| ratio_per_byte(&row, same));
+        let seconds = row.median.as_secs_f64();
+        println!(
+            "{:<12} {:>9.1} {:>10.3} {:>8.2} {:>7.2} {:>7} {:>8} {:>10.3} {:>8.2}",
+            row.name,
+            row.bytes as f64 / 1e6,
+            seconds * 1e3,
+            row.bytes as f64 / seconds / 1e9,
+            row.copy.as_secs_f64() / seconds,
+            same.map_or("-".into(), |ratio| format!("{ratio:.2}")),
+            row.kernels,
+            row.cpu.as_secs_f64() * 1e3,
+            seconds / row.cpu.as_secs_f64()
+        );
+        rows.push(row);
+    }
+    if let Some(path) = &options.json {
+        write_json(path, &device, &rows)?;
+    }
+    Ok(())
+}
+
+/// Time per output byte against that of the same shape.
+fn ratio_per_byte(row: &Row, same: &Row) -> f64 {
+    row.median.as_secs_f64() / row.bytes as f64 * same.bytes as f64 / same.median.as_secs_f64()
+}
+
+fn measure(
+    name: &'static str,
+    device: &Device,
+    copier: &copy::Copier,
+    side: usize,
+    rounds: usize,
+) -> Result<Row, Failure> {
+    let cpu = Device::cpu();
+    let (case, reference) = (Case::new(name, device, side)?, Case::new(name, &cpu, side)?);
+    // Not counted: kernels are compiled, and pages touched for the first time.
+    for _ in 0..2 {
+        case.run(device)?;
+        reference.run(&cpu)?;
+        copier.copy(case.bytes)?;
+    }
+    let (mut times, mut copies, mut cpu_times) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        times.push(case.run(device)?);
+        copies.push(copier.copy(case.bytes)?);
+        cpu_times.push(reference.run(&cpu)?);
+    }
+    Ok(Row {
+        name,
+        bytes: case.bytes,
+        median: median(times),
+        copy: median(copies),
+        cpu: median(cpu_times),
+        kernels: case.kernels,
+    })
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// The time that `work` takes until the device is done.
+fn timed(device: &Device, work: impl FnOnce() -> zerostride::Result<()>) -> zerostride::Result<Duration> {
+    device.synchronize()?;
+    let start = Instant::now();
+    work()?;
+    device.synchronize()?;
+    Ok(start.elapsed())
+}
+
+fn write_json(path: &PathBuf, device: &Device, rows: &[Row]) -> Result<(), Failure> {
+    let mut file = File::create(path)?;
+    let same = rows.iter().find(|row| row.name == "same");
+    for row in rows {
+        let seconds = row.median.as_secs_f64();
+        let object = json!({
+            "case": row.name,
+            "device": device.name(),
+            "median_ns": row.median.as_nanos() as u64,
+            "bytes": row.bytes,
+            "gbps": row.bytes as f64 / seconds / 1e9,
+            "copy_share": row.copy.as_secs_f64() / seconds,
+            "same_ratio": same.map(|same| ratio_per_byte(row, same)),
+            "kernels": row.kernels,
+            "cpu_ns": row.cpu.as_nanos() as u64,
+        });
+        writeln!(file, "{object}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! The device's own copy: what moving as many bytes costs at the least.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use zerostride::Device;
+
+/// Copies between two buffers of the adapter that a device is of; on the CPU, between two vectors.
+pub(crate) enum Copier {
+    Memory(RefCell<(Vec<u8>, Vec<u8>)>),
+    Adapter { device: wgpu::Device, queue: wgpu::Queue, buffers: RefCell<Option<[wgpu::Buffer; 2]>> },
+}
+
+impl Copier {
+    pub(crate) fn new(device: &Device) -> Result<Copier, Box<dyn std::error::Error>> {
+        let name = device.name();
+        if name == "cpu" {
+            return Ok(Copier::Memory(RefCell::default()));
+        }
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        let same = |adapter: &wgpu::Adapter| {
+            let info = adapter.get_info();
+            name == format!("{} ({})", info.name, info.backend.to_str())
+        };
+        let adapter = adapters.into_iter().find(same).ok_or("the adapter is not found again")?;
+        let descriptor = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))?;
+        Ok(Copier::Adapter { device, queue, buffers: RefCell::default() })
+    }
+
+    /// The time to move `bytes` bytes in all: half of them read, half of them written.
+    pub(crate) fn copy(&self, bytes: usize) -> Result<Duration, Box<dyn std::error::Error>> {
+        let half = (bytes / 2).next_multiple_of(16);
+        match self {
+            Copier::Memory(vectors) => {
+                let (from, to) = &mut *vectors.borrow_mut();
+                from.resize(half, 1);
+                to.resize(half, 2);
+                let start = Instant::now();
+                to.copy_from_slice(from);
+                std::hint::black_box(&to);
+                Ok(start.elapsed())
+            }
+            Copier::Adapter { device, queue, buffers } => {
+                let mut buffers = buffers.borrow_mut();
+                let create = || {
+                    device.create_buffer(&wgpu::BufferDescriptor {
+                        label: None,
+                        size: half as u64,
+                        usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+                        mapped_at_creation: false,
+                    })
+                };
+                if buffers.as_ref().is_none_or(|[from, _]| from.size() != half as u64) {
+                    *buffers = Some([create(), create()]);
+                }
+                let Some([from, to]) = buffers.as_ref() else { return Err("no buffers".into()) };
+                device.poll(wgpu::PollType::wait_indefinitely())?;
+                let start = Instant::now();
+                let mut encoder = device.create_command_encoder(&Default::default());
+                encoder.copy_buffer_to_buffer(from, 0, to, 0, half as u64);
+                queue.submit([encoder.finish()]);
+                device.poll(wgpu::PollType::wait_indefinitely())?;
+                Ok(start.elapsed())
+            }
+        }
+    }
+}
