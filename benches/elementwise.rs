@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use cases::Case;
 use clap::Parser;
 use serde_json::json;
-use zerostride::Device;
+use zerostride::{Device, ErrorKind};
 
 #[derive(Parser)]
 struct Options {
@@ -48,6 +48,8 @@ type Failure = Box<dyn std::error::Error>;
 struct Row {
     name: &'static str,
     bytes: usize,
+    /// Elements of the result.
+    elements: usize,
     median: Duration,
     copy: Duration,
     cpu: Duration,
@@ -78,8 +80,14 @@ fn run(options: &Options) -> Result<(), Failure> {
         if !options.case.is_empty() && !options.case.iter().any(|wanted| wanted == name) {
             continue;
         }
-        let row = measure(name, &device, &copier, side, rounds)?;
-        let same = rows.iter().find(|row| row.name == "same").map(|same| ratio_per_byte(&row, same));
+        let row = match measure(name, &device, &copier, side, rounds) {
+            Err(error) if error.downcast_ref().map(zerostride::Error::kind) == Some(ErrorKind::Limit) => {
+                println!("{name:<12} not run: {error}");
+                continue;
+            }
+            row => row?,
+        };
+        let same = rows.iter().find(|row| row.name == "same").map(|same| ratio(&row, same));
         let seconds = row.median.as_secs_f64();
         println!(
             "{:<12} {:>9.1} {:>10.3} {:>8.2} {:>7.2} {:>7} {:>8} {:>10.3} {:>8.2}",
@@ -101,9 +109,9 @@ fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Time per output byte against that of the same shape.
-fn ratio_per_byte(row: &Row, same: &Row) -> f64 {
-    row.median.as_secs_f64() / row.bytes as f64 * same.bytes as f64 / same.median.as_secs_f64()
+/// Time per element of the result against that of the same shape.
+fn ratio(row: &Row, same: &Row) -> f64 {
+    row.median.as_secs_f64() / row.elements as f64 * same.elements as f64 / same.median.as_secs_f64()
 }
 
 fn measure(
@@ -130,6 +138,7 @@ fn measure(
     Ok(Row {
         name,
         bytes: case.bytes,
+        elements: case.elements,
         median: median(times),
         copy: median(copies),
         cpu: median(cpu_times),
@@ -163,7 +172,7 @@ fn write_json(path: &PathBuf, device: &Device, rows: &[Row]) -> Result<(), Failu
             "bytes": row.bytes,
             "gbps": row.bytes as f64 / seconds / 1e9,
             "copy_share": row.copy.as_secs_f64() / seconds,
-            "same_ratio": same.map(|same| ratio_per_byte(row, same)),
+            "same_ratio": same.map(|same| ratio(row, same)),
             "kernels": row.kernels,
             "cpu_ns": row.cpu.as_nanos() as u64,
         });

@@ -37,6 +37,8 @@ pub(crate) struct Case {
     /// Each element of each input once, and of the result.
     pub(crate) bytes: usize,
     pub(crate) kernels: usize,
+    /// Elements of the result.
+    pub(crate) elements: usize,
 }
 
 /// A tensor of numbers from 0 up to 1 that differ from their neighbours.
@@ -112,7 +114,7 @@ impl Case {
             "inplace" => {
                 let (x, y) = (square()?, square()?);
                 let work = move || x.assign(&x + &y);
-                Ok(Case { work: Box::new(work), bytes: f32s(3 * n * n), kernels: 1 })
+                Ok(Case { work: Box::new(work), bytes: f32s(3 * n * n), kernels: 1, elements: n * n })
             }
             "chain5" => {
                 let (a, row, column, s) = (square()?, vector(n)?, vector(n)?.unsqueeze(1)?, vector(1)?);
@@ -135,6 +137,7 @@ impl Case {
 
 fn eval<T: Element>(expr: impl zerostride::IntoExpr<T>, bytes: usize) -> Result<Case> {
     let expr = expr.into_expr();
+    let elements = expr.shape()?.count()?;
     let work = move || expr.eval().map(drop);
-    Ok(Case { work: Box::new(work), bytes, kernels: 1 })
+    Ok(Case { work: Box::new(work), bytes, kernels: 1, elements })
 }

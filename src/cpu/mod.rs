@@ -4,6 +4,7 @@ mod eval;
 mod kernels;
 mod load;
 mod math;
+mod memory;
 
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,12 +22,9 @@ pub(crate) struct CpuDevice;
 /// order of their addresses.
 struct Buffer(RwLock<Vec<u64>>);
 
-fn words(bytes: usize) -> Result<Vec<u64>> {
-    let words = bytes.div_ceil(8);
-    // A zeroed allocation cannot report that it failed, so ask first.
-    match Vec::<u64>::new().try_reserve_exact(words) {
-        Ok(()) => Ok(vec![0; words]),
-        Err(_) => bail!(Memory, "no memory for {bytes} bytes on the CPU"),
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        memory::give_back(std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner)));
     }
 }
 
@@ -103,14 +101,14 @@ impl Backend for CpuDevice {
     }
 
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
-        let mut words = words(bytes.len())?;
+        let mut words = memory::take(bytes.len())?;
         bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
         Ok(Storage::new(self, bytes.len() / dtype.size(), Buffer(RwLock::new(words))))
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
         let bytes = size_of(program)?;
-        let mut words = words(bytes)?;
+        let mut words = memory::take(bytes)?;
         run(program, Target::New(&mut bytemuck::cast_slice_mut(&mut words)[..bytes]))?;
         Ok(Storage::new(self, bytes / program.dtype.size(), Buffer(RwLock::new(words))))
     }
@@ -129,7 +127,7 @@ impl Backend for CpuDevice {
             return run(&program, Target::Into(storage, range));
         }
         let bytes = size_of(&program)?;
-        let mut result = words(bytes)?;
+        let mut result = memory::take(bytes)?;
         let result = &mut bytemuck::cast_slice_mut(&mut result)[..bytes];
         run(&program, Target::New(result))?;
         let buffer = buffer(storage)?;
