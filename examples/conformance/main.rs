@@ -2,7 +2,7 @@
 //! every element is compared.
 //!
 //! ```text
-//! cargo run --release --example conformance -- [--device NAME]... FILE...
+//! cargo run --release --example conformance -- [--device NAME]... [--report FILE] FILE...
 //! ```
 //!
 //! Files hold one JSON object a line: questions about shapes (`mode`) or about values (`op`), in
@@ -31,6 +31,9 @@ struct Options {
     /// Failures to print in full, per device
     #[arg(long, default_value_t = 10)]
     failures: usize,
+    /// Where the tables go as Markdown
+    #[arg(long)]
+    report: Option<PathBuf>,
     /// Files of cases
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -77,12 +80,17 @@ fn run(options: &Options) -> Result<usize, String> {
     };
 
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    let mut report = String::from("# Conformance\n");
     for device in &devices {
         let rows = check(device, &cases, options.failures);
         println!("{}", table(device, &rows));
+        report += &markdown(device, &rows);
         passed += rows.values().map(|row| row.passed).sum::<usize>();
         failed += rows.values().map(|row| row.failed).sum::<usize>();
         skipped += rows.values().map(|row| row.skipped).sum::<usize>();
+    }
+    if let Some(path) = &options.report {
+        std::fs::write(path, report).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     println!("{passed} passed, {failed} failed, {skipped} skipped");
     Ok(failed)
@@ -118,6 +126,18 @@ fn check(device: &Device, cases: &[Value], print: usize) -> BTreeMap<String, Row
         }
     }
     rows
+}
+
+fn markdown(device: &Device, rows: &BTreeMap<String, Row>) -> String {
+    let mut text = format!(
+        "\n## {}\n\n| case | passed | failed | skipped | worst ulp | allowed |\n|---|---|---|---|---|---|\n",
+        device.name()
+    );
+    for (name, row) in rows {
+        let Row { passed, failed, skipped, ulp, allowed } = row;
+        text += &format!("| {name} | {passed} | {failed} | {skipped} | {ulp} | {allowed} |\n");
+    }
+    text
 }
 
 fn table(device: &Device, rows: &BTreeMap<String, Row>) -> String {

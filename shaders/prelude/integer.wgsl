@@ -134,3 +134,20 @@ fn trailing_zeros_u32(x: vec4<u32>, width: u32) -> vec4<u32> {
 fn trailing_zeros_i32(x: vec4<i32>, width: u32) -> vec4<i32> {
     return vec4<i32>(trailing_zeros_u32(bitcast<vec4<u32>>(x), width));
 }
+
+// Neighbours exchanged: bits, pairs, and so on. The builtin is not in every version of Metal.
+fn reversed_u32(x: vec4<u32>) -> vec4<u32> {
+    var r = ((x & vec4<u32>(0x55555555u)) << vec4<u32>(1u)) | ((x >> vec4<u32>(1u)) & vec4<u32>(0x55555555u));
+    r = ((r & vec4<u32>(0x33333333u)) << vec4<u32>(2u)) | ((r >> vec4<u32>(2u)) & vec4<u32>(0x33333333u));
+    r = ((r & vec4<u32>(0x0f0f0f0fu)) << vec4<u32>(4u)) | ((r >> vec4<u32>(4u)) & vec4<u32>(0x0f0f0f0fu));
+    r = ((r & vec4<u32>(0x00ff00ffu)) << vec4<u32>(8u)) | ((r >> vec4<u32>(8u)) & vec4<u32>(0x00ff00ffu));
+    return (r << vec4<u32>(16u)) | (r >> vec4<u32>(16u));
+}
+
+fn reverse_bits_u32(x: vec4<u32>, width: u32) -> vec4<u32> {
+    return reversed_u32(x) >> vec4<u32>(32u - width);
+}
+
+fn reverse_bits_i32(x: vec4<i32>, width: u32) -> vec4<i32> {
+    return bitcast<vec4<i32>>(reverse_bits_u32(bitcast<vec4<u32>>(x), width));
+}

@@ -227,3 +227,11 @@ fn cast_i32_i64(x: vec4<i32>) -> vec4<i64> {
 fn cast_i32_u64(x: vec4<i32>) -> vec4<u64> {
     return bitcast<vec4<u64>>(vec4<i64>(x));
 }
+
+fn reverse_bits_u64(x: vec4<u64>, width: u32) -> vec4<u64> {
+    return (vec4<u64>(reversed_u32(low_u64(x))) << vec4<u32>(32u)) | vec4<u64>(reversed_u32(high_u64(x)));
+}
+
+fn reverse_bits_i64(x: vec4<i64>, width: u32) -> vec4<i64> {
+    return bitcast<vec4<i64>>(reverse_bits_u64(bitcast<vec4<u64>>(x), width));
+}

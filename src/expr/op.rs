@@ -267,6 +267,10 @@ macro_rules! for_each_op {
             TrailingZeros: trailing_zeros(x) for Integer -> T, [8_i32 => 3] {
                 int "trailing_zeros_{T}({a}, {W})" = |x| math::IntOps::trailing_zeros(x);
             }
+            /// The bits in reverse order.
+            ReverseBits: reverse_bits(x) for Integer -> T, [1_u8 => 128] {
+                int "reverse_bits_{T}({a}, {W})" = |x| x.reverse_bits();
+            }
             /// Whether the operands are equal. NaN equals nothing.
             Eq: eq(a, b) for Element -> bool, [3_i32, 3 => true] {
                 float "eq_{T}({a}, {b})" = |a, b| a == b;

@@ -25,6 +25,7 @@ pub(crate) struct Gpu {
     pub(super) pool: Mutex<Pool>,
     name: String,
     failures: Arc<Failures>,
+    software: bool,
     flushes: OnceLock<bool>,
 }
 
@@ -99,6 +100,7 @@ impl Gpu {
             pool: Mutex::default(),
             name,
             failures,
+            software,
             flushes: OnceLock::new(),
         }))
     }
@@ -125,6 +127,7 @@ impl Gpu {
             groups: self.limits.max_compute_workgroups_per_dimension,
             bindings: self.limits.max_storage_buffers_per_shader_stage,
             flushes: false,
+            software: self.software,
         };
         let flushes = *self.flushes.get_or_init(|| {
             self.loses_the_least_float(known).unwrap_or_else(|error| {

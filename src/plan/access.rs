@@ -11,6 +11,9 @@ pub(crate) enum Access {
     Vector,
     /// All the same element: one load.
     Splat,
+    /// Next to each other along the axis before the innermost, and aligned: four wide loads serve
+    /// four lanes of four rows, turned around in registers.
+    Tile,
     /// Anywhere: a load per lane.
     Strided,
 }
@@ -67,7 +70,17 @@ fn linear_rows(collapsed: &Collapsed, operand: usize) -> bool {
     inner == 1 && walk.offset.is_multiple_of(LANES) && outer.iter().all(|s| s % LANES as isize == 0)
 }
 
-pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk) -> Access {
+/// Whether four rows of the innermost axis are such walks across it: a transposed operand.
+fn linear_columns(collapsed: &Collapsed, operand: usize) -> bool {
+    let walk = &collapsed.walks[operand];
+    let [outer @ .., row, inner] = walk.strides.as_slice() else { return false };
+    let aligned = |s: &isize| s % LANES as isize == 0;
+    *row == 1 && walk.offset.is_multiple_of(LANES) && aligned(inner) && outer.iter().all(aligned)
+}
+
+/// How an operand is loaded. `tiles` says that invocations compute four rows each, and that the
+/// operand may be loaded for all of them at once.
+pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: bool) -> Access {
     let strides = &collapsed.walks[operand].strides;
     match walk {
         Walk::Flat if strides.iter().all(|&s| s == 0) => Access::Splat,
@@ -75,6 +88,7 @@ pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk) -> Access 
         Walk::Rows if strides.last() == Some(&0) => Access::Splat,
         // The last load of a row may read past its end, never past that of its padded buffer.
         Walk::Rows if linear_rows(collapsed, operand) => Access::Vector,
+        Walk::Rows if tiles && linear_columns(collapsed, operand) => Access::Tile,
         _ => Access::Strided,
     }
 }

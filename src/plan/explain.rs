@@ -94,6 +94,7 @@ impl fmt::Display for Plan {
             let access = match operand.access {
                 Access::Vector => "vector: one load of four",
                 Access::Splat => "splat: one load for all lanes",
+                Access::Tile => "tile: four loads for four rows",
                 Access::Strided => "strided: a load per lane",
             };
             writeln!(f, "  {:<4} {access}, strides {:?}, {place}", name(i), self.strides[i + 1])?;
@@ -114,7 +115,8 @@ impl fmt::Display for Plan {
         let [gx, gy, gz] = self.launch.groups;
         writeln!(
             f,
-            "grid: {walk}; workgroups {gx} x {gy} x {gz} of {x} x {y} invocations, {LANES} elements each"
+            "grid: {walk}; workgroups {gx} x {gy} x {gz} of {x} x {y} invocations, {} vectors of {LANES} elements each",
+            kernel.blocks
         )?;
         let steps: Value = kernel.steps.len() as Value;
         writeln!(f, "runs: 1 kernel of {steps} steps")

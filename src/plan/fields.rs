@@ -66,7 +66,7 @@ impl Kernel {
                         scalars.push(Field::ScalarHigh(i));
                     }
                 }
-                _ => walk(Slot::In(i), strides(operand.access != Access::Strided)),
+                _ => walk(Slot::In(i), strides(matches!(operand.access, Access::Vector | Access::Splat))),
             }
         }
         fields.extend(scalars);

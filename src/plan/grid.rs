@@ -15,6 +15,10 @@ const WORKGROUP: u32 = 256;
 /// below it, idle lanes cost more than the divisions of a flat walk.
 const SHORTEST_ROW: usize = 64;
 
+/// Vectors per invocation on software adapters, where starting an invocation costs as much as a
+/// few loads. On a GPU neighbours would then be far apart, so there it is one.
+const SOFTWARE_BLOCKS: u32 = 4;
+
 /// Strides along the inner axis from which on a load per lane touches a cache line per lane.
 const FAR: isize = 16;
 
@@ -37,6 +41,12 @@ pub(super) struct Grid {
     /// Invocations along the dimension that continues in the next one: x into y for a flat walk,
     /// y into z for rows of rank 2.
     pub pitch: u32,
+    /// Vectors that an invocation computes one after the other.
+    pub blocks: u32,
+}
+
+fn blocks(adapter: Adapter) -> u32 {
+    if adapter.software { SOFTWARE_BLOCKS } else { 1 }
 }
 
 impl Grid {
@@ -46,11 +56,12 @@ impl Grid {
 
     fn flat(collapsed: &Collapsed, adapter: Adapter) -> Grid {
         let count: usize = collapsed.lengths.iter().product();
-        let groups = count.div_ceil(LANES).div_ceil(WORKGROUP as usize) as u32;
+        let blocks = blocks(adapter);
+        let groups = count.div_ceil(LANES * (WORKGROUP * blocks) as usize) as u32;
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(adapter.groups).max(1);
         let x = groups.div_ceil(y).max(1);
-        Grid { walk: Walk::Flat, workgroup: [WORKGROUP, 1], groups: [x, y, 1], pitch: x * WORKGROUP }
+        Grid { walk: Walk::Flat, workgroup: [WORKGROUP, 1], groups: [x, y, 1], pitch: x * WORKGROUP, blocks }
     }
 
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.
@@ -65,17 +76,27 @@ impl Grid {
         if !worthwhile {
             return None;
         }
-        let blocks = inner.div_ceil(LANES);
+        let vectors = inner.div_ceil(LANES);
         let far = |strides: &[isize]| strides.last().is_some_and(|s| s.abs() >= FAR);
         let scattered = collapsed.walks.iter().any(|walk| far(&walk.strides));
-        let widths: &[u32] = if scattered { &[1, 4] } else { &[1, 4, 16, 64, WORKGROUP] };
-        let fits = |&&width: &&u32| width as usize >= blocks;
-        let width = widths.iter().find(fits).or(widths.last()).copied().unwrap_or(WORKGROUP);
-        let height = WORKGROUP / width;
+        let per_invocation = blocks(adapter);
+        // The smallest of few forms that covers an axis, so that few kernels are compiled: along
+        // the rows where lanes are scattered across them, along the inner axis else.
+        let form = |length: usize, most: u32| {
+            let fits = |&size: &u32| size as usize >= length || size == most;
+            [1, 4, 16, 64, WORKGROUP].into_iter().find(fits).unwrap_or(most)
+        };
+        let (width, height) = if scattered {
+            let height = form(rows.div_ceil(per_invocation as usize), 64);
+            (WORKGROUP / height, height)
+        } else {
+            let width = form(vectors, WORKGROUP);
+            (width, WORKGROUP / width)
+        };
 
         let limit = adapter.groups as usize;
-        let x = blocks.div_ceil(width as usize);
-        let mut y = rows.div_ceil(height as usize);
+        let x = vectors.div_ceil(width as usize);
+        let mut y = rows.div_ceil((height * per_invocation) as usize);
         let mut z: usize = outer.iter().product();
         if outer.is_empty() {
             z = y.div_ceil(limit);
@@ -86,6 +107,7 @@ impl Grid {
             workgroup: [width, height],
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
+            blocks: per_invocation,
         })
     }
 }

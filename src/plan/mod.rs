@@ -54,6 +54,8 @@ pub(crate) struct Kernel {
     pub walk: Walk,
     pub rank: usize,
     pub workgroup: [u32; 2],
+    /// Vectors that an invocation computes, one after the other along a flat walk or on as many rows.
+    pub blocks: u32,
     pub bindings: Vec<Binding>,
     pub operands: Vec<Operand>,
     pub steps: Vec<Step>,
@@ -95,6 +97,8 @@ pub(crate) struct Adapter {
     pub bindings: u32,
     /// Whether subnormal results are flushed to zero.
     pub flushes: bool,
+    /// Whether it runs on the host's processor.
+    pub software: bool,
 }
 
 /// Where the result goes.
@@ -136,7 +140,7 @@ impl Plan {
         // An array has one element type, so operands in the output's binding are wide only if all
         // of them and the store are.
         let mut store = access::store(&collapsed, grid.walk, program.dtype, matches!(to, Destination::Fresh));
-        let wide_input = |i: usize| access::load(&collapsed, i + 1, grid.walk) == Access::Vector;
+        let wide_input = |i: usize| access::load(&collapsed, i + 1, grid.walk, false) == Access::Vector;
         let aliased = |i: usize| reads_output(&program.inputs[i].source);
         let aliases_wide = (0..program.inputs.len()).filter(|&i| aliased(i)).all(wide_input);
         if store == Store::Vector && !aliases_wide {
@@ -151,13 +155,17 @@ impl Plan {
         let mut storages: Vec<Storage> = Vec::new();
         let mut operands = Vec::with_capacity(program.inputs.len());
         for (i, input) in program.inputs.iter().enumerate() {
-            let load = access::load(&collapsed, i + 1, grid.walk);
+            let tiles = grid.blocks as usize == LANES
+                && input.dtype.packing() == Packing::Whole
+                && matches!(&input.source, source @ Source::Tensor(_) if !reads_output(source));
+            let load = access::load(&collapsed, i + 1, grid.walk, tiles);
             let place = match &input.source {
                 Source::Scalar(_) => Place::Scalar,
                 Source::Index(_) => Place::Index,
                 source if reads_output(source) => Place::Output,
                 Source::Tensor(storage) => {
-                    let wide = load == Access::Vector && input.dtype.packing() != Packing::Bytes;
+                    let wide = matches!(load, Access::Vector | Access::Tile)
+                        && input.dtype.packing() != Packing::Bytes;
                     let binding = Binding { dtype: input.dtype, wide };
                     let known =
                         (0..bindings.len()).find(|&b| bindings[b] == binding && storages[b].same(storage));
@@ -190,6 +198,7 @@ impl Plan {
             walk: grid.walk,
             rank: collapsed.lengths.len(),
             workgroup: grid.workgroup,
+            blocks: grid.blocks,
             bindings,
             operands,
             steps: program.steps.clone(),

@@ -140,12 +140,71 @@ struct Emitter<'a> {
 
 impl Emitter<'_> {
     fn main(&mut self) -> fmt::Result {
-        let [x, y] = self.kernel.workgroup;
-        writeln!(self.text, "@compute @workgroup_size({x}, {y})")?;
-        writeln!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{")?;
+        let kernel = self.kernel;
+        let [x, y] = kernel.workgroup;
+        // The row that an invocation begins at, and what its z coordinate means.
+        let (row, z) = match (kernel.walk, kernel.rank) {
+            (Walk::Rows, 2) => ("id.z * p.pitch + id.y", "0u"),
+            _ => ("id.y", "id.z"),
+        };
+        let entry = format!(
+            "@compute @workgroup_size({x}, {y})\nfn main(@builtin(global_invocation_id) id: vec3<u32>) {{\n"
+        );
+        if kernel.blocks == 1 {
+            self.text.push_str(&entry);
+            match kernel.walk {
+                Walk::Flat => writeln!(self.text, "    let first = (id.y * p.pitch + id.x) * 4u;")?,
+                Walk::Rows => writeln!(self.text, "    let first = id.x * 4u;")?,
+            }
+            self.vector(row, z)?;
+            return writeln!(self.text, "}}");
+        }
+        let tiles: Vec<usize> =
+            (0..kernel.operands.len()).filter(|&i| kernel.operands[i].access == Access::Tile).collect();
+        let mut parameters = "first: u32".to_string();
+        if kernel.walk == Walk::Rows {
+            parameters += ", row: u32, z: u32";
+        }
+        for i in &tiles {
+            let _ = write!(parameters, ", v{i}: {}", lanes(kernel.operands[*i].dtype));
+        }
+        writeln!(self.text, "fn vector({parameters}) {{")?;
+        self.vector("row", "z")?;
+        writeln!(self.text, "}}\n\n{entry}")?;
+        self.text.truncate(self.text.trim_end().len());
+        self.text.push('\n');
+        match kernel.walk {
+            Walk::Flat => {
+                let step = kernel.blocks * 4;
+                writeln!(self.text, "    let first = (id.y * p.pitch + id.x) * {step}u;")?;
+                for k in 0..kernel.blocks {
+                    writeln!(self.text, "    vector(first + {}u);", k * 4)?;
+                }
+            }
+            Walk::Rows => {
+                writeln!(self.text, "    let first = id.x * 4u;")?;
+                writeln!(self.text, "    let row = ({row}) * {}u;", kernel.blocks)?;
+                self.tiles(&tiles, z)?;
+                for (k, c) in (0..kernel.blocks).zip("xyzw".chars()) {
+                    let turned: String = tiles
+                        .iter()
+                        .map(|i| {
+                            let vector = lanes(kernel.operands[*i].dtype);
+                            format!(", {vector}(t{i}_x.{c}, t{i}_y.{c}, t{i}_z.{c}, t{i}_w.{c})")
+                        })
+                        .collect();
+                    writeln!(self.text, "    vector(first, row + {k}u, {z}{turned});")?;
+                }
+            }
+        }
+        writeln!(self.text, "}}")
+    }
+
+    /// Four lanes: their coordinates, loads, steps, and the store.
+    fn vector(&mut self, row: &str, z: &str) -> fmt::Result {
         match self.kernel.walk {
             Walk::Flat => self.flat_coordinates()?,
-            Walk::Rows => self.row_coordinates()?,
+            Walk::Rows => self.row_coordinates(row, z)?,
         }
         for (i, operand) in self.kernel.operands.iter().enumerate() {
             self.load(i, operand)?;
@@ -154,14 +213,38 @@ impl Emitter<'_> {
             let value = self.kernel.operands.len() + i;
             writeln!(self.text, "    let v{value} = {};", self.step(step))?;
         }
-        self.store()?;
-        writeln!(self.text, "}}")
+        self.store()
     }
 
-    /// `first`, the element that lane 0 computes, and per lane the coordinates `c0`, `c1`, ...
+    /// Loads of four columns by four rows, a column at a time: `t0_x` is the first of operand 0.
+    fn tiles(&mut self, tiles: &[usize], z: &str) -> fmt::Result {
+        if tiles.is_empty() {
+            return Ok(());
+        }
+        let (inner, rows) = (self.kernel.rank - 1, self.kernel.rank - 2);
+        writeln!(self.text, "    if (first >= p.len{inner} || row >= p.len{rows}) {{ return; }}")?;
+        self.outer_coordinates(z)?;
+        writeln!(
+            self.text,
+            "    let column = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len{inner} - 1u));"
+        )?;
+        for i in tiles {
+            let Place::Binding(binding) = self.kernel.operands[*i].place else { continue };
+            let mut base = format!("p.x{i}_offset + row");
+            for axis in 0..rows {
+                let _ = write!(base, " + c{axis} * p.x{i}_stride{axis}");
+            }
+            for c in "xyzw".chars() {
+                let at = format!("({base} + column.{c} * p.x{i}_stride{inner}) >> 2u");
+                writeln!(self.text, "    let t{i}_{c} = in{binding}[{at}];")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From `first`, the element that lane 0 computes: per lane the coordinates `c0`, `c1`, ...
     fn flat_coordinates(&mut self) -> fmt::Result {
         let text = &mut *self.text;
-        writeln!(text, "    let first = (id.y * p.pitch + id.x) * 4u;")?;
         writeln!(text, "    if (first >= p.count) {{ return; }}")?;
         if !self.kernel.needs_coordinates() {
             return Ok(());
@@ -177,32 +260,32 @@ impl Emitter<'_> {
         writeln!(text, "    let c0 = {rest};")
     }
 
-    /// `first` on the innermost axis, per lane `lane`, and the other coordinates as scalars.
-    fn row_coordinates(&mut self) -> fmt::Result {
-        let text = &mut *self.text;
+    /// From `first` on the innermost axis: per lane `lane`, and the other coordinates as scalars.
+    fn row_coordinates(&mut self, row: &str, z: &str) -> fmt::Result {
         let inner = self.kernel.rank - 1;
-        writeln!(text, "    let first = id.x * 4u;")?;
-        if inner == 1 {
-            writeln!(text, "    let c0 = id.z * p.pitch + id.y;")?;
-        } else {
-            writeln!(text, "    let c{} = id.y;", inner - 1)?;
-            let mut rest = "id.z".to_string();
-            for axis in (1..inner - 1).rev() {
-                writeln!(text, "    let q{axis} = {rest} / p.len{axis};")?;
-                writeln!(text, "    let c{axis} = {rest} - q{axis} * p.len{axis};")?;
-                rest = format!("q{axis}");
-            }
-            writeln!(text, "    let c0 = {rest};")?;
-        }
-        let outer = inner - 1;
-        writeln!(text, "    if (first >= p.len{inner} || c{outer} >= p.len{outer}) {{ return; }}")?;
+        let rows = inner - 1;
+        writeln!(self.text, "    let c{rows} = {row};")?;
+        self.outer_coordinates(z)?;
+        writeln!(self.text, "    if (first >= p.len{inner} || c{rows} >= p.len{rows}) {{ return; }}")?;
         if self.kernel.needs_coordinates() {
             writeln!(
-                text,
+                self.text,
                 "    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len{inner} - 1u));"
             )?;
         }
         Ok(())
+    }
+
+    /// The coordinates before those of the rows, which z holds: by division from rank 4 on.
+    fn outer_coordinates(&mut self, z: &str) -> fmt::Result {
+        let Some(last) = self.kernel.rank.checked_sub(3) else { return Ok(()) };
+        let mut rest = z.to_string();
+        for axis in (1..=last).rev() {
+            writeln!(self.text, "    let q{axis} = {rest} / p.len{axis};")?;
+            writeln!(self.text, "    let c{axis} = {rest} - q{axis} * p.len{axis};")?;
+            rest = format!("q{axis}");
+        }
+        writeln!(self.text, "    let c0 = {rest};")
     }
 
     /// The address of lane 0, for wide and splat accesses.
@@ -259,6 +342,8 @@ impl Emitter<'_> {
                     _ => format!("{array}[{at}]"),
                 };
                 let raw = match (access, packed(dtype)) {
+                    // A parameter: its loads serve several vectors.
+                    (Access::Tile, _) => return Ok(()),
                     (Access::Vector, None) => word(&format!("({}) >> 2u", self.base(of, true))),
                     (Access::Vector, Some((suffix, _))) => {
                         format!("unpack_{suffix}({})", word(&format!("({}) >> 2u", self.base(of, true))))

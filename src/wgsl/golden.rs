@@ -10,12 +10,17 @@ use crate::expr::{Program, Source};
 use crate::plan::{Adapter, Destination, Plan};
 use crate::{Device, Expr, Tensor};
 
-const ADAPTER: Adapter = Adapter { groups: 65535, bindings: 8, flushes: false };
+const ADAPTER: Adapter = Adapter { groups: 65535, bindings: 8, flushes: false, software: false };
+const SOFTWARE: Adapter = Adapter { software: true, ..ADAPTER };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
+    kernel_on(ADAPTER, expr)
+}
+
+fn kernel_on<T: Element>(adapter: Adapter, expr: &Expr<T>) -> String {
     let node = expr.node().unwrap();
     let program = Program::new(node, &node.shape).unwrap();
-    emit(&Plan::new(&program, Destination::Fresh, ADAPTER).unwrap().kernel)
+    emit(&Plan::new(&program, Destination::Fresh, adapter).unwrap().kernel)
 }
 
 fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> String {
@@ -48,6 +53,11 @@ fn kernels_in_the_tree() {
         ("batch_channel", kernel(&(zeros::<f32, 4>([2, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
         ("compare_and_select", kernel(&a.gt(&row).select(a.index(1).cast::<f32>(), &column))),
         ("mask", kernel(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
+        ("same_shape_software", kernel_on(SOFTWARE, &(&a + &b))),
+        (
+            "transposed_software",
+            kernel_on(SOFTWARE, &(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1).unwrap())),
+        ),
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second, &(&every_second + 1.0))),
         ("packed_destination", into_kernel(&odd_bytes, &(&odd_bytes ^ 1))),

@@ -1,0 +1,29 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    out_offset: u32,
+    x0_offset: u32,
+    x1_offset: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
+
+fn vector(first: u32) {
+    if (first >= p.count) { return; }
+    let v0 = in0[(p.x0_offset + first) >> 2u];
+    let v1 = in1[(p.x1_offset + first) >> 2u];
+    let v2 = v0 + v1;
+    result[(p.out_offset + first) >> 2u] = v2;
+}
+
+@compute @workgroup_size(256, 1)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = (id.y * p.pitch + id.x) * 16u;
+    vector(first + 0u);
+    vector(first + 4u);
+    vector(first + 8u);
+    vector(first + 12u);
+}
