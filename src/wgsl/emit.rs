@@ -3,10 +3,11 @@
 
 use std::fmt::{self, Write};
 
+use super::types::{array, cast, compute, decode, encode, lanes, narrow, packed};
 use super::{prelude, workarounds};
-use crate::dtype::{DType, Kind};
+use crate::dtype::DType;
 use crate::expr::{Op, Step, Value};
-use crate::plan::{Access, Field, Kernel, Operand, Packing, Place, Slot, Store, Walk};
+use crate::plan::{Access, Field, Kernel, Operand, Place, Slot, Store, Walk};
 
 /// The text of a kernel. It depends on nothing but the kernel.
 pub(crate) fn emit(kernel: &Kernel) -> String {
@@ -17,80 +18,6 @@ pub(crate) fn emit(kernel: &Kernel) -> String {
     let mut text = String::new();
     let _ = declarations(kernel, functions.contains("p.zero"), &mut text);
     text + &functions + &main
-}
-
-/// The type that elements of `dtype` compute in, as prelude functions are named by it.
-fn compute(dtype: DType) -> &'static str {
-    match dtype {
-        DType::F32 | DType::F16 | DType::BF16 => "f32",
-        DType::F64 => "f64",
-        DType::I8 | DType::I16 | DType::I32 => "i32",
-        DType::U8 | DType::U16 | DType::U32 => "u32",
-        DType::I64 => "i64",
-        DType::U64 => "u64",
-        DType::Bool => "bool",
-    }
-}
-
-/// The four-lane type of that.
-fn lanes(dtype: DType) -> String {
-    format!("vec4<{}>", compute(dtype))
-}
-
-/// The element type of a binding's array. Wide, it holds what four lanes take.
-fn array(dtype: DType, wide: bool) -> String {
-    match (dtype.packing(), wide) {
-        (Packing::Whole, true) => lanes(dtype),
-        (Packing::Whole, false) => compute(dtype).into(),
-        (Packing::Halves, true) => "vec2<u32>".into(),
-        (Packing::Halves, false) | (Packing::Bytes, _) => "u32".into(),
-    }
-}
-
-/// `raw`, elements of a packed type in the low bits of u32 lanes, as lanes that compute.
-fn decode(dtype: DType, raw: String) -> String {
-    match dtype {
-        DType::I8 => format!("sign_extend({raw}, 24u)"),
-        DType::I16 => format!("sign_extend({raw}, 16u)"),
-        DType::F16 => format!("decode_f16({raw})"),
-        DType::BF16 => format!("decode_bf16({raw})"),
-        DType::Bool => format!("{raw} != vec4<u32>(0u)"),
-        _ => raw,
-    }
-}
-
-/// The inverse of [`decode`].
-fn encode(dtype: DType, value: &str) -> String {
-    match dtype {
-        DType::I8 => format!("bitcast<vec4<u32>>({value}) & vec4<u32>(0xffu)"),
-        DType::I16 => format!("bitcast<vec4<u32>>({value}) & vec4<u32>(0xffffu)"),
-        DType::F16 => format!("encode_f16({value})"),
-        DType::BF16 => format!("encode_bf16({value})"),
-        DType::Bool => format!("select(vec4<u32>(0u), vec4<u32>(1u), {value})"),
-        _ => value.into(),
-    }
-}
-
-/// A result of `dtype` that may have more digits than the type: cut off, or rounded.
-fn narrow(dtype: DType, value: String) -> String {
-    match dtype {
-        DType::U8 => format!("({value}) & vec4<u32>(0xffu)"),
-        DType::U16 => format!("({value}) & vec4<u32>(0xffffu)"),
-        DType::I8 => format!("sign_extend(bitcast<vec4<u32>>({value}), 24u)"),
-        DType::I16 => format!("sign_extend(bitcast<vec4<u32>>({value}), 16u)"),
-        DType::F16 => format!("round_f16({value})"),
-        DType::BF16 => format!("round_bf16({value})"),
-        _ => value,
-    }
-}
-
-/// The suffix of functions on packed elements, and the shift from an address to its word.
-fn packed(dtype: DType) -> Option<(&'static str, u32)> {
-    match dtype.packing() {
-        Packing::Whole => None,
-        Packing::Halves => Some(("u16", 1)),
-        Packing::Bytes => Some(("u8", 2)),
-    }
 }
 
 fn slot(slot: Slot) -> String {
@@ -430,38 +357,5 @@ impl Emitter<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// A conversion as Rust's `as` does it: first to what the target computes in, then to its range.
-fn cast(from: DType, to: DType, value: &str) -> String {
-    let (own, target) = (compute(from), compute(to));
-    let bits = |dtype: DType| dtype.size() * 8;
-    let wide = match (own, target) {
-        ("bool", _) => format!("select(vec4<{target}>(0), vec4<{target}>(1), {value})"),
-        ("f32", "bool") => return format!("nonzero_f32({value})"),
-        (_, "bool") => return format!("{value} != {}(0)", lanes(from)),
-        _ if own == target => value.to_string(),
-        // Rounded to odd first, so that the second rounding is as if it were the only one.
-        ("i32" | "u32" | "i64" | "u64", "f32") if to != DType::F32 => format!("odd_{own}_f32({value})"),
-        ("i32" | "u32", "f32") if bits(from) < 24 => format!("vec4<f32>({value})"),
-        ("i32", "u32") | ("u32", "i32") | ("i64", "u64") | ("u64", "i64") => {
-            format!("bitcast<vec4<{target}>>({value})")
-        }
-        _ => format!("cast_{own}_{target}({value})"),
-    };
-    match (from.kind(), to.kind()) {
-        (Kind::Float, Kind::Signed | Kind::Unsigned) if bits(to) < 32 => {
-            // Saturates, where integers among themselves wrap.
-            let (low, high) = match to {
-                DType::I8 => (-128, 127),
-                DType::I16 => (-32768, 32767),
-                DType::U8 => (0, 255),
-                _ => (0, 65535),
-            };
-            format!("clamp({wide}, vec4<{target}>({low}), vec4<{target}>({high}))")
-        }
-        (Kind::Float, Kind::Float) if to == DType::F32 => wide,
-        _ => narrow(to, wide),
     }
 }

@@ -6,6 +6,7 @@ mod golden;
 #[cfg(test)]
 mod portable;
 mod prelude;
+mod types;
 mod workarounds;
 
 pub(crate) use emit::emit;
