@@ -144,7 +144,16 @@ pub trait Element:
 pub trait Numeric: Element {}
 
 /// Floating-point types.
-pub trait Float: Numeric {}
+pub trait Float: Numeric {
+    /// The nearest value of the type.
+    ///
+    /// ```
+    /// use zerostride::{Float, bf16};
+    ///
+    /// assert_eq!(bf16::from_f64(0.1).to_f32(), 0.100097656);
+    /// ```
+    fn from_f64(value: f64) -> Self;
+}
 
 /// Types that bitwise operations work on: the integers, and `bool` as one bit.
 pub trait Bits: Element {}
@@ -167,10 +176,10 @@ macro_rules! elements {
 }
 
 elements! {
-    f32  F32  0.0        [Numeric Float]        |x| f32::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
-    f64  F64  0.0        [Numeric Float]        |x| f64::to_bits(x),        |b| bytemuck::pod_collect_to_vec(b);
-    f16  F16  (f16::ZERO)  [Numeric Float]      |x| f16::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
-    bf16 BF16 (bf16::ZERO) [Numeric Float]      |x| bf16::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
+    f32  F32  0.0        [Numeric]              |x| f32::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
+    f64  F64  0.0        [Numeric]              |x| f64::to_bits(x),        |b| bytemuck::pod_collect_to_vec(b);
+    f16  F16  (f16::ZERO)  [Numeric]            |x| f16::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
+    bf16 BF16 (bf16::ZERO) [Numeric]            |x| bf16::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
     i8   I8   0          [Numeric Bits Integer] |x| (x as u8).into(),  |b| bytemuck::pod_collect_to_vec(b);
     i16  I16  0          [Numeric Bits Integer] |x| (x as u16).into(), |b| bytemuck::pod_collect_to_vec(b);
     i32  I32  0          [Numeric Bits Integer] |x| (x as u32).into(), |b| bytemuck::pod_collect_to_vec(b);
@@ -180,4 +189,19 @@ elements! {
     u32  U32  0          [Numeric Bits Integer] |x| x.into(),          |b| bytemuck::pod_collect_to_vec(b);
     u64  U64  0          [Numeric Bits Integer] |x| x,                 |b| bytemuck::pod_collect_to_vec(b);
     bool Bool false      [Bits]                 |x| x.into(),          |b| b.iter().map(|&x| x != 0).collect();
+}
+
+macro_rules! floats {
+    ($($t:ident |$x:ident| $value:expr;)*) => {$(
+        impl Float for $t {
+            fn from_f64($x: f64) -> Self { $value }
+        }
+    )*};
+}
+
+floats! {
+    f32 |x| x as f32;
+    f64 |x| x;
+    f16 |x| f16::from_f64(x);
+    bf16 |x| bf16::from_f64(x);
 }

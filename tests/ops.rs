@@ -355,3 +355,44 @@ fn select_and_coordinates() {
         assert_eq!(Expr::coordinate([2, 3], -1).to_vec_on(device).unwrap(), [0, 1, 2, 0, 1, 2]);
     });
 }
+
+#[test]
+fn compositions_agree_and_stay_one_kernel() {
+    let mut random = Random(3);
+    let values: Vec<f32> = (0..4000).map(|_| (random.next() as i32) as f32 / (1u32 << 28) as f32).collect();
+    let all = |device: &Device| -> Vec<(&str, Expr<f32>)> {
+        let x = device.upload(&values, [values.len()]).unwrap();
+        let y = x.flip(0).unwrap();
+        vec![
+            ("mul_add", x.mul_add(&y, 0.5)),
+            ("lerp", x.lerp(&y, 0.25)),
+            ("xlogy", x.xlogy(y.abs())),
+            ("logaddexp", x.logaddexp(&y)),
+            ("logit", (x.sigmoid()).logit()),
+            ("leaky_relu", x.leaky_relu(0.01)),
+            ("elu", x.elu(1.5)),
+            ("celu", x.celu(1.5)),
+            ("selu", x.selu()),
+            ("gelu", x.gelu()),
+            ("gelu_tanh", x.gelu_tanh()),
+            ("silu", x.silu()),
+            ("softplus", x.softplus()),
+            ("mish", x.mish()),
+            ("softsign", x.softsign()),
+            ("hardswish", x.hardswish()),
+            ("tanhshrink", x.tanhshrink()),
+            ("threshold", x.threshold(1.0, -1.0)),
+        ]
+    };
+    let expected = all(&Device::cpu());
+    on_every_device(|device| {
+        for ((name, expected), (_, got)) in expected.iter().zip(all(device)) {
+            for (e, g) in expected.to_vec().unwrap().into_iter().zip(got.to_vec().unwrap()) {
+                // A few roundings of numbers up to 64, which sums of parts may cancel.
+                assert!((e - g).abs() <= 64.0 * f32::EPSILON, "{name} on {}: {g} and not {e}", device.name());
+            }
+            let explained = got.explain(device).unwrap();
+            assert!(device.name() == "cpu" || explained.to_string().contains("runs: 1 kernel"));
+        }
+    });
+}

@@ -2,6 +2,7 @@
 
 mod build;
 mod compat;
+mod composed;
 mod node;
 mod op;
 mod operators;

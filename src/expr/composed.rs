@@ -1,0 +1,87 @@
+//! Activations and other functions that are compositions of table ops, so that they fuse into
+//! whatever kernel they stand in. Their accuracy is that of their parts.
+
+use super::{Expr, IntoExpr};
+use crate::dtype::Float;
+
+/// A number as a constant of any float type.
+fn c<T: Float>(value: f64) -> Expr<T> {
+    Expr::scalar(T::from_f64(value))
+}
+
+macro_rules! composed {
+    ($($(#[doc = $doc:literal])+ $name:ident($x:ident $(, $arg:ident)*) [$from:literal $(, $eg:expr)* => $to:literal] = $body:expr;)*) => {
+        /// Activations and other compositions of operations, under the names of PyTorch where it has
+        /// them.
+        impl<T: Float> Expr<T> {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($from), "_f32], [1])?;")]
+            #[doc = concat!("let y = x.", stringify!($name), "(", $(stringify!($eg), ", ",)* ").eval()?.item()?;")]
+            #[doc = concat!("assert!((y - ", stringify!($to), ").abs() < 1e-6, \"{y}\");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self $(, $arg: impl IntoExpr<T>)*) -> Expr<T> {
+                let $x = self;
+                $(let $arg = $arg.into_expr();)*
+                $body
+            }
+        )*}
+    };
+}
+
+composed! {
+    /// `x * b + c`. The product may or may not be rounded before the addition.
+    mul_add(x, b, c) [2.0, 3.0, 4.0 => 10.0] = x * b + c;
+    /// `x + weight * (end - x)`: `x` at weight 0, `end` near weight 1.
+    lerp(x, end, weight) [2.0, 4.0, 0.25 => 2.5] = x + weight * (end - x);
+    /// Radians to degrees.
+    to_degrees(x) [3.0 => 171.88734] = x * c(180.0 / std::f64::consts::PI);
+    /// Degrees to radians.
+    to_radians(x) [90.0 => 1.5707964] = x * c(std::f64::consts::PI / 180.0);
+    /// `x * log(y)`, and 0 where `x` is 0 and `y` is no NaN.
+    xlogy(x, y) [0.0, 0.0 => 0.0] = x.eq(c(0.0)).and(y.is_nan().not()).select(c(0.0), x * y.log());
+    /// `log(exp(x) + exp(y))` without overflow inside.
+    logaddexp(x, y) [0.0, 0.0 => 0.6931472]
+        = x.max(&y) + x.eq(&y).select(c(0.0), -(x - &y).abs()).exp().log1p();
+    /// `log(x / (1 - x))`, the inverse of [`sigmoid`](Self::sigmoid).
+    logit(x) [0.5 => 0.0] = (x / (c(1.0) - x)).log();
+    /// `min(max(x, 0), 6)`.
+    relu6(x) [7.5 => 6.0] = x.clamp(c(0.0), c(6.0));
+    /// `x` above 0, `slope * x` below.
+    leaky_relu(x, slope) [-2.0, 0.01 => -0.02] = x.gt(c(0.0)).select(x, x * slope);
+    /// [`leaky_relu`](Self::leaky_relu) with a slope per element or channel, broadcast.
+    prelu(x, slope) [-2.0, 0.25 => -0.5] = x.leaky_relu(slope);
+    /// `x` above 0, `alpha * (exp(x) - 1)` below.
+    elu(x, alpha) [-1.0, 1.0 => -0.63212055] = x.gt(c(0.0)).select(x, x.expm1() * alpha);
+    /// `x` above 0, `alpha * (exp(x / alpha) - 1)` below.
+    celu(x, alpha) [-1.0, 2.0 => -0.7869387] = x.gt(c(0.0)).select(x, (x / &alpha).expm1() * &alpha);
+    /// [`elu`](Self::elu), scaled so that mean 0 and variance 1 are kept (Klambauer et al., 2017).
+    selu(x) [-1.0 => -1.1113307] = x.elu(c(1.6732632423543772)) * c(1.0507009873554805);
+    /// `x` times the normal distribution's cumulative function, by [`erfc`](Self::erfc).
+    gelu(x) [1.0 => 0.8413447] = x * c(0.5) * (x * c(-std::f64::consts::FRAC_1_SQRT_2)).erfc();
+    /// [`gelu`](Self::gelu) as approximated by tanh (Hendrycks and Gimpel, 2016).
+    gelu_tanh(x) [1.0 => 0.841192]
+        = x * c(0.5) * (c(1.0) + ((x + x * x * x * c(0.044715)) * c(0.7978845608028654)).tanh());
+    /// `x * sigmoid(x)`, also called swish.
+    silu(x) [1.0 => 0.73105857] = x * x.sigmoid();
+    /// `log(1 + exp(x))` without overflow inside.
+    softplus(x) [0.0 => 0.6931472] = x.max(c(0.0)) + (-x.abs()).exp().log1p();
+    /// `x * tanh(softplus(x))`.
+    mish(x) [1.0 => 0.86509836] = x * x.softplus().tanh();
+    /// `x / (1 + |x|)`.
+    softsign(x) [-3.0 => -0.75] = x / (c(1.0) + x.abs());
+    /// `x / 6 + 1/2`, limited to 0 and 1.
+    hardsigmoid(x) [1.5 => 0.75] = (x / c(6.0) + c(0.5)).clamp(c(0.0), c(1.0));
+    /// `x * hardsigmoid(x)`.
+    hardswish(x) [1.5 => 1.125] = x * x.hardsigmoid();
+    /// Limited to `lo..=hi`, as [`clamp`](Self::clamp).
+    hardtanh(x, lo, hi) [1.5, -1.0, 1.0 => 1.0] = x.clamp(lo, hi);
+    /// `x - tanh(x)`.
+    tanhshrink(x) [1.0 => 0.23840584] = x - x.tanh();
+    /// `x` above `limit`, `value` elsewhere.
+    threshold(x, limit, value) [0.5, 1.0, 20.0 => 20.0] = x.gt(limit).select(x, value);
+}
