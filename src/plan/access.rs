@@ -71,7 +71,7 @@ fn linear_rows(collapsed: &Collapsed, operand: usize) -> bool {
 }
 
 /// Whether four rows of the innermost axis are such walks across it: a transposed operand.
-fn linear_columns(collapsed: &Collapsed, operand: usize) -> bool {
+pub(super) fn linear_columns(collapsed: &Collapsed, operand: usize) -> bool {
     let walk = &collapsed.walks[operand];
     let [outer @ .., row, inner] = walk.strides.as_slice() else { return false };
     let aligned = |s: &isize| s % LANES as isize == 0;

@@ -115,7 +115,7 @@ impl fmt::Display for Plan {
         let [gx, gy, gz] = self.launch.groups;
         writeln!(
             f,
-            "grid: {walk}; workgroups {gx} x {gy} x {gz} of {x} x {y} invocations, {} vectors of {LANES} elements each",
+            "grid: {walk}; workgroups {gx} x {gy} x {gz} of {x} x {y} invocations, {} x {LANES} elements each",
             kernel.blocks
         )?;
         let steps: Value = kernel.steps.len() as Value;

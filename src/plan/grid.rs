@@ -15,10 +15,6 @@ const WORKGROUP: u32 = 256;
 /// below it, idle lanes cost more than the divisions of a flat walk.
 const SHORTEST_ROW: usize = 64;
 
-/// Vectors per invocation on software adapters, where starting an invocation costs as much as a
-/// few loads. On a GPU neighbours would then be far apart, so there it is one.
-const SOFTWARE_BLOCKS: u32 = 4;
-
 /// Strides along the inner axis from which on a load per lane touches a cache line per lane.
 const FAR: isize = 16;
 
@@ -45,18 +41,21 @@ pub(super) struct Grid {
     pub blocks: u32,
 }
 
-fn blocks(adapter: Adapter) -> u32 {
-    if adapter.software { SOFTWARE_BLOCKS } else { 1 }
-}
-
 impl Grid {
-    pub(super) fn new(collapsed: &Collapsed, dtype: DType, fresh: bool, adapter: Adapter) -> Grid {
-        Self::rows(collapsed, dtype, fresh, adapter).unwrap_or_else(|| Self::flat(collapsed, adapter))
+    /// Lays out a grid. `tiles` says that some operand can be loaded for four rows at once.
+    pub(super) fn new(
+        collapsed: &Collapsed,
+        dtype: DType,
+        fresh: bool,
+        tiles: bool,
+        adapter: Adapter,
+    ) -> Grid {
+        Self::rows(collapsed, dtype, fresh, tiles, adapter).unwrap_or_else(|| Self::flat(collapsed, adapter))
     }
 
     fn flat(collapsed: &Collapsed, adapter: Adapter) -> Grid {
         let count: usize = collapsed.lengths.iter().product();
-        let blocks = blocks(adapter);
+        let blocks = adapter.blocks;
         let groups = count.div_ceil(LANES * (WORKGROUP * blocks) as usize) as u32;
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(adapter.groups).max(1);
@@ -65,7 +64,7 @@ impl Grid {
     }
 
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.
-    fn rows(collapsed: &Collapsed, dtype: DType, fresh: bool, adapter: Adapter) -> Option<Grid> {
+    fn rows(collapsed: &Collapsed, dtype: DType, fresh: bool, tiles: bool, adapter: Adapter) -> Option<Grid> {
         let [outer @ .., rows, inner] = collapsed.lengths.as_slice() else { return None };
         let aligned = inner % LANES == 0;
         // Rows of packed elements that do not end with a word would share words.
@@ -79,7 +78,8 @@ impl Grid {
         let vectors = inner.div_ceil(LANES);
         let far = |strides: &[isize]| strides.last().is_some_and(|s| s.abs() >= FAR);
         let scattered = collapsed.walks.iter().any(|walk| far(&walk.strides));
-        let per_invocation = blocks(adapter);
+        // More rows per invocation pay off where they share loads.
+        let blocks = if tiles { adapter.blocks } else { 1 };
         // The smallest of few forms that covers an axis, so that few kernels are compiled: along
         // the rows where lanes are scattered across them, along the inner axis else.
         let form = |length: usize, most: u32| {
@@ -87,7 +87,7 @@ impl Grid {
             [1, 4, 16, 64, WORKGROUP].into_iter().find(fits).unwrap_or(most)
         };
         let (width, height) = if scattered {
-            let height = form(rows.div_ceil(per_invocation as usize), 64);
+            let height = form(rows.div_ceil(blocks as usize), 64);
             (WORKGROUP / height, height)
         } else {
             let width = form(vectors, WORKGROUP);
@@ -96,7 +96,7 @@ impl Grid {
 
         let limit = adapter.groups as usize;
         let x = vectors.div_ceil(width as usize);
-        let mut y = rows.div_ceil((height * per_invocation) as usize);
+        let mut y = rows.div_ceil((height * blocks) as usize);
         let mut z: usize = outer.iter().product();
         if outer.is_empty() {
             z = y.div_ceil(limit);
@@ -107,7 +107,7 @@ impl Grid {
             workgroup: [width, height],
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
-            blocks: per_invocation,
+            blocks,
         })
     }
 }

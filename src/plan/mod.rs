@@ -97,8 +97,9 @@ pub(crate) struct Adapter {
     pub bindings: u32,
     /// Whether subnormal results are flushed to zero.
     pub flushes: bool,
-    /// Whether it runs on the host's processor.
-    pub software: bool,
+    /// Vectors per invocation that pay off: 1 on a GPU, where neighbours should stay next to each
+    /// other, more where starting an invocation costs as much as a few loads.
+    pub blocks: u32,
 }
 
 /// Where the result goes.
@@ -113,9 +114,9 @@ pub(crate) enum Destination<'a> {
 impl Plan {
     /// Plans a program over a non-empty shape.
     pub(crate) fn new(program: &Program, to: Destination<'_>, adapter: Adapter) -> Result<Plan> {
-        let fresh = Layout::contiguous(&program.shape)?;
+        let row_major = Layout::contiguous(&program.shape)?;
         let output = match to {
-            Destination::Fresh => &fresh,
+            Destination::Fresh => &row_major,
             Destination::Into(_, layout) => layout,
         };
         let layouts: Vec<&Layout> =
@@ -131,15 +132,22 @@ impl Plan {
             );
         }
 
-        let grid = grid::Grid::new(&collapsed, program.dtype, matches!(to, Destination::Fresh), adapter);
         let reads_output = |source: &Source| match (source, to) {
             (Source::Tensor(source), Destination::Into(storage, _)) => source.same(storage),
             _ => false,
         };
+        let tile = |i: usize| {
+            let input = &program.inputs[i];
+            let elsewhere = matches!(&input.source, Source::Tensor(_)) && !reads_output(&input.source);
+            elsewhere && input.dtype.packing() == Packing::Whole && access::linear_columns(&collapsed, i + 1)
+        };
+        let tiles = adapter.blocks as usize == LANES && (0..program.inputs.len()).any(tile);
+        let fresh = matches!(to, Destination::Fresh);
+        let grid = grid::Grid::new(&collapsed, program.dtype, fresh, tiles, adapter);
 
         // An array has one element type, so operands in the output's binding are wide only if all
         // of them and the store are.
-        let mut store = access::store(&collapsed, grid.walk, program.dtype, matches!(to, Destination::Fresh));
+        let mut store = access::store(&collapsed, grid.walk, program.dtype, fresh);
         let wide_input = |i: usize| access::load(&collapsed, i + 1, grid.walk, false) == Access::Vector;
         let aliased = |i: usize| reads_output(&program.inputs[i].source);
         let aliases_wide = (0..program.inputs.len()).filter(|&i| aliased(i)).all(wide_input);
@@ -155,10 +163,7 @@ impl Plan {
         let mut storages: Vec<Storage> = Vec::new();
         let mut operands = Vec::with_capacity(program.inputs.len());
         for (i, input) in program.inputs.iter().enumerate() {
-            let tiles = grid.blocks as usize == LANES
-                && input.dtype.packing() == Packing::Whole
-                && matches!(&input.source, source @ Source::Tensor(_) if !reads_output(source));
-            let load = access::load(&collapsed, i + 1, grid.walk, tiles);
+            let load = access::load(&collapsed, i + 1, grid.walk, tiles && tile(i));
             let place = match &input.source {
                 Source::Scalar(_) => Place::Scalar,
                 Source::Index(_) => Place::Index,

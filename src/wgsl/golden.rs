@@ -10,8 +10,8 @@ use crate::expr::{Program, Source};
 use crate::plan::{Adapter, Destination, Plan};
 use crate::{Device, Expr, Tensor};
 
-const ADAPTER: Adapter = Adapter { groups: 65535, bindings: 8, flushes: false, software: false };
-const SOFTWARE: Adapter = Adapter { software: true, ..ADAPTER };
+const ADAPTER: Adapter = Adapter { groups: 65535, bindings: 8, flushes: false, blocks: 1 };
+const LLVMPIPE: Adapter = Adapter { blocks: 4, ..ADAPTER };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
     kernel_on(ADAPTER, expr)
@@ -53,10 +53,10 @@ fn kernels_in_the_tree() {
         ("batch_channel", kernel(&(zeros::<f32, 4>([2, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
         ("compare_and_select", kernel(&a.gt(&row).select(a.index(1).cast::<f32>(), &column))),
         ("mask", kernel(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
-        ("same_shape_software", kernel_on(SOFTWARE, &(&a + &b))),
+        ("same_shape_llvmpipe", kernel_on(LLVMPIPE, &(&a + &b))),
         (
-            "transposed_software",
-            kernel_on(SOFTWARE, &(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1).unwrap())),
+            "transposed_llvmpipe",
+            kernel_on(LLVMPIPE, &(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1).unwrap())),
         ),
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second, &(&every_second + 1.0))),

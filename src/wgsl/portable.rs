@@ -47,9 +47,8 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
             destinations.push(Destination::Into(storage, target.layout()));
         }
         for to in destinations {
-            for software in [false, true] {
-                // SwiftShader is both.
-                let adapter = Adapter { groups: 65535, bindings: 8, flushes: software, software };
+            for (flushes, blocks) in [(false, 1), (true, 4)] {
+                let adapter = Adapter { groups: 65535, bindings: 8, flushes, blocks };
                 let text = emit(&Plan::new(&program, to, adapter).unwrap().kernel);
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;
