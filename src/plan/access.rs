@@ -75,7 +75,12 @@ pub(super) fn linear_columns(collapsed: &Collapsed, operand: usize) -> bool {
     let walk = &collapsed.walks[operand];
     let [outer @ .., row, inner] = walk.strides.as_slice() else { return false };
     let aligned = |s: &isize| s % LANES as isize == 0;
-    *row == 1 && walk.offset.is_multiple_of(LANES) && aligned(inner) && outer.iter().all(aligned)
+    // An inner stride of 0 is a splat, which needs no turning.
+    *row == 1
+        && *inner != 0
+        && walk.offset.is_multiple_of(LANES)
+        && aligned(inner)
+        && outer.iter().all(aligned)
 }
 
 /// How an operand is loaded. `tiles` says that invocations compute four rows each, and that the
