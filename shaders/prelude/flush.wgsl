@@ -4,8 +4,8 @@
 // 2^-26 (1 - 2^-24): from here on a result 2^100 times as large rounds to 2^-126.
 const LEAST_F32: f32 = 1.4901160e-8;
 
-// The same for 8 bits: 2^-26 (1 - 2^-9).
-const LEAST_BF16: f32 = 1.4872057e-8;
+// The same for 8 bits: 2^-26 (1 - 2^-8).
+const LEAST_BF16: f32 = 1.4842953532934189e-08;
 
 fn keep_least_f32(value: vec4<f32>, scaled: vec4<f32>, from_here: f32) -> vec4<f32> {
     let rounds_up = (abs(scaled) >= vec4<f32>(from_here)) & (abs(scaled) <= vec4<f32>(1.4901161e-8));
