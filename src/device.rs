@@ -295,7 +295,12 @@ impl Device {
 
     /// Whether every tensor of an expression lives here.
     pub(crate) fn agrees<T: Element>(&self, expr: &Expr<T>) -> Result<()> {
-        match expr.backends()?.iter().find(|backend| !same_backend(backend, &self.0)) {
+        self.is_that_of(&expr.backends()?)
+    }
+
+    /// Whether these are all this device.
+    pub(crate) fn is_that_of(&self, backends: &[Arc<dyn Backend>]) -> Result<()> {
+        match backends.iter().find(|backend| !same_backend(backend, &self.0)) {
             None => Ok(()),
             Some(backend) => bail!(
                 Device,

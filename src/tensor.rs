@@ -255,8 +255,15 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn eval(&self) -> Result<Tensor<T>> {
-        let device = self.device().map_err(|e| e.at(Location::caller()))?;
-        self.eval_on(&device)
+        let at = Location::caller();
+        let backends = self.backends()?;
+        let Some(first) = backends.first() else {
+            let text = "an expression without tensors has no device: use eval_on and name one";
+            return Err(Error::new(crate::ErrorKind::Device, text).at(at));
+        };
+        let device = Device::from_backend(first.clone());
+        device.is_that_of(&backends).map_err(|e| e.at(at))?;
+        self.run(&device)
     }
 
     /// Runs the expression on a device, which its tensors, if any, must live on.
@@ -266,6 +273,11 @@ impl<T: Element> Expr<T> {
     #[track_caller]
     pub fn eval_on(&self, device: &Device) -> Result<Tensor<T>> {
         device.agrees(self).map_err(|e| e.at(Location::caller()))?;
+        self.run(device)
+    }
+
+    /// Runs the expression on the device of its tensors.
+    fn run(&self, device: &Device) -> Result<Tensor<T>> {
         let node = self.node()?;
         let program = Program::new(node, &node.shape)?;
         let layout = Layout::contiguous(&node.shape)?;
@@ -326,14 +338,6 @@ impl<T: Element> Expr<T> {
         let (plan, wgsl) = device.backend().explain(&program)?;
         let text = format!("{}device: {}\n{plan}", program.describe(), device.name());
         Ok(Explain { text, wgsl })
-    }
-
-    /// The device of the tensors in this expression.
-    fn device(&self) -> Result<Device> {
-        match self.backends()?.into_iter().next() {
-            Some(backend) => Ok(Device::from_backend(backend)),
-            None => bail!(Device, "an expression without tensors has no device: use eval_on and name one"),
-        }
     }
 }
 

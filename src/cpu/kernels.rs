@@ -135,8 +135,8 @@ macro_rules! wide {
     ($($t:ident)*) => {$(
         impl ToOdd for $t {
             fn odd(self) -> f32 {
-                let excess = (128 - i128::from(self).unsigned_abs().leading_zeros()).saturating_sub(24);
                 let magnitude = i128::from(self).unsigned_abs();
+                let excess = (128 - magnitude.leading_zeros()).saturating_sub(24);
                 let sticky = u128::from((magnitude >> excess) << excess != magnitude);
                 let odd = (((magnitude >> excess) | sticky) << excess) as f32;
                 if i128::from(self) < 0 { -odd } else { odd }

@@ -28,15 +28,6 @@ impl Drop for Buffer {
     }
 }
 
-/// The bytes that elements of `program` take.
-fn size_of(program: &Program) -> Result<usize> {
-    let count = program.shape.count()?;
-    match count.checked_mul(program.dtype.size()) {
-        Some(bytes) => Ok(bytes),
-        None => bail!(Overflow, "the size of {} {} in bytes overflows", program.shape, program.dtype),
-    }
-}
-
 fn buffer(storage: &Storage) -> Result<Arc<Buffer>> {
     let foreign = || Error::new(ErrorKind::Device, "a tensor of another device reached the CPU");
     storage.buffer.clone().downcast::<Buffer>().map_err(|_| foreign())
@@ -107,7 +98,7 @@ impl Backend for CpuDevice {
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
-        let bytes = size_of(program)?;
+        let bytes = program.byte_size()?;
         let mut words = memory::take(bytes)?;
         run(program, Target::New(&mut bytemuck::cast_slice_mut(&mut words)[..bytes]))?;
         Ok(Storage::new(self, bytes / program.dtype.size(), Buffer(RwLock::new(words))))
@@ -123,10 +114,10 @@ impl Backend for CpuDevice {
             && !program.inputs.iter().any(|input| elsewhere(&input.source, &input.layout));
         if direct {
             let start = layout.offset() * size;
-            let range = start..start + size_of(&program)?;
+            let range = start..start + program.byte_size()?;
             return run(&program, Target::Into(storage, range));
         }
-        let bytes = size_of(&program)?;
+        let bytes = program.byte_size()?;
         let mut result = memory::take(bytes)?;
         let result = &mut bytemuck::cast_slice_mut(&mut result)[..bytes];
         run(&program, Target::New(result))?;

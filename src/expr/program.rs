@@ -87,6 +87,14 @@ impl Program {
         Program::new(&product, &product.shape)
     }
 
+    /// The bytes that the result takes.
+    pub(crate) fn byte_size(&self) -> Result<usize> {
+        match self.shape.count()?.checked_mul(self.dtype.size()) {
+            Some(bytes) => Ok(bytes),
+            None => bail!(Overflow, "the size of {} {} in bytes overflows", self.shape, self.dtype),
+        }
+    }
+
     pub(crate) fn dtype_of(&self, value: Value) -> DType {
         match (value as usize).checked_sub(self.inputs.len()) {
             None => self.inputs[value as usize].dtype,

@@ -176,9 +176,7 @@ impl Backend for Gpu {
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
-        let Some(bytes) = program.shape.count()?.checked_mul(program.dtype.size()) else {
-            bail!(Overflow, "the size of {} {} in bytes overflows", program.shape, program.dtype);
-        };
+        let bytes = program.byte_size()?;
         self.supports_all(program)?;
         let result = self.allocate(bytes)?;
         if !Plan::is_empty(&program.shape) {

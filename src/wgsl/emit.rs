@@ -97,9 +97,7 @@ impl Emitter<'_> {
         }
         writeln!(self.text, "fn vector({parameters}) {{")?;
         self.vector("row", "z")?;
-        writeln!(self.text, "}}\n\n{entry}")?;
-        self.text.truncate(self.text.trim_end().len());
-        self.text.push('\n');
+        write!(self.text, "}}\n\n{entry}")?;
         match kernel.walk {
             Walk::Flat => {
                 let step = kernel.blocks * 4;
@@ -249,7 +247,6 @@ impl Emitter<'_> {
         let dtype = operand.dtype;
         let value = match (operand.place, operand.access) {
             (Place::Scalar, _) => match dtype {
-                DType::U32 | DType::Bool => decode(dtype, format!("vec4<u32>(p.scalar{i})")),
                 DType::F32 | DType::I32 => format!("vec4<{0}>(bitcast<{0}>(p.scalar{i}))", compute(dtype)),
                 DType::I64 | DType::U64 | DType::F64 => {
                     let word = format!("(u64(p.scalar{i}_high) << 32u) | u64(p.scalar{i})");
