@@ -8,7 +8,7 @@ mod values;
 #[path = "../examples/conformance/verdict.rs"]
 mod verdict;
 
-use common::{Random, adapters, on_every_device, ulps};
+use common::{Random, adapters, on_every_device};
 use serde_json::Value;
 use verdict::Verdict;
 use zerostride::{DType, Device, Element, ErrorKind, Expr, Operation, bf16, f16, operations};
@@ -31,25 +31,6 @@ fn verified_answers() {
         }
         assert!(checked >= 400, "only {checked} lines were checked on {}", device.name());
     });
-}
-
-/// The one type that adapters do not compute yet.
-#[test]
-fn verified_answers_of_f64_on_the_cpu() {
-    let lines: Vec<&str> = include_str!("data/values_f64.jsonl").lines().collect();
-    assert!(lines.len() > 75);
-    for line in lines {
-        let case: Value = serde_json::from_str(line).unwrap();
-        if let Verdict::Failed(how) | Verdict::Skipped(how) = values::check(&Device::cpu(), &case) {
-            panic!("{}: {how}", case["op"]);
-        }
-    }
-    for device in adapters() {
-        let message = device.zeros::<f64>([1]).unwrap_err().to_string();
-        let lacks = format!("f64 needs the feature SHADER_F64, which {} lacks", device.name());
-        let has = format!("f64 is computed by the CPU path only, and not on {}", device.name());
-        assert!(message.starts_with(&lacks) || message.starts_with(&has), "{message}");
-    }
 }
 
 /// Values at which functions change their ways, and random ones of every magnitude.
@@ -140,61 +121,50 @@ halves! {
     bf16 |a, b| ranks(flushed(a), flushed(b));
 }
 
-impl Samples for f32 {
-    fn edges() -> Vec<f32> {
-        let positive = [
-            0.0,
-            f32::MIN_POSITIVE,
-            1e-30,
-            1e-7,
-            0.1,
-            0.25,
-            0.5,
-            0.624,
-            0.626,
-            0.75,
-            1.0,
-            1.5,
-            2.0,
-            2.5,
-            3.0,
-            std::f32::consts::FRAC_PI_2,
-            std::f32::consts::PI,
-            7.5,
-            10.0,
-            20.0,
-            88.7,
-            89.0,
-            100.0,
-            6000.5,
-            65535.5,
-            8388607.5,
-            16777216.0,
-            2147483648.0,
-            4294967296.0,
-            1e15,
-            1e30,
-            f32::MAX,
-            f32::INFINITY,
-        ];
-        let negative = positive.iter().map(|x| -x);
-        positive.iter().copied().chain(negative).chain([f32::NAN, 1.0 - f32::EPSILON / 2.0]).collect()
-    }
-    fn random(random: &mut Random) -> f32 {
-        loop {
-            let x = match random.below(3) {
-                0 => f32::from_bits(random.next() as u32),
-                1 => (random.next() as i32) as f32 / (1u64 << 20) as f32,
-                _ => (random.next() as i32) as f32 / (1u64 << 31) as f32,
-            };
-            if kept(x) {
-                return x;
+macro_rules! floats {
+    ($($t:ident $int:ident |$random:ident| $any:expr;)*) => {$(
+        impl Samples for $t {
+            fn edges() -> Vec<$t> {
+                let bends = [
+                    0.0, 1e-30, 1e-7, 0.1, 0.25, 0.5, 0.624, 0.626, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 7.5, 10.0, 20.0,
+                    88.7, 89.0, 100.0, 709.0, 6000.5, 65535.5, 8388607.5, 16777216.0, 2147483648.0, 4294967296.0,
+                    1e15, 1e19, 1e30,
+                ];
+                let angles = [std::$t::consts::FRAC_PI_2, std::$t::consts::PI];
+                let ends = [$t::MIN_POSITIVE, $t::MAX, $t::INFINITY];
+                let positive = || bends.into_iter().chain(angles).chain(ends);
+                positive().chain(positive().map(|x: $t| -x)).chain([$t::NAN, 1.0 - $t::EPSILON / 2.0]).collect()
+            }
+            fn random($random: &mut Random) -> $t {
+                loop {
+                    let x = match $random.below(3) {
+                        0 => $any,
+                        1 => ($random.next() as $int) as $t / (1u64 << ($int::BITS - 12)) as $t,
+                        _ => ($random.next() as $int) as $t / (1u64 << ($int::BITS - 1)) as $t,
+                    };
+                    if !(x.abs() < $t::MIN_POSITIVE) || x == 0.0 {
+                        return x;
+                    }
+                }
+            }
+            fn distance(a: $t, b: $t) -> u64 {
+                // Subnormals may be flushed.
+                let rank = |x: $t| {
+                    let magnitude = if x.abs() < $t::MIN_POSITIVE { 0 } else { x.abs().to_bits() as i64 };
+                    if x < 0.0 { -magnitude } else { magnitude }
+                };
+                match (a.is_nan(), b.is_nan()) {
+                    (true, true) => 0,
+                    (false, false) => rank(a).abs_diff(rank(b)),
+                    _ => u64::MAX,
+                }
             }
         }
-    }
-    fn distance(a: f32, b: f32) -> u64 {
-        ulps(a, b)
-    }
+    )*};
+}
+floats! {
+    f32 i32 |random| f32::from_bits(random.next() as u32);
+    f64 i64 |random| f64::from_bits(random.next());
 }
 
 /// Operands: every combination of edges, then random ones; of one operand, every value there is.
@@ -223,7 +193,8 @@ fn lacks<T: Samples>(device: &Device) -> bool {
     match device.zeros::<T>([1]) {
         Ok(_) => false,
         Err(error) => {
-            let text = format!("{} needs the feature SHADER_INT64, which {} lacks", T::DTYPE, device.name());
+            let features = if T::DTYPE == DType::F64 { "SHADER_F64 | SHADER_INT64" } else { "SHADER_INT64" };
+            let text = format!("{} needs the feature {features}, which {} lacks", T::DTYPE, device.name());
             assert!(error.kind() == ErrorKind::Limit && error.message().starts_with(&text), "{error}");
             true
         }
@@ -245,14 +216,16 @@ fn sweep<T: Samples, R: Samples>(op: &Operation, device: &Device) -> Option<Stri
     let distances = expected.iter().zip(&got).map(|(&e, &g)| R::distance(e, g));
     let (i, worst) = distances.enumerate().max_by_key(|&(_, distance)| distance)?;
     let operands: Vec<T> = lists.iter().map(|list| list[i]).collect();
-    (worst > u64::from(op.ulp(T::DTYPE))).then(|| {
+    // Of inexact functions tests/accuracy.rs holds the bound, against a better reference: two results
+    // within it may be twice as far apart, and of another unit near zeros.
+    let apart = if op.ulp_from() > 0.0 { u64::MAX } else { 2 * u64::from(op.ulp(T::DTYPE)) };
+    (worst > apart).then(|| {
         format!(
-            "{} of {operands:?} on {}: {:?}, on the CPU {:?}, {worst} ulp of {}",
+            "{} of {operands:?} on {}: {:?}, on the CPU {:?}, {worst} ulp of {apart}",
             op.name,
             device.name(),
             got[i],
-            expected[i],
-            op.ulp(T::DTYPE)
+            expected[i]
         )
     })
 }
@@ -280,6 +253,7 @@ macro_rules! sweeps {
 }
 sweeps! {
     every_op_on_f32 f32;
+    every_op_on_f64 f64;
     every_op_on_f16 f16;
     every_op_on_bf16 bf16;
     every_op_on_i8 i8;
@@ -311,13 +285,14 @@ fn casts_from<T: Samples>(device: &Device) {
             }
         })*};
     }
-    to!(f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool);
+    to!(f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool);
 }
 
 #[test]
 fn every_cast() {
     on_every_device(|device| {
         casts_from::<f32>(device);
+        casts_from::<f64>(device);
         casts_from::<f16>(device);
         casts_from::<bf16>(device);
         casts_from::<i8>(device);
@@ -366,9 +341,6 @@ fn compositions_agree_and_stay_one_kernel() {
         vec![
             ("mul_add", x.mul_add(&y, 0.5)),
             ("lerp", x.lerp(&y, 0.25)),
-            ("xlogy", x.xlogy(y.abs())),
-            ("logaddexp", x.logaddexp(&y)),
-            ("logit", (x.abs() / 16.0 + 0.125).logit()),
             ("leaky_relu", x.leaky_relu(0.01)),
             ("elu", x.elu(1.5)),
             ("celu", x.celu(1.5)),

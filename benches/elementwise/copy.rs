@@ -11,21 +11,26 @@ pub(crate) enum Copier {
     Adapter { device: wgpu::Device, queue: wgpu::Queue, buffers: RefCell<Option<[wgpu::Buffer; 2]>> },
 }
 
+/// The adapter that a device of the crate is of, opened without the crate.
+pub(crate) fn raw_device(name: &str) -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let same = |adapter: &wgpu::Adapter| {
+        let info = adapter.get_info();
+        name == format!("{} ({})", info.name, info.backend.to_str())
+    };
+    let adapter = adapters.into_iter().find(same).ok_or("the adapter is not found again")?;
+    let descriptor = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
+    Ok(pollster::block_on(adapter.request_device(&descriptor))?)
+}
+
 impl Copier {
     pub(crate) fn new(device: &Device) -> Result<Copier, Box<dyn std::error::Error>> {
         let name = device.name();
         if name == "cpu" {
             return Ok(Copier::Memory(RefCell::default()));
         }
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-        let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-        let same = |adapter: &wgpu::Adapter| {
-            let info = adapter.get_info();
-            name == format!("{} ({})", info.name, info.backend.to_str())
-        };
-        let adapter = adapters.into_iter().find(same).ok_or("the adapter is not found again")?;
-        let descriptor = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
-        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))?;
+        let (device, queue) = raw_device(&name)?;
         Ok(Copier::Adapter { device, queue, buffers: RefCell::default() })
     }
 

@@ -1,38 +1,41 @@
 // Floats: NaN, zeros and comparisons. NaN is tested by its bits, because some compilers assume
 // that there is none and fold `x != x` to false, and builtins may or may not return it.
+//
+// As all files of this folder that name f32 and no constants of its own, this one is read twice:
+// for f64 with f64 and u64 in place of f32 and u32. What differs otherwise is in f32/ and f64/.
 
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
 
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
+    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
 }
 
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) > vec4<u32>(0x7f800000u);
+    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
 }
 
 fn is_inf_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) == vec4<u32>(0x7f800000u);
+    return magnitude_bits_f32(x) == vec4<u32>(INFINITE_f32);
 }
 
 fn is_finite_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) < vec4<u32>(0x7f800000u);
+    return magnitude_bits_f32(x) < vec4<u32>(INFINITE_f32);
 }
 
 // NaN, made where no compiler can fold it: from an operand.
 fn nan_f32(from_any: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(from_any) | vec4<u32>(0x7fc00000u));
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(from_any) | vec4<u32>(QUIET_f32));
 }
 
 fn inf_f32(sign_of: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>((bitcast<vec4<u32>>(sign_of) & vec4<u32>(0x80000000u)) | vec4<u32>(0x7f800000u));
+    return bitcast<vec4<f32>>((bitcast<vec4<u32>>(sign_of) & vec4<u32>(SIGN_f32)) | vec4<u32>(INFINITE_f32));
 }
 
 // The magnitude of `x` with the sign of `sign_of`.
 fn copysign_f32(x: vec4<f32>, sign_of: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(magnitude_bits_f32(x) | (bitcast<vec4<u32>>(sign_of) & vec4<u32>(0x80000000u)));
+    return bitcast<vec4<f32>>(magnitude_bits_f32(x) | (bitcast<vec4<u32>>(sign_of) & vec4<u32>(SIGN_f32)));
 }
 
 fn eq_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
@@ -95,10 +98,25 @@ fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {
 }
 
 fn signbit_f32(x: vec4<f32>) -> vec4<bool> {
-    return (bits_f32(x) >> vec4<u32>(31u)) != vec4<u32>(0u);
+    return (bits_f32(x) & vec4<u32>(SIGN_f32)) != vec4<u32>(0);
 }
 
-// The leading 12 bits of the significand.
-fn cut_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits_f32(x) & vec4<u32>(0xfffff000u));
+fn nonzero_f32(x: vec4<f32>) -> vec4<bool> {
+    return magnitude_bits_f32(x) != vec4<u32>(0);
+}
+
+// The neighbour of `a` on the way to `b`, of floats by their bits, with `sign` the bit of the sign.
+fn next_u32(a: vec4<u32>, b: vec4<u32>, sign: u32) -> vec4<u32> {
+    let x = a & vec4<u32>(sign - 1);
+    let y = b & vec4<u32>(sign - 1);
+    let across = ((a ^ b) & vec4<u32>(sign)) != vec4<u32>(0);
+    let stepped = select(x - 1, x + 1, !across & (y > x)) | (a & vec4<u32>(sign));
+    let from_zero = (b & vec4<u32>(sign)) | vec4<u32>(1);
+    let there = (x == y) & (!across | (x == vec4<u32>(0)));
+    return select(select(stepped, from_zero, x == vec4<u32>(0)), b, there);
+}
+
+fn nextafter_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    let next = bitcast<vec4<f32>>(next_u32(bits_f32(a), bits_f32(b), SIGN_f32));
+    return select(select(next, nan_f32(a), is_nan_f32(a)), nan_f32(b), is_nan_f32(b));
 }

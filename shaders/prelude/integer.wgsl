@@ -151,3 +151,38 @@ fn reverse_bits_u32(x: vec4<u32>, width: u32) -> vec4<u32> {
 fn reverse_bits_i32(x: vec4<i32>, width: u32) -> vec4<i32> {
     return bitcast<vec4<i32>>(reverse_bits_u32(bitcast<vec4<u32>>(x), width));
 }
+
+// Euclid's algorithm.
+fn gcd_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    var x = a;
+    var y = b;
+    while (any(y != vec4<u32>(0u))) {
+        let rest = rem_u32(x, y);
+        x = select(y, x, y == vec4<u32>(0u));
+        y = rest;
+    }
+    return x;
+}
+
+fn gcd_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    return bitcast<vec4<i32>>(gcd_u32(magnitude_i32(a), magnitude_i32(b)));
+}
+
+fn lcm_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    return div_u32(a, gcd_u32(a, b)) * b;
+}
+
+fn lcm_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    return bitcast<vec4<i32>>(lcm_u32(magnitude_i32(a), magnitude_i32(b)));
+}
+
+// Of the low `width` bits.
+fn rotate_left_u32(a: vec4<u32>, b: vec4<u32>, width: u32) -> vec4<u32> {
+    let bits = a & vec4<u32>(0xffffffffu >> (32u - width));
+    let up = b & vec4<u32>(width - 1u);
+    return (bits << up) | (bits >> ((vec4<u32>(width) - up) & vec4<u32>(width - 1u)));
+}
+
+fn rotate_left_i32(a: vec4<i32>, b: vec4<i32>, width: u32) -> vec4<i32> {
+    return bitcast<vec4<i32>>(rotate_left_u32(bitcast<vec4<u32>>(a), bitcast<vec4<u32>>(b), width));
+}

@@ -235,3 +235,35 @@ fn reverse_bits_u64(x: vec4<u64>, width: u32) -> vec4<u64> {
 fn reverse_bits_i64(x: vec4<i64>, width: u32) -> vec4<i64> {
     return bitcast<vec4<i64>>(reverse_bits_u64(bitcast<vec4<u64>>(x), width));
 }
+
+fn gcd_u64(a: vec4<u64>, b: vec4<u64>) -> vec4<u64> {
+    var x = a;
+    var y = b;
+    while (any(y != vec4<u64>(0lu))) {
+        let rest = rem_u64(x, y);
+        x = select(y, x, y == vec4<u64>(0lu));
+        y = rest;
+    }
+    return x;
+}
+
+fn gcd_i64(a: vec4<i64>, b: vec4<i64>) -> vec4<i64> {
+    return bitcast<vec4<i64>>(gcd_u64(magnitude_i64(a), magnitude_i64(b)));
+}
+
+fn lcm_u64(a: vec4<u64>, b: vec4<u64>) -> vec4<u64> {
+    return div_u64(a, gcd_u64(a, b)) * b;
+}
+
+fn lcm_i64(a: vec4<i64>, b: vec4<i64>) -> vec4<i64> {
+    return bitcast<vec4<i64>>(lcm_u64(magnitude_i64(a), magnitude_i64(b)));
+}
+
+fn rotate_left_u64(a: vec4<u64>, b: vec4<u64>, width: u32) -> vec4<u64> {
+    let up = low_u64(b) & vec4<u32>(63u);
+    return (a << up) | (a >> ((vec4<u32>(64u) - up) & vec4<u32>(63u)));
+}
+
+fn rotate_left_i64(a: vec4<i64>, b: vec4<i64>, width: u32) -> vec4<i64> {
+    return bitcast<vec4<i64>>(rotate_left_u64(bitcast<vec4<u64>>(a), bitcast<vec4<u64>>(b), width));
+}

@@ -27,7 +27,13 @@ macro_rules! lanes {
 }
 
 lanes! { f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 }
+/// f16 and bf16 as they are.
+struct StoredF16;
+struct StoredBf16;
+
 lanes! {
+    StoredF16 as f16 computes f16 |m| m, |x| x;
+    StoredBf16 as bf16 computes bf16 |m| m, |x| x;
     f16 as f16 computes f32 |m| m.to_f32(), |x| f16::from_f32(x);
     bf16 as bf16 computes f32 |m| m.to_f32(), |x| bf16::from_f32(x);
     bool as u8 computes bool |m| m != 0, |x| u8::from(x);
@@ -66,7 +72,8 @@ fn map3<A: Lane, T: Lane, R: Lane>(
 /// Dispatches an op of the table on the type of its operands. A pair of op and type that the
 /// table lacks cannot be built, as the builder's bounds come from the same rows.
 macro_rules! table {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt for $class:ident -> $gives:ident $(within $ulp:literal)?,
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt for $class:ident -> $gives:ident
+        $(within $ulp:literal $(above $from:literal)?)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         fn table(step: &Step, args: &[&[u8]], out: &mut [u8]) {
             match step.op {
@@ -80,6 +87,7 @@ macro_rules! table {
 }
 macro_rules! row {
     (float $($rest:tt)*) => { row!(@ [F32 f32, F16 f16, BF16 bf16, F64 f64] $($rest)*) };
+    (stored $($rest:tt)*) => { row!(@ [F32 f32, F16 StoredF16, BF16 StoredBf16, F64 f64] $($rest)*) };
     (int $($rest:tt)*) => { row!(@ [I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64] $($rest)*) };
     (bool $($rest:tt)*) => { row!(@ [Bool bool] $($rest)*) };
     (@ [$($tag:ident $t:ident),+] $gives:ident $arity:tt $dtype:expr, $args:expr, $out:expr, $cpu:expr) => {

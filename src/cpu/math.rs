@@ -3,6 +3,8 @@
 
 use std::ops::{Add, Div, Neg, Rem, Sub};
 
+use crate::dtype::{bf16, f16};
+
 /// Floats that compute: f32 for itself and for narrower types, and f64.
 pub(super) trait Real:
     Copy
@@ -94,7 +96,8 @@ functions! {
     cbrt(x) = x.cbrt();
     exp(x) = x.exp();
     exp2(x) = x.exp2();
-    exp10(x) = libm::exp10(x);
+    // More accurate than libm::exp10.
+    exp10(x) = 10_f64.powf(x);
     expm1(x) = x.exp_m1();
     log(x) = x.ln();
     log2(x) = x.log2();
@@ -115,11 +118,95 @@ functions! {
     atanh(x) = libm::atanh(x);
     erf(x) = libm::erf(x);
     erfc(x) = libm::erfc(x);
+    // Of gamma where that has its zeros, as libm::lgamma takes a difference there.
+    lgamma(x) = match () {
+        () if x < 0.0 && x == x.floor() => f64::INFINITY,
+        () if -20.0 < x && x < -2.0 => libm::tgamma(x).abs().ln(),
+        () => libm::lgamma(x),
+    };
+    digamma(x) = digamma64(x);
+    logit(x) = if (x - 0.5).abs() < 0.25 { ((2.0 * x - 1.0) / (1.0 - x)).ln_1p() } else { (x / (1.0 - x)).ln() };
+    to_degrees(x) = x * (180.0 / std::f64::consts::PI);
+    to_radians(x) = x * (std::f64::consts::PI / 180.0);
+    xlogy(x, y) = if x == 0.0 && !y.is_nan() { 0.0 } else { x * y.ln() };
+    logaddexp(a, b) = match () {
+        () if a.is_nan() || b.is_nan() => f64::NAN,
+        () if a == b => a + std::f64::consts::LN_2,
+        () => a.max(b) + (-(a - b).abs()).exp().ln_1p(),
+    };
     sigmoid(x) = 1.0 / (1.0 + (-x).exp());
     pow(x, y) = x.powf(y);
     atan2(y, x) = y.atan2(x);
     hypot(a, b) = a.hypot(b);
 }
+
+/// By its asymptotic series from 10 on (Abramowitz and Stegun 6.3.18), shifted there by 6.3.5 with
+/// the roundings of the sum made up for, and by 6.3.7 below 0.
+fn digamma64(x: f64) -> f64 {
+    use std::f64::consts::PI;
+    const SERIES: [f64; 8] = [
+        1.0 / 12.0,
+        -1.0 / 120.0,
+        1.0 / 252.0,
+        -1.0 / 240.0,
+        1.0 / 132.0,
+        -691.0 / 32760.0,
+        1.0 / 12.0,
+        -3617.0 / 8160.0,
+    ];
+    match () {
+        () if x == 0.0 => return -(1.0 / x),
+        () if x < 0.0 => {
+            let r = x - x.round();
+            let pole = if r == 0.0 { f64::NAN } else { PI / (PI * r).tan() };
+            return digamma64(1.0 - x) - pole;
+        }
+        () => {}
+    }
+    // A sum and what its roundings lost (Kahan).
+    let (mut sum, mut lost, mut z) = (0.0_f64, 0.0_f64, x);
+    let mut add = |term: f64| {
+        let next = sum + term;
+        lost += if sum.abs() >= term.abs() { (sum - next) + term } else { (term - next) + sum };
+        sum = next;
+    };
+    while z < 10.0 {
+        add(-1.0 / z);
+        z += 1.0;
+    }
+    if z.is_infinite() {
+        return z;
+    }
+    add(z.ln());
+    add(-0.5 / z);
+    let w = 1.0 / (z * z);
+    add(-w * SERIES.iter().rev().fold(0.0, |q, c| q * w + c));
+    if sum.is_finite() { sum + lost } else { sum }
+}
+
+/// Floats as they are stored.
+pub(super) trait Stored: Copy {
+    fn nextafter(a: Self, b: Self) -> Self;
+}
+
+macro_rules! stored {
+    ($($t:ident $bits:ident;)*) => {$(
+        impl Stored for $t {
+            fn nextafter(a: $t, b: $t) -> $t {
+                const SIGN: $bits = 1 << ($bits::BITS - 1);
+                let (x, y) = (a.to_bits(), b.to_bits());
+                match () {
+                    () if a.is_nan() => a,
+                    () if b.is_nan() || a == b => b,
+                    () if x & !SIGN == 0 => $t::from_bits((y & SIGN) | 1),
+                    () if (a < b) == (x & SIGN == 0) => $t::from_bits(x + 1),
+                    () => $t::from_bits(x - 1),
+                }
+            }
+        }
+    )*};
+}
+stored! { f32 u32; f64 u64; f16 u16; bf16 u16; }
 
 /// Integer functions that Rust names differently for signed and unsigned types, or not at all.
 pub(super) trait IntOps: Copy {
@@ -133,6 +220,34 @@ pub(super) trait IntOps: Copy {
     fn count_ones(x: Self) -> Self;
     fn leading_zeros(x: Self) -> Self;
     fn trailing_zeros(x: Self) -> Self;
+    fn gcd(a: Self, b: Self) -> Self;
+    fn lcm(a: Self, b: Self) -> Self;
+    fn rotate_left(a: Self, b: Self) -> Self;
+    fn rotate_right(a: Self, b: Self) -> Self;
+}
+
+/// What signed and unsigned types have in common: `$unsigned` has the magnitudes of `$t`.
+macro_rules! bits {
+    ($t:ident $unsigned:ident) => {
+        fn count_ones(x: $t) -> $t { x.count_ones() as $t }
+        fn leading_zeros(x: $t) -> $t { x.leading_zeros() as $t }
+        fn trailing_zeros(x: $t) -> $t { x.trailing_zeros() as $t }
+        fn shl(a: $t, b: $t) -> $t { u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0) }
+        fn gcd(a: $t, b: $t) -> $t {
+            let (mut a, mut b) = (<$t as IntOps>::abs(a) as $unsigned, <$t as IntOps>::abs(b) as $unsigned);
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a as $t
+        }
+        fn lcm(a: $t, b: $t) -> $t {
+            let (x, y) = (<$t as IntOps>::abs(a) as $unsigned, <$t as IntOps>::abs(b) as $unsigned);
+            let divisor = <$t as IntOps>::gcd(a, b) as $unsigned;
+            x.checked_div(divisor).unwrap_or(0).wrapping_mul(y) as $t
+        }
+        fn rotate_left(a: $t, b: $t) -> $t { a.rotate_left(b as u32 % $t::BITS) }
+        fn rotate_right(a: $t, b: $t) -> $t { a.rotate_right(b as u32 % $t::BITS) }
+    };
 }
 
 /// Square and multiply, wrapping, for an exponent >= 0 of any width.
@@ -151,25 +266,23 @@ macro_rules! power {
 }
 
 macro_rules! unsigned {
-    ($($t:ident)*) => {$(
+    ($($t:ident $unsigned:ident;)*) => {$(
         impl IntOps for $t {
+            bits!($t $unsigned);
             fn div_floor(a: $t, b: $t) -> $t { a.checked_div(b).unwrap_or(0) }
             fn rem_floor(a: $t, b: $t) -> $t { a.checked_rem(b).unwrap_or(0) }
             fn pow(base: $t, exponent: $t) -> $t { power!(base, exponent) }
             fn abs(x: $t) -> $t { x }
             fn sign(x: $t) -> $t { x.min(1) }
-            fn shl(a: $t, b: $t) -> $t { u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0) }
             fn shr(a: $t, b: $t) -> $t { u32::try_from(b).ok().and_then(|b| a.checked_shr(b)).unwrap_or(0) }
-            fn count_ones(x: $t) -> $t { x.count_ones() as $t }
-            fn leading_zeros(x: $t) -> $t { x.leading_zeros() as $t }
-            fn trailing_zeros(x: $t) -> $t { x.trailing_zeros() as $t }
         }
     )*};
 }
 
 macro_rules! signed {
-    ($($t:ident)*) => {$(
+    ($($t:ident $unsigned:ident;)*) => {$(
         impl IntOps for $t {
+            bits!($t $unsigned);
             fn div_floor(a: $t, b: $t) -> $t {
                 if b == 0 { return 0; }
                 let down = a.wrapping_rem(b) != 0 && (a < 0) != (b < 0);
@@ -190,17 +303,13 @@ macro_rules! signed {
             }
             fn abs(x: $t) -> $t { x.wrapping_abs() }
             fn sign(x: $t) -> $t { x.signum() }
-            fn shl(a: $t, b: $t) -> $t { u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0) }
             fn shr(a: $t, b: $t) -> $t {
                 let fill = if a < 0 { -1 } else { 0 };
                 u32::try_from(b).ok().and_then(|b| a.checked_shr(b)).unwrap_or(fill)
             }
-            fn count_ones(x: $t) -> $t { x.count_ones() as $t }
-            fn leading_zeros(x: $t) -> $t { x.leading_zeros() as $t }
-            fn trailing_zeros(x: $t) -> $t { x.trailing_zeros() as $t }
         }
     )*};
 }
 
-unsigned!(u8 u16 u32 u64);
-signed!(i8 i16 i32 i64);
+unsigned! { u8 u8; u16 u16; u32 u32; u64 u64; }
+signed! { i8 u8; i16 u16; i32 u32; i64 u64; }

@@ -38,17 +38,6 @@ composed! {
     mul_add(x, b, c) [2.0, 3.0, 4.0 => 10.0] = x * b + c;
     /// `x + weight * (end - x)`: `x` at weight 0, `end` near weight 1.
     lerp(x, end, weight) [2.0, 4.0, 0.25 => 2.5] = x + weight * (end - x);
-    /// Radians to degrees.
-    to_degrees(x) [3.0 => 171.88734] = x * c(180.0 / std::f64::consts::PI);
-    /// Degrees to radians.
-    to_radians(x) [90.0 => 1.5707964] = x * c(std::f64::consts::PI / 180.0);
-    /// `x * log(y)`, and 0 where `x` is 0 and `y` is no NaN.
-    xlogy(x, y) [0.0, 0.0 => 0.0] = x.eq(c(0.0)).and(y.is_nan().not()).select(c(0.0), x * y.log());
-    /// `log(exp(x) + exp(y))` without overflow inside.
-    logaddexp(x, y) [0.0, 0.0 => 0.6931472]
-        = x.max(&y) + x.eq(&y).select(c(0.0), -(x - &y).abs()).exp().log1p();
-    /// `log(x / (1 - x))`, the inverse of [`sigmoid`](Self::sigmoid).
-    logit(x) [0.5 => 0.0] = (x / (c(1.0) - x)).log();
     /// `min(max(x, 0), 6)`.
     relu6(x) [7.5 => 6.0] = x.clamp(c(0.0), c(6.0));
     /// `x` above 0, `slope * x` below.

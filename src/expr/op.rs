@@ -6,12 +6,14 @@
 //! evaluator, the documentation and the tests.
 //!
 //! `within` is the bound of an inexact float op in units in the last place, and the one place that
-//! states it. A row has a form for floats, for integers and for bool; the forms that it has are the types
-//! that it takes. In a WGSL form `{a}`, `{b}`, `{c}` are the operands and `{T}` is the name of
-//! the type that computes (`f32`, `i32` or `u32`; narrow integers compute in 32 bits and are cut
-//! back afterwards), and `{W}` the width of the elements in bits. Each form works on four lanes at once. Functions that WGSL lacks, or that
-//! drivers get wrong, live in `shaders/prelude`. The CPU form is a closure over one element;
-//! `math` is the CPU path's module of that name.
+//! states it; `above` is the magnitude below which these units stay those of that magnitude, for
+//! functions with zeros at irrational points. A row has a form for floats, for integers and for
+//! bool; the forms that it has are the types that it takes. In a WGSL form `{a}`, `{b}`, `{c}` are the
+//! operands, `{D}` is the element type, `{T}` the type that computes (narrow integers compute in 32
+//! bits and are cut back afterwards, f16 and bf16 in f32), and `{W}` the width of the elements in
+//! bits. Each form works on four lanes at once. Functions that WGSL lacks, or that drivers get wrong,
+//! live in `shaders/prelude`. The CPU form is a closure over one element, as the type that computes
+//! or, of `stored` floats, as it is; `math` is the CPU path's module of that name.
 
 use super::DType;
 use crate::dtype::Kind;
@@ -247,6 +249,41 @@ macro_rules! for_each_op {
             Hypot: hypot(a, b) for Float -> T within 3, [3.0_f32, 4.0 => 5.0] {
                 float "hypot_{T}({a}, {b})" = |a, b| math::hypot(a, b);
             }
+            /// `log(exp(a) + exp(b))` without overflow inside.
+            LogAddExp: logaddexp(a, b) for Float -> T within 3 above 1.0, [0.0_f32, f32::NEG_INFINITY => 0.0] {
+                float "logaddexp_{T}({a}, {b})" = |a, b| math::logaddexp(a, b);
+            }
+            /// `x * log(y)`, and 0 where `x` is 0 and `y` is no NaN.
+            Xlogy: xlogy(x, y) for Float -> T within 3, [0.0_f32, 0.0 => 0.0] {
+                float "xlogy_{T}({a}, {b})" = |x, y| math::xlogy(x, y);
+            }
+            /// `log(x / (1 - x))`, the inverse of [`sigmoid`](Self::sigmoid); infinite at 0 and 1, NaN
+            /// beyond.
+            Logit: logit(x) for Float -> T within 4, [0.5_f32 => 0.0] {
+                float "logit_{T}({a})" = |x| math::logit(x);
+            }
+            /// Logarithm of the magnitude of the gamma function; infinite at 0 and the negative integers.
+            /// Below 0 it has zeros that no float is: there the error is that of a result of 1.
+            Lgamma: lgamma(x) for Float -> T within 8 above 1.0, [1.0_f32 => 0.0] {
+                float "lgamma_{T}({a})" = |x| math::lgamma(x);
+            }
+            /// Derivative of [`lgamma`](Self::lgamma); infinite at 0, NaN at the negative integers. Below 0
+            /// it is a difference of `log(-x)`, with the error of that.
+            Digamma: digamma(x) for Float -> T within 4 above 16.0, [f32::INFINITY => f32::INFINITY] {
+                float "digamma_{T}({a})" = |x| math::digamma(x);
+            }
+            /// Radians to degrees.
+            ToDegrees: to_degrees(x) for Float -> T within 1, [0.0_f32 => 0.0] {
+                float "{a} * vec4<{T}>(57.29577951308232)" = |x| math::to_degrees(x);
+            }
+            /// Degrees to radians.
+            ToRadians: to_radians(x) for Float -> T within 1, [0.0_f32 => 0.0] {
+                float "{a} * vec4<{T}>(0.017453292519943295)" = |x| math::to_radians(x);
+            }
+            /// The next float after `a` on the way to `b`; `b` where they are equal.
+            NextAfter: nextafter(a, b) for Float -> T, [1.0_f32, 2.0 => 1.0000001] {
+                stored "nextafter_{D}({a}, {b})" = |a, b| math::Stored::nextafter(a, b);
+            }
             /// What is left of `x` above its floor: `x - floor(x)`.
             Fract: fract(x) for Float -> T, [2.75_f32 => 0.75] {
                 float "{a} - floor_{T}({a})" = |x| x - x.floor();
@@ -254,6 +291,23 @@ macro_rules! for_each_op {
             /// Whether the sign bit is set, that of zero and NaN included.
             Signbit: signbit(x) for Float -> bool, [-0.0_f32 => true] {
                 float "signbit_{T}({a})" = |x| x.is_sign_negative();
+            }
+            /// Greatest common divisor, not negative; `gcd(0, 0)` is 0, and that of `MIN` and 0 is `MIN`.
+            Gcd: gcd(a, b) for Integer -> T, [-12_i32, 18 => 6] {
+                int "gcd_{T}({a}, {b})" = |a, b| math::IntOps::gcd(a, b);
+            }
+            /// Least common multiple, not negative unless it wraps; 0 where an operand is.
+            Lcm: lcm(a, b) for Integer -> T, [-4_i32, 6 => 12] {
+                int "lcm_{T}({a}, {b})" = |a, b| math::IntOps::lcm(a, b);
+            }
+            /// The bits of `a` moved left by `b`, those that leave coming back from the right. The amount
+            /// counts modulo the width, so a negative one moves right.
+            RotateLeft: rotate_left(a, b) for Integer -> T, [0x81_u8, 1 => 0x03] {
+                int "rotate_left_{T}({a}, {b}, {W})" = |a, b| math::IntOps::rotate_left(a, b);
+            }
+            /// The bits of `a` moved right by `b`, as [`rotate_left`](Self::rotate_left) by `-b`.
+            RotateRight: rotate_right(a, b) for Integer -> T, [0x81_u8, 1 => 0xc0] {
+                int "rotate_left_{T}({a}, neg_{T}({b}), {W})" = |a, b| math::IntOps::rotate_right(a, b);
             }
             /// The number of bits that are set.
             CountOnes: count_ones(x) for Integer -> T, [7_i32 => 3] {
@@ -349,12 +403,20 @@ macro_rules! for_each_op {
 }
 pub(crate) use for_each_op;
 
-/// The forms of an op by class of type: the WGSL text, where the op takes the class.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Forms {
-    pub float: Option<&'static str>,
-    pub int: Option<&'static str>,
-    pub bool: Option<&'static str>,
+/// The types that a kind of form is for.
+macro_rules! kind {
+    (float) => {
+        &[Kind::Float]
+    };
+    (stored) => {
+        &[Kind::Float]
+    };
+    (int) => {
+        &[Kind::Signed, Kind::Unsigned]
+    };
+    (bool) => {
+        &[Kind::Bool]
+    };
 }
 
 /// One row of the table.
@@ -365,15 +427,19 @@ pub(crate) struct Row {
     pub arity: usize,
     /// Whether the result is bool whatever the operands are.
     pub gives_bool: bool,
-    pub forms: Forms,
+    /// The WGSL text, by the kinds of types that the op takes.
+    forms: &'static [(&'static [Kind], &'static str)],
     /// The greatest distance from the exact result on any adapter, in units in the last place, for
     /// floats. 0 for the same bits. The bounds are those that CUDA publishes for its math library.
     pub ulp: u32,
+    /// Results of a smaller magnitude have the units of this one.
+    pub ulp_from: f64,
     pub doc: &'static str,
 }
 
 macro_rules! define {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($($arg:ident),+) for $class:ident -> $gives:ident $(within $ulp:literal)?,
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($($arg:ident),+) for $class:ident -> $gives:ident
+        $(within $ulp:literal $(above $from:literal)?)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// An elementwise operation.
         ///
@@ -388,12 +454,9 @@ macro_rules! define {
             name: stringify!($name),
             arity: [$(stringify!($arg)),+].len(),
             gives_bool: gives_bool!($gives),
-            forms: {
-                let mut forms = Forms { float: None, int: None, bool: None };
-                $(forms.$kind = Some($wgsl);)+
-                forms
-            },
+            forms: &[$((kind!($kind), $wgsl)),+],
             ulp: 0 $(+ $ulp)?,
+            ulp_from: 0.0 $($(+ $from)?)?,
             doc: concat!($($doc),+).trim_ascii(),
         },)*];
     };
@@ -426,10 +489,6 @@ impl Op {
 impl Row {
     /// The WGSL form for operands of type `dtype`, if the op takes them.
     pub(crate) fn form(&self, dtype: DType) -> Option<&'static str> {
-        match dtype.kind() {
-            Kind::Float => self.forms.float,
-            Kind::Signed | Kind::Unsigned => self.forms.int,
-            Kind::Bool => self.forms.bool,
-        }
+        self.forms.iter().find(|(kinds, _)| kinds.contains(&dtype.kind())).map(|(_, form)| *form)
     }
 }

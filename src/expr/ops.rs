@@ -39,6 +39,13 @@ impl Operation {
             _ => 0,
         }
     }
+
+    /// The magnitude below which [`ulp`](Self::ulp) counts units of this magnitude and not of the
+    /// result's: 0 but for functions with zeros that no float is, near which a relative bound cannot
+    /// hold.
+    pub fn ulp_from(&self) -> f64 {
+        self.op.row().map_or(0.0, |row| row.ulp_from)
+    }
 }
 
 /// Every operation of the table.

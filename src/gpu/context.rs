@@ -159,22 +159,19 @@ impl Gpu {
     pub(super) fn supports(&self, dtype: DType) -> Result<()> {
         let needed = match dtype {
             DType::I64 | DType::U64 => wgpu::Features::SHADER_INT64,
-            DType::F64 => wgpu::Features::SHADER_F64,
+            // f64 is tested, split and converted by its bits.
+            DType::F64 => wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64,
             _ => return Ok(()),
         };
-        match dtype {
-            _ if !self.features.contains(needed) => bail!(
+        let lacking = needed - self.features;
+        if !lacking.is_empty() {
+            bail!(
                 Limit,
-                "{dtype} needs the feature {needed}, which {} lacks: use a type of 32 bits, or Device::cpu()",
+                "{dtype} needs the feature {lacking}, which {} lacks: use a type of 32 bits, or Device::cpu()",
                 self.name
-            ),
-            DType::F64 => bail!(
-                Operation,
-                "{dtype} is computed by the CPU path only, and not on {}: use f32, or Device::cpu()",
-                self.name
-            ),
-            _ => Ok(()),
+            );
         }
+        Ok(())
     }
 
     /// Whether every type of a program is one that the adapter computes with.

@@ -308,7 +308,10 @@ impl Emitter<'_> {
             _ => {
                 let form = workarounds::form(self.kernel, step);
                 let width = format!("{}u", step.dtype.size() * 8);
-                let mut value = form.replace("{T}", compute(step.dtype)).replace("{W}", &width);
+                let mut value = form
+                    .replace("{T}", compute(step.dtype))
+                    .replace("{D}", step.dtype.name())
+                    .replace("{W}", &width);
                 for (i, name) in ["{a}", "{b}", "{c}"].iter().enumerate().take(step.args.len()) {
                     value = value.replace(name, &arg(i));
                 }

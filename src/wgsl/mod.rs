@@ -21,7 +21,7 @@ pub(crate) fn validate(text: &str) -> Result<()> {
         Err(error) => bail!(Kernel, "naga refuses a kernel: {}", error.emit_to_string(text)),
     };
     let flags = naga::valid::ValidationFlags::all();
-    let capabilities = naga::valid::Capabilities::SHADER_INT64;
+    let capabilities = naga::valid::Capabilities::SHADER_INT64 | naga::valid::Capabilities::FLOAT64;
     match naga::valid::Validator::new(flags, capabilities).validate(&module) {
         Ok(_) => Ok(()),
         Err(error) => bail!(Kernel, "naga refuses a kernel: {}", error.emit_to_string(text)),

@@ -70,7 +70,7 @@ fn every_op_in_every_language() {
                 }
             )*};
         }
-        on!(f32 f16 bf16 i8 i16 i32 u8 u16 u32 bool);
+        on!(f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool);
     }
     assert!(written > 1000, "only {written} kernels");
 }

@@ -3,19 +3,47 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-const SOURCES: &[&str] = &[
+/// What holds for one type, or for all that it names.
+const OWN: &[&str] = &[
     include_str!("../../shaders/prelude/pack.wgsl"),
     include_str!("../../shaders/prelude/integer.wgsl"),
     include_str!("../../shaders/prelude/integer64.wgsl"),
     include_str!("../../shaders/prelude/cast.wgsl"),
+    include_str!("../../shaders/prelude/f32/bits.wgsl"),
+    include_str!("../../shaders/prelude/f32/exponential.wgsl"),
+    include_str!("../../shaders/prelude/f32/trigonometry.wgsl"),
+    include_str!("../../shaders/prelude/f32/power.wgsl"),
+    include_str!("../../shaders/prelude/f32/error.wgsl"),
+    include_str!("../../shaders/prelude/f32/gamma.wgsl"),
+    include_str!("../../shaders/prelude/f32/flush.wgsl"),
+    include_str!("../../shaders/prelude/f64/bits.wgsl"),
+    include_str!("../../shaders/prelude/f64/exponential.wgsl"),
+    include_str!("../../shaders/prelude/f64/trigonometry.wgsl"),
+    include_str!("../../shaders/prelude/f64/power.wgsl"),
+    include_str!("../../shaders/prelude/f64/error.wgsl"),
+    include_str!("../../shaders/prelude/f64/gamma.wgsl"),
+];
+
+/// What holds for f32, and for f64 with f64 and u64 in place of f32 and u32.
+const SHARED: &[&str] = &[
     include_str!("../../shaders/prelude/float.wgsl"),
     include_str!("../../shaders/prelude/remainder.wgsl"),
     include_str!("../../shaders/prelude/exponential.wgsl"),
     include_str!("../../shaders/prelude/trigonometry.wgsl"),
     include_str!("../../shaders/prelude/power.wgsl"),
-    include_str!("../../shaders/prelude/roots.wgsl"),
-    include_str!("../../shaders/prelude/flush.wgsl"),
+    include_str!("../../shaders/prelude/error.wgsl"),
+    include_str!("../../shaders/prelude/gamma.wgsl"),
 ];
+
+/// All of the prelude, one text after the other.
+fn sources() -> &'static [String] {
+    static SOURCES: OnceLock<Vec<String>> = OnceLock::new();
+    SOURCES.get_or_init(|| {
+        let single = OWN.iter().chain(SHARED).map(|text| text.to_string());
+        let double = SHARED.iter().map(|text| text.replace("f32", "f64").replace("u32", "u64"));
+        single.chain(double).collect()
+    })
+}
 
 /// The blocks of a source. They begin at the first column after a blank line, so that blank lines
 /// inside of functions are theirs.
@@ -33,7 +61,7 @@ fn blocks(source: &'static str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// A function, constant or struct of the prelude.
+/// A function, constant, struct or alias of the prelude.
 #[derive(Debug)]
 struct Item {
     /// Its text, with the comment above it.
@@ -42,14 +70,15 @@ struct Item {
     order: usize,
 }
 
-/// Items by name: the blocks that declare a function, constant or struct.
+/// Items by name: the blocks that declare something.
 fn items() -> &'static BTreeMap<&'static str, Item> {
     static ITEMS: OnceLock<BTreeMap<&'static str, Item>> = OnceLock::new();
     ITEMS.get_or_init(|| {
-        let all = SOURCES.iter().flat_map(|source| blocks(source));
+        let all = sources().iter().flat_map(|source| blocks(source));
         let named = all.enumerate().filter_map(|(order, text)| {
             let declaration = text.lines().find_map(|line| {
-                ["fn ", "const ", "struct "].iter().find_map(|keyword| line.strip_prefix(keyword))
+                let keywords = ["fn ", "const ", "struct ", "alias "];
+                keywords.iter().find_map(|keyword| line.strip_prefix(keyword))
             })?;
             let end = declaration.find(|c: char| !is_word(c))?;
             Some((&declaration[..end], Item { text: text.trim_end(), order }))
@@ -92,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_block_is_an_item() {
-        let declarations: usize = SOURCES
+        let declarations: usize = sources()
             .iter()
             .flat_map(|source| blocks(source))
             .filter(|block| block.lines().any(|line| !line.is_empty() && !line.starts_with("//")))

@@ -1,0 +1,69 @@
+// f32 by its bits.
+
+// Amounts to shift by, which stay 32 bits wide.
+alias Count = vec4<u32>;
+
+const MAGNITUDE_f32: u32 = 0x7fffffffu;
+
+const SIGN_f32: u32 = 0x80000000u;
+
+const INFINITE_f32: u32 = 0x7f800000u;
+
+const QUIET_f32: u32 = 0x7fc00000u;
+
+const ONE_f32: u32 = 0x3f800000u;
+
+const FRACTION_f32: u32 = 0x007fffffu;
+
+// The least normal float.
+const LEAST_f32: u32 = 0x00800000u;
+
+const FRACTION_BITS_f32: u32 = 23u;
+
+const EXPONENT_BITS_f32: u32 = 8u;
+
+// The leading 12 bits of the significand, so that products with 12 others are exact.
+fn cut_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bits_f32(x) & vec4<u32>(0xfffff000u));
+}
+
+// The same number, which no compiler can know: it keeps `(x + y) - x` from becoming `y`.
+fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
+}
+
+// x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range.
+fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
+    let half = k >> vec4<u32>(1u);
+    let rest = k - half;
+    let first = bitcast<vec4<f32>>((half + vec4<i32>(127)) << vec4<u32>(23u));
+    let second = bitcast<vec4<f32>>((rest + vec4<i32>(127)) << vec4<u32>(23u));
+    return x * first * second;
+}
+
+// A positive number as 2^k (1 + f), with 1 + f in sqrt(1/2)..sqrt(2).
+struct Split_f32 {
+    f: vec4<f32>,
+    k: vec4<f32>,
+}
+
+fn split_f32(x: vec4<f32>) -> Split_f32 {
+    let magnitude = magnitude_bits_f32(x);
+    let subnormal = magnitude < vec4<u32>(0x00800000u);
+    // 2^149 x is an integer, so that nothing is flushed.
+    let normal = select(x, vec4<f32>(magnitude), subnormal);
+    let bits = bits_f32(normal) + vec4<u32>(0x3f800000u - 0x3f3504f3u);
+    let k = vec4<i32>(bits >> vec4<u32>(23u)) - select(vec4<i32>(127), vec4<i32>(276), subnormal);
+    let f = bitcast<vec4<f32>>((bits & vec4<u32>(0x007fffffu)) + vec4<u32>(0x3f3504f3u)) - 1.0;
+    return Split_f32(f, vec4<f32>(k));
+}
+
+fn nextafter_f16(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    let next = decode_f16(next_u32(encode_f16(a), encode_f16(b), 0x8000u));
+    return select(select(next, nan_f32(a), is_nan_f32(a)), nan_f32(b), is_nan_f32(b));
+}
+
+fn nextafter_bf16(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    let next = decode_bf16(next_u32(encode_bf16(a), encode_bf16(b), 0x8000u));
+    return select(select(next, nan_f32(a), is_nan_f32(a)), nan_f32(b), is_nan_f32(b));
+}

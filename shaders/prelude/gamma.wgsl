@@ -1,0 +1,55 @@
+// The logarithm of the gamma function and its derivative. Polynomials are in f32/ and f64/.
+
+// ln |gamma|: around 2 by a polynomial, shifted there by gamma(x + 1) = x gamma(x), far from it by
+// Stirling's series, and below 0 by gamma(x) gamma(-x) = -pi / (x sin(pi x)). There the shift is
+// part of the quotient, so that near the zeros one logarithm is taken and nothing cancels.
+fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
+    let y = abs(x);
+    let low = y < vec4<f32>(0.5);
+    let near_one = !low & (y < vec4<f32>(1.5));
+    let large = y >= vec4<f32>(f32(STIRLING_FROM_f32));
+    let shifts = !(low | near_one | large);
+    var product = vec4<f32>(1.0);
+    var rest = y;
+    for (var i = 2; i < STIRLING_FROM_f32; i += 1) {
+        let above = (rest >= vec4<f32>(2.5)) & shifts;
+        rest = select(rest, rest - 1.0, above);
+        product = select(product, product * rest, above);
+    }
+    // lgamma(2 + t), and what it takes from there.
+    let t = select(select(select(rest - 2.0, y - 1.0, near_one), y, low), vec4<f32>(0.0), large);
+    let around = t * (ONE_LESS_EULER_f32 + t * lgamma_tail_f32(t));
+    let logarithm = log_f32(select(select(product, y * (1.0 + y), low), y, large));
+    let shifted = around + select(logarithm, -logarithm, low);
+    let inverse = 1.0 / y;
+    let series = (y - 0.5) * (logarithm - 1.0) + (0.4189385332046727 + inverse * stirling_tail_f32(inverse * inverse));
+    let positive = select(select(shifted, around - log1p_f32(t), near_one), series, large);
+
+    let r = y - round(y);
+    let divisor = select(y, y * product, shifts) * abs(sin_f32(PI_f32 * r));
+    let reflected = log_f32(PI_f32 / divisor) - select(positive, around, shifts);
+    let integer = (r == vec4<f32>(0.0)) | is_inf_f32(x);
+    let negative = select(reflected, inf_f32(vec4<f32>(1.0)), integer);
+    let below = (x < vec4<f32>(0.0)) & (y >= vec4<f32>(ROUNDED_f32));
+    return select(select(positive, negative, below), x, is_nan_f32(x));
+}
+
+// The derivative of lgamma: by its asymptotic series, shifted by digamma(x + 1) = digamma(x) + 1 / x,
+// and below 0 by digamma(1 - x) - digamma(x) = pi / tan(pi x).
+fn digamma_f32(x: vec4<f32>) -> vec4<f32> {
+    var z = select(x, 1.0 - x, x < vec4<f32>(0.0));
+    var sum = vec4<f32>(0.0);
+    for (var i = 0; i < DIGAMMA_FROM_f32; i += 1) {
+        let below = z < vec4<f32>(f32(DIGAMMA_FROM_f32));
+        sum = select(sum, sum - 1.0 / z, below);
+        z = select(z, z + 1.0, below);
+    }
+    let positive = (log_f32(z) - 0.5 / z - digamma_tail_f32(1.0 / (z * z))) + sum;
+    let r = x - round(x);
+    let reflected = positive - PI_f32 / tan_f32(PI_f32 * r);
+    let undefined = (r == vec4<f32>(0.0)) | is_inf_f32(x);
+    let negative = select(reflected, nan_f32(x), undefined);
+    let value = select(positive, negative, x < vec4<f32>(0.0));
+    let zero = magnitude_bits_f32(x) == vec4<u32>(0);
+    return select(select(value, inf_f32(-x), zero), x, is_nan_f32(x));
+}
