@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, on_every_device};
-use zerostride::{Device, Result, Tensor};
+use zerostride::{Device, Element, Result, Tensor, f16};
 
 fn counting(device: &Device, n: usize) -> Result<Tensor<i32>> {
     device.upload(&(0..n as i32).collect::<Vec<_>>(), [n])
@@ -54,6 +54,52 @@ fn disjoint_halves_need_no_temporary_but_agree() {
         low.assign(&low * 2 + &high).unwrap();
         let expected: Vec<i32> = (0..48).map(|i| i * 3 + 48).chain(48..96).collect();
         assert_eq!(x.to_vec().unwrap(), expected);
+    });
+}
+
+/// Small elements share words with elements beside the destination, which must stay: views of every
+/// kind, and layouts whose axes interleave, against the CPU path.
+#[test]
+fn packed_destinations_keep_what_is_beside() {
+    fn check<T: Element + PartialEq>(device: &Device, seed: u64, of: impl Fn(u64) -> T) {
+        let mut random = Random(seed);
+        for _ in 0..40 {
+            let shape = [1 + random.below(5), 1 + random.below(9), 1 + random.below(40)];
+            let count = shape.iter().product();
+            let old: Vec<T> = (0..count).map(|_| of(random.next())).collect();
+            let new: Vec<T> = (0..count).map(|_| of(random.next())).collect();
+            let steps: Vec<isize> = shape.iter().map(|_| [1, 1, 2, 3, 5, -1, -2][random.below(7)]).collect();
+            let starts: Vec<isize> = shape.iter().map(|&n| random.below(n) as isize).collect();
+            let turn = random.below(3) as isize;
+            let interleaved = random.chance(20) && count > 40;
+            let run = |device: &Device| -> Result<Vec<T>> {
+                let x = device.upload(&old, shape)?;
+                let y = device.upload(&new, shape)?;
+                let (mut to, mut from) = (x.clone(), y.clone());
+                for (axis, (&step, &start)) in (0..).zip(steps.iter().zip(&starts)) {
+                    let part = |x: &Tensor<T>| x.slice(axis, start..)?.slice_step(axis, .., step);
+                    (to, from) = (part(&to)?, part(&from)?);
+                }
+                to = to.transpose(turn, 2)?;
+                if interleaved {
+                    // 3, 5, 7, ... and 20, 22, 24, ...: addresses differ, steps do not nest.
+                    (to, from) = (x.as_strided([2, 3], &[2, 3], 3)?, y.as_strided([2, 3], &[1, 2], 1)?);
+                } else {
+                    from = from.transpose(turn, 2)?;
+                }
+                to.assign(&from)?;
+                to.slice(0, ..1)?.assign(from.slice(0, ..1)?)?;
+                x.to_vec()
+            };
+            assert!(run(device).unwrap() == run(&Device::cpu()).unwrap(), "{shape:?} {starts:?} {steps:?}");
+        }
+    }
+    on_every_device(|device| {
+        check::<u8>(device, 1, |bits| bits as u8);
+        check::<bool>(device, 2, |bits| bits & 1 == 1);
+        check::<i16>(device, 3, |bits| bits as i16);
+        check::<f16>(device, 4, |bits| f16::from_f32(bits as u8 as f32));
+        check::<f32>(device, 5, |bits| bits as u8 as f32);
     });
 }
 

@@ -15,16 +15,6 @@ fn part_u8(word: u32, at: u32) -> u32 {
     return (word >> ((at & 3u) * 8u)) & 255u;
 }
 
-// The bits that the element at address `at` has in its word.
-fn mask_u8(at: u32) -> u32 {
-    return 255u << ((at & 3u) * 8u);
-}
-
-// An element moved to the bits of address `at`.
-fn place_u8(v: u32, at: u32) -> u32 {
-    return v << ((at & 3u) * 8u);
-}
-
 fn unpack_u16(words: vec2<u32>) -> vec4<u32> {
     return vec4<u32>(words.x & 65535u, words.x >> 16u, words.y & 65535u, words.y >> 16u);
 }
@@ -35,14 +25,6 @@ fn pack_u16(v: vec4<u32>) -> vec2<u32> {
 
 fn part_u16(word: u32, at: u32) -> u32 {
     return (word >> ((at & 1u) * 16u)) & 65535u;
-}
-
-fn mask_u16(at: u32) -> u32 {
-    return 65535u << ((at & 1u) * 16u);
-}
-
-fn place_u16(v: u32, at: u32) -> u32 {
-    return v << ((at & 1u) * 16u);
 }
 
 // A narrow signed integer, from the low bits: those above become copies of its sign.

@@ -176,12 +176,23 @@ impl Flatten<'_> {
 }
 
 impl Program {
+    /// The program over one index of an axis.
+    pub(crate) fn slice(&self, axis: isize, index: isize) -> Result<Program> {
+        let mut part = self.clone();
+        part.shape = Layout::contiguous(&self.shape)?.slice(axis, index..index + 1, 1)?.shape().clone();
+        for input in &mut part.inputs {
+            input.layout = input.layout.slice(axis, index..index + 1, 1)?;
+        }
+        Ok(part)
+    }
+
     /// Whether writing `layout` of `storage` element by element would destroy a source before it
-    /// is read: then the result must go through a temporary.
+    /// is read: then the result must go through a temporary. Small elements are written by whole
+    /// words, which may hold elements beside the layout.
     pub(crate) fn conflicts(&self, storage: &Storage, layout: &Layout) -> bool {
         self.inputs.iter().any(|input| match &input.source {
             Source::Tensor(source) if source.same(storage) => {
-                input.layout != *layout && input.layout.may_overlap(layout)
+                input.layout != *layout && (self.dtype.size() < 4 || input.layout.may_overlap(layout))
             }
             _ => false,
         })

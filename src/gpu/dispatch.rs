@@ -163,6 +163,24 @@ impl Gpu {
     }
 }
 
+impl Gpu {
+    /// Kernels find the index of a small element by its address, which a layout must be nested for:
+    /// one that is not is written in slices along its shortest axis.
+    fn assign_nested(self: &Arc<Self>, program: &Program, storage: &Storage, layout: &Layout) -> Result<()> {
+        if program.dtype.size() >= 4 || layout.is_nested() {
+            let plan = Plan::new(program, Destination::Into(storage, layout), self.adapter())?;
+            return self.record(&plan, &*buffer(storage)?);
+        }
+        let shape = layout.shape();
+        let axis = (0..shape.rank()).filter(|&axis| shape[axis] > 1).min_by_key(|&axis| shape[axis]);
+        let Some(axis) = axis else { return Ok(()) };
+        (0..shape[axis] as isize).try_for_each(|i| {
+            let part = layout.slice(axis as isize, i..i + 1, 1)?;
+            self.assign_nested(&program.slice(axis as isize, i)?, storage, &part)
+        })
+    }
+}
+
 impl Backend for Gpu {
     fn name(&self) -> String {
         self.label().into()
@@ -200,8 +218,7 @@ impl Backend for Gpu {
                 Program::copy(Input { dtype: program.dtype, source: Source::Tensor(result), layout })
             }
         };
-        let plan = Plan::new(&program, Destination::Into(storage, layout), self.adapter())?;
-        self.record(&plan, &*buffer(storage)?)?;
+        self.assign_nested(&program, storage, layout)?;
         self.check()
     }
 

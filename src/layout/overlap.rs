@@ -10,30 +10,33 @@ impl Layout {
     ///
     /// Exact, except for layouts that are neither nested nor small: those count as overlapping.
     pub(crate) fn visits_twice(&self) -> bool {
-        if self.count() < 2 {
+        if self.count() < 2 || self.is_nested() {
             return false;
         }
+        let (low, high) = self.reach();
+        let stretched = self.shape.iter().zip(&self.strides).any(|(&n, &stride)| n > 1 && stride == 0);
+        if stretched || high - low >= EXACT_SPAN || self.count() as i128 > high - low + 1 {
+            return true;
+        }
+        let mut seen = vec![false; (high - low + 1) as usize];
+        self.addresses().any(|at| std::mem::replace(&mut seen[at - low as usize], true))
+    }
+
+    /// Whether each step along an axis clears everything that the axes of smaller strides reach, so
+    /// that an address tells its index by divisions. Views of a contiguous layout are nested, unless
+    /// an axis is stretched.
+    pub(crate) fn is_nested(&self) -> bool {
         let mut axes: Vec<(i128, i128)> = (self.shape.iter().zip(&self.strides))
             .filter(|&(&n, _)| n > 1)
             .map(|(&n, &stride)| (stride.unsigned_abs() as i128, n as i128))
             .collect();
         axes.sort_unstable();
-        // Nested: each step along an axis clears everything that the smaller axes reach.
         let mut reach = 0;
-        let nested = axes.iter().all(|&(stride, n)| {
+        axes.iter().all(|&(stride, n)| {
             let clear = stride > reach;
             reach += stride * (n - 1);
             clear
-        });
-        if nested {
-            return false;
-        }
-        let (low, high) = self.reach();
-        if axes[0].0 == 0 || high - low >= EXACT_SPAN || self.count() as i128 > high - low + 1 {
-            return true;
-        }
-        let mut seen = vec![false; (high - low + 1) as usize];
-        self.addresses().any(|at| std::mem::replace(&mut seen[at - low as usize], true))
+        })
     }
 
     /// Whether the two may have an element in common. `false` is certain, `true` is not: bounds

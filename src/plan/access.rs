@@ -25,9 +25,9 @@ pub(crate) enum Store {
     Vector,
     /// A store per lane that exists.
     Lanes,
-    /// Parts of words that other invocations may write too: each lane replaces its own bits
-    /// atomically.
-    Parts,
+    /// The lanes of the words that the invocation owns, of those that the layout visits: the others
+    /// keep what they hold.
+    Words,
 }
 
 /// How elements lie in the 32-bit words of a buffer.
@@ -88,7 +88,7 @@ pub(super) fn linear_columns(collapsed: &Collapsed, operand: usize) -> bool {
 pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: bool) -> Access {
     let strides = &collapsed.walks[operand].strides;
     match walk {
-        Walk::Flat if strides.iter().all(|&s| s == 0) => Access::Splat,
+        Walk::Flat | Walk::Words { .. } if strides.iter().all(|&s| s == 0) => Access::Splat,
         Walk::Flat if linear(collapsed, operand) => Access::Vector,
         Walk::Rows if strides.last() == Some(&0) => Access::Splat,
         // The last load of a row may read past its end, never past that of its padded buffer.
@@ -106,10 +106,11 @@ pub(super) fn store(collapsed: &Collapsed, walk: Walk, dtype: DType, fresh: bool
         // A fresh storage is padded, so its last store may be wider than what is left.
         Walk::Flat => linear(collapsed, 0) && (fresh || whole(count)),
         Walk::Rows => linear_rows(collapsed, 0) && whole(inner),
+        Walk::Words { .. } => false,
     };
     match dtype.packing() {
         _ if vector => Store::Vector,
         Packing::Whole => Store::Lanes,
-        Packing::Halves | Packing::Bytes => Store::Parts,
+        Packing::Halves | Packing::Bytes => Store::Words,
     }
 }

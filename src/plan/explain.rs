@@ -102,7 +102,7 @@ impl fmt::Display for Plan {
         let store = match kernel.store {
             Store::Vector => "vector: one store of four",
             Store::Lanes => "strided: a store per lane",
-            Store::Parts => "parts: two atomics per lane, as words are shared",
+            Store::Words => "words: read, changed in part, and stored",
         };
         writeln!(f, "  out  {store}, strides {:?}", self.strides[0])?;
         let walk = match kernel.walk {
@@ -110,6 +110,7 @@ impl fmt::Display for Plan {
             Walk::Flat => "flat, coordinates by division",
             Walk::Rows if kernel.rank > 3 => "rows, outer coordinates by division",
             Walk::Rows => "rows, no division",
+            Walk::Words { .. } => "words of the destination, coordinates by division",
         };
         let [x, y] = kernel.workgroup;
         let [gx, gy, gz] = self.launch.groups;

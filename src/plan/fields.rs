@@ -16,8 +16,10 @@ pub(crate) enum Slot {
 /// One 32-bit word of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
-    /// Elements of the result.
+    /// Elements of the result; of a walk over words, groups of four addresses.
     Count,
+    /// Those of them that the inner axes may touch.
+    Slots,
     /// Invocations per row of the grid, where one dimension continues in the next.
     Pitch,
     /// Length of a collapsed axis.
@@ -46,9 +48,13 @@ impl Kernel {
                 }
             }
             Walk::Rows => fields.extend((0..self.rank).map(Field::Length)),
+            Walk::Words { .. } => {
+                fields.extend([Field::Count, Field::Slots]);
+                fields.extend((0..self.rank).map(Field::Length));
+            }
         }
         let strides = |wide_or_splat: bool| match (self.walk, wide_or_splat) {
-            (Walk::Flat, true) => 0,
+            (Walk::Flat | Walk::Words { .. }, true) => 0,
             (Walk::Rows, true) => self.rank - 1,
             (_, false) => self.rank,
         };
@@ -90,7 +96,11 @@ pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program
         _ => 0,
     };
     let word = |field: &Field| match *field {
-        Field::Count => collapsed.lengths.iter().product::<usize>() as u32,
+        Field::Count => match grid.walk {
+            Walk::Words { outer } => (collapsed.lengths[..outer].iter().product::<usize>() * grid.slots) as u32,
+            _ => collapsed.lengths.iter().product::<usize>() as u32,
+        },
+        Field::Slots => grid.slots as u32,
         Field::Pitch => grid.pitch,
         Field::Length(axis) => collapsed.lengths[axis] as u32,
         Field::Offset(slot) => walk(slot).offset as u32,

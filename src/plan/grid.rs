@@ -27,6 +27,10 @@ pub(crate) enum Walk {
     /// The innermost axis along x and the others along y and z, so that coordinates need no
     /// division up to rank 3.
     Rows,
+    /// Over the words of a packed destination that has parts of words: the axes from `outer` on are
+    /// found from the address of a lane, as two of their elements may share a word. Those before
+    /// are further apart.
+    Words { outer: usize },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +43,8 @@ pub(super) struct Grid {
     pub pitch: u32,
     /// Vectors that an invocation computes one after the other.
     pub blocks: u32,
+    /// Groups of four addresses that the inner axes of a walk over words may touch.
+    pub slots: usize,
 }
 
 impl Grid {
@@ -60,7 +66,7 @@ impl Grid {
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(adapter.groups).max(1);
         let x = groups.div_ceil(y).max(1);
-        Grid { walk: Walk::Flat, workgroup: [WORKGROUP, 1], groups: [x, y, 1], pitch: x * WORKGROUP, blocks }
+        Grid { walk: Walk::Flat, workgroup: [WORKGROUP, 1], groups: [x, y, 1], pitch: x * WORKGROUP, blocks, slots: 0 }
     }
 
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.
@@ -108,6 +114,35 @@ impl Grid {
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
             blocks,
+            slots: 0,
         })
+    }
+
+    /// A grid over the words of a packed destination.
+    pub(super) fn words(collapsed: &Collapsed, adapter: Adapter) -> Grid {
+        // Addresses from the first to the last of the axes behind, and the first axis on which a
+        // step may stay within a word.
+        let (mut extent, mut inner_extent, mut outer) = (1, 1, collapsed.lengths.len());
+        for (axis, &n) in collapsed.lengths.iter().enumerate().rev() {
+            let stride = collapsed.walks[0].strides[axis].unsigned_abs();
+            let apart = stride + 1 - extent;
+            extent += (n - 1) * stride;
+            if apart < LANES {
+                (outer, inner_extent) = (axis, extent);
+            }
+        }
+        let slots = (inner_extent + LANES - 1).div_ceil(LANES);
+        let count = collapsed.lengths[..outer].iter().product::<usize>() * slots;
+        let groups = count.div_ceil(WORKGROUP as usize) as u32;
+        let y = groups.div_ceil(adapter.groups).max(1);
+        let x = groups.div_ceil(y).max(1);
+        Grid {
+            walk: Walk::Words { outer },
+            workgroup: [WORKGROUP, 1],
+            groups: [x, y, 1],
+            pitch: x * WORKGROUP,
+            blocks: 1,
+            slots,
+        }
     }
 }

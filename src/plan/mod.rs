@@ -143,20 +143,19 @@ impl Plan {
         };
         let tiles = adapter.blocks as usize == LANES && (0..program.inputs.len()).any(tile);
         let fresh = matches!(to, Destination::Fresh);
-        let grid = grid::Grid::new(&collapsed, program.dtype, fresh, tiles, adapter);
+        let mut grid = grid::Grid::new(&collapsed, program.dtype, fresh, tiles, adapter);
+        let mut store = access::store(&collapsed, grid.walk, program.dtype, fresh);
+        if store == Store::Words {
+            grid = grid::Grid::words(&collapsed, adapter);
+        }
 
         // An array has one element type, so operands in the output's binding are wide only if all
-        // of them and the store are.
-        let mut store = access::store(&collapsed, grid.walk, program.dtype, fresh);
+        // of them and the store are. Those of small elements have the output's layout.
         let wide_input = |i: usize| access::load(&collapsed, i + 1, grid.walk, false) == Access::Vector;
         let aliased = |i: usize| reads_output(&program.inputs[i].source);
         let aliases_wide = (0..program.inputs.len()).filter(|&i| aliased(i)).all(wide_input);
         if store == Store::Vector && !aliases_wide {
-            store = match program.dtype.packing() {
-                Packing::Whole => Store::Lanes,
-                Packing::Halves => Store::Parts,
-                Packing::Bytes => Store::Vector, // a word whichever way
-            };
+            store = Store::Lanes;
         }
 
         let mut bindings: Vec<Binding> = Vec::new();
@@ -184,6 +183,7 @@ impl Plan {
             let access = match place {
                 Place::Scalar => Access::Splat,
                 Place::Index if load == Access::Vector => Access::Strided,
+                Place::Output if store == Store::Words => Access::Vector,
                 Place::Output if load == Access::Vector && store != Store::Vector => Access::Strided,
                 _ => load,
             };

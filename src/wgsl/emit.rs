@@ -30,6 +30,7 @@ fn slot(slot: Slot) -> String {
 fn field(field: &Field) -> String {
     match field {
         Field::Count => "count".into(),
+        Field::Slots => "slots".into(),
         Field::Pitch => "pitch".into(),
         Field::Length(axis) => format!("len{axis}"),
         Field::Offset(of) => format!("{}_offset", slot(*of)),
@@ -48,10 +49,7 @@ fn declarations(kernel: &Kernel, zero: bool, text: &mut String) -> fmt::Result {
     }
     writeln!(text, "}}\n")?;
     writeln!(text, "@group(0) @binding(0) var<uniform> p: Params;")?;
-    let out = match kernel.store {
-        Store::Parts => "atomic<u32>".into(),
-        store => array(kernel.out, store == Store::Vector),
-    };
+    let out = array(kernel.out, kernel.store != Store::Lanes);
     writeln!(text, "@group(0) @binding(1) var<storage, read_write> result: array<{out}>;")?;
     for (i, binding) in kernel.bindings.iter().enumerate() {
         let element = array(binding.dtype, binding.wide);
@@ -82,6 +80,7 @@ impl Emitter<'_> {
             match kernel.walk {
                 Walk::Flat => writeln!(self.text, "    let first = (id.y * p.pitch + id.x) * 4u;")?,
                 Walk::Rows => writeln!(self.text, "    let first = id.x * 4u;")?,
+                Walk::Words { .. } => {}
             }
             self.vector(row, z)?;
             return writeln!(self.text, "}}");
@@ -121,6 +120,7 @@ impl Emitter<'_> {
                     writeln!(self.text, "    vector(first, row + {k}u, {z}{turned});")?;
                 }
             }
+            Walk::Words { .. } => {}
         }
         writeln!(self.text, "}}")
     }
@@ -130,6 +130,7 @@ impl Emitter<'_> {
         match self.kernel.walk {
             Walk::Flat => self.flat_coordinates()?,
             Walk::Rows => self.row_coordinates(row, z)?,
+            Walk::Words { outer } => self.word_coordinates(outer)?,
         }
         for (i, operand) in self.kernel.operands.iter().enumerate() {
             self.load(i, operand)?;
@@ -185,6 +186,43 @@ impl Emitter<'_> {
         writeln!(text, "    let c0 = {rest};")
     }
 
+    /// From the address of each lane: its coordinates, and whether it is a `member` of the
+    /// destination. `first` becomes the address of lane 0.
+    fn word_coordinates(&mut self, outer: usize) -> fmt::Result {
+        let text = &mut *self.text;
+        writeln!(text, "    let slot = id.y * p.pitch + id.x;")?;
+        writeln!(text, "    if (slot >= p.count) {{ return; }}")?;
+        writeln!(text, "    let row = slot / p.slots;")?;
+        let mut base = "p.out_offset".to_string();
+        let mut rest = "row".to_string();
+        for axis in (0..outer).rev() {
+            match axis {
+                0 => writeln!(text, "    let c0 = vec4<u32>({rest});")?,
+                _ => {
+                    writeln!(text, "    let q{axis} = {rest} / p.len{axis};")?;
+                    writeln!(text, "    let c{axis} = vec4<u32>({rest} - q{axis} * p.len{axis});")?;
+                }
+            }
+            rest = format!("q{axis}");
+            let _ = write!(base, " + c{axis}.x * p.out_stride{axis}");
+        }
+        writeln!(text, "    let base = {base};")?;
+        writeln!(text, "    let first = (base & ~3u) + (slot - row * p.slots) * 4u;")?;
+        // A lane before the base wraps around, and is beyond every length.
+        writeln!(text, "    let r{outer} = first + vec4<u32>(0u, 1u, 2u, 3u) - base;")?;
+        let mut member = String::new();
+        for axis in outer..self.kernel.rank {
+            let next = axis + 1;
+            writeln!(text, "    let q{axis} = r{axis} / p.out_stride{axis};")?;
+            writeln!(text, "    let c{axis} = min(q{axis}, vec4<u32>(p.len{axis} - 1u));")?;
+            writeln!(text, "    let r{next} = r{axis} - q{axis} * p.out_stride{axis};")?;
+            let _ = write!(member, "(q{axis} < vec4<u32>(p.len{axis})) & ");
+        }
+        writeln!(text, "    let member = {member}(r{} == vec4<u32>(0u));", self.kernel.rank)?;
+        // Words without a member may be another invocation's.
+        writeln!(text, "    if (!any(member)) {{ return; }}")
+    }
+
     /// From `first` on the innermost axis: per lane `lane`, and the other coordinates as scalars.
     fn row_coordinates(&mut self, row: &str, z: &str) -> fmt::Result {
         let inner = self.kernel.rank - 1;
@@ -216,6 +254,9 @@ impl Emitter<'_> {
     /// The address of lane 0, for wide and splat accesses.
     fn base(&self, of: Slot, step: bool) -> String {
         let name = slot(of);
+        if step && matches!(self.kernel.walk, Walk::Words { .. }) {
+            return "first".into();
+        }
         let mut address = format!("p.{name}_offset");
         if self.kernel.walk == Walk::Rows {
             for axis in 0..self.kernel.rank - 1 {
@@ -236,7 +277,7 @@ impl Emitter<'_> {
                 let inner = self.kernel.rank - 1;
                 format!("({}) + lane * p.{name}_stride{inner}", self.base(of, false))
             }
-            Walk::Flat => (0..self.kernel.rank).fold(format!("p.{name}_offset"), |sum, axis| {
+            Walk::Flat | Walk::Words { .. } => (0..self.kernel.rank).fold(format!("p.{name}_offset"), |sum, axis| {
                 format!("{sum} + c{axis} * p.{name}_stride{axis}")
             }),
         }
@@ -261,10 +302,7 @@ impl Emitter<'_> {
                     Place::Binding(binding) => format!("in{binding}"),
                     _ => "result".into(),
                 };
-                let word = |at: &str| match (place, self.kernel.store) {
-                    (Place::Output, Store::Parts) => format!("atomicLoad(&{array}[{at}])"),
-                    _ => format!("{array}[{at}]"),
-                };
+                let word = |at: &str| format!("{array}[{at}]");
                 let raw = match (access, packed(dtype)) {
                     // A parameter: its loads serve several vectors.
                     (Access::Tile, _) => return Ok(()),
@@ -328,29 +366,24 @@ impl Emitter<'_> {
             writeln!(self.text, "    let raw = {};", encode(dtype, &value))?;
             value = "raw".into();
         }
-        if self.kernel.store == Store::Vector {
-            let at = self.base(Slot::Out, true);
+        if self.kernel.store != Store::Lanes {
+            let word = format!("result[({}) >> 2u]", self.base(Slot::Out, true));
             let value = match packed(dtype) {
+                Some((suffix, _)) if self.kernel.store == Store::Words => {
+                    format!("pack_{suffix}(select(unpack_{suffix}({word}), {value}, member))")
+                }
                 Some((suffix, _)) => format!("pack_{suffix}({value})"),
                 None => value,
             };
-            return writeln!(self.text, "    result[({at}) >> 2u] = {value};");
+            return writeln!(self.text, "    {word} = {value};");
         }
         writeln!(self.text, "    let at = {};", self.addresses(Slot::Out))?;
         let end = match self.kernel.walk {
-            Walk::Flat => "p.count".to_string(),
             Walk::Rows => format!("p.len{}", self.kernel.rank - 1),
+            _ => "p.count".to_string(),
         };
         for (k, c) in "xyzw".chars().enumerate() {
-            let store = match packed(dtype) {
-                None => format!("result[at.{c}] = {value}.{c};"),
-                Some((suffix, shift)) => {
-                    let word = format!("result[at.{c} >> {shift}u]");
-                    format!(
-                        "atomicAnd(&{word}, ~mask_{suffix}(at.{c})); atomicOr(&{word}, place_{suffix}({value}.{c}, at.{c}));"
-                    )
-                }
-            };
+            let store = format!("result[at.{c}] = {value}.{c};");
             match k {
                 0 => writeln!(self.text, "    {store}")?,
                 _ => writeln!(self.text, "    if (first + {k}u < {end}) {{ {store} }}")?,

@@ -26,8 +26,8 @@ pub fn write_all(text: &str) -> Result<(), String> {
         .write(&module, &info, None)
         .map_err(|e| format!("HLSL: {e}"))?;
 
-    // GLSL ES has no integers of 64 bits; adapters that have them speak another language.
-    if text.contains("i64") || text.contains("u64") {
+    // GLSL ES has no types of 64 bits; adapters that have them speak another language.
+    if ["i64", "u64", "f64"].iter().any(|wide| text.contains(wide)) {
         return Ok(());
     }
     let mut written = String::new();

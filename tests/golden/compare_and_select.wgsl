@@ -44,12 +44,16 @@ fn cast_i32_f32(x: vec4<i32>) -> vec4<f32> {
     return select(magnitude, -magnitude, x < vec4<i32>(0));
 }
 
+const MAGNITUDE_f32: u32 = 0x7fffffffu;
+
+const INFINITE_f32: u32 = 0x7f800000u;
+
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
+    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
 }
 
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) > vec4<u32>(0x7f800000u);
+    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
 }
 
 fn lt_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {

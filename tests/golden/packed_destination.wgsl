@@ -1,48 +1,47 @@
 struct Params {
     pitch: u32,
+    count: u32,
+    slots: u32,
     len0: u32,
     len1: u32,
     out_offset: u32,
     out_stride0: u32,
     out_stride1: u32,
     x0_offset: u32,
-    x0_stride0: u32,
-    x0_stride1: u32,
     scalar1: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read_write> result: array<atomic<u32>>;
+@group(0) @binding(1) var<storage, read_write> result: array<u32>;
 
-// The element at address `at`, out of its word.
-fn part_u8(word: u32, at: u32) -> u32 {
-    return (word >> ((at & 3u) * 8u)) & 255u;
+fn unpack_u8(word: u32) -> vec4<u32> {
+    return (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
 }
 
-// The bits that the element at address `at` has in its word.
-fn mask_u8(at: u32) -> u32 {
-    return 255u << ((at & 3u) * 8u);
+fn pack_u8(v: vec4<u32>) -> u32 {
+    let placed = v << vec4<u32>(0u, 8u, 16u, 24u);
+    return placed.x | placed.y | placed.z | placed.w;
 }
 
-// An element moved to the bits of address `at`.
-fn place_u8(v: u32, at: u32) -> u32 {
-    return v << ((at & 3u) * 8u);
-}
-
-@compute @workgroup_size(64, 4)
+@compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let first = id.x * 4u;
-    let c0 = id.z * p.pitch + id.y;
-    if (first >= p.len1 || c0 >= p.len0) { return; }
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
-    let at0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
-    let v0 = vec4<u32>(part_u8(atomicLoad(&result[at0.x >> 2u]), at0.x), part_u8(atomicLoad(&result[at0.y >> 2u]), at0.y), part_u8(atomicLoad(&result[at0.z >> 2u]), at0.z), part_u8(atomicLoad(&result[at0.w >> 2u]), at0.w));
+    let slot = id.y * p.pitch + id.x;
+    if (slot >= p.count) { return; }
+    let row = slot / p.slots;
+    let base = p.out_offset;
+    let first = (base & ~3u) + (slot - row * p.slots) * 4u;
+    let r0 = first + vec4<u32>(0u, 1u, 2u, 3u) - base;
+    let q0 = r0 / p.out_stride0;
+    let c0 = min(q0, vec4<u32>(p.len0 - 1u));
+    let r1 = r0 - q0 * p.out_stride0;
+    let q1 = r1 / p.out_stride1;
+    let c1 = min(q1, vec4<u32>(p.len1 - 1u));
+    let r2 = r1 - q1 * p.out_stride1;
+    let member = (q0 < vec4<u32>(p.len0)) & (q1 < vec4<u32>(p.len1)) & (r2 == vec4<u32>(0u));
+    if (!any(member)) { return; }
+    let v0 = unpack_u8(result[(first) >> 2u]);
     let v1 = vec4<u32>(p.scalar1);
     let v2 = (v0 ^ v1) & vec4<u32>(0xffu);
     let raw = v2;
-    let at = (p.out_offset + c0 * p.out_stride0) + lane * p.out_stride1;
-    atomicAnd(&result[at.x >> 2u], ~mask_u8(at.x)); atomicOr(&result[at.x >> 2u], place_u8(raw.x, at.x));
-    if (first + 1u < p.len1) { atomicAnd(&result[at.y >> 2u], ~mask_u8(at.y)); atomicOr(&result[at.y >> 2u], place_u8(raw.y, at.y)); }
-    if (first + 2u < p.len1) { atomicAnd(&result[at.z >> 2u], ~mask_u8(at.z)); atomicOr(&result[at.z >> 2u], place_u8(raw.z, at.z)); }
-    if (first + 3u < p.len1) { atomicAnd(&result[at.w >> 2u], ~mask_u8(at.w)); atomicOr(&result[at.w >> 2u], place_u8(raw.w, at.w)); }
+    result[(first) >> 2u] = pack_u8(select(unpack_u8(result[(first) >> 2u]), raw, member));
 }

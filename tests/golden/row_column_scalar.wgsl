@@ -19,12 +19,16 @@ struct Params {
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> in2: array<f32>;
 
+const MAGNITUDE_f32: u32 = 0x7fffffffu;
+
+const INFINITE_f32: u32 = 0x7f800000u;
+
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
+    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
 }
 
 fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) > vec4<u32>(0x7f800000u);
+    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
 }
 
 fn relu_f32(x: vec4<f32>) -> vec4<f32> {
