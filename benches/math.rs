@@ -107,7 +107,8 @@ fn run(options: &Options) -> Result<(), Failure> {
         drop(expr.eval()?);
         device.synchronize()?;
         let compile = start.elapsed();
-        let kernel = (!builtin.is_empty()).then(|| Raw::new(&raw, builtin, x, &above, device.name().contains("llvmpipe")));
+        let kernel = (!builtin.is_empty())
+            .then(|| Raw::new(&raw, builtin, x, &above, device.name().contains("llvmpipe")));
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for round in 0..9 {
             let start = Instant::now();
@@ -123,7 +124,13 @@ fn run(options: &Options) -> Result<(), Failure> {
         let (ours, theirs) = (median(ours), median(theirs));
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         match kernel {
-            Some(_) => println!("| {name} | {:.1} | {:.1} | {:.1} | {:.2} |", ms(compile), ms(ours), ms(theirs), ms(ours) / ms(theirs)),
+            Some(_) => println!(
+                "| {name} | {:.1} | {:.1} | {:.1} | {:.2} |",
+                ms(compile),
+                ms(ours),
+                ms(theirs),
+                ms(ours) / ms(theirs)
+            ),
             None => println!("| {name} | {:.1} | {:.1} | - | - |", ms(compile), ms(ours)),
         }
     }
@@ -167,7 +174,11 @@ impl Raw<'_> {
             fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
                 for (var k = 0u; k < {each}u; k++) {{ one(id.x * {each}u + k); }}
             }}",
-            if builtin.contains('y') && builtin.contains(", y") || builtin.contains(" y") { "let y = b[i];" } else { "let y = b[0];" },
+            if builtin.contains('y') && builtin.contains(", y") || builtin.contains(" y") {
+                "let y = b[i];"
+            } else {
+                "let y = b[0];"
+            },
         );
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: None,
@@ -212,8 +223,11 @@ impl Raw<'_> {
             .zip(&buffers)
             .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
             .collect();
-        let group =
-            device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries });
+        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &layout,
+            entries: &entries,
+        });
         Raw { device, queue, pipeline, group, groups: (x.len() / 4).div_ceil(256 * each) as u32 }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use crate::cpu::CpuDevice;
 use crate::dtype::Element;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, Expr};
+use crate::expr::{Backend, Expr, Math};
 use crate::gpu::{self, Found, Gpu};
 use crate::layout::{Layout, Shape};
 use crate::tensor::Tensor;
@@ -178,6 +178,28 @@ impl Device {
                 bail!(Device, "no device matches '{name}': there are {}", names.join(", "))
             }
         }
+    }
+
+    /// Chooses how functions are computed from now on, for all clones of this device. The CPU path
+    /// is always precise.
+    ///
+    /// ```
+    /// use zerostride::{Device, Math};
+    ///
+    /// let device = Device::open()?;
+    /// device.set_math(Math::Fast);
+    /// let y = device.upload(&[f32::NEG_INFINITY, 0.0], [2])?.exp();
+    /// assert_eq!(y.to_vec()?, [0.0, 1.0]);
+    /// # device.set_math(Math::Precise);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn set_math(&self, math: Math) {
+        self.0.set_math(math);
+    }
+
+    /// How functions are computed.
+    pub fn math(&self) -> Math {
+        self.0.math()
     }
 
     /// Every adapter there is, best kind first, and the CPU path at the end.

@@ -27,7 +27,8 @@
 //! | [`Device`], [`Adapter`] | choosing where to compute; [`upload`](Device::upload) |
 //! | [`Tensor`] | elements on a device: views, [`assign`](Tensor::assign), [`to_vec`](Tensor::to_vec) |
 //! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
-//! | [`operations`] | the table of operations, as data |
+//! | [`operations`], [`compositions`] | the table of operations, and what is made of them, as data |
+//! | [`Math`] | whether functions are precise or the adapter's builtins |
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
 //! | [`Shape`], [`Layout`] | lengths and strides, on their own |
 //! | [`Element`], [`DType`] | element types |
@@ -49,6 +50,8 @@ mod wgsl;
 pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device};
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
-pub use expr::{Expr, IntoExpr, Operation, operations, warn_on_reinterpreted_shapes};
+pub use expr::{
+    Composition, Expr, IntoExpr, Math, Operation, compositions, operations, warn_on_reinterpreted_shapes,
+};
 pub use layout::{Broadcast, Layout, MAX_RANK, Shape};
 pub use tensor::{Explain, Tensor};

@@ -64,8 +64,12 @@ fn stratified<T: Real>(each: usize, random: &mut Random) -> Vec<T> {
     // Where most functions have their bends.
     magnitudes.extend((0..each * 200).map(|_| random.next() as f64 / 2.0_f64.powi(64) * 20.0));
     let mut values: Vec<T> = magnitudes.iter().flat_map(|&x| [T::of(x), T::of(-x)]).collect();
-    let hard = [0.25, 0.41421356, 0.4375, 0.5, 0.625, 0.6875, 0.84375, 1.0, 1.1875, 1.25, 1.4616321, 1.5, 2.0];
-    let more = [2.4142135, 2.5, 2.857143, 6.0, 8.0, 9.0, 10.0, 87.33654, 88.72284, 104.0, 709.7, 745.2, 6000.0, 16384.0];
+    let hard =
+        [0.25, 0.41421356, 0.4375, 0.5, 0.625, 0.6875, 0.84375, 1.0, 1.1875, 1.25, 1.4616321, 1.5, 2.0];
+    let more = [
+        2.4142135, 2.5, 2.857143, 6.0, 8.0, 9.0, 10.0, 87.33654, 88.72284, 104.0, 709.7, 745.2, 6000.0,
+        16384.0,
+    ];
     let angles = (1..400).map(|k| f64::from(k) * std::f64::consts::FRAC_PI_2);
     let far = (1..40).map(|k| 3.0_f64.powi(k) * std::f64::consts::FRAC_PI_2);
     let integers = (2..30).map(f64::from);
@@ -177,6 +181,7 @@ fn all_of_f16() {
 #[test]
 fn all_of_bf16() {
     let all = (0..=u16::MAX).map(bf16::from_bits);
-    let all: Vec<bf16> = all.filter(|x| x.to_f32() == 0.0 || !(x.to_f32().abs() < f32::MIN_POSITIVE)).collect();
+    let all: Vec<bf16> =
+        all.filter(|x| x.to_f32() == 0.0 || !(x.to_f32().abs() < f32::MIN_POSITIVE)).collect();
     every_function(&all, &stratified(100, &mut Random(4)));
 }

@@ -4,70 +4,97 @@
 use std::fs;
 use std::path::Path;
 
-use zerostride::{DType, Operation, operations};
+use zerostride::{DType, Operation, compositions, operations};
 
-/// The names that other systems give an operation, where they differ: NumPy, PyTorch, ONNX.
-const NAMES: &[(&str, &str, &str, &str)] = &[
-    ("sub", "subtract", "sub", "Sub"),
-    ("mul", "multiply", "mul", "Mul"),
-    ("div", "divide", "div", "Div"),
-    ("rem", "fmod", "fmod", "Mod (fmod=1)"),
-    ("div_floor", "floor_divide", "floor_divide", "-"),
-    ("rem_floor", "remainder", "remainder", "Mod"),
-    ("pow", "power", "pow", "Pow"),
-    ("min", "minimum", "minimum", "Min"),
-    ("max", "maximum", "maximum", "Max"),
-    ("clamp", "clip", "clamp", "Clip"),
-    ("neg", "negative", "neg", "Neg"),
-    ("abs", "absolute", "abs", "Abs"),
-    ("fmin", "fmin", "fmin", "-"),
-    ("fmax", "fmax", "fmax", "-"),
-    ("trunc", "trunc", "trunc", "-"),
-    ("square", "square", "square", "-"),
-    ("cbrt", "cbrt", "-", "-"),
-    ("exp2", "exp2", "exp2", "-"),
-    ("expm1", "expm1", "expm1", "-"),
-    ("log2", "log2", "log2", "-"),
-    ("log10", "log10", "log10", "-"),
-    ("log1p", "log1p", "log1p", "-"),
-    ("copysign", "copysign", "copysign", "-"),
-    ("hypot", "hypot", "hypot", "-"),
-    ("signbit", "signbit", "signbit", "-"),
-    ("relu", "-", "relu", "Relu"),
-    ("round", "rint", "round", "Round"),
-    ("log", "log", "log", "Log"),
-    ("sigmoid", "-", "sigmoid", "Sigmoid"),
-    ("rsqrt", "-", "rsqrt", "-"),
-    ("exp10", "-", "-", "-"),
-    ("asin", "arcsin", "asin", "Asin"),
-    ("acos", "arccos", "acos", "Acos"),
-    ("atan", "arctan", "atan", "Atan"),
-    ("asinh", "arcsinh", "asinh", "Asinh"),
-    ("acosh", "arccosh", "acosh", "Acosh"),
-    ("atanh", "arctanh", "atanh", "Atanh"),
-    ("atan2", "arctan2", "atan2", "-"),
-    ("erf", "-", "erf", "Erf"),
-    ("erfc", "-", "erfc", "-"),
-    ("eq", "equal", "eq", "Equal"),
-    ("ne", "not_equal", "ne", "-"),
-    ("lt", "less", "lt", "Less"),
-    ("le", "less_equal", "le", "LessOrEqual"),
-    ("gt", "greater", "gt", "Greater"),
-    ("ge", "greater_equal", "ge", "GreaterOrEqual"),
-    ("and", "bitwise_and, logical_and", "bitwise_and, logical_and", "BitwiseAnd, And"),
-    ("or", "bitwise_or, logical_or", "bitwise_or, logical_or", "BitwiseOr, Or"),
-    ("xor", "bitwise_xor, logical_xor", "bitwise_xor, logical_xor", "BitwiseXor, Xor"),
-    ("not", "invert, logical_not", "bitwise_not, logical_not", "BitwiseNot, Not"),
-    ("shl", "left_shift", "bitwise_left_shift", "BitShift"),
-    ("shr", "right_shift", "bitwise_right_shift", "BitShift"),
-    ("is_nan", "isnan", "isnan", "IsNaN"),
-    ("is_inf", "isinf", "isinf", "IsInf"),
-    ("is_finite", "isfinite", "isfinite", "-"),
-    ("fract", "-", "-", "-"),
-    ("count_ones", "bitwise_count", "-", "-"),
-    ("leading_zeros", "-", "-", "-"),
-    ("trailing_zeros", "-", "-", "-"),
-    ("reverse_bits", "-", "-", "-"),
+/// The names that other systems give an operation, where they differ: NumPy, PyTorch, ONNX,
+/// OpenVINO.
+const NAMES: &[(&str, &str, &str, &str, &str)] = &[
+    ("sub", "subtract", "sub", "Sub", "Subtract"),
+    ("mul", "multiply", "mul", "Mul", "Multiply"),
+    ("div", "divide", "div", "Div", "Divide"),
+    ("rem", "fmod", "fmod", "Mod (fmod=1)", "Mod"),
+    ("div_floor", "floor_divide", "floor_divide", "-", "-"),
+    ("rem_floor", "remainder", "remainder", "Mod", "FloorMod"),
+    ("pow", "power", "pow", "Pow", "Power"),
+    ("min", "minimum", "minimum", "Min", "Minimum"),
+    ("max", "maximum", "maximum", "Max", "Maximum"),
+    ("clamp", "clip", "clamp", "Clip", "Clamp"),
+    ("positive", "positive", "positive", "Identity", "-"),
+    ("neg", "negative", "neg", "Neg", "Negative"),
+    ("abs", "absolute", "abs", "Abs", "Abs"),
+    ("fmin", "fmin", "fmin", "-", "-"),
+    ("fmax", "fmax", "fmax", "-", "-"),
+    ("trunc", "trunc", "trunc", "-", "-"),
+    ("square", "square", "square", "-", "-"),
+    ("cbrt", "cbrt", "-", "-", "-"),
+    ("exp2", "exp2", "exp2", "-", "-"),
+    ("expm1", "expm1", "expm1", "-", "-"),
+    ("log2", "log2", "log2", "-", "-"),
+    ("log10", "log10", "log10", "-", "-"),
+    ("log1p", "log1p", "log1p", "-", "-"),
+    ("copysign", "copysign", "copysign", "-", "-"),
+    ("hypot", "hypot", "hypot", "-", "-"),
+    ("signbit", "signbit", "signbit", "-", "-"),
+    ("relu", "-", "relu", "Relu", "Relu"),
+    ("round", "rint", "round", "Round", "Round"),
+    ("log", "log", "log", "Log", "Log"),
+    ("sigmoid", "-", "sigmoid", "Sigmoid", "Sigmoid"),
+    ("rsqrt", "-", "rsqrt", "-", "-"),
+    ("exp10", "-", "-", "-", "-"),
+    ("asin", "arcsin", "asin", "Asin", "Asin"),
+    ("acos", "arccos", "acos", "Acos", "Acos"),
+    ("atan", "arctan", "atan", "Atan", "Atan"),
+    ("asinh", "arcsinh", "asinh", "Asinh", "Asinh"),
+    ("acosh", "arccosh", "acosh", "Acosh", "Acosh"),
+    ("atanh", "arctanh", "atanh", "Atanh", "Atanh"),
+    ("atan2", "arctan2", "atan2", "-", "-"),
+    ("erf", "-", "erf", "Erf", "Erf"),
+    ("erfc", "-", "erfc", "-", "-"),
+    ("eq", "equal", "eq", "Equal", "Equal"),
+    ("ne", "not_equal", "ne", "-", "NotEqual"),
+    ("lt", "less", "lt", "Less", "Less"),
+    ("le", "less_equal", "le", "LessOrEqual", "LessEqual"),
+    ("gt", "greater", "gt", "Greater", "Greater"),
+    ("ge", "greater_equal", "ge", "GreaterOrEqual", "GreaterEqual"),
+    (
+        "and",
+        "bitwise_and, logical_and",
+        "bitwise_and, logical_and",
+        "BitwiseAnd, And",
+        "BitwiseAnd, LogicalAnd",
+    ),
+    ("or", "bitwise_or, logical_or", "bitwise_or, logical_or", "BitwiseOr, Or", "BitwiseOr, LogicalOr"),
+    (
+        "xor",
+        "bitwise_xor, logical_xor",
+        "bitwise_xor, logical_xor",
+        "BitwiseXor, Xor",
+        "BitwiseXor, LogicalXor",
+    ),
+    ("not", "invert, logical_not", "bitwise_not, logical_not", "BitwiseNot, Not", "BitwiseNot, LogicalNot"),
+    ("shl", "left_shift", "bitwise_left_shift", "BitShift", "BitwiseLeftShift"),
+    ("shr", "right_shift", "bitwise_right_shift", "BitShift", "BitwiseRightShift"),
+    ("is_nan", "isnan", "isnan", "IsNaN", "IsNaN"),
+    ("is_inf", "isinf", "isinf", "IsInf", "IsInf"),
+    ("is_finite", "isfinite", "isfinite", "-", "IsFinite"),
+    ("fract", "-", "-", "-", "-"),
+    ("count_ones", "bitwise_count", "-", "-", "-"),
+    ("leading_zeros", "-", "-", "-", "-"),
+    ("trailing_zeros", "-", "-", "-", "-"),
+    ("reverse_bits", "-", "-", "-", "-"),
+    ("rotate_left", "-", "-", "-", "-"),
+    ("rotate_right", "-", "-", "-", "-"),
+    ("gcd", "gcd", "gcd", "-", "-"),
+    ("lcm", "lcm", "lcm", "-", "-"),
+    ("nextafter", "nextafter", "nextafter", "-", "-"),
+    ("logaddexp", "logaddexp", "logaddexp", "-", "-"),
+    ("xlogy", "-", "xlogy", "-", "-"),
+    ("logit", "-", "logit", "-", "-"),
+    ("lgamma", "-", "lgamma", "-", "-"),
+    ("digamma", "-", "digamma", "-", "-"),
+    ("to_degrees", "degrees", "rad2deg", "-", "-"),
+    ("to_radians", "radians", "deg2rad", "-", "-"),
+    ("ceil", "ceil", "ceil", "Ceil", "Ceiling"),
 ];
 
 fn types(op: &Operation) -> String {
@@ -77,33 +104,55 @@ fn types(op: &Operation) -> String {
     taken.join(", ")
 }
 
+/// A doc comment as a cell: without links, which lead into the code's documentation.
+fn plain(doc: &str) -> String {
+    let mut text = doc.replace('|', "\\|");
+    while let (Some(open), Some(close)) = (text.find("](Self::"), text.find(')')) {
+        let close = text[open..].find(')').map_or(close, |i| open + i);
+        text.replace_range(open..=close, "");
+        if let Some(bracket) = text[..open].rfind('[') {
+            text.remove(bracket);
+        }
+    }
+    text
+}
+
 fn table() -> String {
     let mut text = String::from(
-        "# Operations\n\nGenerated from the op table. `ulp` is the greatest distance of an f32 result from the exact one,\n\
-         on any adapter, in units in the last place; `-` is exact. f16 and bf16 are within 1, integers and\n\
-         bool exact. `select` and `cast` are not in the table, as their operands differ in type.\n\n\
-         | name | operands | gives | ulp | what | NumPy | PyTorch | ONNX |\n|---|---|---|---|---|---|---|---|\n",
+        "# Operations\n\nGenerated from the op table. `ulp` is the greatest distance of an f32 or f64 result from the exact\n\
+         one, on any adapter, in units in the last place; `-` is exact, and with `of n` the unit of smaller\n\
+         results is that of n. f16 and bf16 are within 1, integers and bool exact. `select` and `cast` are not\n\
+         in the table, as their operands differ in type. [accuracy.md](accuracy.md) has what was measured.\n\n\
+         | name | operands | gives | ulp | what | NumPy | PyTorch | ONNX | OpenVINO |\n|---|---|---|---|---|---|---|---|---|\n",
     );
     for op in operations() {
         let dtype = if op.result(DType::F32).is_some() { DType::F32 } else { DType::I32 };
         let gives = if op.result(dtype) == Some(DType::Bool) { "bool" } else { "the same" };
         let ulp = match op.ulp(dtype) {
             0 => "-".to_string(),
+            ulp if op.ulp_from() > 0.0 => format!("{ulp} of {}", op.ulp_from()),
             ulp => ulp.to_string(),
         };
         let title = |name: &str| name[..1].to_uppercase() + &name[1..];
-        let known = NAMES.iter().find(|names| names.0 == op.name);
-        let (numpy, torch, onnx) = match known {
-            Some((_, numpy, torch, onnx)) => (numpy.to_string(), torch.to_string(), onnx.to_string()),
-            None => (op.name.to_string(), op.name.to_string(), title(op.name)),
+        let others = match NAMES.iter().find(|names| names.0 == op.name) {
+            Some((_, numpy, torch, onnx, openvino)) => {
+                [numpy, torch, onnx, openvino].map(ToString::to_string)
+            }
+            None => [op.name.into(), op.name.into(), title(op.name), title(op.name)],
         };
-        let what = op.doc.replace('|', "\\|");
         text += &format!(
-            "| `{}` | {} of {} | {gives} | {ulp} | {what} | {numpy} | {torch} | {onnx} |\n",
+            "| `{}` | {} of {} | {gives} | {ulp} | {} | {} |\n",
             op.name,
             op.arity,
-            types(&op)
+            types(&op),
+            plain(op.doc),
+            others.join(" | ")
         );
+    }
+    text += "\n## Compositions\n\nFunctions of floats that are made of the operations above, and fuse like them. Their names are\n\
+             PyTorch's where it has them.\n\n| name | what |\n|---|---|\n";
+    for composition in compositions() {
+        text += &format!("| `{}` | {} |\n", composition.name, plain(composition.doc));
     }
     text
 }

@@ -1,7 +1,20 @@
 // Power by IEEE 754, roots and the hypotenuse. Where a logarithm is carried in two floats, the high
 // one has few bits, cut by masks, so that no compiler can reassociate the split away.
 
+// Whether |x|^y is left to a logarithm and an exponential.
+fn pow_is_regular_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<bool> {
+    let nonzero = magnitude_bits_f32(x) != vec4<u32>(0);
+    return nonzero & is_finite_f32(x) & is_finite_f32(y);
+}
+
 fn pow_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
+    let regular = pow_is_regular_f32(x, y);
+    let base = select(vec4<f32>(1.0), abs(x), regular);
+    return pow_edges_f32(x, y, pow_positive_f32(base, select(vec4<f32>(1.0), y, regular)));
+}
+
+// x^y, where |x|^y is `positive` if that is regular.
+fn pow_edges_f32(x: vec4<f32>, y: vec4<f32>, positive: vec4<f32>) -> vec4<f32> {
     let ax = magnitude_bits_f32(x);
     let ay = magnitude_bits_f32(y);
     let infinite = vec4<u32>(INFINITE_f32);
@@ -13,16 +26,11 @@ fn pow_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let y_half = 0.5 * y_bounded;
     let y_odd = y_integer & (floor(y_half) != y_half);
 
-    let regular = (ax != vec4<u32>(0)) & (ax < infinite) & (ay < infinite);
-    var magnitude = pow_positive_f32(
-        bitcast<vec4<f32>>(select(one, ax, regular)),
-        select(vec4<f32>(1.0), y, regular),
-    );
     // 0 and infinite bases, and infinite exponents: 0 or infinity by which way the power grows.
     let x_grows = select(ax > one, ax >= infinite, ax == vec4<u32>(0));
     let vanishes = x_grows == y_negative;
     let limit = bitcast<vec4<f32>>(select(infinite, vec4<u32>(0), vanishes));
-    magnitude = select(magnitude, limit, !regular);
+    var magnitude = select(limit, positive, pow_is_regular_f32(x, y));
     magnitude = select(magnitude, vec4<f32>(1.0), (ay == infinite) & (ax == one));
     var power = select(magnitude, -magnitude, x_negative & y_odd);
     let undefined = x_negative & !y_integer & (ax != vec4<u32>(0)) & (ax != infinite) & (ay != infinite);

@@ -229,10 +229,18 @@ pub(super) trait IntOps: Copy {
 /// What signed and unsigned types have in common: `$unsigned` has the magnitudes of `$t`.
 macro_rules! bits {
     ($t:ident $unsigned:ident) => {
-        fn count_ones(x: $t) -> $t { x.count_ones() as $t }
-        fn leading_zeros(x: $t) -> $t { x.leading_zeros() as $t }
-        fn trailing_zeros(x: $t) -> $t { x.trailing_zeros() as $t }
-        fn shl(a: $t, b: $t) -> $t { u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0) }
+        fn count_ones(x: $t) -> $t {
+            x.count_ones() as $t
+        }
+        fn leading_zeros(x: $t) -> $t {
+            x.leading_zeros() as $t
+        }
+        fn trailing_zeros(x: $t) -> $t {
+            x.trailing_zeros() as $t
+        }
+        fn shl(a: $t, b: $t) -> $t {
+            u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0)
+        }
         fn gcd(a: $t, b: $t) -> $t {
             let (mut a, mut b) = (<$t as IntOps>::abs(a) as $unsigned, <$t as IntOps>::abs(b) as $unsigned);
             while b != 0 {
@@ -245,8 +253,12 @@ macro_rules! bits {
             let divisor = <$t as IntOps>::gcd(a, b) as $unsigned;
             x.checked_div(divisor).unwrap_or(0).wrapping_mul(y) as $t
         }
-        fn rotate_left(a: $t, b: $t) -> $t { a.rotate_left(b as u32 % $t::BITS) }
-        fn rotate_right(a: $t, b: $t) -> $t { a.rotate_right(b as u32 % $t::BITS) }
+        fn rotate_left(a: $t, b: $t) -> $t {
+            a.rotate_left(b as u32 % $t::BITS)
+        }
+        fn rotate_right(a: $t, b: $t) -> $t {
+            a.rotate_right(b as u32 % $t::BITS)
+        }
     };
 }
 

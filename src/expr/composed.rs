@@ -9,6 +9,25 @@ fn c<T: Float>(value: f64) -> Expr<T> {
     Expr::scalar(T::from_f64(value))
 }
 
+/// A function that is made of operations of the table.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Composition {
+    /// The name of the method on [`Expr`].
+    pub name: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Every function that is a composition of operations.
+///
+/// ```
+/// assert!(zerostride::compositions().any(|function| function.name == "gelu"));
+/// ```
+pub fn compositions() -> impl Iterator<Item = Composition> {
+    COMPOSED.iter().copied()
+}
+
 macro_rules! composed {
     ($($(#[doc = $doc:literal])+ $name:ident($x:ident $(, $arg:ident)*) [$from:literal $(, $eg:expr)* => $to:literal] = $body:expr;)*) => {
         /// Activations and other compositions of operations, under the names of PyTorch where it has
@@ -30,6 +49,9 @@ macro_rules! composed {
                 $body
             }
         )*}
+
+        const COMPOSED: &[Composition] =
+            &[$(Composition { name: stringify!($name), doc: concat!($($doc),+).trim_ascii() }),*];
     };
 }
 

@@ -13,7 +13,9 @@ mod views;
 
 pub use build::{Expr, IntoExpr};
 pub use compat::warn_on_reinterpreted_shapes;
+pub use composed::{Composition, compositions};
 pub(crate) use node::{Kind, Node, Source};
+pub use op::Math;
 pub(crate) use op::{Op, ROWS, for_each_op};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};
 pub use ops::{Operation, operations};

@@ -18,6 +18,20 @@
 use super::DType;
 use crate::dtype::Kind;
 
+/// How a device computes functions such as `exp` and `sin`, where it has two ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Math {
+    /// By this crate's own range reductions and polynomials: within the bound that
+    /// [`Operation::ulp`](crate::Operation::ulp) states, on every device.
+    #[default]
+    Precise,
+    /// By the adapter's builtins, for `exp exp2 exp10 log log2 log10 sin cos tan tanh sigmoid pow` of
+    /// f32, f16 and bf16: as accurate as the adapter makes them. WGSL asks little ("Accuracy of
+    /// expressions": `sin` and `cos` within 2^-11 between -pi and pi, `tanh` within 1e-5). NaN and
+    /// infinities are as in precise math.
+    Fast,
+}
+
 /// Calls `$go!` with the whole table.
 macro_rules! for_each_op {
     ($go:ident) => {
@@ -93,6 +107,11 @@ macro_rules! for_each_op {
             Neg: neg(x) for Numeric -> T, [3.5_f32 => -3.5] {
                 float "-({a})" = |x| -x;
                 int "neg_{T}({a})" = |x| x.wrapping_neg();
+            }
+            /// The operand itself (Python's and NumPy's unary `+`).
+            Positive: positive(x) for Numeric -> T, [-3_i32 => -3] {
+                float "{a}" = |x| x;
+                int "{a}" = |x| x;
             }
             /// Magnitude. `abs(MIN)` is `MIN`.
             Abs: abs(x) for Numeric -> T, [-3_i32 => 3] {

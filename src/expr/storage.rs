@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::{DType, Program};
+use super::{DType, Math, Program};
 use crate::error::Result;
 use crate::layout::Layout;
 
@@ -79,6 +79,14 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
 
     /// What would run for a program, as lines of text, and the text of its kernel if it has one.
     fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)>;
+
+    /// How functions are computed from now on. A device that has one way stays with it.
+    fn set_math(&self, _math: Math) {}
+
+    /// How functions are computed.
+    fn math(&self) -> Math {
+        Math::Precise
+    }
 
     /// The texts of the kernels compiled so far.
     fn kernels(&self) -> Vec<String> {

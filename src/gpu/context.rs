@@ -1,7 +1,7 @@
 //! One opened adapter: its device, its queue of recorded work, and what went wrong on it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::adapters::Found;
@@ -27,6 +27,8 @@ pub(crate) struct Gpu {
     failures: Arc<Failures>,
     blocks: u32,
     flushes: OnceLock<bool>,
+    /// Whether functions are computed by the builtins.
+    pub(super) fast: AtomicBool,
 }
 
 /// What wgpu reports outside of any call.
@@ -105,6 +107,7 @@ impl Gpu {
             failures,
             blocks,
             flushes: OnceLock::new(),
+            fast: AtomicBool::new(false),
         }))
     }
 
@@ -130,6 +133,7 @@ impl Gpu {
             groups: self.limits.max_compute_workgroups_per_dimension,
             bindings: self.limits.max_storage_buffers_per_shader_stage,
             flushes: false,
+            math: self.math(),
             blocks: self.blocks,
         };
         let flushes = *self.flushes.get_or_init(|| {

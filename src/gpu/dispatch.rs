@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::context::{Buffer, Gpu, buffer, lock};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, Input, Program, Reading, Source, Storage};
+use crate::expr::{Backend, Input, Math, Program, Reading, Source, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Plan};
 use crate::wgsl;
@@ -250,6 +250,14 @@ impl Backend for Gpu {
         }
         let plan = Plan::new(program, Destination::Fresh, self.adapter())?;
         Ok((plan.to_string(), Some(wgsl::emit(&plan.kernel))))
+    }
+
+    fn set_math(&self, math: Math) {
+        self.fast.store(math == Math::Fast, Ordering::Relaxed);
+    }
+
+    fn math(&self) -> Math {
+        if self.fast.load(Ordering::Relaxed) { Math::Fast } else { Math::Precise }
     }
 
     fn kernels(&self) -> Vec<String> {

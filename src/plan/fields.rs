@@ -97,7 +97,9 @@ pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program
     };
     let word = |field: &Field| match *field {
         Field::Count => match grid.walk {
-            Walk::Words { outer } => (collapsed.lengths[..outer].iter().product::<usize>() * grid.slots) as u32,
+            Walk::Words { outer } => {
+                (collapsed.lengths[..outer].iter().product::<usize>() * grid.slots) as u32
+            }
             _ => collapsed.lengths.iter().product::<usize>() as u32,
         },
         Field::Slots => grid.slots as u32,

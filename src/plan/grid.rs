@@ -66,7 +66,14 @@ impl Grid {
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(adapter.groups).max(1);
         let x = groups.div_ceil(y).max(1);
-        Grid { walk: Walk::Flat, workgroup: [WORKGROUP, 1], groups: [x, y, 1], pitch: x * WORKGROUP, blocks, slots: 0 }
+        Grid {
+            walk: Walk::Flat,
+            workgroup: [WORKGROUP, 1],
+            groups: [x, y, 1],
+            pitch: x * WORKGROUP,
+            blocks,
+            slots: 0,
+        }
     }
 
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.

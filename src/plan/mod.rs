@@ -17,7 +17,7 @@ pub(crate) use grid::{LANES, Walk};
 
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Program, Source, Step, Storage, Value};
+use crate::expr::{Math, Program, Source, Step, Storage, Value};
 use crate::layout::{Layout, Shape};
 
 /// What the kernel reads an operand from.
@@ -64,6 +64,7 @@ pub(crate) struct Kernel {
     pub store: Store,
     /// Whether the adapter flushes subnormal results to zero.
     pub flushes: bool,
+    pub math: Math,
 }
 
 /// The numbers of one dispatch.
@@ -97,6 +98,8 @@ pub(crate) struct Adapter {
     pub bindings: u32,
     /// Whether subnormal results are flushed to zero.
     pub flushes: bool,
+    /// How functions are computed.
+    pub math: Math,
     /// Vectors per invocation that pay off: 1 on a GPU, where neighbours should stay next to each
     /// other, more where starting an invocation costs as much as a few loads.
     pub blocks: u32,
@@ -211,6 +214,7 @@ impl Plan {
             out: program.dtype,
             store,
             flushes: adapter.flushes,
+            math: adapter.math,
         };
         let words = fields::words(&kernel, &collapsed, &grid, program);
         Ok(Plan {

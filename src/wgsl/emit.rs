@@ -277,9 +277,10 @@ impl Emitter<'_> {
                 let inner = self.kernel.rank - 1;
                 format!("({}) + lane * p.{name}_stride{inner}", self.base(of, false))
             }
-            Walk::Flat | Walk::Words { .. } => (0..self.kernel.rank).fold(format!("p.{name}_offset"), |sum, axis| {
-                format!("{sum} + c{axis} * p.{name}_stride{axis}")
-            }),
+            Walk::Flat | Walk::Words { .. } => (0..self.kernel.rank)
+                .fold(format!("p.{name}_offset"), |sum, axis| {
+                    format!("{sum} + c{axis} * p.{name}_stride{axis}")
+                }),
         }
     }
 

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use super::emit;
 use crate::dtype::Element;
-use crate::expr::{Program, Source};
+use crate::expr::{Math, Program, Source};
 use crate::plan::{Adapter, Destination, Plan};
 use crate::{Device, Expr, Tensor};
 
-const ADAPTER: Adapter = Adapter { groups: 65535, bindings: 8, flushes: false, blocks: 1 };
+const ADAPTER: Adapter =
+    Adapter { groups: 65535, bindings: 8, flushes: false, math: Math::Precise, blocks: 1 };
 const LLVMPIPE: Adapter = Adapter { blocks: 4, ..ADAPTER };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {

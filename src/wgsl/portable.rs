@@ -3,7 +3,7 @@
 
 use super::emit;
 use crate::dtype::{DType, Element};
-use crate::expr::{Program, Source};
+use crate::expr::{Math, Program, Source};
 use crate::plan::{Adapter, Destination, Plan};
 use crate::{Device, Expr, bf16, f16, operations};
 
@@ -47,8 +47,8 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
             destinations.push(Destination::Into(storage, target.layout()));
         }
         for to in destinations {
-            for (flushes, blocks) in [(false, 1), (true, 4)] {
-                let adapter = Adapter { groups: 65535, bindings: 8, flushes, blocks };
+            for (flushes, math, blocks) in [(false, Math::Fast, 1), (true, Math::Precise, 4)] {
+                let adapter = Adapter { groups: 65535, bindings: 8, flushes, math, blocks };
                 let text = emit(&Plan::new(&program, to, adapter).unwrap().kernel);
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;

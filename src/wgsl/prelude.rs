@@ -16,6 +16,7 @@ const OWN: &[&str] = &[
     include_str!("../../shaders/prelude/f32/error.wgsl"),
     include_str!("../../shaders/prelude/f32/gamma.wgsl"),
     include_str!("../../shaders/prelude/f32/flush.wgsl"),
+    include_str!("../../shaders/prelude/f32/fast.wgsl"),
     include_str!("../../shaders/prelude/f64/bits.wgsl"),
     include_str!("../../shaders/prelude/f64/exponential.wgsl"),
     include_str!("../../shaders/prelude/f64/trigonometry.wgsl"),

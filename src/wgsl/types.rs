@@ -87,7 +87,9 @@ pub(super) fn cast(from: DType, to: DType, value: &str) -> String {
         (_, "bool") => return format!("{value} != {}(0)", lanes(from)),
         _ if own == target => value.to_string(),
         // Rounded to odd first, so that the second rounding is as if it were the only one.
-        ("i32" | "u32" | "i64" | "u64" | "f64", "f32") if to != DType::F32 => format!("odd_{own}_f32({value})"),
+        ("i32" | "u32" | "i64" | "u64" | "f64", "f32") if to != DType::F32 => {
+            format!("odd_{own}_f32({value})")
+        }
         ("i32" | "u32", "f32") if bits(from) < 24 => format!("vec4<f32>({value})"),
         ("i32", "u32") | ("u32", "i32") | ("i64", "u64") | ("u64", "i64") => {
             format!("bitcast<vec4<{target}>>({value})")

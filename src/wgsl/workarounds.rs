@@ -1,7 +1,7 @@
-//! Forms that replace those of the op table where an adapter needs it.
+//! Forms that replace those of the op table: where an adapter needs it, or its user asked for it.
 
 use crate::dtype::DType;
-use crate::expr::{Op, Step};
+use crate::expr::{Math, Op, Step};
 use crate::plan::Kernel;
 
 /// Ops that lose the least normal float on adapters that flush subnormals.
@@ -16,8 +16,29 @@ const FLUSHED: &[(Op, DType, &str)] = &[
     (Op::Reciprocal, DType::F32, "div_flushed_f32(vec4<f32>(1.0), {a})"),
 ];
 
+/// Ops that are faster by the adapter's builtins, for types that compute in f32.
+const FAST: &[(Op, &str)] = &[
+    (Op::Exp, "fast_exp_f32({a})"),
+    (Op::Exp2, "fast_exp2_f32({a})"),
+    (Op::Exp10, "fast_exp10_f32({a})"),
+    (Op::Log, "fast_log_f32({a})"),
+    (Op::Log2, "fast_log2_f32({a})"),
+    (Op::Log10, "fast_log10_f32({a})"),
+    (Op::Sin, "fast_sin_f32({a})"),
+    (Op::Cos, "fast_cos_f32({a})"),
+    (Op::Tan, "fast_tan_f32({a})"),
+    (Op::Tanh, "fast_tanh_f32({a})"),
+    (Op::Sigmoid, "fast_sigmoid_f32({a})"),
+    (Op::Pow, "fast_pow_f32({a}, {b})"),
+];
+
 /// The WGSL form of a table op on the adapter that a kernel is for.
 pub(super) fn form(kernel: &Kernel, step: &Step) -> &'static str {
+    if kernel.math == Math::Fast && super::types::compute(step.dtype) == "f32" {
+        if let Some((_, form)) = FAST.iter().find(|(op, _)| *op == step.op) {
+            return form;
+        }
+    }
     let replaced =
         FLUSHED.iter().find(|(op, dtype, _)| kernel.flushes && *op == step.op && *dtype == step.dtype);
     match replaced {
