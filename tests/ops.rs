@@ -142,7 +142,7 @@ macro_rules! floats {
                         1 => ($random.next() as $int) as $t / (1u64 << ($int::BITS - 12)) as $t,
                         _ => ($random.next() as $int) as $t / (1u64 << ($int::BITS - 1)) as $t,
                     };
-                    if !(x.abs() < $t::MIN_POSITIVE) || x == 0.0 {
+                    if !x.is_subnormal() {
                         return x;
                     }
                 }

@@ -1,5 +1,6 @@
 //! Forms that replace those of the op table: where an adapter needs it, or its user asked for it.
 
+use super::types::compute;
 use crate::dtype::DType;
 use crate::expr::{Math, Op, Step};
 use crate::plan::Kernel;
@@ -34,10 +35,9 @@ const FAST: &[(Op, &str)] = &[
 
 /// The WGSL form of a table op on the adapter that a kernel is for.
 pub(super) fn form(kernel: &Kernel, step: &Step) -> &'static str {
-    if kernel.math == Math::Fast && super::types::compute(step.dtype) == "f32" {
-        if let Some((_, form)) = FAST.iter().find(|(op, _)| *op == step.op) {
-            return form;
-        }
+    let fast = kernel.math == Math::Fast && compute(step.dtype) == "f32";
+    if let Some((_, form)) = FAST.iter().find(|(op, _)| fast && *op == step.op) {
+        return form;
     }
     let replaced =
         FLUSHED.iter().find(|(op, dtype, _)| kernel.flushes && *op == step.op && *dtype == step.dtype);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use zerostride::{DType, Device, Expr, Operation, operations};
 
-use super::reference::UNARY;
+use crate::reference::UNARY;
 use crate::{Real, bound, distance};
 
 /// What a function did on a device.
@@ -42,7 +42,7 @@ fn run(op: &Operation, of_f32: fn(f32) -> f32, devices: &[Device]) -> Vec<Tally>
             let got = Expr::<f32>::call(op.name, &[x]).to_vec().unwrap();
             let each = values.par_iter().zip(&got).zip(&exact);
             // Subnormal inputs may be flushed.
-            let each = each.filter(|((x, _), _)| **x == 0.0 || !(x.abs() < f32::MIN_POSITIVE));
+            let each = each.filter(|((x, _), _)| !x.is_subnormal());
             let part = each.map(|((&x, &got), &exact)| {
                 let off = distance(op, got, exact.value());
                 Tally { worst: off, at: x, sum: off, count: 1 }
