@@ -5,6 +5,7 @@
 
 use std::sync::OnceLock;
 
+use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use rayon::prelude::*;
 
 use super::kernels;
@@ -16,6 +17,34 @@ const BLOCK: usize = 2048;
 
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
 const CHUNK: usize = 16 * BLOCK;
+
+/// The same where operands are turned: as many rows as a cache line has words, if so many fit in a
+/// second-level cache.
+const TURNED_CHUNK: usize = 8 * CHUNK;
+
+/// Calls `$call` with the type that moves elements of `$size` bytes.
+macro_rules! with_memory {
+    ($size:expr, |$memory:ident| $call:expr) => {
+        match $size {
+            1 => {
+                type $memory = u8;
+                $call
+            }
+            2 => {
+                type $memory = u16;
+                $call
+            }
+            4 => {
+                type $memory = u32;
+                $call
+            }
+            _ => {
+                type $memory = u64;
+                $call
+            }
+        }
+    };
+}
 
 /// What an input is read from.
 #[derive(Clone, Copy)]
@@ -35,14 +64,24 @@ struct Job<'a> {
     readers: Vec<Reader>,
     registers: Vec<usize>,
     register_count: usize,
+    /// Elements of a chunk.
+    chunk: usize,
+    /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
+    turned: Vec<bool>,
 }
 
 /// Runs a program over all of its elements, in row-major order, into `out`.
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let (registers, register_count) = assign_registers(program);
-    let readers = program.inputs.iter().map(|input| Reader::new(&input.layout)).collect();
-    let job = Job { program, from, readers, registers, register_count };
-    let chunk = CHUNK * program.dtype.size();
+    let readers: Vec<Reader> = program.inputs.iter().map(|input| Reader::new(&input.layout)).collect();
+    let is_turned = |(reader, from): (&Reader, &From<'_>)| matches!(from, From::Bytes(_)) && reader.is_turned();
+    let row = readers.iter().zip(from).find(|&pair| is_turned(pair)).map(|(reader, _)| reader.row());
+    let row = row.filter(|row| (1..=TURNED_CHUNK).contains(row));
+    let turned =
+        readers.iter().zip(from).map(|pair| is_turned(pair) && Some(pair.0.row()) == row).collect();
+    let elements = row.map_or(CHUNK, |row| row * (CHUNK / row).max((TURNED_CHUNK / row).min(16)));
+    let job = Job { program, from, readers, registers, register_count, chunk: elements, turned };
+    let chunk = elements * program.dtype.size();
     // In a task of the caller's own pool, splitting would let this thread pick up another task
     // while it holds locks of storages.
     let pool = if rayon::current_thread_index().is_some() { None } else { pool() };
@@ -50,9 +89,13 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
         Some(pool) => pool.install(|| {
             out.par_chunks_mut(chunk)
                 .enumerate()
-                .for_each_init(|| job.scratch(), |scratch, (i, out)| job.chunk(i * CHUNK, out, scratch));
+                .for_each_init(|| job.scratch(), |scratch, (i, out)| job.chunk(i * elements, out, scratch));
         }),
-        None => job.chunk(0, out, &mut job.scratch()),
+        None => {
+            let mut scratch = job.scratch();
+            (out.chunks_mut(chunk).enumerate())
+                .for_each(|(i, out)| job.chunk(i * elements, out, &mut scratch));
+        }
     }
 }
 
@@ -93,17 +136,36 @@ fn assign_registers(program: &Program) -> (Vec<usize>, usize) {
     (registers, count)
 }
 
-/// Registers of one thread. Words of 8 bytes keep every element type aligned.
-type Scratch = Vec<Vec<u64>>;
+/// Memory of one thread. Words of 8 bytes keep every element type aligned.
+struct Scratch {
+    /// A block each.
+    registers: Vec<Vec<u64>>,
+    /// A chunk of each turned input.
+    turned: Vec<Vec<u64>>,
+    /// The first element of that chunk.
+    start: usize,
+}
 
 impl Job<'_> {
     fn scratch(&self) -> Scratch {
-        vec![Vec::new(); self.register_count]
+        let turned = self.turned.iter().zip(&self.program.inputs);
+        let words = turned.map(|(&turned, input)| {
+            if turned { vec![0; (self.chunk * input.dtype.size()).div_ceil(8)] } else { Vec::new() }
+        });
+        Scratch { registers: vec![Vec::new(); self.register_count], turned: words.collect(), start: 0 }
     }
 
     /// Computes the elements from `start` on, until `out` is full.
     fn chunk(&self, start: usize, out: &mut [u8], scratch: &mut Scratch) {
         let size = self.program.dtype.size();
+        scratch.start = start;
+        for i in (0..self.turned.len()).filter(|&i| self.turned[i]) {
+            let From::Bytes(bytes) = self.from[i] else { continue };
+            let to: &mut [u8] = cast_mut(&mut scratch.turned[i]);
+            let element = self.program.inputs[i].dtype.size();
+            let to = &mut to[..out.len() / size * element];
+            with_memory!(element, |M| self.readers[i].gather_rows::<M>(cast(bytes), start, cast_mut(to)));
+        }
         for (i, out) in out.chunks_mut(BLOCK * size).enumerate() {
             self.block(start + i * BLOCK, out.len() / size, out, scratch);
         }
@@ -112,19 +174,19 @@ impl Job<'_> {
     fn block(&self, start: usize, length: usize, out: &mut [u8], scratch: &mut Scratch) {
         let program = self.program;
         for (i, input) in program.inputs.iter().enumerate() {
-            if self.borrowed(i, start, length).is_none() {
-                let mut register = std::mem::take(&mut scratch[i]);
+            if self.borrowed(i, start, length, scratch).is_none() {
+                let mut register = std::mem::take(&mut scratch.registers[i]);
                 register.resize(BLOCK, 0);
-                let bytes = &mut bytemuck::cast_slice_mut(&mut register)[..length * input.dtype.size()];
+                let bytes = &mut cast_mut(&mut register)[..length * input.dtype.size()];
                 self.load(i, input, start, bytes, out);
-                scratch[i] = register;
+                scratch.registers[i] = register;
             }
         }
         for (i, step) in program.steps.iter().enumerate() {
             let value = program.inputs.len() + i;
             let target = self.registers[value];
             let last = value as Value == program.result;
-            let mut register = std::mem::take(&mut scratch[target]);
+            let mut register = std::mem::take(&mut scratch.registers[target]);
             register.resize(BLOCK, 0);
             {
                 let arg = |&arg: &Value| self.value(arg, start, length, scratch);
@@ -132,10 +194,10 @@ impl Job<'_> {
                 let bytes = length * step.result.size();
                 match last {
                     true => kernels::run(step, &args, out),
-                    false => kernels::run(step, &args, &mut bytemuck::cast_slice_mut(&mut register)[..bytes]),
+                    false => kernels::run(step, &args, &mut cast_mut(&mut register)[..bytes]),
                 }
             }
-            scratch[target] = register;
+            scratch.registers[target] = register;
             if last {
                 return;
             }
@@ -144,9 +206,19 @@ impl Job<'_> {
     }
 
     /// The elements of an input, where they lie as the block needs them.
-    fn borrowed(&self, input: usize, start: usize, length: usize) -> Option<&[u8]> {
+    fn borrowed<'s>(
+        &'s self,
+        input: usize,
+        start: usize,
+        length: usize,
+        scratch: &'s Scratch,
+    ) -> Option<&'s [u8]> {
         let From::Bytes(bytes) = self.from[input] else { return None };
         let size = self.program.inputs[input].dtype.size();
+        if self.turned[input] {
+            let at = start - scratch.start;
+            return Some(&cast(&scratch.turned[input])[at * size..(at + length) * size]);
+        }
         let at = self.readers[input].contiguous(start, length)?;
         Some(&bytes[at * size..(at + length) * size])
     }
@@ -154,9 +226,9 @@ impl Job<'_> {
     fn value<'s>(&'s self, value: Value, start: usize, length: usize, scratch: &'s Scratch) -> &'s [u8] {
         let index = value as usize;
         let borrowed =
-            (index < self.program.inputs.len()).then(|| self.borrowed(index, start, length)).flatten();
+            (index < self.program.inputs.len()).then(|| self.borrowed(index, start, length, scratch)).flatten();
         borrowed.unwrap_or_else(|| {
-            let bytes: &[u8] = bytemuck::cast_slice(&scratch[self.registers[index]]);
+            let bytes: &[u8] = cast(&scratch.registers[self.registers[index]]);
             &bytes[..length * self.program.dtype_of(value).size()]
         })
     }
@@ -164,20 +236,14 @@ impl Job<'_> {
     fn load(&self, i: usize, input: &Input, start: usize, to: &mut [u8], out: &[u8]) {
         let reader = &self.readers[i];
         match (self.from[i], &input.source) {
-            (From::Bytes(bytes), _) => match input.dtype.size() {
-                1 => reader.gather(bytes, start, to),
-                2 => reader.gather::<u16>(bytemuck::cast_slice(bytes), start, bytemuck::cast_slice_mut(to)),
-                4 => reader.gather::<u32>(bytemuck::cast_slice(bytes), start, bytemuck::cast_slice_mut(to)),
-                _ => reader.gather::<u64>(bytemuck::cast_slice(bytes), start, bytemuck::cast_slice_mut(to)),
-            },
+            (From::Bytes(bytes), _) => {
+                with_memory!(input.dtype.size(), |M| reader.gather::<M>(cast(bytes), start, cast_mut(to)));
+            }
             (From::Output, _) => to.copy_from_slice(out),
-            (_, Source::Index(_)) => reader.addresses(start, bytemuck::cast_slice_mut(to)),
-            (_, Source::Scalar(bits)) => match input.dtype.size() {
-                1 => to.fill(*bits as u8),
-                2 => bytemuck::cast_slice_mut::<_, u16>(to).fill(*bits as u16),
-                4 => bytemuck::cast_slice_mut::<_, u32>(to).fill(*bits as u32),
-                _ => bytemuck::cast_slice_mut::<_, u64>(to).fill(*bits),
-            },
+            (_, Source::Index(_)) => reader.addresses(start, cast_mut(to)),
+            (_, Source::Scalar(bits)) => {
+                with_memory!(input.dtype.size(), |M| cast_mut::<_, M>(to).fill(*bits as M));
+            }
             (From::Program, Source::Tensor(_)) => {}
         }
     }
@@ -186,10 +252,5 @@ impl Job<'_> {
 /// Writes row-major elements of `size` bytes to their places in `out`.
 pub(super) fn scatter(elements: &[u8], size: usize, layout: &crate::layout::Layout, out: &mut [u8]) {
     let reader = Reader::new(layout);
-    match size {
-        1 => reader.scatter(elements, out),
-        2 => reader.scatter::<u16>(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out)),
-        4 => reader.scatter::<u32>(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out)),
-        _ => reader.scatter::<u64>(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(out)),
-    }
+    with_memory!(size, |M| reader.scatter::<M>(cast(elements), cast_mut(out)));
 }

@@ -1,6 +1,7 @@
 //! One op over blocks of elements: the op table's CPU forms, each compiled into a loop per type.
 
 use bytemuck::Pod;
+use half::slice::HalfFloatSliceExt;
 
 use super::math;
 use crate::dtype::{DType, bf16, f16};
@@ -12,6 +13,40 @@ trait Lane {
     type Value: Copy;
     fn get(memory: Self::Memory) -> Self::Value;
     fn put(value: Self::Value) -> Self::Memory;
+}
+
+/// Elements that are converted at a time, where the processor converts many at once.
+const PART: usize = 128;
+
+/// 16-bit floats as f32, and back.
+trait Half: Pod {
+    fn widen(from: &[Self], to: &mut [f32]);
+    fn narrow(from: &[f32], to: &mut [Self]);
+}
+
+macro_rules! halves {
+    ($($t:ident)*) => {$(
+        impl Half for $t {
+            fn widen(from: &[$t], to: &mut [f32]) { from.convert_to_f32_slice(to) }
+            fn narrow(from: &[f32], to: &mut [$t]) { to.convert_from_f32_slice(from) }
+        }
+    )*};
+}
+halves! { f16 bf16 }
+
+/// A function of 16-bit floats: what `map` does with f32 in parts, with conversions around it.
+fn map_halves<T: Half>(args: &[&[u8]], out: &mut [u8], map: impl Fn(&[&[u8]], &mut [u8])) {
+    let mut wide = [[0.0_f32; PART]; 3];
+    let mut result = [0.0_f32; PART];
+    for (i, out) in bytemuck::cast_slice_mut::<_, T>(out).chunks_mut(PART).enumerate() {
+        for (arg, wide) in args.iter().zip(&mut wide) {
+            let part = &bytemuck::cast_slice::<_, T>(arg)[i * PART..][..out.len()];
+            T::widen(part, &mut wide[..out.len()]);
+        }
+        let [a, b, c] = wide.each_ref().map(|wide| bytemuck::cast_slice(&wide[..out.len()]));
+        map(&[a, b, c][..args.len()], bytemuck::cast_slice_mut(&mut result[..out.len()]));
+        T::narrow(&result[..out.len()], out);
+    }
 }
 
 macro_rules! lanes {
@@ -95,6 +130,12 @@ macro_rules! row {
             $(DType::$tag => row!(@map $t $gives $arity $args, $out, $cpu),)+
             _ => {}
         }
+    };
+    (@map f16 T $arity:tt $args:expr, $out:expr, $cpu:expr) => {
+        map_halves::<f16>($args, $out, |args, out| row!(@call f32 f32 $arity args, out, $cpu))
+    };
+    (@map bf16 T $arity:tt $args:expr, $out:expr, $cpu:expr) => {
+        map_halves::<bf16>($args, $out, |args, out| row!(@call f32 f32 $arity args, out, $cpu))
     };
     (@map $t:ident T $arity:tt $($rest:tt)*) => { row!(@call $t $t $arity $($rest)*) };
     (@map $t:ident bool $arity:tt $($rest:tt)*) => { row!(@call $t bool $arity $($rest)*) };

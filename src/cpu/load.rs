@@ -5,6 +5,31 @@ use bytemuck::Pod;
 
 use crate::layout::Layout;
 
+/// Side of the squares that are turned around: a cache line of words.
+const SQUARE: usize = 16;
+
+/// Writes rows of `row` elements each: `rows[r * row + c] = source[r + c * stride]`.
+fn turn<M: Pod>(source: &[M], stride: isize, rows: &mut [M], row: usize) {
+    let mut square = [M::zeroed(); SQUARE * SQUARE];
+    let count = rows.len() / row;
+    for top in (0..count).step_by(SQUARE) {
+        let height = SQUARE.min(count - top);
+        for left in (0..row).step_by(SQUARE) {
+            let width = SQUARE.min(row - left);
+            for c in 0..width {
+                let at = top + (left + c) * stride as usize;
+                for (r, &element) in source[at..at + height].iter().enumerate() {
+                    square[r * SQUARE + c] = element;
+                }
+            }
+            for r in 0..height {
+                let at = (top + r) * row + left;
+                rows[at..at + width].copy_from_slice(&square[r * SQUARE..r * SQUARE + width]);
+            }
+        }
+    }
+}
+
 /// A layout to be read in row-major order, block by block.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -47,6 +72,37 @@ impl Reader {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether rows lie across memory: the elements of one are apart, and those of neighbouring rows
+    /// next to each other. Then [`gather_rows`](Self::gather_rows) reads every cache line once.
+    pub(super) fn is_turned(&self) -> bool {
+        let strides = self.walk.strides();
+        matches!(strides, [.., 1, inner] if *inner > 1)
+    }
+
+    /// Elements of a row.
+    pub(super) fn row(&self) -> usize {
+        self.walk.shape().last().copied().unwrap_or(1)
+    }
+
+    /// [`gather`](Self::gather) of a turned layout, from the start of a row on: squares of it are
+    /// turned around in cache.
+    pub(super) fn gather_rows<M: Pod>(&self, source: &[M], start: usize, out: &mut [M]) {
+        let row = self.row();
+        let mut runs = self.runs(start, out.len()).peekable();
+        let mut rest = out;
+        while let Some(first) = runs.next() {
+            // Rows that follow each other along the axis of stride 1.
+            let mut count = 1;
+            let follows = |run: &Run, count| run.at == first.at + count && run.length == row;
+            while first.length == row && runs.next_if(|run| follows(run, count as isize)).is_some() {
+                count += 1;
+            }
+            let (rows, after) = rest.split_at_mut(first.length * count);
+            rest = after;
+            turn(&source[first.at as usize..], first.stride, rows, first.length);
         }
     }
 
