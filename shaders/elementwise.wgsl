@@ -3,7 +3,7 @@
 
 // Every number that depends on sizes is in here and not in the text, so that a new shape of the
 // same class runs the same kernel. Lengths are those of the collapsed axes, outermost first;
-// strides and offsets count elements.
+// strides and offsets count elements, or vectors of four where an array has these.
 struct Params {
     // Invocations along y, where the rows continue along z.
     pitch: u32,
@@ -40,13 +40,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (first >= p.len1 || c0 >= p.len0) { return; }
     // Operands by their access: the matrix and the row lie next to each other and aligned, so one
     // load takes four; the column is one element for all four lanes.
-    let v0 = in0[(p.x0_offset + c0 * p.x0_stride0 + first) >> 2u];
-    let v1 = in1[(p.x1_offset + c0 * p.x1_stride0 + first) >> 2u];
+    let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + id.x];
+    let v1 = in1[p.x1_offset + c0 * p.x1_stride0 + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
     // One line per step of the expression.
     let v4 = v0 - v1;
     let v5 = v4 / v2;
     let v6 = v5 * v3;
-    result[(p.out_offset + c0 * p.out_stride0 + first) >> 2u] = v6;
+    result[p.out_offset + c0 * p.out_stride0 + id.x] = v6;
 }

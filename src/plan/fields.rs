@@ -2,7 +2,7 @@
 //! block from this list and the launch fills it from the same list.
 
 use super::collapse::Collapsed;
-use super::grid::Grid;
+use super::grid::{Grid, LANES};
 use super::{Access, Kernel, Place, Store, Walk};
 use crate::expr::{Program, Source};
 
@@ -18,15 +18,17 @@ pub(crate) enum Slot {
 pub(crate) enum Field {
     /// Elements of the result; of a walk over words, groups of four addresses.
     Count,
+    /// Vectors of the result.
+    Vectors,
     /// Those of them that the inner axes may touch.
     Slots,
     /// Invocations per row of the grid, where one dimension continues in the next.
     Pitch,
     /// Length of a collapsed axis.
     Length(usize),
-    /// First element.
+    /// First element, or first vector where the access is by vectors.
     Offset(Slot),
-    /// Distance along a collapsed axis, in elements, modulo 2^32.
+    /// Distance along a collapsed axis, in elements or vectors, modulo 2^32.
     Stride(Slot, usize),
     /// A constant, or its low word.
     Scalar(usize),
@@ -42,8 +44,9 @@ impl Kernel {
         let mut fields = vec![Field::Pitch];
         match self.walk {
             Walk::Flat => {
-                fields.push(Field::Count);
+                fields.push(Field::Vectors);
                 if self.needs_coordinates() {
+                    fields.push(Field::Count);
                     fields.extend((1..self.rank).map(Field::Length));
                 }
             }
@@ -82,7 +85,20 @@ impl Kernel {
 
     /// Whether a flat walk has to divide: some operand, or the store, follows the axes.
     pub(crate) fn needs_coordinates(&self) -> bool {
-        self.store != Store::Vector || self.operands.iter().any(|o| o.access == Access::Strided)
+        self.store != Store::Vector
+            || self.operands.iter().any(|o| matches!(o.access, Access::Strided | Access::Tile))
+    }
+}
+
+impl Kernel {
+    /// Elements that the offset and the strides of an operand or the output count.
+    fn unit(&self, slot: Slot) -> usize {
+        let vectors = match slot {
+            _ if matches!(self.walk, Walk::Words { .. }) => false,
+            Slot::Out => self.store == Store::Vector,
+            Slot::In(i) => matches!(self.operands[i].access, Access::Vector | Access::Tile),
+        };
+        if vectors { LANES } else { 1 }
     }
 }
 
@@ -102,11 +118,12 @@ pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program
             }
             _ => collapsed.lengths.iter().product::<usize>() as u32,
         },
+        Field::Vectors => collapsed.lengths.iter().product::<usize>().div_ceil(LANES) as u32,
         Field::Slots => grid.slots as u32,
         Field::Pitch => grid.pitch,
         Field::Length(axis) => collapsed.lengths[axis] as u32,
-        Field::Offset(slot) => walk(slot).offset as u32,
-        Field::Stride(slot, axis) => walk(slot).strides[axis] as u32,
+        Field::Offset(slot) => (walk(slot).offset / kernel.unit(slot)) as u32,
+        Field::Stride(slot, axis) => (walk(slot).strides[axis] / kernel.unit(slot) as isize) as u32,
         Field::Zero => 0,
         Field::Scalar(i) => bits(i) as u32,
         Field::ScalarHigh(i) => (bits(i) >> 32) as u32,

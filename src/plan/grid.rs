@@ -91,8 +91,7 @@ impl Grid {
         let vectors = inner.div_ceil(LANES);
         let far = |strides: &[isize]| strides.last().is_some_and(|s| s.abs() >= FAR);
         let scattered = collapsed.walks.iter().any(|walk| far(&walk.strides));
-        // More rows per invocation pay off where they share loads.
-        let blocks = if tiles { adapter.blocks } else { 1 };
+        let blocks = if tiles { adapter.blocks } else { adapter.blocks.min(*rows as u32) };
         // The smallest of few forms that covers an axis, so that few kernels are compiled: along
         // the rows where lanes are scattered across them, along the inner axis else.
         let form = |length: usize, most: u32| {

@@ -39,6 +39,8 @@ pub(crate) struct Operand {
     pub dtype: DType,
     pub place: Place,
     pub access: Access,
+    /// Whether it moves from one row to the next, where an invocation computes several.
+    pub moves: bool,
 }
 
 /// A read-only binding: the element type of its array, and whether that is four elements wide.
@@ -190,7 +192,10 @@ impl Plan {
                 Place::Output if load == Access::Vector && store != Store::Vector => Access::Strided,
                 _ => load,
             };
-            operands.push(Operand { dtype: input.dtype, place, access });
+            // The axis before the innermost; told apart only where it matters, as it is in the key.
+            let across = collapsed.walks[i + 1].strides.iter().nth_back(1);
+            let moves = grid.walk != Walk::Rows || grid.blocks == 1 || across != Some(&0);
+            operands.push(Operand { dtype: input.dtype, place, access, moves });
         }
         if bindings.len() + 1 > adapter.bindings as usize {
             bail!(

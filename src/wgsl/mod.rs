@@ -1,6 +1,7 @@
 //! From a kernel to WGSL text, and that text through naga.
 
 mod emit;
+mod load;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]

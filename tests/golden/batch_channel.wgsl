@@ -27,12 +27,12 @@ struct Params {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c2 = id.y;
+    if (first >= p.len3 || c2 >= p.len2) { return; }
     let q1 = id.z / p.len1;
     let c1 = id.z - q1 * p.len1;
     let c0 = q1;
-    if (first >= p.len3 || c2 >= p.len2) { return; }
-    let v0 = in0[(p.x0_offset + c0 * p.x0_stride0 + c1 * p.x0_stride1 + c2 * p.x0_stride2 + first) >> 2u];
-    let v1 = in1[(p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1 + c2 * p.x1_stride2 + first) >> 2u];
+    let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + c1 * p.x0_stride1 + c2 * p.x0_stride2 + id.x];
+    let v1 = in1[p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1 + c2 * p.x1_stride2 + id.x];
     let v2 = v0 + v1;
-    result[(p.out_offset + c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + first) >> 2u] = v2;
+    result[p.out_offset + c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + id.x] = v2;
 }

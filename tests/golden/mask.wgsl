@@ -1,5 +1,6 @@
 struct Params {
     pitch: u32,
+    vectors: u32,
     count: u32,
     len1: u32,
     out_offset: u32,
@@ -31,18 +32,18 @@ fn part_u8(word: u32, at: u32) -> u32 {
 
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let first = (id.y * p.pitch + id.x) * 4u;
-    if (first >= p.count) { return; }
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
+    let i = (id.y * p.pitch + id.x);
+    if (i >= p.vectors) { return; }
+    let lane = min(i * 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
     let q1 = lane / p.len1;
     let c1 = lane - q1 * p.len1;
     let c0 = q1;
-    let v0 = unpack_u8(in0[(p.x0_offset + first) >> 2u]);
+    let v0 = unpack_u8(in0[p.x0_offset + i]);
     let v1 = vec4<u32>(p.scalar1);
-    let at2 = p.x2_offset + c0 * p.x2_stride0 + c1 * p.x2_stride1;
-    let v2 = vec4<u32>(part_u8(in1[at2.x >> 2u], at2.x), part_u8(in1[at2.y >> 2u], at2.y), part_u8(in1[at2.z >> 2u], at2.z), part_u8(in1[at2.w >> 2u], at2.w)) != vec4<u32>(0u);
+    let at_v2 = p.x2_offset + c0 * p.x2_stride0 + c1 * p.x2_stride1;
+    let v2 = vec4<u32>(part_u8(in1[at_v2.x >> 2u], at_v2.x), part_u8(in1[at_v2.y >> 2u], at_v2.y), part_u8(in1[at_v2.z >> 2u], at_v2.z), part_u8(in1[at_v2.w >> 2u], at_v2.w)) != vec4<u32>(0u);
     let v3 = v0 == v1;
     let v4 = v3 & v2;
     let raw = select(vec4<u32>(0u), vec4<u32>(1u), v4);
-    result[(p.out_offset + first) >> 2u] = pack_u8(raw);
+    result[p.out_offset + i] = pack_u8(raw);
 }

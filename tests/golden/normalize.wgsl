@@ -28,12 +28,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let c0 = id.z * p.pitch + id.y;
     if (first >= p.len1 || c0 >= p.len0) { return; }
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
-    let at0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
-    let v0 = vec4<u32>(part_u8(in0[at0.x >> 2u], at0.x), part_u8(in0[at0.y >> 2u], at0.y), part_u8(in0[at0.z >> 2u], at0.z), part_u8(in0[at0.w >> 2u], at0.w));
+    let at_v0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
+    let v0 = vec4<u32>(part_u8(in0[at_v0.x >> 2u], at_v0.x), part_u8(in0[at_v0.y >> 2u], at_v0.y), part_u8(in0[at_v0.z >> 2u], at_v0.z), part_u8(in0[at_v0.w >> 2u], at_v0.w));
     let v1 = vec4<f32>(bitcast<f32>(p.scalar1));
     let v2 = vec4<f32>(in1[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(v0);
     let v4 = v3 / v1;
     let v5 = v4 - v2;
-    result[(p.out_offset + c0 * p.out_stride0 + first) >> 2u] = v5;
+    result[p.out_offset + c0 * p.out_stride0 + id.x] = v5;
 }

@@ -39,9 +39,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let r2 = r1 - q1 * p.out_stride1;
     let member = (q0 < vec4<u32>(p.len0)) & (q1 < vec4<u32>(p.len1)) & (r2 == vec4<u32>(0u));
     if (!any(member)) { return; }
-    let v0 = unpack_u8(result[(first) >> 2u]);
+    let v0 = unpack_u8(result[first >> 2u]);
     let v1 = vec4<u32>(p.scalar1);
     let v2 = (v0 ^ v1) & vec4<u32>(0xffu);
     let raw = v2;
-    result[(first) >> 2u] = pack_u8(select(unpack_u8(result[(first) >> 2u]), raw, member));
+    result[first >> 2u] = pack_u8(select(unpack_u8(result[first >> 2u]), raw, member));
 }

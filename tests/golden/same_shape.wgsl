@@ -1,6 +1,6 @@
 struct Params {
     pitch: u32,
-    count: u32,
+    vectors: u32,
     out_offset: u32,
     x0_offset: u32,
     x1_offset: u32,
@@ -13,10 +13,10 @@ struct Params {
 
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let first = (id.y * p.pitch + id.x) * 4u;
-    if (first >= p.count) { return; }
-    let v0 = in0[(p.x0_offset + first) >> 2u];
-    let v1 = in1[(p.x1_offset + first) >> 2u];
+    let i = (id.y * p.pitch + id.x);
+    if (i >= p.vectors) { return; }
+    let v0 = in0[p.x0_offset + i];
+    let v1 = in1[p.x1_offset + i];
     let v2 = v0 + v1;
-    result[(p.out_offset + first) >> 2u] = v2;
+    result[p.out_offset + i] = v2;
 }

@@ -1,6 +1,6 @@
 struct Params {
     pitch: u32,
-    count: u32,
+    vectors: u32,
     out_offset: u32,
     x0_offset: u32,
     x1_offset: u32,
@@ -11,19 +11,27 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 
-fn vector(first: u32) {
-    if (first >= p.count) { return; }
-    let v0 = in0[(p.x0_offset + first) >> 2u];
-    let v1 = in1[(p.x1_offset + first) >> 2u];
-    let v2 = v0 + v1;
-    result[(p.out_offset + first) >> 2u] = v2;
-}
-
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let first = (id.y * p.pitch + id.x) * 16u;
-    vector(first + 0u);
-    vector(first + 4u);
-    vector(first + 8u);
-    vector(first + 12u);
+    let i_0 = (id.y * p.pitch + id.x) * 4u;
+    if (i_0 >= p.vectors) { return; }
+    let i_1 = min(i_0 + 1u, p.vectors - 1u);
+    let i_2 = min(i_0 + 2u, p.vectors - 1u);
+    let i_3 = min(i_0 + 3u, p.vectors - 1u);
+    let v0_0 = in0[p.x0_offset + i_0];
+    let v1_0 = in1[p.x1_offset + i_0];
+    let v0_1 = in0[p.x0_offset + i_1];
+    let v1_1 = in1[p.x1_offset + i_1];
+    let v0_2 = in0[p.x0_offset + i_2];
+    let v1_2 = in1[p.x1_offset + i_2];
+    let v0_3 = in0[p.x0_offset + i_3];
+    let v1_3 = in1[p.x1_offset + i_3];
+    let v2_0 = v0_0 + v1_0;
+    let v2_1 = v0_1 + v1_1;
+    let v2_2 = v0_2 + v1_2;
+    let v2_3 = v0_3 + v1_3;
+    result[p.out_offset + i_0] = v2_0;
+    result[p.out_offset + i_1] = v2_1;
+    result[p.out_offset + i_2] = v2_2;
+    result[p.out_offset + i_3] = v2_3;
 }

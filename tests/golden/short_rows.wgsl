@@ -1,5 +1,6 @@
 struct Params {
     pitch: u32,
+    vectors: u32,
     count: u32,
     len1: u32,
     out_offset: u32,
@@ -40,15 +41,15 @@ fn rem_floor_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
 
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let first = (id.y * p.pitch + id.x) * 4u;
-    if (first >= p.count) { return; }
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
+    let i = (id.y * p.pitch + id.x);
+    if (i >= p.vectors) { return; }
+    let lane = min(i * 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
     let q1 = lane / p.len1;
     let c1 = lane - q1 * p.len1;
     let c0 = q1;
-    let v0 = in0[(p.x0_offset + first) >> 2u];
-    let at1 = p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1;
-    let v1 = vec4<i32>(in1[at1.x], in1[at1.y], in1[at1.z], in1[at1.w]);
+    let v0 = in0[p.x0_offset + i];
+    let at_v1 = p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1;
+    let v1 = vec4<i32>(in1[at_v1.x], in1[at_v1.y], in1[at_v1.z], in1[at_v1.w]);
     let v2 = rem_floor_i32(v0, v1);
-    result[(p.out_offset + first) >> 2u] = v2;
+    result[p.out_offset + i] = v2;
 }

@@ -1,0 +1,241 @@
+//! Where a kernel's lanes are: coordinates, addresses, and the loads from them.
+
+use std::fmt::{self, Write};
+
+use super::emit::{Emitter, slot};
+use super::types::{compute, decode, lanes, packed};
+use crate::dtype::DType;
+use crate::plan::{Access, Operand, Place, Slot, Walk};
+
+impl Emitter<'_> {
+    pub(super) fn coordinates(&mut self) -> fmt::Result {
+        match self.kernel.walk {
+            Walk::Flat => self.flat_coordinates(),
+            Walk::Rows => self.row_coordinates(),
+            Walk::Words { outer } => self.word_coordinates(outer),
+        }
+    }
+
+    /// `i`, the vector that a block computes, and where something follows the axes, per lane the
+    /// coordinates `c0`, `c1`, ... A block past the end repeats the last vector.
+    fn flat_coordinates(&mut self) -> fmt::Result {
+        let kernel = self.kernel;
+        let first = self.suffix(0);
+        let step = if kernel.blocks == 1 { String::new() } else { format!(" * {}u", kernel.blocks) };
+        writeln!(self.text, "    let i{first} = (id.y * p.pitch + id.x){step};")?;
+        writeln!(self.text, "    if (i{first} >= p.vectors) {{ return; }}")?;
+        for block in 1..kernel.blocks {
+            let own = self.suffix(block);
+            writeln!(self.text, "    let i{own} = min(i{first} + {block}u, p.vectors - 1u);")?;
+        }
+        for block in (0..kernel.blocks).filter(|_| kernel.needs_coordinates()) {
+            let own = self.suffix(block);
+            // Lanes past the end repeat the last element, so that every address is one that exists.
+            let lane = format!("i{own} * 4u + vec4<u32>(0u, 1u, 2u, 3u)");
+            writeln!(self.text, "    let lane{own} = min({lane}, vec4<u32>(p.count - 1u));")?;
+            let mut rest = format!("lane{own}");
+            for axis in (1..kernel.rank).rev() {
+                writeln!(self.text, "    let q{axis}{own} = {rest} / p.len{axis};")?;
+                writeln!(self.text, "    let c{axis}{own} = {rest} - q{axis}{own} * p.len{axis};")?;
+                rest = format!("q{axis}{own}");
+            }
+            writeln!(self.text, "    let c0{own} = {rest};")?;
+        }
+        Ok(())
+    }
+
+    /// `first` on the innermost axis, the element of lane 0, whose vector is `id.x`; the other
+    /// coordinates as scalars. A block past the end repeats the last row.
+    fn row_coordinates(&mut self) -> fmt::Result {
+        let kernel = self.kernel;
+        let inner = kernel.rank - 1;
+        let rows = inner - 1;
+        // What the z coordinate means.
+        let row = if kernel.rank == 2 { "id.z * p.pitch + id.y" } else { "id.y" };
+        let first = self.suffix(0);
+        writeln!(self.text, "    let first = id.x * 4u;")?;
+        match kernel.blocks {
+            1 => writeln!(self.text, "    let c{rows} = {row};")?,
+            n if row == "id.y" => writeln!(self.text, "    let c{rows}{first} = id.y * {n}u;")?,
+            n => writeln!(self.text, "    let c{rows}{first} = ({row}) * {n}u;")?,
+        }
+        let outside = format!("first >= p.len{inner} || c{rows}{first} >= p.len{rows}");
+        writeln!(self.text, "    if ({outside}) {{ return; }}")?;
+        for block in 1..kernel.blocks {
+            let own = self.suffix(block);
+            let next = format!("min(c{rows}{first} + {block}u, p.len{rows} - 1u)");
+            writeln!(self.text, "    let c{rows}{own} = {next};")?;
+        }
+        // Those before, by division from rank 4 on.
+        let mut rest = "id.z".to_string();
+        for axis in (0..rows).rev() {
+            if axis == 0 {
+                writeln!(self.text, "    let c0 = {rest};")?;
+            } else {
+                writeln!(self.text, "    let q{axis} = {rest} / p.len{axis};")?;
+                writeln!(self.text, "    let c{axis} = {rest} - q{axis} * p.len{axis};")?;
+                rest = format!("q{axis}");
+            }
+        }
+        if kernel.needs_coordinates() {
+            let lane = "first + vec4<u32>(0u, 1u, 2u, 3u)";
+            writeln!(self.text, "    let lane = min({lane}, vec4<u32>(p.len{inner} - 1u));")?;
+        }
+        self.tiles()
+    }
+
+    /// Loads of four columns by four rows, a column at a time: `t0_x` is the first of operand 0.
+    fn tiles(&mut self) -> fmt::Result {
+        let kernel = self.kernel;
+        let (inner, rows) = (kernel.rank - 1, kernel.rank - 2);
+        for (i, operand) in kernel.operands.iter().enumerate() {
+            let (Access::Tile, Place::Binding(binding)) = (operand.access, operand.place) else { continue };
+            let outer = (0..rows).map(|axis| format!(" + c{axis} * p.x{i}_stride{axis}"));
+            let base = format!("p.x{i}_offset{} + (c{rows}_0 >> 2u)", outer.collect::<String>());
+            for c in "xyzw".chars() {
+                let at = format!("{base} + lane.{c} * p.x{i}_stride{inner}");
+                writeln!(self.text, "    let t{i}_{c} = in{binding}[{at}];")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From the address of each lane: its coordinates, and whether it is a `member` of the
+    /// destination. `first` is the address of lane 0.
+    fn word_coordinates(&mut self, outer: usize) -> fmt::Result {
+        let text = &mut *self.text;
+        writeln!(text, "    let slot = id.y * p.pitch + id.x;")?;
+        writeln!(text, "    if (slot >= p.count) {{ return; }}")?;
+        writeln!(text, "    let row = slot / p.slots;")?;
+        let mut base = "p.out_offset".to_string();
+        let mut rest = "row".to_string();
+        for axis in (0..outer).rev() {
+            match axis {
+                0 => writeln!(text, "    let c0 = vec4<u32>({rest});")?,
+                _ => {
+                    writeln!(text, "    let q{axis} = {rest} / p.len{axis};")?;
+                    writeln!(text, "    let c{axis} = vec4<u32>({rest} - q{axis} * p.len{axis});")?;
+                }
+            }
+            rest = format!("q{axis}");
+            let _ = write!(base, " + c{axis}.x * p.out_stride{axis}");
+        }
+        writeln!(text, "    let base = {base};")?;
+        writeln!(text, "    let first = (base & ~3u) + (slot - row * p.slots) * 4u;")?;
+        // A lane before the base wraps around, and is beyond every length.
+        writeln!(text, "    let r{outer} = first + vec4<u32>(0u, 1u, 2u, 3u) - base;")?;
+        let mut member = String::new();
+        for axis in outer..self.kernel.rank {
+            let next = axis + 1;
+            writeln!(text, "    let q{axis} = r{axis} / p.out_stride{axis};")?;
+            writeln!(text, "    let c{axis} = min(q{axis}, vec4<u32>(p.len{axis} - 1u));")?;
+            writeln!(text, "    let r{next} = r{axis} - q{axis} * p.out_stride{axis};")?;
+            let _ = write!(member, "(q{axis} < vec4<u32>(p.len{axis})) & ");
+        }
+        writeln!(text, "    let member = {member}(r{} == vec4<u32>(0u));", self.kernel.rank)?;
+        // Words without a member may be another invocation's.
+        writeln!(text, "    if (!any(member)) {{ return; }}")
+    }
+
+    /// The coordinate of a block on an axis before the innermost of a walk by rows.
+    fn row_coordinate(&self, axis: usize, block: u32) -> String {
+        let own = if axis + 2 == self.kernel.rank { self.suffix(block) } else { String::new() };
+        format!("c{axis}{own}")
+    }
+
+    /// The address at the beginning of a block's row, or the offset of a flat walk.
+    fn base(&self, of: Slot, block: u32) -> String {
+        let name = slot(of);
+        let mut address = format!("p.{name}_offset");
+        if self.kernel.walk == Walk::Rows {
+            for axis in 0..self.kernel.rank - 1 {
+                let _ = write!(address, " + {} * p.{name}_stride{axis}", self.row_coordinate(axis, block));
+            }
+        }
+        address
+    }
+
+    /// The address of a block's vector, for accesses whose uniform words count vectors.
+    pub(super) fn vector(&self, of: Slot, block: u32) -> String {
+        match self.kernel.walk {
+            Walk::Flat => format!("{} + i{}", self.base(of, block), self.suffix(block)),
+            Walk::Rows => format!("{} + id.x", self.base(of, block)),
+            Walk::Words { .. } => "first >> 2u".into(),
+        }
+    }
+
+    /// The addresses of all lanes.
+    pub(super) fn addresses(&self, of: Slot, block: u32) -> String {
+        let name = slot(of);
+        match self.kernel.walk {
+            Walk::Rows => {
+                let inner = self.kernel.rank - 1;
+                format!("({}) + lane * p.{name}_stride{inner}", self.base(of, block))
+            }
+            Walk::Flat | Walk::Words { .. } => {
+                let own = self.suffix(block);
+                (0..self.kernel.rank).fold(format!("p.{name}_offset"), |sum, axis| {
+                    format!("{sum} + c{axis}{own} * p.{name}_stride{axis}")
+                })
+            }
+        }
+    }
+
+    /// Loads an operand for a block.
+    pub(super) fn load(&mut self, i: usize, operand: &Operand, block: u32) -> fmt::Result {
+        let of = Slot::In(i);
+        let dtype = operand.dtype;
+        let own = self.value(i as _, block);
+        let value = match (operand.place, operand.access) {
+            (Place::Scalar, _) => match dtype {
+                DType::F32 | DType::I32 => format!("vec4<{0}>(bitcast<{0}>(p.scalar{i}))", compute(dtype)),
+                DType::I64 | DType::U64 | DType::F64 => {
+                    let word = format!("(u64(p.scalar{i}_high) << 32u) | u64(p.scalar{i})");
+                    format!("vec4<{0}>(bitcast<{0}>({word}))", compute(dtype))
+                }
+                _ => decode(dtype, format!("vec4<u32>(p.scalar{i})")),
+            },
+            (Place::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, block)),
+            (Place::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, block)),
+            (_, Access::Tile) => {
+                let turned = "xyzw".chars().nth(block as usize).unwrap_or('x');
+                let column = |c| format!("t{i}_{c}.{turned}");
+                format!("{}({})", lanes(dtype), ['x', 'y', 'z', 'w'].map(column).join(", "))
+            }
+            (place, access) => {
+                let array = match place {
+                    Place::Binding(binding) => format!("in{binding}"),
+                    _ => "result".into(),
+                };
+                let word = |at: &str| format!("{array}[{at}]");
+                let at = format!("at_{own}");
+                let raw = match (access, packed(dtype)) {
+                    (Access::Vector, None) => word(&self.vector(of, block)),
+                    (Access::Vector, Some((suffix, _))) => {
+                        format!("unpack_{suffix}({})", word(&self.vector(of, block)))
+                    }
+                    (Access::Splat, None) => format!("{}({})", lanes(dtype), word(&self.base(of, block))),
+                    (Access::Splat, Some((suffix, shift))) => {
+                        writeln!(self.text, "    let {at} = {};", self.base(of, block))?;
+                        let word = word(&format!("{at} >> {shift}u"));
+                        format!("vec4<u32>(part_{suffix}({word}, {at}))")
+                    }
+                    (_, packed) => {
+                        writeln!(self.text, "    let {at} = {};", self.addresses(of, block))?;
+                        let lane = |c: char| match packed {
+                            None => word(&format!("{at}.{c}")),
+                            Some((suffix, shift)) => {
+                                format!("part_{suffix}({}, {at}.{c})", word(&format!("{at}.{c} >> {shift}u")))
+                            }
+                        };
+                        let each = ['x', 'y', 'z', 'w'].map(lane).join(", ");
+                        let vector = if packed.is_some() { "vec4<u32>".into() } else { lanes(dtype) };
+                        format!("{vector}({each})")
+                    }
+                };
+                if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
+            }
+        };
+        writeln!(self.text, "    let {own} = {value};")
+    }
+}
