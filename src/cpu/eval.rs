@@ -74,11 +74,11 @@ struct Job<'a> {
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let (registers, register_count) = assign_registers(program);
     let readers: Vec<Reader> = program.inputs.iter().map(|input| Reader::new(&input.layout)).collect();
-    let is_turned = |(reader, from): (&Reader, &From<'_>)| matches!(from, From::Bytes(_)) && reader.is_turned();
+    let is_turned =
+        |(reader, from): (&Reader, &From<'_>)| matches!(from, From::Bytes(_)) && reader.is_turned();
     let row = readers.iter().zip(from).find(|&pair| is_turned(pair)).map(|(reader, _)| reader.row());
     let row = row.filter(|row| (1..=TURNED_CHUNK).contains(row));
-    let turned =
-        readers.iter().zip(from).map(|pair| is_turned(pair) && Some(pair.0.row()) == row).collect();
+    let turned = readers.iter().zip(from).map(|pair| is_turned(pair) && Some(pair.0.row()) == row).collect();
     let elements = row.map_or(CHUNK, |row| row * (CHUNK / row).max((TURNED_CHUNK / row).min(16)));
     let job = Job { program, from, readers, registers, register_count, chunk: elements, turned };
     let chunk = elements * program.dtype.size();
@@ -225,8 +225,9 @@ impl Job<'_> {
 
     fn value<'s>(&'s self, value: Value, start: usize, length: usize, scratch: &'s Scratch) -> &'s [u8] {
         let index = value as usize;
-        let borrowed =
-            (index < self.program.inputs.len()).then(|| self.borrowed(index, start, length, scratch)).flatten();
+        let borrowed = (index < self.program.inputs.len())
+            .then(|| self.borrowed(index, start, length, scratch))
+            .flatten();
         borrowed.unwrap_or_else(|| {
             let bytes: &[u8] = cast(&scratch.registers[self.registers[index]]);
             &bytes[..length * self.program.dtype_of(value).size()]

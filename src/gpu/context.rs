@@ -80,8 +80,13 @@ impl Gpu {
             Ok(opened) => opened,
             Err(error) => bail!(Device, "the adapter {name} does not open: {error}"),
         };
-        // Measured: on a processor starting an invocation costs as much as a few loads.
-        let blocks = if software { 4 } else { 1 };
+        // Measured: on a processor starting an invocation costs as much as a few loads. llvmpipe gains
+        // by eight rows per invocation, SwiftShader runs out of registers.
+        let blocks = match software {
+            true if info.name.contains("llvmpipe") => 8,
+            true => 4,
+            false => 1,
+        };
         let failures = Arc::new(Failures::default());
         let lost = failures.clone();
         device.set_device_lost_callback(move |reason, message| {

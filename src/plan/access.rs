@@ -9,6 +9,8 @@ use crate::dtype::DType;
 pub(crate) enum Access {
     /// Next to each other and aligned: one wide load.
     Vector,
+    /// Next to each other and aligned, the last first: one wide load, turned around.
+    Backward,
     /// All the same element: one load.
     Splat,
     /// Next to each other along the axis before the innermost, and aligned: four wide loads serve
@@ -51,23 +53,29 @@ impl DType {
     }
 }
 
-/// Whether a walk over all axes visits elements one after the other, from an aligned one on.
-fn linear(collapsed: &Collapsed, operand: usize) -> bool {
+/// Whether a walk begins where a vector does: at its first element, or going back at its last.
+fn aligned(offset: usize, step: isize) -> bool {
+    if step == 1 { offset.is_multiple_of(LANES) } else { (offset + 1).is_multiple_of(LANES) }
+}
+
+/// Whether a walk over all axes visits elements one after the other in steps of `step`, 1 or -1, from
+/// an aligned one on.
+fn linear(collapsed: &Collapsed, operand: usize, step: isize) -> bool {
     let walk = &collapsed.walks[operand];
-    let mut step = 1;
+    let mut next = step;
     let dense = collapsed.lengths.iter().zip(&walk.strides).rev().all(|(&n, &stride)| {
-        let fits = stride == step;
-        step *= n as isize;
+        let fits = stride == next;
+        next *= n as isize;
         fits
     });
-    dense && walk.offset.is_multiple_of(LANES)
+    dense && aligned(walk.offset, step)
 }
 
 /// Whether each row of the innermost axis is such a walk.
-fn linear_rows(collapsed: &Collapsed, operand: usize) -> bool {
+fn linear_rows(collapsed: &Collapsed, operand: usize, step: isize) -> bool {
     let walk = &collapsed.walks[operand];
     let Some((&inner, outer)) = walk.strides.split_last() else { return false };
-    inner == 1 && walk.offset.is_multiple_of(LANES) && outer.iter().all(|s| s % LANES as isize == 0)
+    inner == step && aligned(walk.offset, step) && outer.iter().all(|s| s % LANES as isize == 0)
 }
 
 /// Whether four rows of the innermost axis are such walks across it: a transposed operand.
@@ -87,12 +95,17 @@ pub(super) fn linear_columns(collapsed: &Collapsed, operand: usize) -> bool {
 /// operand may be loaded for all of them at once.
 pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: bool) -> Access {
     let strides = &collapsed.walks[operand].strides;
+    // Going back, the last vector of a row of another length would begin before it.
+    let count: usize = collapsed.lengths.iter().product();
+    let inner = collapsed.lengths.last().copied().unwrap_or(1);
     match walk {
         Walk::Flat | Walk::Words { .. } if strides.iter().all(|&s| s == 0) => Access::Splat,
-        Walk::Flat if linear(collapsed, operand) => Access::Vector,
+        Walk::Flat if linear(collapsed, operand, 1) => Access::Vector,
+        Walk::Flat if count.is_multiple_of(LANES) && linear(collapsed, operand, -1) => Access::Backward,
         Walk::Rows if strides.last() == Some(&0) => Access::Splat,
         // The last load of a row may read past its end, never past that of its padded buffer.
-        Walk::Rows if linear_rows(collapsed, operand) => Access::Vector,
+        Walk::Rows if linear_rows(collapsed, operand, 1) => Access::Vector,
+        Walk::Rows if inner.is_multiple_of(LANES) && linear_rows(collapsed, operand, -1) => Access::Backward,
         Walk::Rows if tiles && linear_columns(collapsed, operand) => Access::Tile,
         _ => Access::Strided,
     }
@@ -104,8 +117,8 @@ pub(super) fn store(collapsed: &Collapsed, walk: Walk, dtype: DType, fresh: bool
     let count: usize = collapsed.lengths.iter().product();
     let vector = match walk {
         // A fresh storage is padded, so its last store may be wider than what is left.
-        Walk::Flat => linear(collapsed, 0) && (fresh || whole(count)),
-        Walk::Rows => linear_rows(collapsed, 0) && whole(inner),
+        Walk::Flat => linear(collapsed, 0, 1) && (fresh || whole(count)),
+        Walk::Rows => linear_rows(collapsed, 0, 1) && whole(inner),
         Walk::Words { .. } => false,
     };
     match dtype.packing() {

@@ -7,7 +7,7 @@ use super::{Access, Kernel, Place, Store, Walk};
 use crate::expr::{Program, Source};
 
 /// The output, or an operand by its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Slot {
     Out,
     In(usize),
@@ -47,7 +47,7 @@ impl Kernel {
                 fields.push(Field::Vectors);
                 if self.needs_coordinates() {
                     fields.push(Field::Count);
-                    fields.extend((1..self.rank).map(Field::Length));
+                    fields.extend((if self.carries { 0 } else { 1 }..self.rank).map(Field::Length));
                 }
             }
             Walk::Rows => fields.extend((0..self.rank).map(Field::Length)),
@@ -56,16 +56,11 @@ impl Kernel {
                 fields.extend((0..self.rank).map(Field::Length));
             }
         }
-        let strides = |wide_or_splat: bool| match (self.walk, wide_or_splat) {
-            (Walk::Flat | Walk::Words { .. }, true) => 0,
-            (Walk::Rows, true) => self.rank - 1,
-            (_, false) => self.rank,
-        };
-        let mut walk = |slot: Slot, strides: usize| {
+        let mut walk = |slot: Slot| {
             fields.push(Field::Offset(slot));
-            fields.extend((0..strides).map(|axis| Field::Stride(slot, axis)));
+            fields.extend((0..self.strides(slot)).map(|axis| Field::Stride(slot, axis)));
         };
-        walk(Slot::Out, strides(self.store == Store::Vector));
+        walk(Slot::Out);
         let mut scalars = Vec::new();
         for (i, operand) in self.operands.iter().enumerate() {
             match operand.place {
@@ -75,7 +70,8 @@ impl Kernel {
                         scalars.push(Field::ScalarHigh(i));
                     }
                 }
-                _ => walk(Slot::In(i), strides(matches!(operand.access, Access::Vector | Access::Splat))),
+                _ if operand.walks_as == Slot::In(i) => walk(Slot::In(i)),
+                _ => {}
             }
         }
         fields.extend(scalars);
@@ -90,13 +86,52 @@ impl Kernel {
     }
 }
 
+/// Lets operands that walk alike share their words. Alike they are in what is addressed, so a vector
+/// is no like of an element.
+pub(super) fn share_walks(kernel: &mut Kernel, collapsed: &Collapsed) {
+    let walk = |slot: Slot| match slot {
+        Slot::Out => &collapsed.walks[0],
+        Slot::In(i) => &collapsed.walks[i + 1],
+    };
+    for i in 0..kernel.operands.len() {
+        let own = Slot::In(i);
+        if kernel.operands[i].place == Place::Scalar {
+            continue;
+        }
+        let alike = |&slot: &Slot| {
+            let scalar = matches!(slot, Slot::In(j) if kernel.operands[j].place == Place::Scalar);
+            let same = walk(slot) == walk(own) && kernel.unit(slot) == kernel.unit(own);
+            !scalar && same && kernel.strides(slot) == kernel.strides(own)
+        };
+        let before = std::iter::once(Slot::Out).chain((0..i).map(Slot::In));
+        kernel.operands[i].walks_as = before.into_iter().find(alike).unwrap_or(own);
+    }
+}
+
 impl Kernel {
+    /// The number of axes whose strides a slot's addresses are made of.
+    fn strides(&self, slot: Slot) -> usize {
+        let by_lanes = match slot {
+            Slot::Out => self.store != Store::Vector,
+            Slot::In(i) => {
+                !matches!(self.operands[i].access, Access::Vector | Access::Backward | Access::Splat)
+            }
+        };
+        match self.walk {
+            _ if by_lanes => self.rank,
+            Walk::Rows => self.rank - 1,
+            _ => 0,
+        }
+    }
+
     /// Elements that the offset and the strides of an operand or the output count.
     fn unit(&self, slot: Slot) -> usize {
         let vectors = match slot {
             _ if matches!(self.walk, Walk::Words { .. }) => false,
             Slot::Out => self.store == Store::Vector,
-            Slot::In(i) => matches!(self.operands[i].access, Access::Vector | Access::Tile),
+            Slot::In(i) => {
+                matches!(self.operands[i].access, Access::Vector | Access::Backward | Access::Tile)
+            }
         };
         if vectors { LANES } else { 1 }
     }

@@ -11,6 +11,9 @@ pub(crate) const LANES: usize = 4;
 /// Invocations of a workgroup: the most that every WebGPU adapter has.
 const WORKGROUP: u32 = 256;
 
+/// Vectors of a flat walk that an invocation computes at most: more of them share nothing.
+const MOST_FLAT: u32 = 4;
+
 /// The shortest inner axis whose length is no multiple of [`LANES`] that is still walked by rows:
 /// below it, idle lanes cost more than the divisions of a flat walk.
 const SHORTEST_ROW: usize = 64;
@@ -61,7 +64,7 @@ impl Grid {
 
     fn flat(collapsed: &Collapsed, adapter: Adapter) -> Grid {
         let count: usize = collapsed.lengths.iter().product();
-        let blocks = adapter.blocks;
+        let blocks = adapter.blocks.min(MOST_FLAT);
         let groups = count.div_ceil(LANES * (WORKGROUP * blocks) as usize) as u32;
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(adapter.groups).max(1);
@@ -79,19 +82,17 @@ impl Grid {
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.
     fn rows(collapsed: &Collapsed, dtype: DType, fresh: bool, tiles: bool, adapter: Adapter) -> Option<Grid> {
         let [outer @ .., rows, inner] = collapsed.lengths.as_slice() else { return None };
+        let far = |strides: &[isize]| strides.last().is_some_and(|s| s.abs() >= FAR);
+        let scattered = collapsed.walks.iter().any(|walk| far(&walk.strides));
+        // A fresh result of other rows is stored by vectors along a flat walk. Rows of packed elements
+        // that do not end with a word would share words.
         let aligned = inner % LANES == 0;
-        // Rows of packed elements that do not end with a word would share words.
-        let worthwhile = match dtype.packing() {
-            Packing::Halves | Packing::Bytes if fresh => aligned,
-            _ => aligned || *inner >= SHORTEST_ROW,
-        };
-        if !worthwhile {
+        let packed = dtype.packing() != Packing::Whole;
+        if !aligned && (*inner < SHORTEST_ROW || fresh && (packed || !scattered)) {
             return None;
         }
         let vectors = inner.div_ceil(LANES);
-        let far = |strides: &[isize]| strides.last().is_some_and(|s| s.abs() >= FAR);
-        let scattered = collapsed.walks.iter().any(|walk| far(&walk.strides));
-        let blocks = if tiles { adapter.blocks } else { adapter.blocks.min(*rows as u32) };
+        let blocks = if tiles { LANES as u32 } else { adapter.blocks.min(*rows as u32) };
         // The smallest of few forms that covers an axis, so that few kernels are compiled: along
         // the rows where lanes are scattered across them, along the inner axis else.
         let form = |length: usize, most: u32| {

@@ -41,6 +41,9 @@ pub(crate) struct Operand {
     pub access: Access,
     /// Whether it moves from one row to the next, where an invocation computes several.
     pub moves: bool,
+    /// The first of the output and the operands that walks just as this one does: they share their
+    /// addresses, and the words that these are made of.
+    pub walks_as: Slot,
 }
 
 /// A read-only binding: the element type of its array, and whether that is four elements wide.
@@ -64,6 +67,9 @@ pub(crate) struct Kernel {
     pub result: Value,
     pub out: DType,
     pub store: Store,
+    /// Whether the innermost axis has as many elements as there are lanes, so that along a flat walk
+    /// the coordinates of lane 0 tell those of the others by a carry.
+    pub carries: bool,
     /// Whether the adapter flushes subnormal results to zero.
     pub flushes: bool,
     pub math: Math,
@@ -146,7 +152,7 @@ impl Plan {
             let elsewhere = matches!(&input.source, Source::Tensor(_)) && !reads_output(&input.source);
             elsewhere && input.dtype.packing() == Packing::Whole && access::linear_columns(&collapsed, i + 1)
         };
-        let tiles = adapter.blocks as usize == LANES && (0..program.inputs.len()).any(tile);
+        let tiles = adapter.blocks as usize >= LANES && (0..program.inputs.len()).any(tile);
         let fresh = matches!(to, Destination::Fresh);
         let mut grid = grid::Grid::new(&collapsed, program.dtype, fresh, tiles, adapter);
         let mut store = access::store(&collapsed, grid.walk, program.dtype, fresh);
@@ -156,7 +162,9 @@ impl Plan {
 
         // An array has one element type, so operands in the output's binding are wide only if all
         // of them and the store are. Those of small elements have the output's layout.
-        let wide_input = |i: usize| access::load(&collapsed, i + 1, grid.walk, false) == Access::Vector;
+        let wide_input = |i: usize| {
+            matches!(access::load(&collapsed, i + 1, grid.walk, false), Access::Vector | Access::Backward)
+        };
         let aliased = |i: usize| reads_output(&program.inputs[i].source);
         let aliases_wide = (0..program.inputs.len()).filter(|&i| aliased(i)).all(wide_input);
         if store == Store::Vector && !aliases_wide {
@@ -173,7 +181,7 @@ impl Plan {
                 Source::Index(_) => Place::Index,
                 source if reads_output(source) => Place::Output,
                 Source::Tensor(storage) => {
-                    let wide = matches!(load, Access::Vector | Access::Tile)
+                    let wide = matches!(load, Access::Vector | Access::Backward | Access::Tile)
                         && input.dtype.packing() != Packing::Bytes;
                     let binding = Binding { dtype: input.dtype, wide };
                     let known =
@@ -187,15 +195,19 @@ impl Plan {
             };
             let access = match place {
                 Place::Scalar => Access::Splat,
-                Place::Index if load == Access::Vector => Access::Strided,
+                Place::Index if matches!(load, Access::Vector | Access::Backward) => Access::Strided,
                 Place::Output if store == Store::Words => Access::Vector,
-                Place::Output if load == Access::Vector && store != Store::Vector => Access::Strided,
+                Place::Output
+                    if matches!(load, Access::Vector | Access::Backward) && store != Store::Vector =>
+                {
+                    Access::Strided
+                }
                 _ => load,
             };
             // The axis before the innermost; told apart only where it matters, as it is in the key.
             let across = collapsed.walks[i + 1].strides.iter().nth_back(1);
             let moves = grid.walk != Walk::Rows || grid.blocks == 1 || across != Some(&0);
-            operands.push(Operand { dtype: input.dtype, place, access, moves });
+            operands.push(Operand { dtype: input.dtype, place, access, moves, walks_as: Slot::In(i) });
         }
         if bindings.len() + 1 > adapter.bindings as usize {
             bail!(
@@ -207,7 +219,7 @@ impl Plan {
             );
         }
 
-        let kernel = Kernel {
+        let mut kernel = Kernel {
             walk: grid.walk,
             rank: collapsed.lengths.len(),
             workgroup: grid.workgroup,
@@ -218,9 +230,13 @@ impl Plan {
             result: program.result,
             out: program.dtype,
             store,
+            carries: false,
             flushes: adapter.flushes,
             math: adapter.math,
         };
+        let inner = collapsed.lengths.last().copied().unwrap_or(1);
+        kernel.carries = kernel.walk == Walk::Flat && kernel.needs_coordinates() && inner >= LANES;
+        fields::share_walks(&mut kernel, &collapsed);
         let words = fields::words(&kernel, &collapsed, &grid, program);
         Ok(Plan {
             kernel,

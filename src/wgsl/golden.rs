@@ -12,7 +12,7 @@ use crate::{Device, Expr, Tensor};
 
 const ADAPTER: Adapter =
     Adapter { groups: 65535, bindings: 8, flushes: false, math: Math::Precise, blocks: 1 };
-const LLVMPIPE: Adapter = Adapter { blocks: 4, ..ADAPTER };
+const LLVMPIPE: Adapter = Adapter { blocks: 8, ..ADAPTER };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
     kernel_on(ADAPTER, expr)

@@ -30,6 +30,10 @@ impl Emitter<'_> {
         }
         for block in (0..kernel.blocks).filter(|_| kernel.needs_coordinates()) {
             let own = self.suffix(block);
+            if kernel.carries {
+                self.carry(&own)?;
+                continue;
+            }
             // Lanes past the end repeat the last element, so that every address is one that exists.
             let lane = format!("i{own} * 4u + vec4<u32>(0u, 1u, 2u, 3u)");
             writeln!(self.text, "    let lane{own} = min({lane}, vec4<u32>(p.count - 1u));")?;
@@ -42,6 +46,28 @@ impl Emitter<'_> {
             writeln!(self.text, "    let c0{own} = {rest};")?;
         }
         Ok(())
+    }
+
+    /// The coordinates of lane 0 by division, those of the others by carrying over.
+    fn carry(&mut self, own: &str) -> fmt::Result {
+        let inner = self.kernel.rank - 1;
+        let mut rest = format!("(i{own} * 4u)");
+        for axis in (1..=inner).rev() {
+            writeln!(self.text, "    let q{axis}{own} = {rest} / p.len{axis};")?;
+            writeln!(self.text, "    let b{axis}{own} = {rest} - q{axis}{own} * p.len{axis};")?;
+            rest = format!("q{axis}{own}");
+        }
+        let mut next = "vec4<u32>(0u, 1u, 2u, 3u)".to_string();
+        for axis in (1..=inner).rev() {
+            let length = format!("vec4<u32>(p.len{axis})");
+            writeln!(self.text, "    let t{axis}{own} = b{axis}{own} + {next};")?;
+            writeln!(self.text, "    let over{axis}{own} = t{axis}{own} >= {length};")?;
+            let within = format!("select(t{axis}{own}, t{axis}{own} - {length}, over{axis}{own})");
+            writeln!(self.text, "    let c{axis}{own} = {within};")?;
+            next = format!("select(vec4<u32>(0u), vec4<u32>(1u), over{axis}{own})");
+        }
+        // Lanes past the end stay on the last index.
+        writeln!(self.text, "    let c0{own} = min({rest} + {next}, vec4<u32>(p.len0 - 1u));")
     }
 
     /// `first` on the innermost axis, the element of lane 0, whose vector is `id.x`; the other
@@ -90,10 +116,11 @@ impl Emitter<'_> {
         let (inner, rows) = (kernel.rank - 1, kernel.rank - 2);
         for (i, operand) in kernel.operands.iter().enumerate() {
             let (Access::Tile, Place::Binding(binding)) = (operand.access, operand.place) else { continue };
-            let outer = (0..rows).map(|axis| format!(" + c{axis} * p.x{i}_stride{axis}"));
-            let base = format!("p.x{i}_offset{} + (c{rows}_0 >> 2u)", outer.collect::<String>());
+            let name = self.walk_name(Slot::In(i));
+            let outer = (0..rows).map(|axis| format!(" + c{axis} * p.{name}_stride{axis}"));
+            let base = format!("p.{name}_offset{} + (c{rows}_0 >> 2u)", outer.collect::<String>());
             for c in "xyzw".chars() {
-                let at = format!("{base} + lane.{c} * p.x{i}_stride{inner}");
+                let at = format!("{base} + lane.{c} * p.{name}_stride{inner}");
                 writeln!(self.text, "    let t{i}_{c} = in{binding}[{at}];")?;
             }
         }
@@ -143,9 +170,17 @@ impl Emitter<'_> {
         format!("c{axis}{own}")
     }
 
+    /// What the words that a walk is made of are named after.
+    fn walk_name(&self, of: Slot) -> String {
+        match of {
+            Slot::In(i) => slot(self.kernel.operands[i].walks_as),
+            Slot::Out => slot(of),
+        }
+    }
+
     /// The address at the beginning of a block's row, or the offset of a flat walk.
     fn base(&self, of: Slot, block: u32) -> String {
-        let name = slot(of);
+        let name = self.walk_name(of);
         let mut address = format!("p.{name}_offset");
         if self.kernel.walk == Walk::Rows {
             for axis in 0..self.kernel.rank - 1 {
@@ -157,16 +192,18 @@ impl Emitter<'_> {
 
     /// The address of a block's vector, for accesses whose uniform words count vectors.
     pub(super) fn vector(&self, of: Slot, block: u32) -> String {
+        let backward = matches!(of, Slot::In(i) if self.kernel.operands[i].access == Access::Backward);
+        let sign = if backward { "-" } else { "+" };
         match self.kernel.walk {
-            Walk::Flat => format!("{} + i{}", self.base(of, block), self.suffix(block)),
-            Walk::Rows => format!("{} + id.x", self.base(of, block)),
+            Walk::Flat => format!("{} {sign} i{}", self.base(of, block), self.suffix(block)),
+            Walk::Rows => format!("{} {sign} id.x", self.base(of, block)),
             Walk::Words { .. } => "first >> 2u".into(),
         }
     }
 
     /// The addresses of all lanes.
     pub(super) fn addresses(&self, of: Slot, block: u32) -> String {
-        let name = slot(of);
+        let name = self.walk_name(of);
         match self.kernel.walk {
             Walk::Rows => {
                 let inner = self.kernel.rank - 1;
@@ -213,6 +250,10 @@ impl Emitter<'_> {
                     (Access::Vector, None) => word(&self.vector(of, block)),
                     (Access::Vector, Some((suffix, _))) => {
                         format!("unpack_{suffix}({})", word(&self.vector(of, block)))
+                    }
+                    (Access::Backward, None) => format!("{}.wzyx", word(&self.vector(of, block))),
+                    (Access::Backward, Some((suffix, _))) => {
+                        format!("unpack_{suffix}({}).wzyx", word(&self.vector(of, block)))
                     }
                     (Access::Splat, None) => format!("{}({})", lanes(dtype), word(&self.base(of, block))),
                     (Access::Splat, Some((suffix, shift))) => {

@@ -1,9 +1,9 @@
 //! From a kernel to WGSL text, and that text through naga.
 
 mod emit;
-mod load;
 #[cfg(test)]
 mod golden;
+mod load;
 #[cfg(test)]
 mod portable;
 mod prelude;

@@ -2,9 +2,9 @@ struct Params {
     pitch: u32,
     vectors: u32,
     count: u32,
+    len0: u32,
     len1: u32,
     out_offset: u32,
-    x0_offset: u32,
     x2_offset: u32,
     x2_stride0: u32,
     x2_stride1: u32,
@@ -34,11 +34,13 @@ fn part_u8(word: u32, at: u32) -> u32 {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = (id.y * p.pitch + id.x);
     if (i >= p.vectors) { return; }
-    let lane = min(i * 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
-    let q1 = lane / p.len1;
-    let c1 = lane - q1 * p.len1;
-    let c0 = q1;
-    let v0 = unpack_u8(in0[p.x0_offset + i]);
+    let q1 = (i * 4u) / p.len1;
+    let b1 = (i * 4u) - q1 * p.len1;
+    let t1 = b1 + vec4<u32>(0u, 1u, 2u, 3u);
+    let over1 = t1 >= vec4<u32>(p.len1);
+    let c1 = select(t1, t1 - vec4<u32>(p.len1), over1);
+    let c0 = min(q1 + select(vec4<u32>(0u), vec4<u32>(1u), over1), vec4<u32>(p.len0 - 1u));
+    let v0 = unpack_u8(in0[p.out_offset + i]);
     let v1 = vec4<u32>(p.scalar1);
     let at_v2 = p.x2_offset + c0 * p.x2_stride0 + c1 * p.x2_stride1;
     let v2 = vec4<u32>(part_u8(in1[at_v2.x >> 2u], at_v2.x), part_u8(in1[at_v2.y >> 2u], at_v2.y), part_u8(in1[at_v2.z >> 2u], at_v2.z), part_u8(in1[at_v2.w >> 2u], at_v2.w)) != vec4<u32>(0u);

@@ -4,7 +4,6 @@ struct Params {
     count: u32,
     len1: u32,
     out_offset: u32,
-    x0_offset: u32,
     x1_offset: u32,
     x1_stride0: u32,
     x1_stride1: u32,
@@ -47,7 +46,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let q1 = lane / p.len1;
     let c1 = lane - q1 * p.len1;
     let c0 = q1;
-    let v0 = in0[p.x0_offset + i];
+    let v0 = in0[p.out_offset + i];
     let at_v1 = p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1;
     let v1 = vec4<i32>(in1[at_v1.x], in1[at_v1.y], in1[at_v1.z], in1[at_v1.w]);
     let v2 = rem_floor_i32(v0, v1);

@@ -2,10 +2,9 @@ struct Params {
     pitch: u32,
     vectors: u32,
     count: u32,
+    len0: u32,
     out_offset: u32,
     out_stride0: u32,
-    x0_offset: u32,
-    x0_stride0: u32,
     scalar1: u32,
 }
 
@@ -16,9 +15,8 @@ struct Params {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = (id.y * p.pitch + id.x);
     if (i >= p.vectors) { return; }
-    let lane = min(i * 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
-    let c0 = lane;
-    let at_v0 = p.x0_offset + c0 * p.x0_stride0;
+    let c0 = min((i * 4u) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len0 - 1u));
+    let at_v0 = p.out_offset + c0 * p.out_stride0;
     let v0 = vec4<f32>(result[at_v0.x], result[at_v0.y], result[at_v0.z], result[at_v0.w]);
     let v1 = vec4<f32>(bitcast<f32>(p.scalar1));
     let v2 = v0 + v1;
