@@ -186,3 +186,24 @@ fn rotate_left_u32(a: vec4<u32>, b: vec4<u32>, width: u32) -> vec4<u32> {
 fn rotate_left_i32(a: vec4<i32>, b: vec4<i32>, width: u32) -> vec4<i32> {
     return bitcast<vec4<i32>>(rotate_left_u32(bitcast<vec4<u32>>(a), bitcast<vec4<u32>>(b), width));
 }
+
+// The high word of a 32 by 32 bit product.
+fn multiply_high_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    let low = vec4<u32>(0xffffu);
+    let shift = vec4<u32>(16u);
+    let middle = (a >> shift) * (b & low) + (((a & low) * (b & low)) >> shift);
+    let other = (a & low) * (b >> shift) + (middle & low);
+    return (a >> shift) * (b >> shift) + (middle >> shift) + (other >> shift);
+}
+
+// n / d for n < 2^31, by the factor and the shift that go with d.
+fn quotients(n: vec4<u32>, factor: u32, shift: u32) -> vec4<u32> {
+    return multiply_high_u32(n, vec4<u32>(factor)) >> vec4<u32>(shift);
+}
+
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
+    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
+    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+}

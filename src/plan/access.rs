@@ -16,6 +16,9 @@ pub(crate) enum Access {
     /// Next to each other along the axis before the innermost, and aligned: four wide loads serve
     /// four lanes of four rows, turned around in registers.
     Tile,
+    /// The elements of all rows next to each other, as channels are: as many wide loads as there are
+    /// rows serve four lanes of every row.
+    Interleaved,
     /// Anywhere: a load per lane.
     Strided,
 }
@@ -91,9 +94,26 @@ pub(super) fn linear_columns(collapsed: &Collapsed, operand: usize) -> bool {
         && outer.iter().all(aligned)
 }
 
+/// Whether the rows, as few as there are lanes at most, are interleaved in memory: pixels of an image
+/// whose channels come last.
+pub(super) fn interleaved(collapsed: &Collapsed, operand: usize) -> bool {
+    let walk = &collapsed.walks[operand];
+    let ([.., rows, inner], [outer @ .., row, step]) =
+        (collapsed.lengths.as_slice(), walk.strides.as_slice())
+    else {
+        return false;
+    };
+    *rows <= LANES
+        && *row == 1
+        && *step == *rows as isize
+        && inner.is_multiple_of(LANES)
+        && walk.offset.is_multiple_of(LANES)
+        && outer.iter().all(|s| s % LANES as isize == 0)
+}
+
 /// How an operand is loaded. `tiles` says that invocations compute four rows each, and that the
 /// operand may be loaded for all of them at once.
-pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: bool) -> Access {
+pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: bool, blocks: u32) -> Access {
     let strides = &collapsed.walks[operand].strides;
     // Going back, the last vector of a row of another length would begin before it.
     let count: usize = collapsed.lengths.iter().product();
@@ -106,6 +126,13 @@ pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: boo
         // The last load of a row may read past its end, never past that of its padded buffer.
         Walk::Rows if linear_rows(collapsed, operand, 1) => Access::Vector,
         Walk::Rows if inner.is_multiple_of(LANES) && linear_rows(collapsed, operand, -1) => Access::Backward,
+        Walk::Rows
+            if collapsed.lengths.iter().nth_back(1) == Some(&(blocks as usize))
+                && blocks > 1
+                && interleaved(collapsed, operand) =>
+        {
+            Access::Interleaved
+        }
         Walk::Rows if tiles && linear_columns(collapsed, operand) => Access::Tile,
         _ => Access::Strided,
     }

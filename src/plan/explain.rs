@@ -94,6 +94,7 @@ impl fmt::Display for Plan {
             let access = match operand.access {
                 Access::Vector => "vector: one load of four",
                 Access::Backward => "backward: one load of four, turned around",
+                Access::Interleaved => "interleaved: as many loads of four as rows, for all of them",
                 Access::Splat => "splat: one load for all lanes",
                 Access::Tile => "tile: four loads for four rows",
                 Access::Strided => "strided: a load per lane",

@@ -26,6 +26,9 @@ pub(crate) enum Field {
     Pitch,
     /// Length of a collapsed axis.
     Length(usize),
+    /// What divides by that length: `n / length` is the high word of `n * factor`, shifted right.
+    Factor(usize),
+    Shift(usize),
     /// First element, or first vector where the access is by vectors.
     Offset(Slot),
     /// Distance along a collapsed axis, in elements or vectors, modulo 2^32.
@@ -48,9 +51,14 @@ impl Kernel {
                 if self.needs_coordinates() {
                     fields.push(Field::Count);
                     fields.extend((if self.carries { 0 } else { 1 }..self.rank).map(Field::Length));
+                    fields.extend((1..self.rank).flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
                 }
             }
-            Walk::Rows => fields.extend((0..self.rank).map(Field::Length)),
+            Walk::Rows => {
+                fields.extend((0..self.rank).map(Field::Length));
+                let divided = 1..self.rank.saturating_sub(2);
+                fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
+            }
             Walk::Words { .. } => {
                 fields.extend([Field::Count, Field::Slots]);
                 fields.extend((0..self.rank).map(Field::Length));
@@ -86,6 +94,15 @@ impl Kernel {
     }
 }
 
+/// A factor and a shift that divide by `d`, from 2 on, every number below 2^31: by Granlund and
+/// Montgomery (Division by invariant integers using multiplication, 1994, theorem 4.2 with N = 31)
+/// `n / d = n * m >> (31 + l)` for `m = floor(2^(31 + l) / d) + 1` and `2^(l - 1) < d <= 2^l`, and m
+/// has 32 bits. Elements are counted below 2^31.
+fn divider(d: usize) -> (u32, u32) {
+    let l = usize::BITS - (d - 1).leading_zeros();
+    (((1_u64 << (31 + l)) / d as u64 + 1) as u32, l - 1)
+}
+
 /// Lets operands that walk alike share their words. Alike they are in what is addressed, so a vector
 /// is no like of an element.
 pub(super) fn share_walks(kernel: &mut Kernel, collapsed: &Collapsed) {
@@ -109,31 +126,32 @@ pub(super) fn share_walks(kernel: &mut Kernel, collapsed: &Collapsed) {
 }
 
 impl Kernel {
-    /// The number of axes whose strides a slot's addresses are made of.
-    fn strides(&self, slot: Slot) -> usize {
-        let by_lanes = match slot {
-            Slot::Out => self.store != Store::Vector,
-            Slot::In(i) => {
-                !matches!(self.operands[i].access, Access::Vector | Access::Backward | Access::Splat)
-            }
-        };
-        match self.walk {
-            _ if by_lanes => self.rank,
-            Walk::Rows => self.rank - 1,
-            _ => 0,
+    /// How a slot is accessed.
+    fn access(&self, slot: Slot) -> Access {
+        match slot {
+            Slot::Out if self.store == Store::Vector => Access::Vector,
+            Slot::Out => Access::Strided,
+            Slot::In(i) => self.operands[i].access,
         }
     }
 
-    /// Elements that the offset and the strides of an operand or the output count.
+    /// The number of axes whose strides a slot's addresses are made of.
+    fn strides(&self, slot: Slot) -> usize {
+        match (self.access(slot), self.walk) {
+            (Access::Strided | Access::Tile, _) => self.rank,
+            (Access::Interleaved, _) => self.rank - 2,
+            (Access::Vector | Access::Backward | Access::Splat, Walk::Rows) => self.rank - 1,
+            (Access::Vector | Access::Backward | Access::Splat, _) => 0,
+        }
+    }
+
+    /// Elements that the offset and the strides of a slot count.
     fn unit(&self, slot: Slot) -> usize {
-        let vectors = match slot {
-            _ if matches!(self.walk, Walk::Words { .. }) => false,
-            Slot::Out => self.store == Store::Vector,
-            Slot::In(i) => {
-                matches!(self.operands[i].access, Access::Vector | Access::Backward | Access::Tile)
-            }
-        };
-        if vectors { LANES } else { 1 }
+        match self.access(slot) {
+            _ if matches!(self.walk, Walk::Words { .. }) => 1,
+            Access::Strided | Access::Splat => 1,
+            Access::Vector | Access::Backward | Access::Tile | Access::Interleaved => LANES,
+        }
     }
 }
 
@@ -157,6 +175,8 @@ pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program
         Field::Slots => grid.slots as u32,
         Field::Pitch => grid.pitch,
         Field::Length(axis) => collapsed.lengths[axis] as u32,
+        Field::Factor(axis) => divider(collapsed.lengths[axis]).0,
+        Field::Shift(axis) => divider(collapsed.lengths[axis]).1,
         Field::Offset(slot) => (walk(slot).offset / kernel.unit(slot)) as u32,
         Field::Stride(slot, axis) => (walk(slot).strides[axis] / kernel.unit(slot) as isize) as u32,
         Field::Zero => 0,
@@ -164,4 +184,28 @@ pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program
         Field::ScalarHigh(i) => (bits(i) >> 32) as u32,
     };
     kernel.fields().iter().map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::divider;
+
+    #[test]
+    fn dividers_are_exact_below_2_to_31() {
+        let last = (1_u64 << 31) - 1;
+        let mut checked = 0;
+        for d in
+            (2..70_000_u64).chain((2..31).flat_map(|k| [(1 << k) - 1, 1 << k, (1 << k) + 1])).chain([last])
+        {
+            let (factor, shift) = divider(d as usize);
+            let quotient = |n: u64| ((n * u64::from(factor)) >> 32) >> shift;
+            // A quotient can only go wrong just below and at a multiple.
+            let multiples = [d, 2 * d, last / d * d, last / 2 / d * d, last / 3 / d * d];
+            for n in multiples.into_iter().flat_map(|n| [n.saturating_sub(1), n, n + 1]).chain([0, last]) {
+                assert!(n > last || quotient(n) == n / d, "{n} / {d}");
+                checked += 1;
+            }
+        }
+        assert!(checked > 1_000_000);
+    }
 }

@@ -51,15 +51,17 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Lays out a grid. `tiles` says that some operand can be loaded for four rows at once.
+    /// Lays out a grid. `[tiles, interleaved]` says that some operand can be loaded for four rows at
+    /// once, or for all.
     pub(super) fn new(
         collapsed: &Collapsed,
         dtype: DType,
         fresh: bool,
-        tiles: bool,
+        rows_at_once: [bool; 2],
         adapter: Adapter,
     ) -> Grid {
-        Self::rows(collapsed, dtype, fresh, tiles, adapter).unwrap_or_else(|| Self::flat(collapsed, adapter))
+        Self::rows(collapsed, dtype, fresh, rows_at_once, adapter)
+            .unwrap_or_else(|| Self::flat(collapsed, adapter))
     }
 
     fn flat(collapsed: &Collapsed, adapter: Adapter) -> Grid {
@@ -80,7 +82,13 @@ impl Grid {
     }
 
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.
-    fn rows(collapsed: &Collapsed, dtype: DType, fresh: bool, tiles: bool, adapter: Adapter) -> Option<Grid> {
+    fn rows(
+        collapsed: &Collapsed,
+        dtype: DType,
+        fresh: bool,
+        rows_at_once: [bool; 2],
+        adapter: Adapter,
+    ) -> Option<Grid> {
         let [outer @ .., rows, inner] = collapsed.lengths.as_slice() else { return None };
         let far = |strides: &[isize]| strides.last().is_some_and(|s| s.abs() >= FAR);
         let scattered = collapsed.walks.iter().any(|walk| far(&walk.strides));
@@ -92,7 +100,11 @@ impl Grid {
             return None;
         }
         let vectors = inner.div_ceil(LANES);
-        let blocks = if tiles { LANES as u32 } else { adapter.blocks.min(*rows as u32) };
+        let blocks = match rows_at_once {
+            [true, _] => LANES as u32,
+            [_, true] => *rows as u32,
+            _ => adapter.blocks.min(*rows as u32),
+        };
         // The smallest of few forms that covers an axis, so that few kernels are compiled: along
         // the rows where lanes are scattered across them, along the inner axis else.
         let form = |length: usize, most: u32| {

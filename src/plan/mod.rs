@@ -147,14 +147,20 @@ impl Plan {
             (Source::Tensor(source), Destination::Into(storage, _)) => source.same(storage),
             _ => false,
         };
+        let elsewhere = |i: usize| {
+            matches!(&program.inputs[i].source, Source::Tensor(_)) && !reads_output(&program.inputs[i].source)
+        };
         let tile = |i: usize| {
             let input = &program.inputs[i];
-            let elsewhere = matches!(&input.source, Source::Tensor(_)) && !reads_output(&input.source);
-            elsewhere && input.dtype.packing() == Packing::Whole && access::linear_columns(&collapsed, i + 1)
+            elsewhere(i)
+                && input.dtype.packing() == Packing::Whole
+                && access::linear_columns(&collapsed, i + 1)
         };
-        let tiles = adapter.blocks as usize >= LANES && (0..program.inputs.len()).any(tile);
+        let interleaved =
+            (0..program.inputs.len()).any(|i| elsewhere(i) && access::interleaved(&collapsed, i + 1));
+        let tiles = !interleaved && adapter.blocks as usize >= LANES && (0..program.inputs.len()).any(tile);
         let fresh = matches!(to, Destination::Fresh);
-        let mut grid = grid::Grid::new(&collapsed, program.dtype, fresh, tiles, adapter);
+        let mut grid = grid::Grid::new(&collapsed, program.dtype, fresh, [tiles, interleaved], adapter);
         let mut store = access::store(&collapsed, grid.walk, program.dtype, fresh);
         if store == Store::Words {
             grid = grid::Grid::words(&collapsed, adapter);
@@ -163,7 +169,7 @@ impl Plan {
         // An array has one element type, so operands in the output's binding are wide only if all
         // of them and the store are. Those of small elements have the output's layout.
         let wide_input = |i: usize| {
-            matches!(access::load(&collapsed, i + 1, grid.walk, false), Access::Vector | Access::Backward)
+            matches!(access::load(&collapsed, i + 1, grid.walk, false, 1), Access::Vector | Access::Backward)
         };
         let aliased = |i: usize| reads_output(&program.inputs[i].source);
         let aliases_wide = (0..program.inputs.len()).filter(|&i| aliased(i)).all(wide_input);
@@ -175,14 +181,16 @@ impl Plan {
         let mut storages: Vec<Storage> = Vec::new();
         let mut operands = Vec::with_capacity(program.inputs.len());
         for (i, input) in program.inputs.iter().enumerate() {
-            let load = access::load(&collapsed, i + 1, grid.walk, tiles && tile(i));
+            let load = access::load(&collapsed, i + 1, grid.walk, tiles && tile(i), grid.blocks);
             let place = match &input.source {
                 Source::Scalar(_) => Place::Scalar,
                 Source::Index(_) => Place::Index,
                 source if reads_output(source) => Place::Output,
                 Source::Tensor(storage) => {
-                    let wide = matches!(load, Access::Vector | Access::Backward | Access::Tile)
-                        && input.dtype.packing() != Packing::Bytes;
+                    let wide = matches!(
+                        load,
+                        Access::Vector | Access::Backward | Access::Tile | Access::Interleaved
+                    ) && input.dtype.packing() != Packing::Bytes;
                     let binding = Binding { dtype: input.dtype, wide };
                     let known =
                         (0..bindings.len()).find(|&b| bindings[b] == binding && storages[b].same(storage));
@@ -197,6 +205,7 @@ impl Plan {
                 Place::Scalar => Access::Splat,
                 Place::Index if matches!(load, Access::Vector | Access::Backward) => Access::Strided,
                 Place::Output if store == Store::Words => Access::Vector,
+                Place::Index | Place::Output if load == Access::Interleaved => Access::Strided,
                 Place::Output
                     if matches!(load, Access::Vector | Access::Backward) && store != Store::Vector =>
                 {

@@ -34,6 +34,8 @@ fn field(field: &Field) -> String {
         Field::Slots => "slots".into(),
         Field::Pitch => "pitch".into(),
         Field::Length(axis) => format!("len{axis}"),
+        Field::Factor(axis) => format!("factor{axis}"),
+        Field::Shift(axis) => format!("shift{axis}"),
         Field::Offset(of) => format!("{}_offset", slot(*of)),
         Field::Stride(of, axis) => format!("{}_stride{axis}", slot(*of)),
         Field::Scalar(i) => format!("scalar{i}"),

@@ -49,6 +49,10 @@ fn kernels_in_the_tree() {
         ("same_shape", kernel(&(&a + &b))),
         ("row_column_scalar", kernel(&((&a - &row) / &column * 0.5).relu())),
         ("transposed", kernel(&(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1).unwrap()))),
+        (
+            "normalize_llvmpipe",
+            kernel_on(LLVMPIPE, &((image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]))),
+        ),
         ("normalize", kernel(&(image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]))),
         ("short_rows", kernel(&(zeros::<i32, 2>([1000, 3]).rem_floor(zeros::<i32, 1>([3]))))),
         ("batch_channel", kernel(&(zeros::<f32, 4>([2, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),

@@ -39,7 +39,10 @@ impl Emitter<'_> {
             writeln!(self.text, "    let lane{own} = min({lane}, vec4<u32>(p.count - 1u));")?;
             let mut rest = format!("lane{own}");
             for axis in (1..kernel.rank).rev() {
-                writeln!(self.text, "    let q{axis}{own} = {rest} / p.len{axis};")?;
+                writeln!(
+                    self.text,
+                    "    let q{axis}{own} = quotients({rest}, p.factor{axis}, p.shift{axis});"
+                )?;
                 writeln!(self.text, "    let c{axis}{own} = {rest} - q{axis}{own} * p.len{axis};")?;
                 rest = format!("q{axis}{own}");
             }
@@ -53,7 +56,7 @@ impl Emitter<'_> {
         let inner = self.kernel.rank - 1;
         let mut rest = format!("(i{own} * 4u)");
         for axis in (1..=inner).rev() {
-            writeln!(self.text, "    let q{axis}{own} = {rest} / p.len{axis};")?;
+            writeln!(self.text, "    let q{axis}{own} = quotient({rest}, p.factor{axis}, p.shift{axis});")?;
             writeln!(self.text, "    let b{axis}{own} = {rest} - q{axis}{own} * p.len{axis};")?;
             rest = format!("q{axis}{own}");
         }
@@ -98,7 +101,7 @@ impl Emitter<'_> {
             if axis == 0 {
                 writeln!(self.text, "    let c0 = {rest};")?;
             } else {
-                writeln!(self.text, "    let q{axis} = {rest} / p.len{axis};")?;
+                writeln!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});")?;
                 writeln!(self.text, "    let c{axis} = {rest} - q{axis} * p.len{axis};")?;
                 rest = format!("q{axis}");
             }
@@ -107,7 +110,30 @@ impl Emitter<'_> {
             let lane = "first + vec4<u32>(0u, 1u, 2u, 3u)";
             writeln!(self.text, "    let lane = min({lane}, vec4<u32>(p.len{inner} - 1u));")?;
         }
-        self.tiles()
+        self.tiles()?;
+        self.interleaved()
+    }
+
+    /// Loads of four pixels for all of their channels: `t0_0` has the first four elements.
+    fn interleaved(&mut self) -> fmt::Result {
+        let kernel = self.kernel;
+        for (i, operand) in kernel.operands.iter().enumerate() {
+            let (Access::Interleaved, Place::Binding(binding)) = (operand.access, operand.place) else {
+                continue;
+            };
+            let name = self.walk_name(Slot::In(i));
+            let outer = (0..kernel.rank - 2).map(|axis| format!(" + c{axis} * p.{name}_stride{axis}"));
+            let base = format!("p.{name}_offset{}", outer.collect::<String>());
+            for k in 0..kernel.blocks {
+                let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.blocks);
+                let vector = match packed(operand.dtype) {
+                    Some((suffix, _)) => format!("unpack_{suffix}({word})"),
+                    None => word,
+                };
+                writeln!(self.text, "    let t{i}_{k} = {vector};")?;
+            }
+        }
+        Ok(())
     }
 
     /// Loads of four columns by four rows, a column at a time: `t0_x` is the first of operand 0.
@@ -238,6 +264,15 @@ impl Emitter<'_> {
                 let turned = "xyzw".chars().nth(block as usize).unwrap_or('x');
                 let column = |c| format!("t{i}_{c}.{turned}");
                 format!("{}({})", lanes(dtype), ['x', 'y', 'z', 'w'].map(column).join(", "))
+            }
+            (_, Access::Interleaved) => {
+                let element = |lane: u32| {
+                    let at = lane * self.kernel.blocks + block;
+                    format!("t{i}_{}.{}", at / 4, ["x", "y", "z", "w"][at as usize % 4])
+                };
+                let vector = if packed(dtype).is_some() { "vec4<u32>".into() } else { lanes(dtype) };
+                let raw = format!("{vector}({})", [0, 1, 2, 3].map(element).join(", "));
+                if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
             }
             (place, access) => {
                 let array = match place {

@@ -4,6 +4,8 @@ struct Params {
     len1: u32,
     len2: u32,
     len3: u32,
+    factor1: u32,
+    shift1: u32,
     out_offset: u32,
     out_stride0: u32,
     out_stride1: u32,
@@ -19,12 +21,19 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
+    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
+    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+}
+
 @compute @workgroup_size(4, 64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c2 = id.y;
     if (first >= p.len3 || c2 >= p.len2) { return; }
-    let q1 = id.z / p.len1;
+    let q1 = quotient(id.z, p.factor1, p.shift1);
     let c1 = id.z - q1 * p.len1;
     let c0 = q1;
     let v0 = in0[p.out_offset + c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + id.x];

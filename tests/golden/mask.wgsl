@@ -4,6 +4,8 @@ struct Params {
     count: u32,
     len0: u32,
     len1: u32,
+    factor1: u32,
+    shift1: u32,
     out_offset: u32,
     x2_offset: u32,
     x2_stride0: u32,
@@ -30,11 +32,18 @@ fn part_u8(word: u32, at: u32) -> u32 {
     return (word >> ((at & 3u) * 8u)) & 255u;
 }
 
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
+    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
+    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+}
+
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = (id.y * p.pitch + id.x);
     if (i >= p.vectors) { return; }
-    let q1 = (i * 4u) / p.len1;
+    let q1 = quotient((i * 4u), p.factor1, p.shift1);
     let b1 = (i * 4u) - q1 * p.len1;
     let t1 = b1 + vec4<u32>(0u, 1u, 2u, 3u);
     let over1 = t1 >= vec4<u32>(p.len1);

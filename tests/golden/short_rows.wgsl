@@ -3,6 +3,8 @@ struct Params {
     vectors: u32,
     count: u32,
     len1: u32,
+    factor1: u32,
+    shift1: u32,
     out_offset: u32,
     x1_offset: u32,
     x1_stride0: u32,
@@ -38,12 +40,26 @@ fn rem_floor_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
     return r + select(vec4<i32>(0), b, (r != vec4<i32>(0)) & ((a ^ b) < vec4<i32>(0)));
 }
 
+// The high word of a 32 by 32 bit product.
+fn multiply_high_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    let low = vec4<u32>(0xffffu);
+    let shift = vec4<u32>(16u);
+    let middle = (a >> shift) * (b & low) + (((a & low) * (b & low)) >> shift);
+    let other = (a & low) * (b >> shift) + (middle & low);
+    return (a >> shift) * (b >> shift) + (middle >> shift) + (other >> shift);
+}
+
+// n / d for n < 2^31, by the factor and the shift that go with d.
+fn quotients(n: vec4<u32>, factor: u32, shift: u32) -> vec4<u32> {
+    return multiply_high_u32(n, vec4<u32>(factor)) >> vec4<u32>(shift);
+}
+
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = (id.y * p.pitch + id.x);
     if (i >= p.vectors) { return; }
     let lane = min(i * 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
-    let q1 = lane / p.len1;
+    let q1 = quotients(lane, p.factor1, p.shift1);
     let c1 = lane - q1 * p.len1;
     let c0 = q1;
     let v0 = in0[p.out_offset + i];

@@ -1,14 +1,5 @@
 // Reduction and polynomials of f32 for trigonometry.
 
-// The high word of a 32 by 32 bit product.
-fn multiply_high_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
-    let low = vec4<u32>(0xffffu);
-    let shift = vec4<u32>(16u);
-    let middle = (a >> shift) * (b & low) + (((a & low) * (b & low)) >> shift);
-    let other = (a & low) * (b >> shift) + (middle & low);
-    return (a >> shift) * (b >> shift) + (middle >> shift) + (other >> shift);
-}
-
 // Word `i` of 1 / (2 pi), whose word 0 has the first 32 bits behind the point.
 fn word_of_inverse_tau(i: vec4<u32>) -> vec4<u32> {
     var word = vec4<u32>(0x28be60dbu);
