@@ -141,10 +141,10 @@ fn explain_says_what_runs() {
 moves: 3932172 bytes at least
 device: {}
 axes: [3, 262144] after collapsing, innermost last
-  a    strided: a load per lane, strides [1, 3], binding 2
+  a    interleaved: as many loads of four as rows, for all of them, strides [1, 3], binding 2
   c    splat: one load for all lanes, strides [1, 0], binding 3
   out  vector: one store of four, strides [262144, 1]
-grid: rows, no division; workgroups 256 x 3 x 1 of 256 x 1 invocations, 1 x 4 elements each
+grid: rows, no division; workgroups 256 x 1 x 1 of 256 x 1 invocations, 3 x 4 elements each
 runs: 1 kernel of 4 steps
 ",
             device.name()

@@ -1,6 +1,6 @@
 //! Buffers that wait to be used again, by size class.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// Bytes that may wait, whatever is in use.
 const SPARE: u64 = 256 << 20;
@@ -12,32 +12,36 @@ pub(super) fn class(size: u64) -> u64 {
     size.next_multiple_of((size.next_power_of_two() / 16).max(256))
 }
 
-/// Idle buffers, each with the recording in which it was last used.
+/// Idle buffers in the order in which they were given back, each with the recording in which it was
+/// last used.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    idle: BTreeMap<u64, Vec<(wgpu::Buffer, u64)>>,
+    idle: VecDeque<(wgpu::Buffer, u64)>,
     idle_bytes: u64,
     used_bytes: u64,
 }
 
 impl Pool {
-    /// An idle buffer of the class of `size`. The caller then creates one if there is none, so
-    /// either way its bytes count as used.
+    /// An idle buffer of the class of `size`, the one used last. The caller then creates one if there
+    /// is none, so either way its bytes count as used.
     pub(super) fn take(&mut self, size: u64) -> Option<(wgpu::Buffer, u64)> {
         let class = class(size);
         self.used_bytes += class;
-        let found = self.idle.get_mut(&class)?.pop()?;
+        let found = self.idle.iter().rposition(|(buffer, _)| buffer.size() == class)?;
         self.idle_bytes -= class;
-        Some(found)
+        self.idle.remove(found)
     }
 
-    /// Keeps a buffer for later, unless more would lie idle than is in use.
+    /// Keeps a buffer for later. Where more would lie idle than is in use, the oldest go: sizes that
+    /// are not asked for any more make room for those that are.
     pub(super) fn give_back(&mut self, buffer: wgpu::Buffer, epoch: u64) {
         let size = buffer.size();
         self.used_bytes = self.used_bytes.saturating_sub(size);
-        if self.idle_bytes + size <= self.used_bytes.max(SPARE) {
-            self.idle_bytes += size;
-            self.idle.entry(size).or_default().push((buffer, epoch));
+        self.idle_bytes += size;
+        self.idle.push_back((buffer, epoch));
+        while self.idle_bytes > self.used_bytes.max(SPARE) {
+            let Some((oldest, _)) = self.idle.pop_front() else { break };
+            self.idle_bytes -= oldest.size();
         }
     }
 

@@ -103,7 +103,9 @@ impl Grid {
         let blocks = match rows_at_once {
             [true, _] => LANES as u32,
             [_, true] => *rows as u32,
-            _ => adapter.blocks.min(*rows as u32),
+            // One kernel for all numbers of rows, as long as half of what it computes is wanted.
+            _ if 2 * rows >= adapter.blocks as usize => adapter.blocks,
+            _ => 1,
         };
         // The smallest of few forms that covers an axis, so that few kernels are compiled: along
         // the rows where lanes are scattered across them, along the inner axis else.

@@ -67,8 +67,8 @@ pub(crate) struct Kernel {
     pub result: Value,
     pub out: DType,
     pub store: Store,
-    /// Whether the innermost axis has as many elements as there are lanes, so that along a flat walk
-    /// the coordinates of lane 0 tell those of the others by a carry.
+    /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, so
+    /// that the coordinates of the first tell those of the others by a carry.
     pub carries: bool,
     /// Whether the adapter flushes subnormal results to zero.
     pub flushes: bool,
@@ -244,7 +244,7 @@ impl Plan {
             math: adapter.math,
         };
         let inner = collapsed.lengths.last().copied().unwrap_or(1);
-        kernel.carries = kernel.walk == Walk::Flat && kernel.needs_coordinates() && inner >= LANES;
+        kernel.carries = kernel.walk == Walk::Flat && kernel.needs_coordinates() && inner >= LANES * kernel.blocks as usize;
         fields::share_walks(&mut kernel, &collapsed);
         let words = fields::words(&kernel, &collapsed, &grid, program);
         Ok(Plan {

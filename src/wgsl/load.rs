@@ -31,7 +31,7 @@ impl Emitter<'_> {
         for block in (0..kernel.blocks).filter(|_| kernel.needs_coordinates()) {
             let own = self.suffix(block);
             if kernel.carries {
-                self.carry(&own)?;
+                self.carry(block)?;
                 continue;
             }
             // Lanes past the end repeat the last element, so that every address is one that exists.
@@ -51,19 +51,25 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The coordinates of lane 0 by division, those of the others by carrying over.
-    fn carry(&mut self, own: &str) -> fmt::Result {
+    /// The coordinates of lane 0 of the first block by division, those of all others by carrying over.
+    fn carry(&mut self, block: u32) -> fmt::Result {
         let inner = self.kernel.rank - 1;
-        let mut rest = format!("(i{own} * 4u)");
+        let (first, own) = (self.suffix(0), self.suffix(block));
+        let mut rest = format!("(i{first} * 4u)");
         for axis in (1..=inner).rev() {
-            writeln!(self.text, "    let q{axis}{own} = quotient({rest}, p.factor{axis}, p.shift{axis});")?;
-            writeln!(self.text, "    let b{axis}{own} = {rest} - q{axis}{own} * p.len{axis};")?;
-            rest = format!("q{axis}{own}");
+            if block == 0 {
+                writeln!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});")?;
+                writeln!(self.text, "    let b{axis} = {rest} - q{axis} * p.len{axis};")?;
+            }
+            rest = format!("q{axis}");
         }
         let mut next = "vec4<u32>(0u, 1u, 2u, 3u)".to_string();
+        if block > 0 {
+            next = format!("(i{own} - i{first}) * 4u + {next}");
+        }
         for axis in (1..=inner).rev() {
             let length = format!("vec4<u32>(p.len{axis})");
-            writeln!(self.text, "    let t{axis}{own} = b{axis}{own} + {next};")?;
+            writeln!(self.text, "    let t{axis}{own} = b{axis} + {next};")?;
             writeln!(self.text, "    let over{axis}{own} = t{axis}{own} >= {length};")?;
             let within = format!("select(t{axis}{own}, t{axis}{own} - {length}, over{axis}{own})");
             writeln!(self.text, "    let c{axis}{own} = {within};")?;
