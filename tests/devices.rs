@@ -3,7 +3,7 @@
 mod common;
 
 use common::{adapters, on_every_device};
-use zerostride::{AdapterKind, Device, Tensor};
+use zerostride::{AdapterKind, Device, Expr, Tensor};
 
 #[test]
 fn every_adapter_describes_itself() {
@@ -124,6 +124,34 @@ fn rows_beyond_one_dimension_of_the_grid() {
         let middle = sum.slice(0, 2_000_000..2_000_001).unwrap().to_vec().unwrap();
         assert_eq!(middle, [2_000_000, 2_000_001, 2_000_002, 2_000_003]);
     });
+}
+
+/// 160 MB, more than llvmpipe binds at a time: the work is done in parts.
+#[test]
+fn tensors_larger_than_a_binding() {
+    for device in adapters() {
+        let (rows, columns) = (5000, 8000);
+        let count = rows * columns;
+        let x = Expr::coordinate([count], 0).eval_on(device).unwrap();
+        let ends = |x: &Tensor<i32>| {
+            let n = x.layout().count() as isize;
+            let at = [0, 1, n / 2 - 1, n / 2, n - 2, n - 1];
+            at.map(|i| x.slice(0, i..i + 1).unwrap().to_vec().unwrap()[0])
+        };
+        let last = count as i32 - 1;
+        let middle = last / 2;
+        assert_eq!(ends(&x), [0, 1, middle, middle + 1, last - 1, last]);
+        let sum = (x.flip(0).unwrap() + &x).eval().unwrap();
+        assert_eq!(ends(&sum), [last; 6]);
+        drop(sum);
+        let turned = x.reshape([rows as isize, columns as isize]).unwrap().transpose(0, 1).unwrap();
+        let turned = (turned + 1).eval().unwrap().reshape([-1]).unwrap();
+        let element = |i: usize| (i % rows * columns + i / rows + 1) as i32;
+        let at = [0, 1, count / 2 - 1, count / 2, count - 2, count - 1];
+        assert_eq!(ends(&turned), at.map(element), "{}", device.name());
+        x.assign(&x * 2).unwrap();
+        assert_eq!(ends(&x), [0, 2, 2 * middle, 2 * middle + 2, 2 * last - 2, 2 * last]);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! An expression made flat: inputs, then steps, each naming values before it. What devices run.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -176,12 +177,20 @@ impl Flatten<'_> {
 }
 
 impl Program {
-    /// The program over one index of an axis.
-    pub(crate) fn slice(&self, axis: isize, index: isize) -> Result<Program> {
+    /// The tensors that it reads, each with its layout.
+    pub(crate) fn tensors(&self) -> impl Iterator<Item = (&Storage, &Layout)> {
+        self.inputs.iter().filter_map(|input| match &input.source {
+            Source::Tensor(storage) => Some((storage, &input.layout)),
+            _ => None,
+        })
+    }
+
+    /// The program over a range of an axis.
+    pub(crate) fn slice(&self, axis: isize, range: Range<isize>) -> Result<Program> {
         let mut part = self.clone();
-        part.shape = Layout::contiguous(&self.shape)?.slice(axis, index..index + 1, 1)?.shape().clone();
+        part.shape = Layout::contiguous(&self.shape)?.slice(axis, range.clone(), 1)?.shape().clone();
         for input in &mut part.inputs {
-            input.layout = input.layout.slice(axis, index..index + 1, 1)?;
+            input.layout = input.layout.slice(axis, range.clone(), 1)?;
         }
         Ok(part)
     }

@@ -158,8 +158,8 @@ impl Gpu {
         let operands = self.clone().upload(bytemuck::cast_slice(&operands), DType::F32)?;
         let program = Program::product_of_two(operands)?;
         let result = self.allocate(4)?;
-        self.record(&Plan::new(&program, Destination::Fresh, adapter)?, &result)?;
         let storage = Storage::new(self.clone(), 1, result);
+        self.record(&Plan::new(&program, Destination::Fresh, adapter)?, &storage)?;
         Ok(self.clone().read_now(&storage, DType::F32, 0, 1)?.iter().all(|&byte| byte == 0))
     }
 
@@ -193,17 +193,13 @@ impl Gpu {
         self.check()?;
         // Whole vectors, so that a wide access of the last element stays inside.
         let size = (bytes as u64).max(1).next_multiple_of(32);
-        for (limit, name) in [
-            (self.limits.max_storage_buffer_binding_size, "max_storage_buffer_binding_size"),
-            (self.limits.max_buffer_size, "max_buffer_size"),
-        ] {
-            if size > limit {
-                bail!(
-                    Limit,
-                    "a tensor of {bytes} bytes exceeds the {limit} that {} holds in one buffer ({name}): work on slices of it",
-                    self.name
-                );
-            }
+        let limit = self.limits.max_buffer_size;
+        if size > limit {
+            bail!(
+                Limit,
+                "a tensor of {bytes} bytes exceeds the {limit} that {} holds in one buffer (max_buffer_size): work on slices of it",
+                self.name
+            );
         }
         let taken = lock(&self.pool).take(size);
         let (raw, epoch) = match taken {

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::context::{Buffer, Gpu, buffer, lock};
+use smallvec::SmallVec;
+
+use super::context::{Buffer, Gpu, lock};
+use super::split::{Window, window};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Backend, Input, Math, Program, Reading, Source, Storage};
@@ -100,18 +103,19 @@ impl Gpu {
     }
 
     /// Records a plan that writes to `result`.
-    pub(super) fn record(&self, plan: &Plan, result: &Buffer) -> Result<()> {
+    pub(super) fn record(&self, plan: &Plan, result: &Storage) -> Result<()> {
         let compiled = self.pipeline(&plan.kernel)?;
-        if compiled.uniform_size > self.limits.max_uniform_buffer_binding_size.min(UNIFORM_BYTES) {
+        let most = self.limits.max_uniform_buffer_binding_size.min(UNIFORM_BYTES);
+        if compiled.uniform_size > most {
             bail!(
                 Limit,
-                "an expression needs {} bytes of uniforms, and {} has {} (max_uniform_buffer_binding_size): evaluate a part of it first",
+                "an expression needs {} bytes of uniforms, and {} has {most} (max_uniform_buffer_binding_size): evaluate a part of it first",
                 compiled.uniform_size,
-                self.label(),
-                self.limits.max_uniform_buffer_binding_size.min(UNIFORM_BYTES)
+                self.label()
             );
         }
-        let inputs: Vec<Arc<Buffer>> = plan.storages.iter().map(buffer).collect::<Result<_>>()?;
+        let storages = std::iter::once(result).chain(&plan.storages);
+        let windows: SmallVec<[Window; 8]> = storages.map(window).collect::<Result<_>>()?;
 
         let mut recorder = lock(&self.recorder);
         let start = recorder.uniforms.len().next_multiple_of(recorder.uniform_align);
@@ -128,12 +132,12 @@ impl Gpu {
             offset: 0,
             size: wgpu::BufferSize::new(compiled.uniform_size),
         };
-        let storages = std::iter::once(result).chain(inputs.iter().map(Arc::as_ref));
-        let bindings = std::iter::once(uniform).chain(storages.map(|buffer| wgpu::BufferBinding {
-            buffer: &buffer.raw,
-            offset: 0,
-            size: wgpu::BufferSize::new(buffer.size),
-        }));
+        let storages = windows.iter().map(|window| wgpu::BufferBinding {
+            buffer: &window.buffer.raw,
+            offset: window.start,
+            size: wgpu::BufferSize::new(window.size),
+        });
+        let bindings = std::iter::once(uniform).chain(storages);
         let entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
             .zip(bindings)
             .map(|(binding, buffer)| wgpu::BindGroupEntry {
@@ -147,15 +151,14 @@ impl Gpu {
             entries: &entries,
         });
         let epoch = recorder.epoch;
-        result.epoch.store(epoch, Ordering::Relaxed);
-        inputs.iter().for_each(|input| input.epoch.store(epoch, Ordering::Relaxed));
+        windows.iter().for_each(|window| window.buffer.epoch.store(epoch, Ordering::Relaxed));
         recorder.dispatches.push(Dispatch {
             pipeline: compiled.pipeline.clone(),
             bind_group,
             offset: start as u32,
             groups: plan.launch.groups,
         });
-        recorder.result_bytes += result.size;
+        recorder.result_bytes += windows[0].size;
         if recorder.dispatches.len() >= MOST_DISPATCHES || recorder.result_bytes >= MOST_BYTES {
             recorder.submit(self);
         }
@@ -168,15 +171,14 @@ impl Gpu {
     /// one that is not is written in slices along its shortest axis.
     fn assign_nested(self: &Arc<Self>, program: &Program, storage: &Storage, layout: &Layout) -> Result<()> {
         if program.dtype.size() >= 4 || layout.is_nested() {
-            let plan = Plan::new(program, Destination::Into(storage, layout), self.adapter())?;
-            return self.record(&plan, &*buffer(storage)?);
+            return self.run(program, storage, layout, false);
         }
         let shape = layout.shape();
         let axis = (0..shape.rank()).filter(|&axis| shape[axis] > 1).min_by_key(|&axis| shape[axis]);
         let Some(axis) = axis else { return Ok(()) };
         (0..shape[axis] as isize).try_for_each(|i| {
             let part = layout.slice(axis as isize, i..i + 1, 1)?;
-            self.assign_nested(&program.slice(axis as isize, i)?, storage, &part)
+            self.assign_nested(&program.slice(axis as isize, i..i + 1)?, storage, &part)
         })
     }
 }
@@ -197,12 +199,12 @@ impl Backend for Gpu {
         let bytes = program.byte_size()?;
         self.supports_all(program)?;
         let result = self.allocate(bytes)?;
+        let result = Storage::new(self.clone(), bytes / program.dtype.size(), result);
         if !Plan::is_empty(&program.shape) {
-            let plan = Plan::new(program, Destination::Fresh, self.adapter())?;
-            self.record(&plan, &result)?;
+            self.run(program, &result, &Layout::contiguous(&program.shape)?, true)?;
         }
         self.check()?;
-        Ok(Storage::new(self, bytes / program.dtype.size(), result))
+        Ok(result)
     }
 
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {

@@ -5,6 +5,7 @@ mod context;
 mod dispatch;
 mod pipeline;
 mod pool;
+mod split;
 mod transfer;
 
 pub use adapters::AdapterKind;

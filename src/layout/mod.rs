@@ -145,12 +145,17 @@ impl Layout {
     }
 
     /// The lowest and the highest element that a non-empty layout reaches.
-    fn reach(&self) -> (i128, i128) {
+    pub(crate) fn reach(&self) -> (i128, i128) {
         let start = self.offset as i128;
         self.shape.iter().zip(&self.strides).fold((start, start), |(low, high), (&n, &stride)| {
             let last = (n as i128 - 1) * stride as i128;
             (low + last.min(0), high + last.max(0))
         })
+    }
+
+    /// The same walk over a storage that begins `elements` later.
+    pub(crate) fn moved_back(&self, elements: usize) -> Layout {
+        Layout { offset: self.offset - elements, ..self.clone() }
     }
 
     /// The same walk with fewer axes: length-1 axes dropped, neighbours that are one walk merged.

@@ -122,6 +122,9 @@ pub(crate) enum Destination<'a> {
     Into(&'a Storage, &'a Layout),
 }
 
+/// Steps of all vectors of an invocation, above which it computes fewer.
+const MOST_STEPS: usize = 128;
+
 impl Plan {
     /// Plans a program over a non-empty shape.
     pub(crate) fn new(program: &Program, to: Destination<'_>, adapter: Adapter) -> Result<Plan> {
@@ -156,8 +159,11 @@ impl Plan {
                 && input.dtype.packing() == Packing::Whole
                 && access::linear_columns(&collapsed, i + 1)
         };
-        let interleaved =
-            (0..program.inputs.len()).any(|i| elsewhere(i) && access::interleaved(&collapsed, i + 1));
+        // Drivers take long to compile a long text.
+        let affordable = (MOST_STEPS / program.steps.len().max(1)).max(1);
+        let adapter = Adapter { blocks: adapter.blocks.min(affordable as u32), ..adapter };
+        let interleaved = affordable >= LANES
+            && (0..program.inputs.len()).any(|i| elsewhere(i) && access::interleaved(&collapsed, i + 1));
         let tiles = !interleaved && adapter.blocks as usize >= LANES && (0..program.inputs.len()).any(tile);
         let fresh = matches!(to, Destination::Fresh);
         let mut grid = grid::Grid::new(&collapsed, program.dtype, fresh, [tiles, interleaved], adapter);
@@ -244,7 +250,9 @@ impl Plan {
             math: adapter.math,
         };
         let inner = collapsed.lengths.last().copied().unwrap_or(1);
-        kernel.carries = kernel.walk == Walk::Flat && kernel.needs_coordinates() && inner >= LANES * kernel.blocks as usize;
+        kernel.carries = kernel.walk == Walk::Flat
+            && kernel.needs_coordinates()
+            && inner >= LANES * kernel.blocks as usize;
         fields::share_walks(&mut kernel, &collapsed);
         let words = fields::words(&kernel, &collapsed, &grid, program);
         Ok(Plan {

@@ -7,13 +7,13 @@ use std::fmt::{self, Write};
 use super::types::{array, cast, compute, encode, narrow, packed};
 use super::{prelude, workarounds};
 use crate::expr::{Op, Step, Value};
-use crate::plan::{Access, Field, Kernel, Place, Slot, Store, Walk};
+use crate::plan::{Access, Field, Kernel, Operand, Place, Slot, Store, Walk};
 
 /// The text of a kernel. It depends on nothing but the kernel.
 pub(crate) fn emit(kernel: &Kernel) -> String {
     let mut main = String::new();
     // Writing to a string cannot fail.
-    let _ = Emitter { kernel, text: &mut main }.main();
+    let _ = Emitter { kernel, text: &mut main, shared: shared(kernel) }.main();
     let functions = prelude::used_by(&main);
     let mut text = String::new();
     let _ = declarations(kernel, functions.contains("p.zero"), &mut text);
@@ -66,6 +66,22 @@ fn declarations(kernel: &Kernel, zero: bool, text: &mut String) -> fmt::Result {
 pub(super) struct Emitter<'a> {
     pub kernel: &'a Kernel,
     pub text: &'a mut String,
+    /// Which values are the same in all blocks.
+    shared: Vec<bool>,
+}
+
+/// Which values are the same in all blocks: operands that do not move, and what is made of them.
+fn shared(kernel: &Kernel) -> Vec<bool> {
+    let operand = |operand: &Operand| match kernel.walk {
+        _ if kernel.blocks == 1 || operand.place == Place::Scalar => true,
+        Walk::Rows => !operand.moves,
+        _ => operand.access == Access::Splat,
+    };
+    let mut shared: Vec<bool> = kernel.operands.iter().map(operand).collect();
+    for step in &kernel.steps {
+        shared.push(step.args.iter().all(|&arg| shared[arg as usize]));
+    }
+    shared
 }
 
 impl Emitter<'_> {
@@ -114,20 +130,7 @@ impl Emitter<'_> {
 
     /// Whether a value is the same in all blocks.
     fn is_shared(&self, value: Value) -> bool {
-        let kernel = self.kernel;
-        let operands = kernel.operands.len();
-        match (value as usize).checked_sub(operands) {
-            _ if kernel.blocks == 1 => true,
-            Some(step) => kernel.steps[step].args.iter().all(|&arg| self.is_shared(arg)),
-            None => {
-                let operand = &kernel.operands[value as usize];
-                match kernel.walk {
-                    _ if operand.place == Place::Scalar => true,
-                    Walk::Rows => !operand.moves,
-                    _ => operand.access == Access::Splat,
-                }
-            }
-        }
+        self.shared[value as usize]
     }
 
     /// What names of a block end with.

@@ -1,0 +1,170 @@
+//! Work on storages that are larger than a binding may be: it is done in parts, each of which binds a
+//! window of such a storage.
+
+use std::sync::Arc;
+
+use super::context::{Buffer, Gpu, buffer};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result, bail};
+use crate::expr::{Program, Source, Storage};
+use crate::layout::Layout;
+use crate::plan::{Destination, Plan};
+
+/// Elements that a kernel counts to.
+const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
+
+/// What is bound of a buffer, in bytes. A storage may be such a window.
+#[derive(Clone)]
+pub(super) struct Window {
+    pub buffer: Arc<Buffer>,
+    pub start: u64,
+    pub size: u64,
+}
+
+/// What a storage binds.
+pub(super) fn window(storage: &Storage) -> Result<Window> {
+    match storage.buffer.downcast_ref::<Window>() {
+        Some(window) => Ok(window.clone()),
+        None => buffer(storage).map(|buffer| Window { start: 0, size: buffer.size, buffer }),
+    }
+}
+
+/// A tensor of a program, bound by a window that begins at a byte of its storage.
+struct Part {
+    address: usize,
+    start: u64,
+    storage: Storage,
+}
+
+/// Why a program cannot be run at once: a layout of it reaches too far.
+struct TooFar(Layout);
+
+impl Gpu {
+    /// Records a program whose result goes to a layout of a storage; `fresh` says that this is all of
+    /// a new one.
+    pub(super) fn run(
+        self: &Arc<Self>,
+        program: &Program,
+        storage: &Storage,
+        layout: &Layout,
+        fresh: bool,
+    ) -> Result<()> {
+        let limit = self.limits.max_storage_buffer_binding_size;
+        let counts = program.shape.iter().product::<usize>() <= MOST_ELEMENTS;
+        let is_large = |storage: &Storage| buffer(storage).is_ok_and(|buffer| buffer.size > limit);
+        let large = program.tensors().any(|(storage, _)| is_large(storage)) || is_large(storage);
+        if counts && !large {
+            let to = if fresh { Destination::Fresh } else { Destination::Into(storage, layout) };
+            return self.record(&Plan::new(program, to, self.adapter())?, storage);
+        }
+        let fits = if counts { self.parts(program, storage, layout)? } else { Err(TooFar(layout.clone())) };
+        let (part, to, layout) = match fits {
+            Ok(parts) => parts,
+            Err(TooFar(apart)) => return self.split(program, storage, layout, &apart),
+        };
+        let plan = Plan::new(&part, Destination::Into(&to, &layout), self.adapter())?;
+        self.record(&plan, &to)
+    }
+
+    /// The program over windows of its storages, if all of them can be bound.
+    fn parts(
+        &self,
+        program: &Program,
+        storage: &Storage,
+        layout: &Layout,
+    ) -> Result<std::result::Result<(Program, Storage, Layout), TooFar>> {
+        // One binding serves the result and what is read of its storage.
+        let size = program.dtype.size();
+        let own = program.tensors().filter(|(source, _)| source.same(storage)).map(|(_, layout)| layout);
+        let to = match self.part(storage, program.dtype, own.chain([layout]))? {
+            Ok(part) => part,
+            Err(far) => return Ok(Err(far)),
+        };
+        let mut program = program.clone();
+        let mut parts = vec![to];
+        for input in &mut program.inputs {
+            let Source::Tensor(source) = &mut input.source else { continue };
+            let index = match parts.iter().position(|part| part.address == source.address()) {
+                Some(0) => 0,
+                _ => {
+                    let part = match self.part(source, input.dtype, [&input.layout].into_iter())? {
+                        Ok(part) => part,
+                        Err(far) => return Ok(Err(far)),
+                    };
+                    let same = |known: &Part| known.address == part.address && known.start == part.start;
+                    parts.iter().position(same).unwrap_or_else(|| {
+                        parts.push(part);
+                        parts.len() - 1
+                    })
+                }
+            };
+            input.layout = input.layout.moved_back(parts[index].start as usize / input.dtype.size());
+            *source = parts[index].storage.clone();
+        }
+        let layout = layout.moved_back(parts[0].start as usize / size);
+        Ok(Ok((program, parts.swap_remove(0).storage, layout)))
+    }
+
+    /// The window of a storage that layouts of it reach.
+    fn part<'a>(
+        &self,
+        storage: &Storage,
+        dtype: DType,
+        layouts: impl Iterator<Item = &'a Layout>,
+    ) -> Result<std::result::Result<Part, TooFar>> {
+        let buffer = buffer(storage)?;
+        let limit = self.limits.max_storage_buffer_binding_size;
+        let address = storage.address();
+        if buffer.size <= limit {
+            return Ok(Ok(Part { address, start: 0, storage: storage.clone() }));
+        }
+        let layouts: Vec<&Layout> = layouts.collect();
+        let bytes = dtype.size() as u64;
+        let reach = layouts.iter().map(|layout| layout.reach());
+        let (low, high) = reach.fold((i128::MAX, 0), |(low, high), (l, h)| (low.min(l), high.max(h)));
+        // Whole vectors, and room for the rest of the last one.
+        let align = u64::from(self.limits.min_storage_buffer_offset_alignment).max(64);
+        let start = low as u64 * bytes / align * align;
+        let end = ((high as u64 + 1) * bytes).next_multiple_of(64).min(buffer.size);
+        let size = end - start;
+        if size > limit {
+            let spread = |layout: &&&Layout| {
+                let (low, high) = layout.reach();
+                high - low
+            };
+            let apart = layouts.iter().max_by_key(spread).map(|&layout| layout.clone());
+            return match apart {
+                Some(apart) => Ok(Err(TooFar(apart))),
+                None => Err(Error::new(ErrorKind::Limit, "a storage that nothing reads".to_string())),
+            };
+        }
+        let window = Window { buffer, start, size };
+        let elements = (size / bytes) as usize;
+        Ok(Ok(Part { address, start, storage: Storage::new(storage.backend.clone(), elements, window) }))
+    }
+
+    /// Halves a program along the axis on which a layout of it is spread most.
+    fn split(
+        self: &Arc<Self>,
+        program: &Program,
+        storage: &Storage,
+        layout: &Layout,
+        apart: &Layout,
+    ) -> Result<()> {
+        let shape = &program.shape;
+        let spread = |&axis: &usize| (shape[axis] - 1) * apart.strides()[axis].unsigned_abs();
+        let Some(axis) = (0..shape.rank()).filter(|&axis| shape[axis] > 1).max_by_key(spread) else {
+            bail!(
+                Limit,
+                "elements that meet in one result are further apart than {} bytes, which is what {} binds (max_storage_buffer_binding_size): copy an operand first",
+                self.limits.max_storage_buffer_binding_size,
+                self.label()
+            );
+        };
+        let (axis, length) = (axis as isize, shape[axis] as isize);
+        [0..length / 2, length / 2..length].into_iter().try_for_each(|range| {
+            let part = layout.slice(axis, range.clone(), 1)?;
+            self.run(&program.slice(axis, range)?, storage, &part, false)
+        })
+    }
+}
