@@ -2,7 +2,7 @@
 //! against the same shape, and against the CPU path in the same run.
 //!
 //! ```text
-//! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--case NAME]...
+//! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--host] [--case NAME]...
 //! ```
 //!
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done.
@@ -11,6 +11,8 @@
 mod cases;
 #[path = "elementwise/copy.rs"]
 mod copy;
+#[path = "elementwise/host.rs"]
+mod host;
 
 use std::fs::File;
 use std::io::Write;
@@ -34,6 +36,9 @@ struct Options {
     /// Where one JSON object a row goes
     #[arg(long)]
     json: Option<PathBuf>,
+    /// What the host takes instead: returns, chains, transfers, the start
+    #[arg(long)]
+    host: bool,
     /// Only these cases
     #[arg(long)]
     case: Vec<String>,
@@ -68,6 +73,9 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<(), Failure> {
     let device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    if options.host {
+        return host::run(&device);
+    }
     let (side, rounds) = if options.quick { (1024, 7) } else { (4096, 15) };
     println!("{}, {side} x {side} where not said otherwise, medians of {rounds}\n", device.name());
     println!(

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use crate::cpu::CpuDevice;
 use crate::dtype::Element;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, Expr, Math};
+use crate::expr::{Backend, Expr, Math, Memory};
 use crate::gpu::{self, Found, Gpu};
 use crate::layout::{Layout, Shape};
 use crate::tensor::Tensor;
@@ -200,6 +200,21 @@ impl Device {
     /// How functions are computed.
     pub fn math(&self) -> Math {
         self.0.math()
+    }
+
+    /// What tensors take of this device's memory; nothing is counted on the CPU path.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let device = Device::open()?;
+    /// let x = device.zeros::<f32>([1000])?;
+    /// assert!(device.memory().used >= 4000 || device.name() == "cpu");
+    /// # drop(x);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn memory(&self) -> Memory {
+        self.0.memory()
     }
 
     /// Every adapter there is, best kind first, and the CPU path at the end.

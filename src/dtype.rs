@@ -137,7 +137,7 @@ pub trait Element:
     fn to_bits(self) -> u64;
 
     #[doc(hidden)]
-    fn from_bytes(bytes: &[u8]) -> Vec<Self>;
+    fn from_bytes(bytes: &[u8]) -> Option<Vec<Self>>;
 }
 
 /// Types with arithmetic: all but `bool`.
@@ -161,6 +161,24 @@ pub trait Bits: Element {}
 /// Integer types.
 pub trait Integer: Numeric + Bits {}
 
+/// Bytes as elements, unless there is no memory for them.
+fn elements<T: bytemuck::Pod>(bytes: &[u8]) -> Option<Vec<T>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(bytes.len() / size_of::<T>()).ok()?;
+    match bytemuck::try_cast_slice(bytes) {
+        Ok(aligned) => all.extend_from_slice(aligned),
+        Err(_) => all.extend(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>)),
+    }
+    Some(all)
+}
+
+fn truths(bytes: &[u8]) -> Option<Vec<bool>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(bytes.len()).ok()?;
+    all.extend(bytes.iter().map(|&byte| byte != 0));
+    Some(all)
+}
+
 macro_rules! elements {
     ($($t:ident $tag:ident $zero:tt [$($class:ident)*] |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {$(
         impl sealed::Sealed for $t {}
@@ -169,26 +187,26 @@ macro_rules! elements {
             #[allow(unused_parens)] // around constants, which are no literals
             const ZERO: Self = $zero;
             fn to_bits(self) -> u64 { let $x = self; $word }
-            fn from_bytes($bytes: &[u8]) -> Vec<Self> { $read }
+            fn from_bytes($bytes: &[u8]) -> Option<Vec<Self>> { $read }
         }
         $(impl $class for $t {})*
     )*};
 }
 
 elements! {
-    f32  F32  0.0        [Numeric]              |x| f32::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
-    f64  F64  0.0        [Numeric]              |x| f64::to_bits(x),        |b| bytemuck::pod_collect_to_vec(b);
-    f16  F16  (f16::ZERO)  [Numeric]            |x| f16::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
-    bf16 BF16 (bf16::ZERO) [Numeric]            |x| bf16::to_bits(x).into(), |b| bytemuck::pod_collect_to_vec(b);
-    i8   I8   0          [Numeric Bits Integer] |x| (x as u8).into(),  |b| bytemuck::pod_collect_to_vec(b);
-    i16  I16  0          [Numeric Bits Integer] |x| (x as u16).into(), |b| bytemuck::pod_collect_to_vec(b);
-    i32  I32  0          [Numeric Bits Integer] |x| (x as u32).into(), |b| bytemuck::pod_collect_to_vec(b);
-    i64  I64  0          [Numeric Bits Integer] |x| x as u64,          |b| bytemuck::pod_collect_to_vec(b);
-    u8   U8   0          [Numeric Bits Integer] |x| x.into(),          |b| b.to_vec();
-    u16  U16  0          [Numeric Bits Integer] |x| x.into(),          |b| bytemuck::pod_collect_to_vec(b);
-    u32  U32  0          [Numeric Bits Integer] |x| x.into(),          |b| bytemuck::pod_collect_to_vec(b);
-    u64  U64  0          [Numeric Bits Integer] |x| x,                 |b| bytemuck::pod_collect_to_vec(b);
-    bool Bool false      [Bits]                 |x| x.into(),          |b| b.iter().map(|&x| x != 0).collect();
+    f32  F32  0.0        [Numeric]              |x| f32::to_bits(x).into(), |b| elements(b);
+    f64  F64  0.0        [Numeric]              |x| f64::to_bits(x),        |b| elements(b);
+    f16  F16  (f16::ZERO)  [Numeric]            |x| f16::to_bits(x).into(), |b| elements(b);
+    bf16 BF16 (bf16::ZERO) [Numeric]            |x| bf16::to_bits(x).into(), |b| elements(b);
+    i8   I8   0          [Numeric Bits Integer] |x| (x as u8).into(),  |b| elements(b);
+    i16  I16  0          [Numeric Bits Integer] |x| (x as u16).into(), |b| elements(b);
+    i32  I32  0          [Numeric Bits Integer] |x| (x as u32).into(), |b| elements(b);
+    i64  I64  0          [Numeric Bits Integer] |x| x as u64,          |b| elements(b);
+    u8   U8   0          [Numeric Bits Integer] |x| x.into(),          |b| elements(b);
+    u16  U16  0          [Numeric Bits Integer] |x| x.into(),          |b| elements(b);
+    u32  U32  0          [Numeric Bits Integer] |x| x.into(),          |b| elements(b);
+    u64  U64  0          [Numeric Bits Integer] |x| x,                 |b| elements(b);
+    bool Bool false      [Bits]                 |x| x.into(),          |b| truths(b);
 }
 
 macro_rules! floats {

@@ -68,6 +68,12 @@ impl<T: Element> fmt::Debug for Tensor<T> {
     }
 }
 
+fn elements<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
+    let no_memory =
+        || Error::new(crate::ErrorKind::Memory, format!("no memory on the host for {} bytes", bytes.len()));
+    T::from_bytes(bytes).ok_or_else(no_memory)
+}
+
 impl<T: Element> Tensor<T> {
     pub(crate) fn new(device: Device, storage: Storage, layout: Layout) -> Self {
         let leaf = Expr::tensor(storage.clone(), layout.clone());
@@ -141,7 +147,7 @@ impl<T: Element> Tensor<T> {
         let (storage, offset) = self.dense()?;
         let count = self.layout.count();
         let bytes = self.device.backend().read_now(&storage, T::DTYPE, offset, count)?;
-        Ok(T::from_bytes(&bytes))
+        elements(&bytes)
     }
 
     /// The elements in row-major order, without blocking the calling thread. The work is recorded
@@ -163,7 +169,7 @@ impl<T: Element> Tensor<T> {
         let reading = self
             .dense()
             .map(|(storage, offset)| self.device.backend().read(&storage, T::DTYPE, offset, count));
-        async move { Ok(T::from_bytes(&reading?.await?)) }
+        async move { elements(&reading?.await?) }
     }
 
     /// The only element of a tensor that has one.

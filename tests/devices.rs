@@ -84,6 +84,27 @@ fn a_new_size_of_a_known_class_compiles_nothing() {
 }
 
 #[test]
+fn steady_evaluations_create_no_buffer() {
+    // Devices of its own, as other tests allocate meanwhile.
+    for adapter in Device::all().iter().filter(|adapter| adapter.backend != "cpu") {
+        let device = adapter.open().unwrap();
+        let x = device.full([40, 2048], 2.0_f32).unwrap();
+        let run = |rounds: usize| {
+            for i in 0..rounds {
+                let y = (&x * 3.0 + 1.0).eval().unwrap();
+                let part = y.slice(0, ..20 + i as isize % 10).unwrap();
+                drop((&part - &part).eval().unwrap());
+            }
+        };
+        run(40);
+        let before = device.memory();
+        run(1000);
+        assert_eq!(device.memory().created, before.created, "on {}", device.name());
+        assert_eq!(device.memory().used, before.used);
+    }
+}
+
+#[test]
 fn long_chains_of_small_evaluations() {
     on_every_device(|device| {
         let mut x = device.upload(&[0_u32, 100], [2]).unwrap();

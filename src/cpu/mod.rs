@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Backend, Input, Program, Reading, Source, Storage};
+use crate::expr::{Backend, HostBytes, Input, Program, Reading, Source, Storage};
 use crate::layout::Layout;
 
 /// The CPU as a device.
@@ -137,7 +137,7 @@ impl Backend for CpuDevice {
                 Ok(()) => bytes.extend_from_slice(&all[range]),
                 Err(_) => bail!(Memory, "no memory to read {} bytes", range.len()),
             }
-            Ok(bytes)
+            Ok(Box::new(bytes) as HostBytes)
         });
         Box::pin(std::future::ready(bytes))
     }

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
+use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -42,8 +43,25 @@ impl fmt::Debug for Storage {
     }
 }
 
+/// Memory of a device, in bytes, as this crate takes it for tensors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Memory {
+    /// Of tensors that are alive.
+    pub used: u64,
+    /// Of buffers that wait to be used again.
+    pub idle: u64,
+    /// The most that both were together.
+    pub peak: u64,
+    /// Buffers created so far.
+    pub created: u64,
+}
+
 /// Bytes on their way from a device.
-pub(crate) type Reading = Pin<Box<dyn Future<Output = Result<Vec<u8>>> + Send>>;
+pub(crate) type Reading = Pin<Box<dyn Future<Output = Result<HostBytes>> + Send>>;
+
+/// Bytes that the host can see, wherever they are.
+pub(crate) type HostBytes = Box<dyn Deref<Target = [u8]> + Send>;
 
 /// What a device can do. Storages passed in were made by the same device.
 pub(crate) trait Backend: Send + Sync + fmt::Debug {
@@ -70,7 +88,7 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         dtype: DType,
         offset: usize,
         count: usize,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<HostBytes> {
         pollster::block_on(self.read(storage, dtype, offset, count))
     }
 
@@ -86,6 +104,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// How functions are computed.
     fn math(&self) -> Math {
         Math::Precise
+    }
+
+    /// What tensors take of the device's memory.
+    fn memory(&self) -> Memory {
+        Memory::default()
     }
 
     /// The texts of the kernels compiled so far.

@@ -6,16 +6,17 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::context::{Buffer, Gpu, lock};
+use super::pipeline::Compiled;
 use super::split::{Window, window};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, Input, Math, Program, Reading, Source, Storage};
+use crate::expr::{Backend, HostBytes, Input, Math, Memory, Program, Reading, Source, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Plan};
 use crate::wgsl;
 
 /// Kernels after which a recording is submitted.
-const MOST_DISPATCHES: usize = 64;
+const MOST_DISPATCHES: usize = 256;
 
 /// Result bytes after which a recording is submitted, so that a device does not idle while the
 /// host records.
@@ -67,8 +68,12 @@ impl Recorder {
             // Written before the kernels run, and after those of the last submission did.
             gpu.queue.write_buffer(&self.uniform_buffer, 0, &self.uniforms);
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            let mut last: Option<wgpu::ComputePipeline> = None;
             for dispatch in self.dispatches.drain(..) {
-                pass.set_pipeline(&dispatch.pipeline);
+                if last.as_ref() != Some(&dispatch.pipeline) {
+                    pass.set_pipeline(&dispatch.pipeline);
+                    last = Some(dispatch.pipeline);
+                }
                 pass.set_bind_group(0, &dispatch.bind_group, &[dispatch.offset]);
                 let [x, y, z] = dispatch.groups;
                 pass.dispatch_workgroups(x, y, z);
@@ -127,29 +132,10 @@ impl Gpu {
         recorder.uniforms.extend_from_slice(bytemuck::cast_slice(&plan.launch.words));
         recorder.uniforms.resize(start + compiled.uniform_size as usize, 0);
 
-        let uniform = wgpu::BufferBinding {
-            buffer: &recorder.uniform_buffer,
-            offset: 0,
-            size: wgpu::BufferSize::new(compiled.uniform_size),
-        };
-        let storages = windows.iter().map(|window| wgpu::BufferBinding {
-            buffer: &window.buffer.raw,
-            offset: window.start,
-            size: wgpu::BufferSize::new(window.size),
-        });
-        let bindings = std::iter::once(uniform).chain(storages);
-        let entries: Vec<wgpu::BindGroupEntry<'_>> = (0..)
-            .zip(bindings)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry {
-                binding,
-                resource: wgpu::BindingResource::Buffer(buffer),
-            })
-            .collect();
-        let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &compiled.layout,
-            entries: &entries,
-        });
+        let bound = |window: &Window| (window.buffer.raw.clone(), window.start, window.size);
+        let key = (compiled.layout.clone(), windows.iter().map(bound).collect());
+        let bind_group =
+            lock(&self.pool).group(key, || self.bind_group(&compiled, &recorder.uniform_buffer, &windows));
         let epoch = recorder.epoch;
         windows.iter().for_each(|window| window.buffer.epoch.store(epoch, Ordering::Relaxed));
         recorder.dispatches.push(Dispatch {
@@ -167,6 +153,34 @@ impl Gpu {
 }
 
 impl Gpu {
+    fn bind_group(
+        &self,
+        compiled: &Compiled,
+        uniforms: &wgpu::Buffer,
+        windows: &[Window],
+    ) -> wgpu::BindGroup {
+        let uniform = wgpu::BufferBinding {
+            buffer: uniforms,
+            offset: 0,
+            size: wgpu::BufferSize::new(compiled.uniform_size),
+        };
+        let storages = windows.iter().map(|window| wgpu::BufferBinding {
+            buffer: &window.buffer.raw,
+            offset: window.start,
+            size: wgpu::BufferSize::new(window.size),
+        });
+        let bindings = std::iter::once(uniform).chain(storages).map(wgpu::BindingResource::Buffer);
+        let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = (0..)
+            .zip(bindings)
+            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+            .collect();
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &compiled.layout,
+            entries: &entries,
+        })
+    }
+
     /// Kernels find the index of a small element by its address, which a layout must be nested for:
     /// one that is not is written in slices along its shortest axis.
     fn assign_nested(self: &Arc<Self>, program: &Program, storage: &Storage, layout: &Layout) -> Result<()> {
@@ -237,7 +251,7 @@ impl Backend for Gpu {
         dtype: DType,
         offset: usize,
         count: usize,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<HostBytes> {
         self.begin_read(storage, offset * dtype.size(), count * dtype.size())?.wait()
     }
 
@@ -252,6 +266,10 @@ impl Backend for Gpu {
         }
         let plan = Plan::new(program, Destination::Fresh, self.adapter())?;
         Ok((plan.to_string(), Some(wgsl::emit(&plan.kernel))))
+    }
+
+    fn memory(&self) -> Memory {
+        lock(&self.pool).memory()
     }
 
     fn set_math(&self, math: Math) {

@@ -1,9 +1,16 @@
 //! Buffers that wait to be used again, by size class.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+
+use smallvec::SmallVec;
+
+use crate::expr::Memory;
 
 /// Bytes that may wait, whatever is in use.
 const SPARE: u64 = 256 << 20;
+
+/// Bytes that are too few to be counted against what was in use.
+const LITTLE: u64 = 1 << 20;
 
 /// The size that a buffer of at least `size` bytes is created with: eight classes per doubling,
 /// so at most an eighth is wasted and sizes that vary a little meet in one class.
@@ -12,41 +19,94 @@ pub(super) fn class(size: u64) -> u64 {
     size.next_multiple_of((size.next_power_of_two() / 16).max(256))
 }
 
+/// Bind groups that are kept.
+const GROUPS: usize = 256;
+
+/// What a bind group is of: a layout, and what is bound of which buffers.
+pub(super) type GroupKey = (wgpu::BindGroupLayout, SmallVec<[(wgpu::Buffer, u64, u64); 4]>);
+
 /// Idle buffers in the order in which they were given back, each with the recording in which it was
 /// last used.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     idle: VecDeque<(wgpu::Buffer, u64)>,
+    /// Bind groups of buffers that are alive: steady work binds the same ones again and again.
+    groups: HashMap<GroupKey, wgpu::BindGroup>,
     idle_bytes: u64,
     used_bytes: u64,
+    /// The most that was in use, and the most that was held.
+    peak_used: u64,
+    peak_bytes: u64,
+    created: u64,
 }
 
 impl Pool {
-    /// An idle buffer of the class of `size`, the one used last. The caller then creates one if there
-    /// is none, so either way its bytes count as used.
+    /// The smallest idle buffer of at least `size` bytes, and not twice as large, the one used last.
+    /// The caller then creates one of its class if there is none, so either way its bytes count as
+    /// used.
     pub(super) fn take(&mut self, size: u64) -> Option<(wgpu::Buffer, u64)> {
         let class = class(size);
-        self.used_bytes += class;
-        let found = self.idle.iter().rposition(|(buffer, _)| buffer.size() == class)?;
-        self.idle_bytes -= class;
-        self.idle.remove(found)
+        let fits = self.idle.iter().enumerate().rev().map(|(i, (buffer, _))| (buffer.size(), i));
+        let found = fits.filter(|(held, _)| (class..2 * class).contains(held)).min_by_key(|(held, _)| *held);
+        let held = found.map_or(class, |(held, _)| held);
+        self.used_bytes += held;
+        self.peak_used = self.peak_used.max(self.used_bytes);
+        match found {
+            Some((_, i)) => {
+                self.idle_bytes -= held;
+                self.idle.remove(i)
+            }
+            None => {
+                self.created += 1;
+                self.trim();
+                self.peak_bytes = self.peak_bytes.max(self.used_bytes + self.idle_bytes);
+                None
+            }
+        }
     }
 
-    /// Keeps a buffer for later. Where more would lie idle than is in use, the oldest go: sizes that
-    /// are not asked for any more make room for those that are.
+    /// Keeps a buffer for later. Where too much would lie idle the oldest go: sizes that are not asked
+    /// for any more make room for those that are.
     pub(super) fn give_back(&mut self, buffer: wgpu::Buffer, epoch: u64) {
         let size = buffer.size();
         self.used_bytes = self.used_bytes.saturating_sub(size);
         self.idle_bytes += size;
         self.idle.push_back((buffer, epoch));
-        while self.idle_bytes > self.used_bytes.max(SPARE) {
+        self.trim();
+    }
+
+    /// Lets the oldest go where more lies idle than is in use or spare, or where all that is held is a
+    /// quarter more than ever was in use.
+    fn trim(&mut self) {
+        let held = |pool: &Pool| pool.used_bytes + pool.idle_bytes;
+        while self.idle_bytes > self.used_bytes.max(SPARE)
+            || held(self) > (self.peak_used + self.peak_used / 4).max(LITTLE)
+        {
             let Some((oldest, _)) = self.idle.pop_front() else { break };
             self.idle_bytes -= oldest.size();
+            self.groups.retain(|(_, bound), _| bound.iter().all(|(buffer, ..)| *buffer != oldest));
         }
+    }
+
+    /// The bind group of a key, made by `create` where it is not known.
+    pub(super) fn group(
+        &mut self,
+        key: GroupKey,
+        create: impl FnOnce() -> wgpu::BindGroup,
+    ) -> wgpu::BindGroup {
+        if self.groups.len() >= GROUPS && !self.groups.contains_key(&key) {
+            self.groups.clear();
+        }
+        self.groups.entry(key).or_insert_with(create).clone()
+    }
+
+    pub(super) fn memory(&self) -> Memory {
+        Memory { used: self.used_bytes, idle: self.idle_bytes, peak: self.peak_bytes, created: self.created }
     }
 
     pub(super) fn clear(&mut self) {
         self.idle.clear();
+        self.groups.clear();
         self.idle_bytes = 0;
     }
 }

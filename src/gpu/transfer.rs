@@ -1,6 +1,7 @@
 //! Bytes to the device and back.
 
 use std::future::Future;
+use std::ops::{Deref, Range};
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use super::context::{Buffer, Gpu, buffer, lock};
 use crate::error::{Result, bail};
-use crate::expr::Storage;
+use crate::expr::{HostBytes, Storage};
 
 /// Buffer copies begin and end at multiples of this many bytes.
 const ALIGN: usize = wgpu::COPY_BUFFER_ALIGNMENT as usize;
@@ -92,7 +93,7 @@ pub(super) struct Transfer {
 
 impl Transfer {
     /// Blocks until the bytes are there.
-    pub(super) fn wait(self) -> Result<Vec<u8>> {
+    pub(super) fn wait(self) -> Result<HostBytes> {
         drive(&self.gpu, &self.submission);
         // The work is done, but another thread that drives the device may yet have to say so.
         let mut mapped = lock(&self.mapped.state);
@@ -105,23 +106,31 @@ impl Transfer {
         self.bytes()
     }
 
-    fn bytes(&self) -> Result<Vec<u8>> {
+    fn bytes(&self) -> Result<HostBytes> {
         self.gpu.check()?;
         match lock(&self.mapped.state).answer.take() {
             Some(Ok(())) => {}
             Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.gpu.label()),
             None => bail!(Lost, "reading from {} did not finish", self.gpu.label()),
         }
-        let mut bytes = Vec::new();
-        if bytes.try_reserve_exact(self.length).is_err() {
-            bail!(Memory, "no memory to read {} bytes", self.length);
-        }
         match self.staging.get_mapped_range(..) {
-            Ok(view) => bytes.extend_from_slice(&view[self.skip..self.skip + self.length]),
+            Ok(view) => Ok(Box::new(Read { view, range: self.skip..self.skip + self.length })),
             Err(error) => bail!(Lost, "reading from {} failed: {error}", self.gpu.label()),
         }
-        self.staging.unmap();
-        Ok(bytes)
+    }
+}
+
+/// Mapped memory, which goes with the staging buffer that the view holds.
+struct Read {
+    view: wgpu::BufferView,
+    range: Range<usize>,
+}
+
+impl Deref for Read {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.view[self.range.clone()]
     }
 }
 
@@ -133,7 +142,7 @@ fn drive(gpu: &Gpu, submission: &wgpu::SubmissionIndex) {
 }
 
 impl Future for Transfer {
-    type Output = Result<Vec<u8>>;
+    type Output = Result<HostBytes>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let ready = {
