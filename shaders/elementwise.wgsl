@@ -9,7 +9,7 @@ struct Params {
     pitch: u32,
     len0: u32,
     len1: u32,
-    out_offset: u32,
+    // A new result begins at its first element, and so has no offset.
     out_stride0: u32,
     // The first operand walks as the result does, and has no words of its own.
     x1_offset: u32,
@@ -39,7 +39,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (first >= p.len1 || c0 >= p.len0) { return; }
     // Operands by their access: the matrix and the row lie next to each other and aligned, so one
     // load takes four; the column is one element for all four lanes.
-    let v0 = in0[p.out_offset + c0 * p.out_stride0 + id.x];
+    let v0 = in0[c0 * p.out_stride0 + id.x];
     let v1 = in1[p.x1_offset + c0 * p.x1_stride0 + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
@@ -47,5 +47,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v4 = v0 - v1;
     let v5 = v4 / v2;
     let v6 = v5 * v3;
-    result[p.out_offset + c0 * p.out_stride0 + id.x] = v6;
+    result[c0 * p.out_stride0 + id.x] = v6;
 }

@@ -65,7 +65,9 @@ impl Kernel {
             }
         }
         let mut walk = |slot: Slot| {
-            fields.push(Field::Offset(slot));
+            if slot != Slot::Out || !self.fresh {
+                fields.push(Field::Offset(slot));
+            }
             fields.extend((0..self.strides(slot)).map(|axis| Field::Stride(slot, axis)));
         };
         walk(Slot::Out);

@@ -67,6 +67,8 @@ pub(crate) struct Kernel {
     pub result: Value,
     pub out: DType,
     pub store: Store,
+    /// Whether the result is a new storage, which begins at its first element.
+    pub fresh: bool,
     /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, so
     /// that the coordinates of the first tell those of the others by a carry.
     pub carries: bool,
@@ -245,6 +247,7 @@ impl Plan {
             result: program.result,
             out: program.dtype,
             store,
+            fresh,
             carries: false,
             flushes: adapter.flushes,
             math: adapter.math,

@@ -128,8 +128,8 @@ impl Emitter<'_> {
                 continue;
             };
             let name = self.walk_name(Slot::In(i));
-            let outer = (0..kernel.rank - 2).map(|axis| format!(" + c{axis} * p.{name}_stride{axis}"));
-            let base = format!("p.{name}_offset{}", outer.collect::<String>());
+            let outer = (0..kernel.rank - 2).map(|axis| format!("c{axis} * p.{name}_stride{axis}"));
+            let base = self.sum(&name, outer);
             for k in 0..kernel.blocks {
                 let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.blocks);
                 let vector = match packed(operand.dtype) {
@@ -149,8 +149,8 @@ impl Emitter<'_> {
         for (i, operand) in kernel.operands.iter().enumerate() {
             let (Access::Tile, Place::Binding(binding)) = (operand.access, operand.place) else { continue };
             let name = self.walk_name(Slot::In(i));
-            let outer = (0..rows).map(|axis| format!(" + c{axis} * p.{name}_stride{axis}"));
-            let base = format!("p.{name}_offset{} + (c{rows}_0 >> 2u)", outer.collect::<String>());
+            let outer = (0..rows).map(|axis| format!("c{axis} * p.{name}_stride{axis}"));
+            let base = self.sum(&name, outer.chain([format!("(c{rows}_0 >> 2u)")]));
             for c in "xyzw".chars() {
                 let at = format!("{base} + lane.{c} * p.{name}_stride{inner}");
                 writeln!(self.text, "    let t{i}_{c} = in{binding}[{at}];")?;
@@ -210,26 +210,33 @@ impl Emitter<'_> {
         }
     }
 
-    /// The address at the beginning of a block's row, or the offset of a flat walk.
-    fn base(&self, of: Slot, block: u32) -> String {
+    /// A sum of terms that begins with an offset, unless that is known to be 0.
+    fn sum(&self, name: &str, terms: impl Iterator<Item = String>) -> String {
+        let offset = (name != "out" || !self.kernel.fresh).then(|| format!("p.{name}_offset"));
+        let terms: Vec<String> = offset.into_iter().chain(terms).collect();
+        if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
+    }
+
+    /// The address at the beginning of a block's row, and what comes on top of it.
+    fn base(&self, of: Slot, block: u32, more: Option<String>) -> String {
         let name = self.walk_name(of);
-        let mut address = format!("p.{name}_offset");
-        if self.kernel.walk == Walk::Rows {
-            for axis in 0..self.kernel.rank - 1 {
-                let _ = write!(address, " + {} * p.{name}_stride{axis}", self.row_coordinate(axis, block));
-            }
-        }
-        address
+        let rows = if self.kernel.walk == Walk::Rows { self.kernel.rank - 1 } else { 0 };
+        let term = |axis| format!("{} * p.{name}_stride{axis}", self.row_coordinate(axis, block));
+        self.sum(&name, (0..rows).map(term).chain(more))
     }
 
     /// The address of a block's vector, for accesses whose uniform words count vectors.
     pub(super) fn vector(&self, of: Slot, block: u32) -> String {
-        let backward = matches!(of, Slot::In(i) if self.kernel.operands[i].access == Access::Backward);
-        let sign = if backward { "-" } else { "+" };
-        match self.kernel.walk {
-            Walk::Flat => format!("{} {sign} i{}", self.base(of, block), self.suffix(block)),
-            Walk::Rows => format!("{} {sign} id.x", self.base(of, block)),
-            Walk::Words { .. } => "first >> 2u".into(),
+        let i = match self.kernel.walk {
+            Walk::Flat => format!("i{}", self.suffix(block)),
+            Walk::Rows => "id.x".into(),
+            Walk::Words { .. } => return "first >> 2u".into(),
+        };
+        match of {
+            Slot::In(operand) if self.kernel.operands[operand].access == Access::Backward => {
+                format!("{} - {i}", self.base(of, block, None))
+            }
+            _ => self.base(of, block, Some(i)),
         }
     }
 
@@ -239,13 +246,12 @@ impl Emitter<'_> {
         match self.kernel.walk {
             Walk::Rows => {
                 let inner = self.kernel.rank - 1;
-                format!("({}) + lane * p.{name}_stride{inner}", self.base(of, block))
+                format!("({}) + lane * p.{name}_stride{inner}", self.base(of, block, None))
             }
             Walk::Flat | Walk::Words { .. } => {
                 let own = self.suffix(block);
-                (0..self.kernel.rank).fold(format!("p.{name}_offset"), |sum, axis| {
-                    format!("{sum} + c{axis}{own} * p.{name}_stride{axis}")
-                })
+                let term = |axis| format!("c{axis}{own} * p.{name}_stride{axis}");
+                self.sum(&name, (0..self.kernel.rank).map(term))
             }
         }
     }
@@ -265,7 +271,7 @@ impl Emitter<'_> {
                 _ => decode(dtype, format!("vec4<u32>(p.scalar{i})")),
             },
             (Place::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, block)),
-            (Place::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, block)),
+            (Place::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, block, None)),
             (_, Access::Tile) => {
                 let turned = "xyzw".chars().nth(block as usize).unwrap_or('x');
                 let column = |c| format!("t{i}_{c}.{turned}");
@@ -296,9 +302,11 @@ impl Emitter<'_> {
                     (Access::Backward, Some((suffix, _))) => {
                         format!("unpack_{suffix}({}).wzyx", word(&self.vector(of, block)))
                     }
-                    (Access::Splat, None) => format!("{}({})", lanes(dtype), word(&self.base(of, block))),
+                    (Access::Splat, None) => {
+                        format!("{}({})", lanes(dtype), word(&self.base(of, block, None)))
+                    }
                     (Access::Splat, Some((suffix, shift))) => {
-                        writeln!(self.text, "    let {at} = {};", self.base(of, block))?;
+                        writeln!(self.text, "    let {at} = {};", self.base(of, block, None))?;
                         let word = word(&format!("{at} >> {shift}u"));
                         format!("vec4<u32>(part_{suffix}({word}, {at}))")
                     }

@@ -6,7 +6,6 @@ struct Params {
     len3: u32,
     factor1: u32,
     shift1: u32,
-    out_offset: u32,
     out_stride0: u32,
     out_stride1: u32,
     out_stride2: u32,
@@ -36,8 +35,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let q1 = quotient(id.z, p.factor1, p.shift1);
     let c1 = id.z - q1 * p.len1;
     let c0 = q1;
-    let v0 = in0[p.out_offset + c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + id.x];
+    let v0 = in0[c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + id.x];
     let v1 = in1[p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1 + c2 * p.x1_stride2 + id.x];
     let v2 = v0 + v1;
-    result[p.out_offset + c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + id.x] = v2;
+    result[c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + id.x] = v2;
 }

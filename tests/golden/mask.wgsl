@@ -6,7 +6,6 @@ struct Params {
     len1: u32,
     factor1: u32,
     shift1: u32,
-    out_offset: u32,
     x2_offset: u32,
     x2_stride0: u32,
     x2_stride1: u32,
@@ -49,12 +48,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let over1 = t1 >= vec4<u32>(p.len1);
     let c1 = select(t1, t1 - vec4<u32>(p.len1), over1);
     let c0 = min(q1 + select(vec4<u32>(0u), vec4<u32>(1u), over1), vec4<u32>(p.len0 - 1u));
-    let v0 = unpack_u8(in0[p.out_offset + i]);
+    let v0 = unpack_u8(in0[i]);
     let v1 = vec4<u32>(p.scalar1);
     let at_v2 = p.x2_offset + c0 * p.x2_stride0 + c1 * p.x2_stride1;
     let v2 = vec4<u32>(part_u8(in1[at_v2.x >> 2u], at_v2.x), part_u8(in1[at_v2.y >> 2u], at_v2.y), part_u8(in1[at_v2.z >> 2u], at_v2.z), part_u8(in1[at_v2.w >> 2u], at_v2.w)) != vec4<u32>(0u);
     let v3 = v0 == v1;
     let v4 = v3 & v2;
     let raw = select(vec4<u32>(0u), vec4<u32>(1u), v4);
-    result[p.out_offset + i] = pack_u8(raw);
+    result[i] = pack_u8(raw);
 }

@@ -2,7 +2,6 @@ struct Params {
     pitch: u32,
     len0: u32,
     len1: u32,
-    out_offset: u32,
     out_stride0: u32,
     x0_offset: u32,
     x2_offset: u32,
@@ -45,7 +44,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v3_2 = vec4<f32>(v0_2);
     let v4_2 = v3_2 / v1;
     let v5_2 = v4_2 - v2_2;
-    result[p.out_offset + c0_0 * p.out_stride0 + id.x] = v5_0;
-    result[p.out_offset + c0_1 * p.out_stride0 + id.x] = v5_1;
-    result[p.out_offset + c0_2 * p.out_stride0 + id.x] = v5_2;
+    result[c0_0 * p.out_stride0 + id.x] = v5_0;
+    result[c0_1 * p.out_stride0 + id.x] = v5_1;
+    result[c0_2 * p.out_stride0 + id.x] = v5_2;
 }

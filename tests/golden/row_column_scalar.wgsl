@@ -2,7 +2,6 @@ struct Params {
     pitch: u32,
     len0: u32,
     len1: u32,
-    out_offset: u32,
     out_stride0: u32,
     x1_offset: u32,
     x1_stride0: u32,
@@ -38,7 +37,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
     if (first >= p.len1 || c0 >= p.len0) { return; }
-    let v0 = in0[p.out_offset + c0 * p.out_stride0 + id.x];
+    let v0 = in0[c0 * p.out_stride0 + id.x];
     let v1 = in1[p.x1_offset + c0 * p.x1_stride0 + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
@@ -46,5 +45,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v5 = v4 / v2;
     let v6 = v5 * v3;
     let v7 = relu_f32(v6);
-    result[p.out_offset + c0 * p.out_stride0 + id.x] = v7;
+    result[c0 * p.out_stride0 + id.x] = v7;
 }

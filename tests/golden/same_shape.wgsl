@@ -1,7 +1,6 @@
 struct Params {
     pitch: u32,
     vectors: u32,
-    out_offset: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -13,8 +12,8 @@ struct Params {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = (id.y * p.pitch + id.x);
     if (i >= p.vectors) { return; }
-    let v0 = in0[p.out_offset + i];
-    let v1 = in1[p.out_offset + i];
+    let v0 = in0[i];
+    let v1 = in1[i];
     let v2 = v0 + v1;
-    result[p.out_offset + i] = v2;
+    result[i] = v2;
 }

@@ -2,7 +2,6 @@ struct Params {
     pitch: u32,
     len0: u32,
     len1: u32,
-    out_offset: u32,
     out_stride0: u32,
     x1_offset: u32,
     x1_stride0: u32,
@@ -20,9 +19,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let c0 = id.z * p.pitch + id.y;
     if (first >= p.len1 || c0 >= p.len0) { return; }
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
-    let v0 = in0[p.out_offset + c0 * p.out_stride0 + id.x];
+    let v0 = in0[c0 * p.out_stride0 + id.x];
     let at_v1 = (p.x1_offset + c0 * p.x1_stride0) + lane * p.x1_stride1;
     let v1 = vec4<f32>(in1[at_v1.x], in1[at_v1.y], in1[at_v1.z], in1[at_v1.w]);
     let v2 = v0 + v1;
-    result[p.out_offset + c0 * p.out_stride0 + id.x] = v2;
+    result[c0 * p.out_stride0 + id.x] = v2;
 }

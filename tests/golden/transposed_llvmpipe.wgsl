@@ -2,7 +2,6 @@ struct Params {
     pitch: u32,
     len0: u32,
     len1: u32,
-    out_offset: u32,
     out_stride0: u32,
     x1_offset: u32,
     x1_stride0: u32,
@@ -27,26 +26,26 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let t1_y = in1[p.x1_offset + (c0_0 >> 2u) + lane.y * p.x1_stride1];
     let t1_z = in1[p.x1_offset + (c0_0 >> 2u) + lane.z * p.x1_stride1];
     let t1_w = in1[p.x1_offset + (c0_0 >> 2u) + lane.w * p.x1_stride1];
-    let v0_0 = in0[p.out_offset + c0_0 * p.out_stride0 + id.x];
+    let v0_0 = in0[c0_0 * p.out_stride0 + id.x];
     let v1_0 = vec4<f32>(t1_x.x, t1_y.x, t1_z.x, t1_w.x);
-    let v0_1 = in0[p.out_offset + c0_1 * p.out_stride0 + id.x];
+    let v0_1 = in0[c0_1 * p.out_stride0 + id.x];
     let v1_1 = vec4<f32>(t1_x.y, t1_y.y, t1_z.y, t1_w.y);
-    let v0_2 = in0[p.out_offset + c0_2 * p.out_stride0 + id.x];
+    let v0_2 = in0[c0_2 * p.out_stride0 + id.x];
     let v1_2 = vec4<f32>(t1_x.z, t1_y.z, t1_z.z, t1_w.z);
-    let v0_3 = in0[p.out_offset + c0_3 * p.out_stride0 + id.x];
+    let v0_3 = in0[c0_3 * p.out_stride0 + id.x];
     let v1_3 = vec4<f32>(t1_x.w, t1_y.w, t1_z.w, t1_w.w);
     let v2_0 = v0_0 + v1_0;
     let v2_1 = v0_1 + v1_1;
     let v2_2 = v0_2 + v1_2;
     let v2_3 = v0_3 + v1_3;
-    result[p.out_offset + c0_0 * p.out_stride0 + id.x] = v2_0;
+    result[c0_0 * p.out_stride0 + id.x] = v2_0;
     if (c0_0 + 1u < p.len0) {
-    result[p.out_offset + c0_1 * p.out_stride0 + id.x] = v2_1;
+    result[c0_1 * p.out_stride0 + id.x] = v2_1;
     }
     if (c0_0 + 2u < p.len0) {
-    result[p.out_offset + c0_2 * p.out_stride0 + id.x] = v2_2;
+    result[c0_2 * p.out_stride0 + id.x] = v2_2;
     }
     if (c0_0 + 3u < p.len0) {
-    result[p.out_offset + c0_3 * p.out_stride0 + id.x] = v2_3;
+    result[c0_3 * p.out_stride0 + id.x] = v2_3;
     }
 }
