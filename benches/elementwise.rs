@@ -2,7 +2,7 @@
 //! against the same shape, and against the CPU path in the same run.
 //!
 //! ```text
-//! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--host] [--case NAME]...
+//! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--sweep] [--host] [--case NAME]...
 //! ```
 //!
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done.
@@ -36,6 +36,9 @@ struct Options {
     /// Where one JSON object a row goes
     #[arg(long)]
     json: Option<PathBuf>,
+    /// The same shape at 1 to 64 Mi elements instead
+    #[arg(long)]
+    sweep: bool,
     /// What the host takes instead: returns, chains, transfers, the start
     #[arg(long)]
     host: bool,
@@ -76,6 +79,9 @@ fn run(options: &Options) -> Result<(), Failure> {
     if options.host {
         return host::run(&device);
     }
+    if options.sweep {
+        return sweep(&device);
+    }
     let (side, rounds) = if options.quick { (1024, 7) } else { (4096, 15) };
     println!("{}, {side} x {side} where not said otherwise, medians of {rounds}\n", device.name());
     println!(
@@ -113,6 +119,26 @@ fn run(options: &Options) -> Result<(), Failure> {
     }
     if let Some(path) = &options.json {
         write_json(path, &device, &rows)?;
+    }
+    Ok(())
+}
+
+/// `a + b` of equal shapes, by size.
+fn sweep(device: &Device) -> Result<(), Failure> {
+    println!("{}, f32 of one shape, medians of 9\n", device.name());
+    println!("{:>12} {:>9} {:>10} {:>8} {:>7}", "elements", "MB", "ms", "GB/s", "copy");
+    let copier = copy::Copier::new(device)?;
+    for side in [1024, 1448, 2048, 2896, 4096, 5792, 8192] {
+        let row = measure("same", device, &copier, side, 9)?;
+        let seconds = row.median.as_secs_f64();
+        println!(
+            "{:>12} {:>9.1} {:>10.3} {:>8.2} {:>7.2}",
+            row.elements,
+            row.bytes as f64 / 1e6,
+            seconds * 1e3,
+            row.bytes as f64 / seconds / 1e9,
+            row.copy.as_secs_f64() / seconds
+        );
     }
     Ok(())
 }

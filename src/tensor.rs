@@ -319,6 +319,27 @@ impl<T: Element> Expr<T> {
         async move { reading?.await }
     }
 
+    /// Compiles the kernel of this expression without running it, so that the first evaluation of its
+    /// class does not wait for the compiler. Some drivers put a part of that off to the first run.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let device = Device::open()?;
+    /// let x = device.zeros::<f32>([4, 3])?;
+    /// (&x * 2.0).warm_up(&device)?;
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn warm_up(&self, device: &Device) -> Result<()> {
+        device.agrees(self).map_err(|e| e.at(Location::caller()))?;
+        let node = self.node()?;
+        device.backend().prepare(&Program::new(node, &node.shape)?)
+    }
+
     /// What evaluating on `device` would run: operands under the axes of the result, the axes left
     /// after collapsing, how each operand is accessed, the grid, the bytes that move, and the
     /// kernel's text. Nothing runs.

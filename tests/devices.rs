@@ -74,8 +74,10 @@ fn a_new_size_of_a_known_class_compiles_nothing() {
             let row = device.full([columns], 3.0_f32).unwrap();
             assert_eq!(((&x + &row) * factor).to_vec().unwrap(), vec![5.0 * factor; rows * columns]);
         };
-        run(40, 2048, 1.0);
+        let x = device.full([40, 2048], 1.0_f32).unwrap();
+        ((&x + device.full([2048], 1.0_f32).unwrap()) * 2.0).warm_up(&device).unwrap();
         let before = device.kernels().len();
+        run(40, 2048, 1.0);
         run(41, 2048, 1.5);
         run(7, 4096, -2.0);
         run(300, 1028, 0.0);

@@ -95,6 +95,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// Waits until everything that was asked for has run.
     fn synchronize(&self) -> Result<()>;
 
+    /// Makes ready what a program needs, without running it.
+    fn prepare(self: Arc<Self>, _program: &Program) -> Result<()> {
+        Ok(())
+    }
+
     /// What would run for a program, as lines of text, and the text of its kernel if it has one.
     fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)>;
 

@@ -259,6 +259,14 @@ impl Backend for Gpu {
         self.finish()
     }
 
+    fn prepare(self: Arc<Self>, program: &Program) -> Result<()> {
+        self.supports_all(program)?;
+        if !Plan::is_empty(&program.shape) {
+            self.pipeline(&Plan::new(program, Destination::Fresh, self.adapter())?.kernel)?;
+        }
+        self.check()
+    }
+
     fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)> {
         self.supports_all(program)?;
         if Plan::is_empty(&program.shape) {

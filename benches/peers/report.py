@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""A Markdown table and an SVG plot of the lines that main.rs and peers.py print."""
+import datetime
+import json
+import math
+import os
+import pathlib
+import platform
+import re
+import statistics
+import sys
+
+SYSTEMS = [
+    ("zerostride wgpu", "#1f6feb"),
+    ("burn wgpu", "#d29922"),
+    ("zerostride cpu", "#56a0ff"),
+    ("ndarray rayon", "#8957e5"),
+    ("candle cpu", "#f778ba"),
+    ("numpy out=", "#3fb950"),
+    ("pytorch cpu", "#f85149"),
+]
+
+
+def versions():
+    import numpy
+    import torch
+
+    lock = pathlib.Path("benches/peers/Cargo.lock").read_text()
+    crates = {name: re.search(rf'name = "{name}"\nversion = "([^"]+)"', lock) for name in ("burn", "ndarray", "candle-core")}
+    listed = [f"{name} {found.group(1)}" for name, found in crates.items() if found]
+    return ", ".join(listed + [f"NumPy {numpy.__version__}", f"PyTorch {torch.__version__}"])
+
+
+def processor():
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return platform.processor()
+
+
+def plot(times):
+    """Time relative to the fastest of each case, on a logarithmic scale."""
+    row, left, width = 84, 110, 620
+    height = row * len(times) + 60
+    text = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 40}" height="{height}" font-family="sans-serif" font-size="11">']
+    text.append('<rect width="100%" height="100%" fill="white"/>')
+    for i, (system, colour) in enumerate(SYSTEMS):
+        x = 10 + i % 7 * 108
+        text.append(f'<rect x="{x}" y="10" width="10" height="10" fill="{colour}"/><text x="{x + 14}" y="19">{system}</text>')
+    for i, (case, of) in enumerate(times.items()):
+        top = 40 + i * row
+        fastest = min(of.values())
+        text.append(f'<text x="10" y="{top + 40}" font-size="13">{case}</text>')
+        for k, (system, colour) in enumerate(SYSTEMS):
+            if system not in of:
+                continue
+            factor = of[system] / fastest
+            length = 4 + (width - 60) * math.log2(factor) / 6
+            y = top + k * 10
+            text.append(f'<rect x="{left}" y="{y}" width="{length:.1f}" height="8" fill="{colour}"/>')
+            text.append(f'<text x="{left + length + 4:.1f}" y="{y + 8}" font-size="9">{factor:.2f}</text>')
+    text.append("</svg>")
+    return "\n".join(text) + "\n"
+
+
+def main():
+    adapter, lines = sys.argv[1], sys.argv[2]
+    all_of = {}
+    for line in open(lines):
+        row = json.loads(line)
+        all_of.setdefault(row["case"], {}).setdefault(row["system"], []).append(row["median_ns"] / 1e6)
+    times = {case: {s: statistics.median(v) for s, v in of.items()} for case, of in all_of.items()}
+    date = datetime.date.today().isoformat()
+    name = f"{date}-peers-{re.sub('[^a-z0-9]+', '-', adapter.lower())}"
+    text = f"# {date}, beside peers\n\n{os.cpu_count()} cores of {processor()}; adapter {adapter}. {versions()}.\n"
+    text += "`scripts/bench-peers`: milliseconds, 4096 x 4096 f32, medians of rounds in turns. NumPy, PyTorch and ndarray\nwrite to memory that is there already; Burn fuses.\n\n"
+    text += "| case | " + " | ".join(s for s, _ in SYSTEMS) + " | wgpu to burn | cpu to ndarray | cpu to numpy |\n"
+    text += "|---" * (len(SYSTEMS) + 4) + "|\n"
+    product, count = 1.0, 0
+    for case, of in times.items():
+        ratio = lambda a, b: of[a] / of[b] if a in of and b in of else float("nan")
+        ratios = [ratio("zerostride wgpu", "burn wgpu"), ratio("zerostride cpu", "ndarray rayon"), ratio("zerostride cpu", "numpy out=")]
+        product, count = product * ratios[0], count + 1
+        cells = [f"{of[s]:.2f}" if s in of else "-" for s, _ in SYSTEMS]
+        text += f"| {case} | " + " | ".join(cells + [f"{r:.2f}" for r in ratios]) + " |\n"
+    text += f"\nGeometric mean of the ratio to Burn: {product ** (1 / count):.2f}.\n\n![Time relative to the fastest]({name}.svg)\n"
+    folder = pathlib.Path("benches/results")
+    (folder / f"{name}.md").write_text(text)
+    (folder / f"{name}.svg").write_text(plot(times))
+    print(text)
+
+
+main()
