@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use crate::cpu::CpuDevice;
 use crate::dtype::Element;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, Expr, Math, Memory};
+use crate::expr::{Backend, Expr, KernelTime, Math, Memory};
 use crate::gpu::{self, Found, Gpu};
 use crate::layout::{Layout, Shape};
 use crate::tensor::Tensor;
@@ -200,6 +200,30 @@ impl Device {
     /// How functions are computed.
     pub fn math(&self) -> Math {
         self.0.math()
+    }
+
+    /// Does `work` and tells how long each kernel took that it ran, by timestamps of the device. Each
+    /// kernel then has a pass of its own, which takes a little longer.
+    ///
+    /// # Errors
+    /// When the device has no timestamps (the CPU path has none), or `work` fails.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let device = Device::open()?;
+    /// let x = device.zeros::<f32>([1000])?;
+    /// if let Ok((_, times)) = device.profile(|| (&x * 2.0 + 1.0).eval()) {
+    ///     assert_eq!(times[0].steps, "mul, add");
+    ///     println!("{:?}", times[0].time);
+    /// }
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn profile<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(T, Vec<KernelTime>)> {
+        self.0.begin_profile()?;
+        let done = work();
+        let times = self.0.end_profile()?;
+        Ok((done?, times))
     }
 
     /// What tensors take of this device's memory; nothing is counted on the CPU path.

@@ -51,7 +51,7 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device};
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    Composition, Expr, IntoExpr, Math, Memory, Operation, compositions, operations,
+    Composition, Expr, IntoExpr, KernelTime, Math, Memory, Operation, compositions, operations,
     warn_on_reinterpreted_shapes,
 };
 pub use layout::{Broadcast, Layout, MAX_RANK, Shape};

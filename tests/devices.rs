@@ -86,6 +86,29 @@ fn a_new_size_of_a_known_class_compiles_nothing() {
 }
 
 #[test]
+fn profiles_tell_kernels_apart() {
+    // Devices of its own, as other tests run kernels meanwhile.
+    for adapter in Device::all().iter().filter(|adapter| adapter.backend != "cpu") {
+        let device = adapter.open().unwrap();
+        let x = device.full([1 << 20], 2.0_f32).unwrap();
+        let work = || {
+            let y = (&x * 3.0 + 1.0).eval()?;
+            y.slice(0, ..4)?.assign(-&x.slice(0, ..4)?)?;
+            y.slice(0, 3..5)?.to_vec()
+        };
+        if !adapter.features().contains(&"TIMESTAMP_QUERY") {
+            assert!(device.profile(work).unwrap_err().message().contains("TIMESTAMP_QUERY"));
+            continue;
+        }
+        let (result, times) = device.profile(work).unwrap();
+        assert_eq!(result, [-2.0, 7.0]);
+        let steps: Vec<&str> = times.iter().map(|time| time.steps.as_str()).collect();
+        assert_eq!(steps, ["mul, add", "neg"], "on {}", device.name());
+        assert!(!times[0].time.is_zero() && times[0].time.as_secs() < 10);
+    }
+}
+
+#[test]
 fn steady_evaluations_create_no_buffer() {
     // Devices of its own, as other tests allocate meanwhile.
     for adapter in Device::all().iter().filter(|adapter| adapter.backend != "cpu") {

@@ -20,8 +20,8 @@ pub(crate) use op::{Op, ROWS, for_each_op};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};
 pub use ops::{Operation, operations};
 pub(crate) use program::{Input, Program, Step, Value};
-pub use storage::Memory;
 pub(crate) use storage::{Backend, HostBytes, Reading, Storage};
+pub use storage::{KernelTime, Memory};
 pub(crate) use views::for_each_view;
 
 pub(crate) use crate::dtype::DType;

@@ -6,9 +6,10 @@ use std::future::Future;
 use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{DType, Math, Program};
-use crate::error::Result;
+use crate::error::{Result, bail};
 use crate::layout::Layout;
 
 /// An opaque handle to elements on a device. Clones name the same elements.
@@ -55,6 +56,16 @@ pub struct Memory {
     pub peak: u64,
     /// Buffers created so far.
     pub created: u64,
+}
+
+/// How long a kernel took on its device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelTime {
+    /// The operations of the kernel, in order; none for a copy.
+    pub steps: String,
+    /// From its begin to its end.
+    pub time: Duration,
 }
 
 /// Bytes on their way from a device.
@@ -109,6 +120,16 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// How functions are computed.
     fn math(&self) -> Math {
         Math::Precise
+    }
+
+    /// Times kernels from now on, if the device can.
+    fn begin_profile(&self) -> Result<()> {
+        bail!(Limit, "times of kernels are had of adapters only, and not of {}", self.name())
+    }
+
+    /// The times since then.
+    fn end_profile(&self) -> Result<Vec<KernelTime>> {
+        Ok(Vec::new())
     }
 
     /// What tensors take of the device's memory.

@@ -68,7 +68,9 @@ impl Gpu {
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("zerostride"),
             required_features: found.adapter.features()
-                & (wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64),
+                & (wgpu::Features::SHADER_INT64
+                    | wgpu::Features::SHADER_F64
+                    | wgpu::Features::TIMESTAMP_QUERY),
             required_limits: found.adapter.limits(),
             memory_hints: match software {
                 true => wgpu::MemoryHints::MemoryUsage,
@@ -113,6 +115,10 @@ impl Gpu {
             flushes: OnceLock::new(),
             fast: AtomicBool::new(false),
         }))
+    }
+
+    pub(super) fn has(&self, feature: wgpu::Features) -> bool {
+        self.features.contains(feature)
     }
 
     pub(super) fn label(&self) -> &str {

@@ -7,10 +7,11 @@ use smallvec::SmallVec;
 
 use super::context::{Buffer, Gpu, lock};
 use super::pipeline::Compiled;
+use super::profile::{self, Pending};
 use super::split::{Window, window};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, HostBytes, Input, Math, Memory, Program, Reading, Source, Storage};
+use crate::expr::{Backend, HostBytes, Input, KernelTime, Math, Memory, Program, Reading, Source, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Plan};
 use crate::wgsl;
@@ -25,11 +26,22 @@ const MOST_BYTES: u64 = 32 << 20;
 /// Bytes of uniform blocks in one recording.
 const UNIFORM_BYTES: u64 = 64 << 10;
 
-struct Dispatch {
+pub(super) struct Dispatch {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     offset: u32,
     groups: [u32; 3],
+    /// Its steps, where it is timed.
+    pub name: Option<String>,
+}
+
+impl Dispatch {
+    pub(super) fn encode(&self, pass: &mut wgpu::ComputePass<'_>) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[self.offset]);
+        let [x, y, z] = self.groups;
+        pass.dispatch_workgroups(x, y, z);
+    }
 }
 
 /// Work that is recorded and not submitted yet.
@@ -41,6 +53,8 @@ pub(super) struct Recorder {
     uniform_align: usize,
     /// The number of this recording; buffers remember it.
     epoch: u64,
+    /// Times of kernels, where they are wanted.
+    pub profile: Option<Vec<Pending>>,
 }
 
 impl Recorder {
@@ -58,6 +72,7 @@ impl Recorder {
             uniform_buffer,
             uniform_align: limits.min_uniform_buffer_offset_alignment as usize,
             epoch: 1,
+            profile: None,
         }
     }
 
@@ -67,17 +82,12 @@ impl Recorder {
         if !self.dispatches.is_empty() {
             // Written before the kernels run, and after those of the last submission did.
             gpu.queue.write_buffer(&self.uniform_buffer, 0, &self.uniforms);
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            let mut last: Option<wgpu::ComputePipeline> = None;
-            for dispatch in self.dispatches.drain(..) {
-                if last.as_ref() != Some(&dispatch.pipeline) {
-                    pass.set_pipeline(&dispatch.pipeline);
-                    last = Some(dispatch.pipeline);
-                }
-                pass.set_bind_group(0, &dispatch.bind_group, &[dispatch.offset]);
-                let [x, y, z] = dispatch.groups;
-                pass.dispatch_workgroups(x, y, z);
+            if let Some(pending) = &mut self.profile {
+                let dispatches = std::mem::take(&mut self.dispatches);
+                pending.push(profile::encode(gpu, &mut encoder, dispatches));
             }
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            self.dispatches.drain(..).for_each(|dispatch| dispatch.encode(&mut pass));
         }
         self.uniforms.clear();
         self.result_bytes = 0;
@@ -137,12 +147,15 @@ impl Gpu {
         let bind_group =
             lock(&self.pool).group(key, || self.bind_group(&compiled, &recorder.uniform_buffer, &windows));
         let epoch = recorder.epoch;
+        let steps = || plan.kernel.steps.iter().map(|step| step.op.name()).collect::<Vec<_>>().join(", ");
+        let name = recorder.profile.is_some().then(steps);
         windows.iter().for_each(|window| window.buffer.epoch.store(epoch, Ordering::Relaxed));
         recorder.dispatches.push(Dispatch {
             pipeline: compiled.pipeline.clone(),
             bind_group,
             offset: start as u32,
             groups: plan.launch.groups,
+            name,
         });
         recorder.result_bytes += windows[0].size;
         if recorder.dispatches.len() >= MOST_DISPATCHES || recorder.result_bytes >= MOST_BYTES {
@@ -274,6 +287,14 @@ impl Backend for Gpu {
         }
         let plan = Plan::new(program, Destination::Fresh, self.adapter())?;
         Ok((plan.to_string(), Some(wgsl::emit(&plan.kernel))))
+    }
+
+    fn begin_profile(&self) -> Result<()> {
+        Gpu::begin_profile(self)
+    }
+
+    fn end_profile(&self) -> Result<Vec<KernelTime>> {
+        Gpu::end_profile(self)
     }
 
     fn memory(&self) -> Memory {

@@ -5,6 +5,7 @@ mod context;
 mod dispatch;
 mod pipeline;
 mod pool;
+mod profile;
 mod split;
 mod transfer;
 
