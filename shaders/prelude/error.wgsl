@@ -5,7 +5,7 @@
 fn erfc_far_f32(x: vec4<f32>) -> vec4<f32> {
     let tail = erfc_tail_f32(1.0 / (x * x), x >= vec4<f32>(2.857142925));
     let cut = cut_square_f32(x);
-    return exp_f32(-cut * cut - 0.5625) * exp_f32((cut - x) * (cut + x) + tail) / x;
+    return exp_of_sum_f32(-cut * cut - 0.5625, (cut - x) * (cut + x) + tail, 0) / x;
 }
 
 // 1 - erf below 0.84375, around 1 by a rational function of x - 1, and by the tail above 1.25.

@@ -36,14 +36,14 @@ const SQUARED_f32: f32 = 16384.0;
 // Above, x + 1 is x to half an ulp.
 const WHOLE_f32: f32 = 1.0e9;
 
-// e^x 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2; polynomial of Cephes (Moshier, expf.c), r in two
-// parts.
-fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
+// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; polynomial of Cephes
+// (Moshier, expf.c), r in two parts.
+fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
     // Beyond these e^x is 0 and infinite.
     let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
-    let k = round(bounded * 1.44269504);
+    let k = round((bounded + more) * 1.44269504);
     let high = bounded - k * 0.693145751953125;
-    let low = k * 1.42860677e-6;
+    let low = k * 1.42860677e-6 - more;
     let r = high - low;
     var q = vec4<f32>(1.9875691500e-4);
     q = q * r + 1.3981999507e-3;
@@ -52,7 +52,11 @@ fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
     q = q * r + 1.6666665459e-1;
     q = q * r + 5.0000001201e-1;
     let power = 1.0 + ((q * r * r - low) + high);
-    return select(scale_f32(power, vec4<i32>(k) + up), x, is_nan_f32(x));
+    return scale_f32(power, vec4<i32>(k) + up);
+}
+
+fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
+    return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
 }
 
 // Polynomial of Cephes (Moshier, exp2f.c).

@@ -47,11 +47,15 @@ fn exp_of_parts_f64(high: vec4<f64>, low: vec4<f64>) -> vec4<f64> {
     return 1.0 + (r * c / (2.0 - c) - low + high);
 }
 
-fn exp_scaled_f64(x: vec4<f64>, up: i32) -> vec4<f64> {
+fn exp_of_sum_f64(x: vec4<f64>, more: vec4<f64>, up: i32) -> vec4<f64> {
     let bounded = clamp(x, vec4<f64>(-760.0), vec4<f64>(712.0));
-    let k = round(bounded * 1.44269504088896338700lf);
-    let power = exp_of_parts_f64(bounded - k * LN2_HIGH_f64, k * LN2_LOW_f64);
-    return select(scale_f64(power, vec4<i32>(k) + up), x, is_nan_f64(x));
+    let k = round((bounded + more) * 1.44269504088896338700lf);
+    let power = exp_of_parts_f64(bounded - k * LN2_HIGH_f64, k * LN2_LOW_f64 - more);
+    return scale_f64(power, vec4<i32>(k) + up);
+}
+
+fn exp_scaled_f64(x: vec4<f64>, up: i32) -> vec4<f64> {
+    return select(exp_of_sum_f64(x, vec4<f64>(0.0), up), x, is_nan_f64(x));
 }
 
 // e^(r c) with c in two parts, of which the first has 21 bits, so that its product with a cut r is
