@@ -69,8 +69,10 @@ fn stratified<T: Real>(each: usize, random: &mut Random) -> Vec<T> {
     // Where most functions have their bends.
     magnitudes.extend((0..each * 200).map(|_| random.next() as f64 / 2.0_f64.powi(64) * 20.0));
     let mut values: Vec<T> = magnitudes.iter().flat_map(|&x| [T::of(x), T::of(-x)]).collect();
-    let hard =
-        [0.25, 0.41421356, 0.4375, 0.5, 0.625, 0.6875, 0.84375, 1.0, 1.1875, 1.25, 1.4616321, 1.5, 2.0];
+    let hard = [
+        0.25, 0.41421356, 0.4375, 0.5, 0.625, 0.6875, 0.84375, 1.0, 1.1875, 1.25, 1.3246758, 1.4616321, 1.5,
+        2.0,
+    ];
     let more = [
         2.4142135, 2.5, 2.857143, 6.0, 8.0, 9.0, 10.0, 87.33654, 88.72284, 104.0, 709.7, 745.2, 6000.0,
         16384.0,
