@@ -45,7 +45,7 @@ struct Options {
     /// Only these cases
     #[arg(long)]
     case: Vec<String>,
-    /// Passed by cargo; means nothing here
+    /// Passed by `cargo bench`; without it this is a test that everything runs
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -82,7 +82,11 @@ fn run(options: &Options) -> Result<(), Failure> {
     if options.sweep {
         return sweep(&device);
     }
-    let (side, rounds) = if options.quick { (1024, 7) } else { (4096, 15) };
+    let (side, rounds) = match (options.bench, options.quick) {
+        (false, _) => (256, 1),
+        (true, true) => (1024, 7),
+        (true, false) => (4096, 15),
+    };
     println!("{}, {side} x {side} where not said otherwise, medians of {rounds}\n", device.name());
     println!(
         "{:<12} {:>9} {:>10} {:>8} {:>7} {:>7} {:>8} {:>10} {:>8}",
