@@ -26,8 +26,9 @@ def versions():
     import torch
 
     lock = pathlib.Path("benches/peers/Cargo.lock").read_text()
-    crates = {name: re.search(rf'name = "{name}"\nversion = "([^"]+)"', lock) for name in ("burn", "ndarray", "candle-core")}
-    listed = [f"{name} {found.group(1)}" for name, found in crates.items() if found]
+    # Of several versions the last is the one that is asked for here.
+    found = {name: re.findall(rf'name = "{name}"\nversion = "([^"]+)"', lock) for name in ("burn", "ndarray", "candle-core")}
+    listed = [f"{name} {all_of[-1]}" for name, all_of in found.items() if all_of]
     return ", ".join(listed + [f"NumPy {numpy.__version__}", f"PyTorch {torch.__version__}"])
 
 
