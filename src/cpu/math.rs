@@ -117,7 +117,7 @@ functions! {
     acosh(x) = if x < 1.0 { f64::NAN } else { libm::acosh(x) };
     atanh(x) = libm::atanh(x);
     erf(x) = libm::erf(x);
-    erfc(x) = libm::erfc(x);
+    erfc(x) = super::erfc::erfc(x);
     // Of gamma where that has its zeros, as libm::lgamma takes a difference there.
     lgamma(x) = match () {
         () if x < 0.0 && x == x.floor() => f64::INFINITY,
