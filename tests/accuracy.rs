@@ -103,7 +103,8 @@ fn distance<T: Real>(op: &Operation, got: T, exact: f64) -> f64 {
         let unit = T::by_rank(T::of(op.ulp_from()).rank() + 1).value() - op.ulp_from();
         return ((got.value() - nearest.value()).abs() / unit).floor();
     }
-    flushed(got.value()).rank().abs_diff(flushed(nearest.value()).rank()) as f64
+    let kept = got.rank().abs_diff(nearest.rank());
+    kept.min(flushed(got.value()).rank().abs_diff(flushed(nearest.value()).rank())) as f64
 }
 
 /// A bound on a device: the CPU path is the more accurate of the two.
