@@ -70,7 +70,20 @@ fn stratified<T: Real>(each: usize, random: &mut Random) -> Vec<T> {
     magnitudes.extend((0..each * 200).map(|_| random.next() as f64 / 2.0_f64.powi(64) * 20.0));
     let mut values: Vec<T> = magnitudes.iter().flat_map(|&x| [T::of(x), T::of(-x)]).collect();
     let hard = [
-        0.25, 0.41421356, 0.4375, 0.5, 0.625, 0.6875, 0.84375, 1.0, 1.1875, 1.25, 1.3246758, 1.4616321, 1.5,
+        0.032023147,
+        0.25,
+        0.41421356,
+        0.4375,
+        0.5,
+        0.625,
+        0.6875,
+        0.84375,
+        1.0,
+        1.1875,
+        1.25,
+        1.3246758,
+        1.4616321,
+        1.5,
         2.0,
     ];
     let more = [

@@ -38,13 +38,17 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
 // and below 0 by digamma(1 - x) - digamma(x) = pi / tan(pi x).
 fn digamma_f32(x: vec4<f32>) -> vec4<f32> {
     var z = select(x, 1.0 - x, x < vec4<f32>(0.0));
+    // The first step may be large, and is taken last.
+    let begins = z < vec4<f32>(f32(DIGAMMA_FROM_f32));
+    let first = select(vec4<f32>(0.0), 1.0 / z, begins);
+    z = select(z, z + 1.0, begins);
     var sum = vec4<f32>(0.0);
-    for (var i = 0; i < DIGAMMA_FROM_f32; i += 1) {
+    for (var i = 1; i < DIGAMMA_FROM_f32; i += 1) {
         let below = z < vec4<f32>(f32(DIGAMMA_FROM_f32));
         sum = select(sum, sum - 1.0 / z, below);
         z = select(z, z + 1.0, below);
     }
-    let positive = (log_f32(z) - 0.5 / z - digamma_tail_f32(1.0 / (z * z))) + sum;
+    let positive = ((log_f32(z) - 0.5 / z - digamma_tail_f32(1.0 / (z * z))) + sum) - first;
     let r = x - round(x);
     let reflected = positive - PI_f32 / tan_f32(PI_f32 * r);
     let undefined = (r == vec4<f32>(0.0)) | is_inf_f32(x);
