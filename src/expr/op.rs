@@ -288,7 +288,7 @@ macro_rules! for_each_op {
             }
             /// Derivative of [`lgamma`](Self::lgamma); infinite at 0, NaN at the negative integers. Below 0
             /// it is a difference of `log(-x)`, with the error of that.
-            Digamma: digamma(x) for Float -> T within 4 above 16.0, [f32::INFINITY => f32::INFINITY] {
+            Digamma: digamma(x) for Float -> T within 5 above 16.0, [f32::INFINITY => f32::INFINITY] {
                 float "digamma_{T}({a})" = |x| math::digamma(x);
             }
             /// Radians to degrees.
