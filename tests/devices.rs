@@ -195,6 +195,10 @@ fn tensors_larger_than_a_binding() {
         let element = |i: usize| (i % rows * columns + i / rows + 1) as i32;
         let at = [0, 1, count / 2 - 1, count / 2, count - 2, count - 1];
         assert_eq!(ends(&turned), at.map(element), "{}", device.name());
+        // Windows that begin alike and end apart.
+        let part = x.slice(0, 8..30_000_008).unwrap();
+        let sum = (part.slice(0, ..1).unwrap() + &part).eval().unwrap();
+        assert_eq!(ends(&sum), [16, 17, 15_000_015, 15_000_016, 30_000_014, 30_000_015]);
         x.assign(&x * 2).unwrap();
         assert_eq!(ends(&x), [0, 2, 2 * middle, 2 * middle + 2, 2 * last - 2, 2 * last]);
     }

@@ -5,13 +5,10 @@ use std::sync::Arc;
 
 use super::context::{Buffer, Gpu, buffer};
 use crate::dtype::DType;
-use crate::error::{Error, ErrorKind, Result, bail};
+use crate::error::{Result, bail};
 use crate::expr::{Program, Source, Storage};
 use crate::layout::Layout;
-use crate::plan::{Destination, Plan};
-
-/// Elements that a kernel counts to.
-const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
+use crate::plan::{Destination, MOST_ELEMENTS, Plan};
 
 /// What is bound of a buffer, in bytes. A storage may be such a window.
 #[derive(Clone)]
@@ -33,6 +30,7 @@ pub(super) fn window(storage: &Storage) -> Result<Window> {
 struct Part {
     address: usize,
     start: u64,
+    size: u64,
     storage: Storage,
 }
 
@@ -76,7 +74,7 @@ impl Gpu {
         // One binding serves the result and what is read of its storage.
         let size = program.dtype.size();
         let own = program.tensors().filter(|(source, _)| source.same(storage)).map(|(_, layout)| layout);
-        let to = match self.part(storage, program.dtype, own.chain([layout]))? {
+        let to = match self.part(storage, program.dtype, layout, own)? {
             Ok(part) => part,
             Err(far) => return Ok(Err(far)),
         };
@@ -87,11 +85,13 @@ impl Gpu {
             let index = match parts.iter().position(|part| part.address == source.address()) {
                 Some(0) => 0,
                 _ => {
-                    let part = match self.part(source, input.dtype, [&input.layout].into_iter())? {
+                    let part = match self.part(source, input.dtype, &input.layout, std::iter::empty())? {
                         Ok(part) => part,
                         Err(far) => return Ok(Err(far)),
                     };
-                    let same = |known: &Part| known.address == part.address && known.start == part.start;
+                    let same = |known: &Part| {
+                        (known.address, known.start, known.size) == (part.address, part.start, part.size)
+                    };
                     parts.iter().position(same).unwrap_or_else(|| {
                         parts.push(part);
                         parts.len() - 1
@@ -105,20 +105,21 @@ impl Gpu {
         Ok(Ok((program, parts.swap_remove(0).storage, layout)))
     }
 
-    /// The window of a storage that layouts of it reach.
+    /// The window of a storage that a layout of it, and more, reach.
     fn part<'a>(
         &self,
         storage: &Storage,
         dtype: DType,
-        layouts: impl Iterator<Item = &'a Layout>,
+        layout: &'a Layout,
+        more: impl Iterator<Item = &'a Layout>,
     ) -> Result<std::result::Result<Part, TooFar>> {
         let buffer = buffer(storage)?;
         let limit = self.limits.max_storage_buffer_binding_size;
         let address = storage.address();
         if buffer.size <= limit {
-            return Ok(Ok(Part { address, start: 0, storage: storage.clone() }));
+            return Ok(Ok(Part { address, start: 0, size: buffer.size, storage: storage.clone() }));
         }
-        let layouts: Vec<&Layout> = layouts.collect();
+        let layouts: Vec<&Layout> = std::iter::once(layout).chain(more).collect();
         let bytes = dtype.size() as u64;
         let reach = layouts.iter().map(|layout| layout.reach());
         let (low, high) = reach.fold((i128::MAX, 0), |(low, high), (l, h)| (low.min(l), high.max(h)));
@@ -128,19 +129,21 @@ impl Gpu {
         let end = ((high as u64 + 1) * bytes).next_multiple_of(64).min(buffer.size);
         let size = end - start;
         if size > limit {
-            let spread = |layout: &&&Layout| {
+            let spread = |layout: &Layout| {
                 let (low, high) = layout.reach();
                 high - low
             };
-            let apart = layouts.iter().max_by_key(spread).map(|&layout| layout.clone());
-            return match apart {
-                Some(apart) => Ok(Err(TooFar(apart))),
-                None => Err(Error::new(ErrorKind::Limit, "a storage that nothing reads".to_string())),
-            };
+            let wider = |a, b| if spread(b) > spread(a) { b } else { a };
+            return Ok(Err(TooFar(layouts.into_iter().fold(layout, wider).clone())));
         }
         let window = Window { buffer, start, size };
         let elements = (size / bytes) as usize;
-        Ok(Ok(Part { address, start, storage: Storage::new(storage.backend.clone(), elements, window) }))
+        Ok(Ok(Part {
+            address,
+            start,
+            size,
+            storage: Storage::new(storage.backend.clone(), elements, window),
+        }))
     }
 
     /// Halves a program along the axis on which a layout of it is spread most.

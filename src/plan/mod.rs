@@ -20,6 +20,9 @@ use crate::error::{Result, bail};
 use crate::expr::{Math, Program, Source, Step, Storage, Value};
 use crate::layout::{Layout, Shape};
 
+/// Elements that a kernel counts to.
+pub(crate) const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
+
 /// What the kernel reads an operand from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
@@ -139,12 +142,11 @@ impl Plan {
             std::iter::once(output).chain(program.inputs.iter().map(|i| &i.layout)).collect();
         let collapsed = collapse::collapse(&program.shape, &layouts);
         let count: usize = collapsed.lengths.iter().product();
-        if count > u32::MAX as usize / 2 {
+        if count > MOST_ELEMENTS {
             bail!(
                 Limit,
-                "a result of {} has {count} elements, and a kernel counts to {}: evaluate it in slices",
-                program.shape,
-                u32::MAX / 2
+                "a result of {} has {count} elements, and a kernel counts to {MOST_ELEMENTS}: evaluate it in slices",
+                program.shape
             );
         }
 
