@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use rayon::prelude::*;
 
-use super::kernels;
+use super::kernels::{self, PART};
 use super::load::Reader;
 use crate::expr::{Input, Program, Source, Value};
 
@@ -64,6 +64,8 @@ struct Job<'a> {
     readers: Vec<Reader>,
     registers: Vec<usize>,
     register_count: usize,
+    /// Elements of a block.
+    block: usize,
     /// Elements of a chunk.
     chunk: usize,
     /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
@@ -80,7 +82,8 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let row = row.filter(|row| (1..=TURNED_CHUNK).contains(row));
     let turned = readers.iter().zip(from).map(|pair| is_turned(pair) && Some(pair.0.row()) == row).collect();
     let elements = row.map_or(CHUNK, |row| row * (CHUNK / row).max((TURNED_CHUNK / row).min(16)));
-    let job = Job { program, from, readers, registers, register_count, chunk: elements, turned };
+    let block = BLOCK.min(out.len() / program.dtype.size());
+    let job = Job { program, from, readers, registers, register_count, block, chunk: elements, turned };
     let chunk = elements * program.dtype.size();
     // In a task of the caller's own pool, splitting would let this thread pick up another task
     // while it holds locks of storages.
@@ -129,21 +132,59 @@ fn assign_registers(program: &Program) -> (Vec<usize>, usize) {
         let mut done: Vec<Value> = step.args.to_vec();
         done.sort_unstable();
         done.dedup();
-        // Inputs keep their registers: they are loaded before the first step.
-        let dead = done.iter().map(|&arg| arg as usize).filter(|&arg| last_use[arg] == i);
+        // Inputs keep their registers: what fills one may serve the next block too.
+        let dead = done.iter().map(|&arg| arg as usize).filter(|&arg| arg >= inputs && last_use[arg] == i);
         free.extend(dead.map(|arg| registers[arg]));
     }
     (registers, count)
 }
 
-/// Memory of one thread. Words of 8 bytes keep every element type aligned.
+/// A block of elements of any type, from a cache line's start on.
+#[derive(Default)]
+struct Register {
+    words: Vec<u64>,
+    start: usize,
+    /// The address of the one element that fills it.
+    splat: Option<usize>,
+}
+
+impl Register {
+    /// For `count` elements of the largest type.
+    fn new(count: usize) -> Self {
+        let words = vec![0; count + 7];
+        let bytes: &[u8] = cast(&words);
+        let start = bytes.as_ptr().align_offset(64);
+        Register { start: if start < 64 { start } else { 0 }, words, splat: None }
+    }
+
+    fn bytes(&self, count: usize) -> &[u8] {
+        &cast(&self.words)[self.start..self.start + count]
+    }
+
+    fn bytes_mut(&mut self, count: usize) -> &mut [u8] {
+        &mut cast_mut(&mut self.words)[self.start..self.start + count]
+    }
+}
+
+/// Where the elements of an input lie as a block needs them: the first byte.
+#[derive(Clone, Copy)]
+enum Place {
+    Source(usize),
+    Turned(usize),
+    Register,
+}
+
+/// Memory of one thread.
 struct Scratch {
-    /// A block each.
-    registers: Vec<Vec<u64>>,
+    registers: Vec<Register>,
     /// A chunk of each turned input.
     turned: Vec<Vec<u64>>,
     /// The first element of that chunk.
     start: usize,
+    /// Of the inputs, for the block at hand.
+    places: Vec<Place>,
+    /// Elements of each value, for the block at hand: where all are equal, there is one part.
+    lengths: Vec<usize>,
 }
 
 impl Job<'_> {
@@ -152,7 +193,13 @@ impl Job<'_> {
         let words = turned.map(|(&turned, input)| {
             if turned { vec![0; (self.chunk * input.dtype.size()).div_ceil(8)] } else { Vec::new() }
         });
-        Scratch { registers: vec![Vec::new(); self.register_count], turned: words.collect(), start: 0 }
+        Scratch {
+            registers: (0..self.register_count).map(|_| Register::new(self.block)).collect(),
+            turned: words.collect(),
+            start: 0,
+            places: vec![Place::Register; self.program.inputs.len()],
+            lengths: vec![0; self.registers.len()],
+        }
     }
 
     /// Computes the elements from `start` on, until `out` is full.
@@ -174,27 +221,24 @@ impl Job<'_> {
     fn block(&self, start: usize, length: usize, out: &mut [u8], scratch: &mut Scratch) {
         let program = self.program;
         for (i, input) in program.inputs.iter().enumerate() {
-            if self.borrowed(i, start, length, scratch).is_none() {
-                let mut register = std::mem::take(&mut scratch.registers[i]);
-                register.resize(BLOCK, 0);
-                let bytes = &mut cast_mut(&mut register)[..length * input.dtype.size()];
-                self.load(i, input, start, bytes, out);
-                scratch.registers[i] = register;
-            }
+            let (place, equal) = self.place(i, input, start, length, scratch, out);
+            scratch.places[i] = place;
+            scratch.lengths[i] = if equal { length.min(PART) } else { length };
         }
         for (i, step) in program.steps.iter().enumerate() {
             let value = program.inputs.len() + i;
             let target = self.registers[value];
-            let last = value as Value == program.result;
+            // Taken out, so that the others can be read.
             let mut register = std::mem::take(&mut scratch.registers[target]);
-            register.resize(BLOCK, 0);
+            let last = value as Value == program.result;
+            let count = step.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
+            scratch.lengths[value] = count;
             {
-                let arg = |&arg: &Value| self.value(arg, start, length, scratch);
+                let arg = |&arg: &Value| self.value(arg, scratch);
                 let args: smallvec::SmallVec<[&[u8]; 3]> = step.args.iter().map(arg).collect();
-                let bytes = length * step.result.size();
                 match last {
                     true => kernels::run(step, &args, out),
-                    false => kernels::run(step, &args, &mut cast_mut(&mut register)[..bytes]),
+                    false => kernels::run(step, &args, register.bytes_mut(count * step.result.size())),
                 }
             }
             scratch.registers[target] = register;
@@ -202,51 +246,68 @@ impl Job<'_> {
                 return;
             }
         }
-        out.copy_from_slice(self.value(program.result, start, length, scratch));
+        let result = self.value(program.result, scratch);
+        out.chunks_mut(result.len()).for_each(|out| out.copy_from_slice(&result[..out.len()]));
     }
 
-    /// The elements of an input, where they lie as the block needs them.
-    fn borrowed<'s>(
-        &'s self,
-        input: usize,
+    fn value<'s>(&'s self, value: Value, scratch: &'s Scratch) -> &'s [u8] {
+        let index = value as usize;
+        let bytes = scratch.lengths[index] * self.program.dtype_of(value).size();
+        let source = match (scratch.places.get(index), self.from.get(index)) {
+            (Some(&Place::Source(at)), Some(From::Bytes(source))) => Some((*source, at)),
+            (Some(&Place::Turned(at)), _) => Some((cast(&scratch.turned[index]), at)),
+            _ => None,
+        };
+        match source {
+            Some((source, at)) => &source[at..at + bytes],
+            None => scratch.registers[self.registers[index]].bytes(bytes),
+        }
+    }
+
+    /// Finds the elements of an input, and gathers them in its register where they do not lie
+    /// side by side; whether they are one element.
+    fn place(
+        &self,
+        i: usize,
+        input: &Input,
         start: usize,
         length: usize,
-        scratch: &'s Scratch,
-    ) -> Option<&'s [u8]> {
-        let From::Bytes(bytes) = self.from[input] else { return None };
-        let size = self.program.inputs[input].dtype.size();
-        if self.turned[input] {
-            let at = start - scratch.start;
-            return Some(&cast(&scratch.turned[input])[at * size..(at + length) * size]);
+        scratch: &mut Scratch,
+        out: &[u8],
+    ) -> (Place, bool) {
+        let size = input.dtype.size();
+        if self.turned[i] {
+            return (Place::Turned((start - scratch.start) * size), false);
         }
-        let at = self.readers[input].contiguous(start, length)?;
-        Some(&bytes[at * size..(at + length) * size])
-    }
-
-    fn value<'s>(&'s self, value: Value, start: usize, length: usize, scratch: &'s Scratch) -> &'s [u8] {
-        let index = value as usize;
-        let borrowed = (index < self.program.inputs.len())
-            .then(|| self.borrowed(index, start, length, scratch))
-            .flatten();
-        borrowed.unwrap_or_else(|| {
-            let bytes: &[u8] = cast(&scratch.registers[self.registers[index]]);
-            &bytes[..length * self.program.dtype_of(value).size()]
-        })
-    }
-
-    fn load(&self, i: usize, input: &Input, start: usize, to: &mut [u8], out: &[u8]) {
         let reader = &self.readers[i];
+        let run = reader.run(start, length);
+        if let (From::Bytes(_), Some((at, 1))) = (self.from[i], run) {
+            return (Place::Source(at * size), false);
+        }
+        let register = &mut scratch.registers[self.registers[i]];
+        let splat = run.filter(|&(_, stride)| stride == 0).map(|(at, _)| at);
+        if splat.is_some() && splat == register.splat {
+            return (Place::Register, true);
+        }
+        register.splat = splat;
+        let count = if splat.is_some() { self.block.min(PART) } else { length };
+        let to = register.bytes_mut(count * size);
         match (self.from[i], &input.source) {
-            (From::Bytes(bytes), _) => {
-                with_memory!(input.dtype.size(), |M| reader.gather::<M>(cast(bytes), start, cast_mut(to)));
-            }
+            (From::Bytes(bytes), _) => with_memory!(size, |M| match splat {
+                Some(at) => cast_mut::<_, M>(to).fill(cast::<_, M>(bytes)[at]),
+                None => reader.gather::<M>(cast(bytes), start, cast_mut(to)),
+            }),
             (From::Output, _) => to.copy_from_slice(out),
-            (_, Source::Index(_)) => reader.addresses(start, cast_mut(to)),
+            (_, Source::Index(_)) => match splat {
+                Some(at) => cast_mut::<_, i32>(to).fill(at as i32),
+                None => reader.addresses(start, cast_mut(to)),
+            },
             (_, Source::Scalar(bits)) => {
-                with_memory!(input.dtype.size(), |M| cast_mut::<_, M>(to).fill(*bits as M));
+                with_memory!(size, |M| cast_mut::<_, M>(to).fill(*bits as M));
             }
             (From::Program, Source::Tensor(_)) => {}
         }
+        (Place::Register, splat.is_some())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
+use smallvec::SmallVec;
 
 use super::math;
 use crate::dtype::{DType, bf16, f16};
@@ -15,8 +16,8 @@ trait Lane {
     fn put(value: Self::Value) -> Self::Memory;
 }
 
-/// Elements that are converted at a time, where the processor converts many at once.
-const PART: usize = 128;
+/// Elements of a part of a block: of a block that holds one value, a part is all there is.
+pub(super) const PART: usize = 256;
 
 /// 16-bit floats as f32, and back.
 trait Half: Pod {
@@ -38,10 +39,11 @@ halves! { f16 bf16 }
 fn map_halves<T: Half>(args: &[&[u8]], out: &mut [u8], map: impl Fn(&[&[u8]], &mut [u8])) {
     let mut wide = [[0.0_f32; PART]; 3];
     let mut result = [0.0_f32; PART];
-    for (i, out) in bytemuck::cast_slice_mut::<_, T>(out).chunks_mut(PART).enumerate() {
-        for (arg, wide) in args.iter().zip(&mut wide) {
-            let part = &bytemuck::cast_slice::<_, T>(arg)[i * PART..][..out.len()];
-            T::widen(part, &mut wide[..out.len()]);
+    let out: &mut [T] = bytemuck::cast_slice_mut(out);
+    let mut args: SmallVec<[_; 3]> = args.iter().map(|arg| Parts::<T>::new(arg, out)).collect();
+    for out in out.chunks_mut(PART) {
+        for (arg, wide) in args.iter_mut().zip(&mut wide) {
+            T::widen(arg.take(out.len()), &mut wide[..out.len()]);
         }
         let [a, b, c] = wide.each_ref().map(|wide| bytemuck::cast_slice(&wide[..out.len()]));
         map(&[a, b, c][..args.len()], bytemuck::cast_slice_mut(&mut result[..out.len()]));
@@ -74,34 +76,67 @@ lanes! {
     bool as u8 computes bool |m| m != 0, |x| u8::from(x);
 }
 
-fn block<T: Lane>(bytes: &[u8]) -> &[T::Memory] {
-    bytemuck::cast_slice(bytes)
+/// An argument, part by part.
+struct Parts<'a, M> {
+    rest: &'a [M],
+    /// One part stands for all.
+    repeats: bool,
 }
 
-fn map1<T: Lane, R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn(T::Value) -> R::Value) {
-    let out: &mut [R::Memory] = bytemuck::cast_slice_mut(out);
-    for (out, &a) in out.iter_mut().zip(block::<T>(args[0])) {
-        *out = R::put(f(T::get(a)));
+impl<'a, M: Pod> Parts<'a, M> {
+    /// The parts of `arg` for a block as long as `out`, whose elements may be of another size.
+    fn new<R: Pod>(arg: &'a [u8], out: &[R]) -> Self {
+        let rest: &[M] = bytemuck::cast_slice(arg);
+        Parts { rest, repeats: rest.len() < out.len() }
+    }
+
+    fn take(&mut self, count: usize) -> &'a [M] {
+        let (part, rest) = self.rest.split_at(count);
+        if !self.repeats {
+            self.rest = rest;
+        }
+        part
     }
 }
 
-fn map2<T: Lane, R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn(T::Value, T::Value) -> R::Value) {
-    let out: &mut [R::Memory] = bytemuck::cast_slice_mut(out);
-    for ((out, &a), &b) in out.iter_mut().zip(block::<T>(args[0])).zip(block::<T>(args[1])) {
-        *out = R::put(f(T::get(a), T::get(b)));
-    }
-}
+/// Loops over a block with the widest vectors that the processor has. What such a loop calls must be
+/// inlined into it, as functions on their own have only the vectors that every processor has.
+macro_rules! maps {
+    ($($map:ident $loop:ident ($($arg:ident: $t:ident $i:literal),+);)*) => {$(
+        struct $loop<'a, $($t: Lane,)+ R: Lane, F> {
+            $($arg: Parts<'a, $t::Memory>,)+
+            out: &'a mut [R::Memory],
+            f: F,
+        }
 
-fn map3<A: Lane, T: Lane, R: Lane>(
-    args: &[&[u8]],
-    out: &mut [u8],
-    f: impl Fn(A::Value, T::Value, T::Value) -> R::Value,
-) {
-    let out: &mut [R::Memory] = bytemuck::cast_slice_mut(out);
-    let (a, b, c) = (block::<A>(args[0]), block::<T>(args[1]), block::<T>(args[2]));
-    for (((out, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
-        *out = R::put(f(A::get(a), T::get(b), T::get(c)));
-    }
+        impl<$($t: Lane,)+ R: Lane, F> pulp::NullaryFnOnce for $loop<'_, $($t,)+ R, F>
+        where
+            F: Fn($($t::Value),+) -> R::Value,
+        {
+            type Output = ();
+
+            #[inline(always)]
+            fn call(mut self) {
+                for out in self.out.chunks_mut(PART) {
+                    $(let $arg = self.$arg.take(out.len());)+
+                    for (i, out) in out.iter_mut().enumerate() {
+                        *out = R::put((self.f)($($t::get($arg[i])),+));
+                    }
+                }
+            }
+        }
+
+        fn $map<$($t: Lane,)+ R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn($($t::Value),+) -> R::Value) {
+            let out: &mut [R::Memory] = bytemuck::cast_slice_mut(out);
+            $(let $arg = Parts::new(args[$i], out);)+
+            pulp::Arch::new().dispatch($loop::<$($t,)+ R, _> { $($arg,)+ out, f });
+        }
+    )*};
+}
+maps! {
+    map1 Map1(a: A 0);
+    map2 Map2(a: A 0, b: B 1);
+    map3 Map3(a: A 0, b: B 1, c: C 2);
 }
 
 /// Dispatches an op of the table on the type of its operands. A pair of op and type that the
@@ -143,15 +178,15 @@ macro_rules! row {
         map1::<$t, $r>($args, $out, $cpu)
     };
     (@call $t:ident $r:ident ($a:ident, $b:ident) $args:expr, $out:expr, $cpu:expr) => {
-        map2::<$t, $r>($args, $out, $cpu)
+        map2::<$t, $t, $r>($args, $out, $cpu)
     };
     (@call $t:ident $r:ident ($a:ident, $b:ident, $c:ident) $args:expr, $out:expr, $cpu:expr) => {
-        map3::<$t, $t, $r>($args, $out, $cpu)
+        map3::<$t, $t, $t, $r>($args, $out, $cpu)
     };
 }
 for_each_op!(table);
 
-/// Runs one step over a block: every argument and `out` have as many elements.
+/// Runs one step over a block: every argument has as many elements as `out`, or a part of equal ones.
 pub(super) fn run(step: &Step, args: &[&[u8]], out: &mut [u8]) {
     match step.op {
         Op::Select => select(step.dtype, args, out),
@@ -162,10 +197,10 @@ pub(super) fn run(step: &Step, args: &[&[u8]], out: &mut [u8]) {
 
 fn select(dtype: DType, args: &[&[u8]], out: &mut [u8]) {
     match dtype.size() {
-        1 => map3::<bool, u8, u8>(args, out, |c, a, b| if c { a } else { b }),
-        2 => map3::<bool, u16, u16>(args, out, |c, a, b| if c { a } else { b }),
-        4 => map3::<bool, u32, u32>(args, out, |c, a, b| if c { a } else { b }),
-        _ => map3::<bool, u64, u64>(args, out, |c, a, b| if c { a } else { b }),
+        1 => map3::<bool, u8, u8, u8>(args, out, |c, a, b| if c { a } else { b }),
+        2 => map3::<bool, u16, u16, u16>(args, out, |c, a, b| if c { a } else { b }),
+        4 => map3::<bool, u32, u32, u32>(args, out, |c, a, b| if c { a } else { b }),
+        _ => map3::<bool, u64, u64, u64>(args, out, |c, a, b| if c { a } else { b }),
     }
 }
 

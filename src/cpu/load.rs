@@ -49,11 +49,10 @@ impl Reader {
         Reader { walk: layout.simplified() }
     }
 
-    /// Where elements `start..start + length` lie, if that is one contiguous run.
-    pub(super) fn contiguous(&self, start: usize, length: usize) -> Option<usize> {
-        let mut runs = self.runs(start, length);
-        let run = runs.next()?;
-        (run.length == length && (run.stride == 1 || length == 1)).then_some(run.at as usize)
+    /// Address and stride of elements `start..start + length`, if these describe them.
+    pub(super) fn run(&self, start: usize, length: usize) -> Option<(usize, isize)> {
+        let run = self.runs(start, length).next()?;
+        (run.length == length).then_some((run.at as usize, if length == 1 { 1 } else { run.stride }))
     }
 
     /// Copies elements from `start` on until `out` is full.

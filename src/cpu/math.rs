@@ -3,6 +3,7 @@
 
 use std::ops::{Add, Div, Neg, Rem, Sub};
 
+use super::single;
 use crate::dtype::{bf16, f16};
 
 /// Floats that compute: f32 for itself and for narrower types, and f64.
@@ -21,26 +22,31 @@ pub(super) trait Real:
     fn is_negative(self) -> bool;
     fn with_sign_of(self, other: Self) -> Self;
     fn rounded(self) -> Self;
+    /// Whether results in f64 are rounded to f32.
+    const SINGLE: bool;
     fn through_f64(self, f: impl Fn(f64) -> f64) -> Self;
     fn pair_through_f64(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self;
 }
 
 macro_rules! reals {
-    ($($t:ident)*) => {$(
+    ($($t:ident $single:literal;)*) => {$(
         impl Real for $t {
             const ONE: $t = 1.0;
             fn is_nan(self) -> bool { self.is_nan() }
             fn is_negative(self) -> bool { self.is_sign_negative() }
             fn with_sign_of(self, other: $t) -> $t { self.copysign(other) }
             fn rounded(self) -> $t { self.round_ties_even() }
+            const SINGLE: bool = $single;
+            #[inline(always)]
             fn through_f64(self, f: impl Fn(f64) -> f64) -> $t { f(f64::from(self)) as $t }
+            #[inline(always)]
             fn pair_through_f64(self, other: $t, f: impl Fn(f64, f64) -> f64) -> $t {
                 f(f64::from(self), f64::from(other)) as $t
             }
         }
     )*};
 }
-reals!(f32 f64);
+reals! { f32 true; f64 false; }
 
 pub(super) fn min<R: Real>(a: R, b: R) -> R {
     if a.is_nan() || a < b { a } else { b }
@@ -79,14 +85,21 @@ pub(super) fn div_floor<R: Real>(a: R, b: R) -> R {
     if quotient == R::default() { quotient.with_sign_of(a / b) } else { quotient }
 }
 
+/// Functions of floats, in f64; after the comma, how they are computed for f32.
 macro_rules! functions {
-    ($($name:ident($($arg:ident),+) = $value:expr;)*) => {$(
-        functions!(@ $name ($($arg),+) $value);
+    ($($name:ident($($arg:ident),+) = $value:expr $(, $single:expr)?;)*) => {$(
+        functions!(@ $name ($($arg),+) [$($single)?] $value);
     )*};
+    (@ $name:ident $args:tt [] $value:expr) => { functions!(@ $name $args $value); };
+    (@ $name:ident $args:tt [$single:expr] $value:expr) => {
+        functions!(@ $name $args if R::SINGLE { $single } else { $value });
+    };
     (@ $name:ident ($x:ident) $value:expr) => {
+        #[inline(always)]
         pub(super) fn $name<R: Real>(x: R) -> R { x.through_f64(|$x| $value) }
     };
     (@ $name:ident ($a:ident, $b:ident) $value:expr) => {
+        #[inline(always)]
         pub(super) fn $name<R: Real>(a: R, b: R) -> R { a.pair_through_f64(b, |$a, $b| $value) }
     };
 }
@@ -94,24 +107,24 @@ macro_rules! functions {
 functions! {
     rsqrt(x) = 1.0 / x.sqrt();
     cbrt(x) = x.cbrt();
-    exp(x) = x.exp();
-    exp2(x) = x.exp2();
+    exp(x) = x.exp(), single::exp(x);
+    exp2(x) = x.exp2(), single::exp2(x);
     // More accurate than libm::exp10.
-    exp10(x) = 10_f64.powf(x);
-    expm1(x) = x.exp_m1();
-    log(x) = x.ln();
-    log2(x) = x.log2();
-    log10(x) = x.log10();
-    log1p(x) = x.ln_1p();
+    exp10(x) = 10_f64.powf(x), single::exp10(x);
+    expm1(x) = x.exp_m1(), single::expm1(x);
+    log(x) = x.ln(), single::log(x);
+    log2(x) = x.log2(), single::log2(x);
+    log10(x) = x.log10(), single::log10(x);
+    log1p(x) = x.ln_1p(), single::log1p(x);
     sin(x) = x.sin();
     cos(x) = x.cos();
     tan(x) = x.tan();
     asin(x) = x.asin();
     acos(x) = x.acos();
     atan(x) = x.atan();
-    sinh(x) = x.sinh();
-    cosh(x) = x.cosh();
-    tanh(x) = x.tanh();
+    sinh(x) = x.sinh(), single::sinh(x);
+    cosh(x) = x.cosh(), single::cosh(x);
+    tanh(x) = x.tanh(), single::tanh(x);
     asinh(x) = libm::asinh(x);
     // libm answers below -1 as if the sign were not there.
     acosh(x) = if x < 1.0 { f64::NAN } else { libm::acosh(x) };
@@ -134,10 +147,10 @@ functions! {
         () if a == b => a + std::f64::consts::LN_2,
         () => a.max(b) + (-(a - b).abs()).exp().ln_1p(),
     };
-    sigmoid(x) = 1.0 / (1.0 + (-x).exp());
-    pow(x, y) = x.powf(y);
+    sigmoid(x) = 1.0 / (1.0 + (-x).exp()), single::sigmoid(x);
+    pow(x, y) = x.powf(y), single::pow(x, y);
     atan2(y, x) = y.atan2(x);
-    hypot(a, b) = a.hypot(b);
+    hypot(a, b) = a.hypot(b), single::hypot(a, b);
 }
 
 /// By its asymptotic series from 10 on (Abramowitz and Stegun 6.3.18), shifted there by 6.3.5 with

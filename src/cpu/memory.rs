@@ -1,7 +1,10 @@
-//! Memory for results. What the system hands out anew costs a page fault every few elements, more
+//! Memory for elements. What the system hands out anew costs a page fault every few elements, more
 //! than most expressions take, so freed memory is kept for the next result.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
+
+use memmap2::MmapMut;
 
 use crate::error::{Result, bail};
 
@@ -12,36 +15,76 @@ const SPARE: usize = 512 << 20;
 const SMALLEST: usize = 64 << 10;
 
 /// Freed memory, the oldest first.
-static IDLE: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
 
-/// Words for at least `bytes` bytes, with whatever they held.
-pub(super) fn take(bytes: usize) -> Result<Vec<u64>> {
-    let words = bytes.div_ceil(8);
-    if bytes >= SMALLEST {
-        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        // Not more than an eighth too large, so that memory in use is memory asked for.
-        let fits = |held: &Vec<u64>| held.len() >= words && held.len() - words <= words / 8;
-        if let Some(i) = idle.iter().rposition(fits) {
-            return Ok(idle.swap_remove(i));
+/// Bytes, aligned for every element type. They hold what they held before.
+pub(super) enum Memory {
+    Heap(Vec<u64>),
+    /// Pages of the system. None once they are given back.
+    Pages(Option<MmapMut>),
+}
+
+impl Memory {
+    /// At least `bytes` bytes.
+    pub(super) fn take(bytes: usize) -> Result<Memory> {
+        if bytes >= SMALLEST {
+            // Not more than an eighth too large, so that memory in use is memory asked for.
+            let fits = |held: &MmapMut| held.len() >= bytes && held.len() - bytes <= bytes / 8;
+            let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = idle.iter().rposition(fits).map(|i| idle.swap_remove(i));
+            drop(idle);
+            if let Some(pages) = known.or_else(|| map(bytes)) {
+                return Ok(Memory::Pages(Some(pages)));
+            }
         }
-    }
-    // A zeroed allocation cannot report that it failed, so ask first.
-    match Vec::<u64>::new().try_reserve_exact(words) {
-        Ok(()) => Ok(vec![0; words]),
-        Err(_) => bail!(Memory, "no memory for {bytes} bytes on the CPU"),
+        // A zeroed allocation cannot report that it failed, so ask first.
+        let words = bytes.div_ceil(8);
+        match Vec::<u64>::new().try_reserve_exact(words) {
+            Ok(()) => Ok(Memory::Heap(vec![0; words])),
+            Err(_) => bail!(Memory, "no memory for {bytes} bytes on the CPU"),
+        }
     }
 }
 
-/// Keeps memory for later, in the place of the oldest where there is too much.
-pub(super) fn give_back(words: Vec<u64>) {
-    let bytes = |words: &Vec<u64>| words.len() * 8;
-    if !(SMALLEST..=SPARE).contains(&bytes(&words)) {
-        return;
+/// Pages of the system, where it has a way to ask for them.
+fn map(bytes: usize) -> Option<MmapMut> {
+    let pages = MmapMut::map_anon(bytes).ok()?;
+    // One entry of the page table for 2 MiB. Only a wish: nothing depends on it.
+    #[cfg(target_os = "linux")]
+    let _ = pages.advise(memmap2::Advice::HugePage);
+    Some(pages)
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Memory::Heap(words) => bytemuck::cast_slice(words),
+            Memory::Pages(pages) => pages.as_deref().unwrap_or_default(),
+        }
     }
-    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-    idle.push(words);
-    let mut kept: usize = idle.iter().map(bytes).sum();
-    while kept > SPARE && !idle.is_empty() {
-        kept -= bytes(&idle.remove(0));
+}
+
+impl DerefMut for Memory {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match self {
+            Memory::Heap(words) => bytemuck::cast_slice_mut(words),
+            Memory::Pages(pages) => pages.as_deref_mut().unwrap_or_default(),
+        }
+    }
+}
+
+/// Pages are kept for later, in the place of the oldest where there are too many.
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let Memory::Pages(pages) = self else { return };
+        let Some(pages) = pages.take().filter(|pages| pages.len() <= SPARE) else { return };
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(pages);
+        let mut kept: usize = idle.iter().map(|pages| pages.len()).sum();
+        while kept > SPARE && !idle.is_empty() {
+            kept -= idle.remove(0).len();
+        }
     }
 }

@@ -6,9 +6,12 @@ mod kernels;
 mod load;
 mod math;
 mod memory;
+mod single;
 
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError, RwLock};
+
+use memory::Memory;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -19,15 +22,8 @@ use crate::layout::Layout;
 #[derive(Debug, Default)]
 pub(crate) struct CpuDevice;
 
-/// Elements in memory, aligned for every type. Locks of several buffers are always taken in the
-/// order of their addresses.
-struct Buffer(RwLock<Vec<u64>>);
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        memory::give_back(std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner)));
-    }
-}
+/// Elements in memory. Locks of several buffers are always taken in the order of their addresses.
+struct Buffer(RwLock<Memory>);
 
 fn buffer(storage: &Storage) -> Result<Arc<Buffer>> {
     let foreign = || Error::new(ErrorKind::Device, "a tensor of another device reached the CPU");
@@ -69,7 +65,7 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
     }
     let find = |storage: &Storage| {
         let known = reading.iter().find(|(address, _)| *address == storage.address());
-        known.map_or(eval::From::Output, |(_, words)| eval::From::Bytes(bytemuck::cast_slice(words)))
+        known.map_or(eval::From::Output, |(_, memory)| eval::From::Bytes(memory))
     };
     let from = |input: &Input| match &input.source {
         Source::Tensor(storage) => find(storage),
@@ -78,9 +74,8 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
     let from: Vec<eval::From<'_>> = program.inputs.iter().map(from).collect();
     match (target, &mut writing) {
         (Target::New(out), _) => eval::eval(program, &from, out),
-        (Target::Into(_, range), Some(words)) => {
-            let bytes = bytemuck::cast_slice_mut(words.as_mut_slice());
-            eval::eval(program, &from, &mut bytes[range]);
+        (Target::Into(_, range), Some(memory)) => {
+            eval::eval(program, &from, &mut memory[range]);
         }
         (Target::Into(..), None) => {}
     }
@@ -93,16 +88,16 @@ impl Backend for CpuDevice {
     }
 
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
-        let mut words = memory::take(bytes.len())?;
-        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
-        Ok(Storage::new(self, bytes.len() / dtype.size(), Buffer(RwLock::new(words))))
+        let mut memory = Memory::take(bytes.len())?;
+        memory[..bytes.len()].copy_from_slice(bytes);
+        Ok(Storage::new(self, bytes.len() / dtype.size(), Buffer(RwLock::new(memory))))
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
         let bytes = program.byte_size()?;
-        let mut words = memory::take(bytes)?;
-        run(program, Target::New(&mut bytemuck::cast_slice_mut(&mut words)[..bytes]))?;
-        Ok(Storage::new(self, bytes / program.dtype.size(), Buffer(RwLock::new(words))))
+        let mut memory = Memory::take(bytes)?;
+        run(program, Target::New(&mut memory[..bytes]))?;
+        Ok(Storage::new(self, bytes / program.dtype.size(), Buffer(RwLock::new(memory))))
     }
 
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
@@ -119,19 +114,17 @@ impl Backend for CpuDevice {
             return run(&program, Target::Into(storage, range));
         }
         let bytes = program.byte_size()?;
-        let mut result = memory::take(bytes)?;
-        let result = &mut bytemuck::cast_slice_mut(&mut result)[..bytes];
-        run(&program, Target::New(result))?;
+        let mut result = Memory::take(bytes)?;
+        run(&program, Target::New(&mut result[..bytes]))?;
         let buffer = buffer(storage)?;
-        let mut words = buffer.0.write().unwrap_or_else(PoisonError::into_inner);
-        eval::scatter(result, size, layout, bytemuck::cast_slice_mut(words.as_mut_slice()));
+        let mut memory = buffer.0.write().unwrap_or_else(PoisonError::into_inner);
+        eval::scatter(&result[..bytes], size, layout, &mut memory);
         Ok(())
     }
 
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
         let bytes = buffer(storage).and_then(|buffer| {
-            let words = buffer.0.read().unwrap_or_else(PoisonError::into_inner);
-            let all: &[u8] = bytemuck::cast_slice(&words);
+            let all = buffer.0.read().unwrap_or_else(PoisonError::into_inner);
             let range = offset * dtype.size()..(offset + count) * dtype.size();
             let mut bytes = Vec::new();
             match bytes.try_reserve_exact(range.len()) {

@@ -1,0 +1,174 @@
+//! Functions whose results are rounded to f32: in f64, within 2^-36 of the result, and without a
+//! branch, so that a loop over them becomes one of vectors. Arguments are values of f32.
+
+use std::f64::consts::{LN_10, LOG2_10, LOG2_E, LOG10_2, LOG10_E, SQRT_2};
+
+/// ln 2 and log10 2 in two parts, the first so short that its product with an exponent is exact.
+const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
+const LG_2: [f64; 2] = [0.301_029_995_549_470_2, 1.145_110_089_802_183_8e-10];
+
+/// Adding it rounds to an integer, which the low bits of the sum hold.
+const ROUND: f64 = 1.5 * (1_u64 << 52) as f64;
+
+/// Results of f32 are 0 or infinite beyond exponents of 2 of this size; f64 has them.
+const EXPONENTS: f64 = 400.0;
+
+/// Of a sum that [`ROUND`] rounded: 2 to its power.
+#[inline(always)]
+fn power_of_two(rounded: f64) -> f64 {
+    f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52)
+}
+
+/// `e^r - 1` for |r| <= ln 2 / 2, by Taylor: the next term is below 2^-37 of it. In pairs, which do
+/// not wait for each other (Estrin's scheme).
+#[inline(always)]
+fn expm1_near_0(r: f64) -> f64 {
+    let w = r * r;
+    let low = (1.0 / 2.0 + r * (1.0 / 6.0)) + w * (1.0 / 24.0 + r * (1.0 / 120.0));
+    let high = (1.0 / 720.0 + r * (1.0 / 5040.0)) + w * (1.0 / 40320.0 + r * (1.0 / 362_880.0));
+    r + w * (low + w * w * high)
+}
+
+/// `x` as `k ln 2 + r`: 2 to the power of k, and `e^r - 1`.
+#[inline(always)]
+fn split_exp(x: f64) -> (f64, f64) {
+    let limit = EXPONENTS / LOG2_E;
+    let x = x.clamp(-limit, limit);
+    let rounded = x * LOG2_E + ROUND;
+    let k = rounded - ROUND;
+    (power_of_two(rounded), expm1_near_0((x - k * LN_2[0]) - k * LN_2[1]))
+}
+
+#[inline(always)]
+pub(super) fn exp(x: f64) -> f64 {
+    let (scale, tail) = split_exp(x);
+    scale + scale * tail
+}
+
+#[inline(always)]
+pub(super) fn expm1(x: f64) -> f64 {
+    let (scale, tail) = split_exp(x);
+    // Of 0 it is the tail, with its sign.
+    if scale == 1.0 { tail } else { scale * tail + (scale - 1.0) }
+}
+
+#[inline(always)]
+pub(super) fn exp2(x: f64) -> f64 {
+    let x = x.clamp(-EXPONENTS, EXPONENTS);
+    let rounded = x + ROUND;
+    let scale = power_of_two(rounded);
+    scale + scale * expm1_near_0((x - (rounded - ROUND)) * std::f64::consts::LN_2)
+}
+
+#[inline(always)]
+pub(super) fn exp10(x: f64) -> f64 {
+    let limit = EXPONENTS / LOG2_10;
+    let x = x.clamp(-limit, limit);
+    let rounded = x * LOG2_10 + ROUND;
+    let k = rounded - ROUND;
+    let scale = power_of_two(rounded);
+    scale + scale * expm1_near_0(((x - k * LG_2[0]) - k * LG_2[1]) * LN_10)
+}
+
+/// A positive `x` as `2^e m` with m between the roots of 1/2 and 2: e, and `ln m` by the series of
+/// the inverse hyperbolic tangent, whose next term is below 2^-44 of it.
+#[inline(always)]
+fn split_log(x: f64) -> (f64, f64) {
+    const ROOT: u64 = (SQRT_2 / 2.0).to_bits();
+    const FRACTION: u64 = (1 << 52) - 1;
+    const INTEGERS: f64 = (1_u64 << 52) as f64;
+    let bits = x.to_bits().wrapping_add(1.0_f64.to_bits() - ROOT);
+    let e = f64::from_bits((bits >> 52) | INTEGERS.to_bits()) - (INTEGERS + 1023.0);
+    let m = f64::from_bits((bits & FRACTION) + ROOT);
+    let s = (m - 1.0) / (m + 1.0);
+    let w = s * s;
+    let w2 = w * w;
+    let low = (1.0 / 3.0 + w * (1.0 / 5.0)) + w2 * (1.0 / 7.0 + w * (1.0 / 9.0));
+    let high = (1.0 / 11.0 + w * (1.0 / 13.0)) + w2 * (1.0 / 15.0);
+    (e, 2.0 * (s + s * w * (low + w2 * w2 * high)))
+}
+
+/// Between the magnitudes of f32 and 0 or infinity. Comparisons with these are cheaper than with 0
+/// and infinity themselves, which become tests of the bits.
+const TINY: f64 = 1e-300;
+const HUGE: f64 = 1e300;
+
+/// `value` of a positive finite `x`, and what logarithms answer elsewhere.
+#[inline(always)]
+fn log_of(x: f64, value: f64) -> f64 {
+    let value = if x > HUGE { x } else { value };
+    let not_positive = if x.abs() < TINY { f64::NEG_INFINITY } else { f64::NAN };
+    if x > TINY { value } else { not_positive }
+}
+
+#[inline(always)]
+pub(super) fn log(x: f64) -> f64 {
+    let (e, tail) = split_log(x);
+    log_of(x, e * LN_2[0] + (e * LN_2[1] + tail))
+}
+
+#[inline(always)]
+pub(super) fn log2(x: f64) -> f64 {
+    let (e, tail) = split_log(x);
+    log_of(x, e + tail * LOG2_E)
+}
+
+#[inline(always)]
+pub(super) fn log10(x: f64) -> f64 {
+    let (e, tail) = split_log(x);
+    log_of(x, e * LOG10_2 + tail * LOG10_E)
+}
+
+#[inline(always)]
+pub(super) fn log1p(x: f64) -> f64 {
+    let sum = 1.0 + x;
+    // What the sum lost, to first order.
+    let lost = (x - (sum - 1.0)) / sum;
+    // Which is 0 from 2^53 on, and no number at -1 and infinity.
+    let lost = if (sum > TINY) & (sum < 1e15) { lost } else { 0.0 };
+    let value = log(sum) + lost;
+    if x.abs() < TINY { x } else { value }
+}
+
+#[inline(always)]
+pub(super) fn sinh(x: f64) -> f64 {
+    let e = expm1(x.abs());
+    (0.5 * (e + e / (e + 1.0))).copysign(x)
+}
+
+#[inline(always)]
+pub(super) fn cosh(x: f64) -> f64 {
+    let e = exp(x.abs());
+    0.5 * (e + 1.0 / e)
+}
+
+#[inline(always)]
+pub(super) fn tanh(x: f64) -> f64 {
+    let e = expm1(2.0 * x.abs());
+    (e / (e + 2.0)).copysign(x)
+}
+
+#[inline(always)]
+pub(super) fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + exp(-x))
+}
+
+#[inline(always)]
+pub(super) fn hypot(a: f64, b: f64) -> f64 {
+    let value = (a * a + b * b).sqrt();
+    if (a.abs() > HUGE) | (b.abs() > HUGE) { f64::INFINITY } else { value }
+}
+
+#[inline(always)]
+pub(super) fn pow(x: f64, y: f64) -> f64 {
+    let is_integer = y == y.round_ties_even();
+    let half = 0.5 * y;
+    let is_odd = is_integer & (half != half.round_ties_even());
+    let magnitude = exp2(y * log2(x.abs()));
+    let one = (y == 0.0) | (x == 1.0) | ((x == -1.0) & (y.abs() > HUGE));
+    let magnitude = if one { 1.0 } else { magnitude };
+    let value = if is_odd & x.is_sign_negative() { -magnitude } else { magnitude };
+    let real = (x >= 0.0) | is_integer | (x < -HUGE);
+    // A NaN is one already.
+    if real { value } else { f64::NAN }
+}
