@@ -1,6 +1,7 @@
 //! Devices: choosing one, and putting elements onto it.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use crate::cpu::CpuDevice;
@@ -200,6 +201,38 @@ impl Device {
     /// How functions are computed.
     pub fn math(&self) -> Math {
         self.0.math()
+    }
+
+    /// Compiles kernels from now on with what [`save_pipelines`](Self::save_pipelines) wrote to
+    /// `directory` in a process before, which spares the driver's compiler; the directory is made where
+    /// there is none. Whether the backend can do so: Vulkan can. Files are per adapter and driver, and
+    /// one that is damaged, or of another driver, is left unread.
+    ///
+    /// # Errors
+    /// When the directory cannot be made.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let device = Device::open()?;
+    /// let directory = std::env::temp_dir().join("zerostride-example");
+    /// device.cache_pipelines(&directory)?;
+    /// let x = device.full([4], 2.0_f32)?;
+    /// assert_eq!((&x * 3.0).to_vec()?, [6.0; 4]);
+    /// device.save_pipelines()?;
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn cache_pipelines(&self, directory: impl AsRef<Path>) -> Result<bool> {
+        self.0.cache_pipelines(directory.as_ref())
+    }
+
+    /// Writes the kernels compiled since [`cache_pipelines`](Self::cache_pipelines) for the next
+    /// process; nothing without it. The file is replaced whole.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save_pipelines(&self) -> Result<()> {
+        self.0.save_pipelines()
     }
 
     /// Does `work` and tells how long each kernel took that it ran, by timestamps of the device. Each

@@ -26,6 +26,8 @@ pub enum ErrorKind {
     Operation,
     /// Host data does not have the length that the shape needs.
     Data,
+    /// A file or a directory cannot be written.
+    File,
     /// An element count, a byte size, a rank or an expression is larger than can be represented.
     Overflow,
     /// A destination visits an element twice.

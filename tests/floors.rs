@@ -82,9 +82,14 @@ fn the_reference_does_not_use_the_planner() {
     }
 }
 
+/// But for the one call of wgpu that has no other form, which says why it is sound.
 #[test]
-fn the_library_has_no_unsafe() {
+fn the_library_has_one_unsafe_call() {
     for (_, path, text) in modules() {
-        assert!(!text.contains("unsafe"), "{} has unsafe code", path.display());
+        let text = text.replace("#[allow(unsafe_code)]", "");
+        let allowed = usize::from(path.ends_with("gpu/cache.rs"));
+        assert_eq!(text.matches("unsafe").count(), allowed, "unsafe code in {}", path.display());
+        let comments = std::fs::read_to_string(&path).unwrap().matches("// SAFETY:").count();
+        assert_eq!(comments, allowed, "{}", path.display());
     }
 }

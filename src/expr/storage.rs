@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,6 +109,16 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
 
     /// Makes ready what a program needs, without running it.
     fn prepare(self: Arc<Self>, _program: &Program) -> Result<()> {
+        Ok(())
+    }
+
+    /// Keeps compiled pipelines in files of a directory from now on; whether the device has any.
+    fn cache_pipelines(&self, _directory: &Path) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Writes these files.
+    fn save_pipelines(&self) -> Result<()> {
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::adapters::Found;
+use super::cache::DiskCache;
 use super::dispatch::Recorder;
 use super::pipeline::Pipelines;
 use super::pool::Pool;
@@ -23,6 +24,7 @@ pub(crate) struct Gpu {
     pub(super) pipelines: Mutex<Pipelines>,
     pub(super) recorder: Mutex<Recorder>,
     pub(super) pool: Mutex<Pool>,
+    pub(super) disk: Mutex<Option<DiskCache>>,
     name: String,
     failures: Arc<Failures>,
     blocks: u32,
@@ -70,7 +72,8 @@ impl Gpu {
             required_features: found.adapter.features()
                 & (wgpu::Features::SHADER_INT64
                     | wgpu::Features::SHADER_F64
-                    | wgpu::Features::TIMESTAMP_QUERY),
+                    | wgpu::Features::TIMESTAMP_QUERY
+                    | wgpu::Features::PIPELINE_CACHE),
             required_limits: found.adapter.limits(),
             memory_hints: match software {
                 true => wgpu::MemoryHints::MemoryUsage,
@@ -109,6 +112,7 @@ impl Gpu {
             pipelines: Mutex::default(),
             recorder,
             pool: Mutex::default(),
+            disk: Mutex::default(),
             name,
             failures,
             blocks,

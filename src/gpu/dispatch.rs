@@ -1,5 +1,6 @@
 //! Recording: kernels queue up on the host and go to the device many at a time.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -287,6 +288,14 @@ impl Backend for Gpu {
         }
         let plan = Plan::new(program, Destination::Fresh, self.adapter())?;
         Ok((plan.to_string(), Some(wgsl::emit(&plan.kernel))))
+    }
+
+    fn cache_pipelines(&self, directory: &Path) -> Result<bool> {
+        self.use_cache(directory)
+    }
+
+    fn save_pipelines(&self) -> Result<()> {
+        Gpu::save_pipelines(self)
     }
 
     fn begin_profile(&self) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The GPU path, and the only code that names `wgpu`.
 
 mod adapters;
+mod cache;
 mod context;
 mod dispatch;
 mod pipeline;

@@ -100,7 +100,7 @@ impl Gpu {
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },
-            cache: None,
+            cache: lock(&self.disk).as_ref().map(|disk| &disk.cache),
         });
         let internal = pollster::block_on(internal.pop());
         let error = pollster::block_on(scope.pop()).or(internal);
