@@ -18,6 +18,10 @@ const BLOCK: usize = 2048;
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
 const CHUNK: usize = 16 * BLOCK;
 
+/// Rows whose blocks begin with them, so that what stretches along a row, or across rows, is found
+/// without gathering it.
+const LONG_ROW: std::ops::RangeInclusive<usize> = BLOCK / 4..=CHUNK;
+
 /// The same where operands are turned: as many rows as a cache line has words, if so many fit in a
 /// second-level cache.
 const TURNED_CHUNK: usize = 8 * CHUNK;
@@ -64,8 +68,9 @@ struct Job<'a> {
     readers: Vec<Reader>,
     registers: Vec<usize>,
     register_count: usize,
-    /// Elements of a block.
+    /// Elements of a block, and of a row, which a whole number of blocks makes up.
     block: usize,
+    row: usize,
     /// Elements of a chunk.
     chunk: usize,
     /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
@@ -78,12 +83,20 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let readers: Vec<Reader> = program.inputs.iter().map(|input| Reader::new(&input.layout)).collect();
     let is_turned =
         |(reader, from): (&Reader, &From<'_>)| matches!(from, From::Bytes(_)) && reader.is_turned();
-    let row = readers.iter().zip(from).find(|&pair| is_turned(pair)).map(|(reader, _)| reader.row());
-    let row = row.filter(|row| (1..=TURNED_CHUNK).contains(row));
-    let turned = readers.iter().zip(from).map(|pair| is_turned(pair) && Some(pair.0.row()) == row).collect();
-    let elements = row.map_or(CHUNK, |row| row * (CHUNK / row).max((TURNED_CHUNK / row).min(16)));
-    let block = BLOCK.min(out.len() / program.dtype.size());
-    let job = Job { program, from, readers, registers, register_count, block, chunk: elements, turned };
+    let turned_row = readers.iter().zip(from).find(|&pair| is_turned(pair)).map(|(reader, _)| reader.row());
+    let turned_row = turned_row.filter(|row| (1..=TURNED_CHUNK).contains(row));
+    let is_gathered = |pair: (&Reader, &From<'_>)| is_turned(pair) && Some(pair.0.row()) == turned_row;
+    let turned = readers.iter().zip(from).map(is_gathered).collect();
+    let count = out.len() / program.dtype.size();
+    let row = readers.iter().map(Reader::row).min().filter(|row| LONG_ROW.contains(row) && *row < count);
+    let elements = match (turned_row, row) {
+        (Some(row), _) => row * (CHUNK / row).max((TURNED_CHUNK / row).min(16)),
+        (None, Some(row)) => row * (CHUNK / row),
+        (None, None) => CHUNK,
+    };
+    let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
+    let block = row.div_ceil(row.div_ceil(BLOCK)).min(count);
+    let job = Job { program, from, readers, registers, register_count, block, row, chunk: elements, turned };
     let chunk = elements * program.dtype.size();
     // In a task of the caller's own pool, splitting would let this thread pick up another task
     // while it holds locks of storages.
@@ -213,8 +226,13 @@ impl Job<'_> {
             let to = &mut to[..out.len() / size * element];
             with_memory!(element, |M| self.readers[i].gather_rows::<M>(cast(bytes), start, cast_mut(to)));
         }
-        for (i, out) in out.chunks_mut(BLOCK * size).enumerate() {
-            self.block(start + i * BLOCK, out.len() / size, out, scratch);
+        let mut at = start;
+        for row in out.chunks_mut(self.row * size) {
+            for out in row.chunks_mut(self.block * size) {
+                let length = out.len() / size;
+                self.block(at, length, out, scratch);
+                at += length;
+            }
         }
     }
 
@@ -234,11 +252,14 @@ impl Job<'_> {
             let count = step.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
             scratch.lengths[value] = count;
             {
-                let arg = |&arg: &Value| self.value(arg, scratch);
-                let args: smallvec::SmallVec<[&[u8]; 3]> = step.args.iter().map(arg).collect();
+                let mut args: [&[u8]; 3] = [&[]; 3];
+                for (slot, &arg) in args.iter_mut().zip(&step.args) {
+                    *slot = self.value(arg, scratch);
+                }
+                let args = &args[..step.args.len()];
                 match last {
-                    true => kernels::run(step, &args, out),
-                    false => kernels::run(step, &args, register.bytes_mut(count * step.result.size())),
+                    true => kernels::run(step, args, out),
+                    false => kernels::run(step, args, register.bytes_mut(count * step.result.size())),
                 }
             }
             scratch.registers[target] = register;

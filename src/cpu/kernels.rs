@@ -17,7 +17,7 @@ trait Lane {
 }
 
 /// Elements of a part of a block: of a block that holds one value, a part is all there is.
-pub(super) const PART: usize = 256;
+pub(super) const PART: usize = 512;
 
 /// 16-bit floats as f32, and back.
 trait Half: Pod {
