@@ -13,8 +13,8 @@ struct Params {
     out_stride0: u32,
     // The first operand walks as the result does, and has no words of its own.
     x1_offset: u32,
-    // 0: the row is the same for every row of the matrix, and is never copied to be so.
-    x1_stride0: u32,
+    // The row has no stride along y: it is the same for every row of the matrix, and never copied to
+    // be so.
     x2_offset: u32,
     x2_stride0: u32,
     // Constants travel here too, as bits: NaN and infinity have no literal in WGSL, and another
@@ -40,7 +40,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     // Operands by their access: the matrix and the row lie next to each other and aligned, so one
     // load takes four; the column is one element for all four lanes.
     let v0 = in0[c0 * p.out_stride0 + id.x];
-    let v1 = in1[p.x1_offset + c0 * p.x1_stride0 + id.x];
+    let v1 = in1[p.x1_offset + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
     // One line per step of the expression.

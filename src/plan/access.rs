@@ -1,5 +1,7 @@
 //! How an operand is loaded and the result is stored, four lanes at a time.
 
+use smallvec::SmallVec;
+
 use super::collapse::Collapsed;
 use super::grid::{LANES, Walk};
 use crate::dtype::DType;
@@ -11,6 +13,9 @@ pub(crate) enum Access {
     Vector,
     /// Next to each other and aligned, the last first: one wide load, turned around.
     Backward,
+    /// Next to each other, and no vector begins where they do: two wide loads, of which four elements
+    /// are taken.
+    Shifted,
     /// All the same element: one load.
     Splat,
     /// Next to each other along the axis before the innermost, and aligned: four wide loads serve
@@ -21,6 +26,38 @@ pub(crate) enum Access {
     Interleaved,
     /// Anywhere: a load per lane.
     Strided,
+}
+
+/// How an address follows an axis, as far as the text of a kernel depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stride {
+    /// Not at all.
+    Zero,
+    /// By one element along the innermost axis.
+    One,
+    /// By a word of the uniform block.
+    Any,
+}
+
+/// How the addresses of an operand, or of the output, follow the axes; none where they follow the
+/// vectors of a walk instead.
+pub(super) fn strides(collapsed: &Collapsed, of: usize, access: Access, walk: Walk) -> SmallVec<[Stride; 6]> {
+    let strides = &collapsed.walks[of].strides;
+    let rank = strides.len();
+    let axes = match (access, walk) {
+        (Access::Strided, _) | (Access::Tile, _) => rank,
+        (Access::Interleaved, _) => rank - 2,
+        (_, Walk::Rows) => rank - 1,
+        _ => 0,
+    };
+    let stride = |(axis, &stride): (usize, &isize)| match stride {
+        // The rows of a tile are the elements of its vectors.
+        _ if access == Access::Tile && axis + 2 == rank => Stride::Zero,
+        0 => Stride::Zero,
+        1 if access == Access::Strided && axis + 1 == rank => Stride::One,
+        _ => Stride::Any,
+    };
+    strides.iter().enumerate().take(axes).map(stride).collect()
 }
 
 /// How the lanes of the result are written.
@@ -61,17 +98,19 @@ fn aligned(offset: usize, step: isize) -> bool {
     if step == 1 { offset.is_multiple_of(LANES) } else { (offset + 1).is_multiple_of(LANES) }
 }
 
-/// Whether a walk over all axes visits elements one after the other in steps of `step`, 1 or -1, from
-/// an aligned one on.
-fn linear(collapsed: &Collapsed, operand: usize, step: isize) -> bool {
-    let walk = &collapsed.walks[operand];
+/// Whether a walk over all axes visits elements one after the other in steps of `step`, 1 or -1.
+fn dense(collapsed: &Collapsed, operand: usize, step: isize) -> bool {
     let mut next = step;
-    let dense = collapsed.lengths.iter().zip(&walk.strides).rev().all(|(&n, &stride)| {
+    collapsed.lengths.iter().zip(&collapsed.walks[operand].strides).rev().all(|(&n, &stride)| {
         let fits = stride == next;
         next *= n as isize;
         fits
-    });
-    dense && aligned(walk.offset, step)
+    })
+}
+
+/// Whether it does so from an aligned element on.
+fn linear(collapsed: &Collapsed, operand: usize, step: isize) -> bool {
+    dense(collapsed, operand, step) && aligned(collapsed.walks[operand].offset, step)
 }
 
 /// Whether each row of the innermost axis is such a walk.
@@ -119,9 +158,12 @@ pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: boo
     let count: usize = collapsed.lengths.iter().product();
     let inner = collapsed.lengths.last().copied().unwrap_or(1);
     match walk {
-        Walk::Flat | Walk::Words { .. } if strides.iter().all(|&s| s == 0) => Access::Splat,
-        Walk::Flat if linear(collapsed, operand, 1) => Access::Vector,
-        Walk::Flat if count.is_multiple_of(LANES) && linear(collapsed, operand, -1) => Access::Backward,
+        Walk::Flat | Walk::Bands | Walk::Words { .. } if strides.iter().all(|&s| s == 0) => Access::Splat,
+        Walk::Flat | Walk::Bands if linear(collapsed, operand, 1) => Access::Vector,
+        Walk::Flat | Walk::Bands if dense(collapsed, operand, 1) => Access::Shifted,
+        Walk::Flat | Walk::Bands if count.is_multiple_of(LANES) && linear(collapsed, operand, -1) => {
+            Access::Backward
+        }
         Walk::Rows if strides.last() == Some(&0) => Access::Splat,
         // The last load of a row may read past its end, never past that of its padded buffer.
         Walk::Rows if linear_rows(collapsed, operand, 1) => Access::Vector,
@@ -144,7 +186,7 @@ pub(super) fn store(collapsed: &Collapsed, walk: Walk, dtype: DType, fresh: bool
     let count: usize = collapsed.lengths.iter().product();
     let vector = match walk {
         // A fresh storage is padded, so its last store may be wider than what is left.
-        Walk::Flat => linear(collapsed, 0, 1) && (fresh || whole(count)),
+        Walk::Flat | Walk::Bands => linear(collapsed, 0, 1) && (fresh || whole(count)),
         Walk::Rows => linear_rows(collapsed, 0, 1) && whole(inner),
         Walk::Words { .. } => false,
     };

@@ -95,6 +95,7 @@ impl fmt::Display for Plan {
                 Access::Vector => "vector: one load of four",
                 Access::Backward => "backward: one load of four, turned around",
                 Access::Interleaved => "interleaved: as many loads of four as rows, for all of them",
+                Access::Shifted => "shifted: two loads of four, of which four elements are taken",
                 Access::Splat => "splat: one load for all lanes",
                 Access::Tile => "tile: four loads for four rows",
                 Access::Strided => "strided: a load per lane",
@@ -110,6 +111,10 @@ impl fmt::Display for Plan {
         let walk = match kernel.walk {
             Walk::Flat if !kernel.needs_coordinates() || kernel.rank == 1 => "flat, no division",
             Walk::Flat => "flat, coordinates by division",
+            Walk::Bands if kernel.rank > 2 && kernel.outermost() + 1 < kernel.rank => {
+                "bands of rows, outer coordinates by division"
+            }
+            Walk::Bands => "bands of rows, no division",
             Walk::Rows if kernel.rank > 3 => "rows, outer coordinates by division",
             Walk::Rows => "rows, no division",
             Walk::Words { .. } => "words of the destination, coordinates by division",

@@ -3,7 +3,7 @@
 
 use super::collapse::Collapsed;
 use super::grid::{Grid, LANES};
-use super::{Access, Kernel, Place, Store, Walk};
+use super::{Access, Kernel, Place, Store, Stride, Walk};
 use crate::expr::{Program, Source};
 
 /// The output, or an operand by its index.
@@ -29,8 +29,14 @@ pub(crate) enum Field {
     /// What divides by that length: `n / length` is the high word of `n * factor`, shifted right.
     Factor(usize),
     Shift(usize),
+    /// Vectors and rows of a band, and all rows that bands are made of.
+    BandVectors,
+    BandRows,
+    Rows,
     /// First element, or first vector where the access is by vectors.
     Offset(Slot),
+    /// Elements from there to the first of a shifted access.
+    Rest(Slot),
     /// Distance along a collapsed axis, in elements or vectors, modulo 2^32.
     Stride(Slot, usize),
     /// A constant, or its low word.
@@ -50,8 +56,19 @@ impl Kernel {
                 fields.push(Field::Vectors);
                 if self.needs_coordinates() {
                     fields.push(Field::Count);
-                    fields.extend((if self.carries { 0 } else { 1 }..self.rank).map(Field::Length));
-                    fields.extend((1..self.rank).flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
+                    let first = if self.carries { 0 } else { 1 };
+                    fields.extend((self.outermost().max(first)..self.rank).map(Field::Length));
+                    let divided = self.outermost().max(1)..self.rank;
+                    fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
+                }
+            }
+            Walk::Bands => {
+                fields.extend([Field::Vectors, Field::BandVectors, Field::Length(self.rank - 1)]);
+                if self.outermost() + 1 < self.rank {
+                    fields.extend([Field::BandRows, Field::Rows]);
+                    let divided = self.outermost().max(1)..self.rank - 1;
+                    let axis = |axis| [Field::Length(axis), Field::Factor(axis), Field::Shift(axis)];
+                    fields.extend(divided.flat_map(axis));
                 }
             }
             Walk::Rows => {
@@ -68,7 +85,11 @@ impl Kernel {
             if slot != Slot::Out || !self.fresh {
                 fields.push(Field::Offset(slot));
             }
-            fields.extend((0..self.strides(slot)).map(|axis| Field::Stride(slot, axis)));
+            if self.access(slot) == Access::Shifted {
+                fields.push(Field::Rest(slot));
+            }
+            let words = (0..self.rank).filter(|&axis| self.stride(slot, axis) == Stride::Any);
+            fields.extend(words.map(|axis| Field::Stride(slot, axis)));
         };
         walk(Slot::Out);
         let mut scalars = Vec::new();
@@ -93,6 +114,26 @@ impl Kernel {
     pub(crate) fn needs_coordinates(&self) -> bool {
         self.store != Store::Vector
             || self.operands.iter().any(|o| matches!(o.access, Access::Strided | Access::Tile))
+    }
+
+    /// How the addresses of a slot follow an axis.
+    pub(crate) fn stride(&self, slot: Slot, axis: usize) -> Stride {
+        let strides = match slot {
+            Slot::Out => &self.strides,
+            Slot::In(i) => &self.operands[i].strides,
+        };
+        strides.get(axis).copied().unwrap_or(Stride::Zero)
+    }
+
+    /// Whether the addresses of any slot follow an axis.
+    pub(crate) fn follows(&self, axis: usize) -> bool {
+        let slots = std::iter::once(Slot::Out).chain((0..self.operands.len()).map(Slot::In));
+        slots.into_iter().any(|slot| self.stride(slot, axis) != Stride::Zero)
+    }
+
+    /// The first axis that some address follows.
+    pub(crate) fn outermost(&self) -> usize {
+        (0..self.rank).find(|&axis| self.follows(axis)).unwrap_or(self.rank - 1)
     }
 }
 
@@ -120,7 +161,8 @@ pub(super) fn share_walks(kernel: &mut Kernel, collapsed: &Collapsed) {
         let alike = |&slot: &Slot| {
             let scalar = matches!(slot, Slot::In(j) if kernel.operands[j].place == Place::Scalar);
             let same = walk(slot) == walk(own) && kernel.unit(slot) == kernel.unit(own);
-            !scalar && same && kernel.strides(slot) == kernel.strides(own)
+            let alike = |axis| kernel.stride(slot, axis) == kernel.stride(own, axis);
+            !scalar && same && (0..kernel.rank).all(alike)
         };
         let before = std::iter::once(Slot::Out).chain((0..i).map(Slot::In));
         kernel.operands[i].walks_as = before.into_iter().find(alike).unwrap_or(own);
@@ -137,22 +179,12 @@ impl Kernel {
         }
     }
 
-    /// The number of axes whose strides a slot's addresses are made of.
-    fn strides(&self, slot: Slot) -> usize {
-        match (self.access(slot), self.walk) {
-            (Access::Strided | Access::Tile, _) => self.rank,
-            (Access::Interleaved, _) => self.rank - 2,
-            (Access::Vector | Access::Backward | Access::Splat, Walk::Rows) => self.rank - 1,
-            (Access::Vector | Access::Backward | Access::Splat, _) => 0,
-        }
-    }
-
     /// Elements that the offset and the strides of a slot count.
     fn unit(&self, slot: Slot) -> usize {
         match self.access(slot) {
             _ if matches!(self.walk, Walk::Words { .. }) => 1,
             Access::Strided | Access::Splat => 1,
-            Access::Vector | Access::Backward | Access::Tile | Access::Interleaved => LANES,
+            Access::Vector | Access::Backward | Access::Shifted | Access::Tile | Access::Interleaved => LANES,
         }
     }
 }
@@ -179,6 +211,10 @@ pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program
         Field::Length(axis) => collapsed.lengths[axis] as u32,
         Field::Factor(axis) => divider(collapsed.lengths[axis]).0,
         Field::Shift(axis) => divider(collapsed.lengths[axis]).1,
+        Field::BandVectors => (collapsed.lengths[kernel.rank - 1] * grid.band / LANES) as u32,
+        Field::BandRows => grid.band as u32,
+        Field::Rows => collapsed.lengths[..kernel.rank - 1].iter().product::<usize>() as u32,
+        Field::Rest(slot) => (walk(slot).offset % LANES) as u32,
         Field::Offset(slot) => (walk(slot).offset / kernel.unit(slot)) as u32,
         Field::Stride(slot, axis) => (walk(slot).strides[axis] / kernel.unit(slot) as isize) as u32,
         Field::Zero => 0,

@@ -27,6 +27,10 @@ pub(crate) enum Walk {
     /// Over all elements in the output's order; coordinates are divided out where an operand
     /// needs them. No division at rank 1.
     Flat,
+    /// Over all elements by rows that are not whole vectors: a band is as many rows as are. The vectors
+    /// of a band along x and the bands along y and z, so that coordinates along a row need no division,
+    /// and are the same in all bands.
+    Bands,
     /// The innermost axis along x and the others along y and z, so that coordinates need no
     /// division up to rank 3.
     Rows,
@@ -42,12 +46,20 @@ pub(super) struct Grid {
     pub workgroup: [u32; 2],
     pub groups: [u32; 3],
     /// Invocations along the dimension that continues in the next one: x into y for a flat walk,
-    /// y into z for rows of rank 2.
+    /// y into z for rows of rank 2 and for bands.
     pub pitch: u32,
     /// Vectors that an invocation computes one after the other.
     pub blocks: u32,
     /// Groups of four addresses that the inner axes of a walk over words may touch.
     pub slots: usize,
+    /// Rows of a band.
+    pub band: usize,
+}
+
+/// The smallest of few forms of a workgroup that covers an axis, so that few kernels are compiled.
+fn form(length: usize, most: u32) -> u32 {
+    let fits = |&size: &u32| size as usize >= length || size == most;
+    [1, 4, 16, 64, WORKGROUP].into_iter().find(fits).unwrap_or(most)
 }
 
 impl Grid {
@@ -61,7 +73,38 @@ impl Grid {
         adapter: Adapter,
     ) -> Grid {
         Self::rows(collapsed, dtype, fresh, rows_at_once, adapter)
+            .or_else(|| Self::bands(collapsed, fresh, adapter))
             .unwrap_or_else(|| Self::flat(collapsed, adapter))
+    }
+
+    /// A grid over bands, where these are long enough and the result is a new one.
+    fn bands(collapsed: &Collapsed, fresh: bool, adapter: Adapter) -> Option<Grid> {
+        let [outer @ .., inner] = collapsed.lengths.as_slice() else { return None };
+        if !fresh || outer.is_empty() || inner % LANES == 0 {
+            return None;
+        }
+        let band = if inner % 2 == 0 { LANES / 2 } else { LANES };
+        let vectors = inner * band / LANES;
+        // A fifth of the invocations may be idle.
+        let idle = |width: u32| vectors.next_multiple_of(width as usize) - vectors;
+        let width = [WORKGROUP, 64, 16].into_iter().find(|&width| 4 * idle(width) <= vectors)?;
+        let bands = outer.iter().product::<usize>().div_ceil(band);
+        let blocks = if 2 * bands >= adapter.blocks as usize { adapter.blocks } else { 1 };
+        let height = WORKGROUP / width;
+        let limit = adapter.groups as usize;
+        let x = vectors.div_ceil(width as usize);
+        let y = bands.div_ceil((height * blocks) as usize);
+        let z = y.div_ceil(limit);
+        let y = y.div_ceil(z);
+        (x <= limit && z <= limit).then_some(Grid {
+            walk: Walk::Bands,
+            workgroup: [width, height],
+            groups: [x as u32, y as u32, z as u32],
+            pitch: y as u32 * height,
+            blocks,
+            slots: 0,
+            band,
+        })
     }
 
     fn flat(collapsed: &Collapsed, adapter: Adapter) -> Grid {
@@ -78,6 +121,7 @@ impl Grid {
             pitch: x * WORKGROUP,
             blocks,
             slots: 0,
+            band: 0,
         }
     }
 
@@ -107,12 +151,7 @@ impl Grid {
             _ if 2 * rows >= adapter.blocks as usize => adapter.blocks,
             _ => 1,
         };
-        // The smallest of few forms that covers an axis, so that few kernels are compiled: along
-        // the rows where lanes are scattered across them, along the inner axis else.
-        let form = |length: usize, most: u32| {
-            let fits = |&size: &u32| size as usize >= length || size == most;
-            [1, 4, 16, 64, WORKGROUP].into_iter().find(fits).unwrap_or(most)
-        };
+        // Along the rows where lanes are scattered across them, along the inner axis else.
         let (width, height) = if scattered {
             let height = form(rows.div_ceil(blocks as usize), 64);
             (WORKGROUP / height, height)
@@ -136,6 +175,7 @@ impl Grid {
             pitch: y as u32 * height,
             blocks,
             slots: 0,
+            band: 0,
         })
     }
 
@@ -164,6 +204,7 @@ impl Grid {
             pitch: x * WORKGROUP,
             blocks: 1,
             slots,
+            band: 0,
         }
     }
 }

@@ -11,9 +11,11 @@ mod explain;
 mod fields;
 mod grid;
 
-pub(crate) use access::{Access, Packing, Store};
+pub(crate) use access::{Access, Packing, Store, Stride};
 pub(crate) use fields::{Field, Slot};
 pub(crate) use grid::{LANES, Walk};
+
+use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Result, bail};
@@ -37,13 +39,13 @@ pub(crate) enum Place {
 }
 
 /// An operand as the kernel's text sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Operand {
     pub dtype: DType,
     pub place: Place,
     pub access: Access,
-    /// Whether it moves from one row to the next, where an invocation computes several.
-    pub moves: bool,
+    /// How its addresses follow the axes, the outermost first; those that are left out they do not.
+    pub strides: SmallVec<[Stride; 6]>,
     /// The first of the output and the operands that walks just as this one does: they share their
     /// addresses, and the words that these are made of.
     pub walks_as: Slot,
@@ -70,6 +72,8 @@ pub(crate) struct Kernel {
     pub result: Value,
     pub out: DType,
     pub store: Store,
+    /// How the addresses of the result follow the axes, as [`Operand::strides`].
+    pub strides: SmallVec<[Stride; 6]>,
     /// Whether the result is a new storage, which begins at its first element.
     pub fresh: bool,
     /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, so
@@ -199,7 +203,11 @@ impl Plan {
                 Source::Tensor(storage) => {
                     let wide = matches!(
                         load,
-                        Access::Vector | Access::Backward | Access::Tile | Access::Interleaved
+                        Access::Vector
+                            | Access::Backward
+                            | Access::Shifted
+                            | Access::Tile
+                            | Access::Interleaved
                     ) && input.dtype.packing() != Packing::Bytes;
                     let binding = Binding { dtype: input.dtype, wide };
                     let known =
@@ -215,7 +223,9 @@ impl Plan {
                 Place::Scalar => Access::Splat,
                 Place::Index if matches!(load, Access::Vector | Access::Backward) => Access::Strided,
                 Place::Output if store == Store::Words => Access::Vector,
-                Place::Index | Place::Output if load == Access::Interleaved => Access::Strided,
+                Place::Index | Place::Output if matches!(load, Access::Interleaved | Access::Shifted) => {
+                    Access::Strided
+                }
                 Place::Output
                     if matches!(load, Access::Vector | Access::Backward) && store != Store::Vector =>
                 {
@@ -223,10 +233,11 @@ impl Plan {
                 }
                 _ => load,
             };
-            // The axis before the innermost; told apart only where it matters, as it is in the key.
-            let across = collapsed.walks[i + 1].strides.iter().nth_back(1);
-            let moves = grid.walk != Walk::Rows || grid.blocks == 1 || across != Some(&0);
-            operands.push(Operand { dtype: input.dtype, place, access, moves, walks_as: Slot::In(i) });
+            let strides = match place {
+                Place::Scalar => SmallVec::new(),
+                _ => access::strides(&collapsed, i + 1, access, grid.walk),
+            };
+            operands.push(Operand { dtype: input.dtype, place, access, strides, walks_as: Slot::In(i) });
         }
         if bindings.len() + 1 > adapter.bindings as usize {
             bail!(
@@ -249,6 +260,12 @@ impl Plan {
             result: program.result,
             out: program.dtype,
             store,
+            strides: match (store, grid.walk) {
+                // Which are divided by.
+                (_, Walk::Words { .. }) => collapsed.lengths.iter().map(|_| Stride::Any).collect(),
+                (Store::Vector, _) => access::strides(&collapsed, 0, Access::Vector, grid.walk),
+                _ => access::strides(&collapsed, 0, Access::Strided, grid.walk),
+            },
             fresh,
             carries: false,
             flushes: adapter.flushes,

@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use super::types::{array, cast, compute, encode, narrow, packed};
 use super::{prelude, workarounds};
 use crate::expr::{Op, Step, Value};
-use crate::plan::{Access, Field, Kernel, Operand, Place, Slot, Store, Walk};
+use crate::plan::{Access, Field, Kernel, Operand, Place, Slot, Store, Stride, Walk};
 
 /// The text of a kernel. It depends on nothing but the kernel.
 pub(crate) fn emit(kernel: &Kernel) -> String {
@@ -36,6 +36,10 @@ fn field(field: &Field) -> String {
         Field::Length(axis) => format!("len{axis}"),
         Field::Factor(axis) => format!("factor{axis}"),
         Field::Shift(axis) => format!("shift{axis}"),
+        Field::BandVectors => "band_vectors".into(),
+        Field::BandRows => "band_rows".into(),
+        Field::Rows => "rows".into(),
+        Field::Rest(of) => format!("{}_rest", slot(*of)),
         Field::Offset(of) => format!("{}_offset", slot(*of)),
         Field::Stride(of, axis) => format!("{}_stride{axis}", slot(*of)),
         Field::Scalar(i) => format!("scalar{i}"),
@@ -72,12 +76,15 @@ pub(super) struct Emitter<'a> {
 
 /// Which values are the same in all blocks: operands that do not move, and what is made of them.
 fn shared(kernel: &Kernel) -> Vec<bool> {
-    let operand = |operand: &Operand| match kernel.walk {
+    let follows = |i: usize, axis: usize| kernel.stride(Slot::In(i), axis) != Stride::Zero;
+    let operand = |(i, operand): (usize, &Operand)| match (kernel.walk, operand.access) {
         _ if kernel.blocks == 1 || operand.place == Place::Scalar => true,
-        Walk::Rows => !operand.moves,
-        _ => operand.access == Access::Splat,
+        (_, Access::Tile | Access::Interleaved) => false,
+        (Walk::Rows, _) => !follows(i, kernel.rank - 2),
+        (Walk::Bands, Access::Strided) => !(0..kernel.rank - 1).any(|axis| follows(i, axis)),
+        (_, access) => access == Access::Splat,
     };
-    let mut shared: Vec<bool> = kernel.operands.iter().map(operand).collect();
+    let mut shared: Vec<bool> = kernel.operands.iter().enumerate().map(operand).collect();
     for step in &kernel.steps {
         shared.push(step.args.iter().all(|&arg| shared[arg as usize]));
     }
@@ -112,16 +119,24 @@ impl Emitter<'_> {
                 writeln!(self.text, "    let {name} = {};", self.step(step, block))?;
             }
         }
-        // A block past the end computes the last row or vector once more, but a tile has other rows.
-        let tiles = self.kernel.operands.iter().any(|operand| operand.access == Access::Tile);
-        for block in 0..self.kernel.blocks {
-            let guarded = tiles && block > 0;
-            if guarded {
+        // A block past the end computes the last row or vector once more, but a tile has other rows,
+        // and what is shifted other vectors.
+        let any = |access| self.kernel.operands.iter().any(|operand| operand.access == access);
+        let guard = match self.kernel.walk {
+            Walk::Rows if any(Access::Tile) => {
                 let rows = self.kernel.rank - 2;
-                writeln!(self.text, "    if (c{rows}_0 + {block}u < p.len{rows}) {{")?;
+                Some((format!("c{rows}_0"), format!("p.len{rows}")))
+            }
+            Walk::Flat if any(Access::Shifted) => Some(("i_0".into(), "p.vectors".into())),
+            _ => None,
+        };
+        for block in 0..self.kernel.blocks {
+            let guard = guard.as_ref().filter(|_| block > 0);
+            if let Some((first, end)) = guard {
+                writeln!(self.text, "    if ({first} + {block}u < {end}) {{")?;
             }
             self.store(block)?;
-            if guarded {
+            if guard.is_some() {
                 writeln!(self.text, "    }}")?;
             }
         }

@@ -40,6 +40,7 @@ fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
 fn kernels_in_the_tree() {
     let (a, b) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 2>([64, 256]));
     let (row, column) = (zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));
+    let (flat, long) = (zeros::<f32, 1>([1000]), zeros::<f32, 1>([1001]));
     let bytes = zeros::<u8, 2>([64, 255]);
     let image = zeros::<u8, 3>([32, 32, 3]);
     let mean = zeros::<f32, 1>([3]);
@@ -47,6 +48,15 @@ fn kernels_in_the_tree() {
     let odd_bytes = bytes.slice(1, 1..).unwrap();
     let kernels = [
         ("same_shape", kernel(&(&a + &b))),
+        ("shifted_llvmpipe", kernel_on(LLVMPIPE, &(&flat + long.slice(0, 1..).unwrap()))),
+        ("odd_rows", kernel(&(zeros::<f32, 2>([63, 253]) + zeros::<f32, 1>([253])))),
+        (
+            "odd_rows_llvmpipe",
+            kernel_on(
+                LLVMPIPE,
+                &(zeros::<f32, 2>([63, 253]) + zeros::<f32, 1>([253]) * zeros::<f32, 2>([63, 1])),
+            ),
+        ),
         ("row_column_scalar", kernel(&((&a - &row) / &column * 0.5).relu())),
         ("transposed", kernel(&(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1).unwrap()))),
         (

@@ -5,12 +5,13 @@ use std::fmt::{self, Write};
 use super::emit::{Emitter, slot};
 use super::types::{compute, decode, lanes, packed};
 use crate::dtype::DType;
-use crate::plan::{Access, Operand, Place, Slot, Walk};
+use crate::plan::{Access, Operand, Place, Slot, Stride, Walk};
 
 impl Emitter<'_> {
     pub(super) fn coordinates(&mut self) -> fmt::Result {
         match self.kernel.walk {
             Walk::Flat => self.flat_coordinates(),
+            Walk::Bands => self.band_coordinates(),
             Walk::Rows => self.row_coordinates(),
             Walk::Words { outer } => self.word_coordinates(outer),
         }
@@ -37,16 +38,58 @@ impl Emitter<'_> {
             // Lanes past the end repeat the last element, so that every address is one that exists.
             let lane = format!("i{own} * 4u + vec4<u32>(0u, 1u, 2u, 3u)");
             writeln!(self.text, "    let lane{own} = min({lane}, vec4<u32>(p.count - 1u));")?;
-            let mut rest = format!("lane{own}");
-            for axis in (1..kernel.rank).rev() {
-                writeln!(
-                    self.text,
-                    "    let q{axis}{own} = quotients({rest}, p.factor{axis}, p.shift{axis});"
-                )?;
+            self.divide(format!("lane{own}"), kernel.rank, block)?;
+        }
+        Ok(())
+    }
+
+    /// The coordinates of lanes on the axes before `end` that some address follows, by division.
+    fn divide(&mut self, mut rest: String, end: usize, block: u32) -> fmt::Result {
+        let (outermost, own) = (self.kernel.outermost(), self.suffix(block));
+        for axis in (outermost.max(1)..end).rev() {
+            let quotients = format!("quotients({rest}, p.factor{axis}, p.shift{axis})");
+            writeln!(self.text, "    let q{axis}{own} = {quotients};")?;
+            if self.kernel.follows(axis) {
                 writeln!(self.text, "    let c{axis}{own} = {rest} - q{axis}{own} * p.len{axis};")?;
-                rest = format!("q{axis}{own}");
             }
-            writeln!(self.text, "    let c0{own} = {rest};")?;
+            rest = format!("q{axis}{own}");
+        }
+        if outermost == 0 { writeln!(self.text, "    let c0{own} = {rest};") } else { Ok(()) }
+    }
+
+    /// `i` as along a flat walk. The coordinate along a row is the same in all bands. A block past the
+    /// end repeats the first.
+    fn band_coordinates(&mut self) -> fmt::Result {
+        let kernel = self.kernel;
+        let (inner, first) = (kernel.rank - 1, self.suffix(0));
+        let step = if kernel.blocks == 1 { String::new() } else { format!(" * {}u", kernel.blocks) };
+        writeln!(self.text, "    let band{first} = (id.z * p.pitch + id.y){step};")?;
+        writeln!(self.text, "    let i{first} = band{first} * p.band_vectors + id.x;")?;
+        writeln!(self.text, "    if (id.x >= p.band_vectors || i{first} >= p.vectors) {{ return; }}")?;
+        for block in 1..kernel.blocks {
+            let own = self.suffix(block);
+            let next = format!("band{first} + {block}u");
+            let exists = format!("({next}) * p.band_vectors + id.x < p.vectors");
+            writeln!(self.text, "    let band{own} = select(band{first}, {next}, {exists});")?;
+            writeln!(self.text, "    let i{own} = band{own} * p.band_vectors + id.x;")?;
+        }
+        if !kernel.needs_coordinates() {
+            return Ok(());
+        }
+        // At most four rows begin in a band.
+        let begun = |row: u32| {
+            let rows = if row == 1 { String::new() } else { format!(" * {row}u") };
+            format!("select(vec4<u32>(0u), vec4<u32>(1u), at >= vec4<u32>(p.len{inner}{rows}))")
+        };
+        writeln!(self.text, "    let at = id.x * 4u + vec4<u32>(0u, 1u, 2u, 3u);")?;
+        writeln!(self.text, "    let r = {};", [1, 2, 3].map(begun).join("\n        + "))?;
+        writeln!(self.text, "    let c{inner} = at - r * p.len{inner};")?;
+        for block in (0..kernel.blocks).filter(|_| kernel.outermost() < inner) {
+            let own = self.suffix(block);
+            // Lanes past the end stay in the last row.
+            let row = format!("min(band{own} * p.band_rows + r, vec4<u32>(p.rows - 1u))");
+            writeln!(self.text, "    let row{own} = {row};")?;
+            self.divide(format!("row{own}"), inner, block)?;
         }
         Ok(())
     }
@@ -54,9 +97,10 @@ impl Emitter<'_> {
     /// The coordinates of lane 0 of the first block by division, those of all others by carrying over.
     fn carry(&mut self, block: u32) -> fmt::Result {
         let inner = self.kernel.rank - 1;
+        let outermost = self.kernel.outermost();
         let (first, own) = (self.suffix(0), self.suffix(block));
         let mut rest = format!("(i{first} * 4u)");
-        for axis in (1..=inner).rev() {
+        for axis in (outermost.max(1)..=inner).rev() {
             if block == 0 {
                 writeln!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});")?;
                 writeln!(self.text, "    let b{axis} = {rest} - q{axis} * p.len{axis};")?;
@@ -67,13 +111,17 @@ impl Emitter<'_> {
         if block > 0 {
             next = format!("(i{own} - i{first}) * 4u + {next}");
         }
-        for axis in (1..=inner).rev() {
+        for axis in (outermost.max(1)..=inner).rev() {
             let length = format!("vec4<u32>(p.len{axis})");
             writeln!(self.text, "    let t{axis}{own} = b{axis} + {next};")?;
-            writeln!(self.text, "    let over{axis}{own} = t{axis}{own} >= {length};")?;
-            let within = format!("select(t{axis}{own}, t{axis}{own} - {length}, over{axis}{own})");
-            writeln!(self.text, "    let c{axis}{own} = {within};")?;
-            next = format!("select(vec4<u32>(0u), vec4<u32>(1u), over{axis}{own})");
+            if self.kernel.follows(axis) {
+                // Of the two the other is negative, or too large.
+                writeln!(self.text, "    let c{axis}{own} = min(t{axis}{own}, t{axis}{own} - {length});")?;
+            }
+            next = format!("select(vec4<u32>(0u), vec4<u32>(1u), t{axis}{own} >= {length})");
+        }
+        if outermost > 0 {
+            return Ok(());
         }
         // Lanes past the end stay on the last index.
         writeln!(self.text, "    let c0{own} = min({rest} + {next}, vec4<u32>(p.len0 - 1u));")
@@ -128,7 +176,7 @@ impl Emitter<'_> {
                 continue;
             };
             let name = self.walk_name(Slot::In(i));
-            let outer = (0..kernel.rank - 2).map(|axis| format!("c{axis} * p.{name}_stride{axis}"));
+            let outer = (0..kernel.rank - 2).filter_map(|axis| self.term(Slot::In(i), axis, 0));
             let base = self.sum(&name, outer);
             for k in 0..kernel.blocks {
                 let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.blocks);
@@ -149,7 +197,7 @@ impl Emitter<'_> {
         for (i, operand) in kernel.operands.iter().enumerate() {
             let (Access::Tile, Place::Binding(binding)) = (operand.access, operand.place) else { continue };
             let name = self.walk_name(Slot::In(i));
-            let outer = (0..rows).map(|axis| format!("c{axis} * p.{name}_stride{axis}"));
+            let outer = (0..rows).filter_map(|axis| self.term(Slot::In(i), axis, 0));
             let base = self.sum(&name, outer.chain([format!("(c{rows}_0 >> 2u)")]));
             for c in "xyzw".chars() {
                 let at = format!("{base} + lane.{c} * p.{name}_stride{inner}");
@@ -196,10 +244,25 @@ impl Emitter<'_> {
         writeln!(text, "    if (!any(member)) {{ return; }}")
     }
 
-    /// The coordinate of a block on an axis before the innermost of a walk by rows.
-    fn row_coordinate(&self, axis: usize, block: u32) -> String {
-        let own = if axis + 2 == self.kernel.rank { self.suffix(block) } else { String::new() };
-        format!("c{axis}{own}")
+    /// The coordinate of a block on an axis, which blocks may share.
+    fn coordinate(&self, axis: usize, block: u32) -> String {
+        let inner = self.kernel.rank - 1;
+        match self.kernel.walk {
+            Walk::Rows if axis == inner => "lane".into(),
+            Walk::Rows if axis + 1 < inner => format!("c{axis}"),
+            Walk::Bands if axis == inner => format!("c{axis}"),
+            _ => format!("c{axis}{}", self.suffix(block)),
+        }
+    }
+
+    /// What an axis adds to the addresses of a slot.
+    fn term(&self, of: Slot, axis: usize, block: u32) -> Option<String> {
+        let coordinate = self.coordinate(axis, block);
+        match self.kernel.stride(of, axis) {
+            Stride::Zero => None,
+            Stride::One => Some(coordinate),
+            Stride::Any => Some(format!("{coordinate} * p.{}_stride{axis}", self.walk_name(of))),
+        }
     }
 
     /// What the words that a walk is made of are named after.
@@ -221,14 +284,13 @@ impl Emitter<'_> {
     fn base(&self, of: Slot, block: u32, more: Option<String>) -> String {
         let name = self.walk_name(of);
         let rows = if self.kernel.walk == Walk::Rows { self.kernel.rank - 1 } else { 0 };
-        let term = |axis| format!("{} * p.{name}_stride{axis}", self.row_coordinate(axis, block));
-        self.sum(&name, (0..rows).map(term).chain(more))
+        self.sum(&name, (0..rows).filter_map(|axis| self.term(of, axis, block)).chain(more))
     }
 
     /// The address of a block's vector, for accesses whose uniform words count vectors.
     pub(super) fn vector(&self, of: Slot, block: u32) -> String {
         let i = match self.kernel.walk {
-            Walk::Flat => format!("i{}", self.suffix(block)),
+            Walk::Flat | Walk::Bands => format!("i{}", self.suffix(block)),
             Walk::Rows => "id.x".into(),
             Walk::Words { .. } => return "first >> 2u".into(),
         };
@@ -242,18 +304,45 @@ impl Emitter<'_> {
 
     /// The addresses of all lanes.
     pub(super) fn addresses(&self, of: Slot, block: u32) -> String {
-        let name = self.walk_name(of);
         match self.kernel.walk {
             Walk::Rows => {
-                let inner = self.kernel.rank - 1;
-                format!("({}) + lane * p.{name}_stride{inner}", self.base(of, block, None))
+                let inner = self.term(of, self.kernel.rank - 1, block).unwrap_or("vec4<u32>(0u)".into());
+                format!("({}) + {inner}", self.base(of, block, None))
             }
-            Walk::Flat | Walk::Words { .. } => {
-                let own = self.suffix(block);
-                let term = |axis| format!("c{axis}{own} * p.{name}_stride{axis}");
-                self.sum(&name, (0..self.kernel.rank).map(term))
+            _ => {
+                let terms = (0..self.kernel.rank).filter_map(|axis| self.term(of, axis, block));
+                self.sum(&self.walk_name(of), terms)
             }
         }
+    }
+
+    /// Loads the vectors that the elements of a shifted operand lie in, and takes those. Neighbouring
+    /// blocks share a vector.
+    fn shifted(&mut self, i: usize, operand: &Operand, block: u32) -> Result<String, fmt::Error> {
+        let name = self.walk_name(Slot::In(i));
+        let Place::Binding(binding) = operand.place else { return Err(fmt::Error) };
+        let vector = |k: u32, at: &str| {
+            let word = format!("in{binding}[p.{name}_offset + {at}]");
+            match packed(operand.dtype) {
+                Some((suffix, _)) => format!("    let w{i}_{k} = unpack_{suffix}({word});"),
+                None => format!("    let w{i}_{k} = {word};"),
+            }
+        };
+        let flat = self.kernel.walk == Walk::Flat;
+        let first = if flat { block } else { 2 * block };
+        let at = if flat { format!("i{}", self.suffix(0)) } else { format!("i{}", self.suffix(block)) };
+        if !flat || block == 0 {
+            writeln!(self.text, "{}", vector(first, &at))?;
+        }
+        let next = if flat { block + 1 } else { 1 };
+        writeln!(self.text, "{}", vector(first + 1, &format!("{at} + {next}u")))?;
+        let (low, high) = (format!("w{i}_{first}"), format!("w{i}_{}", first + 1));
+        let vector = if packed(operand.dtype).is_some() { "vec4<u32>".into() } else { lanes(operand.dtype) };
+        let [one, two] = [1, 2].map(|bit| format!("(p.{name}_rest & {bit}u) != 0u"));
+        let half = format!("h{i}_{block}");
+        writeln!(self.text, "    let {half} = select({low}, {vector}({low}.zw, {high}.xy), {two});")?;
+        let last = format!("select({high}.x, {high}.z, {two})");
+        Ok(format!("select({half}, {vector}({half}.yzw, {last}), {one})"))
     }
 
     /// Loads an operand for a block.
@@ -284,6 +373,10 @@ impl Emitter<'_> {
                 };
                 let vector = if packed(dtype).is_some() { "vec4<u32>".into() } else { lanes(dtype) };
                 let raw = format!("{vector}({})", [0, 1, 2, 3].map(element).join(", "));
+                if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
+            }
+            (_, Access::Shifted) => {
+                let raw = self.shifted(i, operand, block)?;
                 if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
             }
             (place, access) => {

@@ -10,9 +10,7 @@ struct Params {
     out_stride1: u32,
     out_stride2: u32,
     x1_offset: u32,
-    x1_stride0: u32,
     x1_stride1: u32,
-    x1_stride2: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -36,7 +34,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let c1 = id.z - q1 * p.len1;
     let c0 = q1;
     let v0 = in0[c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + id.x];
-    let v1 = in1[p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1 + c2 * p.x1_stride2 + id.x];
+    let v1 = in1[p.x1_offset + c1 * p.x1_stride1 + id.x];
     let v2 = v0 + v1;
     result[c0 * p.out_stride0 + c1 * p.out_stride1 + c2 * p.out_stride2 + id.x] = v2;
 }

@@ -4,7 +4,6 @@ struct Params {
     len1: u32,
     out_stride0: u32,
     x1_offset: u32,
-    x1_stride0: u32,
     x2_offset: u32,
     x2_stride0: u32,
     scalar3: u32,
@@ -38,7 +37,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let c0 = id.z * p.pitch + id.y;
     if (first >= p.len1 || c0 >= p.len0) { return; }
     let v0 = in0[c0 * p.out_stride0 + id.x];
-    let v1 = in1[p.x1_offset + c0 * p.x1_stride0 + id.x];
+    let v1 = in1[p.x1_offset + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
     let v4 = v0 - v1;

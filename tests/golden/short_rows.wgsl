@@ -6,8 +6,6 @@ struct Params {
     factor1: u32,
     shift1: u32,
     x1_offset: u32,
-    x1_stride0: u32,
-    x1_stride1: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -60,9 +58,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let lane = min(i * 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
     let q1 = quotients(lane, p.factor1, p.shift1);
     let c1 = lane - q1 * p.len1;
-    let c0 = q1;
     let v0 = in0[i];
-    let at_v1 = p.x1_offset + c0 * p.x1_stride0 + c1 * p.x1_stride1;
+    let at_v1 = p.x1_offset + c1;
     let v1 = vec4<i32>(in1[at_v1.x], in1[at_v1.y], in1[at_v1.z], in1[at_v1.w]);
     let v2 = rem_floor_i32(v0, v1);
     result[i] = v2;

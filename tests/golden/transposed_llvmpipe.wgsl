@@ -4,7 +4,6 @@ struct Params {
     len1: u32,
     out_stride0: u32,
     x1_offset: u32,
-    x1_stride0: u32,
     x1_stride1: u32,
 }
 
