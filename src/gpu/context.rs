@@ -103,7 +103,7 @@ impl Gpu {
             lock(&fault.fault).get_or_insert_with(|| error.to_string());
         }));
         let (limits, features) = (device.limits(), device.features());
-        let recorder = Mutex::new(Recorder::new(&device, &limits));
+        let recorder = Mutex::new(Recorder::new(&device, &limits, software));
         Ok(Arc::new(Gpu {
             device,
             queue,

@@ -1,5 +1,6 @@
 //! Recording: kernels queue up on the host and go to the device many at a time.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,18 +15,22 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Backend, HostBytes, Input, KernelTime, Math, Memory, Program, Reading, Source, Storage};
 use crate::layout::Layout;
+use crate::plan::hoist::{self, Part};
 use crate::plan::{Destination, Plan};
 use crate::wgsl;
 
-/// Kernels after which a recording is submitted.
+/// Kernels after which a recording is submitted: on a GPU, so that it does not idle while the host
+/// records, and on an adapter that is the host itself, which a submission only interrupts (lavapipe:
+/// 1000 small kernels in 37 ms and not 48).
 const MOST_DISPATCHES: usize = 256;
+const MOST_DISPATCHES_OF_SOFTWARE: usize = 1024;
 
 /// Result bytes after which a recording is submitted, so that a device does not idle while the
 /// host records.
 const MOST_BYTES: u64 = 32 << 20;
 
 /// Bytes of uniform blocks in one recording.
-const UNIFORM_BYTES: u64 = 64 << 10;
+const UNIFORM_BYTES: u64 = 256 << 10;
 
 pub(super) struct Dispatch {
     pipeline: wgpu::ComputePipeline,
@@ -48,6 +53,7 @@ impl Dispatch {
 /// Work that is recorded and not submitted yet.
 pub(super) struct Recorder {
     dispatches: Vec<Dispatch>,
+    most_dispatches: usize,
     result_bytes: u64,
     uniforms: Vec<u8>,
     uniform_buffer: wgpu::Buffer,
@@ -59,7 +65,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(device: &wgpu::Device, limits: &wgpu::Limits) -> Self {
+    pub(super) fn new(device: &wgpu::Device, limits: &wgpu::Limits, software: bool) -> Self {
         let uniform_buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("uniforms"),
             size: UNIFORM_BYTES,
@@ -68,6 +74,7 @@ impl Recorder {
         });
         Recorder {
             dispatches: Vec::new(),
+            most_dispatches: if software { MOST_DISPATCHES_OF_SOFTWARE } else { MOST_DISPATCHES },
             result_bytes: 0,
             uniforms: Vec::new(),
             uniform_buffer,
@@ -159,7 +166,7 @@ impl Gpu {
             name,
         });
         recorder.result_bytes += windows[0].size;
-        if recorder.dispatches.len() >= MOST_DISPATCHES || recorder.result_bytes >= MOST_BYTES {
+        if recorder.dispatches.len() >= recorder.most_dispatches || recorder.result_bytes >= MOST_BYTES {
             recorder.submit(self);
         }
         Ok(())
@@ -195,6 +202,31 @@ impl Gpu {
         })
     }
 
+    /// A program without its expensive parts over fewer elements: `each` makes the storages that it
+    /// then reads these from.
+    fn hoist<'a>(
+        self: &Arc<Self>,
+        program: &'a Program,
+        mut each: impl FnMut(&Program) -> Result<Storage>,
+    ) -> Result<Cow<'a, Program>> {
+        let parts = hoist::parts(program)?;
+        if parts.is_empty() {
+            return Ok(Cow::Borrowed(program));
+        }
+        let with_storage = |part: Part| {
+            let storage = each(&part.program)?;
+            Ok((part, storage))
+        };
+        let parts = parts.into_iter().map(with_storage).collect::<Result<Vec<_>>>()?;
+        Ok(Cow::Owned(hoist::without(program, &parts)?))
+    }
+
+    /// A storage for the result of a program.
+    fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
+        let bytes = program.byte_size()?;
+        Ok(Storage::new(self.clone(), bytes / program.dtype.size(), self.allocate(bytes)?))
+    }
+
     /// Kernels find the index of a small element by its address, which a layout must be nested for:
     /// one that is not is written in slices along its shortest axis.
     fn assign_nested(self: &Arc<Self>, program: &Program, storage: &Storage, layout: &Layout) -> Result<()> {
@@ -224,12 +256,11 @@ impl Backend for Gpu {
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
-        let bytes = program.byte_size()?;
         self.supports_all(program)?;
-        let result = self.allocate(bytes)?;
-        let result = Storage::new(self.clone(), bytes / program.dtype.size(), result);
+        let result = self.result(program)?;
         if !Plan::is_empty(&program.shape) {
-            self.run(program, &result, &Layout::contiguous(&program.shape)?, true)?;
+            let program = self.hoist(program, |part| self.clone().eval(part))?;
+            self.run(&program, &result, &Layout::contiguous(&program.shape)?, true)?;
         }
         self.check()?;
         Ok(result)
@@ -248,6 +279,7 @@ impl Backend for Gpu {
                 Program::copy(Input { dtype: program.dtype, source: Source::Tensor(result), layout })
             }
         };
+        let program = self.hoist(&program, |part| self.clone().eval(part))?;
         self.assign_nested(&program, storage, layout)?;
         self.check()
     }
@@ -276,7 +308,11 @@ impl Backend for Gpu {
     fn prepare(self: Arc<Self>, program: &Program) -> Result<()> {
         self.supports_all(program)?;
         if !Plan::is_empty(&program.shape) {
-            self.pipeline(&Plan::new(program, Destination::Fresh, self.adapter())?.kernel)?;
+            let program = self.hoist(program, |part| {
+                self.clone().prepare(part)?;
+                self.result(part)
+            })?;
+            self.pipeline(&Plan::new(&program, Destination::Fresh, self.adapter())?.kernel)?;
         }
         self.check()
     }
@@ -286,8 +322,17 @@ impl Backend for Gpu {
         if Plan::is_empty(&program.shape) {
             return Ok(("runs: nothing, the result is empty\n".into(), None));
         }
-        let plan = Plan::new(program, Destination::Fresh, self.adapter())?;
-        Ok((plan.to_string(), Some(wgsl::emit(&plan.kernel))))
+        let mut text = String::new();
+        let rest = self.hoist(program, |part| {
+            let plan = Plan::new(part, Destination::Fresh, self.adapter())?;
+            text += &format!("first, as it has fewer elements:\n{}{plan}then:\n", part.describe());
+            self.result(part)
+        })?;
+        if let Cow::Owned(rest) = &rest {
+            text += &rest.describe();
+        }
+        let plan = Plan::new(&rest, Destination::Fresh, self.adapter())?;
+        Ok((text + &plan.to_string(), Some(wgsl::emit(&plan.kernel))))
     }
 
     fn cache_pipelines(&self, directory: &Path) -> Result<bool> {

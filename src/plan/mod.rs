@@ -10,6 +10,7 @@ mod collapse;
 mod explain;
 mod fields;
 mod grid;
+pub(crate) mod hoist;
 
 pub(crate) use access::{Access, Packing, Store, Stride};
 pub(crate) use fields::{Field, Slot};
