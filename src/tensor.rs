@@ -282,6 +282,55 @@ impl<T: Element> Expr<T> {
         self.run(device)
     }
 
+    /// Runs several expressions on the device of their tensors, those of equal shapes by one kernel: what
+    /// they have in common is read and computed once. The results are in the order of the expressions.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval), for the first expression that has any; then none is evaluated.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let x = Device::cpu().upload(&[3.0_f32, 5.0], [2])?;
+    /// let y = Device::cpu().upload(&[1.0_f32, 2.0], [2])?;
+    /// let both = Expr::eval_all(&[&x + &y, &x - &y])?;
+    /// assert_eq!(both[0].to_vec()?, [4.0, 7.0]);
+    /// assert_eq!(both[1].to_vec()?, [2.0, 3.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn eval_all(exprs: &[Expr<T>]) -> Result<Vec<Tensor<T>>> {
+        let at = Location::caller();
+        let mut backends = Vec::new();
+        for expr in exprs {
+            backends.extend(expr.backends()?);
+        }
+        let Some(first) = backends.first() else {
+            if exprs.is_empty() {
+                return Ok(Vec::new());
+            }
+            let text = "expressions without tensors have no device: use eval_on and name one";
+            return Err(Error::new(crate::ErrorKind::Device, text).at(at));
+        };
+        let device = Device::from_backend(first.clone());
+        device.is_that_of(&backends).map_err(|e| e.at(at))?;
+        let nodes = exprs.iter().map(Expr::node).collect::<Result<Vec<_>>>()?;
+        let mut results: Vec<Option<Tensor<T>>> = exprs.iter().map(|_| None).collect();
+        for i in 0..nodes.len() {
+            if results[i].is_some() {
+                continue;
+            }
+            let shape = &nodes[i].shape;
+            let alike: Vec<usize> = (i..nodes.len()).filter(|&j| nodes[j].shape == *shape).collect();
+            let more: Vec<_> = alike[1..].iter().map(|&j| nodes[j]).collect();
+            let storages = device.backend().eval_all(&Program::of(nodes[i], &more, shape)?)?;
+            for (j, storage) in alike.into_iter().zip(storages) {
+                results[j] = Some(Tensor::new(device.clone(), storage, Layout::contiguous(shape)?));
+            }
+        }
+        Ok(results.into_iter().flatten().collect())
+    }
+
     /// Runs the expression on the device of its tensors.
     fn run(&self, device: &Device) -> Result<Tensor<T>> {
         let node = self.node()?;

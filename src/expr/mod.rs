@@ -7,6 +7,7 @@ mod node;
 mod op;
 mod operators;
 mod ops;
+mod parts;
 mod program;
 mod storage;
 mod views;

@@ -43,14 +43,24 @@ pub(crate) struct Program {
     pub inputs: Vec<Input>,
     pub steps: Vec<Step>,
     pub result: Value,
+    /// Further results, of the same type.
+    pub more: Vec<Value>,
 }
 
 impl Program {
     /// Flattens `root`, broadcast to `shape`.
     pub(crate) fn new(root: &Arc<Node>, shape: &Shape) -> Result<Program> {
+        Self::of(root, &[], shape)
+    }
+
+    /// The same for several results of one type.
+    pub(crate) fn of(root: &Arc<Node>, more: &[&Arc<Node>], shape: &Shape) -> Result<Program> {
         let mut flat = Flatten { shape, inputs: Vec::new(), steps: Vec::new(), leaves: HashMap::new() };
-        flat.collect_leaves(root, &mut HashMap::new())?;
-        let result = flat.visit(root, &mut HashMap::new(), &mut HashMap::new())?;
+        let (mut seen, mut done, mut known) = (HashMap::new(), HashMap::new(), HashMap::new());
+        flat.collect_leaves(root, &mut seen)?;
+        more.iter().try_for_each(|root| flat.collect_leaves(root, &mut seen))?;
+        let result = flat.visit(root, &mut done, &mut known)?;
+        let more = more.iter().map(|root| flat.visit(root, &mut done, &mut known)).collect::<Result<_>>()?;
         if flat.steps.len() > MAX_STEPS {
             bail!(
                 Overflow,
@@ -64,6 +74,7 @@ impl Program {
             inputs: flat.inputs,
             steps: flat.steps,
             result,
+            more,
         })
     }
 
@@ -75,6 +86,7 @@ impl Program {
             inputs: vec![input],
             steps: Vec::new(),
             result: 0,
+            more: Vec::new(),
         }
     }
 

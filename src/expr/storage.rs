@@ -86,6 +86,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// Runs a program into a new storage, in row-major order.
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage>;
 
+    /// Runs a program of several results into new storages, by as few kernels as the device can.
+    fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
+        program.each(|one| self.clone().eval(one))
+    }
+
     /// Runs a program into elements of `storage`, as if every source were read first. The layout
     /// has the program's shape and visits no element twice.
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()>;

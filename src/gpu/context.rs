@@ -169,7 +169,7 @@ impl Gpu {
         let program = Program::product_of_two(operands)?;
         let result = self.allocate(4)?;
         let storage = Storage::new(self.clone(), 1, result);
-        self.record(&Plan::new(&program, Destination::Fresh, adapter)?, &storage)?;
+        self.record(&Plan::new(&program, Destination::Fresh, adapter)?, std::slice::from_ref(&storage))?;
         Ok(self.clone().read_now(&storage, DType::F32, 0, 1)?.iter().all(|&byte| byte == 0))
     }
 

@@ -12,7 +12,7 @@ use super::pipeline::Compiled;
 use super::profile::{self, Pending};
 use super::split::{Window, window};
 use crate::dtype::DType;
-use crate::error::{Result, bail};
+use crate::error::{ErrorKind, Result, bail};
 use crate::expr::{Backend, HostBytes, Input, KernelTime, Math, Memory, Program, Reading, Source, Storage};
 use crate::layout::Layout;
 use crate::plan::hoist::{self, Part};
@@ -125,8 +125,8 @@ impl Gpu {
         }
     }
 
-    /// Records a plan that writes to `result`.
-    pub(super) fn record(&self, plan: &Plan, result: &Storage) -> Result<()> {
+    /// Records a plan that writes to `results`.
+    pub(super) fn record(&self, plan: &Plan, results: &[Storage]) -> Result<()> {
         let compiled = self.pipeline(&plan.kernel)?;
         let most = self.limits.max_uniform_buffer_binding_size.min(UNIFORM_BYTES);
         if compiled.uniform_size > most {
@@ -137,7 +137,7 @@ impl Gpu {
                 self.label()
             );
         }
-        let storages = std::iter::once(result).chain(&plan.storages);
+        let storages = results.iter().chain(&plan.storages);
         let windows: SmallVec<[Window; 8]> = storages.map(window).collect::<Result<_>>()?;
 
         let mut recorder = lock(&self.recorder);
@@ -165,7 +165,7 @@ impl Gpu {
             groups: plan.launch.groups,
             name,
         });
-        recorder.result_bytes += windows[0].size;
+        recorder.result_bytes += windows[..results.len()].iter().map(|window| window.size).sum::<u64>();
         if recorder.dispatches.len() >= recorder.most_dispatches || recorder.result_bytes >= MOST_BYTES {
             recorder.submit(self);
         }
@@ -264,6 +264,25 @@ impl Backend for Gpu {
         }
         self.check()?;
         Ok(result)
+    }
+
+    fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
+        let each = || program.each(|one| self.clone().eval(one));
+        self.supports_all(program)?;
+        if Plan::is_empty(&program.shape) || program.more.is_empty() || self.is_large(program)? {
+            return each();
+        }
+        let rest = self.hoist(program, |part| self.clone().eval(part))?;
+        let plan = match Plan::new(&rest, Destination::Fresh, self.adapter()) {
+            Ok(plan) => plan,
+            // More tensors than a kernel binds.
+            Err(error) if error.kind() == ErrorKind::Limit => return each(),
+            Err(error) => return Err(error),
+        };
+        let results = program.results().map(|_| self.result(program)).collect::<Result<Vec<_>>>()?;
+        self.record(&plan, &results)?;
+        self.check()?;
+        Ok(results)
     }
 
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {

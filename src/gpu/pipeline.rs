@@ -22,7 +22,7 @@ pub(super) struct Compiled {
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
     compiled: HashMap<Kernel, Arc<Compiled>>,
-    layouts: HashMap<(usize, u64), wgpu::BindGroupLayout>,
+    layouts: HashMap<(usize, usize, u64), wgpu::BindGroupLayout>,
 }
 
 impl Pipelines {
@@ -41,19 +41,19 @@ impl Gpu {
         let text = wgsl::emit(kernel);
         wgsl::validate(&text)?;
         let uniform_size = (kernel.fields().len() as u64 * 4).next_multiple_of(16);
-        let key = (kernel.bindings.len(), uniform_size);
+        let (results, inputs) = (kernel.results.len(), kernel.bindings.len());
         let layout = pipelines
             .layouts
-            .entry(key)
-            .or_insert_with(|| self.layout(kernel.bindings.len(), uniform_size))
+            .entry((results, inputs, uniform_size))
+            .or_insert_with(|| self.layout(results, inputs, uniform_size))
             .clone();
         let compiled = Arc::new(self.compile(text, layout, uniform_size)?);
         pipelines.compiled.insert(kernel.clone(), compiled.clone());
         Ok(compiled)
     }
 
-    /// Uniforms, the result, then inputs.
-    fn layout(&self, inputs: usize, uniform_size: u64) -> wgpu::BindGroupLayout {
+    /// Uniforms, the results, then inputs.
+    fn layout(&self, results: usize, inputs: usize, uniform_size: u64) -> wgpu::BindGroupLayout {
         let uniform = wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Uniform,
             has_dynamic_offset: true,
@@ -64,7 +64,7 @@ impl Gpu {
             has_dynamic_offset: false,
             min_binding_size: wgpu::BufferSize::new(32),
         };
-        let types = [uniform, storage(false)].into_iter();
+        let types = std::iter::once(uniform).chain(std::iter::repeat_n(storage(false), results));
         let types = types.chain(std::iter::repeat_n(storage(true), inputs));
         let entries: Vec<wgpu::BindGroupLayoutEntry> = (0..)
             .zip(types)

@@ -38,6 +38,15 @@ struct Part {
 struct TooFar(Layout);
 
 impl Gpu {
+    /// Whether a storage of a program, or its result, is larger than a kernel binds or counts.
+    pub(super) fn is_large(&self, program: &Program) -> Result<bool> {
+        let limit = self.limits.max_storage_buffer_binding_size;
+        let is_large = |storage: &Storage| buffer(storage).is_ok_and(|buffer| buffer.size > limit);
+        let counts = program.shape.iter().product::<usize>() <= MOST_ELEMENTS;
+        let result = program.byte_size()?.next_multiple_of(32) as u64 > limit;
+        Ok(!counts || result || program.tensors().any(|(storage, _)| is_large(storage)))
+    }
+
     /// Records a program whose result goes to a layout of a storage; `fresh` says that this is all of
     /// a new one.
     pub(super) fn run(
@@ -53,7 +62,7 @@ impl Gpu {
         let large = program.tensors().any(|(storage, _)| is_large(storage)) || is_large(storage);
         if counts && !large {
             let to = if fresh { Destination::Fresh } else { Destination::Into(storage, layout) };
-            return self.record(&Plan::new(program, to, self.adapter())?, storage);
+            return self.record(&Plan::new(program, to, self.adapter())?, std::slice::from_ref(storage));
         }
         let fits = if counts { self.parts(program, storage, layout)? } else { Err(TooFar(layout.clone())) };
         let (part, to, layout) = match fits {
@@ -61,7 +70,7 @@ impl Gpu {
             Err(TooFar(apart)) => return self.split(program, storage, layout, &apart),
         };
         let plan = Plan::new(&part, Destination::Into(&to, &layout), self.adapter())?;
-        self.record(&plan, &to)
+        self.record(&plan, &[to])
     }
 
     /// The program over windows of its storages, if all of them can be bound.

@@ -89,7 +89,7 @@ impl fmt::Display for Plan {
                 Place::Scalar => continue,
                 Place::Index => "computed".to_string(),
                 Place::Output => "in place".to_string(),
-                Place::Binding(binding) => format!("binding {}", binding + 2),
+                Place::Binding(binding) => format!("binding {}", binding + 1 + kernel.results.len()),
             };
             let access = match operand.access {
                 Access::Vector => "vector: one load of four",

@@ -31,7 +31,7 @@ pub(crate) fn parts(program: &Program) -> Result<Vec<Part>> {
     }
     let axes = followed(program);
     let mut parts: Vec<Part> = Vec::new();
-    let mut open = vec![program.result];
+    let mut open: Vec<Value> = program.results().collect();
     while let Some(value) = open.pop() {
         let Some(step) = (value as usize).checked_sub(program.inputs.len()) else { continue };
         if parts.iter().any(|part| part.value == value) {
@@ -54,7 +54,7 @@ pub(crate) fn without(program: &Program, parts: &[(Part, Storage)]) -> Result<Pr
         let source = Source::Tensor(storage.clone());
         known.insert(part.value, Input { dtype: part.program.dtype, source, layout });
     }
-    extract(program, program.result, program.shape.clone(), &known, |layout| Ok(layout.clone()))
+    program.extract(program.result, &program.more, program.shape.clone(), &known, |layout| Ok(layout.clone()))
 }
 
 /// Of each value, the axes along which it changes.
@@ -85,7 +85,8 @@ fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {
     if own.saturating_mul(LEAST_RATIO) > count {
         return false;
     }
-    let functions = needed(program, value, &BTreeMap::new())
+    let functions = program
+        .needed(&[value], &BTreeMap::new())
         .into_iter()
         .filter_map(|value| (value as usize).checked_sub(program.inputs.len()))
         .filter(|&step| is_function(&program.steps[step]))
@@ -93,59 +94,12 @@ fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {
     functions.saturating_mul(count - own) >= LEAST_SPARED
 }
 
-/// The values that a value is made of, itself included, in their order; what is `known` is made of
-/// nothing.
-fn needed(program: &Program, result: Value, known: &BTreeMap<Value, Input>) -> Vec<Value> {
-    let mut is_needed = vec![false; program.inputs.len() + program.steps.len()];
-    is_needed[result as usize] = true;
-    for value in (program.inputs.len()..=result as usize).rev() {
-        if is_needed[value] && !known.contains_key(&(value as Value)) {
-            let step = &program.steps[value - program.inputs.len()];
-            step.args.iter().for_each(|&arg| is_needed[arg as usize] = true);
-        }
-    }
-    (0..).zip(is_needed).filter(|(_, needed)| *needed).map(|(value, _)| value).collect()
-}
-
 /// The program of one value, over the axes along which it changes.
 fn narrowed(program: &Program, value: Value, axes: &[bool]) -> Result<Program> {
     let lengths: Vec<usize> =
         program.shape.iter().zip(axes).map(|(&n, &axis)| if axis { n } else { 1 }).collect();
-    extract(program, value, Shape::from(lengths), &BTreeMap::new(), |layout| {
+    program.extract(value, &[], Shape::from(lengths), &BTreeMap::new(), |layout| {
         let fixed = (0..).zip(axes).filter(|(_, axis)| !**axis);
         fixed.map(|(axis, _)| axis).try_fold(layout.clone(), |layout, axis| layout.slice(axis, 0..1, 1))
     })
-}
-
-/// The program of one value, with its inputs and steps numbered anew.
-fn extract(
-    program: &Program,
-    result: Value,
-    shape: Shape,
-    known: &BTreeMap<Value, Input>,
-    layout: impl Fn(&Layout) -> Result<Layout>,
-) -> Result<Program> {
-    let needed = needed(program, result, known);
-    let count = program.inputs.len() as Value;
-    let is_input = |value: &Value| *value < count || known.contains_key(value);
-    let mut numbers: BTreeMap<Value, Value> = BTreeMap::new();
-    let mut inputs = Vec::new();
-    for value in needed.iter().copied().filter(is_input) {
-        numbers.insert(value, inputs.len() as Value);
-        inputs.push(match known.get(&value) {
-            Some(input) => input.clone(),
-            None => {
-                let input = &program.inputs[value as usize];
-                Input { layout: layout(&input.layout)?, ..input.clone() }
-            }
-        });
-    }
-    let mut steps = Vec::new();
-    for value in needed.iter().copied().filter(|value| !is_input(value)) {
-        let mut step = program.steps[(value - count) as usize].clone();
-        step.args.iter_mut().for_each(|arg| *arg = numbers[arg]);
-        numbers.insert(value, (inputs.len() + steps.len()) as Value);
-        steps.push(step);
-    }
-    Ok(Program { shape, dtype: program.dtype_of(result), inputs, steps, result: numbers[&result] })
 }

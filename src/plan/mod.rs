@@ -70,7 +70,8 @@ pub(crate) struct Kernel {
     pub bindings: Vec<Binding>,
     pub operands: Vec<Operand>,
     pub steps: Vec<Step>,
-    pub result: Value,
+    /// A value for each result.
+    pub results: SmallVec<[Value; 1]>,
     pub out: DType,
     pub store: Store,
     /// How the addresses of the result follow the axes, as [`Operand::strides`].
@@ -240,12 +241,14 @@ impl Plan {
             };
             operands.push(Operand { dtype: input.dtype, place, access, strides, walks_as: Slot::In(i) });
         }
-        if bindings.len() + 1 > adapter.bindings as usize {
+        let results = program.results().count();
+        if bindings.len() + results > adapter.bindings as usize {
             bail!(
                 Limit,
-                "an expression of {} tensors and a result needs {} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): evaluate a part of it first",
+                "an expression of {} tensors and {} needs {} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): evaluate a part of it first",
                 bindings.len(),
-                bindings.len() + 1,
+                if results == 1 { "a result".into() } else { format!("{results} results") },
+                bindings.len() + results,
                 adapter.bindings
             );
         }
@@ -258,7 +261,7 @@ impl Plan {
             bindings,
             operands,
             steps: program.steps.clone(),
-            result: program.result,
+            results: program.results().collect(),
             out: program.dtype,
             store,
             strides: match (store, grid.walk) {

@@ -27,6 +27,11 @@ pub(super) fn slot(slot: Slot) -> String {
     }
 }
 
+/// The array of a result.
+fn result(i: usize) -> String {
+    if i == 0 { "result".into() } else { format!("result{i}") }
+}
+
 fn field(field: &Field) -> String {
     match field {
         Field::Count => "count".into(),
@@ -57,10 +62,14 @@ fn declarations(kernel: &Kernel, zero: bool, text: &mut String) -> fmt::Result {
     writeln!(text, "}}\n")?;
     writeln!(text, "@group(0) @binding(0) var<uniform> p: Params;")?;
     let out = array(kernel.out, kernel.store != Store::Lanes);
-    writeln!(text, "@group(0) @binding(1) var<storage, read_write> result: array<{out}>;")?;
+    for i in 0..kernel.results.len() {
+        let name = result(i);
+        writeln!(text, "@group(0) @binding({}) var<storage, read_write> {name}: array<{out}>;", i + 1)?;
+    }
     for (i, binding) in kernel.bindings.iter().enumerate() {
         let element = array(binding.dtype, binding.wide);
-        writeln!(text, "@group(0) @binding({}) var<storage, read> in{i}: array<{element}>;", i + 2)?;
+        let number = i + 1 + kernel.results.len();
+        writeln!(text, "@group(0) @binding({number}) var<storage, read> in{i}: array<{element}>;")?;
     }
     writeln!(text)
 }
@@ -135,7 +144,9 @@ impl Emitter<'_> {
             if let Some((first, end)) = guard {
                 writeln!(self.text, "    if ({first} + {block}u < {end}) {{")?;
             }
-            self.store(block)?;
+            for i in 0..self.kernel.results.len() {
+                self.store(i, block)?;
+            }
             if guard.is_some() {
                 writeln!(self.text, "    }}")?;
             }
@@ -177,16 +188,18 @@ impl Emitter<'_> {
         }
     }
 
-    fn store(&mut self, block: u32) -> fmt::Result {
+    fn store(&mut self, i: usize, block: u32) -> fmt::Result {
         let dtype = self.kernel.out;
-        let mut value = self.value(self.kernel.result, block);
+        let result = result(i);
+        let mut value = self.value(self.kernel.results[i], block);
         if packed(dtype).is_some() {
-            let raw = format!("raw{}", self.suffix(block));
+            let number = if i == 0 { String::new() } else { format!("{i}_") };
+            let raw = format!("raw{number}{}", self.suffix(block));
             writeln!(self.text, "    let {raw} = {};", encode(dtype, &value))?;
             value = raw;
         }
         if self.kernel.store != Store::Lanes {
-            let word = format!("result[{}]", self.vector(Slot::Out, block));
+            let word = format!("{result}[{}]", self.vector(Slot::Out, block));
             let value = match packed(dtype) {
                 Some((suffix, _)) if self.kernel.store == Store::Words => {
                     format!("pack_{suffix}(select(unpack_{suffix}({word}), {value}, member))")
@@ -197,13 +210,15 @@ impl Emitter<'_> {
             return writeln!(self.text, "    {word} = {value};");
         }
         let at = format!("at{}", self.suffix(block));
-        writeln!(self.text, "    let {at} = {};", self.addresses(Slot::Out, block))?;
+        if i == 0 {
+            writeln!(self.text, "    let {at} = {};", self.addresses(Slot::Out, block))?;
+        }
         let (first, end) = match self.kernel.walk {
             Walk::Rows => ("first".to_string(), format!("p.len{}", self.kernel.rank - 1)),
             _ => (format!("i{} * 4u", self.suffix(block)), "p.count".to_string()),
         };
         for (k, c) in "xyzw".chars().enumerate() {
-            let store = format!("result[{at}.{c}] = {value}.{c};");
+            let store = format!("{result}[{at}.{c}] = {value}.{c};");
             match k {
                 0 => writeln!(self.text, "    {store}")?,
                 _ => writeln!(self.text, "    if ({first} + {k}u < {end}) {{ {store} }}")?,

@@ -24,6 +24,12 @@ fn kernel_on<T: Element>(adapter: Adapter, expr: &Expr<T>) -> String {
     emit(&Plan::new(&program, Destination::Fresh, adapter).unwrap().kernel)
 }
 
+fn two_results<T: Element>(first: &Expr<T>, second: &Expr<T>) -> String {
+    let (first, second) = (first.node().unwrap(), second.node().unwrap());
+    let program = Program::of(first, &[second], &first.shape).unwrap();
+    emit(&Plan::new(&program, Destination::Fresh, ADAPTER).unwrap().kernel)
+}
+
 fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> String {
     let program = Program::new(expr.node().unwrap(), destination.shape()).unwrap();
     let own = Program::new(destination.expr().node().unwrap(), destination.shape()).unwrap();
@@ -48,6 +54,7 @@ fn kernels_in_the_tree() {
     let odd_bytes = bytes.slice(1, 1..).unwrap();
     let kernels = [
         ("same_shape", kernel(&(&a + &b))),
+        ("two_results", two_results(&(&a + &row).exp(), &(&a + &row).abs())),
         ("shifted_llvmpipe", kernel_on(LLVMPIPE, &(&flat + long.slice(0, 1..).unwrap()))),
         ("odd_rows", kernel(&(zeros::<f32, 2>([63, 253]) + zeros::<f32, 1>([253])))),
         (

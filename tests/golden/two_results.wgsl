@@ -1,0 +1,75 @@
+struct Params {
+    pitch: u32,
+    len0: u32,
+    len1: u32,
+    out_stride0: u32,
+    x1_offset: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> result1: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> in0: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read> in1: array<vec4<f32>>;
+
+const MAGNITUDE_f32: u32 = 0x7fffffffu;
+
+const INFINITE_f32: u32 = 0x7f800000u;
+
+// x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range.
+fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
+    let half = k >> vec4<u32>(1u);
+    let rest = k - half;
+    let first = bitcast<vec4<f32>>((half + vec4<i32>(127)) << vec4<u32>(23u));
+    let second = bitcast<vec4<f32>>((rest + vec4<i32>(127)) << vec4<u32>(23u));
+    return x * first * second;
+}
+
+// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; polynomial of Cephes
+// (Moshier, expf.c), r in two parts.
+fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
+    // Beyond these e^x is 0 and infinite.
+    let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
+    let k = round((bounded + more) * 1.44269504);
+    let high = bounded - k * 0.693145751953125;
+    let low = k * 1.42860677e-6 - more;
+    let r = high - low;
+    var q = vec4<f32>(1.9875691500e-4);
+    q = q * r + 1.3981999507e-3;
+    q = q * r + 8.3334519073e-3;
+    q = q * r + 4.1665795894e-2;
+    q = q * r + 1.6666665459e-1;
+    q = q * r + 5.0000001201e-1;
+    let power = 1.0 + ((q * r * r - low) + high);
+    return scale_f32(power, vec4<i32>(k) + up);
+}
+
+fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
+    return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
+}
+
+fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
+}
+
+fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
+    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
+}
+
+fn exp_f32(x: vec4<f32>) -> vec4<f32> {
+    return exp_scaled_f32(x, 0);
+}
+
+@compute @workgroup_size(64, 4)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = id.x * 4u;
+    let c0 = id.z * p.pitch + id.y;
+    if (first >= p.len1 || c0 >= p.len0) { return; }
+    let v0 = in0[c0 * p.out_stride0 + id.x];
+    let v1 = in1[p.x1_offset + id.x];
+    let v2 = v0 + v1;
+    let v3 = exp_f32(v2);
+    let v4 = abs(v2);
+    result[c0 * p.out_stride0 + id.x] = v3;
+    result1[c0 * p.out_stride0 + id.x] = v4;
+}
