@@ -9,6 +9,7 @@ import torch
 
 N = int(sys.argv[1]) if len(sys.argv) > 1 else 4096
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 9
+ONLY = sys.argv[3:]
 SIDE = N // 32
 CASES = {
     "same": ([N, N], [N, N]),
@@ -61,6 +62,8 @@ def torch_work(name, x):
 
 print(f"NumPy {np.__version__}, PyTorch {torch.__version__} with {torch.get_num_threads()} threads", file=sys.stderr)
 for name, shapes in CASES.items():
+    if ONLY and name not in ONLY:
+        continue
     x = [values(shape) for shape in shapes]
     systems = {"numpy out=": numpy_work(name, x), "pytorch cpu": torch_work(name, x)}
     times = {system: [] for system in systems}
@@ -72,4 +75,4 @@ for name, shapes in CASES.items():
                 times[system].append(time.perf_counter_ns() - start)
     for system, all_of in times.items():
         median = sorted(all_of)[len(all_of) // 2]
-        print(json.dumps({"case": name, "system": system, "median_ns": median}))
+        print(json.dumps({"case": name, "system": system, "side": N, "median_ns": median}))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A Markdown table and an SVG plot of the lines that main.rs and peers.py print."""
+"""A Markdown table and SVG plots of the lines that main.rs and peers.py print."""
 import datetime
 import json
 import math
@@ -64,11 +64,44 @@ def plot(times):
     return "\n".join(text) + "\n"
 
 
+def roofline(bandwidths):
+    """GB/s of the same shape against its elements, both on logarithmic scales."""
+    left, top, width, height = 60, 50, 620, 360
+    points = [(n, rate) for of in bandwidths.values() for n, rate in of.items()]
+    low, high = min(n for n, _ in points), max(n for n, _ in points)
+    ceiling = 2 ** math.ceil(math.log2(max(rate for _, rate in points)))
+    floor = 2 ** math.floor(math.log2(min(rate for _, rate in points)))
+    x = lambda n: left + width * math.log2(n / low) / math.log2(high / low)
+    y = lambda rate: top + height * math.log2(ceiling / rate) / math.log2(ceiling / floor)
+    text = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 40}" height="{top + height + 50}" font-family="sans-serif" font-size="11">']
+    text.append('<rect width="100%" height="100%" fill="white"/>')
+    rate = floor
+    while rate <= ceiling:
+        text.append(f'<line x1="{left}" x2="{left + width}" y1="{y(rate):.1f}" y2="{y(rate):.1f}" stroke="#ddd"/><text x="8" y="{y(rate) + 4:.1f}">{rate:g} GB/s</text>')
+        rate *= 2
+    for n in sorted({n for n, _ in points}):
+        text.append(f'<text x="{x(n) - 24:.1f}" y="{top + height + 20}">{n / 2**20:g} Mi</text>')
+    text.append(f'<text x="{left}" y="{top + height + 40}">elements of a + b, f32 of one shape: two read, one written</text>')
+    for i, (system, colour) in enumerate(SYSTEMS):
+        if system not in bandwidths:
+            continue
+        line = " ".join(f"{x(n):.1f},{y(rate):.1f}" for n, rate in sorted(bandwidths[system].items()))
+        text.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        text.append(f'<rect x="{10 + i * 100}" y="10" width="10" height="10" fill="{colour}"/><text x="{24 + i * 100}" y="19">{system}</text>')
+    text.append("</svg>")
+    return "\n".join(text) + "\n"
+
+
 def main():
     adapter, lines = sys.argv[1], sys.argv[2]
-    all_of = {}
+    all_of, sizes = {}, {}
     for line in open(lines):
         row = json.loads(line)
+        if row["case"] == "same":
+            gbps = 12 * row["side"] ** 2 / row["median_ns"]
+            sizes.setdefault(row["system"], {}).setdefault(row["side"] ** 2, []).append(gbps)
+        if row["side"] != 4096:
+            continue
         all_of.setdefault(row["case"], {}).setdefault(row["system"], []).append(row["median_ns"] / 1e6)
     times = {case: {s: statistics.median(v) for s, v in of.items()} for case, of in all_of.items()}
     date = datetime.date.today().isoformat()
@@ -85,7 +118,10 @@ def main():
         cells = [f"{of[s]:.2f}" if s in of else "-" for s, _ in SYSTEMS]
         text += f"| {case} | " + " | ".join(cells + [f"{r:.2f}" for r in ratios]) + " |\n"
     text += f"\nGeometric mean of the ratio to Burn: {product ** (1 / count):.2f}.\n\n![Time relative to the fastest]({name}.svg)\n"
+    text += f"\nThe same shape at other sizes:\n\n![GB/s by size]({name}-sizes.svg)\n"
     folder = pathlib.Path("benches/results")
+    bandwidths = {s: {n: statistics.median(v) for n, v in of.items()} for s, of in sizes.items()}
+    (folder / f"{name}-sizes.svg").write_text(roofline(bandwidths))
     (folder / f"{name}.md").write_text(text)
     (folder / f"{name}.svg").write_text(plot(times))
     print(text)

@@ -22,6 +22,9 @@ struct Options {
     side: usize,
     #[arg(long, default_value_t = 9)]
     rounds: usize,
+    /// Only this case
+    #[arg(long)]
+    case: Option<String>,
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -187,7 +190,8 @@ fn main() -> Result<(), Failure> {
     let theirs = burn::tensor::Device::wgpu(DeviceKind::DefaultDevice);
     eprintln!("zerostride on {}, burn on {:?}", adapter.name(), theirs.identity());
     rayon_threads();
-    for case in cases(options.side) {
+    let wanted = |case: &Case| options.case.as_deref().is_none_or(|name| name == case.name);
+    for case in cases(options.side).into_iter().filter(wanted) {
         let burn = match case.shapes[0].len() {
             2 => burn::<2>(&theirs, &case),
             3 => burn::<3>(&theirs, &case),
@@ -212,7 +216,7 @@ fn main() -> Result<(), Failure> {
         for (system, _, mut times) in systems {
             times.sort_unstable();
             let median = times[times.len() / 2].as_nanos() as u64;
-            println!("{}", serde_json::json!({ "case": case.name, "system": system, "median_ns": median }));
+            println!("{}", serde_json::json!({ "case": case.name, "system": system, "side": options.side, "median_ns": median }));
         }
     }
     Ok(())
