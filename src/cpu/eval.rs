@@ -13,10 +13,10 @@ use super::load::Reader;
 use crate::expr::{Input, Program, Source, Value};
 
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
-const BLOCK: usize = 2048;
+const BLOCK: usize = 1024;
 
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
-const CHUNK: usize = 16 * BLOCK;
+const CHUNK: usize = 32768;
 
 /// Rows whose blocks begin with them, so that what stretches along a row, or across rows, is found
 /// without gathering it.
@@ -68,6 +68,8 @@ struct Job<'a> {
     readers: Vec<Reader>,
     registers: Vec<usize>,
     register_count: usize,
+    /// Bytes of an element of each value.
+    sizes: Vec<usize>,
     /// Elements of a block, and of a row, which a whole number of blocks makes up.
     block: usize,
     row: usize,
@@ -96,7 +98,9 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     };
     let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
     let block = row.div_ceil(row.div_ceil(BLOCK)).min(count);
-    let job = Job { program, from, readers, registers, register_count, block, row, chunk: elements, turned };
+    let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
+    let chunk = elements;
+    let job = Job { program, from, readers, registers, register_count, sizes, block, row, chunk, turned };
     let chunk = elements * program.dtype.size();
     // In a task of the caller's own pool, splitting would let this thread pick up another task
     // while it holds locks of storages.
@@ -259,7 +263,7 @@ impl Job<'_> {
                 let args = &args[..step.args.len()];
                 match last {
                     true => kernels::run(step, args, out),
-                    false => kernels::run(step, args, register.bytes_mut(count * step.result.size())),
+                    false => kernels::run(step, args, register.bytes_mut(count * self.sizes[value])),
                 }
             }
             scratch.registers[target] = register;
@@ -273,7 +277,7 @@ impl Job<'_> {
 
     fn value<'s>(&'s self, value: Value, scratch: &'s Scratch) -> &'s [u8] {
         let index = value as usize;
-        let bytes = scratch.lengths[index] * self.program.dtype_of(value).size();
+        let bytes = scratch.lengths[index] * self.sizes[index];
         let source = match (scratch.places.get(index), self.from.get(index)) {
             (Some(&Place::Source(at)), Some(From::Bytes(source))) => Some((*source, at)),
             (Some(&Place::Turned(at)), _) => Some((cast(&scratch.turned[index]), at)),

@@ -51,8 +51,25 @@ impl Reader {
 
     /// Address and stride of elements `start..start + length`, if these describe them.
     pub(super) fn run(&self, start: usize, length: usize) -> Option<(usize, isize)> {
-        let run = self.runs(start, length).next()?;
-        (run.length == length).then_some((run.at as usize, if length == 1 { 1 } else { run.stride }))
+        let (shape, strides) = (self.walk.shape(), self.walk.strides());
+        let offset = self.walk.offset() as isize;
+        let (Some((&inner, outer)), Some((&stride, outer_strides))) =
+            (shape.split_last(), strides.split_last())
+        else {
+            return Some((offset as usize, 1));
+        };
+        let column = if outer.is_empty() { start } else { start % inner };
+        if column + length > inner {
+            return None;
+        }
+        let mut at = offset + column as isize * stride;
+        let mut rest = start / inner;
+        for (k, (&n, &stride)) in outer.iter().zip(outer_strides).enumerate().rev() {
+            let index = if k == 0 { rest } else { rest % n };
+            at += index as isize * stride;
+            rest /= n;
+        }
+        Some((at as usize, if length == 1 { 1 } else { stride }))
     }
 
     /// Copies elements from `start` on until `out` is full.
