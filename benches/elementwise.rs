@@ -62,6 +62,8 @@ struct Row {
     copy: Duration,
     cpu: Duration,
     kernels: usize,
+    /// Time per element against that of the same shape in the same rounds.
+    same: f64,
 }
 
 fn main() -> ExitCode {
@@ -93,28 +95,28 @@ fn run(options: &Options) -> Result<(), Failure> {
         "case", "MB", "ms", "GB/s", "copy", "same", "kernels", "CPU ms", "to CPU"
     );
     let copier = copy::Copier::new(&device)?;
+    let same = Case::new("same", &device, side)?;
     let mut rows: Vec<Row> = Vec::new();
     for name in cases::NAMES {
         if !options.case.is_empty() && !options.case.iter().any(|wanted| wanted == name) {
             continue;
         }
-        let row = match measure(name, &device, &copier, side, rounds) {
+        let row = match measure(name, &device, &same, &copier, side, rounds) {
             Err(error) if error.downcast_ref().map(zerostride::Error::kind) == Some(ErrorKind::Limit) => {
                 println!("{name:<12} not run: {error}");
                 continue;
             }
             row => row?,
         };
-        let same = rows.iter().find(|row| row.name == "same").map(|same| ratio(&row, same));
         let seconds = row.median.as_secs_f64();
         println!(
-            "{:<12} {:>9.1} {:>10.3} {:>8.2} {:>7.2} {:>7} {:>8} {:>10.3} {:>8.2}",
+            "{:<12} {:>9.1} {:>10.3} {:>8.2} {:>7.2} {:>7.2} {:>8} {:>10.3} {:>8.2}",
             row.name,
             row.bytes as f64 / 1e6,
             seconds * 1e3,
             row.bytes as f64 / seconds / 1e9,
             row.copy.as_secs_f64() / seconds,
-            same.map_or("-".into(), |ratio| format!("{ratio:.2}")),
+            row.same,
             row.kernels,
             row.cpu.as_secs_f64() * 1e3,
             seconds / row.cpu.as_secs_f64()
@@ -133,7 +135,7 @@ fn sweep(device: &Device) -> Result<(), Failure> {
     println!("{:>12} {:>9} {:>10} {:>8} {:>7}", "elements", "MB", "ms", "GB/s", "copy");
     let copier = copy::Copier::new(device)?;
     for side in [1024, 1448, 2048, 2896, 4096, 5792, 8192] {
-        let row = measure("same", device, &copier, side, 9)?;
+        let row = measure("same", device, &Case::new("same", device, side)?, &copier, side, 9)?;
         let seconds = row.median.as_secs_f64();
         println!(
             "{:>12} {:>9.1} {:>10.3} {:>8.2} {:>7.2}",
@@ -147,14 +149,10 @@ fn sweep(device: &Device) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Time per element of the result against that of the same shape.
-fn ratio(row: &Row, same: &Row) -> f64 {
-    row.median.as_secs_f64() / row.elements as f64 * same.elements as f64 / same.median.as_secs_f64()
-}
-
 fn measure(
     name: &'static str,
     device: &Device,
+    same: &Case,
     copier: &copy::Copier,
     side: usize,
     rounds: usize,
@@ -164,20 +162,26 @@ fn measure(
     // Not counted: kernels are compiled, and pages touched for the first time.
     for _ in 0..2 {
         case.run(device)?;
+        same.run(device)?;
         reference.run(&cpu)?;
         copier.copy(case.bytes)?;
     }
-    let (mut times, mut copies, mut cpu_times) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut times, mut same_times) = (Vec::new(), Vec::new());
+    let (mut copies, mut cpu_times) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         times.push(case.run(device)?);
+        same_times.push(same.run(device)?);
         copies.push(copier.copy(case.bytes)?);
         cpu_times.push(reference.run(&cpu)?);
     }
+    let (median_time, same_time) = (median(times), median(same_times));
+    let per_element = |time: Duration, case: &Case| time.as_secs_f64() / case.elements as f64;
     Ok(Row {
         name,
         bytes: case.bytes,
         elements: case.elements,
-        median: median(times),
+        median: median_time,
+        same: per_element(median_time, &case) / per_element(same_time, same),
         copy: median(copies),
         cpu: median(cpu_times),
         kernels: case.kernels,
@@ -200,7 +204,6 @@ fn timed(device: &Device, work: impl FnOnce() -> zerostride::Result<()>) -> zero
 
 fn write_json(path: &PathBuf, device: &Device, rows: &[Row]) -> Result<(), Failure> {
     let mut file = File::create(path)?;
-    let same = rows.iter().find(|row| row.name == "same");
     for row in rows {
         let seconds = row.median.as_secs_f64();
         let object = json!({
@@ -210,7 +213,7 @@ fn write_json(path: &PathBuf, device: &Device, rows: &[Row]) -> Result<(), Failu
             "bytes": row.bytes,
             "gbps": row.bytes as f64 / seconds / 1e9,
             "copy_share": row.copy.as_secs_f64() / seconds,
-            "same_ratio": same.map(|same| ratio(row, same)),
+            "same_ratio": row.same,
             "kernels": row.kernels,
             "cpu_ns": row.cpu.as_nanos() as u64,
         });
