@@ -13,10 +13,10 @@ use super::load::Reader;
 use crate::expr::{Input, Program, Source, Value};
 
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 2048;
 
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
-const CHUNK: usize = 32768;
+const CHUNK: usize = 16 * BLOCK;
 
 /// Rows whose blocks begin with them, so that what stretches along a row, or across rows, is found
 /// without gathering it.
