@@ -322,8 +322,8 @@ impl<T: Element> Expr<T> {
             }
             let shape = &nodes[i].shape;
             let alike: Vec<usize> = (i..nodes.len()).filter(|&j| nodes[j].shape == *shape).collect();
-            let more: Vec<_> = alike[1..].iter().map(|&j| nodes[j]).collect();
-            let storages = device.backend().eval_all(&Program::of(nodes[i], &more, shape)?)?;
+            let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
+            let storages = device.backend().eval_all(&Program::of(&roots, shape)?)?;
             for (j, storage) in alike.into_iter().zip(storages) {
                 results[j] = Some(Tensor::new(device.clone(), storage, Layout::contiguous(shape)?));
             }

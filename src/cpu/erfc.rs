@@ -2,6 +2,8 @@
 //! ulp more than the CPU path promises; the rational functions are those of FreeBSD s_erf.c (Sun
 //! Microsystems, 1993).
 
+use super::single::LN_2;
+
 const R_BELOW: [f64; 8] = [
     -0.009864944034847148,
     -0.6938585727071818,
@@ -66,11 +68,9 @@ pub(super) fn erfc(x: f64) -> f64 {
 
 /// e^(high + low), where low is small, with the rounding of the reduced sum made up for.
 fn exp_of_sum(high: f64, low: f64) -> f64 {
-    const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     let k = ((high + low) / std::f64::consts::LN_2).round();
-    let exact = high - k * LN2_HIGH;
-    let rest = low - k * LN2_LOW;
+    let exact = high - k * LN_2[0];
+    let rest = low - k * LN_2[1];
     let r = exact + rest;
     let lost = (exact - r) + rest;
     let power = r.exp();

@@ -18,13 +18,13 @@ const BLOCK: usize = 2048;
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
 const CHUNK: usize = 16 * BLOCK;
 
-/// Rows whose blocks begin with them, so that what stretches along a row, or across rows, is found
-/// without gathering it.
-const LONG_ROW: std::ops::RangeInclusive<usize> = BLOCK / 4..=CHUNK;
-
 /// The same where operands are turned: as many rows as a cache line has words, if so many fit in a
 /// second-level cache.
 const TURNED_CHUNK: usize = 8 * CHUNK;
+
+/// Rows whose blocks begin with them, so that what stretches along a row, or across rows, is found
+/// without gathering it.
+const LONG_ROW: std::ops::RangeInclusive<usize> = BLOCK / 4..=CHUNK;
 
 /// Calls `$call` with the type that moves elements of `$size` bytes.
 macro_rules! with_memory {
@@ -99,9 +99,9 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
     let block = row.div_ceil(row.div_ceil(BLOCK)).min(count);
     let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
-    let chunk = elements;
-    let job = Job { program, from, readers, registers, register_count, sizes, block, row, chunk, turned };
     let chunk = elements * program.dtype.size();
+    let job =
+        Job { program, from, readers, registers, register_count, sizes, block, row, chunk: elements, turned };
     // In a task of the caller's own pool, splitting would let this thread pick up another task
     // while it holds locks of storages.
     let pool = if rayon::current_thread_index().is_some() { None } else { pool() };
@@ -137,7 +137,7 @@ fn assign_registers(program: &Program) -> (Vec<usize>, usize) {
     for (i, step) in program.steps.iter().enumerate() {
         step.args.iter().for_each(|&arg| last_use[arg as usize] = i);
     }
-    last_use[program.result as usize] = usize::MAX;
+    last_use[program.results[0] as usize] = usize::MAX;
     let mut registers: Vec<usize> = (0..inputs).collect();
     let mut free: Vec<usize> = Vec::new();
     let mut count = inputs;
@@ -252,7 +252,7 @@ impl Job<'_> {
             let target = self.registers[value];
             // Taken out, so that the others can be read.
             let mut register = std::mem::take(&mut scratch.registers[target]);
-            let last = value as Value == program.result;
+            let last = value as Value == program.results[0];
             let count = step.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
             scratch.lengths[value] = count;
             {
@@ -271,7 +271,7 @@ impl Job<'_> {
                 return;
             }
         }
-        let result = self.value(program.result, scratch);
+        let result = self.value(program.results[0], scratch);
         out.chunks_mut(result.len()).for_each(|out| out.copy_from_slice(&result[..out.len()]));
     }
 

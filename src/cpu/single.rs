@@ -4,7 +4,7 @@
 use std::f64::consts::{LN_10, LOG2_10, LOG2_E, LOG10_2, LOG10_E, SQRT_2};
 
 /// ln 2 and log10 2 in two parts, the first so short that its product with an exponent is exact.
-const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
+pub(super) const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
 const LG_2: [f64; 2] = [0.301_029_995_549_470_2, 1.145_110_089_802_183_8e-10];
 
 /// Adding it rounds to an integer, which the low bits of the sum hold.

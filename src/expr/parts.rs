@@ -7,16 +7,11 @@ use crate::error::Result;
 use crate::layout::{Layout, Shape};
 
 impl Program {
-    /// What it computes: a value for each result.
-    pub(crate) fn results(&self) -> impl Iterator<Item = Value> + '_ {
-        std::iter::once(self.result).chain(self.more.iter().copied())
-    }
-
     /// Evaluates a program for each result.
     pub(crate) fn each(&self, eval: impl Fn(&Program) -> Result<Storage>) -> Result<Vec<Storage>> {
         let same = |layout: &Layout| Ok(layout.clone());
-        let only = |result| self.extract(result, &[], self.shape.clone(), &BTreeMap::new(), same);
-        self.results().map(|result| eval(&only(result)?)).collect()
+        let only = |result| self.extract(&[result], self.shape.clone(), &BTreeMap::new(), same);
+        self.results.iter().map(|&result| eval(&only(result)?)).collect()
     }
 
     /// The values that `results` are made of, themselves included, in their order; what is `known` is
@@ -37,14 +32,12 @@ impl Program {
     /// `known` becomes an input, and `layout` says how inputs lie under that shape.
     pub(crate) fn extract(
         &self,
-        result: Value,
-        more: &[Value],
+        results: &[Value],
         shape: Shape,
         known: &BTreeMap<Value, Input>,
         layout: impl Fn(&Layout) -> Result<Layout>,
     ) -> Result<Program> {
-        let results: Vec<Value> = std::iter::once(result).chain(more.iter().copied()).collect();
-        let needed = self.needed(&results, known);
+        let needed = self.needed(results, known);
         let count = self.inputs.len() as Value;
         let is_input = |value: &Value| *value < count || known.contains_key(value);
         let mut numbers: BTreeMap<Value, Value> = BTreeMap::new();
@@ -66,7 +59,8 @@ impl Program {
             numbers.insert(value, (inputs.len() + steps.len()) as Value);
             steps.push(step);
         }
-        let more = more.iter().map(|value| numbers[value]).collect();
-        Ok(Program { shape, dtype: self.dtype_of(result), inputs, steps, result: numbers[&result], more })
+        let dtype = self.dtype_of(results[0]);
+        let results = results.iter().map(|value| numbers[value]).collect();
+        Ok(Program { shape, dtype, inputs, steps, results })
     }
 }

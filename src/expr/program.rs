@@ -42,25 +42,23 @@ pub(crate) struct Program {
     pub dtype: DType,
     pub inputs: Vec<Input>,
     pub steps: Vec<Step>,
-    pub result: Value,
-    /// Further results, of the same type.
-    pub more: Vec<Value>,
+    /// A value for each result, all of one type.
+    pub results: SmallVec<[Value; 1]>,
 }
 
 impl Program {
     /// Flattens `root`, broadcast to `shape`.
     pub(crate) fn new(root: &Arc<Node>, shape: &Shape) -> Result<Program> {
-        Self::of(root, &[], shape)
+        Self::of(&[root], shape)
     }
 
     /// The same for several results of one type.
-    pub(crate) fn of(root: &Arc<Node>, more: &[&Arc<Node>], shape: &Shape) -> Result<Program> {
+    pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape) -> Result<Program> {
         let mut flat = Flatten { shape, inputs: Vec::new(), steps: Vec::new(), leaves: HashMap::new() };
         let (mut seen, mut done, mut known) = (HashMap::new(), HashMap::new(), HashMap::new());
-        flat.collect_leaves(root, &mut seen)?;
-        more.iter().try_for_each(|root| flat.collect_leaves(root, &mut seen))?;
-        let result = flat.visit(root, &mut done, &mut known)?;
-        let more = more.iter().map(|root| flat.visit(root, &mut done, &mut known)).collect::<Result<_>>()?;
+        roots.iter().try_for_each(|root| flat.collect_leaves(root, &mut seen))?;
+        let visited = roots.iter().map(|root| flat.visit(root, &mut done, &mut known));
+        let results = visited.collect::<Result<_>>()?;
         if flat.steps.len() > MAX_STEPS {
             bail!(
                 Overflow,
@@ -70,11 +68,10 @@ impl Program {
         }
         Ok(Program {
             shape: shape.clone(),
-            dtype: root.dtype,
+            dtype: roots[0].dtype,
             inputs: flat.inputs,
             steps: flat.steps,
-            result,
-            more,
+            results,
         })
     }
 
@@ -85,8 +82,7 @@ impl Program {
             dtype: input.dtype,
             inputs: vec![input],
             steps: Vec::new(),
-            result: 0,
-            more: Vec::new(),
+            results: smallvec::smallvec![0],
         }
     }
 

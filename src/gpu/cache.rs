@@ -43,7 +43,12 @@ impl Gpu {
         let info = self.device.adapter_info();
         let identity = hash((info.vendor, info.device, info.name, info.driver, info.driver_info));
         let file = directory.join(format!("{identity:016x}.pipelines"));
-        let bytes = fs::read(&file).unwrap_or_default();
+        let bytes = fs::read(&file).unwrap_or_else(|error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                log::warn!("cannot read {}: {error}", file.display());
+            }
+            Vec::new()
+        });
         let data = intact(&bytes, identity);
         if data.is_none() && !bytes.is_empty() {
             log::warn!("{} is of another version or damaged: it is written anew", file.display());

@@ -269,7 +269,7 @@ impl Backend for Gpu {
     fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
         let each = || program.each(|one| self.clone().eval(one));
         self.supports_all(program)?;
-        if Plan::is_empty(&program.shape) || program.more.is_empty() || self.is_large(program)? {
+        if Plan::is_empty(&program.shape) || program.results.len() == 1 || self.is_large(program)? {
             return each();
         }
         let rest = self.hoist(program, |part| self.clone().eval(part))?;
@@ -279,7 +279,7 @@ impl Backend for Gpu {
             Err(error) if error.kind() == ErrorKind::Limit => return each(),
             Err(error) => return Err(error),
         };
-        let results = program.results().map(|_| self.result(program)).collect::<Result<Vec<_>>>()?;
+        let results = program.results.iter().map(|_| self.result(program)).collect::<Result<Vec<_>>>()?;
         self.record(&plan, &results)?;
         self.check()?;
         Ok(results)

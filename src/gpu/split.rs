@@ -34,17 +34,25 @@ struct Part {
     storage: Storage,
 }
 
+/// Whether a kernel counts to the elements of a program.
+fn counts(program: &Program) -> bool {
+    program.shape.iter().product::<usize>() <= MOST_ELEMENTS
+}
+
 /// Why a program cannot be run at once: a layout of it reaches too far.
 struct TooFar(Layout);
 
 impl Gpu {
     /// Whether a storage of a program, or its result, is larger than a kernel binds or counts.
     pub(super) fn is_large(&self, program: &Program) -> Result<bool> {
+        let result = program.byte_size()?.next_multiple_of(32) as u64;
+        let inputs = program.tensors().any(|(storage, _)| self.exceeds_a_binding(storage));
+        Ok(!counts(program) || inputs || result > self.limits.max_storage_buffer_binding_size)
+    }
+
+    fn exceeds_a_binding(&self, storage: &Storage) -> bool {
         let limit = self.limits.max_storage_buffer_binding_size;
-        let is_large = |storage: &Storage| buffer(storage).is_ok_and(|buffer| buffer.size > limit);
-        let counts = program.shape.iter().product::<usize>() <= MOST_ELEMENTS;
-        let result = program.byte_size()?.next_multiple_of(32) as u64 > limit;
-        Ok(!counts || result || program.tensors().any(|(storage, _)| is_large(storage)))
+        buffer(storage).is_ok_and(|buffer| buffer.size > limit)
     }
 
     /// Records a program whose result goes to a layout of a storage; `fresh` says that this is all of
@@ -56,10 +64,9 @@ impl Gpu {
         layout: &Layout,
         fresh: bool,
     ) -> Result<()> {
-        let limit = self.limits.max_storage_buffer_binding_size;
-        let counts = program.shape.iter().product::<usize>() <= MOST_ELEMENTS;
-        let is_large = |storage: &Storage| buffer(storage).is_ok_and(|buffer| buffer.size > limit);
-        let large = program.tensors().any(|(storage, _)| is_large(storage)) || is_large(storage);
+        let counts = counts(program);
+        let inputs = program.tensors().any(|(storage, _)| self.exceeds_a_binding(storage));
+        let large = inputs || self.exceeds_a_binding(storage);
         if counts && !large {
             let to = if fresh { Destination::Fresh } else { Destination::Into(storage, layout) };
             return self.record(&Plan::new(program, to, self.adapter())?, std::slice::from_ref(storage));

@@ -52,7 +52,7 @@ impl Program {
             }
             values.push(text);
         }
-        values.into_iter().nth(self.result as usize)
+        values.into_iter().nth(self.results[0] as usize)
     }
 }
 

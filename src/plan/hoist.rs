@@ -31,7 +31,7 @@ pub(crate) fn parts(program: &Program) -> Result<Vec<Part>> {
     }
     let axes = followed(program);
     let mut parts: Vec<Part> = Vec::new();
-    let mut open: Vec<Value> = program.results().collect();
+    let mut open: Vec<Value> = program.results.to_vec();
     while let Some(value) = open.pop() {
         let Some(step) = (value as usize).checked_sub(program.inputs.len()) else { continue };
         if parts.iter().any(|part| part.value == value) {
@@ -54,7 +54,7 @@ pub(crate) fn without(program: &Program, parts: &[(Part, Storage)]) -> Result<Pr
         let source = Source::Tensor(storage.clone());
         known.insert(part.value, Input { dtype: part.program.dtype, source, layout });
     }
-    program.extract(program.result, &program.more, program.shape.clone(), &known, |layout| Ok(layout.clone()))
+    program.extract(&program.results, program.shape.clone(), &known, |layout| Ok(layout.clone()))
 }
 
 /// Of each value, the axes along which it changes.
@@ -98,7 +98,7 @@ fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {
 fn narrowed(program: &Program, value: Value, axes: &[bool]) -> Result<Program> {
     let lengths: Vec<usize> =
         program.shape.iter().zip(axes).map(|(&n, &axis)| if axis { n } else { 1 }).collect();
-    program.extract(value, &[], Shape::from(lengths), &BTreeMap::new(), |layout| {
+    program.extract(&[value], Shape::from(lengths), &BTreeMap::new(), |layout| {
         let fixed = (0..).zip(axes).filter(|(_, axis)| !**axis);
         fixed.map(|(axis, _)| axis).try_fold(layout.clone(), |layout, axis| layout.slice(axis, 0..1, 1))
     })

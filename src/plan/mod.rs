@@ -241,7 +241,7 @@ impl Plan {
             };
             operands.push(Operand { dtype: input.dtype, place, access, strides, walks_as: Slot::In(i) });
         }
-        let results = program.results().count();
+        let results = program.results.len();
         if bindings.len() + results > adapter.bindings as usize {
             bail!(
                 Limit,
@@ -261,7 +261,7 @@ impl Plan {
             bindings,
             operands,
             steps: program.steps.clone(),
-            results: program.results().collect(),
+            results: program.results.clone(),
             out: program.dtype,
             store,
             strides: match (store, grid.walk) {

@@ -26,7 +26,7 @@ fn kernel_on<T: Element>(adapter: Adapter, expr: &Expr<T>) -> String {
 
 fn two_results<T: Element>(first: &Expr<T>, second: &Expr<T>) -> String {
     let (first, second) = (first.node().unwrap(), second.node().unwrap());
-    let program = Program::of(first, &[second], &first.shape).unwrap();
+    let program = Program::of(&[first, second], &first.shape).unwrap();
     emit(&Plan::new(&program, Destination::Fresh, ADAPTER).unwrap().kernel)
 }
 
