@@ -8,7 +8,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Program, Source, Storage};
 use crate::layout::Layout;
-use crate::plan::{Destination, MOST_ELEMENTS, Plan};
+use crate::plan::{Destination, LANES, MOST_ELEMENTS, Plan};
 
 /// What is bound of a buffer, in bytes. A storage may be such a window.
 #[derive(Clone)]
@@ -39,8 +39,11 @@ fn counts(program: &Program) -> bool {
     program.shape.iter().product::<usize>() <= MOST_ELEMENTS
 }
 
-/// Why a program cannot be run at once: a layout of it reaches too far.
-struct TooFar(Layout);
+/// Why a program cannot be run at once: a layout of it reaches over more elements than one binding has.
+struct TooFar {
+    layout: Layout,
+    most: usize,
+}
 
 impl Gpu {
     /// Whether a storage of a program, or its result, is larger than a kernel binds or counts.
@@ -71,10 +74,13 @@ impl Gpu {
             let to = if fresh { Destination::Fresh } else { Destination::Into(storage, layout) };
             return self.record(&Plan::new(program, to, self.adapter())?, std::slice::from_ref(storage));
         }
-        let fits = if counts { self.parts(program, storage, layout)? } else { Err(TooFar(layout.clone())) };
+        let fits = match counts {
+            true => self.parts(program, storage, layout)?,
+            false => Err(TooFar { layout: layout.clone(), most: MOST_ELEMENTS }),
+        };
         let (part, to, layout) = match fits {
             Ok(parts) => parts,
-            Err(TooFar(apart)) => return self.split(program, storage, layout, &apart),
+            Err(far) => return self.split(program, storage, layout, &far),
         };
         let plan = Plan::new(&part, Destination::Into(&to, &layout), self.adapter())?;
         self.record(&plan, &[to])
@@ -150,7 +156,8 @@ impl Gpu {
                 high - low
             };
             let wider = |a, b| if spread(b) > spread(a) { b } else { a };
-            return Ok(Err(TooFar(layouts.into_iter().fold(layout, wider).clone())));
+            let layout = layouts.into_iter().fold(layout, wider).clone();
+            return Ok(Err(TooFar { layout, most: ((limit - 2 * align) / bytes) as usize }));
         }
         let window = Window { buffer, start, size };
         let elements = (size / bytes) as usize;
@@ -162,17 +169,25 @@ impl Gpu {
         }))
     }
 
-    /// Halves a program along the axis on which a layout of it is spread most.
+    /// Halves a program along the axis on which a layout of it is spread most, or along one that is not
+    /// short where that is enough: channels are better computed together.
     fn split(
         self: &Arc<Self>,
         program: &Program,
         storage: &Storage,
         layout: &Layout,
-        apart: &Layout,
+        far: &TooFar,
     ) -> Result<()> {
         let shape = &program.shape;
-        let spread = |&axis: &usize| (shape[axis] - 1) * apart.strides()[axis].unsigned_abs();
-        let Some(axis) = (0..shape.rank()).filter(|&axis| shape[axis] > 1).max_by_key(spread) else {
+        let steps = |axis: usize, n: usize| (n - 1) * far.layout.strides()[axis].unsigned_abs();
+        let spread = |&axis: &usize| steps(axis, shape[axis]);
+        let all: usize = (0..shape.rank()).map(|axis| spread(&axis)).sum();
+        let enough = |&axis: &usize| {
+            shape[axis] > LANES && all - spread(&axis) + steps(axis, shape[axis].div_ceil(2)) < far.most
+        };
+        let axes = || (0..shape.rank()).filter(|&axis| shape[axis] > 1);
+        let Some(axis) = axes().filter(enough).max_by_key(spread).or_else(|| axes().max_by_key(spread))
+        else {
             bail!(
                 Limit,
                 "elements that meet in one result are further apart than {} bytes, which is what {} binds (max_storage_buffer_binding_size): copy an operand first",
