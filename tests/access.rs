@@ -42,12 +42,15 @@ fn view<T: Element>(
         12 => numbered([outer, rows, 2 * inner])?.slice_step(2, .., 2),
         13 => numbered([outer, 3 * rows, inner])?.slice_step(1, .., 3),
         14 => numbered([outer, rows, 2 * inner])?.slice_step(2, .., -2),
+        15 => numbered([outer, rows, 2 * inner])?.slice_step(2, 1.., 2),
+        16 => numbered([outer, rows, 3 * inner])?.slice_step(2, 2.., 3),
+        17 => numbered([outer, rows, 2 * inner + 6])?.slice_step(2, 6.., 2),
         // All next to each other, from anywhere on.
         _ => numbered([outer + 1, rows, inner])?.slice(0, 1..),
     }
 }
 
-const KINDS: usize = 16;
+const KINDS: usize = 19;
 
 fn check<T: Element>(
     device: &Device,

@@ -28,6 +28,7 @@ pub(crate) struct Gpu {
     name: String,
     failures: Arc<Failures>,
     blocks: u32,
+    pairs: bool,
     flushes: OnceLock<bool>,
     /// Whether functions are computed by the builtins.
     pub(super) fast: AtomicBool,
@@ -92,6 +93,10 @@ impl Gpu {
             true => 4,
             false => 1,
         };
+        // llvmpipe loads lane by lane, so a word of 64 bits is one load where two of 32 are two.
+        let pairs = software
+            && info.name.contains("llvmpipe")
+            && descriptor.required_features.contains(wgpu::Features::SHADER_INT64);
         let failures = Arc::new(Failures::default());
         let lost = failures.clone();
         device.set_device_lost_callback(move |reason, message| {
@@ -116,6 +121,7 @@ impl Gpu {
             name,
             failures,
             blocks,
+            pairs,
             flushes: OnceLock::new(),
             fast: AtomicBool::new(false),
         }))
@@ -149,6 +155,7 @@ impl Gpu {
             flushes: false,
             math: self.math(),
             blocks: self.blocks,
+            pairs: self.pairs,
         };
         let flushes = *self.flushes.get_or_init(|| {
             self.loses_the_least_float(known).unwrap_or_else(|error| {

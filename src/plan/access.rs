@@ -16,6 +16,8 @@ pub(crate) enum Access {
     /// Next to each other, and no vector begins where they do: two wide loads, of which four elements
     /// are taken.
     Shifted,
+    /// Every second or third element: the wide loads that they lie in, from element `first` of one on.
+    Stepped { step: u8, first: u8 },
     /// All the same element: one load.
     Splat,
     /// Next to each other along the axis before the innermost, and aligned: four wide loads serve
@@ -26,6 +28,18 @@ pub(crate) enum Access {
     Interleaved,
     /// Anywhere: a load per lane.
     Strided,
+}
+
+impl Access {
+    /// The vectors that an access of every second or third element takes four from.
+    pub(crate) fn vectors(self) -> u8 {
+        match self {
+            Access::Stepped { step, first } => {
+                (first.saturating_add(step.saturating_mul(LANES as u8 - 1))) / LANES as u8 + 1
+            }
+            _ => 1,
+        }
+    }
 }
 
 /// How an address follows an axis, as far as the text of a kernel depends on it.
@@ -150,6 +164,20 @@ pub(super) fn interleaved(collapsed: &Collapsed, operand: usize) -> bool {
         && outer.iter().all(|s| s % LANES as isize == 0)
 }
 
+/// The access by steps along the innermost axis, if fewer vectors hold four elements than there are.
+fn stepped(collapsed: &Collapsed, operand: usize, walk: Walk) -> Option<Access> {
+    let own = &collapsed.walks[operand];
+    let (&step, outer) = own.strides.split_last()?;
+    let regular = match walk {
+        Walk::Flat | Walk::Bands => dense(collapsed, operand, step),
+        Walk::Rows => outer.iter().all(|s| s % LANES as isize == 0),
+        Walk::Words { .. } => false,
+    };
+    let (step, first) = (u8::try_from(step).ok()?, (own.offset % LANES) as u8);
+    let access = Access::Stepped { step, first };
+    (regular && step > 1 && access.vectors() < LANES as u8).then_some(access)
+}
+
 /// How an operand is loaded. `tiles` says that invocations compute four rows each, and that the
 /// operand may be loaded for all of them at once.
 pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: bool, blocks: u32) -> Access {
@@ -176,7 +204,7 @@ pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: boo
             Access::Interleaved
         }
         Walk::Rows if tiles && linear_columns(collapsed, operand) => Access::Tile,
-        _ => Access::Strided,
+        _ => stepped(collapsed, operand, walk).unwrap_or(Access::Strided),
     }
 }
 

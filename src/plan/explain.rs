@@ -95,6 +95,7 @@ impl fmt::Display for Plan {
                 Access::Vector => "vector: one load of four",
                 Access::Backward => "backward: one load of four, turned around",
                 Access::Interleaved => "interleaved: as many loads of four as rows, for all of them",
+                Access::Stepped { .. } => "stepped: a few loads of four, of which four elements are taken",
                 Access::Shifted => "shifted: two loads of four, of which four elements are taken",
                 Access::Splat => "splat: one load for all lanes",
                 Access::Tile => "tile: four loads for four rows",

@@ -184,7 +184,7 @@ impl Kernel {
         match self.access(slot) {
             _ if matches!(self.walk, Walk::Words { .. }) => 1,
             Access::Strided | Access::Splat => 1,
-            Access::Vector | Access::Backward | Access::Shifted | Access::Tile | Access::Interleaved => LANES,
+            _ => LANES,
         }
     }
 }

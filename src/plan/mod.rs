@@ -81,6 +81,8 @@ pub(crate) struct Kernel {
     /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, so
     /// that the coordinates of the first tell those of the others by a carry.
     pub carries: bool,
+    /// Whether wide accesses are of words of 64 bits.
+    pub pairs: bool,
     /// Whether the adapter flushes subnormal results to zero.
     pub flushes: bool,
     pub math: Math,
@@ -122,6 +124,8 @@ pub(crate) struct Adapter {
     /// Vectors per invocation that pay off: 1 on a GPU, where neighbours should stay next to each
     /// other, more where starting an invocation costs as much as a few loads.
     pub blocks: u32,
+    /// Whether words of 64 bits are moved faster than twice as many of 32.
+    pub pairs: bool,
 }
 
 /// Where the result goes.
@@ -203,14 +207,8 @@ impl Plan {
                 Source::Index(_) => Place::Index,
                 source if reads_output(source) => Place::Output,
                 Source::Tensor(storage) => {
-                    let wide = matches!(
-                        load,
-                        Access::Vector
-                            | Access::Backward
-                            | Access::Shifted
-                            | Access::Tile
-                            | Access::Interleaved
-                    ) && input.dtype.packing() != Packing::Bytes;
+                    let wide = !matches!(load, Access::Splat | Access::Strided)
+                        && input.dtype.packing() != Packing::Bytes;
                     let binding = Binding { dtype: input.dtype, wide };
                     let known =
                         (0..bindings.len()).find(|&b| bindings[b] == binding && storages[b].same(storage));
@@ -225,7 +223,9 @@ impl Plan {
                 Place::Scalar => Access::Splat,
                 Place::Index if matches!(load, Access::Vector | Access::Backward) => Access::Strided,
                 Place::Output if store == Store::Words => Access::Vector,
-                Place::Index | Place::Output if matches!(load, Access::Interleaved | Access::Shifted) => {
+                Place::Index | Place::Output
+                    if matches!(load, Access::Interleaved | Access::Shifted | Access::Stepped { .. }) =>
+                {
                     Access::Strided
                 }
                 Place::Output
@@ -272,6 +272,7 @@ impl Plan {
             },
             fresh,
             carries: false,
+            pairs: adapter.pairs,
             flushes: adapter.flushes,
             math: adapter.math,
         };

@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Write};
 
-use super::types::{array, cast, compute, encode, narrow, packed};
+use super::types::{array, cast, compute, encode, narrow, pack, packed, unpack};
 use super::{prelude, workarounds};
 use crate::expr::{Op, Step, Value};
 use crate::plan::{Access, Field, Kernel, Operand, Place, Slot, Store, Stride, Walk};
@@ -61,18 +61,22 @@ fn declarations(kernel: &Kernel, zero: bool, text: &mut String) -> fmt::Result {
     }
     writeln!(text, "}}\n")?;
     writeln!(text, "@group(0) @binding(0) var<uniform> p: Params;")?;
-    let out = array(kernel.out, kernel.store != Store::Lanes);
+    let out = array(kernel.out, kernel.store != Store::Lanes, kernel.pairs);
     for i in 0..kernel.results.len() {
         let name = result(i);
         writeln!(text, "@group(0) @binding({}) var<storage, read_write> {name}: array<{out}>;", i + 1)?;
     }
     for (i, binding) in kernel.bindings.iter().enumerate() {
-        let element = array(binding.dtype, binding.wide);
+        let element = array(binding.dtype, binding.wide, kernel.pairs);
         let number = i + 1 + kernel.results.len();
         writeln!(text, "@group(0) @binding({number}) var<storage, read> in{i}: array<{element}>;")?;
     }
     writeln!(text)
 }
+
+/// Columns of a workgroup, all of them powers of two, from which on they fill the lanes of every
+/// driver that was seen.
+const NARROW: u32 = 16;
 
 /// Writes the body of a kernel. Names of what a block has for itself end with its number; what is the
 /// same for all blocks is written once.
@@ -102,9 +106,7 @@ fn shared(kernel: &Kernel) -> Vec<bool> {
 
 impl Emitter<'_> {
     fn main(&mut self) -> fmt::Result {
-        let [x, y] = self.kernel.workgroup;
-        writeln!(self.text, "@compute @workgroup_size({x}, {y})")?;
-        writeln!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{")?;
+        self.head()?;
         self.coordinates()?;
         let operands = self.kernel.operands.iter().enumerate();
         let (shared, own): (Vec<_>, Vec<_>) = operands.partition(|&(i, _)| self.is_shared(i as Value));
@@ -154,6 +156,22 @@ impl Emitter<'_> {
         writeln!(self.text, "}}")
     }
 
+    /// The entry point, and `id`, the place of the invocation in the grid. A workgroup of few columns
+    /// is folded by hand: drivers that run neighbours along x side by side would leave lanes idle.
+    fn head(&mut self) -> fmt::Result {
+        let [x, y] = self.kernel.workgroup;
+        if x >= NARROW || y == 1 {
+            writeln!(self.text, "@compute @workgroup_size({x}, {y})")?;
+            return writeln!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
+        }
+        let (column, row) = (format!("local & {}u", x - 1), format!("local >> {}u", x.ilog2()));
+        writeln!(self.text, "@compute @workgroup_size({})", x * y)?;
+        let group = "@builtin(workgroup_id) group: vec3<u32>";
+        writeln!(self.text, "fn main({group}, @builtin(local_invocation_index) local: u32) {{")?;
+        let (x, y) = (format!("group.x * {x}u + ({column})"), format!("group.y * {y}u + ({row})"));
+        writeln!(self.text, "    let id = vec3<u32>({x}, {y}, group.z);")
+    }
+
     /// Whether a value is the same in all blocks.
     fn is_shared(&self, value: Value) -> bool {
         self.shared[value as usize]
@@ -200,13 +218,11 @@ impl Emitter<'_> {
         }
         if self.kernel.store != Store::Lanes {
             let word = format!("{result}[{}]", self.vector(Slot::Out, block));
-            let value = match packed(dtype) {
-                Some((suffix, _)) if self.kernel.store == Store::Words => {
-                    format!("pack_{suffix}(select(unpack_{suffix}({word}), {value}, member))")
-                }
-                Some((suffix, _)) => format!("pack_{suffix}({value})"),
-                None => value,
-            };
+            if self.kernel.store == Store::Words {
+                value =
+                    format!("select({}, {value}, member)", unpack(dtype, self.kernel.pairs, word.clone()));
+            }
+            let value = pack(dtype, self.kernel.pairs, value);
             return writeln!(self.text, "    {word} = {value};");
         }
         let at = format!("at{}", self.suffix(block));

@@ -11,8 +11,8 @@ use crate::plan::{Adapter, Destination, Plan};
 use crate::{Device, Expr, Tensor};
 
 const ADAPTER: Adapter =
-    Adapter { groups: 65535, bindings: 8, flushes: false, math: Math::Precise, blocks: 1 };
-const LLVMPIPE: Adapter = Adapter { blocks: 8, ..ADAPTER };
+    Adapter { groups: 65535, bindings: 8, flushes: false, math: Math::Precise, blocks: 1, pairs: false };
+const LLVMPIPE: Adapter = Adapter { blocks: 8, pairs: true, ..ADAPTER };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
     kernel_on(ADAPTER, expr)
@@ -56,6 +56,7 @@ fn kernels_in_the_tree() {
         ("same_shape", kernel(&(&a + &b))),
         ("two_results", two_results(&(&a + &row).exp(), &(&a + &row).abs())),
         ("shifted_llvmpipe", kernel_on(LLVMPIPE, &(&flat + long.slice(0, 1..).unwrap()))),
+        ("stepped", kernel(&(&every_second + zeros::<f32, 2>([64, 128])))),
         ("odd_rows", kernel(&(zeros::<f32, 2>([63, 253]) + zeros::<f32, 1>([253])))),
         (
             "odd_rows_llvmpipe",

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::emit::{Emitter, slot};
-use super::types::{compute, decode, lanes, packed};
+use super::types::{compute, decode, lanes, packed, unpack};
 use crate::dtype::DType;
 use crate::plan::{Access, Operand, Place, Slot, Stride, Walk};
 
@@ -20,10 +20,7 @@ impl Emitter<'_> {
             let base = self.sum(&name, outer);
             for k in 0..kernel.blocks {
                 let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.blocks);
-                let vector = match packed(operand.dtype) {
-                    Some((suffix, _)) => format!("unpack_{suffix}({word})"),
-                    None => word,
-                };
+                let vector = unpack(operand.dtype, kernel.pairs, word);
                 writeln!(self.text, "    let t{i}_{k} = {vector};")?;
             }
         }
@@ -40,8 +37,9 @@ impl Emitter<'_> {
             let outer = (0..rows).filter_map(|axis| self.term(Slot::In(i), axis, 0));
             let base = self.sum(&name, outer.chain([format!("(c{rows}_0 >> 2u)")]));
             for c in "xyzw".chars() {
-                let at = format!("{base} + lane.{c} * p.{name}_stride{inner}");
-                writeln!(self.text, "    let t{i}_{c} = in{binding}[{at}];")?;
+                let word = format!("in{binding}[{base} + lane.{c} * p.{name}_stride{inner}]");
+                let vector = unpack(operand.dtype, kernel.pairs, word);
+                writeln!(self.text, "    let t{i}_{c} = {vector};")?;
             }
         }
         Ok(())
@@ -126,10 +124,7 @@ impl Emitter<'_> {
         let Place::Binding(binding) = operand.place else { return Err(fmt::Error) };
         let vector = |k: u32, at: &str| {
             let word = format!("in{binding}[p.{name}_offset + {at}]");
-            match packed(operand.dtype) {
-                Some((suffix, _)) => format!("    let w{i}_{k} = unpack_{suffix}({word});"),
-                None => format!("    let w{i}_{k} = {word};"),
-            }
+            format!("    let w{i}_{k} = {};", unpack(operand.dtype, self.kernel.pairs, word))
         };
         let flat = self.kernel.walk == Walk::Flat;
         let first = if flat { block } else { 2 * block };
@@ -146,6 +141,35 @@ impl Emitter<'_> {
         writeln!(self.text, "    let {half} = select({low}, {vector}({low}.zw, {high}.xy), {two});")?;
         let last = format!("select({high}.x, {high}.z, {two})");
         Ok(format!("select({half}, {vector}({half}.yzw, {last}), {one})"))
+    }
+
+    /// Loads the vectors that the elements of a stepped operand lie in, and takes those.
+    fn stepped(
+        &mut self,
+        i: usize,
+        operand: &Operand,
+        block: u32,
+        step: u8,
+        first: u8,
+    ) -> Result<String, fmt::Error> {
+        let Place::Binding(binding) = operand.place else { return Err(fmt::Error) };
+        let own = self.value(i as _, block);
+        let vector = match self.kernel.walk {
+            Walk::Rows => "id.x".into(),
+            _ => format!("i{}", self.suffix(block)),
+        };
+        let base = self.base(Slot::In(i), block, Some(format!("{vector} * {step}u")));
+        writeln!(self.text, "    let at_{own} = {base};")?;
+        for k in 0..operand.access.vectors() {
+            let word = unpack(operand.dtype, self.kernel.pairs, format!("in{binding}[at_{own} + {k}u]"));
+            writeln!(self.text, "    let w_{own}_{k} = {word};")?;
+        }
+        let element = |lane: u8| {
+            let at = usize::from(first + lane * step);
+            format!("w_{own}_{}.{}", at / 4, ["x", "y", "z", "w"][at % 4])
+        };
+        let vector = if packed(operand.dtype).is_some() { "vec4<u32>".into() } else { lanes(operand.dtype) };
+        Ok(format!("{vector}({})", [0, 1, 2, 3].map(element).join(", ")))
     }
 
     /// Loads an operand for a block.
@@ -178,6 +202,10 @@ impl Emitter<'_> {
                 let raw = format!("{vector}({})", [0, 1, 2, 3].map(element).join(", "));
                 if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
             }
+            (_, Access::Stepped { step, first }) => {
+                let raw = self.stepped(i, operand, block, step, first)?;
+                if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
+            }
             (_, Access::Shifted) => {
                 let raw = self.shifted(i, operand, block)?;
                 if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
@@ -190,13 +218,9 @@ impl Emitter<'_> {
                 let word = |at: &str| format!("{array}[{at}]");
                 let at = format!("at_{own}");
                 let raw = match (access, packed(dtype)) {
-                    (Access::Vector, None) => word(&self.vector(of, block)),
-                    (Access::Vector, Some((suffix, _))) => {
-                        format!("unpack_{suffix}({})", word(&self.vector(of, block)))
-                    }
-                    (Access::Backward, None) => format!("{}.wzyx", word(&self.vector(of, block))),
-                    (Access::Backward, Some((suffix, _))) => {
-                        format!("unpack_{suffix}({}).wzyx", word(&self.vector(of, block)))
+                    (Access::Vector | Access::Backward, _) => {
+                        let vector = unpack(dtype, self.kernel.pairs, word(&self.vector(of, block)));
+                        if access == Access::Backward { format!("{vector}.wzyx") } else { vector }
                     }
                     (Access::Splat, None) => {
                         format!("{}({})", lanes(dtype), word(&self.base(of, block, None)))

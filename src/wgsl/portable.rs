@@ -47,8 +47,10 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
             destinations.push(Destination::Into(storage, target.layout()));
         }
         for to in destinations {
-            for (flushes, math, blocks) in [(false, Math::Fast, 1), (true, Math::Precise, 8)] {
-                let adapter = Adapter { groups: 65535, bindings: 8, flushes, math, blocks };
+            for (flushes, math, blocks, pairs) in
+                [(false, Math::Fast, 1, false), (true, Math::Precise, 8, true)]
+            {
+                let adapter = Adapter { groups: 65535, bindings: 8, flushes, math, blocks, pairs };
                 let text = emit(&Plan::new(&program, to, adapter).unwrap().kernel);
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;

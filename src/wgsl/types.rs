@@ -21,13 +21,43 @@ pub(super) fn lanes(dtype: DType) -> String {
     format!("vec4<{}>", compute(dtype))
 }
 
-/// The element type of a binding's array. Wide, it holds what four lanes take.
-pub(super) fn array(dtype: DType, wide: bool) -> String {
+/// The element type of a binding's array. Wide, it holds what four lanes take; in `pairs`, as words of
+/// 64 bits where it would be more than one of 32.
+pub(super) fn array(dtype: DType, wide: bool, pairs: bool) -> String {
     match (dtype.packing(), wide) {
+        (Packing::Whole, true) if pairs && dtype.size() == 4 => "vec2<u64>".into(),
+        (Packing::Halves, true) if pairs => "u64".into(),
         (Packing::Whole, true) => lanes(dtype),
         (Packing::Whole, false) => compute(dtype).into(),
         (Packing::Halves, true) => "vec2<u32>".into(),
         (Packing::Halves, false) | (Packing::Bytes, _) => "u32".into(),
+    }
+}
+
+/// The vector of raw lanes that a wide element of an array holds: lanes that compute, or u32 of those
+/// that [`decode`] takes.
+pub(super) fn unpack(dtype: DType, pairs: bool, word: String) -> String {
+    match dtype.packing() {
+        Packing::Bytes => format!("unpack_u8({word})"),
+        Packing::Halves if pairs => format!("unpack_u16(split_u64({word}))"),
+        Packing::Halves => format!("unpack_u16({word})"),
+        Packing::Whole if pairs && dtype == DType::U32 => format!("unpack_u32({word})"),
+        Packing::Whole if pairs && dtype.size() == 4 => {
+            format!("bitcast<{}>(unpack_u32({word}))", lanes(dtype))
+        }
+        Packing::Whole => word,
+    }
+}
+
+/// The inverse of [`unpack`].
+pub(super) fn pack(dtype: DType, pairs: bool, value: String) -> String {
+    match dtype.packing() {
+        Packing::Bytes => format!("pack_u8({value})"),
+        Packing::Halves if pairs => format!("join_u64(pack_u16({value}))"),
+        Packing::Halves => format!("pack_u16({value})"),
+        Packing::Whole if pairs && dtype == DType::U32 => format!("pack_u32({value})"),
+        Packing::Whole if pairs && dtype.size() == 4 => format!("pack_u32(bitcast<vec4<u32>>({value}))"),
+        Packing::Whole => value,
     }
 }
 

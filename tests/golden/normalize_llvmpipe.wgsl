@@ -10,12 +10,16 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> result: array<vec2<u64>>;
 @group(0) @binding(2) var<storage, read> in0: array<u32>;
 @group(0) @binding(3) var<storage, read> in1: array<f32>;
 
 fn unpack_u8(word: u32) -> vec4<u32> {
     return (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
+}
+
+fn pack_u32(v: vec4<u32>) -> vec2<u64> {
+    return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
 }
 
 @compute @workgroup_size(256, 1)
@@ -44,7 +48,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v3_2 = vec4<f32>(v0_2);
     let v4_2 = v3_2 / v1;
     let v5_2 = v4_2 - v2_2;
-    result[c0_0 * p.out_stride0 + id.x] = v5_0;
-    result[c0_1 * p.out_stride0 + id.x] = v5_1;
-    result[c0_2 * p.out_stride0 + id.x] = v5_2;
+    result[c0_0 * p.out_stride0 + id.x] = pack_u32(bitcast<vec4<u32>>(v5_0));
+    result[c0_1 * p.out_stride0 + id.x] = pack_u32(bitcast<vec4<u32>>(v5_1));
+    result[c0_2 * p.out_stride0 + id.x] = pack_u32(bitcast<vec4<u32>>(v5_2));
 }

@@ -11,10 +11,20 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> result: array<vec2<u64>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
 @group(0) @binding(3) var<storage, read> in1: array<f32>;
 @group(0) @binding(4) var<storage, read> in2: array<f32>;
+
+fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
+    let low = vec2<u32>(words);
+    let high = vec2<u32>(words >> vec2<u32>(32u));
+    return vec4<u32>(low.x, high.x, low.y, high.y);
+}
+
+fn pack_u32(v: vec4<u32>) -> vec2<u64> {
+    return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
+}
 
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -58,28 +68,28 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let c0_7 = row_7;
     let at_v1 = p.x1_offset + c1;
     let v1 = vec4<f32>(in1[at_v1.x], in1[at_v1.y], in1[at_v1.z], in1[at_v1.w]);
-    let v0_0 = in0[i_0];
+    let v0_0 = bitcast<vec4<f32>>(unpack_u32(in0[i_0]));
     let at_v2_0 = p.x2_offset + c0_0 * p.x2_stride0;
     let v2_0 = vec4<f32>(in2[at_v2_0.x], in2[at_v2_0.y], in2[at_v2_0.z], in2[at_v2_0.w]);
-    let v0_1 = in0[i_1];
+    let v0_1 = bitcast<vec4<f32>>(unpack_u32(in0[i_1]));
     let at_v2_1 = p.x2_offset + c0_1 * p.x2_stride0;
     let v2_1 = vec4<f32>(in2[at_v2_1.x], in2[at_v2_1.y], in2[at_v2_1.z], in2[at_v2_1.w]);
-    let v0_2 = in0[i_2];
+    let v0_2 = bitcast<vec4<f32>>(unpack_u32(in0[i_2]));
     let at_v2_2 = p.x2_offset + c0_2 * p.x2_stride0;
     let v2_2 = vec4<f32>(in2[at_v2_2.x], in2[at_v2_2.y], in2[at_v2_2.z], in2[at_v2_2.w]);
-    let v0_3 = in0[i_3];
+    let v0_3 = bitcast<vec4<f32>>(unpack_u32(in0[i_3]));
     let at_v2_3 = p.x2_offset + c0_3 * p.x2_stride0;
     let v2_3 = vec4<f32>(in2[at_v2_3.x], in2[at_v2_3.y], in2[at_v2_3.z], in2[at_v2_3.w]);
-    let v0_4 = in0[i_4];
+    let v0_4 = bitcast<vec4<f32>>(unpack_u32(in0[i_4]));
     let at_v2_4 = p.x2_offset + c0_4 * p.x2_stride0;
     let v2_4 = vec4<f32>(in2[at_v2_4.x], in2[at_v2_4.y], in2[at_v2_4.z], in2[at_v2_4.w]);
-    let v0_5 = in0[i_5];
+    let v0_5 = bitcast<vec4<f32>>(unpack_u32(in0[i_5]));
     let at_v2_5 = p.x2_offset + c0_5 * p.x2_stride0;
     let v2_5 = vec4<f32>(in2[at_v2_5.x], in2[at_v2_5.y], in2[at_v2_5.z], in2[at_v2_5.w]);
-    let v0_6 = in0[i_6];
+    let v0_6 = bitcast<vec4<f32>>(unpack_u32(in0[i_6]));
     let at_v2_6 = p.x2_offset + c0_6 * p.x2_stride0;
     let v2_6 = vec4<f32>(in2[at_v2_6.x], in2[at_v2_6.y], in2[at_v2_6.z], in2[at_v2_6.w]);
-    let v0_7 = in0[i_7];
+    let v0_7 = bitcast<vec4<f32>>(unpack_u32(in0[i_7]));
     let at_v2_7 = p.x2_offset + c0_7 * p.x2_stride0;
     let v2_7 = vec4<f32>(in2[at_v2_7.x], in2[at_v2_7.y], in2[at_v2_7.z], in2[at_v2_7.w]);
     let v3_0 = v1 * v2_0;
@@ -98,12 +108,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v4_6 = v0_6 + v3_6;
     let v3_7 = v1 * v2_7;
     let v4_7 = v0_7 + v3_7;
-    result[i_0] = v4_0;
-    result[i_1] = v4_1;
-    result[i_2] = v4_2;
-    result[i_3] = v4_3;
-    result[i_4] = v4_4;
-    result[i_5] = v4_5;
-    result[i_6] = v4_6;
-    result[i_7] = v4_7;
+    result[i_0] = pack_u32(bitcast<vec4<u32>>(v4_0));
+    result[i_1] = pack_u32(bitcast<vec4<u32>>(v4_1));
+    result[i_2] = pack_u32(bitcast<vec4<u32>>(v4_2));
+    result[i_3] = pack_u32(bitcast<vec4<u32>>(v4_3));
+    result[i_4] = pack_u32(bitcast<vec4<u32>>(v4_4));
+    result[i_5] = pack_u32(bitcast<vec4<u32>>(v4_5));
+    result[i_6] = pack_u32(bitcast<vec4<u32>>(v4_6));
+    result[i_7] = pack_u32(bitcast<vec4<u32>>(v4_7));
 }

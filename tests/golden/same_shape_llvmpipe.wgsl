@@ -4,9 +4,19 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read_write> result: array<vec2<u64>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
+@group(0) @binding(3) var<storage, read> in1: array<vec2<u64>>;
+
+fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
+    let low = vec2<u32>(words);
+    let high = vec2<u32>(words >> vec2<u32>(32u));
+    return vec4<u32>(low.x, high.x, low.y, high.y);
+}
+
+fn pack_u32(v: vec4<u32>) -> vec2<u64> {
+    return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
+}
 
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -15,20 +25,20 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i_1 = min(i_0 + 1u, p.vectors - 1u);
     let i_2 = min(i_0 + 2u, p.vectors - 1u);
     let i_3 = min(i_0 + 3u, p.vectors - 1u);
-    let v0_0 = in0[i_0];
-    let v1_0 = in1[i_0];
-    let v0_1 = in0[i_1];
-    let v1_1 = in1[i_1];
-    let v0_2 = in0[i_2];
-    let v1_2 = in1[i_2];
-    let v0_3 = in0[i_3];
-    let v1_3 = in1[i_3];
+    let v0_0 = bitcast<vec4<f32>>(unpack_u32(in0[i_0]));
+    let v1_0 = bitcast<vec4<f32>>(unpack_u32(in1[i_0]));
+    let v0_1 = bitcast<vec4<f32>>(unpack_u32(in0[i_1]));
+    let v1_1 = bitcast<vec4<f32>>(unpack_u32(in1[i_1]));
+    let v0_2 = bitcast<vec4<f32>>(unpack_u32(in0[i_2]));
+    let v1_2 = bitcast<vec4<f32>>(unpack_u32(in1[i_2]));
+    let v0_3 = bitcast<vec4<f32>>(unpack_u32(in0[i_3]));
+    let v1_3 = bitcast<vec4<f32>>(unpack_u32(in1[i_3]));
     let v2_0 = v0_0 + v1_0;
     let v2_1 = v0_1 + v1_1;
     let v2_2 = v0_2 + v1_2;
     let v2_3 = v0_3 + v1_3;
-    result[i_0] = v2_0;
-    result[i_1] = v2_1;
-    result[i_2] = v2_2;
-    result[i_3] = v2_3;
+    result[i_0] = pack_u32(bitcast<vec4<u32>>(v2_0));
+    result[i_1] = pack_u32(bitcast<vec4<u32>>(v2_1));
+    result[i_2] = pack_u32(bitcast<vec4<u32>>(v2_2));
+    result[i_3] = pack_u32(bitcast<vec4<u32>>(v2_3));
 }

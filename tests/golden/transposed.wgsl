@@ -13,8 +13,9 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<f32>;
 
-@compute @workgroup_size(4, 64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let id = vec3<u32>(group.x * 4u + (local & 3u), group.y * 64u + (local >> 2u), group.z);
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
     if (first >= p.len1 || c0 >= p.len0) { return; }
