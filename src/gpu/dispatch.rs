@@ -42,8 +42,11 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
-    pub(super) fn encode(&self, pass: &mut wgpu::ComputePass<'_>) {
-        pass.set_pipeline(&self.pipeline);
+    /// Encodes it after one with the pipeline `set`.
+    pub(super) fn encode(&self, pass: &mut wgpu::ComputePass<'_>, set: Option<&wgpu::ComputePipeline>) {
+        if set != Some(&self.pipeline) {
+            pass.set_pipeline(&self.pipeline);
+        }
         pass.set_bind_group(0, &self.bind_group, &[self.offset]);
         let [x, y, z] = self.groups;
         pass.dispatch_workgroups(x, y, z);
@@ -95,7 +98,13 @@ impl Recorder {
                 pending.push(profile::encode(gpu, &mut encoder, dispatches));
             }
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            self.dispatches.drain(..).for_each(|dispatch| dispatch.encode(&mut pass));
+            let mut set = None;
+            for dispatch in &self.dispatches {
+                dispatch.encode(&mut pass, set);
+                set = Some(&dispatch.pipeline);
+            }
+            drop(pass);
+            self.dispatches.clear();
         }
         self.uniforms.clear();
         self.result_bytes = 0;

@@ -35,7 +35,7 @@ pub(super) fn encode(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, dispatches: 
                 end_of_pass_write_index: Some(2 * i + 1),
             }),
         });
-        dispatch.encode(&mut pass);
+        dispatch.encode(&mut pass, None);
         names.push(dispatch.name.unwrap_or_default());
     }
     let size = u64::from(count) * STAMP;
