@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::kernels::{self, PART};
 use super::load::Reader;
+use super::pairs::{self, Loop};
 use crate::expr::{Input, Program, Source, Value};
 
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
@@ -66,6 +67,7 @@ struct Job<'a> {
     program: &'a Program,
     from: &'a [From<'a>],
     readers: Vec<Reader>,
+    loops: Vec<Loop>,
     registers: Vec<usize>,
     register_count: usize,
     /// Bytes of an element of each value.
@@ -81,7 +83,8 @@ struct Job<'a> {
 
 /// Runs a program over all of its elements, in row-major order, into `out`.
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
-    let (registers, register_count) = assign_registers(program);
+    let loops = pairs::loops(program);
+    let (registers, register_count) = assign_registers(program, &loops);
     let readers: Vec<Reader> = program.inputs.iter().map(|input| Reader::new(&input.layout)).collect();
     let is_turned =
         |(reader, from): (&Reader, &From<'_>)| matches!(from, From::Bytes(_)) && reader.is_turned();
@@ -100,8 +103,19 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let block = row.div_ceil(row.div_ceil(BLOCK)).min(count);
     let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
     let chunk = elements * program.dtype.size();
-    let job =
-        Job { program, from, readers, registers, register_count, sizes, block, row, chunk: elements, turned };
+    let job = Job {
+        program,
+        from,
+        readers,
+        loops,
+        registers,
+        register_count,
+        sizes,
+        block,
+        row,
+        chunk: elements,
+        turned,
+    };
     // In a task of the caller's own pool, splitting would let this thread pick up another task
     // while it holds locks of storages.
     let pool = if rayon::current_thread_index().is_some() { None } else { pool() };
@@ -129,24 +143,24 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
     POOL.get_or_init(|| build().map_err(|e| log::warn!("the CPU path runs on one thread: {e}")).ok()).as_ref()
 }
 
-/// Gives each value a register, reusing those whose value is not read any more.
-fn assign_registers(program: &Program) -> (Vec<usize>, usize) {
+/// Gives each value of a loop a register, reusing those whose value is not read any more.
+fn assign_registers(program: &Program, loops: &[Loop]) -> (Vec<usize>, usize) {
     let inputs = program.inputs.len();
     let values = inputs + program.steps.len();
     let mut last_use = vec![0; values];
-    for (i, step) in program.steps.iter().enumerate() {
-        step.args.iter().for_each(|&arg| last_use[arg as usize] = i);
+    for (i, own) in loops.iter().enumerate() {
+        own.args.iter().for_each(|&arg| last_use[arg as usize] = i);
     }
     last_use[program.results[0] as usize] = usize::MAX;
-    let mut registers: Vec<usize> = (0..inputs).collect();
+    let mut registers: Vec<usize> = (0..values).collect();
     let mut free: Vec<usize> = Vec::new();
     let mut count = inputs;
-    for (i, step) in program.steps.iter().enumerate() {
-        registers.push(free.pop().unwrap_or_else(|| {
+    for (i, own) in loops.iter().enumerate() {
+        registers[inputs + own.step] = free.pop().unwrap_or_else(|| {
             count += 1;
             count - 1
-        }));
-        let mut done: Vec<Value> = step.args.to_vec();
+        });
+        let mut done: Vec<Value> = own.args.to_vec();
         done.sort_unstable();
         done.dedup();
         // Inputs keep their registers: what fills one may serve the next block too.
@@ -247,23 +261,24 @@ impl Job<'_> {
             scratch.places[i] = place;
             scratch.lengths[i] = if equal { length.min(PART) } else { length };
         }
-        for (i, step) in program.steps.iter().enumerate() {
-            let value = program.inputs.len() + i;
+        for own in &self.loops {
+            let value = program.inputs.len() + own.step;
             let target = self.registers[value];
             // Taken out, so that the others can be read.
             let mut register = std::mem::take(&mut scratch.registers[target]);
             let last = value as Value == program.results[0];
-            let count = step.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
+            let count = own.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
             scratch.lengths[value] = count;
             {
                 let mut args: [&[u8]; 3] = [&[]; 3];
-                for (slot, &arg) in args.iter_mut().zip(&step.args) {
+                for (slot, &arg) in args.iter_mut().zip(&own.args) {
                     *slot = self.value(arg, scratch);
                 }
-                let args = &args[..step.args.len()];
-                match last {
-                    true => kernels::run(step, args, out),
-                    false => kernels::run(step, args, register.bytes_mut(count * self.sizes[value])),
+                let args = &args[..own.args.len()];
+                let out = if last { &mut *out } else { register.bytes_mut(count * self.sizes[value]) };
+                match own.pair(program) {
+                    Some((first, second, swapped)) => pairs::run(first.op, second.op, swapped, args, out),
+                    None => kernels::run(&program.steps[own.step], args, out),
                 }
             }
             scratch.registers[target] = register;

@@ -9,7 +9,7 @@ use crate::dtype::{DType, bf16, f16};
 use crate::expr::{Op, Step, for_each_op};
 
 /// How a type lies in a block, and what it computes as.
-trait Lane {
+pub(super) trait Lane {
     type Memory: Pod;
     type Value: Copy;
     fn get(memory: Self::Memory) -> Self::Value;
@@ -126,7 +126,7 @@ macro_rules! maps {
             }
         }
 
-        fn $map<$($t: Lane,)+ R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn($($t::Value),+) -> R::Value) {
+        pub(super) fn $map<$($t: Lane,)+ R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn($($t::Value),+) -> R::Value) {
             let out: &mut [R::Memory] = bytemuck::cast_slice_mut(out);
             $(let $arg = Parts::new(args[$i], out);)+
             pulp::Arch::new().dispatch($loop::<$($t,)+ R, _> { $($arg,)+ out, f });

@@ -6,6 +6,7 @@ mod kernels;
 mod load;
 mod math;
 mod memory;
+mod pairs;
 mod single;
 
 use std::fmt::Write;
