@@ -16,6 +16,10 @@ use crate::expr::{Input, Program, Source, Value};
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
 const BLOCK: usize = 2048;
 
+/// The same for programs of few loops, whose time is the memory's: more elements share what a block costs.
+const LONG_BLOCK: usize = 8192;
+const FEW_LOOPS: usize = 3;
+
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
 const CHUNK: usize = 16 * BLOCK;
 
@@ -100,7 +104,10 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
         (None, None) => CHUNK,
     };
     let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
-    let block = row.div_ceil(row.div_ceil(BLOCK)).min(count);
+    // What is read where it is written is copied first, which stays in the first-level cache.
+    let copies = from.iter().any(|from| matches!(from, From::Output));
+    let most = if loops.len() <= FEW_LOOPS && !copies { LONG_BLOCK } else { BLOCK };
+    let block = row.div_ceil(row.div_ceil(most)).min(count);
     let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
     let chunk = elements * program.dtype.size();
     let job = Job {
