@@ -253,8 +253,17 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn profile<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(T, Vec<KernelTime>)> {
+        /// Ends the timing where `work` panics.
+        struct Ending<'a>(&'a dyn Backend);
+        impl Drop for Ending<'_> {
+            fn drop(&mut self) {
+                let _ = self.0.end_profile();
+            }
+        }
         self.0.begin_profile()?;
+        let ending = Ending(&*self.0);
         let done = work();
+        std::mem::forget(ending);
         let times = self.0.end_profile()?;
         Ok((done?, times))
     }

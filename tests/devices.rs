@@ -195,6 +195,21 @@ fn tensors_larger_than_a_binding() {
         let element = |i: usize| (i % rows * columns + i / rows + 1) as i32;
         let at = [0, 1, count / 2 - 1, count / 2, count - 2, count - 1];
         assert_eq!(ends(&turned), at.map(element), "{}", device.name());
+        drop(turned);
+        // Channels come apart, but not their rows: the same kernel for all parts, which warming up compiles.
+        let pixels = x.slice(0, ..39_996_000).unwrap().reshape([3333, 4000, 3]).unwrap();
+        let channels = pixels.permute([2, 0, 1]).unwrap() + 1;
+        channels.warm_up(device).unwrap();
+        let known = device.kernels().len();
+        let explained = channels.explain(device).unwrap().to_string();
+        let told = channels.eval().unwrap().reshape([-1]).unwrap();
+        assert_eq!(device.kernels().len(), known, "{}", device.name());
+        let apart = explained.contains("each for a part of the result");
+        assert!(apart || explained.contains("runs: 1 kernel of"), "{explained}");
+        let count = 39_996_000;
+        let element = |i: usize| (i % 13_332_000 * 3 + i / 13_332_000 + 1) as i32;
+        assert_eq!(ends(&told), [0, 1, count / 2 - 1, count / 2, count - 2, count - 1].map(element));
+        drop(told);
         // Windows that begin alike and end apart.
         let part = x.slice(0, 8..30_000_008).unwrap();
         let sum = (part.slice(0, ..1).unwrap() + &part).eval().unwrap();

@@ -16,7 +16,7 @@ use crate::error::{ErrorKind, Result, bail};
 use crate::expr::{Backend, HostBytes, Input, KernelTime, Math, Memory, Program, Reading, Source, Storage};
 use crate::layout::Layout;
 use crate::plan::hoist::{self, Part};
-use crate::plan::{Destination, Plan};
+use crate::plan::{self, Destination, Plan};
 use crate::wgsl;
 
 /// Kernels after which a recording is submitted: on a GPU, so that it does not idle while the host
@@ -231,7 +231,7 @@ impl Gpu {
     }
 
     /// A storage for the result of a program.
-    fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
+    pub(super) fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
         let bytes = program.byte_size()?;
         Ok(Storage::new(self.clone(), bytes / program.dtype.size(), self.allocate(bytes)?))
     }
@@ -340,7 +340,7 @@ impl Backend for Gpu {
                 self.clone().prepare(part)?;
                 self.result(part)
             })?;
-            self.pipeline(&Plan::new(&program, Destination::Fresh, self.adapter())?.kernel)?;
+            self.plans(&program)?.iter().try_for_each(|plan| self.pipeline(&plan.kernel).map(drop))?;
         }
         self.check()
     }
@@ -352,15 +352,15 @@ impl Backend for Gpu {
         }
         let mut text = String::new();
         let rest = self.hoist(program, |part| {
-            let plan = Plan::new(part, Destination::Fresh, self.adapter())?;
-            text += &format!("first, as it has fewer elements:\n{}{plan}then:\n", part.describe());
+            let told = plan::tell(&self.plans(part)?);
+            text += &format!("first, as it has fewer elements:\n{}{told}then:\n", part.describe());
             self.result(part)
         })?;
         if let Cow::Owned(rest) = &rest {
             text += &rest.describe();
         }
-        let plan = Plan::new(&rest, Destination::Fresh, self.adapter())?;
-        Ok((text + &plan.to_string(), Some(wgsl::emit(&plan.kernel))))
+        let plans = self.plans(&rest)?;
+        Ok((text + &plan::tell(&plans), plans.first().map(|plan| wgsl::emit(&plan.kernel))))
     }
 
     fn cache_pipelines(&self, directory: &Path) -> Result<bool> {

@@ -67,12 +67,41 @@ impl Gpu {
         layout: &Layout,
         fresh: bool,
     ) -> Result<()> {
+        self.parts_to(program, storage, layout, fresh, &mut |plan, to| {
+            self.record(plan, std::slice::from_ref(to))
+        })
+    }
+
+    /// The plans of a program for a new storage.
+    pub(super) fn plans(self: &Arc<Self>, program: &Program) -> Result<Vec<Plan>> {
+        if !self.is_large(program)? {
+            return Ok(vec![Plan::new(program, Destination::Fresh, self.adapter())?]);
+        }
+        let mut plans = Vec::new();
+        let layout = Layout::contiguous(&program.shape)?;
+        self.parts_to(program, &self.result(program)?, &layout, true, &mut |plan, _| {
+            plans.push(plan.clone());
+            Ok(())
+        })?;
+        Ok(plans)
+    }
+
+    /// Calls `each` with the plans of a program and with what they write to: one where all storages can
+    /// be bound.
+    fn parts_to(
+        self: &Arc<Self>,
+        program: &Program,
+        storage: &Storage,
+        layout: &Layout,
+        fresh: bool,
+        each: &mut dyn FnMut(&Plan, &Storage) -> Result<()>,
+    ) -> Result<()> {
         let counts = counts(program);
         let inputs = program.tensors().any(|(storage, _)| self.exceeds_a_binding(storage));
         let large = inputs || self.exceeds_a_binding(storage);
         if counts && !large {
             let to = if fresh { Destination::Fresh } else { Destination::Into(storage, layout) };
-            return self.record(&Plan::new(program, to, self.adapter())?, std::slice::from_ref(storage));
+            return each(&Plan::new(program, to, self.adapter())?, storage);
         }
         let fits = match counts {
             true => self.parts(program, storage, layout)?,
@@ -80,10 +109,9 @@ impl Gpu {
         };
         let (part, to, layout) = match fits {
             Ok(parts) => parts,
-            Err(far) => return self.split(program, storage, layout, &far),
+            Err(far) => return self.split(program, storage, layout, &far, each),
         };
-        let plan = Plan::new(&part, Destination::Into(&to, &layout), self.adapter())?;
-        self.record(&plan, &[to])
+        each(&Plan::new(&part, Destination::Into(&to, &layout), self.adapter())?, &to)
     }
 
     /// The program over windows of its storages, if all of them can be bound.
@@ -177,6 +205,7 @@ impl Gpu {
         storage: &Storage,
         layout: &Layout,
         far: &TooFar,
+        each: &mut dyn FnMut(&Plan, &Storage) -> Result<()>,
     ) -> Result<()> {
         let shape = &program.shape;
         let steps = |axis: usize, n: usize| (n - 1) * far.layout.strides()[axis].unsigned_abs();
@@ -198,7 +227,7 @@ impl Gpu {
         let (axis, length) = (axis as isize, shape[axis] as isize);
         [0..length / 2, length / 2..length].into_iter().try_for_each(|range| {
             let part = layout.slice(axis, range.clone(), 1)?;
-            self.run(&program.slice(axis, range)?, storage, &part, false)
+            self.parts_to(&program.slice(axis, range)?, storage, &part, false, each)
         })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::{Access, LANES, Place, Plan, Store, Walk};
 use crate::dtype::{DType, bf16, f16};
-use crate::expr::{Input, Program, Source, Value};
+use crate::expr::{Input, Program, Source};
 
 /// Longest expression that is written out; above it only the number of steps is told.
 const LONGEST: usize = 160;
@@ -80,6 +80,18 @@ fn leaf(i: usize, input: &Input) -> String {
     }
 }
 
+/// Plans that compute a program together: the first of them, and what runs.
+pub(crate) fn tell(plans: &[Plan]) -> String {
+    let Some(first) = plans.first() else { return String::new() };
+    let steps = first.kernel.steps.len();
+    match plans.len() {
+        1 => format!("{first}runs: 1 kernel of {steps} steps\n"),
+        n => format!(
+            "{first}runs: {n} kernels of {steps} steps, the first as above, each for a part of the result: a storage is larger than a binding (max_storage_buffer_binding_size)\n"
+        ),
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kernel = &self.kernel;
@@ -126,8 +138,6 @@ impl fmt::Display for Plan {
             f,
             "grid: {walk}; workgroups {gx} x {gy} x {gz} of {x} x {y} invocations, {} x {LANES} elements each",
             kernel.blocks
-        )?;
-        let steps: Value = kernel.steps.len() as Value;
-        writeln!(f, "runs: 1 kernel of {steps} steps")
+        )
     }
 }

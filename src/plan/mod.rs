@@ -13,6 +13,7 @@ mod grid;
 pub(crate) mod hoist;
 
 pub(crate) use access::{Access, Packing, Store, Stride};
+pub(crate) use explain::tell;
 pub(crate) use fields::{Field, Slot};
 pub(crate) use grid::{LANES, Walk};
 
