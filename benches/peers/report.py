@@ -98,22 +98,22 @@ def main():
     for line in open(lines):
         row = json.loads(line)
         if row["case"] == "same":
-            gbps = 12 * row["side"] ** 2 / row["median_ns"]
-            sizes.setdefault(row["system"], {}).setdefault(row["side"] ** 2, []).append(gbps)
+            gbps = [12 * row["side"] ** 2 / ns for ns in row["ns"]]
+            sizes.setdefault(row["system"], {}).setdefault(row["side"] ** 2, []).extend(gbps)
         if row["side"] != 4096:
             continue
-        all_of.setdefault(row["case"], {}).setdefault(row["system"], []).append(row["median_ns"] / 1e6)
+        all_of.setdefault(row["case"], {}).setdefault(row["system"], []).extend(ns / 1e6 for ns in row["ns"])
     times = {case: {s: statistics.median(v) for s, v in of.items()} for case, of in all_of.items()}
     date = datetime.date.today().isoformat()
     name = f"{date}-peers-{re.sub('[^a-z0-9]+', '-', adapter.lower())}"
     text = f"# {date}, beside peers\n\n{os.cpu_count()} cores of {processor()}; adapter {adapter}. {versions()}.\n"
-    text += "`scripts/bench-peers`: milliseconds, 4096 x 4096 f32, medians of rounds in turns. NumPy, PyTorch and ndarray\nwrite to memory that is there already; Burn fuses.\n\n"
+    text += "`scripts/bench-peers`: milliseconds, 4096 x 4096 f32, medians of rounds in turns. NumPy, PyTorch and ndarray\nwrite to memory that is there already; Burn fuses. Ratios to Burn and ndarray are medians of those of each round, as a\nlent machine's speed changes between rounds; NumPy's rounds are another process's, and its ratio is that of medians.\n\n"
     text += "| case | " + " | ".join(s for s, _ in SYSTEMS) + " | wgpu to burn | cpu to ndarray | cpu to numpy |\n"
     text += "|---" * (len(SYSTEMS) + 4) + "|\n"
     product, count = 1.0, 0
     for case, of in times.items():
-        ratio = lambda a, b: of[a] / of[b] if a in of and b in of else float("nan")
-        ratios = [ratio("zerostride wgpu", "burn wgpu"), ratio("zerostride cpu", "ndarray rayon"), ratio("zerostride cpu", "numpy out=")]
+        in_turn = lambda a, b: statistics.median(x / y for x, y in zip(all_of[case][a], all_of[case][b]))
+        ratios = [in_turn("zerostride wgpu", "burn wgpu"), in_turn("zerostride cpu", "ndarray rayon"), of["zerostride cpu"] / of["numpy out="]]
         product, count = product * ratios[0], count + 1
         cells = [f"{of[s]:.2f}" if s in of else "-" for s, _ in SYSTEMS]
         text += f"| {case} | " + " | ".join(cells + [f"{r:.2f}" for r in ratios]) + " |\n"

@@ -1,5 +1,5 @@
 //! The same cases by this crate and by its peers in Rust, in one process and interleaved: one JSON
-//! object a line with `case`, `system` and `median_ns`.
+//! object a line with `case`, `system`, `side`, and `ns` of each round.
 //!
 //! Every run ends when its result is there: wgpu's devices are waited for, and of a fused result one
 //! element is read, as a result that is dropped may never be computed.
@@ -213,10 +213,10 @@ fn main() -> Result<(), Failure> {
                 times.push(start.elapsed());
             }
         }
-        for (system, _, mut times) in systems {
-            times.sort_unstable();
-            let median = times[times.len() / 2].as_nanos() as u64;
-            println!("{}", serde_json::json!({ "case": case.name, "system": system, "side": options.side, "median_ns": median }));
+        for (system, _, times) in systems {
+            let times: Vec<u64> = times.iter().map(|time| time.as_nanos() as u64).collect();
+            let (case, side) = (case.name, options.side);
+            println!("{}", serde_json::json!({ "case": case, "system": system, "side": side, "ns": times }));
         }
     }
     Ok(())
