@@ -187,19 +187,17 @@ struct Register {
 }
 
 impl Register {
-    /// For `count` elements of the largest type.
-    fn new(count: usize) -> Self {
-        let words = vec![0; count + 7];
-        let bytes: &[u8] = cast(&words);
-        let start = bytes.as_ptr().align_offset(64);
-        Register { start: if start < 64 { start } else { 0 }, words, splat: None }
-    }
-
     fn bytes(&self, count: usize) -> &[u8] {
         &cast(&self.words)[self.start..self.start + count]
     }
 
+    /// Takes memory when it is first used: most values are read where they are, or written to the result.
     fn bytes_mut(&mut self, count: usize) -> &mut [u8] {
+        if self.start + count > 8 * self.words.len() {
+            self.words = vec![0; count.div_ceil(8) + 8];
+            let start = cast::<_, u8>(&self.words).as_ptr().align_offset(64);
+            self.start = if start < 64 { start } else { 0 };
+        }
         &mut cast_mut(&mut self.words)[self.start..self.start + count]
     }
 }
@@ -232,7 +230,7 @@ impl Job<'_> {
             if turned { vec![0; (self.chunk * input.dtype.size()).div_ceil(8)] } else { Vec::new() }
         });
         Scratch {
-            registers: (0..self.register_count).map(|_| Register::new(self.block)).collect(),
+            registers: (0..self.register_count).map(|_| Register::default()).collect(),
             turned: words.collect(),
             start: 0,
             places: vec![Place::Register; self.program.inputs.len()],

@@ -205,6 +205,8 @@ fn main() -> Result<(), Failure> {
             ("candle cpu", candle(&case)?, Vec::new()),
         ];
         for _ in 0..options.rounds {
+            // There and back, so that none always comes after the same one.
+            systems.reverse();
             for (_, run, times) in &mut systems {
                 // What ran before leaves threads asleep and caches full of its own: each follows itself.
                 run()?;
