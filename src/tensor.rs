@@ -248,7 +248,8 @@ for_each_view!(views);
 /// Consumers.
 impl<T: Element> Expr<T> {
     /// Runs the expression as one kernel on the device of its tensors, into a new row-major
-    /// tensor; a costly part over fewer elements, as `exp` of a row, may get a kernel of its own. The call returns when the work is recorded; reading the result waits for it.
+    /// tensor; a costly part over fewer elements, as `exp` of a row, may get a kernel of its own. The call
+    /// returns when the work is recorded; reading the result waits for it.
     ///
     /// # Errors
     /// The first mistake that was made while building; tensors of different devices, or none at

@@ -94,17 +94,17 @@ pub(super) struct Loop {
 /// The loops of a program, in which a step is joined to the one that reads it where that pays.
 pub(super) fn loops(program: &Program) -> Vec<Loop> {
     let inputs = program.inputs.len();
-    let uses = |value: Value| {
-        let read = program.steps.iter().flat_map(|step| &step.args).filter(|&&arg| arg == value).count();
-        read + program.results.iter().filter(|&&result| result == value).count()
-    };
+    let mut uses = vec![0; inputs + program.steps.len()];
+    let read = program.steps.iter().flat_map(|step| &step.args);
+    read.chain(&program.results).for_each(|&value| uses[value as usize] += 1);
     let mut loops: Vec<Option<Loop>> = Vec::with_capacity(program.steps.len());
     for (i, step) in program.steps.iter().enumerate() {
         let joins = |&position: &usize| {
             let arg = step.args[position];
             let before = (arg as usize).checked_sub(inputs)?;
             let single = loops[before].as_ref().is_some_and(|known| known.first.is_none());
-            let joined = single && is_cheap(step) && is_cheap(&program.steps[before]) && uses(arg) == 1;
+            let joined =
+                single && is_cheap(step) && is_cheap(&program.steps[before]) && uses[arg as usize] == 1;
             joined.then_some((before, position == 1))
         };
         let first = (0..step.args.len()).find_map(|position| joins(&position));

@@ -88,15 +88,14 @@ impl Gpu {
         };
         // Measured: on a processor starting an invocation costs as much as a few loads. llvmpipe gains
         // by eight rows per invocation, SwiftShader runs out of registers.
-        let blocks = match software {
-            true if info.name.contains("llvmpipe") => 8,
-            true => 4,
-            false => 1,
-        };
         // llvmpipe loads lane by lane, so a word of 64 bits is one load where two of 32 are two.
-        let pairs = software
-            && info.name.contains("llvmpipe")
-            && descriptor.required_features.contains(wgpu::Features::SHADER_INT64);
+        let (blocks, pairs) = match software {
+            true if info.name.contains("llvmpipe") => {
+                (8, descriptor.required_features.contains(wgpu::Features::SHADER_INT64))
+            }
+            true => (4, false),
+            false => (1, false),
+        };
         let failures = Arc::new(Failures::default());
         let lost = failures.clone();
         device.set_device_lost_callback(move |reason, message| {

@@ -31,12 +31,10 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// The vectors that an access of every second or third element takes four from.
+    /// The vectors that four elements lie in.
     pub(crate) fn vectors(self) -> u8 {
         match self {
-            Access::Stepped { step, first } => {
-                (first.saturating_add(step.saturating_mul(LANES as u8 - 1))) / LANES as u8 + 1
-            }
+            Access::Stepped { step, first } => (first + step * (LANES as u8 - 1)) / LANES as u8 + 1,
             _ => 1,
         }
     }
@@ -173,9 +171,9 @@ fn stepped(collapsed: &Collapsed, operand: usize, walk: Walk) -> Option<Access> 
         Walk::Rows => outer.iter().all(|s| s % LANES as isize == 0),
         Walk::Words { .. } => false,
     };
-    let (step, first) = (u8::try_from(step).ok()?, (own.offset % LANES) as u8);
-    let access = Access::Stepped { step, first };
-    (regular && step > 1 && access.vectors() < LANES as u8).then_some(access)
+    let few = (2..LANES as isize).contains(&step);
+    let access = Access::Stepped { step: step as u8, first: (own.offset % LANES) as u8 };
+    (regular && few && access.vectors() < LANES as u8).then_some(access)
 }
 
 /// How an operand is loaded. `tiles` says that invocations compute four rows each, and that the

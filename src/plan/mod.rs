@@ -222,18 +222,13 @@ impl Plan {
             };
             let access = match place {
                 Place::Scalar => Access::Splat,
-                Place::Index if matches!(load, Access::Vector | Access::Backward) => Access::Strided,
                 Place::Output if store == Store::Words => Access::Vector,
-                Place::Index | Place::Output
-                    if matches!(load, Access::Interleaved | Access::Shifted | Access::Stepped { .. }) =>
-                {
-                    Access::Strided
-                }
                 Place::Output
-                    if matches!(load, Access::Vector | Access::Backward) && store != Store::Vector =>
+                    if store == Store::Vector && matches!(load, Access::Vector | Access::Backward) =>
                 {
-                    Access::Strided
+                    load
                 }
+                Place::Index | Place::Output if load != Access::Splat => Access::Strided,
                 _ => load,
             };
             let strides = match place {

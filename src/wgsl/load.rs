@@ -3,9 +3,19 @@
 use std::fmt::{self, Write};
 
 use super::emit::{Emitter, slot};
-use super::types::{compute, decode, lanes, packed, unpack};
+use super::types::{compute, decode, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
 use crate::plan::{Access, Operand, Place, Slot, Stride, Walk};
+
+/// Four elements, `step` apart from element `first` on, of the vectors whose names are `prefix` and a
+/// number.
+fn every(dtype: DType, prefix: &str, step: u32, first: u32) -> String {
+    let element = |lane: u32| {
+        let at = first + lane * step;
+        format!("{prefix}{}.{}", at / 4, ["x", "y", "z", "w"][at as usize % 4])
+    };
+    format!("{}({})", raw_lanes(dtype), [0, 1, 2, 3].map(element).join(", "))
+}
 
 impl Emitter<'_> {
     /// Loads of four pixels for all of their channels: `t0_0` has the first four elements.
@@ -88,13 +98,17 @@ impl Emitter<'_> {
         self.sum(&name, (0..rows).filter_map(|axis| self.term(of, axis, block)).chain(more))
     }
 
+    /// The number of a block's vector along its walk.
+    fn index(&self, block: u32) -> String {
+        if self.kernel.walk == Walk::Rows { "id.x".into() } else { format!("i{}", self.suffix(block)) }
+    }
+
     /// The address of a block's vector, for accesses whose uniform words count vectors.
     pub(super) fn vector(&self, of: Slot, block: u32) -> String {
-        let i = match self.kernel.walk {
-            Walk::Flat | Walk::Bands => format!("i{}", self.suffix(block)),
-            Walk::Rows => "id.x".into(),
-            Walk::Words { .. } => return "first >> 2u".into(),
-        };
+        if matches!(self.kernel.walk, Walk::Words { .. }) {
+            return "first >> 2u".into();
+        }
+        let i = self.index(block);
         match of {
             Slot::In(operand) if self.kernel.operands[operand].access == Access::Backward => {
                 format!("{} - {i}", self.base(of, block, None))
@@ -135,7 +149,7 @@ impl Emitter<'_> {
         let next = if flat { block + 1 } else { 1 };
         writeln!(self.text, "{}", vector(first + 1, &format!("{at} + {next}u")))?;
         let (low, high) = (format!("w{i}_{first}"), format!("w{i}_{}", first + 1));
-        let vector = if packed(operand.dtype).is_some() { "vec4<u32>".into() } else { lanes(operand.dtype) };
+        let vector = raw_lanes(operand.dtype);
         let [one, two] = [1, 2].map(|bit| format!("(p.{name}_rest & {bit}u) != 0u"));
         let half = format!("h{i}_{block}");
         writeln!(self.text, "    let {half} = select({low}, {vector}({low}.zw, {high}.xy), {two});")?;
@@ -154,22 +168,13 @@ impl Emitter<'_> {
     ) -> Result<String, fmt::Error> {
         let Place::Binding(binding) = operand.place else { return Err(fmt::Error) };
         let own = self.value(i as _, block);
-        let vector = match self.kernel.walk {
-            Walk::Rows => "id.x".into(),
-            _ => format!("i{}", self.suffix(block)),
-        };
-        let base = self.base(Slot::In(i), block, Some(format!("{vector} * {step}u")));
+        let base = self.base(Slot::In(i), block, Some(format!("{} * {step}u", self.index(block))));
         writeln!(self.text, "    let at_{own} = {base};")?;
         for k in 0..operand.access.vectors() {
             let word = unpack(operand.dtype, self.kernel.pairs, format!("in{binding}[at_{own} + {k}u]"));
             writeln!(self.text, "    let w_{own}_{k} = {word};")?;
         }
-        let element = |lane: u8| {
-            let at = usize::from(first + lane * step);
-            format!("w_{own}_{}.{}", at / 4, ["x", "y", "z", "w"][at % 4])
-        };
-        let vector = if packed(operand.dtype).is_some() { "vec4<u32>".into() } else { lanes(operand.dtype) };
-        Ok(format!("{vector}({})", [0, 1, 2, 3].map(element).join(", ")))
+        Ok(every(operand.dtype, &format!("w_{own}_"), step.into(), first.into()))
     }
 
     /// Loads an operand for a block.
@@ -194,21 +199,15 @@ impl Emitter<'_> {
                 format!("{}({})", lanes(dtype), ['x', 'y', 'z', 'w'].map(column).join(", "))
             }
             (_, Access::Interleaved) => {
-                let element = |lane: u32| {
-                    let at = lane * self.kernel.blocks + block;
-                    format!("t{i}_{}.{}", at / 4, ["x", "y", "z", "w"][at as usize % 4])
-                };
-                let vector = if packed(dtype).is_some() { "vec4<u32>".into() } else { lanes(dtype) };
-                let raw = format!("{vector}({})", [0, 1, 2, 3].map(element).join(", "));
-                if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
+                decode(dtype, every(dtype, &format!("t{i}_"), self.kernel.blocks, block))
             }
             (_, Access::Stepped { step, first }) => {
                 let raw = self.stepped(i, operand, block, step, first)?;
-                if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
+                decode(dtype, raw)
             }
             (_, Access::Shifted) => {
                 let raw = self.shifted(i, operand, block)?;
-                if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
+                decode(dtype, raw)
             }
             (place, access) => {
                 let array = match place {
@@ -243,7 +242,7 @@ impl Emitter<'_> {
                         format!("{vector}({each})")
                     }
                 };
-                if packed(dtype).is_some() { decode(dtype, raw) } else { raw }
+                decode(dtype, raw)
             }
         };
         writeln!(self.text, "    let {own} = {value};")

@@ -21,6 +21,11 @@ pub(super) fn lanes(dtype: DType) -> String {
     format!("vec4<{}>", compute(dtype))
 }
 
+/// The four-lane type of raw elements, as [`decode`] takes them: those of packed types are u32.
+pub(super) fn raw_lanes(dtype: DType) -> String {
+    if packed(dtype).is_some() { "vec4<u32>".into() } else { lanes(dtype) }
+}
+
 /// The element type of a binding's array. Wide, it holds what four lanes take; in `pairs`, as words of
 /// 64 bits where it would be more than one of 32.
 pub(super) fn array(dtype: DType, wide: bool, pairs: bool) -> String {
@@ -61,7 +66,8 @@ pub(super) fn pack(dtype: DType, pairs: bool, value: String) -> String {
     }
 }
 
-/// `raw`, elements of a packed type in the low bits of u32 lanes, as lanes that compute.
+/// `raw`, elements of a packed type in the low bits of u32 lanes, as lanes that compute; other types
+/// as they are.
 pub(super) fn decode(dtype: DType, raw: String) -> String {
     match dtype {
         DType::I8 => format!("sign_extend({raw}, 24u)"),
