@@ -8,9 +8,11 @@ use std::sync::OnceLock;
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use rayon::prelude::*;
 
-use super::kernels::{self, PART};
+use super::kernels::PART;
 use super::load::Reader;
 use super::pairs::{self, Loop};
+use super::registers::{self, Register};
+use super::stream::{self, Stream};
 use crate::expr::{Input, Program, Source, Value};
 
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
@@ -83,12 +85,14 @@ struct Job<'a> {
     chunk: usize,
     /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
     turned: Vec<bool>,
+    /// Whether results are stored past the cache.
+    streams: bool,
 }
 
 /// Runs a program over all of its elements, in row-major order, into `out`.
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let loops = pairs::loops(program);
-    let (registers, register_count) = assign_registers(program, &loops);
+    let (registers, register_count) = registers::assign(program, &loops);
     let readers: Vec<Reader> = program.inputs.iter().map(|input| Reader::new(&input.layout)).collect();
     let is_turned =
         |(reader, from): (&Reader, &From<'_>)| matches!(from, From::Bytes(_)) && reader.is_turned();
@@ -122,6 +126,8 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
         row,
         chunk: elements,
         turned,
+        // What was copied to be read is in the cache already.
+        streams: !copies && stream::pays(out.len()),
     };
     // In a task of the caller's own pool, splitting would let this thread pick up another task
     // while it holds locks of storages.
@@ -148,58 +154,6 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
         rayon::ThreadPoolBuilder::new().thread_name(name).build()
     };
     POOL.get_or_init(|| build().map_err(|e| log::warn!("the CPU path runs on one thread: {e}")).ok()).as_ref()
-}
-
-/// Gives each value of a loop a register, reusing those whose value is not read any more.
-fn assign_registers(program: &Program, loops: &[Loop]) -> (Vec<usize>, usize) {
-    let inputs = program.inputs.len();
-    let values = inputs + program.steps.len();
-    let mut last_use = vec![0; values];
-    for (i, own) in loops.iter().enumerate() {
-        own.args.iter().for_each(|&arg| last_use[arg as usize] = i);
-    }
-    last_use[program.results[0] as usize] = usize::MAX;
-    let mut registers: Vec<usize> = (0..values).collect();
-    let mut free: Vec<usize> = Vec::new();
-    let mut count = inputs;
-    for (i, own) in loops.iter().enumerate() {
-        registers[inputs + own.step] = free.pop().unwrap_or_else(|| {
-            count += 1;
-            count - 1
-        });
-        let mut done: Vec<Value> = own.args.to_vec();
-        done.sort_unstable();
-        done.dedup();
-        // Inputs keep their registers: what fills one may serve the next block too.
-        let dead = done.iter().map(|&arg| arg as usize).filter(|&arg| arg >= inputs && last_use[arg] == i);
-        free.extend(dead.map(|arg| registers[arg]));
-    }
-    (registers, count)
-}
-
-/// A block of elements of any type, from a cache line's start on.
-#[derive(Default)]
-struct Register {
-    words: Vec<u64>,
-    start: usize,
-    /// The address of the one element that fills it.
-    splat: Option<usize>,
-}
-
-impl Register {
-    fn bytes(&self, count: usize) -> &[u8] {
-        &cast(&self.words)[self.start..self.start + count]
-    }
-
-    /// Takes memory when it is first used: most values are read where they are, or written to the result.
-    fn bytes_mut(&mut self, count: usize) -> &mut [u8] {
-        if self.start + count > 8 * self.words.len() {
-            self.words = vec![0; count.div_ceil(8) + 8];
-            let start = cast::<_, u8>(&self.words).as_ptr().align_offset(64);
-            self.start = if start < 64 { start } else { 0 };
-        }
-        &mut cast_mut(&mut self.words)[self.start..self.start + count]
-    }
 }
 
 /// Where the elements of an input lie as a block needs them: the first byte.
@@ -250,16 +204,26 @@ impl Job<'_> {
             with_memory!(element, |M| self.readers[i].gather_rows::<M>(cast(bytes), start, cast_mut(to)));
         }
         let mut at = start;
-        for row in out.chunks_mut(self.row * size) {
-            for out in row.chunks_mut(self.block * size) {
-                let length = out.len() / size;
-                self.block(at, length, out, scratch);
-                at += length;
+        let mut blocks = |stream: Option<&Stream>| {
+            for row in out.chunks_mut(self.row * size) {
+                for out in row.chunks_mut(self.block * size) {
+                    let length = out.len() / size;
+                    self.block(at, length, out, stream, scratch);
+                    at += length;
+                }
             }
-        }
+        };
+        if self.streams { stream::scope(|stream| blocks(Some(stream))) } else { blocks(None) }
     }
 
-    fn block(&self, start: usize, length: usize, out: &mut [u8], scratch: &mut Scratch) {
+    fn block(
+        &self,
+        start: usize,
+        length: usize,
+        out: &mut [u8],
+        stream: Option<&Stream>,
+        scratch: &mut Scratch,
+    ) {
         let program = self.program;
         for (i, input) in program.inputs.iter().enumerate() {
             let (place, equal) = self.place(i, input, start, length, scratch, out);
@@ -280,10 +244,10 @@ impl Job<'_> {
                     *slot = self.value(arg, scratch);
                 }
                 let args = &args[..own.args.len()];
-                let out = if last { &mut *out } else { register.bytes_mut(count * self.sizes[value]) };
-                match own.pair(program) {
-                    Some((first, second, swapped)) => pairs::run(first.op, second.op, swapped, args, out),
-                    None => kernels::run(&program.steps[own.step], args, out),
+                match stream {
+                    Some(stream) if last => self.stream(own, args, &mut register, stream, out),
+                    _ if last => own.run(program, args, out),
+                    _ => own.run(program, args, register.bytes_mut(count * self.sizes[value])),
                 }
             }
             scratch.registers[target] = register;
@@ -292,7 +256,34 @@ impl Job<'_> {
             }
         }
         let result = self.value(program.results[0], scratch);
-        out.chunks_mut(result.len()).for_each(|out| out.copy_from_slice(&result[..out.len()]));
+        for out in out.chunks_mut(result.len()) {
+            let result = &result[..out.len()];
+            match stream {
+                Some(stream) => stream.copy(result, out),
+                None => out.copy_from_slice(result),
+            }
+        }
+    }
+
+    /// Runs the last loop of a block, whose elements are stored past the cache: a part at a time, as
+    /// loads go on only beside few such stores.
+    fn stream(&self, own: &Loop, args: &[&[u8]], register: &mut Register, stream: &Stream, out: &mut [u8]) {
+        let size = self.program.dtype.size();
+        let block = out.len() / size;
+        let mut start = 0;
+        for out in out.chunks_mut(PART * size) {
+            let length = out.len() / size;
+            let mut parts: [&[u8]; 3] = [&[]; 3];
+            for ((part, arg), &value) in parts.iter_mut().zip(args).zip(&own.args) {
+                let size = self.sizes[value as usize];
+                let start = if arg.len() == block * size { start } else { 0 };
+                *part = &arg[start * size..(start + length) * size];
+            }
+            let part = register.bytes_mut(out.len());
+            own.run(self.program, &parts[..args.len()], part);
+            stream.copy(part, out);
+            start += length;
+        }
     }
 
     fn value<'s>(&'s self, value: Value, scratch: &'s Scratch) -> &'s [u8] {

@@ -7,7 +7,9 @@ mod load;
 mod math;
 mod memory;
 mod pairs;
+mod registers;
 mod single;
+mod stream;
 
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use smallvec::SmallVec;
 
-use super::kernels::map3;
+use super::kernels::{self, map3};
 use crate::dtype::DType;
 use crate::expr::{Op, Program, Step, Value, for_each_op};
 
@@ -121,15 +121,12 @@ pub(super) fn loops(program: &Program) -> Vec<Loop> {
 }
 
 impl Loop {
-    /// The steps of a loop of two, and whether the value of the first is the second's second operand.
-    pub(super) fn pair<'a>(&self, program: &'a Program) -> Option<(&'a Step, &'a Step, bool)> {
-        self.first.map(|(first, second)| (&program.steps[first], &program.steps[self.step], second))
+    /// Runs the loop over a block: every argument has as many elements as `out`, or a part of equal ones.
+    pub(super) fn run(&self, program: &Program, args: &[&[u8]], out: &mut [u8]) {
+        let step = &program.steps[self.step];
+        let Some((first, swapped)) = self.first else { return kernels::run(step, args, out) };
+        let _ = with_cheap!(program.steps[first].op, |F| run_second::<F>(step.op, swapped, args, out));
     }
-}
-
-/// Runs two steps over a block; `swapped` says that what the first gives is the second operand.
-pub(super) fn run(first: Op, second: Op, swapped: bool, args: &[&[u8]], out: &mut [u8]) {
-    let _ = with_cheap!(first, |F| run_second::<F>(second, swapped, args, out));
 }
 
 fn run_second<F: Cheap>(second: Op, swapped: bool, args: &[&[u8]], out: &mut [u8]) {

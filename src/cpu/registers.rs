@@ -1,0 +1,58 @@
+//! Registers of the CPU path: blocks for the values of a program, as few as are needed at once.
+
+use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
+
+use super::pairs::Loop;
+use crate::expr::{Program, Value};
+
+/// Gives each value of a loop a register, reusing those whose value is not read any more.
+pub(super) fn assign(program: &Program, loops: &[Loop]) -> (Vec<usize>, usize) {
+    let inputs = program.inputs.len();
+    let values = inputs + program.steps.len();
+    let mut last_use = vec![0; values];
+    for (i, own) in loops.iter().enumerate() {
+        own.args.iter().for_each(|&arg| last_use[arg as usize] = i);
+    }
+    last_use[program.results[0] as usize] = usize::MAX;
+    let mut registers: Vec<usize> = (0..values).collect();
+    let mut free: Vec<usize> = Vec::new();
+    let mut count = inputs;
+    for (i, own) in loops.iter().enumerate() {
+        registers[inputs + own.step] = free.pop().unwrap_or_else(|| {
+            count += 1;
+            count - 1
+        });
+        let mut done: Vec<Value> = own.args.to_vec();
+        done.sort_unstable();
+        done.dedup();
+        // Inputs keep their registers: what fills one may serve the next block too.
+        let dead = done.iter().map(|&arg| arg as usize).filter(|&arg| arg >= inputs && last_use[arg] == i);
+        free.extend(dead.map(|arg| registers[arg]));
+    }
+    (registers, count)
+}
+
+/// A block of elements of any type, from a cache line's start on.
+#[derive(Default)]
+pub(super) struct Register {
+    words: Vec<u64>,
+    start: usize,
+    /// The address of the one element that fills it.
+    pub splat: Option<usize>,
+}
+
+impl Register {
+    pub(super) fn bytes(&self, count: usize) -> &[u8] {
+        &cast(&self.words)[self.start..self.start + count]
+    }
+
+    /// Takes memory when it is first used: most values are read where they are, or written to the result.
+    pub(super) fn bytes_mut(&mut self, count: usize) -> &mut [u8] {
+        if self.start + count > 8 * self.words.len() {
+            self.words = vec![0; count.div_ceil(8) + 8];
+            let start = cast::<_, u8>(&self.words).as_ptr().align_offset(64);
+            self.start = if start < 64 { start } else { 0 };
+        }
+        &mut cast_mut(&mut self.words)[self.start..self.start + count]
+    }
+}

@@ -1,0 +1,82 @@
+//! Stores past the cache, for results that no cache holds: an ordinary store reads the line that it
+//! changes first, so it moves twice the bytes.
+
+use std::marker::PhantomData;
+
+/// Bytes from which a result leaves the cache before it is read again: with as many of an operand
+/// it fills a cache of 32 MiB.
+const LARGEST_CACHED: usize = 16 << 20;
+
+/// Whether a result of so many bytes is stored past the cache.
+pub(super) fn pays(bytes: usize) -> bool {
+    cfg!(target_arch = "x86_64") && bytes >= LARGEST_CACHED
+}
+
+/// Stores of one thread, which the others see at the end of the [`scope`] that lent it.
+pub(super) struct Stream(PhantomData<*const ()>);
+
+/// Runs what stores past the cache. What it stores to is not read before it returns.
+pub(super) fn scope<R>(run: impl FnOnce(&Stream) -> R) -> R {
+    // Ordered when dropped, so that a panic ends in no other way.
+    struct Order;
+
+    impl Drop for Order {
+        fn drop(&mut self) {
+            order();
+        }
+    }
+
+    let _order = Order;
+    run(&Stream(PhantomData))
+}
+
+impl Stream {
+    /// Copies to memory of the same length.
+    pub(super) fn copy(&self, from: &[u8], to: &mut [u8]) {
+        const LINE: usize = 64;
+        let head = to.as_ptr().align_offset(LINE).min(to.len());
+        let (first, from) = from.split_at(head);
+        let (to_first, to) = to.split_at_mut(head);
+        let (from, last) = from.as_chunks::<LINE>();
+        let (to, to_last) = to.as_chunks_mut::<LINE>();
+        to_first.copy_from_slice(first);
+        from.iter().zip(to).for_each(|(from, to)| store(from, to));
+        to_last.copy_from_slice(last);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod machine {
+    #![allow(unsafe_code)]
+
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+
+    /// Stores a line, to where lines begin.
+    pub(super) fn store(from: &[u8; 64], to: &mut [u8; 64]) {
+        let (from, to) = (from.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
+        debug_assert!(to.is_aligned());
+        for i in 0..4 {
+            // SAFETY: both are four words of 16 bytes, `to` is aligned to them, and its elements
+            // are this thread's alone. No one reads them before `order`: a scope ends with it, and
+            // what is stored to is borrowed until then by the chunk that the scope computes.
+            unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
+        }
+    }
+
+    /// Lets other threads see the stores of this one before what it does next.
+    pub(super) fn order() {
+        // SAFETY: a fence has no operands, and every processor of this architecture has it.
+        unsafe { _mm_sfence() };
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod machine {
+    pub(super) fn store(from: &[u8; 64], to: &mut [u8; 64]) {
+        *to = *from;
+    }
+
+    pub(super) fn order() {}
+}
+
+use machine::{order, store};

@@ -1,0 +1,67 @@
+//! Results that no cache holds are, on the CPU path, what their rows are one by one: it stores them past
+//! the cache.
+
+use zerostride::{Device, Element, Expr, Result, Tensor, f16};
+
+/// Bytes from which a result is large.
+const LARGE: usize = 16 << 20;
+
+/// Columns: rows neither begin where a cache line does nor end with a part of a block.
+const COLUMNS: usize = 4099;
+
+fn values(count: usize) -> Vec<f32> {
+    (0..count).map(|i| ((i * 7919) % 10_007) as f32 / 64.0 - 40.0).collect()
+}
+
+/// Evaluates `f` of operands whole, and of slices of a few rows, which are not large.
+fn check<T: Element + PartialEq>(name: &str, f: impl Fn(&[Tensor<f32>]) -> Result<Expr<T>>) {
+    let device = Device::cpu();
+    let rows = LARGE / size_of::<T>() / COLUMNS + 1;
+    let operands = [
+        device.upload(&values(rows * COLUMNS), [rows, COLUMNS]).unwrap(),
+        device.upload(&values(COLUMNS), [1, COLUMNS]).unwrap().broadcast_to([rows, COLUMNS]).unwrap(),
+        device.upload(&values(rows), [rows, 1]).unwrap().broadcast_to([rows, COLUMNS]).unwrap(),
+    ];
+    let whole = f(&operands).unwrap().to_vec().unwrap();
+    assert!(size_of_val(&whole[..]) >= LARGE);
+    for (i, part) in whole.chunks(61 * COLUMNS).enumerate() {
+        let first = (i * 61) as isize;
+        let range = first..first + (part.len() / COLUMNS) as isize;
+        let slices = operands.each_ref().map(|operand| operand.slice(0, range.clone()).unwrap());
+        assert!(f(&slices).unwrap().to_vec().unwrap() == part, "{name}, rows {range:?}");
+    }
+}
+
+#[test]
+fn large_results_are_as_their_rows() {
+    check("sum", |x| Ok(&x[0] + &x[1]));
+    check("pair", |x| Ok((&x[0] - &x[2]) * &x[1]));
+    check("one loop of three operands", |x| Ok(x[0].gt(&x[1]).select(&x[2], &x[0])));
+    check("one element a row", |x| Ok(&x[2] + 1.0));
+    check("one element", |x| Ok(x[0].expr() * 0.0 + 1.5));
+    check("no step", |x| Ok(x[1].expr()));
+    check("many steps", |x| Ok(((&x[0] + &x[1]).abs().sqrt() * &x[2] - 1.0).relu() / 3.0));
+    check("reversed", |x| Ok(&x[0].flip(1)? + &x[1]));
+    check("step", |x| Ok(&x[0].flip(1)? * &x[0]));
+}
+
+#[test]
+fn large_results_of_other_types_are_as_their_rows() {
+    check::<f16>("f16", |x| Ok((&x[0] + &x[1]).cast()));
+    check::<u8>("u8", |x| Ok((&x[0] * &x[1]).cast()));
+    check::<bool>("bool", |x| Ok(x[0].lt(&x[2])));
+    check::<f64>("f64", |x| Ok(x[0].cast::<f64>() * x[1].cast()));
+}
+
+/// Neighbours of a part of a storage stay as they are.
+#[test]
+fn large_assignments_end_where_they_should() {
+    let device = Device::cpu();
+    let count = LARGE / 4;
+    let whole = device.zeros::<f32>([count + 6]).unwrap();
+    let x = device.upload(&values(count), [count]).unwrap();
+    whole.slice(0, 3..-3).unwrap().assign(&x + 1000.0).unwrap();
+    let got = whole.to_vec().unwrap();
+    assert_eq!((&got[..3], &got[count + 3..]), (&[0.0; 3][..], &[0.0; 3][..]));
+    assert!(got[3..count + 3].iter().zip(values(count)).all(|(a, b)| *a == b + 1000.0));
+}
