@@ -65,3 +65,27 @@ fn large_assignments_end_where_they_should() {
     assert_eq!((&got[..3], &got[count + 3..]), (&[0.0; 3][..], &[0.0; 3][..]));
     assert!(got[3..count + 3].iter().zip(values(count)).all(|(a, b)| *a == b + 1000.0));
 }
+
+/// Operands whose rows lie across memory, of every size of element: squares, parts of squares, and batches.
+#[test]
+fn turned_operands_are_read_where_they_lie() {
+    fn check<T: Element + PartialEq>(batch: usize, rows: usize, columns: usize) {
+        let device = Device::cpu();
+        let count = batch * rows * columns;
+        let x = device.upload(&values(count), [batch, columns, rows]).unwrap().cast::<T>().eval().unwrap();
+        let elements = x.to_vec().unwrap();
+        let turned = x.transpose(1, 2).unwrap();
+        let got = turned.expr().to_vec().unwrap();
+        let at = |i: usize| {
+            let (plane, r, c) = (i / (rows * columns), i / columns % rows, i % columns);
+            elements[(plane * columns + c) * rows + r]
+        };
+        assert!(got.iter().enumerate().all(|(i, &x)| x == at(i)), "{batch} x {rows} x {columns} {}", T::DTYPE);
+    }
+    for (batch, rows, columns) in [(1, 256, 512), (1, 301, 1027), (3, 65, 70), (1, 5, 40_000), (2, 130, 17)] {
+        check::<u8>(batch, rows, columns);
+        check::<u16>(batch, rows, columns);
+        check::<f32>(batch, rows, columns);
+        check::<f64>(batch, rows, columns);
+    }
+}

@@ -8,11 +8,11 @@ use std::sync::OnceLock;
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use rayon::prelude::*;
 
+use super::cache::{self, LINE, Stream};
 use super::kernels::PART;
 use super::load::Reader;
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
-use super::stream::{self, Stream};
 use crate::expr::{Input, Program, Source, Value};
 
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
@@ -25,8 +25,8 @@ const FEW_LOOPS: usize = 3;
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
 const CHUNK: usize = 16 * BLOCK;
 
-/// The same where operands are turned: as many rows as a cache line has words, if so many fit in a
-/// second-level cache.
+/// The same where operands are turned: as many rows as four cache lines have elements, if so many fit
+/// in a second-level cache.
 const TURNED_CHUNK: usize = 8 * CHUNK;
 
 /// Rows whose blocks begin with them, so that what stretches along a row, or across rows, is found
@@ -96,14 +96,15 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let readers: Vec<Reader> = program.inputs.iter().map(|input| Reader::new(&input.layout)).collect();
     let is_turned =
         |(reader, from): (&Reader, &From<'_>)| matches!(from, From::Bytes(_)) && reader.is_turned();
-    let turned_row = readers.iter().zip(from).find(|&pair| is_turned(pair)).map(|(reader, _)| reader.row());
-    let turned_row = turned_row.filter(|row| (1..=TURNED_CHUNK).contains(row));
+    let first_turned = readers.iter().zip(from).position(is_turned);
+    let turned_row = first_turned.map(|i| readers[i].row()).filter(|row| (1..=TURNED_CHUNK).contains(row));
+    let line = first_turned.map_or(1, |i| LINE / program.inputs[i].dtype.size());
     let is_gathered = |pair: (&Reader, &From<'_>)| is_turned(pair) && Some(pair.0.row()) == turned_row;
     let turned = readers.iter().zip(from).map(is_gathered).collect();
     let count = out.len() / program.dtype.size();
     let row = readers.iter().map(Reader::row).min().filter(|row| LONG_ROW.contains(row) && *row < count);
     let elements = match (turned_row, row) {
-        (Some(row), _) => row * (CHUNK / row).max((TURNED_CHUNK / row).min(16)),
+        (Some(row), _) => row * (CHUNK / row).max((TURNED_CHUNK / row).min(4 * line)),
         (None, Some(row)) => row * (CHUNK / row),
         (None, None) => CHUNK,
     };
@@ -127,7 +128,7 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
         chunk: elements,
         turned,
         // What was copied to be read is in the cache already.
-        streams: !copies && stream::pays(out.len()),
+        streams: !copies && cache::streams(out.len()),
     };
     // In a task of the caller's own pool, splitting would let this thread pick up another task
     // while it holds locks of storages.
@@ -201,7 +202,10 @@ impl Job<'_> {
             let to: &mut [u8] = cast_mut(&mut scratch.turned[i]);
             let element = self.program.inputs[i].dtype.size();
             let to = &mut to[..out.len() / size * element];
-            with_memory!(element, |M| self.readers[i].gather_rows::<M>(cast(bytes), start, cast_mut(to)));
+            with_memory!(element, |M| {
+                const SIDE: usize = LINE / size_of::<M>();
+                self.readers[i].gather_rows::<M, SIDE>(cast(bytes), start, cast_mut(to));
+            });
         }
         let mut at = start;
         let mut blocks = |stream: Option<&Stream>| {
@@ -213,7 +217,7 @@ impl Job<'_> {
                 }
             }
         };
-        if self.streams { stream::scope(|stream| blocks(Some(stream))) } else { blocks(None) }
+        if self.streams { cache::scope(|stream| blocks(Some(stream))) } else { blocks(None) }
     }
 
     fn block(

@@ -3,28 +3,29 @@
 
 use bytemuck::Pod;
 
+use super::cache::prefetch;
 use crate::layout::Layout;
 
-/// Side of the squares that are turned around: a cache line of words.
-const SQUARE: usize = 16;
-
-/// Writes rows of `row` elements each: `rows[r * row + c] = source[r + c * stride]`.
-fn turn<M: Pod>(source: &[M], stride: isize, rows: &mut [M], row: usize) {
-    let mut square = [M::zeroed(); SQUARE * SQUARE];
-    let count = rows.len() / row;
-    for top in (0..count).step_by(SQUARE) {
-        let height = SQUARE.min(count - top);
-        for left in (0..row).step_by(SQUARE) {
-            let width = SQUARE.min(row - left);
-            for c in 0..width {
-                let at = top + (left + c) * stride as usize;
-                for (r, &element) in source[at..at + height].iter().enumerate() {
-                    square[r * SQUARE + c] = element;
+/// Writes rows of `row` elements each: `rows[r * row + c] = source[r + c * stride]`. Squares are turned
+/// around in cache, whose `SIDE` is a cache line; the next ones are on their way meanwhile, as their
+/// lines lie too far apart to be guessed.
+fn turn<M: Pod, const SIDE: usize>(source: &[M], stride: usize, rows: &mut [M], row: usize) {
+    let mut square = [[M::zeroed(); SIDE]; SIDE];
+    for left in (0..row).step_by(SIDE) {
+        let width = SIDE.min(row - left);
+        for (k, rows) in rows.chunks_mut(SIDE * row).enumerate() {
+            let height = rows.len() / row;
+            let lines = (left..left + width).map(|c| k * SIDE + c * stride);
+            let next = lines.clone().map(|at| at + SIDE * stride);
+            // Both ends: a side need not begin where a line does.
+            next.flat_map(|at| [source.get(at), source.get(at + height - 1)]).flatten().for_each(prefetch);
+            for (c, at) in lines.enumerate() {
+                for (square, &element) in square.iter_mut().zip(&source[at..at + height]) {
+                    square[c] = element;
                 }
             }
-            for r in 0..height {
-                let at = (top + r) * row + left;
-                rows[at..at + width].copy_from_slice(&square[r * SQUARE..r * SQUARE + width]);
+            for (row, square) in rows.chunks_mut(row).zip(&square) {
+                row[left..left + width].copy_from_slice(&square[..width]);
             }
         }
     }
@@ -103,9 +104,9 @@ impl Reader {
         self.walk.shape().last().copied().unwrap_or(1)
     }
 
-    /// [`gather`](Self::gather) of a turned layout, from the start of a row on: squares of it are
-    /// turned around in cache.
-    pub(super) fn gather_rows<M: Pod>(&self, source: &[M], start: usize, out: &mut [M]) {
+    /// [`gather`](Self::gather) of a turned layout, from the start of a row on, by squares whose `SIDE`
+    /// is a cache line.
+    pub(super) fn gather_rows<M: Pod, const SIDE: usize>(&self, source: &[M], start: usize, out: &mut [M]) {
         let row = self.row();
         let mut runs = self.runs(start, out.len()).peekable();
         let mut rest = out;
@@ -118,7 +119,7 @@ impl Reader {
             }
             let (rows, after) = rest.split_at_mut(first.length * count);
             rest = after;
-            turn(&source[first.at as usize..], first.stride, rows, first.length);
+            turn::<M, SIDE>(&source[first.at as usize..], first.stride as usize, rows, first.length);
         }
     }
 

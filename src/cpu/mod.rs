@@ -1,5 +1,6 @@
 //! The CPU path: a device like any other, and the reference that checks them.
 
+mod cache;
 mod erfc;
 mod eval;
 mod kernels;
@@ -9,7 +10,6 @@ mod memory;
 mod pairs;
 mod registers;
 mod single;
-mod stream;
 
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError, RwLock};

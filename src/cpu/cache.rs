@@ -1,14 +1,18 @@
-//! Stores past the cache, for results that no cache holds: an ordinary store reads the line that it
-//! changes first, so it moves twice the bytes.
+//! What the processor is told of its cache: stores past it, for results that no cache holds, as an
+//! ordinary store reads the line that it changes first and so moves twice the bytes; and loads to come,
+//! where it cannot guess them.
 
 use std::marker::PhantomData;
+
+/// Bytes of a line of the cache.
+pub(super) const LINE: usize = 64;
 
 /// Bytes from which a result leaves the cache before it is read again: with as many of an operand
 /// it fills a cache of 32 MiB.
 const LARGEST_CACHED: usize = 16 << 20;
 
 /// Whether a result of so many bytes is stored past the cache.
-pub(super) fn pays(bytes: usize) -> bool {
+pub(super) fn streams(bytes: usize) -> bool {
     cfg!(target_arch = "x86_64") && bytes >= LARGEST_CACHED
 }
 
@@ -33,7 +37,6 @@ pub(super) fn scope<R>(run: impl FnOnce(&Stream) -> R) -> R {
 impl Stream {
     /// Copies to memory of the same length.
     pub(super) fn copy(&self, from: &[u8], to: &mut [u8]) {
-        const LINE: usize = 64;
         let head = to.as_ptr().align_offset(LINE).min(to.len());
         let (first, from) = from.split_at(head);
         let (to_first, to) = to.split_at_mut(head);
@@ -45,18 +48,27 @@ impl Stream {
     }
 }
 
+/// Begins to load the line of an element.
+pub(super) fn prefetch<M>(element: &M) {
+    machine::prefetch(std::ptr::from_ref(element).cast());
+}
+
 #[cfg(target_arch = "x86_64")]
 mod machine {
     #![allow(unsafe_code)]
 
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+    use std::arch::x86_64::{
+        __m128i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_sfence, _mm_stream_si128,
+    };
+
+    use super::LINE;
 
     /// Stores a line, to where lines begin.
-    pub(super) fn store(from: &[u8; 64], to: &mut [u8; 64]) {
+    pub(super) fn store(from: &[u8; LINE], to: &mut [u8; LINE]) {
         let (from, to) = (from.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
         debug_assert!(to.is_aligned());
-        for i in 0..4 {
-            // SAFETY: both are four words of 16 bytes, `to` is aligned to them, and its elements
+        for i in 0..LINE / size_of::<__m128i>() {
+            // SAFETY: both are as many words of 16 bytes, `to` is aligned to them, and its elements
             // are this thread's alone. No one reads them before `order`: a scope ends with it, and
             // what is stored to is borrowed until then by the chunk that the scope computes.
             unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
@@ -68,15 +80,22 @@ mod machine {
         // SAFETY: a fence has no operands, and every processor of this architecture has it.
         unsafe { _mm_sfence() };
     }
+
+    pub(super) fn prefetch(address: *const i8) {
+        // SAFETY: a hint. Whatever the address, it changes nothing and does not fail.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 mod machine {
-    pub(super) fn store(from: &[u8; 64], to: &mut [u8; 64]) {
+    pub(super) fn store(from: &[u8; super::LINE], to: &mut [u8; super::LINE]) {
         *to = *from;
     }
 
     pub(super) fn order() {}
+
+    pub(super) fn prefetch(_: *const i8) {}
 }
 
 use machine::{order, store};
