@@ -80,7 +80,11 @@ fn turned_operands_are_read_where_they_lie() {
             let (plane, r, c) = (i / (rows * columns), i / columns % rows, i % columns);
             elements[(plane * columns + c) * rows + r]
         };
-        assert!(got.iter().enumerate().all(|(i, &x)| x == at(i)), "{batch} x {rows} x {columns} {}", T::DTYPE);
+        assert!(
+            got.iter().enumerate().all(|(i, &x)| x == at(i)),
+            "{batch} x {rows} x {columns} {}",
+            T::DTYPE
+        );
     }
     for (batch, rows, columns) in [(1, 256, 512), (1, 301, 1027), (3, 65, 70), (1, 5, 40_000), (2, 130, 17)] {
         check::<u8>(batch, rows, columns);

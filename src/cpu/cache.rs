@@ -11,6 +11,11 @@ pub(super) const LINE: usize = 64;
 /// it fills a cache of 32 MiB.
 const LARGEST_CACHED: usize = 16 << 20;
 
+/// Bytes before the first that begins a line.
+pub(super) fn to_line(bytes: &[u8]) -> usize {
+    bytes.as_ptr().align_offset(LINE).min(LINE)
+}
+
 /// Whether a result of so many bytes is stored past the cache.
 pub(super) fn streams(bytes: usize) -> bool {
     cfg!(target_arch = "x86_64") && bytes >= LARGEST_CACHED
@@ -37,7 +42,7 @@ pub(super) fn scope<R>(run: impl FnOnce(&Stream) -> R) -> R {
 impl Stream {
     /// Copies to memory of the same length.
     pub(super) fn copy(&self, from: &[u8], to: &mut [u8]) {
-        let head = to.as_ptr().align_offset(LINE).min(to.len());
+        let head = to_line(to).min(to.len());
         let (first, from) = from.split_at(head);
         let (to_first, to) = to.split_at_mut(head);
         let (from, last) = from.as_chunks::<LINE>();

@@ -275,7 +275,12 @@ impl Job<'_> {
         let size = self.program.dtype.size();
         let block = out.len() / size;
         let mut start = 0;
-        for out in out.chunks_mut(PART * size) {
+        // A line that blocks share takes ordinary stores, and others wait for them.
+        out.last().into_iter().for_each(cache::prefetch);
+        // The first part ends where a line does, so that parts share none.
+        let first = PART * size - LINE + cache::to_line(out);
+        let (first, rest) = out.split_at_mut(first.min(out.len()));
+        for out in std::iter::once(first).chain(rest.chunks_mut(PART * size)) {
             let length = out.len() / size;
             let mut parts: [&[u8]; 3] = [&[]; 3];
             for ((part, arg), &value) in parts.iter_mut().zip(args).zip(&own.args) {
