@@ -16,8 +16,9 @@ pub(crate) enum Access {
     /// Next to each other, and no vector begins where they do: two wide loads, of which four elements
     /// are taken.
     Shifted,
-    /// Every second or third element: the wide loads that they lie in, from element `first` of one on.
-    Stepped { step: u8, first: u8 },
+    /// Every second or third element: the loads of `width` elements that they lie in, from element
+    /// `first` of one on.
+    Stepped { step: u8, first: u8, width: u8 },
     /// All the same element: one load.
     Splat,
     /// Next to each other along the axis before the innermost, and aligned: four wide loads serve
@@ -31,11 +32,20 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// The vectors that four elements lie in.
-    pub(crate) fn vectors(self) -> u8 {
+    /// The loads that four elements lie in.
+    pub(crate) fn loads(self) -> u8 {
         match self {
-            Access::Stepped { step, first } => (first + step * (LANES as u8 - 1)) / LANES as u8 + 1,
+            Access::Stepped { step, first, width } => (first + step * (LANES as u8 - 1)) / width + 1,
             _ => 1,
+        }
+    }
+
+    /// The elements that a load takes.
+    pub(crate) fn width(self) -> usize {
+        match self {
+            Access::Splat | Access::Strided => 1,
+            Access::Stepped { width, .. } => width.into(),
+            _ => LANES,
         }
     }
 }
@@ -162,23 +172,36 @@ pub(super) fn interleaved(collapsed: &Collapsed, operand: usize) -> bool {
         && outer.iter().all(|s| s % LANES as isize == 0)
 }
 
-/// The access by steps along the innermost axis, if fewer vectors hold four elements than there are.
-fn stepped(collapsed: &Collapsed, operand: usize, walk: Walk) -> Option<Access> {
+/// The access by steps along the innermost axis, by the widest loads of which few hold four elements.
+fn stepped(collapsed: &Collapsed, operand: usize, walk: Walk, widest: usize) -> Option<Access> {
     let own = &collapsed.walks[operand];
     let (&step, outer) = own.strides.split_last()?;
-    let regular = match walk {
-        Walk::Flat | Walk::Bands => dense(collapsed, operand, step),
-        Walk::Rows => outer.iter().all(|s| s % LANES as isize == 0),
-        Walk::Words { .. } => false,
-    };
-    let few = (2..LANES as isize).contains(&step);
-    let access = Access::Stepped { step: step as u8, first: (own.offset % LANES) as u8 };
-    (regular && few && access.vectors() < LANES as u8).then_some(access)
+    if !(2..LANES as isize).contains(&step) {
+        return None;
+    }
+    [2 * LANES, LANES].into_iter().filter(|&width| width <= widest).find_map(|width| {
+        let regular = match walk {
+            Walk::Flat | Walk::Bands => dense(collapsed, operand, step),
+            Walk::Rows => outer.iter().all(|s| s % width as isize == 0),
+            Walk::Words { .. } => false,
+        };
+        let whole = (step as usize * LANES).is_multiple_of(width);
+        let first = (own.offset % width) as u8;
+        let access = Access::Stepped { step: step as u8, first, width: width as u8 };
+        (regular && whole && usize::from(access.loads()) * width < LANES * LANES).then_some(access)
+    })
 }
 
 /// How an operand is loaded. `tiles` says that invocations compute four rows each, and that the
-/// operand may be loaded for all of them at once.
-pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: bool, blocks: u32) -> Access {
+/// operand may be loaded for all of them at once; `widest` is how many elements a load may take.
+pub(super) fn load(
+    collapsed: &Collapsed,
+    operand: usize,
+    walk: Walk,
+    tiles: bool,
+    blocks: u32,
+    widest: usize,
+) -> Access {
     let strides = &collapsed.walks[operand].strides;
     // Going back, the last vector of a row of another length would begin before it.
     let count: usize = collapsed.lengths.iter().product();
@@ -202,7 +225,7 @@ pub(super) fn load(collapsed: &Collapsed, operand: usize, walk: Walk, tiles: boo
             Access::Interleaved
         }
         Walk::Rows if tiles && linear_columns(collapsed, operand) => Access::Tile,
-        _ => stepped(collapsed, operand, walk).unwrap_or(Access::Strided),
+        _ => stepped(collapsed, operand, walk, widest).unwrap_or(Access::Strided),
     }
 }
 

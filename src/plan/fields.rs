@@ -183,8 +183,7 @@ impl Kernel {
     fn unit(&self, slot: Slot) -> usize {
         match self.access(slot) {
             _ if matches!(self.walk, Walk::Words { .. }) => 1,
-            Access::Strided | Access::Splat => 1,
-            _ => LANES,
+            access => access.width(),
         }
     }
 }

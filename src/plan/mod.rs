@@ -53,11 +53,11 @@ pub(crate) struct Operand {
     pub walks_as: Slot,
 }
 
-/// A read-only binding: the element type of its array, and whether that is four elements wide.
+/// A read-only binding: the type of its elements, and how many its array holds side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Binding {
     pub dtype: DType,
-    pub wide: bool,
+    pub width: usize,
 }
 
 /// Everything that a kernel's text depends on.
@@ -190,7 +190,10 @@ impl Plan {
         // An array has one element type, so operands in the output's binding are wide only if all
         // of them and the store are. Those of small elements have the output's layout.
         let wide_input = |i: usize| {
-            matches!(access::load(&collapsed, i + 1, grid.walk, false, 1), Access::Vector | Access::Backward)
+            matches!(
+                access::load(&collapsed, i + 1, grid.walk, false, 1, LANES),
+                Access::Vector | Access::Backward
+            )
         };
         let aliased = |i: usize| reads_output(&program.inputs[i].source);
         let aliases_wide = (0..program.inputs.len()).filter(|&i| aliased(i)).all(wide_input);
@@ -202,15 +205,16 @@ impl Plan {
         let mut storages: Vec<Storage> = Vec::new();
         let mut operands = Vec::with_capacity(program.inputs.len());
         for (i, input) in program.inputs.iter().enumerate() {
-            let load = access::load(&collapsed, i + 1, grid.walk, tiles && tile(i), grid.blocks);
+            let widest = if adapter.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
+            let load = access::load(&collapsed, i + 1, grid.walk, tiles && tile(i), grid.blocks, widest);
             let place = match &input.source {
                 Source::Scalar(_) => Place::Scalar,
                 Source::Index(_) => Place::Index,
                 source if reads_output(source) => Place::Output,
                 Source::Tensor(storage) => {
-                    let wide = !matches!(load, Access::Splat | Access::Strided)
-                        && input.dtype.packing() != Packing::Bytes;
-                    let binding = Binding { dtype: input.dtype, wide };
+                    // Four bytes are a word, whether they are loaded together or not.
+                    let width = if input.dtype.packing() == Packing::Bytes { 1 } else { load.width() };
+                    let binding = Binding { dtype: input.dtype, width };
                     let known =
                         (0..bindings.len()).find(|&b| bindings[b] == binding && storages[b].same(storage));
                     Place::Binding(known.unwrap_or_else(|| {

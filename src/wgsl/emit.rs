@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use super::types::{array, cast, compute, encode, narrow, pack, packed, unpack};
 use super::{prelude, workarounds};
 use crate::expr::{Op, Step, Value};
-use crate::plan::{Access, Field, Kernel, Operand, Place, Slot, Store, Stride, Walk};
+use crate::plan::{Access, Field, Kernel, LANES, Operand, Place, Slot, Store, Stride, Walk};
 
 /// The text of a kernel. It depends on nothing but the kernel.
 pub(crate) fn emit(kernel: &Kernel) -> String {
@@ -61,13 +61,13 @@ fn declarations(kernel: &Kernel, zero: bool, text: &mut String) -> fmt::Result {
     }
     writeln!(text, "}}\n")?;
     writeln!(text, "@group(0) @binding(0) var<uniform> p: Params;")?;
-    let out = array(kernel.out, kernel.store != Store::Lanes, kernel.pairs);
+    let out = array(kernel.out, if kernel.store == Store::Lanes { 1 } else { LANES }, kernel.pairs);
     for i in 0..kernel.results.len() {
         let name = result(i);
         writeln!(text, "@group(0) @binding({}) var<storage, read_write> {name}: array<{out}>;", i + 1)?;
     }
     for (i, binding) in kernel.bindings.iter().enumerate() {
-        let element = array(binding.dtype, binding.wide, kernel.pairs);
+        let element = array(binding.dtype, binding.width, kernel.pairs);
         let number = i + 1 + kernel.results.len();
         writeln!(text, "@group(0) @binding({number}) var<storage, read> in{i}: array<{element}>;")?;
     }

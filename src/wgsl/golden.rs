@@ -57,6 +57,10 @@ fn kernels_in_the_tree() {
         ("two_results", two_results(&(&a + &row).exp(), &(&a + &row).abs())),
         ("shifted_llvmpipe", kernel_on(LLVMPIPE, &(&flat + long.slice(0, 1..).unwrap()))),
         ("stepped", kernel(&(&every_second + zeros::<f32, 2>([64, 128])))),
+        (
+            "stepped_llvmpipe",
+            kernel_on(LLVMPIPE, &(long.slice_step(0, 1.., 2).unwrap() + zeros::<f32, 1>([500]))),
+        ),
         ("odd_rows", kernel(&(zeros::<f32, 2>([63, 253]) + zeros::<f32, 1>([253])))),
         (
             "odd_rows_llvmpipe",

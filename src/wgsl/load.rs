@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::emit::{Emitter, slot};
 use super::types::{compute, decode, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
-use crate::plan::{Access, Operand, Place, Slot, Stride, Walk};
+use crate::plan::{Access, LANES, Operand, Place, Slot, Stride, Walk};
 
 /// Four elements, `step` apart from element `first` on, of the vectors whose names are `prefix` and a
 /// number.
@@ -163,18 +163,30 @@ impl Emitter<'_> {
         i: usize,
         operand: &Operand,
         block: u32,
-        step: u8,
-        first: u8,
+        step: u32,
+        first: u32,
     ) -> Result<String, fmt::Error> {
         let Place::Binding(binding) = operand.place else { return Err(fmt::Error) };
         let own = self.value(i as _, block);
-        let base = self.base(Slot::In(i), block, Some(format!("{} * {step}u", self.index(block))));
+        let per_load = (operand.access.width() / LANES) as u32;
+        let index = self.index(block);
+        let more = if step == per_load { index } else { format!("{index} * {}u", step / per_load) };
+        let base = self.base(Slot::In(i), block, Some(more));
         writeln!(self.text, "    let at_{own} = {base};")?;
-        for k in 0..operand.access.vectors() {
-            let word = unpack(operand.dtype, self.kernel.pairs, format!("in{binding}[at_{own} + {k}u]"));
-            writeln!(self.text, "    let w_{own}_{k} = {word};")?;
+        let pairs = self.kernel.pairs;
+        for k in 0..operand.access.loads().into() {
+            let word = format!("in{binding}[at_{own} + {k}u]");
+            if per_load == 1 {
+                writeln!(self.text, "    let w_{own}_{k} = {};", unpack(operand.dtype, pairs, word))?;
+                continue;
+            }
+            writeln!(self.text, "    let d_{own}_{k} = {word};")?;
+            for (vector, half) in (2 * k..).zip(["xy", "zw"]) {
+                let word = unpack(operand.dtype, pairs, format!("d_{own}_{k}.{half}"));
+                writeln!(self.text, "    let w_{own}_{vector} = {word};")?;
+            }
         }
-        Ok(every(operand.dtype, &format!("w_{own}_"), step.into(), first.into()))
+        Ok(every(operand.dtype, &format!("w_{own}_"), step, first))
     }
 
     /// Loads an operand for a block.
@@ -201,8 +213,8 @@ impl Emitter<'_> {
             (_, Access::Interleaved) => {
                 decode(dtype, every(dtype, &format!("t{i}_"), self.kernel.blocks, block))
             }
-            (_, Access::Stepped { step, first }) => {
-                let raw = self.stepped(i, operand, block, step, first)?;
+            (_, Access::Stepped { step, first, .. }) => {
+                let raw = self.stepped(i, operand, block, step.into(), first.into())?;
                 decode(dtype, raw)
             }
             (_, Access::Shifted) => {

@@ -26,16 +26,16 @@ pub(super) fn raw_lanes(dtype: DType) -> String {
     if packed(dtype).is_some() { "vec4<u32>".into() } else { lanes(dtype) }
 }
 
-/// The element type of a binding's array. Wide, it holds what four lanes take; in `pairs`, as words of
-/// 64 bits where it would be more than one of 32.
-pub(super) fn array(dtype: DType, wide: bool, pairs: bool) -> String {
-    match (dtype.packing(), wide) {
-        (Packing::Whole, true) if pairs && dtype.size() == 4 => "vec2<u64>".into(),
-        (Packing::Halves, true) if pairs => "u64".into(),
-        (Packing::Whole, true) => lanes(dtype),
-        (Packing::Whole, false) => compute(dtype).into(),
-        (Packing::Halves, true) => "vec2<u32>".into(),
-        (Packing::Halves, false) | (Packing::Bytes, _) => "u32".into(),
+/// The type of a binding's array that holds `width` elements, in `pairs` as words of 64 bits where it
+/// would be more than one of 32.
+pub(super) fn array(dtype: DType, width: usize, pairs: bool) -> String {
+    match (dtype.packing(), width) {
+        (Packing::Bytes, _) | (Packing::Halves, 1) => "u32".into(),
+        (Packing::Halves, _) if pairs => "u64".into(),
+        (Packing::Halves, _) => "vec2<u32>".into(),
+        (Packing::Whole, 1) => compute(dtype).into(),
+        (Packing::Whole, _) if pairs && dtype.size() == 4 => format!("vec{}<u64>", width / 2),
+        (Packing::Whole, _) => lanes(dtype),
     }
 }
 
