@@ -21,6 +21,9 @@ const SHORTEST_ROW: usize = 64;
 /// Strides along the inner axis from which on a load per lane touches a cache line per lane.
 const FAR: isize = 16;
 
+/// Elements of which rows must be a multiple to be written by columns on a processor: a few lines.
+const ROW_OF_LINES: isize = 64;
+
 /// How invocations are laid over the collapsed axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Walk {
@@ -151,9 +154,16 @@ impl Grid {
             _ if 2 * rows >= adapter.blocks as usize => adapter.blocks,
             _ => 1,
         };
-        // Along the rows where lanes are scattered across them, along the inner axis else.
+        // Along the rows where lanes are scattered across them, along the inner axis else. On a
+        // processor a workgroup of few columns, a line of the result wide, must be filled, and rows must
+        // begin where lines do, or its threads share them.
         let (width, height) = if scattered {
-            let height = form(rows.div_ceil(blocks as usize), 64);
+            let steps = rows.div_ceil(blocks as usize);
+            let row = collapsed.walks[0].strides.iter().nth_back(1).into_iter();
+            let across = collapsed.walks.iter().filter(|walk| far(&walk.strides)).map(|walk| &walk.strides);
+            let mut rows = row.chain(across.filter_map(|strides| strides.last()));
+            let tall = adapter.blocks == 1 || steps >= 64 && rows.all(|row| row % ROW_OF_LINES == 0);
+            let height = form(steps, if tall { 64 } else { 4 });
             (WORKGROUP / height, height)
         } else {
             let width = form(vectors, WORKGROUP);

@@ -85,6 +85,13 @@ fn kernels_in_the_tree() {
             "transposed_llvmpipe",
             kernel_on(LLVMPIPE, &(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1).unwrap())),
         ),
+        (
+            "transposed_tall_llvmpipe",
+            kernel_on(
+                LLVMPIPE,
+                &(zeros::<f32, 2>([256, 64]) + zeros::<f32, 2>([64, 256]).transpose(0, 1).unwrap()),
+            ),
+        ),
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second, &(&every_second + 1.0))),
         ("packed_destination", into_kernel(&odd_bytes, &(&odd_bytes ^ 1))),

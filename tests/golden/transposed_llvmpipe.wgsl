@@ -22,7 +22,7 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
     return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
 }
 
-@compute @workgroup_size(16, 16)
+@compute @workgroup_size(64, 4)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0_0 = (id.z * p.pitch + id.y) * 4u;
