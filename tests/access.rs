@@ -90,6 +90,24 @@ fn check<T: Element>(
     }
 }
 
+/// So many rows that a workgroup of few columns is filled, and some of the last one's are not there.
+#[test]
+fn turned_rows_of_any_number() {
+    for device in adapters() {
+        for (outer, rows, inner) in [(1, 256, 64), (2, 259, 64), (1, 310, 192), (2, 301, 67)] {
+            let run = |device: &Device| -> Result<Vec<f32>> {
+                let x = view(device, [outer, rows, inner], 0, |i| i as f32)?;
+                // Columns begin where cache lines do.
+                let y = view(device, [outer, inner, 320], 0, |i| (i % 1021) as f32)?;
+                (&x + y.slice(2, ..rows as isize)?.transpose(1, 2)?).to_vec()
+            };
+            let same = run(&Device::cpu()).unwrap() == run(device).unwrap();
+            assert!(same, "{outer} x {rows} x {inner} on {}", device.name());
+        }
+        check_kernels(device);
+    }
+}
+
 #[test]
 fn every_access_at_every_size() {
     for device in adapters() {
