@@ -82,12 +82,17 @@ fn the_reference_does_not_use_the_planner() {
     }
 }
 
-/// But for the one call of wgpu that has no other form, which says why it is sound.
+/// What has no other form: a call of wgpu, and three of the processor's instructions. Each says why it
+/// is sound.
 #[test]
-fn the_library_has_one_unsafe_call() {
+fn unsafe_calls_are_few_and_say_why() {
     for (_, path, text) in modules() {
-        let text = text.replace("#[allow(unsafe_code)]", "");
-        let allowed = usize::from(path.ends_with("gpu/cache.rs"));
+        let text = text.replace("[allow(unsafe_code)]", "");
+        let allowed = match () {
+            () if path.ends_with("gpu/cache.rs") => 1,
+            () if path.ends_with("cpu/cache.rs") => 3,
+            () => 0,
+        };
         assert_eq!(text.matches("unsafe").count(), allowed, "unsafe code in {}", path.display());
         let comments = std::fs::read_to_string(&path).unwrap().matches("// SAFETY:").count();
         assert_eq!(comments, allowed, "{}", path.display());

@@ -31,6 +31,18 @@ fn turn<M: Pod, const SIDE: usize>(source: &[M], stride: usize, rows: &mut [M], 
     }
 }
 
+fn copy<'a, M: Pod>(out: &mut [M], from: impl Iterator<Item = &'a M>) {
+    out.iter_mut().zip(from).for_each(|(out, &element)| *out = element);
+}
+
+/// Every `N`-th element: a loop that knows `N` is one of vectors.
+fn every<M: Pod, const N: usize>(out: &mut [M], source: &[M]) {
+    let (chunks, rest) = source.as_chunks::<N>();
+    let (out, last) = out.split_at_mut(chunks.len());
+    out.iter_mut().zip(chunks).for_each(|(out, chunk)| *out = chunk[0]);
+    copy(last, rest.iter());
+}
+
 /// A layout to be read in row-major order, block by block.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -80,14 +92,16 @@ impl Reader {
             let (out, after) = rest.split_at_mut(run.length);
             rest = after;
             let at = run.at as usize;
+            let far = (run.length - 1) * run.stride.unsigned_abs();
             match run.stride {
                 1 => out.copy_from_slice(&source[at..at + run.length]),
                 0 => out.fill(source[at]),
-                stride => {
-                    for (i, out) in out.iter_mut().enumerate() {
-                        *out = source[(run.at + i as isize * stride) as usize];
-                    }
-                }
+                -1 => copy(out, source[at - far..=at].iter().rev()),
+                2 => every::<M, 2>(out, &source[at..=at + far]),
+                3 => every::<M, 3>(out, &source[at..=at + far]),
+                4 => every::<M, 4>(out, &source[at..=at + far]),
+                stride if stride > 0 => copy(out, source[at..=at + far].iter().step_by(stride as usize)),
+                stride => copy(out, source[at - far..=at].iter().rev().step_by(stride.unsigned_abs())),
             }
         }
     }
