@@ -22,6 +22,9 @@ const BLOCK: usize = 2048;
 const LONG_BLOCK: usize = 8192;
 const FEW_LOOPS: usize = 3;
 
+/// The same where what is read is copied out of the way first, so that its loads run beside the others.
+const SHORT_BLOCK: usize = 1024;
+
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
 const CHUNK: usize = 16 * BLOCK;
 
@@ -111,7 +114,11 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
     let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
     // What is read where it is written is copied first, which stays in the first-level cache.
     let copies = from.iter().any(|from| matches!(from, From::Output));
-    let most = if loops.len() <= FEW_LOOPS && !copies { LONG_BLOCK } else { BLOCK };
+    let most = match loops.len() {
+        _ if copies => SHORT_BLOCK,
+        ..=FEW_LOOPS => LONG_BLOCK,
+        _ => BLOCK,
+    };
     let block = row.div_ceil(row.div_ceil(most)).min(count);
     let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
     let chunk = elements * program.dtype.size();
