@@ -42,7 +42,7 @@ fn large_results_are_as_their_rows() {
     check("no step", |x| Ok(x[1].expr()));
     check("many steps", |x| Ok(((&x[0] + &x[1]).abs().sqrt() * &x[2] - 1.0).relu() / 3.0));
     check("reversed", |x| Ok(&x[0].flip(1)? + &x[1]));
-    check("step", |x| Ok(&x[0].flip(1)? * &x[0]));
+    check("both ways", |x| Ok(&x[0].flip(1)? * &x[0]));
 }
 
 #[test]
@@ -91,5 +91,22 @@ fn turned_operands_are_read_where_they_lie() {
         check::<u16>(batch, rows, columns);
         check::<f32>(batch, rows, columns);
         check::<f64>(batch, rows, columns);
+    }
+}
+
+/// Views by steps of any size, forwards and backwards.
+#[test]
+fn steps_are_gathered() {
+    let device = Device::cpu();
+    let elements = values(100_003);
+    let x = device.upload(&elements, [elements.len()]).unwrap();
+    for step in [2, 3, 4, 5, 17, -1, -2, -3, -4, -19_isize] {
+        let got = (x.slice_step(0, .., step).unwrap() + 0.0).to_vec().unwrap();
+        let mut from = elements.clone();
+        if step < 0 {
+            from.reverse();
+        }
+        let expected: Vec<f32> = from.into_iter().step_by(step.unsigned_abs()).collect();
+        assert_eq!(got, expected, "step {step}");
     }
 }

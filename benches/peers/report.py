@@ -113,7 +113,7 @@ def main():
     product, count = 1.0, 0
     for case, of in times.items():
         in_turn = lambda a, b: statistics.median(x / y for x, y in zip(all_of[case][a], all_of[case][b]))
-        ratios = [in_turn("zerostride wgpu", "burn wgpu"), in_turn("zerostride cpu", "ndarray rayon"), of["zerostride cpu"] / of["numpy out="]]
+        ratios = [in_turn("zerostride wgpu", "burn wgpu"), in_turn("zerostride cpu", "ndarray rayon"), of["zerostride cpu"] / of.get("numpy out=", float("nan"))]
         product, count = product * ratios[0], count + 1
         cells = [f"{of[s]:.2f}" if s in of else "-" for s, _ in SYSTEMS]
         text += f"| {case} | " + " | ".join(cells + [f"{r:.2f}" for r in ratios]) + " |\n"

@@ -13,7 +13,7 @@ const LARGEST_CACHED: usize = 16 << 20;
 
 /// Bytes before the first that begins a line.
 pub(super) fn to_line(bytes: &[u8]) -> usize {
-    bytes.as_ptr().align_offset(LINE).min(LINE)
+    bytes.as_ptr().addr().wrapping_neg() % LINE
 }
 
 /// Whether a result of so many bytes is stored past the cache.

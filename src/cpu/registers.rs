@@ -2,6 +2,7 @@
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
+use super::cache::{LINE, to_line};
 use super::pairs::Loop;
 use crate::expr::{Program, Value};
 
@@ -49,9 +50,8 @@ impl Register {
     /// Takes memory when it is first used: most values are read where they are, or written to the result.
     pub(super) fn bytes_mut(&mut self, count: usize) -> &mut [u8] {
         if self.start + count > 8 * self.words.len() {
-            self.words = vec![0; count.div_ceil(8) + 8];
-            let start = cast::<_, u8>(&self.words).as_ptr().align_offset(64);
-            self.start = if start < 64 { start } else { 0 };
+            self.words = vec![0; (count + LINE).div_ceil(8)];
+            self.start = to_line(cast(&self.words));
         }
         &mut cast_mut(&mut self.words)[self.start..self.start + count]
     }

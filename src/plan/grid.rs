@@ -158,12 +158,12 @@ impl Grid {
         // processor a workgroup of few columns, a line of the result wide, must be filled, and rows must
         // begin where lines do, or its threads share them.
         let (width, height) = if scattered {
-            let steps = rows.div_ceil(blocks as usize);
-            let row = collapsed.walks[0].strides.iter().nth_back(1).into_iter();
-            let across = collapsed.walks.iter().filter(|walk| far(&walk.strides)).map(|walk| &walk.strides);
-            let mut rows = row.chain(across.filter_map(|strides| strides.last()));
-            let tall = adapter.blocks == 1 || steps >= 64 && rows.all(|row| row % ROW_OF_LINES == 0);
-            let height = form(steps, if tall { 64 } else { 4 });
+            let most = rows.div_ceil(blocks as usize);
+            let own = collapsed.walks[0].strides.iter().nth_back(1).into_iter();
+            let across = collapsed.walks.iter().filter(|walk| far(&walk.strides));
+            let mut apart = own.chain(across.filter_map(|walk| walk.strides.last()));
+            let tall = adapter.blocks == 1 || most >= 64 && apart.all(|stride| stride % ROW_OF_LINES == 0);
+            let height = form(most, if tall { 64 } else { 4 });
             (WORKGROUP / height, height)
         } else {
             let width = form(vectors, WORKGROUP);
