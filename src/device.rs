@@ -1,4 +1,4 @@
-//! Devices: choosing one, and putting elements onto it.
+//! Devices: choosing one, and what is asked of it beside computing.
 
 use std::fmt;
 use std::path::Path;
@@ -9,8 +9,6 @@ use crate::dtype::Element;
 use crate::error::{Result, bail};
 use crate::expr::{Backend, Expr, KernelTime, Math, Memory};
 use crate::gpu::{self, Found, Gpu};
-use crate::layout::{Layout, Shape};
-use crate::tensor::Tensor;
 
 pub use crate::gpu::AdapterKind;
 
@@ -181,24 +179,31 @@ impl Device {
         }
     }
 
-    /// Chooses how functions are computed from now on, for all clones of this device. The CPU path
-    /// is always precise.
+    /// Chooses how functions are computed by this handle from now on: by expressions that it
+    /// evaluates, and by those over tensors that it makes. Its clones, and tensors that are there
+    /// already, stay as they are; they are on the same device and may be combined. Where the handles
+    /// of tensors differ, that of the first tensor of an expression decides, or that of
+    /// [`eval_on`](Expr::eval_on), or of the tensor that is assigned to. The CPU path is always
+    /// precise.
     ///
     /// ```
     /// use zerostride::{Device, Math};
     ///
-    /// let device = Device::open()?;
-    /// device.set_math(Math::Fast);
-    /// let y = device.upload(&[f32::NEG_INFINITY, 0.0], [2])?.exp();
+    /// let precise = Device::open()?;
+    /// let mut fast = precise.clone();
+    /// fast.set_math(Math::Fast);
+    /// let y = fast.upload(&[f32::NEG_INFINITY, 0.0], [2])?.exp();
     /// assert_eq!(y.to_vec()?, [0.0, 1.0]);
-    /// # device.set_math(Math::Precise);
+    /// assert_eq!(precise.math(), Math::Precise);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
-    pub fn set_math(&self, math: Math) {
-        self.0.set_math(math);
+    pub fn set_math(&mut self, math: Math) {
+        if let Some(handle) = self.0.with_math(math) {
+            self.0 = handle;
+        }
     }
 
-    /// How functions are computed.
+    /// How functions are computed by this handle.
     pub fn math(&self) -> Math {
         self.0.math()
     }
@@ -321,58 +326,9 @@ impl Device {
         self.0.name()
     }
 
-    /// Whether both are the same device.
+    /// Whether both are the same device, whichever way they compute functions.
     pub fn same(&self, other: &Device) -> bool {
         same_backend(&self.0, &other.0)
-    }
-
-    /// Elements in row-major order onto the device.
-    ///
-    /// # Errors
-    /// When the number of elements is not that of the shape, the adapter's limits are exceeded, or
-    /// there is no memory.
-    ///
-    /// ```
-    /// let device = zerostride::Device::cpu();
-    /// let x = device.upload(&[1_u8, 2, 3, 4, 5, 6], [2, 3])?;
-    /// assert_eq!(x.shape(), &[2, 3]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    pub fn upload<T: Element>(&self, data: &[T], shape: impl Into<Shape>) -> Result<Tensor<T>> {
-        let layout = Layout::contiguous(shape)?;
-        if layout.count() != data.len() {
-            bail!(
-                Data,
-                "upload of {} elements as {}, which has {}: data and shape must agree",
-                data.len(),
-                layout.shape(),
-                layout.count()
-            );
-        }
-        let storage = self.0.clone().upload(bytemuck::cast_slice(data), T::DTYPE)?;
-        Ok(Tensor::new(self.clone(), storage, layout))
-    }
-
-    /// A tensor of one value.
-    ///
-    /// # Errors
-    /// When the shape overflows, the adapter's limits are exceeded, or there is no memory.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().full([2, 2], 0.5_f32)?;
-    /// assert_eq!(x.to_vec()?, [0.5; 4]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    pub fn full<T: Element>(&self, shape: impl Into<Shape>, value: T) -> Result<Tensor<T>> {
-        Expr::scalar(value).broadcast_to(shape).eval_on(self)
-    }
-
-    /// A tensor of zeros.
-    ///
-    /// # Errors
-    /// As [`full`](Self::full).
-    pub fn zeros<T: Element>(&self, shape: impl Into<Shape>) -> Result<Tensor<T>> {
-        self.full(shape, T::ZERO)
     }
 
     /// Waits until everything that was asked for has run.
@@ -416,5 +372,5 @@ impl Device {
 }
 
 fn same_backend(a: &Arc<dyn Backend>, b: &Arc<dyn Backend>) -> bool {
-    std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b))
+    Arc::ptr_eq(a, b) || a.identity() == b.identity()
 }

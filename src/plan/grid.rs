@@ -21,7 +21,8 @@ const SHORTEST_ROW: usize = 64;
 /// Strides along the inner axis from which on a load per lane touches a cache line per lane.
 const FAR: isize = 16;
 
-/// Elements of which rows must be a multiple to be written by columns on a processor: a few lines.
+/// Elements of which rows must be a multiple to be written by columns where narrow workgroups do not
+/// always pay: a few lines.
 const ROW_OF_LINES: isize = 64;
 
 /// How invocations are laid over the collapsed axes.
@@ -154,15 +155,15 @@ impl Grid {
             _ if 2 * rows >= adapter.blocks as usize => adapter.blocks,
             _ => 1,
         };
-        // Along the rows where lanes are scattered across them, along the inner axis else. On a
-        // processor a workgroup of few columns, a line of the result wide, must be filled, and rows must
-        // begin where lines do, or its threads share them.
+        // Along the rows where lanes are scattered across them, along the inner axis else. Where narrow
+        // workgroups do not always pay, one that is a line of the result wide must be filled, and rows
+        // must begin where lines do, or its threads share them.
         let (width, height) = if scattered {
             let most = rows.div_ceil(blocks as usize);
             let own = collapsed.walks[0].strides.iter().nth_back(1).into_iter();
             let across = collapsed.walks.iter().filter(|walk| far(&walk.strides));
             let mut apart = own.chain(across.filter_map(|walk| walk.strides.last()));
-            let tall = adapter.blocks == 1 || most >= 64 && apart.all(|stride| stride % ROW_OF_LINES == 0);
+            let tall = adapter.narrow || most >= 64 && apart.all(|stride| stride % ROW_OF_LINES == 0);
             let height = form(most, if tall { 64 } else { 4 });
             (WORKGROUP / height, height)
         } else {

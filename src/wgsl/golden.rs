@@ -10,9 +10,17 @@ use crate::expr::{Math, Program, Source};
 use crate::plan::{Adapter, Destination, Plan};
 use crate::{Device, Expr, Tensor};
 
-const ADAPTER: Adapter =
-    Adapter { groups: 65535, bindings: 8, flushes: false, math: Math::Precise, blocks: 1, pairs: false };
-const LLVMPIPE: Adapter = Adapter { blocks: 8, pairs: true, ..ADAPTER };
+const ADAPTER: Adapter = Adapter {
+    groups: 65535,
+    bindings: 8,
+    flushes: false,
+    math: Math::Precise,
+    blocks: 1,
+    pairs: false,
+    tiles: false,
+    narrow: true,
+};
+const LLVMPIPE: Adapter = Adapter { blocks: 8, pairs: true, tiles: true, narrow: false, ..ADAPTER };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
     kernel_on(ADAPTER, expr)

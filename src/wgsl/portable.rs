@@ -53,7 +53,9 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
                 (true, Math::Precise, 8, false),
                 (true, Math::Precise, 8, true),
             ] {
-                let adapter = Adapter { groups: 65535, bindings: 8, flushes, math, blocks, pairs };
+                let (tiles, narrow) = (blocks > 1, blocks == 1);
+                let adapter =
+                    Adapter { groups: 65535, bindings: 8, flushes, math, blocks, pairs, tiles, narrow };
                 let text = emit(&Plan::new(&program, to, adapter).unwrap().kernel);
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;
