@@ -18,7 +18,7 @@ const FLOORS: &[&[&str]] = &[
 /// The same for the files of `gpu/`.
 const GPU_FLOORS: &[&[&str]] = &[
     &["lock", "drivers", "limits"],
-    &["adapters"],
+    &["adapters", "options"],
     &["connection"],
     &["pool", "disk"],
     &["buffer", "pipelines", "dispatch"],

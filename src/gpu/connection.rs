@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::adapters::Found;
 use super::drivers::{self, Driver};
 use super::lock::lock;
+use super::options::Options;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 
@@ -35,14 +36,39 @@ struct Failures {
     fault: Mutex<Option<String>>,
 }
 
+/// The features of these names, all of which the adapter must have.
+fn chosen(names: &[String], has: wgpu::Features, adapter: &str) -> Result<wgpu::Features> {
+    let mut chosen = wgpu::Features::empty();
+    for name in names {
+        let Some((_, feature)) = has.iter_names().find(|(own, _)| own == name) else {
+            let all: Vec<&str> = has.iter_names().map(|(own, _)| own).collect();
+            bail!(
+                Limit,
+                "the feature {name} is not among those of {adapter} that are used here, {}: leave it out",
+                if all.is_empty() { "which are none".into() } else { all.join(", ") }
+            );
+        };
+        chosen |= feature;
+    }
+    Ok(chosen)
+}
+
 impl Connection {
     /// Opens an adapter.
-    pub(super) async fn open(found: &Found) -> Result<Connection> {
+    pub(super) async fn open(found: &Found, options: &Options) -> Result<Connection> {
         let info = found.adapter.get_info();
+        let mut limits = found.adapter.limits();
+        if let Some(lesser) = &options.limits {
+            lesser.lower(&mut limits);
+        }
+        let mut features = found.adapter.features() & FEATURES;
+        if let Some(names) = &options.features {
+            features = chosen(names, features, &format!("{} ({})", info.name, found.backend))?;
+        }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("zerostride"),
-            required_features: found.adapter.features() & FEATURES,
-            required_limits: found.adapter.limits(),
+            required_features: features,
+            required_limits: limits,
             memory_hints: drivers::of(&info).memory.clone(),
             ..Default::default()
         };

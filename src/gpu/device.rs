@@ -10,6 +10,8 @@ use smallvec::SmallVec;
 use super::adapters::Found;
 use super::buffer::{Buffer, Window, buffer, window};
 use super::connection::Connection;
+use super::limits::Limits;
+use super::options::Options;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
 use super::recorder::Recorder;
@@ -35,18 +37,27 @@ pub(crate) struct Gpu {
     pub(super) adapter: plan::Adapter,
 }
 
+/// Invocations of a workgroup, in whatever form.
+fn workgroup(limits: &wgpu::Limits) -> u32 {
+    let sides = limits.max_compute_workgroup_size_x.min(limits.max_compute_workgroup_size_y);
+    let most = limits.max_compute_invocations_per_workgroup.min(sides).clamp(1, plan::WORKGROUP);
+    1 << most.ilog2()
+}
+
 impl Gpu {
     /// Opens an adapter.
-    pub(crate) async fn open(found: &Found) -> Result<Arc<Gpu>> {
-        Gpu::adopt(Connection::open(found).await?)
+    pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
+        Gpu::adopt(Connection::open(found, options).await?)
     }
 
     /// Puts the parts together on a connection, and asks the adapter what no limit tells.
     fn adopt(connection: Connection) -> Result<Arc<Gpu>> {
         let (limits, driver) = (&connection.limits, connection.driver);
+        Limits::of(limits).suffice(connection.name())?;
         let adapter = plan::Adapter {
             groups: limits.max_compute_workgroups_per_dimension,
             bindings: limits.max_storage_buffers_per_shader_stage,
+            workgroup: workgroup(limits),
             flushes: false,
             math: Math::Precise,
             blocks: driver.blocks,
@@ -110,7 +121,7 @@ impl Gpu {
         }
         let (raw, epoch) = match pool.take(size) {
             Some(found) => found,
-            None => match self.create(pool::class(size).min(limit)) {
+            None => match self.create(pool::class(size).min(limit / 32 * 32)) {
                 Ok(raw) => (raw, 0),
                 Err(error) => {
                     pool.untake(size);

@@ -85,6 +85,9 @@ pub(super) fn of(info: &AdapterInfo) -> &'static Driver {
     }
 }
 
+/// All of them.
+pub(crate) const INTERFACES: [&str; 5] = ["vulkan", "metal", "dx12", "gl", "webgpu"];
+
 /// The interface that reaches an adapter, in one word.
 pub(super) fn interface(backend: Backend) -> &'static str {
     match backend {

@@ -15,7 +15,7 @@ pub(crate) mod hoist;
 pub(crate) use access::{Access, Packing, Store, Stride};
 pub(crate) use explain::tell;
 pub(crate) use fields::{Field, Slot};
-pub(crate) use grid::{LANES, Walk};
+pub(crate) use grid::{LANES, WORKGROUP, Walk};
 
 use smallvec::SmallVec;
 
@@ -118,6 +118,8 @@ pub(crate) struct Adapter {
     pub groups: u32,
     /// Storage bindings of a kernel, the output included.
     pub bindings: u32,
+    /// Invocations of a workgroup, in whatever form: a power of two from 64 to [`WORKGROUP`].
+    pub workgroup: u32,
     /// Whether subnormal results are flushed to zero.
     pub flushes: bool,
     /// How functions are computed.

@@ -7,12 +7,13 @@ use std::path::Path;
 use super::emit;
 use crate::dtype::Element;
 use crate::expr::{Math, Program, Source};
-use crate::plan::{Adapter, Destination, Plan};
+use crate::plan::{Adapter, Destination, Plan, WORKGROUP};
 use crate::{Device, Expr, Tensor};
 
 const ADAPTER: Adapter = Adapter {
     groups: 65535,
     bindings: 8,
+    workgroup: WORKGROUP,
     flushes: false,
     math: Math::Precise,
     blocks: 1,

@@ -1,5 +1,9 @@
 //! Devices: choosing one, and what is asked of it beside computing.
 
+mod adapter;
+
+pub use adapter::Adapter;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -8,9 +12,9 @@ use crate::cpu::CpuDevice;
 use crate::dtype::Element;
 use crate::error::{Result, bail};
 use crate::expr::{Backend, Expr, KernelTime, Math, Memory};
-use crate::gpu::{self, Found, Gpu};
+use crate::gpu;
 
-pub use crate::gpu::AdapterKind;
+pub use crate::gpu::{AdapterKind, Limits, Options};
 
 /// The environment variable that [`Device::open`] takes a device's name from.
 pub const DEVICE_VARIABLE: &str = "ZEROSTRIDE_DEVICE";
@@ -35,86 +39,6 @@ impl fmt::Debug for Device {
     }
 }
 
-/// An adapter that could be opened, with what it says of itself; or the CPU path.
-#[derive(Clone, Debug)]
-pub struct Adapter {
-    /// The adapter's name, or `cpu`.
-    pub name: String,
-    /// The interface that reaches it: `vulkan`, `metal`, `dx12`, `gl`, `webgpu` or `cpu`.
-    pub backend: &'static str,
-    /// What kind of machine it is.
-    pub kind: AdapterKind,
-    /// The driver and its version, as far as it tells.
-    pub driver: String,
-    found: Option<Found>,
-}
-
-impl Adapter {
-    fn cpu() -> Self {
-        Adapter {
-            name: "cpu".into(),
-            backend: "cpu",
-            kind: AdapterKind::Cpu,
-            driver: format!("this crate, {} threads", rayon::current_num_threads()),
-            found: None,
-        }
-    }
-
-    /// Opens it.
-    ///
-    /// # Errors
-    /// When the driver refuses.
-    pub fn open(&self) -> Result<Device> {
-        pollster::block_on(self.open_async())
-    }
-
-    /// [`open`](Self::open) without blocking, for the browser.
-    ///
-    /// # Errors
-    /// When the driver refuses.
-    pub async fn open_async(&self) -> Result<Device> {
-        match &self.found {
-            None => Ok(Device::cpu()),
-            Some(found) => Ok(Device(Gpu::open(found).await?)),
-        }
-    }
-
-    /// The limits that matter here, by the names of WebGPU. Empty for the CPU path.
-    pub fn limits(&self) -> Vec<(&'static str, u64)> {
-        let Some(found) = &self.found else { return Vec::new() };
-        let limits = found.adapter.limits();
-        vec![
-            ("max_buffer_size", limits.max_buffer_size),
-            ("max_storage_buffer_binding_size", limits.max_storage_buffer_binding_size),
-            ("max_storage_buffers_per_shader_stage", limits.max_storage_buffers_per_shader_stage.into()),
-            ("max_uniform_buffer_binding_size", limits.max_uniform_buffer_binding_size),
-            ("max_compute_workgroups_per_dimension", limits.max_compute_workgroups_per_dimension.into()),
-            ("max_compute_invocations_per_workgroup", limits.max_compute_invocations_per_workgroup.into()),
-        ]
-    }
-
-    /// The optional features that the adapter has, as wgpu names them.
-    pub fn features(&self) -> Vec<&'static str> {
-        let all = self.found.iter().flat_map(|found| found.adapter.features().iter_names());
-        all.map(|(name, _)| name).collect()
-    }
-
-    /// Whether a name, as [`Device::named`] takes it, means this adapter.
-    ///
-    /// ```
-    /// let cpu = zerostride::Device::all().pop().unwrap();
-    /// assert!(cpu.matches("CPU") && !cpu.matches("voodoo"));
-    /// ```
-    pub fn matches(&self, name: &str) -> bool {
-        let name = name.to_lowercase();
-        let part = |part: &str| part == self.backend || self.name.to_lowercase().contains(part);
-        match name.split_once(':') {
-            Some((backend, name)) if backend == self.backend => part(name),
-            _ => part(&name),
-        }
-    }
-}
-
 impl Device {
     /// The CPU path. It always works, and gives the answers that adapters are checked against.
     pub fn cpu() -> Device {
@@ -122,11 +46,12 @@ impl Device {
         Device(CPU.clone())
     }
 
-    /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real
-    /// GPU, else the CPU path, which beats software adapters.
+    /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real GPU that
+    /// opens, else the CPU path, which beats software adapters. A GPU that is there and does not open is
+    /// told to [`log`] as a warning.
     ///
     /// # Errors
-    /// When the variable names no device, or the driver refuses.
+    /// When the variable names no device, or the driver of the one that it names refuses.
     pub fn open() -> Result<Device> {
         pollster::block_on(Self::open_async())
     }
@@ -136,18 +61,56 @@ impl Device {
     /// # Errors
     /// As [`open`](Self::open).
     pub async fn open_async() -> Result<Device> {
-        if let Some(name) = std::env::var(DEVICE_VARIABLE).ok().filter(|name| !name.is_empty()) {
-            return Self::named_async(&name).await;
-        }
-        let all = Self::all_async().await;
-        match all.iter().find(|adapter| adapter.kind != AdapterKind::Cpu) {
-            Some(adapter) => adapter.open_async().await,
-            None => Ok(Device::cpu()),
-        }
+        Self::open_with_async(&Options::default()).await
     }
 
-    /// The first device that a name means: `cpu`; a backend (`vulkan`, `metal`, `dx12`, `gl`); a
-    /// part of an adapter's name, in any case; or both as in `vulkan:llvmpipe`.
+    /// Opens an adapter with lesser limits or fewer features than it has: to share it, or to see how a
+    /// program fares on a lesser one. Without a name in the options it is chosen as by
+    /// [`open`](Self::open).
+    ///
+    /// # Errors
+    /// As [`named`](Self::named), where an adapter is named; when it lacks a feature, or kernels do not
+    /// run with so little.
+    ///
+    /// ```
+    /// use zerostride::{Device, Limits, Options};
+    ///
+    /// let device = Device::open_with(&Options::default().limits(Limits::downlevel()))?;
+    /// assert_eq!(device.full([3], 1.0_f32)?.to_vec()?, [1.0; 3]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn open_with(options: &Options) -> Result<Device> {
+        pollster::block_on(Self::open_with_async(options))
+    }
+
+    /// [`open_with`](Self::open_with) without blocking, for the browser.
+    ///
+    /// # Errors
+    /// As [`open_with`](Self::open_with).
+    pub async fn open_with_async(options: &Options) -> Result<Device> {
+        let of_the_environment = || std::env::var(DEVICE_VARIABLE).ok().filter(|name| !name.is_empty());
+        let all = Self::all_async().await;
+        if let Some(name) = options.adapter.clone().or_else(of_the_environment) {
+            return Adapter::find(&all, &name)?.open_with(options).await;
+        }
+        for adapter in all.iter().filter(|adapter| adapter.kind != AdapterKind::Cpu) {
+            match adapter.open_with(options).await {
+                Ok(device) => return Ok(device),
+                Err(error) => log::warn!("{error}: the next best device is taken"),
+            }
+        }
+        Ok(Device::cpu())
+    }
+
+    /// The first device that a name means, in any case:
+    ///
+    /// | name | device |
+    /// |---|---|
+    /// | `cpu` | the CPU path |
+    /// | `vulkan`, `metal`, `dx12`, `gl`, `webgpu` | the first adapter of that interface |
+    /// | `radeon` | the first adapter with this in its name |
+    /// | `vulkan:radeon` | both |
+    /// | `vulkan:1` | the second adapter of that interface, by [`Adapter::index`]: a number of one or two digits is an index, a longer one a part of a name |
     ///
     /// # Errors
     /// When there is none of that name, or the driver refuses.
@@ -161,22 +124,7 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn named(name: &str) -> Result<Device> {
-        pollster::block_on(Self::named_async(name))
-    }
-
-    async fn named_async(name: &str) -> Result<Device> {
-        let wanted = name.to_lowercase();
-        if wanted == "cpu" {
-            return Ok(Device::cpu());
-        }
-        let all = Self::all_async().await;
-        match all.iter().find(|adapter| adapter.backend != "cpu" && adapter.matches(&wanted)) {
-            Some(adapter) => adapter.open_async().await,
-            None => {
-                let names: Vec<String> = all.iter().map(|a| format!("{} ({})", a.name, a.backend)).collect();
-                bail!(Device, "no device matches '{name}': there are {}", names.join(", "))
-            }
-        }
+        Self::open_with(&Options::default().adapter(name))
     }
 
     /// Chooses how functions are computed by this handle from now on: by expressions that it
@@ -302,18 +250,7 @@ impl Device {
 
     /// [`all`](Self::all) without blocking, for the browser.
     pub async fn all_async() -> Vec<Adapter> {
-        let describe = |found: &Found| {
-            let info = found.adapter.get_info();
-            Adapter {
-                name: info.name,
-                backend: found.backend,
-                kind: found.kind,
-                driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
-                found: Some(found.clone()),
-            }
-        };
-        let found = gpu::find().await.iter().map(describe);
-        found.chain(std::iter::once(Adapter::cpu())).collect()
+        Adapter::all().await
     }
 
     /// The backends that have no adapter on this machine, each with the reason that wgpu gives.
