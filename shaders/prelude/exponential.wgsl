@@ -10,23 +10,23 @@ fn expm1_f32(x: vec4<f32>) -> vec4<f32> {
     let bounded = clamp(x, vec4<f32>(EXPM1_LOW_f32), vec4<f32>(EXPM1_HIGH_f32));
     let small = abs(bounded) < vec4<f32>(0.34657359);
     let k = select(round(bounded * 1.4426950408889634), vec4<f32>(0.0), small);
-    let high = bounded - k * LN2_HIGH_f32;
+    let high = opaque_f32(bounded - k * LN2_HIGH_f32);
     let low = k * LN2_LOW_f32;
-    let r = high - low;
-    let lost = (high - opaque_f32(r)) - low;
+    let r = opaque_f32(high - low);
+    let lost = opaque_f32(high - r) - low;
     let half = 0.5 * r;
     let square = r * half;
     let r1 = expm1_ratio_f32(square);
     let t = 3.0 - r1 * half;
     let e = square * ((r1 - t) / (6.0 - r * t));
-    let near = r - (r * e - square);
-    let rest = (r * (e - lost) - lost) - square;
+    // Where k is 0, nothing is lost and this is all.
+    let near = opaque_f32(r - opaque_f32((r * (e - lost) - lost) - square));
     let whole = vec4<i32>(k);
     let most = i32(FRACTION_BITS_f32);
     let middle = (whole >= vec4<i32>(-2)) & (whole <= vec4<i32>(most));
     let inverse = scale_f32(vec4<f32>(1.0), -clamp(whole, vec4<i32>(-2), vec4<i32>(most)));
-    let by_parts = scale_f32((r - rest) + (1.0 - inverse), whole);
-    let outer = scale_f32((r - rest) + 1.0, whole) - 1.0;
+    let by_parts = scale_f32(near + opaque_f32(1.0 - inverse), whole);
+    let outer = scale_f32(near + 1.0, whole) - 1.0;
     let far = select(outer, by_parts, middle);
     return select(select(far, near, small), x, is_nan_f32(x) | (abs(x) < vec4<f32>(ROUNDED_f32)));
 }
@@ -39,12 +39,14 @@ fn log_edges_f32(value: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     return select(select(finite, x, infinite | is_nan_f32(x)), nan_f32(x), negative);
 }
 
-// After FreeBSD e_log.c, which bounds its error by 1 ulp.
+// After FreeBSD e_log.c, which bounds its error by 1 ulp. Here as below the parts of k ln(2) are kept
+// apart by what is opaque, as one factor for both would lose the low one.
 fn log_f32(x: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
     let half_square = 0.5 * split.f * split.f;
     let tail = log_tail_f32(split.f, half_square);
-    return log_edges_f32(tail + split.k * LN2_LOW_f32 - half_square + split.f + split.k * LN2_HIGH_f32, x);
+    let rest = opaque_f32(tail + split.k * LN2_LOW_f32 - half_square + split.f);
+    return log_edges_f32(rest + split.k * LN2_HIGH_f32, x);
 }
 
 // After FreeBSD e_log2.c: the logarithm in two parts, times 1 / ln(2) in two parts.
@@ -52,9 +54,9 @@ fn log2_f32(x: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
     let half_square = 0.5 * split.f * split.f;
     let high = cut_f32(split.f - half_square);
-    let low = (split.f - high) - half_square + log_tail_f32(split.f, half_square);
-    let value = (low + high) * LOG2_E_LOW_f32 + low * LOG2_E_HIGH_f32 + high * LOG2_E_HIGH_f32 + split.k;
-    return log_edges_f32(value, x);
+    let low = opaque_f32(split.f - high) - half_square + log_tail_f32(split.f, half_square);
+    let rest = opaque_f32((low + high) * LOG2_E_LOW_f32 + low * LOG2_E_HIGH_f32);
+    return log_edges_f32(rest + high * LOG2_E_HIGH_f32 + split.k, x);
 }
 
 // After FreeBSD e_log10.c.
@@ -62,23 +64,25 @@ fn log10_f32(x: vec4<f32>) -> vec4<f32> {
     let split = split_f32(x);
     let half_square = 0.5 * split.f * split.f;
     let high = cut_f32(split.f - half_square);
-    let low = (split.f - high) - half_square + log_tail_f32(split.f, half_square);
-    let fraction = (low + high) * LOG10_E_LOW_f32 + low * LOG10_E_HIGH_f32 + high * LOG10_E_HIGH_f32;
-    return log_edges_f32(split.k * LOG10_2_LOW_f32 + fraction + split.k * LOG10_2_HIGH_f32, x);
+    let low = opaque_f32(split.f - high) - half_square + log_tail_f32(split.f, half_square);
+    let rest = opaque_f32((low + high) * LOG10_E_LOW_f32 + low * LOG10_E_HIGH_f32);
+    let fraction = opaque_f32(split.k * LOG10_2_LOW_f32 + rest + high * LOG10_E_HIGH_f32);
+    return log_edges_f32(fraction + split.k * LOG10_2_HIGH_f32, x);
 }
 
 // The logarithm of u = 1 + x, with what the addition lost put back (FreeBSD s_log1p.c).
 fn log1p_f32(x: vec4<f32>) -> vec4<f32> {
     let u = opaque_f32(1.0 + x);
     let large = u >= vec4<f32>(2.0);
-    let lost = select(x - (u - 1.0), 1.0 - (u - x), large) / u;
+    let lost = (select(x, vec4<f32>(1.0), large) - opaque_f32(u - select(vec4<f32>(1.0), x, large))) / u;
     let near = (x > vec4<f32>(-0.29289323)) & (x < vec4<f32>(0.41421354));
     let split = split_f32(u);
     let f = select(split.f, x, near);
     let k = select(split.k, vec4<f32>(0.0), near);
     let c = select(lost, vec4<f32>(0.0), near | !(u < vec4<f32>(WHOLE_f32)));
     let half_square = 0.5 * f * f;
-    let value = log_tail_f32(f, half_square) + (k * LN2_LOW_f32 + c) - half_square + f + k * LN2_HIGH_f32;
+    let rest = opaque_f32(log_tail_f32(f, half_square) + (k * LN2_LOW_f32 + c) - half_square + f);
+    let value = rest + k * LN2_HIGH_f32;
     return select(log_edges_f32(value, select(u, x, is_nan_f32(x))), x, abs(x) < vec4<f32>(ROUNDED_f32));
 }
 

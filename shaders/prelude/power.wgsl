@@ -1,5 +1,6 @@
 // Power by IEEE 754, roots and the hypotenuse. Where a logarithm is carried in two floats, the high
-// one has few bits, cut by masks, so that no compiler can reassociate the split away.
+// one has few bits, cut by masks, and each difference of the low one is opaque, so that no compiler
+// can reassociate the split away.
 
 // Whether |x|^y is left to a logarithm and an exponential.
 fn pow_is_regular_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<bool> {

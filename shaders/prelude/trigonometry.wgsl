@@ -40,7 +40,7 @@ fn asin_f32(x: vec4<f32>) -> vec4<f32> {
     let root = arcsine_of_root_f32(0.5 * (1.0 - min(magnitude, vec4<f32>(1.0))));
     // pi/2 - 2 (high + low), from pi/4 down so that nothing cancels early.
     let rest = 2.0 * root.low - HALF_PI_LOW_f32;
-    let large = QUARTER_PI_f32 - (rest - (QUARTER_PI_f32 - 2.0 * root.high));
+    let large = QUARTER_PI_f32 - (rest - opaque_f32(QUARTER_PI_f32 - 2.0 * root.high));
     let value = select(small, copysign_f32(large, x), magnitude >= vec4<f32>(0.5));
     let tiny = magnitude < vec4<f32>(TINY_ANGLE_f32);
     return select(select(value, x, tiny), nan_f32(x), (magnitude > vec4<f32>(1.0)) | is_nan_f32(x));

@@ -17,18 +17,21 @@ const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
-// The same number, which no compiler can know: it keeps `(x + y) - x` from becoming `y`.
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
 }
 
-// x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range.
+// x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range; their
+// product may.
 fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
     let rest = k - half;
     let first = bitcast<vec4<f32>>((half + vec4<i32>(127)) << vec4<u32>(23u));
     let second = bitcast<vec4<f32>>((rest + vec4<i32>(127)) << vec4<u32>(23u));
-    return x * first * second;
+    return opaque_f32(x * first) * second;
 }
 
 // e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; polynomial of Cephes
@@ -37,7 +40,7 @@ fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
     // Beyond these e^x is 0 and infinite.
     let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
     let k = round((bounded + more) * 1.44269504);
-    let high = bounded - k * 0.693145751953125;
+    let high = opaque_f32(bounded - k * 0.693145751953125);
     let low = k * 1.42860677e-6 - more;
     let r = high - low;
     var q = vec4<f32>(1.9875691500e-4);

@@ -27,7 +27,9 @@ fn cut_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) & vec4<u32>(0xfffff000u));
 }
 
-// The same number, which no compiler can know: it keeps `(x + y) - x` from becoming `y`.
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
 }
@@ -37,13 +39,14 @@ fn apart_f32(x: vec4<f32>, n: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero << n));
 }
 
-// x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range.
+// x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range; their
+// product may.
 fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
     let rest = k - half;
     let first = bitcast<vec4<f32>>((half + vec4<i32>(127)) << vec4<u32>(23u));
     let second = bitcast<vec4<f32>>((rest + vec4<i32>(127)) << vec4<u32>(23u));
-    return x * first * second;
+    return opaque_f32(x * first) * second;
 }
 
 // A positive number as 2^k (1 + f), with 1 + f in sqrt(1/2)..sqrt(2).
@@ -59,7 +62,7 @@ fn split_f32(x: vec4<f32>) -> Split_f32 {
     let normal = select(x, vec4<f32>(magnitude), subnormal);
     let bits = bits_f32(normal) + vec4<u32>(0x3f800000u - 0x3f3504f3u);
     let k = vec4<i32>(bits >> vec4<u32>(23u)) - select(vec4<i32>(127), vec4<i32>(276), subnormal);
-    let f = bitcast<vec4<f32>>((bits & vec4<u32>(0x007fffffu)) + vec4<u32>(0x3f3504f3u)) - 1.0;
+    let f = opaque_f32(bitcast<vec4<f32>>((bits & vec4<u32>(0x007fffffu)) + vec4<u32>(0x3f3504f3u)) - 1.0);
     return Split_f32(f, vec4<f32>(k));
 }
 

@@ -18,7 +18,7 @@ fn erf_f32(x: vec4<f32>) -> vec4<f32> {
     r = r * s - 3.76125336e-1;
     r = r * s + 1.28379166e-1;
     // r x may be subnormal where the sum is not.
-    let small = select(r * x + x, x * 1.12837917, t < vec4<f32>(1.0e-20));
+    let small = select(opaque_f32(r * x) + x, x * 1.12837917, t < vec4<f32>(1.0e-20));
     return select(select(small, large, t > vec4<f32>(0.927734375)), x, is_nan_f32(x));
 }
 

@@ -42,7 +42,7 @@ fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
     // Beyond these e^x is 0 and infinite.
     let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
     let k = round((bounded + more) * 1.44269504);
-    let high = bounded - k * 0.693145751953125;
+    let high = opaque_f32(bounded - k * 0.693145751953125);
     let low = k * 1.42860677e-6 - more;
     let r = high - low;
     var q = vec4<f32>(1.9875691500e-4);
@@ -77,7 +77,7 @@ fn exp2_f32(x: vec4<f32>) -> vec4<f32> {
 fn exp10_f32(x: vec4<f32>) -> vec4<f32> {
     let bounded = clamp(x, vec4<f32>(-46.0), vec4<f32>(39.0));
     let k = round(bounded * 3.32192809);
-    let r = (bounded - k * 0.30078125) - k * 2.48745663981195e-4;
+    let r = opaque_f32(bounded - k * 0.30078125) - k * 2.48745663981195e-4;
     var q = vec4<f32>(2.063216740311022e-1);
     q = q * r + 5.420251702225484e-1;
     q = q * r + 1.171292686296281;

@@ -16,15 +16,15 @@ fn keep_least_f32(value: vec4<f32>, scaled: vec4<f32>, from_here: f32) -> vec4<f
 fn mul_flushed_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let low = select(a, b, abs(b) < abs(a));
     let high = select(b, a, abs(b) < abs(a));
-    return keep_least_f32(a * b, (low * 1.2676506002282294e30) * high, LEAST_F32);
+    return keep_least_f32(a * b, opaque_f32(low * 1.2676506002282294e30) * high, LEAST_F32);
 }
 
 fn mul_flushed_bf16(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let low = select(a, b, abs(b) < abs(a));
     let high = select(b, a, abs(b) < abs(a));
-    return keep_least_f32(a * b, (low * 1.2676506002282294e30) * high, LEAST_BF16);
+    return keep_least_f32(a * b, opaque_f32(low * 1.2676506002282294e30) * high, LEAST_BF16);
 }
 
 fn div_flushed_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
-    return keep_least_f32(a / b, (a * 1.2676506002282294e30) / b, LEAST_F32);
+    return keep_least_f32(a / b, opaque_f32(a * 1.2676506002282294e30) / b, LEAST_F32);
 }

@@ -22,8 +22,8 @@ fn pow_positive_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let s_high = cut_f32(s);
     let sum_bits = ((a_bits >> vec4<u32>(1u)) & vec4<u32>(0xfffff000u)) | vec4<u32>(0x20000000u);
     let sum_high = bitcast<vec4<f32>>(sum_bits + vec4<u32>(0x00400000u) + select(vec4<u32>(0u), vec4<u32>(0x00200000u), middle));
-    let sum_low = a - (sum_high - base);
-    let s_low = v * ((u - s_high * sum_high) - s_high * sum_low);
+    let sum_low = a - opaque_f32(sum_high - base);
+    let s_low = v * (opaque_f32(u - s_high * sum_high) - s_high * sum_low);
 
     // log2(a), in two parts.
     let s2 = s * s;
@@ -36,22 +36,22 @@ fn pow_positive_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let r = s2 * s2 * q + s_low * (s_high + s);
     let square = s_high * s_high;
     let t_high = cut_f32(3.0 + square + r);
-    let t_low = r - ((t_high - 3.0) - square);
+    let t_low = r - opaque_f32(opaque_f32(t_high - 3.0) - square);
     let p_exact = s_high * t_high;
     let p_rest = s_low * t_high + t_low * s;
     let p_high = cut_f32(p_exact + p_rest);
-    let p_low = p_rest - (p_high - p_exact);
+    let p_low = p_rest - opaque_f32(p_high - p_exact);
     let z_high = 0.9619140625 * p_high;
     let z_low = -1.1736857402e-4 * p_high + p_low * 0.96179670095 + select(vec4<f32>(0.0), vec4<f32>(1.56322085e-6), middle);
     let shift = select(vec4<f32>(0.0), vec4<f32>(0.584960938), middle);
     let whole = vec4<f32>(n);
     let log_high = cut_f32(((z_high + z_low) + shift) + whole);
-    let log_low = z_low - (((log_high - whole) - shift) - z_high);
+    let log_low = z_low - opaque_f32(opaque_f32((log_high - whole) - shift) - z_high);
 
     // 2^(y log2(x)): the product in two parts, then its integer and its fraction.
     let y_high = cut_f32(y);
     let e_low = (y - y_high) * log_high + y * log_low;
-    let e_high = y_high * log_high;
+    let e_high = opaque_f32(y_high * log_high);
     let e = e_low + e_high;
     let bounded = clamp(e, vec4<f32>(-160.0), vec4<f32>(140.0));
     let inside = bounded == e;
@@ -60,9 +60,9 @@ fn pow_positive_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let rest_low = select(vec4<f32>(0.0), e_low, inside);
     let f = bitcast<vec4<f32>>(bits_f32(rest_high + rest_low) & vec4<u32>(0xffff8000u));
     let natural_high = f * 0.693145752;
-    let natural_low = (rest_low - (f - rest_high)) * 0.69314718246 + f * 1.42860654e-6;
+    let natural_low = (rest_low - opaque_f32(f - rest_high)) * 0.69314718246 + f * 1.42860654e-6;
     let z = natural_high + natural_low;
-    let lost = natural_low - (z - natural_high);
+    let lost = natural_low - opaque_f32(z - natural_high);
     let zz = z * z;
     var w = vec4<f32>(4.1381369442e-8);
     w = w * zz - 1.6533901999e-6;

@@ -29,7 +29,7 @@ const HALF_PI_D: f32 = 2.5633440682570896e-12;
 // with k < 2^12 are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 fn reduce_small_f32(x: vec4<f32>) -> Reduced_f32 {
     let k = round(x * 0.636619772);
-    let r = (((x - k * HALF_PI_A) - k * HALF_PI_B) - k * HALF_PI_C) - k * HALF_PI_D;
+    let r = opaque_f32(opaque_f32(opaque_f32(x - k * HALF_PI_A) - k * HALF_PI_B) - k * HALF_PI_C) - k * HALF_PI_D;
     return Reduced_f32(r, bitcast<vec4<u32>>(vec4<i32>(k)));
 }
 
@@ -133,7 +133,7 @@ fn atan_positive_f32(x: vec4<f32>) -> vec4<f32> {
     q = q * z - 1.38776856032e-1;
     q = q * z + 1.99777106478e-1;
     q = q * z - 3.33329491539e-1;
-    return high + ((q * z * r + low) + r);
+    return high + opaque_f32((q * z * r + low) + r);
 }
 
 // Below, asin(x) and atan(x) are x.

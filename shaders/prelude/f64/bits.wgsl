@@ -38,7 +38,7 @@ fn scale_f64(x: vec4<f64>, k: vec4<i32>) -> vec4<f64> {
     let rest = k - half;
     let first = bitcast<vec4<f64>>(vec4<u64>(vec4<u32>(half + vec4<i32>(1023))) << vec4<u32>(52u));
     let second = bitcast<vec4<f64>>(vec4<u64>(vec4<u32>(rest + vec4<i32>(1023))) << vec4<u32>(52u));
-    return x * first * second;
+    return opaque_f64(x * first) * second;
 }
 
 struct Split_f64 {
@@ -53,7 +53,7 @@ fn split_f64(x: vec4<f64>) -> Split_f64 {
     let normal = select(x, cast_u64_f64(magnitude), subnormal);
     let bits = bits_f64(normal) + vec4<u64>(0x3ff0000000000000lu - 0x3fe6a09e667f3bcdlu);
     let k = vec4<i32>(vec4<u32>(bits >> vec4<u32>(52u))) - select(vec4<i32>(1023), vec4<i32>(2097), subnormal);
-    let f = bitcast<vec4<f64>>((bits & vec4<u64>(FRACTION_f64)) + vec4<u64>(0x3fe6a09e667f3bcdlu)) - 1.0;
+    let f = opaque_f64(bitcast<vec4<f64>>((bits & vec4<u64>(FRACTION_f64)) + vec4<u64>(0x3fe6a09e667f3bcdlu)) - 1.0);
     return Split_f64(f, vec4<f64>(k));
 }
 

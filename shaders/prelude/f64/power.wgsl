@@ -21,8 +21,8 @@ fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     let s_high = cut_f64(s);
     let sum_bits = ((a_bits >> vec4<u32>(1u)) & vec4<u64>(0xffffffff00000000lu)) | vec4<u64>(0x2000000000000000lu);
     let sum_high = bitcast<vec4<f64>>(sum_bits + vec4<u64>(0x0008000000000000lu) + select(vec4<u64>(0lu), vec4<u64>(0x0004000000000000lu), middle));
-    let sum_low = a - (sum_high - base);
-    let s_low = v * ((u - s_high * sum_high) - s_high * sum_low);
+    let sum_low = a - opaque_f64(sum_high - base);
+    let s_low = v * (opaque_f64(u - s_high * sum_high) - s_high * sum_low);
 
     // log2(a), in two parts.
     let s2 = s * s;
@@ -35,23 +35,23 @@ fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     let r = s2 * s2 * q + s_low * (s_high + s);
     let square = s_high * s_high;
     let t_high = cut_f64(3.0 + square + r);
-    let t_low = r - ((t_high - 3.0) - square);
+    let t_low = r - opaque_f64(opaque_f64(t_high - 3.0) - square);
     let p_exact = s_high * t_high;
     let p_rest = s_low * t_high + t_low * s;
     let p_high = cut_f64(p_exact + p_rest);
-    let p_low = p_rest - (p_high - p_exact);
+    let p_low = p_rest - opaque_f64(p_high - p_exact);
     let z_high = 9.61796700954437255859e-01lf * p_high;
     let z_low = -7.02846165095275826516e-09lf * p_high + p_low * 9.61796693925975554329e-01lf
         + select(vec4<f64>(0.0), vec4<f64>(1.35003920212974897128e-08lf), middle);
     let shift = select(vec4<f64>(0.0), vec4<f64>(5.84962487220764160156e-01lf), middle);
     let whole = vec4<f64>(n);
     let log_high = cut_f64(((z_high + z_low) + shift) + whole);
-    let log_low = z_low - (((log_high - whole) - shift) - z_high);
+    let log_low = z_low - opaque_f64(opaque_f64((log_high - whole) - shift) - z_high);
 
     // 2^(y log2(x)): the product in two parts, then its integer and its fraction.
     let y_high = cut_f64(y);
     let e_low = (y - y_high) * log_high + y * log_low;
-    let e_high = y_high * log_high;
+    let e_high = opaque_f64(y_high * log_high);
     let e = e_low + e_high;
     let bounded = clamp(e, vec4<f64>(-1100.0), vec4<f64>(1030.0));
     let inside = bounded == e;
@@ -60,9 +60,9 @@ fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     let rest_low = select(vec4<f64>(0.0), e_low, inside);
     let f = cut_f64(rest_high + rest_low);
     let natural_high = f * 6.93147182464599609375e-01lf;
-    let natural_low = (rest_low - (f - rest_high)) * 6.93147180559945286227e-01lf - f * 1.90465429995776804525e-09lf;
+    let natural_low = (rest_low - opaque_f64(f - rest_high)) * 6.93147180559945286227e-01lf - f * 1.90465429995776804525e-09lf;
     let z = opaque_f64(natural_high + natural_low);
-    let lost = natural_low - (z - natural_high);
+    let lost = natural_low - opaque_f64(z - natural_high);
     let zz = z * z;
     var w = vec4<f64>(4.13813679705723846039e-08lf);
     w = w * zz - 1.65339022054652515390e-06lf;

@@ -39,15 +39,15 @@ fn bits_of_inverse_tau(at: vec4<i32>) -> vec4<u64> {
 // with k < 2^20 are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 fn reduce_small_f64(x: vec4<f64>) -> Reduced_f64 {
     let k = round(x * 6.36619772367581382433e-01lf);
-    let r1 = x - k * 1.57079632673412561417e+00lf;
+    let r1 = opaque_f64(x - k * 1.57079632673412561417e+00lf);
     let b = k * 6.07710050630396597660e-11lf;
     let r2 = opaque_f64(r1 - b);
     let c = k * 2.02226624871116645580e-21lf;
     let r3 = opaque_f64(r2 - c);
-    let lost = ((r1 - r2) - b) + ((r2 - r3) - c);
+    let lost = (opaque_f64(r1 - r2) - b) + (opaque_f64(r2 - r3) - c);
     let rest = k * 8.47842766036889956997e-32lf - lost;
     let r = opaque_f64(r3 - rest);
-    return Reduced_f64(r, (r3 - r) - rest, bitcast<vec4<u32>>(vec4<i32>(k)));
+    return Reduced_f64(r, opaque_f64(r3 - r) - rest, bitcast<vec4<u32>>(vec4<i32>(k)));
 }
 
 // The significand times 192 bits of 1 / (2 pi) that matter for its exponent (Payne and Hanek, Radian
@@ -96,11 +96,11 @@ fn reduce_large_f64(x: vec4<f64>) -> Reduced_f64 {
     let high_cut = bitcast<vec4<f64>>(bits_f64(high) & vec4<u64>(0xfffffffff8000000lu));
     let high_rest = high - high_cut;
     let angle = opaque_f64(high * 1.5707963267948966lf);
-    let lost = ((high_cut * 1.5707963109016418lf - angle) + high_cut * 1.5893254712295857e-08lf
+    let lost = (opaque_f64(high_cut * 1.5707963109016418lf - angle) + high_cut * 1.5893254712295857e-08lf
         + high_rest * 1.5707963109016418lf) + high_rest * 1.5893254712295857e-08lf;
     let more = lost + high * 6.12323399573676603587e-17lf + low * 1.5707963267948966lf;
     let r = opaque_f64(angle + more);
-    let tail = (angle - r) + more;
+    let tail = opaque_f64(angle - r) + more;
     let negative = above_half != (x < vec4<f64>(0.0));
     quadrant = select(quadrant, ~quadrant + 1u, x < vec4<f64>(0.0));
     return Reduced_f64(select(r, -r, negative), select(tail, -tail, negative), quadrant);
@@ -139,7 +139,7 @@ fn sine_of_reduced_f64(reduced: Reduced_f64) -> vec4<f64> {
     even = even * z + 4.16666666666666019037e-02lf;
     let half = 0.5 * z;
     let rough = opaque_f64(1.0 - half);
-    let cosine = rough + (((1.0 - rough) - half) + (z * (z * even) - r * reduced.tail));
+    let cosine = rough + ((opaque_f64(1.0 - rough) - half) + (z * (z * even) - r * reduced.tail));
     let value = select(sine, cosine, (reduced.quadrant & vec4<u32>(1u)) != vec4<u32>(0u));
     return select(value, -value, (reduced.quadrant & vec4<u32>(2u)) != vec4<u32>(0u));
 }
