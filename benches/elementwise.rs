@@ -2,11 +2,13 @@
 //! against the same shape, and against the CPU path in the same run.
 //!
 //! ```text
-//! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--sweep] [--host] [--case NAME]...
+//! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--sweep] [--host] [--strict] [--case NAME]...
 //! ```
 //!
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done.
 
+#[path = "elementwise/arithmetic.rs"]
+mod arithmetic;
 #[path = "elementwise/cases.rs"]
 mod cases;
 #[path = "elementwise/copy.rs"]
@@ -42,6 +44,9 @@ struct Options {
     /// What the host takes instead: returns, chains, transfers, the start
     #[arg(long)]
     host: bool,
+    /// What strict arithmetic costs instead: chains with and without the fences of it
+    #[arg(long)]
+    strict: bool,
     /// Only these cases
     #[arg(long)]
     case: Vec<String>,
@@ -83,6 +88,13 @@ fn run(options: &Options) -> Result<(), Failure> {
     }
     if options.sweep {
         return sweep(&device);
+    }
+    if options.strict {
+        return Ok(arithmetic::run(
+            &device,
+            if options.bench { 4096 } else { 64 },
+            if options.quick { 5 } else { 15 },
+        )?);
     }
     let (side, rounds) = match (options.bench, options.quick) {
         (false, _) => (256, 1),

@@ -165,24 +165,31 @@ fn check<T: Real>(op: &Operation, lists: &[Vec<T>], exact: &[f64], wrong: &mut V
 
 fn every_function<T: Real>(unary: &[T], binary: &[T]) {
     let mut wrong = Vec::new();
-    let inexact = || operations().filter(|op| op.ulp(DType::F32) > 0);
-    for op in inexact().filter(|op| op.arity == 1) {
-        let reference = UNARY.iter().find(|reference| reference.name == op.name);
-        let of_f64 = reference.unwrap_or_else(|| panic!("{} has no reference", op.name)).of_f64;
+    let mut compared = 0;
+    for op in operations() {
+        let Some(reference) = UNARY.iter().find(|reference| reference.name == op.name) else { continue };
+        let of_f64 = reference.of_f64;
+        compared += 1;
         let exact: Vec<f64> = unary.iter().map(|x| of_f64(x.value())).collect();
         check(&op, &[unary.to_vec()], &exact, &mut wrong);
     }
     let mut random = Random(7);
     let mut turned = binary.to_vec();
     (1..turned.len()).for_each(|i| turned.swap(i, random.below(i + 1)));
-    for op in inexact().filter(|op| op.arity == 2) {
-        let reference = BINARY.iter().find(|reference| reference.name == op.name);
-        let of_f64 = reference.unwrap_or_else(|| panic!("{} has no reference", op.name)).of_f64;
+    for op in operations() {
+        let Some(reference) = BINARY.iter().find(|reference| reference.name == op.name) else { continue };
+        let of_f64 = reference.of_f64;
+        compared += 1;
         let pairs = binary.iter().zip(&turned);
         let exact: Vec<f64> = pairs.map(|(x, y)| of_f64(x.value(), y.value())).collect();
         check(&op, &[binary.to_vec(), turned.clone()], &exact, &mut wrong);
     }
-    assert_eq!(inexact().count(), UNARY.len() + BINARY.len());
+    assert_eq!(compared, UNARY.len() + BINARY.len());
+    let known = |op: &Operation| {
+        let names = UNARY.iter().map(|reference| reference.name);
+        names.chain(BINARY.iter().map(|reference| reference.name)).any(|name| name == op.name)
+    };
+    assert!(operations().filter(|op| op.ulp(DType::F32) > 0).all(|op| known(&op)));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -6,23 +6,29 @@ mod common;
 use common::Random;
 use wgpu::util::DeviceExt;
 
+/// A float type that the functions are for.
+trait Nearest: bytemuck::Pod + PartialOrd {
+    /// The functions and a kernel that calls them.
+    fn shader() -> String;
+    const FEATURES: wgpu::Features;
+    fn from_bits(bits: u64) -> Self;
+    fn from_f64(x: f64) -> Self;
+    /// The quotient, the root, and whether the contract leaves them open.
+    fn exact(a: Self, b: Self) -> ([Self; 2], [bool; 2]);
+    fn same(a: Self, b: Self) -> bool;
+    fn show(self) -> String;
+}
+
 /// What the functions need of the prelude, and a kernel that calls them.
-fn shader() -> String {
-    let prelude = [
-        include_str!("../shaders/prelude/f32/bits.wgsl"),
-        include_str!("../shaders/prelude/float.wgsl"),
-        include_str!("../shaders/prelude/f32/nearest.wgsl"),
-    ]
-    .concat();
+fn shader(own: &[&str], shared: &[&str]) -> String {
     // Without functions of other files.
-    let own =
-        |block: &&str| !["f16", "round_f32", "next_u32", "nextafter"].iter().any(|name| block.contains(name));
-    let prelude: Vec<&str> = prelude.split("\n\n").filter(own).collect();
-    let guess = ") - FROM_GUESS;";
-    let prelude = prelude.join("\n\n");
+    let of_others = ["f16", "round_f", "next_u", "nextafter", "scale_f"];
+    let mut blocks: Vec<&str> = own.iter().chain(shared).flat_map(|text| text.split("\n\n")).collect();
+    blocks.retain(|block| !of_others.iter().any(|name| block.contains(name)));
+    let (guess, prelude) = (") - FROM_GUESS_u", blocks.join("\n\n"));
     assert_eq!(prelude.matches(guess).count(), 2);
     let main = "
-struct Params { zero: u32, off: u32 }
+struct Params { zero: u32, off: i32 }
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> a: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;
@@ -32,16 +38,56 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     result[2u * id.x] = div_nearest_f32(a[id.x], b[id.x]);
     result[2u * id.x + 1u] = sqrt_nearest_f32(a[id.x]);
 }";
-    prelude.replace(guess, ") - FROM_GUESS + vec4<u32>(p.off);") + main
+    prelude.replace(guess, ") + vec4<u32>(u32(p.off)) - FROM_GUESS_u") + "\n\n" + main
+}
+
+const SHARED: [&str; 2] =
+    [include_str!("../shaders/prelude/float.wgsl"), include_str!("../shaders/prelude/nearest.wgsl")];
+
+macro_rules! nearest {
+    ($($t:ident $bits:ident $features:expr, |$text:ident| $shader:expr;)*) => {$(
+        impl Nearest for $t {
+            fn shader() -> String {
+                let $text = |own: &[&str], shared: &[&str]| shader(own, shared);
+                $shader
+            }
+            const FEATURES: wgpu::Features = $features;
+            fn from_bits(bits: u64) -> $t { $t::from_bits(bits as $bits) }
+            fn from_f64(x: f64) -> $t { x as $t }
+            fn exact(a: $t, b: $t) -> ([$t; 2], [bool; 2]) {
+                let open = |x: $t| x != 0.0 && x.abs() < $t::MIN_POSITIVE;
+                ([a / b, a.sqrt()], [open(a) || open(b) || open(a / b), open(a)])
+            }
+            fn same(a: $t, b: $t) -> bool { a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()) }
+            fn show(self) -> String { format!("{self:e}") }
+        }
+    )*};
+}
+nearest! {
+    f32 u32 wgpu::Features::empty(), |text| {
+        let cast = include_str!("../shaders/prelude/cast.wgsl");
+        let cast: Vec<&str> = cast.split("\n\n").filter(|block| block.contains("fn cast_f32_u32")).collect();
+        text(&[include_str!("../shaders/prelude/f32/bits.wgsl"), &cast.concat()], &SHARED)
+    };
+    f64 u64 wgpu::Features::SHADER_F64.union(wgpu::Features::SHADER_INT64), |text| {
+        let shared = SHARED.map(|shared| shared.replace("f32", "f64").replace("u32", "u64"));
+        let bits = include_str!("../shaders/prelude/f64/bits.wgsl");
+        let of_others = ["cast_i", "cast_u", "bounded_", "split", "Split", "cast_f64_i", "narrowed", "_f64_f32", "cast_f64_u32"];
+        let mut bits: Vec<&str> = bits.split("\n\n").collect();
+        bits.retain(|block| !of_others.iter().any(|name| block.contains(name)));
+        let text = text(&["alias Count = vec4<u32>;", &bits.join("\n\n")], &shared.each_ref().map(String::as_str));
+        text.replace("array<vec4<f32>>", "array<vec4<f64>>").replace("nearest_f32", "nearest_f64")
+            .replace("vec4<u32>(u32(p.off)) - FROM", "vec4<u64>(u64(i64(p.off))) - FROM")
+    };
 }
 
 /// Quotients and roots of `a` and `b` on one adapter, guesses moved by `off`.
-fn run(adapter: &wgpu::Adapter, a: &[f32], b: &[f32], offs: &[i32]) -> Vec<Vec<f32>> {
-    let descriptor = wgpu::DeviceDescriptor::default();
+fn run<T: Nearest>(adapter: &wgpu::Adapter, a: &[T], b: &[T], offs: &[i32]) -> Vec<Vec<T>> {
+    let descriptor = wgpu::DeviceDescriptor { required_features: T::FEATURES, ..Default::default() };
     let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).unwrap();
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
-        source: wgpu::ShaderSource::Wgsl(shader().into()),
+        source: wgpu::ShaderSource::Wgsl(T::shader().into()),
     });
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: None,
@@ -54,7 +100,7 @@ fn run(adapter: &wgpu::Adapter, a: &[f32], b: &[f32], offs: &[i32]) -> Vec<Vec<f
     let buffer = |contents: &[u8], usage| {
         device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage })
     };
-    let size = 8 * a.len() as u64;
+    let size = 2 * size_of_val(a) as u64;
     let create = |usage| {
         device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
     };
@@ -87,42 +133,41 @@ fn run(adapter: &wgpu::Adapter, a: &[f32], b: &[f32], offs: &[i32]) -> Vec<Vec<f
             queue.submit([encoder.finish()]);
             staging.map_async(wgpu::MapMode::Read, .., |mapped| mapped.unwrap());
             device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-            let got = bytemuck::cast_slice(&staging.get_mapped_range(..).unwrap()).to_vec();
+            let got = bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap());
             staging.unmap();
             got
         })
         .collect()
 }
 
-#[test]
-fn guesses_that_are_off_are_put_right() {
+fn check<T: Nearest>() {
     let mut random = Random(7);
     let edges = [
-        1.0_f32,
+        1.0,
         -1.0,
         3.0,
         2.0,
         0.5,
-        1.0 + f32::EPSILON,
-        1.0 - f32::EPSILON / 2.0,
-        2.0 - f32::EPSILON,
-        f32::MAX,
-        f32::MIN_POSITIVE,
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-        f32::NAN,
+        1.0 + 2_f64.powi(-23),
+        1.0 - 2_f64.powi(-24),
+        1.0 + 2_f64.powi(-52),
+        2.0 - 2_f64.powi(-52),
+        1e38,
+        1.2e-38,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
         0.0,
         -0.0,
-        16777215.0,
     ];
     let count = 1 << 16;
     let mut draw = |i: usize, column: usize| match i {
-        i if i < 256 => edges[if column == 0 { i / 16 } else { i % 16 }],
-        i if i % 4 == 0 => 1.0 + random.below(1 << 23) as f32 / (1 << 23) as f32,
-        _ => f32::from_bits(random.next() as u32),
+        i if i < 256 => T::from_f64(edges[if column == 0 { i / 16 } else { i % 16 }]),
+        i if i % 4 == 0 => T::from_f64(1.0 + (random.next() >> 12) as f64 / 2_f64.powi(52)),
+        _ => T::from_bits(random.next()),
     };
-    let a: Vec<f32> = (0..count).map(|i| draw(i, 0)).collect();
-    let b: Vec<f32> = (0..count).map(|i| draw(i, 1)).collect();
+    let a: Vec<T> = (0..count).map(|i| draw(i, 0)).collect();
+    let b: Vec<T> = (0..count).map(|i| draw(i, 1)).collect();
     let offs: Vec<i32> = (-7..=7).collect();
     let descriptor = wgpu::InstanceDescriptor {
         backends: wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12,
@@ -130,24 +175,30 @@ fn guesses_that_are_off_are_put_right() {
     };
     let instance = wgpu::Instance::new(descriptor);
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-    assert!(!adapters.is_empty() || std::env::var_os("CI").is_none());
-    for adapter in adapters {
+    let able = || adapters.iter().filter(|adapter| adapter.features().contains(T::FEATURES));
+    assert!(able().count() > 0 || std::env::var_os("CI").is_none());
+    for adapter in able() {
         let name = adapter.get_info().name;
-        if adapter.limits().max_compute_invocations_per_workgroup == 0 {
-            continue;
-        }
-        for (off, got) in offs.iter().zip(run(&adapter, &a, &b, &offs)) {
-            let subnormal = |x: f32| x != 0.0 && x.abs() < f32::MIN_POSITIVE;
+        for (off, got) in offs.iter().zip(run(adapter, &a, &b, &offs)) {
             for i in 0..count {
-                let (x, y) = (a[i], b[i]);
-                let (quotient, root) = (got[i / 4 * 8 + i % 4], got[i / 4 * 8 + 4 + i % 4]);
-                let same = |got: f32, expected: f32| {
-                    got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan())
-                };
-                let open = subnormal(x) || subnormal(y) || subnormal(x / y);
-                assert!(open || same(quotient, x / y), "{name}, {off}: {x:e} / {y:e} is {quotient:e}");
-                assert!(subnormal(x) || same(root, x.sqrt()), "{name}, {off}: sqrt {x:e} is {root:e}");
+                let (exact, open) = T::exact(a[i], b[i]);
+                for (k, what) in ["quotient", "root"].iter().enumerate() {
+                    let got = got[i / 4 * 8 + 4 * k + i % 4];
+                    let right = open[k] || T::same(got, exact[k]);
+                    let [a, b, got] = [a[i], b[i], got].map(T::show);
+                    assert!(right, "{name}, {off}: the {what} of {a} and {b} is {got}");
+                }
             }
         }
     }
+}
+
+#[test]
+fn guesses_of_f32_that_are_off_are_put_right() {
+    check::<f32>();
+}
+
+#[test]
+fn guesses_of_f64_that_are_off_are_put_right() {
+    check::<f64>();
 }

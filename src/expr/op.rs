@@ -61,8 +61,8 @@ macro_rules! for_each_op {
                 float "{a} * {b}" = |a, b| a * b;
                 int "{a} * {b}" = |a, b| a.wrapping_mul(b);
             }
-            /// Quotient. Integers truncate; by 0 they give 0, and `MIN / -1` is `MIN`.
-            Div: div(a, b) for Numeric -> T within 3, [-7_i32, 2 => -3] {
+            /// Quotient, of floats the nearest. Integers truncate; by 0 they give 0, and `MIN / -1` is `MIN`.
+            Div: div(a, b) for Numeric -> T, [-7_i32, 2 => -3] {
                 float "{a} / {b}" = |a, b| a / b;
                 int "div_{T}({a}, {b})" = |a, b| if b == 0 { 0 } else { a.wrapping_div(b) };
             }
@@ -157,8 +157,8 @@ macro_rules! for_each_op {
             Trunc: trunc(x) for Float -> T, [-1.5_f32 => -1.0] {
                 float "trunc_{T}({a})" = |x| x.trunc();
             }
-            /// Square root; NaN below 0.
-            Sqrt: sqrt(x) for Float -> T within 3, [2.25_f32 => 1.5] {
+            /// Square root, the nearest float; NaN below 0.
+            Sqrt: sqrt(x) for Float -> T, [2.25_f32 => 1.5] {
                 float "sqrt_{T}({a})" = |x| x.sqrt();
             }
             /// e to the power of `x`.
@@ -191,7 +191,7 @@ macro_rules! for_each_op {
                 int "{a} * {a}" = |x| x.wrapping_mul(x);
             }
             /// `1 / x`.
-            Reciprocal: reciprocal(x) for Float -> T within 3, [4.0_f32 => 0.25] {
+            Reciprocal: reciprocal(x) for Float -> T, [4.0_f32 => 0.25] {
                 float "1.0 / {a}" = |x| 1.0 / x;
             }
             /// `1 / sqrt(x)`; infinite at 0, NaN below.

@@ -7,7 +7,7 @@ use super::adapters::Found;
 use super::connection::Connection;
 use super::device::Gpu;
 use super::options::Options;
-use crate::dtype::DType;
+use crate::dtype::{DType, Float};
 use crate::error::Result;
 use crate::expr::{Node, Op, Program, Source, Storage};
 use crate::layout::Layout;
@@ -30,40 +30,59 @@ pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
 /// What gives right answers on every adapter.
 const UNKNOWN: Faults = Faults { flushes: true, quotients: true, roots: true };
 
-/// Runs a product, a quotient and a root, and compares them with the host's.
+/// Asks for every type that the adapter computes with.
 fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     if cfg!(target_arch = "wasm32") {
-        // It could not wait for the answer.
-        return Ok(UNKNOWN);
+        return Ok(UNKNOWN); // it could not wait for the answer
     }
-    // 2^-126 (1 - 2^-24), which rounds to 2^-126, and then fractions of 23 bits that look random.
-    let mut state = 1_u32;
+    let single = faults_of(gpu, [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], |x, y| x / y, f32::sqrt)?;
+    if gpu.parts.connection.supports(DType::F64).is_err() {
+        return Ok(single);
+    }
+    let double = faults_of(gpu, [f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0], |x, y| x / y, f64::sqrt)?;
+    Ok(Faults {
+        flushes: single.flushes,
+        quotients: single.quotients || double.quotients,
+        roots: single.roots || double.roots,
+    })
+}
+
+/// Runs a product, a quotient and a root, and compares them with the host's. The product is of two
+/// numbers that lie half a unit below the least normal float; the others are of numbers from 1 to 2.
+fn faults_of<T: Float + bytemuck::Pod>(
+    gpu: &Arc<Gpu>,
+    [least, before_one]: [T; 2],
+    divide: fn(T, T) -> T,
+    root: fn(T) -> T,
+) -> Result<Faults> {
+    // Digits that look random, by Knuth's multiplier (The Art of Computer Programming, volume 2, 3.3.4).
+    let mut state = 1_u64;
     let mut draw = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        f32::from_bits(0x3f80_0000 | (state >> 9))
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        T::from_f64(1.0 + (state >> 12) as f64 / 2_f64.powi(52))
     };
-    let first: Vec<f32> = std::iter::once(f32::MIN_POSITIVE).chain((1..COUNT).map(|_| draw())).collect();
-    let least = 1.0 - f32::EPSILON / 2.0;
-    let second: Vec<f32> = std::iter::once(least).chain((1..COUNT).map(|_| draw())).collect();
-    let leaf = |values: &[f32]| -> Result<_> {
-        let storage = gpu.upload(bytemuck::cast_slice(values), DType::F32)?;
-        Ok(Node::leaf(DType::F32, Source::Tensor(storage), Layout::contiguous([COUNT])?))
+    let mut operand =
+        |first: T| -> Vec<T> { std::iter::once(first).chain((1..COUNT).map(|_| draw())).collect() };
+    let (first, second) = (operand(least), operand(before_one));
+    let leaf = |values: &[T]| -> Result<_> {
+        let storage = gpu.upload(bytemuck::cast_slice(values), T::DTYPE)?;
+        Ok(Node::leaf(T::DTYPE, Source::Tensor(storage), Layout::contiguous([COUNT])?))
     };
     let (x, y) = (leaf(&first)?, leaf(&second)?);
-    let product = Node::op(Op::Mul, DType::F32, &[&x, &y])?;
-    let quotient = Node::op(Op::Div, DType::F32, &[&x, &y])?;
-    let root = Node::op(Op::Sqrt, DType::F32, &[&x])?;
-    let program = Program::of(&[&product, &quotient, &root], &product.shape)?;
+    let product = Node::op(Op::Mul, T::DTYPE, &[&x, &y])?;
+    let nodes = [&product, &Node::op(Op::Div, T::DTYPE, &[&x, &y])?, &Node::op(Op::Sqrt, T::DTYPE, &[&x])?];
+    let program = Program::of(&nodes, &product.shape)?;
     let results = [gpu.result(&program)?, gpu.result(&program)?, gpu.result(&program)?];
     gpu.record(&Plan::new(&program, Destination::Fresh, gpu.adapter)?, &results)?;
-    let read = |storage: &Storage| -> Result<Vec<f32>> {
-        Ok(bytemuck::pod_collect_to_vec(&gpu.begin_read(storage, 0, 4 * COUNT)?.wait()?))
+    let read = |storage: &Storage| -> Result<Vec<T>> {
+        Ok(bytemuck::pod_collect_to_vec(&gpu.begin_read(storage, 0, size_of::<T>() * COUNT)?.wait()?))
     };
     let [products, quotients, roots] = [read(&results[0])?, read(&results[1])?, read(&results[2])?];
-    let pairs = || first.iter().zip(&second).skip(1);
+    let operands = || first.iter().copied().zip(second.iter().copied());
+    let differs = |exact: Vec<T>, got: &[T]| exact[1..] != got[1..];
     Ok(Faults {
-        flushes: products[0] == 0.0,
-        quotients: pairs().zip(&quotients[1..]).any(|((x, y), got)| *got != x / y),
-        roots: first[1..].iter().zip(&roots[1..]).any(|(x, got)| *got != x.sqrt()),
+        flushes: products[0] == T::ZERO,
+        quotients: differs(operands().map(|(x, y)| divide(x, y)).collect(), &quotients),
+        roots: differs(operands().map(|(x, _)| root(x)).collect(), &roots),
     })
 }

@@ -65,9 +65,9 @@ pub(crate) struct Binding {
 pub(crate) struct Faults {
     /// Subnormal results become 0, those too that would round up to the least normal float.
     pub flushes: bool,
-    /// Quotients of f32 are not the nearest floats.
+    /// Quotients are not the nearest floats.
     pub quotients: bool,
-    /// Square roots of f32 are not.
+    /// Square roots are not.
     pub roots: bool,
 }
 

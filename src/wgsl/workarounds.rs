@@ -1,7 +1,7 @@
 //! Forms that replace those of the op table: where an adapter needs it, or its user asked for it.
 
 use super::types::compute;
-use crate::dtype::DType;
+use crate::dtype::{DType, Kind};
 use crate::expr::{Math, Op, Step};
 use crate::plan::Kernel;
 
@@ -17,11 +17,11 @@ const FLUSHED: &[(Op, DType, &str)] = &[
     (Op::Reciprocal, DType::F32, "div_flushed_f32(vec4<f32>(1.0), {a})"),
 ];
 
-/// Ops that are not rounded to the nearest float on some adapters, for types that compute in f32.
+/// Ops that are not rounded to the nearest float on some adapters.
 const QUOTIENTS: &[(Op, &str)] =
-    &[(Op::Div, "div_nearest_f32({a}, {b})"), (Op::Reciprocal, "div_nearest_f32(vec4<f32>(1.0), {a})")];
+    &[(Op::Div, "div_nearest_{T}({a}, {b})"), (Op::Reciprocal, "div_nearest_{T}(vec4<{T}>(1.0), {a})")];
 
-const ROOTS: &[(Op, &str)] = &[(Op::Sqrt, "sqrt_nearest_f32({a})")];
+const ROOTS: &[(Op, &str)] = &[(Op::Sqrt, "sqrt_nearest_{T}({a})")];
 
 /// Ops that are faster by the adapter's builtins, for types that compute in f32.
 const FAST: &[(Op, &str)] = &[
@@ -42,15 +42,18 @@ const FAST: &[(Op, &str)] = &[
 /// The WGSL form of a table op on the adapter that a kernel is for.
 pub(super) fn form(kernel: &Kernel, step: &Step) -> &'static str {
     let (faults, fast) = (kernel.faults, kernel.math == Math::Fast);
-    let single = compute(step.dtype) == "f32";
-    let tables = [(fast, FAST), (faults.quotients && !fast, QUOTIENTS), (faults.roots && !fast, ROOTS)];
-    let mut replaced = tables.iter().filter(|(holds, _)| *holds && single).flat_map(|(_, table)| *table);
+    let float = step.dtype.kind() == Kind::Float;
+    let tables = [
+        (fast && compute(step.dtype) == "f32", FAST),
+        (faults.quotients && !fast && float, QUOTIENTS),
+        (faults.roots && !fast && float, ROOTS),
+    ];
+    let mut replaced = tables.iter().filter(|(holds, _)| *holds).flat_map(|(_, table)| *table);
     if let Some((_, form)) = replaced.find(|(op, _)| *op == step.op) {
         return form;
     }
-    let flushed =
-        |(op, dtype, _): &&(Op, DType, &str)| faults.flushes && *op == step.op && *dtype == step.dtype;
-    match FLUSHED.iter().find(flushed) {
+    let flushed = FLUSHED.iter().find(|(op, dtype, _)| (*op, *dtype) == (step.op, step.dtype));
+    match flushed.filter(|_| faults.flushes) {
         Some((_, _, form)) => form,
         None => step.op.row().and_then(|row| row.form(step.dtype)).map_or("", |form| form.wgsl),
     }

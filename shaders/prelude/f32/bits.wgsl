@@ -20,6 +20,9 @@ const LEAST_f32: u32 = 0x00800000u;
 
 const FRACTION_BITS_f32: u32 = 23u;
 
+// As many integers lie between it and the next power of two as a significand has values.
+const UNIT_f32: f32 = 8388608.0;
+
 const EXPONENT_BITS_f32: u32 = 8u;
 
 // The leading 12 bits of the significand, so that products with 12 others are exact.

@@ -16,6 +16,8 @@ const LEAST_f64: u64 = 0x0010000000000000lu;
 
 const FRACTION_BITS_f64: u32 = 52u;
 
+const UNIT_f64: f64 = 4503599627370496.0lf;
+
 const EXPONENT_BITS_f64: u32 = 11u;
 
 // The leading 21 bits of the significand, so that products with 32 others are exact.
