@@ -44,6 +44,7 @@ mod expr;
 mod gpu;
 mod layout;
 mod plan;
+mod schedule;
 mod tensor;
 mod wgsl;
 

@@ -143,7 +143,7 @@ maps! {
 /// table lacks cannot be built, as the builder's bounds come from the same rows.
 macro_rules! table {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? for $class:ident -> $gives:ident
-        $(within $ulp:literal $(above $from:literal)?)?,
+        $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         fn table(step: &Step, args: &[&[u8]], out: &mut [u8]) {
             match step.op {

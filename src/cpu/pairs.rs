@@ -27,7 +27,7 @@ impl<F: Cheap> Cheap for Swapped<F> {
 /// The ops that are cheap, by the forms of the table.
 macro_rules! cheap {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? for $class:ident -> $gives:ident
-        $(within $ulp:literal $(above $from:literal)?)?,
+        $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         $(cheap!(@take $op $args $($kind = $cpu;)+);)*
     };

@@ -4,6 +4,7 @@ mod adapter;
 
 pub use adapter::Adapter;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -11,8 +12,9 @@ use std::sync::{Arc, LazyLock};
 use crate::cpu::CpuDevice;
 use crate::dtype::Element;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, Expr, KernelTime, Math, Memory};
+use crate::expr::{Backend, Expr, KernelTime, Math, Memory, Program};
 use crate::gpu;
+use crate::schedule::{Bounds, Schedule};
 
 pub use crate::gpu::{AdapterKind, Limits, Options};
 
@@ -289,9 +291,19 @@ impl Device {
         self.0.clone()
     }
 
+    /// What schedules must know of it.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds { operands: self.0.operands() }
+    }
+
+    /// Runs all stages of a schedule but the last, which is left ready to run.
+    pub(crate) fn stages<'a>(&self, schedule: &'a Schedule) -> Result<Cow<'a, Program>> {
+        schedule.run(|stage| self.backend().eval(stage))
+    }
+
     /// Whether every tensor of an expression lives here.
     pub(crate) fn agrees<T: Element>(&self, expr: &Expr<T>) -> Result<()> {
-        self.is_that_of(&expr.backends()?)
+        self.is_that_of(expr.backends()?)
     }
 
     /// Whether these are all this device.

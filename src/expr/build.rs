@@ -1,11 +1,10 @@
 //! The typed builder: `Expr` and the methods that the op table gives it.
 
-use std::collections::HashSet;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::{Backend, Kind, Node, Op, Source, Storage, compat, for_each_op};
+use super::{Backend, Node, Op, Source, Storage, compat, for_each_op};
 use crate::dtype::{Bits, Element, Float, Integer, Numeric};
 use crate::error::{Error, Result};
 use crate::layout::{Broadcast, Layout, Shape};
@@ -149,6 +148,22 @@ impl<T: Element> Expr<T> {
         })
     }
 
+    /// This expression, computed once and stored, however often and through whatever views it is read.
+    /// Without it that is done where computing again costs more, as far as the op table tells.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let x = Device::cpu().upload(&[0.0_f32, 1.0, 2.0], [3])?;
+    /// let y = x.exp().shared();
+    /// let steps = y.slice(0, 1..) - y.slice(0, ..2);
+    /// assert_eq!(steps.shape()?, &[2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn shared(&self) -> Self {
+        Self::new(self.node.as_ref().map(Node::shared).map_err(Error::clone))
+    }
+
     /// This expression under a view, or the mistake.
     pub(super) fn view(
         &self,
@@ -213,7 +228,7 @@ pub(super) fn apply<U: Element>(
 }
 
 macro_rules! methods {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($first:ident $(, $arg:ident)*) $(is $commutative:ident)? for $class:ident -> $gives:ident $(within $ulp:literal $(above $from:literal)?)?,
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($first:ident $(, $arg:ident)*) $(is $commutative:ident)? for $class:ident -> $gives:ident $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$x:expr $(, $eg:expr)* => $result:expr] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// The operations, from the op table. Operands may be tensors, expressions and scalars.
         impl<T: Element> Expr<T> {$(
@@ -299,21 +314,8 @@ impl<T: Element> Expr<T> {
         self.view(Location::caller(), |layout| rule.layout_to(layout, &target))
     }
 
-    /// The devices of the leaves.
-    pub(crate) fn backends(&self) -> Result<Vec<Arc<dyn Backend>>> {
-        fn visit(node: &Arc<Node>, seen: &mut HashSet<*const Node>, found: &mut Vec<Arc<dyn Backend>>) {
-            if !seen.insert(Arc::as_ptr(node)) {
-                return;
-            }
-            match &node.kind {
-                Kind::Leaf { source: Source::Tensor(storage), .. } => found.push(storage.backend.clone()),
-                Kind::Leaf { source: Source::Index(of), .. } => found.extend(of.clone()),
-                Kind::Leaf { source: Source::Scalar(_), .. } => {}
-                Kind::Op { args, .. } => args.iter().for_each(|arg| visit(arg, seen, found)),
-            }
-        }
-        let mut found = Vec::new();
-        visit(self.node()?, &mut HashSet::new(), &mut found);
-        Ok(found)
+    /// The devices of the leaves, each once.
+    pub(crate) fn backends(&self) -> Result<&[Arc<dyn Backend>]> {
+        Ok(&self.node.as_ref().map_err(Error::clone)?.devices)
     }
 }

@@ -1,17 +1,13 @@
-//! The graph: nodes of an expression, and views pushed down to its leaves.
+//! The graph: leaves, operations on nodes before them, and views of nodes.
 
-use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::{Backend, DType, Op, Storage};
-use crate::error::{Result, bail};
+use crate::error::Result;
 use crate::layout::{Layout, Shape};
-
-/// The deepest chain of ops that one expression may have. It bounds recursion over the graph and
-/// the size of a kernel; real expressions are two orders of magnitude smaller.
-pub(crate) const MAX_DEPTH: usize = 512;
 
 /// Where a leaf's elements come from.
 #[derive(Clone, Debug)]
@@ -23,28 +19,44 @@ pub(crate) enum Source {
     /// The address itself, as i32: a coordinate, under whatever views were taken of it. With the
     /// device of the expression that it was asked of, if that has one.
     Index(Option<Arc<dyn Backend>>),
+    /// The result of a stage of the schedule that the program is part of, in row-major order.
+    Stage(usize),
 }
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    Leaf { source: Source, layout: Layout },
-    Op { op: Op, args: SmallVec<[Arc<Node>; 3]> },
+    Leaf {
+        source: Source,
+        layout: Layout,
+    },
+    /// Its operands may have smaller shapes: NumPy's rule between them was checked when it was built.
+    Op(Op),
+    /// Elements of its operand: the layout leads to their numbers in row-major order.
+    View(Layout),
+    /// Its operand, which is computed once and stored.
+    Shared,
 }
 
-/// A node of an expression. The arguments of an op may have smaller shapes than the op: NumPy's
-/// rule between them was checked when it was built.
-#[derive(Debug)]
+/// A node of an expression. Nothing that walks a graph, dropping it included, recurses: it may be as deep
+/// as a loop is long.
 pub(crate) struct Node {
     pub dtype: DType,
     pub shape: Shape,
-    pub depth: usize,
     pub kind: Kind,
+    pub args: SmallVec<[Arc<Node>; 3]>,
+    /// The devices of the leaves, each once.
+    pub devices: SmallVec<[Arc<dyn Backend>; 1]>,
 }
 
 impl Node {
     pub(crate) fn leaf(dtype: DType, source: Source, layout: Layout) -> Arc<Node> {
         let shape = layout.shape().clone();
-        Arc::new(Node { dtype, shape, depth: 0, kind: Kind::Leaf { source, layout } })
+        let devices = match &source {
+            Source::Tensor(storage) => smallvec![storage.backend.clone()],
+            Source::Index(Some(device)) => smallvec![device.clone()],
+            _ => SmallVec::new(),
+        };
+        Arc::new(Node { dtype, shape, kind: Kind::Leaf { source, layout }, args: SmallVec::new(), devices })
     }
 
     pub(crate) fn op(op: Op, dtype: DType, args: &[&Arc<Node>]) -> Result<Arc<Node>> {
@@ -56,44 +68,65 @@ impl Node {
                 crate::layout::numpy(&shapes)?
             }
         };
-        let depth = 1 + args.iter().map(|arg| arg.depth).max().unwrap_or(0);
-        if depth > MAX_DEPTH {
-            bail!(
-                Overflow,
-                "an expression of depth {depth} exceeds the limit of {MAX_DEPTH} ops in a chain: evaluate a part of it first"
-            );
-        }
-        let args = args.iter().map(|&arg| arg.clone()).collect();
-        Ok(Arc::new(Node { dtype, shape, depth, kind: Kind::Op { op, args } }))
+        Ok(Node::of(dtype, shape, Kind::Op(op), args))
     }
 
-    /// The same expression under a view, which every leaf takes after it is broadcast to the
-    /// shape of this node. Shared nodes stay shared.
+    fn of(dtype: DType, shape: Shape, kind: Kind, args: &[&Arc<Node>]) -> Arc<Node> {
+        let mut devices: SmallVec<[Arc<dyn Backend>; 1]> = SmallVec::new();
+        for device in args.iter().flat_map(|arg| &arg.devices) {
+            if !devices.iter().any(|known| known.identity() == device.identity()) {
+                devices.push(device.clone());
+            }
+        }
+        let args = args.iter().map(|&arg| arg.clone()).collect();
+        Arc::new(Node { dtype, shape, kind, args, devices })
+    }
+
+    /// The same expression under a view.
     pub(crate) fn view(self: &Arc<Node>, view: &dyn Fn(&Layout) -> Result<Layout>) -> Result<Arc<Node>> {
+        let dense = Layout::contiguous(&self.shape)?;
         // Taken of the shape alone first, so that errors speak of what the user wrote.
-        let shape = view(&Layout::contiguous(&self.shape)?)?.shape().clone();
-        let outer = &self.shape;
-        rebuild(self, &mut HashMap::new(), &shape, &|layout| view(&layout.broadcast_to(outer)?))
+        let viewed = view(&dense)?;
+        match &self.kind {
+            Kind::Leaf { source, layout } => Ok(Node::leaf(self.dtype, source.clone(), view(layout)?)),
+            _ if viewed == dense => Ok(self.clone()),
+            Kind::View(layout) => {
+                let layout = view(layout)?;
+                Ok(Node::of(self.dtype, layout.shape().clone(), Kind::View(layout), &[&self.args[0]]))
+            }
+            _ => Ok(Node::of(self.dtype, viewed.shape().clone(), Kind::View(viewed), &[self])),
+        }
+    }
+
+    /// The same expression, computed once and stored wherever it is read.
+    pub(crate) fn shared(self: &Arc<Node>) -> Arc<Node> {
+        match self.kind {
+            Kind::Leaf { .. } | Kind::Shared => self.clone(),
+            _ => Node::of(self.dtype, self.shape.clone(), Kind::Shared, &[self]),
+        }
     }
 }
 
-fn rebuild(
-    node: &Arc<Node>,
-    done: &mut HashMap<*const Node, Arc<Node>>,
-    shape: &Shape,
-    view: &dyn Fn(&Layout) -> Result<Layout>,
-) -> Result<Arc<Node>> {
-    if let Some(known) = done.get(&Arc::as_ptr(node)) {
-        return Ok(known.clone());
-    }
-    let kind = match &node.kind {
-        Kind::Leaf { source, layout } => Kind::Leaf { source: source.clone(), layout: view(layout)? },
-        Kind::Op { op, args } => {
-            let args = args.iter().map(|arg| rebuild(arg, done, shape, view));
-            Kind::Op { op: *op, args: args.collect::<Result<_>>()? }
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut last: Vec<Arc<Node>> = Vec::new();
+        last.extend(self.args.drain(..).filter(|arg| Arc::strong_count(arg) == 1));
+        while let Some(node) = last.pop() {
+            if let Some(mut node) = Arc::into_inner(node) {
+                last.extend(node.args.drain(..));
+            }
         }
-    };
-    let viewed = Arc::new(Node { dtype: node.dtype, shape: shape.clone(), depth: node.depth, kind });
-    done.insert(Arc::as_ptr(node), viewed.clone());
-    Ok(viewed)
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match &self.kind {
+            Kind::Leaf { .. } => "leaf",
+            Kind::Op(op) => op.name(),
+            Kind::View(_) => "view",
+            Kind::Shared => "shared",
+        };
+        write!(f, "{what} of {} {}", self.dtype, self.shape)
+    }
 }

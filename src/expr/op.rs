@@ -7,7 +7,8 @@
 //!
 //! `within` is the bound of an inexact float op in units in the last place, and the one place that
 //! states it; `above` is the magnitude below which these units stay those of that magnitude, for
-//! functions with zeros at irrational points. A row has a form for floats, for integers and for
+//! functions with zeros at irrational points. `costs` is how many additions an op takes the time of, roughly,
+//! where that is not 1; schedules go by it. A row has a form for floats, for integers and for
 //! bool; the forms that it has are the types that it takes. A `float` form is arithmetic, which compilers
 //! of drivers rewrite as if it were algebra; one that `moves` gives an operand as it is or without its
 //! sign, and one of `bits` reads and makes floats by their bits alone (see [`Nature`]). An op that `is commutative` is the same step in both orders. In a WGSL
@@ -62,31 +63,31 @@ macro_rules! for_each_op {
                 int "{a} * {b}" = |a, b| a.wrapping_mul(b);
             }
             /// Quotient, of floats the nearest. Integers truncate; by 0 they give 0, and `MIN / -1` is `MIN`.
-            Div: div(a, b) for Numeric -> T, [-7_i32, 2 => -3] {
+            Div: div(a, b) for Numeric -> T costs 4, [-7_i32, 2 => -3] {
                 float "{a} / {b}" = |a, b| a / b;
                 int "div_{T}({a}, {b})" = |a, b| if b == 0 { 0 } else { a.wrapping_div(b) };
             }
             /// Remainder of the truncated quotient, with the sign of `a` (C `fmod`, Rust `%`). Floats
             /// are exact, and NaN by 0; integers by 0 give 0.
-            Rem: rem(a, b) for Numeric -> T, [-7_i32, 2 => -1] {
+            Rem: rem(a, b) for Numeric -> T costs 40, [-7_i32, 2 => -1] {
                 float "rem_{T}({a}, {b})" = |a, b| a % b;
                 int "rem_{T}({a}, {b})" = |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) };
             }
             /// Quotient rounded down (Python and NumPy `//`, PyTorch `floor_divide`). Integers by 0
             /// give 0; floats take `(a - rem_floor(a, b)) / b`, rounded to an integer.
-            DivFloor: div_floor(a, b) for Numeric -> T, [-7_i32, 2 => -4] {
+            DivFloor: div_floor(a, b) for Numeric -> T costs 50, [-7_i32, 2 => -4] {
                 float "div_floor_{T}({a}, {b})" = |a, b| math::div_floor(a, b);
                 int "div_floor_{T}({a}, {b})" = |a, b| math::IntOps::div_floor(a, b);
             }
             /// Remainder of the quotient rounded down, with the sign of `b` (Python, NumPy and PyTorch
             /// `%`). Floats are exact, and NaN by 0; integers by 0 give 0.
-            RemFloor: rem_floor(a, b) for Numeric -> T, [-7_i32, 2 => 1] {
+            RemFloor: rem_floor(a, b) for Numeric -> T costs 40, [-7_i32, 2 => 1] {
                 float "rem_floor_{T}({a}, {b})" = |a, b| math::rem_floor(a, b);
                 int "rem_floor_{T}({a}, {b})" = |a, b| math::IntOps::rem_floor(a, b);
             }
             /// Power. Floats follow IEEE 754 `pow`. Integers wrap; a negative exponent gives 0, except
             /// for the bases 1 and -1.
-            Pow: pow(a, b) for Numeric -> T within 4, [2.0_f32, 10.0 => 1024.0] {
+            Pow: pow(a, b) for Numeric -> T within 4 costs 60, [2.0_f32, 10.0 => 1024.0] {
                 float "pow_{T}({a}, {b})" = |a, b| math::pow(a, b);
                 int "pow_{T}({a}, {b})" = |a, b| math::IntOps::pow(a, b);
             }
@@ -114,7 +115,7 @@ macro_rules! for_each_op {
                 int "min(max({a}, {b}), {c})" = |x, lo, hi| x.max(lo).min(hi);
             }
             /// `a * b + c`, rounded once: the product is exact. Where two roundings do, `mul_add` is cheaper.
-            Fma: fma(a, b, c) for Float -> T, [0.1_f32, 10.0, -1.0 => 1.4901161e-8] {
+            Fma: fma(a, b, c) for Float -> T costs 60, [0.1_f32, 10.0, -1.0 => 1.4901161e-8] {
                 stored "fma_{D}({a}, {b}, {c})" = |a, b, c| math::Stored::fma(a, b, c);
             }
             /// Negation. Integers wrap: `neg(MIN)` is `MIN`.
@@ -158,31 +159,31 @@ macro_rules! for_each_op {
                 float "trunc_{T}({a})" = |x| x.trunc();
             }
             /// Square root, the nearest float; NaN below 0.
-            Sqrt: sqrt(x) for Float -> T, [2.25_f32 => 1.5] {
+            Sqrt: sqrt(x) for Float -> T costs 4, [2.25_f32 => 1.5] {
                 float "sqrt_{T}({a})" = |x| x.sqrt();
             }
             /// e to the power of `x`.
-            Exp: exp(x) for Float -> T within 2, [0.0_f32 => 1.0] {
+            Exp: exp(x) for Float -> T within 2 costs 20, [0.0_f32 => 1.0] {
                 float "exp_{T}({a})" = |x| math::exp(x);
             }
             /// Natural logarithm; -inf at 0, NaN below.
-            Log: log(x) for Float -> T within 2, [1.0_f32 => 0.0] {
+            Log: log(x) for Float -> T within 2 costs 20, [1.0_f32 => 0.0] {
                 float "log_{T}({a})" = |x| math::log(x);
             }
             /// Sine of `x` in radians; NaN at infinity.
-            Sin: sin(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+            Sin: sin(x) for Float -> T within 2 costs 60, [0.0_f32 => 0.0] {
                 float "sin_{T}({a})" = |x| math::sin(x);
             }
             /// Cosine of `x` in radians; NaN at infinity.
-            Cos: cos(x) for Float -> T within 2, [0.0_f32 => 1.0] {
+            Cos: cos(x) for Float -> T within 2 costs 60, [0.0_f32 => 1.0] {
                 float "cos_{T}({a})" = |x| math::cos(x);
             }
             /// Hyperbolic tangent.
-            Tanh: tanh(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+            Tanh: tanh(x) for Float -> T within 2 costs 25, [0.0_f32 => 0.0] {
                 float "tanh_{T}({a})" = |x| math::tanh(x);
             }
             /// Logistic function `1 / (1 + exp(-x))`.
-            Sigmoid: sigmoid(x) for Float -> T within 4, [0.0_f32 => 0.5] {
+            Sigmoid: sigmoid(x) for Float -> T within 4 costs 25, [0.0_f32 => 0.5] {
                 float "sigmoid_{T}({a})" = |x| math::sigmoid(x);
             }
             /// `x * x`. Integers wrap.
@@ -191,83 +192,83 @@ macro_rules! for_each_op {
                 int "{a} * {a}" = |x| x.wrapping_mul(x);
             }
             /// `1 / x`.
-            Reciprocal: reciprocal(x) for Float -> T, [4.0_f32 => 0.25] {
+            Reciprocal: reciprocal(x) for Float -> T costs 4, [4.0_f32 => 0.25] {
                 float "1.0 / {a}" = |x| 1.0 / x;
             }
             /// `1 / sqrt(x)`; infinite at 0, NaN below.
-            Rsqrt: rsqrt(x) for Float -> T within 3, [4.0_f32 => 0.5] {
+            Rsqrt: rsqrt(x) for Float -> T within 3 costs 8, [4.0_f32 => 0.5] {
                 float "rsqrt_{T}({a})" = |x| math::rsqrt(x);
             }
             /// Cube root, of negative numbers too.
-            Cbrt: cbrt(x) for Float -> T within 2, [-27.0_f32 => -3.0] {
+            Cbrt: cbrt(x) for Float -> T within 2 costs 30, [-27.0_f32 => -3.0] {
                 float "cbrt_{T}({a})" = |x| math::cbrt(x);
             }
             /// 2 to the power of `x`.
-            Exp2: exp2(x) for Float -> T within 2, [3.0_f32 => 8.0] {
+            Exp2: exp2(x) for Float -> T within 2 costs 20, [3.0_f32 => 8.0] {
                 float "exp2_{T}({a})" = |x| math::exp2(x);
             }
             /// 10 to the power of `x`.
-            Exp10: exp10(x) for Float -> T within 2, [2.0_f32 => 100.0] {
+            Exp10: exp10(x) for Float -> T within 2 costs 20, [2.0_f32 => 100.0] {
                 float "exp10_{T}({a})" = |x| math::exp10(x);
             }
             /// `exp(x) - 1`, accurate near 0.
-            Expm1: expm1(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+            Expm1: expm1(x) for Float -> T within 2 costs 30, [0.0_f32 => 0.0] {
                 float "expm1_{T}({a})" = |x| math::expm1(x);
             }
             /// Logarithm to base 2; -inf at 0, NaN below.
-            Log2: log2(x) for Float -> T within 2, [8.0_f32 => 3.0] {
+            Log2: log2(x) for Float -> T within 2 costs 25, [8.0_f32 => 3.0] {
                 float "log2_{T}({a})" = |x| math::log2(x);
             }
             /// Logarithm to base 10; -inf at 0, NaN below.
-            Log10: log10(x) for Float -> T within 2, [100.0_f32 => 2.0] {
+            Log10: log10(x) for Float -> T within 2 costs 25, [100.0_f32 => 2.0] {
                 float "log10_{T}({a})" = |x| math::log10(x);
             }
             /// `log(1 + x)`, accurate near 0; -inf at -1, NaN below.
-            Log1p: log1p(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+            Log1p: log1p(x) for Float -> T within 2 costs 30, [0.0_f32 => 0.0] {
                 float "log1p_{T}({a})" = |x| math::log1p(x);
             }
             /// Tangent of `x` in radians; NaN at infinity.
-            Tan: tan(x) for Float -> T within 4, [0.0_f32 => 0.0] {
+            Tan: tan(x) for Float -> T within 4 costs 60, [0.0_f32 => 0.0] {
                 float "tan_{T}({a})" = |x| math::tan(x);
             }
             /// Inverse sine, in radians; NaN beyond 1.
-            Asin: asin(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+            Asin: asin(x) for Float -> T within 2 costs 25, [0.0_f32 => 0.0] {
                 float "asin_{T}({a})" = |x| math::asin(x);
             }
             /// Inverse cosine, in radians; NaN beyond 1.
-            Acos: acos(x) for Float -> T within 2, [1.0_f32 => 0.0] {
+            Acos: acos(x) for Float -> T within 2 costs 25, [1.0_f32 => 0.0] {
                 float "acos_{T}({a})" = |x| math::acos(x);
             }
             /// Inverse tangent, in radians.
-            Atan: atan(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+            Atan: atan(x) for Float -> T within 2 costs 25, [0.0_f32 => 0.0] {
                 float "atan_{T}({a})" = |x| math::atan(x);
             }
             /// Hyperbolic sine.
-            Sinh: sinh(x) for Float -> T within 3, [0.0_f32 => 0.0] {
+            Sinh: sinh(x) for Float -> T within 3 costs 50, [0.0_f32 => 0.0] {
                 float "sinh_{T}({a})" = |x| math::sinh(x);
             }
             /// Hyperbolic cosine.
-            Cosh: cosh(x) for Float -> T within 2, [0.0_f32 => 1.0] {
+            Cosh: cosh(x) for Float -> T within 2 costs 30, [0.0_f32 => 1.0] {
                 float "cosh_{T}({a})" = |x| math::cosh(x);
             }
             /// Inverse hyperbolic sine.
-            Asinh: asinh(x) for Float -> T within 3, [0.0_f32 => 0.0] {
+            Asinh: asinh(x) for Float -> T within 3 costs 60, [0.0_f32 => 0.0] {
                 float "asinh_{T}({a})" = |x| math::asinh(x);
             }
             /// Inverse hyperbolic cosine; NaN below 1.
-            Acosh: acosh(x) for Float -> T within 4, [1.0_f32 => 0.0] {
+            Acosh: acosh(x) for Float -> T within 4 costs 60, [1.0_f32 => 0.0] {
                 float "acosh_{T}({a})" = |x| math::acosh(x);
             }
             /// Inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
-            Atanh: atanh(x) for Float -> T within 3, [0.0_f32 => 0.0] {
+            Atanh: atanh(x) for Float -> T within 3 costs 40, [0.0_f32 => 0.0] {
                 float "atanh_{T}({a})" = |x| math::atanh(x);
             }
             /// Error function.
-            Erf: erf(x) for Float -> T within 2, [0.0_f32 => 0.0] {
+            Erf: erf(x) for Float -> T within 2 costs 40, [0.0_f32 => 0.0] {
                 float "erf_{T}({a})" = |x| math::erf(x);
             }
             /// `1 - erf(x)`, accurate for large `x`.
-            Erfc: erfc(x) for Float -> T within 4, [0.0_f32 => 1.0] {
+            Erfc: erfc(x) for Float -> T within 4 costs 60, [0.0_f32 => 1.0] {
                 float "erfc_{T}({a})" = |x| math::erfc(x);
             }
             /// The magnitude of `a` with the sign of `b`.
@@ -275,34 +276,34 @@ macro_rules! for_each_op {
                 bits "copysign_{T}({a}, {b})" = |a, b| a.copysign(b);
             }
             /// The angle of the point `(b, a)`, in radians from -pi to pi (IEEE 754 `atan2`).
-            Atan2: atan2(a, b) for Float -> T within 3, [0.0_f32, 1.0 => 0.0] {
+            Atan2: atan2(a, b) for Float -> T within 3 costs 40, [0.0_f32, 1.0 => 0.0] {
                 float "atan2_{T}({a}, {b})" = |a, b| math::atan2(a, b);
             }
             /// `sqrt(a * a + b * b)` without overflow inside; infinite if either is, even with NaN.
-            Hypot: hypot(a, b) is commutative for Float -> T within 3, [3.0_f32, 4.0 => 5.0] {
+            Hypot: hypot(a, b) is commutative for Float -> T within 3 costs 15, [3.0_f32, 4.0 => 5.0] {
                 float "hypot_{T}({a}, {b})" = |a, b| math::hypot(a, b);
             }
             /// `log(exp(a) + exp(b))` without overflow inside.
-            LogAddExp: logaddexp(a, b) is commutative for Float -> T within 3 above 1.0, [0.0_f32, f32::NEG_INFINITY => 0.0] {
+            LogAddExp: logaddexp(a, b) is commutative for Float -> T within 3 above 1.0 costs 60, [0.0_f32, f32::NEG_INFINITY => 0.0] {
                 float "logaddexp_{T}({a}, {b})" = |a, b| math::logaddexp(a, b);
             }
             /// `x * log(y)`, and 0 where `x` is 0 and `y` is no NaN.
-            Xlogy: xlogy(x, y) for Float -> T within 3, [0.0_f32, 0.0 => 0.0] {
+            Xlogy: xlogy(x, y) for Float -> T within 3 costs 25, [0.0_f32, 0.0 => 0.0] {
                 float "xlogy_{T}({a}, {b})" = |x, y| math::xlogy(x, y);
             }
             /// `log(x / (1 - x))`, the inverse of [`sigmoid`](Self::sigmoid); infinite at 0 and 1, NaN
             /// beyond.
-            Logit: logit(x) for Float -> T within 4, [0.5_f32 => 0.0] {
+            Logit: logit(x) for Float -> T within 4 costs 60, [0.5_f32 => 0.0] {
                 float "logit_{T}({a})" = |x| math::logit(x);
             }
             /// Logarithm of the magnitude of the gamma function; infinite at 0 and the negative integers.
             /// Below 0 it has zeros that no float is: there the error is that of a result of 1.
-            Lgamma: lgamma(x) for Float -> T within 8 above 1.0, [1.0_f32 => 0.0] {
+            Lgamma: lgamma(x) for Float -> T within 8 above 1.0 costs 150, [1.0_f32 => 0.0] {
                 float "lgamma_{T}({a})" = |x| math::lgamma(x);
             }
             /// Derivative of [`lgamma`](Self::lgamma); infinite at 0, NaN at the negative integers. Below 0
             /// it is a difference of `log(-x)`, with the error of that.
-            Digamma: digamma(x) for Float -> T within 5 above 16.0, [f32::INFINITY => f32::INFINITY] {
+            Digamma: digamma(x) for Float -> T within 5 above 16.0 costs 150, [f32::INFINITY => f32::INFINITY] {
                 float "digamma_{T}({a})" = |x| math::digamma(x);
             }
             /// Radians to degrees.
@@ -314,7 +315,7 @@ macro_rules! for_each_op {
                 float "{a} * vec4<{T}>(0.017453292519943295)" = |x| math::to_radians(x);
             }
             /// The next float after `a` on the way to `b`; `b` where they are equal.
-            NextAfter: nextafter(a, b) for Float -> T, [1.0_f32, 2.0 => 1.0000001] {
+            NextAfter: nextafter(a, b) for Float -> T costs 8, [1.0_f32, 2.0 => 1.0000001] {
                 stored "nextafter_{D}({a}, {b})" = |a, b| math::Stored::nextafter(a, b);
             }
             /// What is left of `x` above its floor: `x - floor(x)`.
@@ -326,20 +327,20 @@ macro_rules! for_each_op {
                 bits "signbit_{T}({a})" = |x| x.is_sign_negative();
             }
             /// Greatest common divisor, not negative; `gcd(0, 0)` is 0, and that of `MIN` and 0 is `MIN`.
-            Gcd: gcd(a, b) is commutative for Integer -> T, [-12_i32, 18 => 6] {
+            Gcd: gcd(a, b) is commutative for Integer -> T costs 100, [-12_i32, 18 => 6] {
                 int "gcd_{T}({a}, {b})" = |a, b| math::IntOps::gcd(a, b);
             }
             /// Least common multiple, not negative unless it wraps; 0 where an operand is.
-            Lcm: lcm(a, b) is commutative for Integer -> T, [-4_i32, 6 => 12] {
+            Lcm: lcm(a, b) is commutative for Integer -> T costs 110, [-4_i32, 6 => 12] {
                 int "lcm_{T}({a}, {b})" = |a, b| math::IntOps::lcm(a, b);
             }
             /// The bits of `a` moved left by `b`, those that leave coming back from the right. The amount
             /// counts modulo the width, so a negative one moves right.
-            RotateLeft: rotate_left(a, b) for Integer -> T, [0x81_u8, 1 => 0x03] {
+            RotateLeft: rotate_left(a, b) for Integer -> T costs 4, [0x81_u8, 1 => 0x03] {
                 int "rotate_left_{T}({a}, {b}, {W})" = |a, b| math::IntOps::rotate_left(a, b);
             }
             /// The bits of `a` moved right by `b`, as [`rotate_left`](Self::rotate_left) by `-b`.
-            RotateRight: rotate_right(a, b) for Integer -> T, [0x81_u8, 1 => 0xc0] {
+            RotateRight: rotate_right(a, b) for Integer -> T costs 4, [0x81_u8, 1 => 0xc0] {
                 int "rotate_left_{T}({a}, neg_{T}({b}), {W})" = |a, b| math::IntOps::rotate_right(a, b);
             }
             /// The number of bits that are set.
@@ -355,7 +356,7 @@ macro_rules! for_each_op {
                 int "trailing_zeros_{T}({a}, {W})" = |x| math::IntOps::trailing_zeros(x);
             }
             /// The bits in reverse order.
-            ReverseBits: reverse_bits(x) for Integer -> T, [1_u8 => 128] {
+            ReverseBits: reverse_bits(x) for Integer -> T costs 8, [1_u8 => 128] {
                 int "reverse_bits_{T}({a}, {W})" = |x| x.reverse_bits();
             }
             /// Whether the operands are equal. NaN equals nothing.
@@ -506,13 +507,15 @@ pub(crate) struct Row {
     pub ulp: u32,
     /// Results of a smaller magnitude have the units of this one.
     pub ulp_from: f64,
+    /// What it takes, in additions.
+    pub cost: usize,
     pub doc: &'static str,
 }
 
 macro_rules! define {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($($arg:ident),+) $(is $commutative:ident)?
         for $class:ident -> $gives:ident
-        $(within $ulp:literal $(above $from:literal)?)?,
+        $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// An elementwise operation.
         ///
@@ -531,6 +534,7 @@ macro_rules! define {
             forms: &[$(Form { kinds: kind!($kind), wgsl: $wgsl, nature: nature!($kind) }),+],
             ulp: 0 $(+ $ulp)?,
             ulp_from: 0.0 $($(+ $from)?)?,
+            cost: [$($cost,)? 1][0],
             doc: concat!($($doc),+).trim_ascii(),
         },)*];
     };
@@ -558,6 +562,16 @@ impl Op {
             _ => self.row().map_or("", |row| row.name),
         }
     }
+}
+
+/// What an op on operands of a type takes, in additions of f32: after each, floats of 16 bits are rounded.
+pub(crate) fn cost(op: Op, dtype: DType) -> usize {
+    let rounding = match dtype {
+        DType::F16 => 8,
+        DType::BF16 => 3,
+        _ => 0,
+    };
+    op.row().map_or(1, |row| row.cost + rounding)
 }
 
 impl Row {

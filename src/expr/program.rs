@@ -1,18 +1,12 @@
 //! An expression made flat: inputs, then steps, each naming values before it. What devices run.
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::node::Kind;
-use super::{DType, Node, Op, Source, Storage};
+use super::{DType, Op, Source, Storage};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
-
-/// The most steps of one kernel, above which compilers of drivers take seconds.
-pub(crate) const MAX_STEPS: usize = 2048;
 
 /// A value of a program: input `i`, or step `i - inputs.len()`.
 pub(crate) type Value = u32;
@@ -47,34 +41,6 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Flattens `root`, broadcast to `shape`.
-    pub(crate) fn new(root: &Arc<Node>, shape: &Shape) -> Result<Program> {
-        Self::of(&[root], shape)
-    }
-
-    /// The same for several results of one type.
-    pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape) -> Result<Program> {
-        let mut flat = Flatten { shape, inputs: Vec::new(), steps: Vec::new(), leaves: HashMap::new() };
-        let (mut seen, mut done, mut known) = (HashMap::new(), HashMap::new(), HashMap::new());
-        roots.iter().try_for_each(|root| flat.collect_leaves(root, &mut seen))?;
-        let visited = roots.iter().map(|root| flat.visit(root, &mut done, &mut known));
-        let results = visited.collect::<Result<_>>()?;
-        if flat.steps.len() > MAX_STEPS {
-            bail!(
-                Overflow,
-                "an expression of {} ops exceeds the limit of {MAX_STEPS} in one kernel: evaluate a part of it first",
-                flat.steps.len()
-            );
-        }
-        Ok(Program {
-            shape: shape.clone(),
-            dtype: roots[0].dtype,
-            inputs: flat.inputs,
-            steps: flat.steps,
-            results,
-        })
-    }
-
     /// A program that copies one input.
     pub(crate) fn copy(input: Input) -> Program {
         Program {
@@ -102,87 +68,19 @@ impl Program {
     }
 }
 
-struct Flatten<'a> {
-    shape: &'a Shape,
-    inputs: Vec<Input>,
-    steps: Vec<Step>,
-    leaves: HashMap<*const Node, Value>,
-}
-
-impl Flatten<'_> {
-    /// Inputs come first, so they are numbered before any step.
-    fn collect_leaves(&mut self, node: &Arc<Node>, seen: &mut HashMap<*const Node, ()>) -> Result<()> {
-        if seen.insert(Arc::as_ptr(node), ()).is_some() {
-            return Ok(());
-        }
-        match &node.kind {
-            Kind::Leaf { source, layout } => {
-                let input = Input {
-                    dtype: node.dtype,
-                    source: source.clone(),
-                    layout: layout.broadcast_to(self.shape)?,
-                };
-                // Scalars are not compared: whether two constants happen to be equal must not
-                // decide which kernel runs.
-                let known = self.inputs.iter().position(|other| match (&other.source, source) {
-                    (Source::Tensor(a), Source::Tensor(b)) => {
-                        a.same(b) && other.dtype == input.dtype && other.layout == input.layout
-                    }
-                    (Source::Index(_), Source::Index(_)) => other.layout == input.layout,
-                    _ => false,
-                });
-                let value = known.unwrap_or_else(|| {
-                    self.inputs.push(input);
-                    self.inputs.len() - 1
-                });
-                self.leaves.insert(Arc::as_ptr(node), value as Value);
-            }
-            Kind::Op { args, .. } => {
-                for arg in args {
-                    self.collect_leaves(arg, seen)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn visit(
-        &mut self,
-        node: &Arc<Node>,
-        done: &mut HashMap<*const Node, Value>,
-        known: &mut HashMap<Step, Value>,
-    ) -> Result<Value> {
-        if let Some(&value) = self.leaves.get(&Arc::as_ptr(node)) {
-            return Ok(value);
-        }
-        if let Some(&value) = done.get(&Arc::as_ptr(node)) {
-            return Ok(value);
-        }
-        let Kind::Op { op, args: nodes } = &node.kind else {
-            bail!(Kernel, "a leaf was not collected");
-        };
-        let mut args: SmallVec<[Value; 3]> =
-            nodes.iter().map(|arg| self.visit(arg, done, known)).collect::<Result<_>>()?;
-        if op.row().is_some_and(|row| row.commutative) {
-            args.sort_unstable();
-        }
-        let dtype = nodes.last().map_or(node.dtype, |last| last.dtype);
-        let step = Step { op: *op, dtype, result: node.dtype, args };
-        let next = (self.inputs.len() + self.steps.len()) as Value;
-        let value = *known.entry(step.clone()).or_insert(next);
-        if value == next {
-            self.steps.push(step);
-        }
-        done.insert(Arc::as_ptr(node), value);
-        Ok(value)
-    }
-}
-
 impl Program {
     /// The tensors that it reads, each with its layout.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = (&Storage, &Layout)> {
         self.inputs.iter().filter_map(|input| match &input.source {
             Source::Tensor(storage) => Some((storage, &input.layout)),
+            _ => None,
+        })
+    }
+
+    /// The stages that it reads.
+    pub(crate) fn stages(&self) -> impl Iterator<Item = usize> {
+        self.inputs.iter().filter_map(|input| match input.source {
+            Source::Stage(stage) => Some(stage),
             _ => None,
         })
     }

@@ -83,6 +83,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// A number that no other living device has. Handles of one device share it.
     fn identity(&self) -> usize;
 
+    /// Tensors that one kernel reads at most.
+    fn operands(&self) -> usize {
+        usize::MAX
+    }
+
     /// A storage of `bytes` packed elements of type `dtype`.
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage>;
 
@@ -114,6 +119,9 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
 
     /// Waits until everything that was asked for has run.
     fn synchronize(&self) -> Result<()>;
+
+    /// A storage for the result of a program, whatever it holds.
+    fn reserve(self: Arc<Self>, program: &Program) -> Result<Storage>;
 
     /// Makes ready what a program needs, without running it.
     fn prepare(self: Arc<Self>, _program: &Program) -> Result<()> {

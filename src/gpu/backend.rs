@@ -19,6 +19,11 @@ impl Backend for Gpu {
         Arc::as_ptr(&self.parts) as usize
     }
 
+    fn operands(&self) -> usize {
+        // One binding is the result's.
+        self.adapter.bindings.saturating_sub(1) as usize
+    }
+
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
         Gpu::upload(&self, bytes, dtype)
     }
@@ -54,6 +59,10 @@ impl Backend for Gpu {
 
     fn synchronize(&self) -> Result<()> {
         self.finish()
+    }
+
+    fn reserve(self: Arc<Self>, program: &Program) -> Result<Storage> {
+        self.result(program)
     }
 
     fn prepare(self: Arc<Self>, program: &Program) -> Result<()> {

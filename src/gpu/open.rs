@@ -9,7 +9,7 @@ use super::device::Gpu;
 use super::options::Options;
 use crate::dtype::{DType, Float};
 use crate::error::Result;
-use crate::expr::{Node, Op, Program, Source, Storage};
+use crate::expr::{Known, Node, Op, Program, Source, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Faults, Plan};
 
@@ -71,7 +71,7 @@ fn faults_of<T: Float + bytemuck::Pod>(
     let (x, y) = (leaf(&first)?, leaf(&second)?);
     let product = Node::op(Op::Mul, T::DTYPE, &[&x, &y])?;
     let nodes = [&product, &Node::op(Op::Div, T::DTYPE, &[&x, &y])?, &Node::op(Op::Sqrt, T::DTYPE, &[&x])?];
-    let program = Program::of(&nodes, &product.shape)?;
+    let program = Program::of(&nodes, &product.shape, &Known::new())?;
     let results = [gpu.result(&program)?, gpu.result(&program)?, gpu.result(&program)?];
     gpu.record(&Plan::new(&program, Destination::Fresh, gpu.adapter)?, &results)?;
     let read = |storage: &Storage| -> Result<Vec<T>> {

@@ -2,6 +2,7 @@
 //! broadcasting rules. Pure arithmetic; nothing here knows of storage or devices.
 
 mod broadcast;
+mod compose;
 mod overlap;
 mod shape;
 mod view;

@@ -10,7 +10,6 @@ mod collapse;
 mod explain;
 mod fields;
 mod grid;
-pub(crate) mod hoist;
 
 pub(crate) use access::{Access, Packing, Store, Stride};
 pub(crate) use explain::tell;
@@ -227,6 +226,7 @@ impl Plan {
             let place = match &input.source {
                 Source::Scalar(_) => Place::Scalar,
                 Source::Index(_) => Place::Index,
+                Source::Stage(stage) => bail!(Kernel, "stage {stage} has no storage yet"),
                 source if reads_output(source) => Place::Output,
                 Source::Tensor(storage) => {
                     // Four bytes are a word, whether they are loaded together or not.

@@ -8,8 +8,9 @@ use super::Tensor;
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{Expr, Program};
+use crate::expr::Expr;
 use crate::layout::Layout;
+use crate::schedule::Schedule;
 
 /// Consumers.
 impl<T: Element> Expr<T> {
@@ -35,7 +36,7 @@ impl<T: Element> Expr<T> {
             return Err(Error::new(ErrorKind::Device, text).at(at));
         };
         let device = Device::from_backend(first.clone());
-        device.is_that_of(&backends).map_err(|e| e.at(at))?;
+        device.is_that_of(backends).map_err(|e| e.at(at))?;
         self.run(&device)
     }
 
@@ -70,7 +71,7 @@ impl<T: Element> Expr<T> {
         let at = Location::caller();
         let mut backends = Vec::new();
         for expr in exprs {
-            backends.extend(expr.backends()?);
+            backends.extend_from_slice(expr.backends()?);
         }
         let Some(first) = backends.first() else {
             if exprs.is_empty() {
@@ -90,7 +91,9 @@ impl<T: Element> Expr<T> {
             let shape = &nodes[i].shape;
             let alike: Vec<usize> = (i..nodes.len()).filter(|&j| nodes[j].shape == *shape).collect();
             let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
-            let storages = device.backend().eval_all(&Program::of(&roots, shape)?)?;
+            let schedule = Schedule::new(&roots, shape, device.bounds())?;
+            let last = device.stages(&schedule)?;
+            let storages = device.backend().eval_all(&last)?;
             for (j, storage) in alike.into_iter().zip(storages) {
                 results[j] = Some(Tensor::new(device.clone(), storage, Layout::contiguous(shape)?));
             }
@@ -101,9 +104,10 @@ impl<T: Element> Expr<T> {
     /// Runs the expression on the device of its tensors.
     fn run(&self, device: &Device) -> Result<Tensor<T>> {
         let node = self.node()?;
-        let program = Program::new(node, &node.shape)?;
+        let schedule = Schedule::new(&[node], &node.shape, device.bounds())?;
         let layout = Layout::contiguous(&node.shape)?;
-        let storage = device.backend().eval(&program)?;
+        let last = device.stages(&schedule)?;
+        let storage = device.backend().eval(&last)?;
         Ok(Tensor::new(device.clone(), storage, layout))
     }
 
@@ -153,7 +157,12 @@ impl<T: Element> Expr<T> {
     pub fn warm_up(&self, device: &Device) -> Result<()> {
         device.agrees(self).map_err(|e| e.at(Location::caller()))?;
         let node = self.node()?;
-        device.backend().prepare(&Program::new(node, &node.shape)?)
+        let schedule = Schedule::new(&[node], &node.shape, device.bounds())?;
+        let last = schedule.run(|stage| {
+            device.backend().prepare(stage)?;
+            device.backend().reserve(stage)
+        })?;
+        device.backend().prepare(&last)
     }
 
     /// What evaluating on `device` would run: operands under the axes of the result, the axes left
@@ -177,9 +186,15 @@ impl<T: Element> Expr<T> {
     pub fn explain(&self, device: &Device) -> Result<Explain> {
         device.agrees(self).map_err(|e| e.at(Location::caller()))?;
         let node = self.node()?;
-        let program = Program::new(node, &node.shape)?;
-        let (plan, wgsl) = device.backend().explain(&program)?;
-        let text = format!("{}device: {}\n{plan}", program.describe(), device.name());
+        let schedule = Schedule::new(&[node], &node.shape, device.bounds())?;
+        let mut text = String::new();
+        let last = schedule.run(|stage| {
+            let (plan, _) = device.backend().explain(stage)?;
+            text += &format!("first, as it is stored:\n{}{plan}then:\n", stage.describe());
+            device.backend().reserve(stage)
+        })?;
+        let (plan, wgsl) = device.backend().explain(&last)?;
+        let text = format!("{text}{}device: {}\n{plan}", last.describe(), device.name());
         Ok(Explain { text, wgsl })
     }
 }

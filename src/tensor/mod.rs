@@ -15,6 +15,7 @@ use crate::dtype::{Element, bf16, f16};
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{Expr, Input, IntoExpr, Program, Source, Storage, for_each_view, operators};
 use crate::layout::{Broadcast, Layout, Shape};
+use crate::schedule::Schedule;
 
 /// Elements of type `T` on a device, seen through a [`Layout`].
 ///
@@ -140,7 +141,8 @@ impl<T: Element> Tensor<T> {
             return Err(error.at(at));
         }
         self.device.agrees(&value).map_err(|e| e.at(at))?;
-        let program = Program::new(node, self.shape())?;
+        let schedule = Schedule::new(&[node], self.shape(), self.device.bounds())?;
+        let program = self.device.stages(&schedule)?.into_owned();
         self.device.backend().assign(program, &self.storage, &self.layout)
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::emit;
 use crate::dtype::Element;
-use crate::expr::{Math, Program, Source};
+use crate::expr::{Known, Math, Program, Source};
 use crate::plan::{Adapter, Destination, Faults, Plan, WORKGROUP};
 use crate::{Device, Expr, Tensor};
 
@@ -35,7 +35,7 @@ fn kernel_on<T: Element>(adapter: Adapter, expr: &Expr<T>) -> String {
 
 fn two_results<T: Element>(first: &Expr<T>, second: &Expr<T>) -> String {
     let (first, second) = (first.node().unwrap(), second.node().unwrap());
-    let program = Program::of(&[first, second], &first.shape).unwrap();
+    let program = Program::of(&[first, second], &first.shape, &Known::new()).unwrap();
     emit(&Plan::new(&program, Destination::Fresh, ADAPTER).unwrap().kernel)
 }
 

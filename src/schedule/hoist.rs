@@ -1,60 +1,61 @@
 //! Expensive parts of a program over fewer elements than the result, as the exponential of a row that
-//! is added to a matrix: each runs once, in a kernel of its own, where that is cheaper.
+//! is added to a matrix: each is a stage of its own, where that is cheaper.
 
 use std::collections::BTreeMap;
 
-use crate::dtype::Kind;
+use super::{LEAST_SPARED, result_layout};
 use crate::error::Result;
-use crate::expr::{Input, Op, Program, Source, Step, Storage, Value};
+use crate::expr::{Input, Program, Source, Step, Value, cost};
 use crate::layout::{Layout, Shape};
-
-/// Evaluations of functions that a kernel of its own must spare. lavapipe takes 50 us for a small
-/// kernel, and 250 us for as many exponentials.
-const LEAST_SPARED: usize = 1 << 20;
 
 /// How much smaller than the result such a part is at least.
 const LEAST_RATIO: usize = 16;
 
-/// A value that is computed on its own.
-#[derive(Debug)]
-pub(crate) struct Part {
-    value: Value,
-    pub program: Program,
+/// What an op costs that makes such a part worth a kernel: less is less than a load.
+const EXPENSIVE: usize = 8;
+
+/// Adds the stages of a program, itself last.
+pub(super) fn without_parts(program: Program, stages: &mut Vec<Program>) -> Result<()> {
+    let parts = parts(&program)?;
+    let mut known = BTreeMap::new();
+    for (value, part) in parts {
+        let layout = result_layout(&part)?.broadcast_to(&program.shape)?;
+        known.insert(value, Input { dtype: part.dtype, source: Source::Stage(stages.len()), layout });
+        stages.push(part);
+    }
+    stages.push(match known.is_empty() {
+        true => program,
+        false => {
+            let same = |layout: &Layout| Ok(layout.clone());
+            program.extract(&program.results, program.shape.clone(), &known, same)?
+        }
+    });
+    Ok(())
 }
 
-/// The largest parts of a program that are worth a kernel of their own.
-pub(crate) fn parts(program: &Program) -> Result<Vec<Part>> {
-    let functions = program.steps.iter().filter(|step| is_function(step)).count();
+/// The largest parts of a program that are worth a stage of their own, by their value.
+fn parts(program: &Program) -> Result<Vec<(Value, Program)>> {
+    let all: usize = program.steps.iter().map(expense).sum();
     let count: usize = program.shape.iter().product();
-    if functions.saturating_mul(count) < LEAST_SPARED {
+    if all.saturating_mul(count) < LEAST_SPARED {
         return Ok(Vec::new());
     }
     let axes = followed(program);
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<(Value, Program)> = Vec::new();
     let mut open: Vec<Value> = program.results.to_vec();
+    let mut seen = vec![false; program.inputs.len() + program.steps.len()];
     while let Some(value) = open.pop() {
         let Some(step) = (value as usize).checked_sub(program.inputs.len()) else { continue };
-        if parts.iter().any(|part| part.value == value) {
+        if std::mem::replace(&mut seen[value as usize], true) {
             continue;
         }
         if is_worth_it(program, value, &axes[value as usize]) {
-            parts.push(Part { value, program: narrowed(program, value, &axes[value as usize])? });
+            parts.push((value, narrowed(program, value, &axes[value as usize])?));
         } else {
             open.extend(&program.steps[step].args);
         }
     }
     Ok(parts)
-}
-
-/// The program that reads parts from the storages they were computed into.
-pub(crate) fn without(program: &Program, parts: &[(Part, Storage)]) -> Result<Program> {
-    let mut known = BTreeMap::new();
-    for (part, storage) in parts {
-        let layout = Layout::contiguous(&part.program.shape)?.broadcast_to(&program.shape)?;
-        let source = Source::Tensor(storage.clone());
-        known.insert(part.value, Input { dtype: part.program.dtype, source, layout });
-    }
-    program.extract(&program.results, program.shape.clone(), &known, |layout| Ok(layout.clone()))
 }
 
 /// Of each value, the axes along which it changes.
@@ -73,10 +74,9 @@ fn followed(program: &Program) -> Vec<Vec<bool>> {
     axes
 }
 
-/// Functions that take tens of operations are those of floats that have a bound, but for division.
-fn is_function(step: &Step) -> bool {
-    let is_inexact = step.op != Op::Div && step.op.row().is_some_and(|row| row.ulp > 0);
-    is_inexact && step.dtype.kind() == Kind::Float
+/// What a step costs, where that counts.
+fn expense(step: &Step) -> usize {
+    Some(cost(step.op, step.dtype)).filter(|&cost| cost >= EXPENSIVE).unwrap_or(0)
 }
 
 fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {
@@ -85,13 +85,10 @@ fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {
     if own.saturating_mul(LEAST_RATIO) > count {
         return false;
     }
-    let functions = program
-        .needed(&[value], &BTreeMap::new())
-        .into_iter()
-        .filter_map(|value| (value as usize).checked_sub(program.inputs.len()))
-        .filter(|&step| is_function(&program.steps[step]))
-        .count();
-    functions.saturating_mul(count - own) >= LEAST_SPARED
+    let needed = program.needed(&[value], &BTreeMap::new());
+    let steps = needed.into_iter().filter_map(|value| (value as usize).checked_sub(program.inputs.len()));
+    let all: usize = steps.map(|step| expense(&program.steps[step])).sum();
+    all.saturating_mul(count - own) >= LEAST_SPARED
 }
 
 /// The program of one value, over the axes along which it changes.

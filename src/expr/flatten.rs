@@ -1,0 +1,228 @@
+//! From the graph to a flat program: values in order, equal ones once, views pushed down to the leaves.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::node::Kind;
+use super::{Input, Node, Program, Source, Step, Value};
+use crate::error::{Result, bail};
+use crate::layout::{Layout, Shape};
+
+/// Nodes that a program reads and does not compute: each the result of a stage, by its number.
+pub(crate) type Known = HashMap<*const Node, usize>;
+
+/// An input, or a step: inputs are numbered first, when all of them are found.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Found {
+    Input(u32),
+    Step(u32),
+}
+
+/// A node under a view, by the number of that.
+type Place = (*const Node, u32);
+
+/// An op whose operands are being found.
+struct Frame<'a> {
+    node: &'a Arc<Node>,
+    view: u32,
+    args: SmallVec<[Found; 3]>,
+}
+
+struct Flatten<'a> {
+    known: &'a Known,
+    views: Vec<Layout>,
+    view_numbers: HashMap<Layout, u32>,
+    inputs: Vec<Input>,
+    steps: Vec<Step>,
+    /// The operands of each step.
+    args: Vec<SmallVec<[Found; 3]>>,
+    step_numbers: HashMap<(Step, SmallVec<[Found; 3]>), u32>,
+    done: HashMap<Place, Found>,
+}
+
+impl Program {
+    /// Flattens `root`, broadcast to `shape`.
+    pub(crate) fn new(root: &Arc<Node>, shape: &Shape) -> Result<Program> {
+        Self::of(&[root], shape, &Known::new())
+    }
+
+    /// The same for several results of one type, where some nodes are known. A root is computed
+    /// even if it is one of these.
+    pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
+        let mut flat = Flatten {
+            known,
+            views: Vec::new(),
+            view_numbers: HashMap::new(),
+            inputs: Vec::new(),
+            steps: Vec::new(),
+            args: Vec::new(),
+            step_numbers: HashMap::new(),
+            done: HashMap::new(),
+        };
+        let mut results: SmallVec<[Found; 1]> = SmallVec::new();
+        for root in roots {
+            let view = flat.number(Layout::contiguous(&root.shape)?.broadcast_to(shape)?);
+            results.push(flat.root(root, view)?);
+        }
+        let inputs = flat.inputs.len() as Value;
+        let value = |found: &Found| match *found {
+            Found::Input(i) => i,
+            Found::Step(i) => inputs + i,
+        };
+        let mut steps = flat.steps;
+        for (step, args) in steps.iter_mut().zip(&flat.args) {
+            step.args = args.iter().map(value).collect();
+            if step.op.row().is_some_and(|row| row.commutative) {
+                step.args.sort_unstable();
+            }
+        }
+        Ok(Program {
+            shape: shape.clone(),
+            dtype: roots[0].dtype,
+            inputs: flat.inputs,
+            steps,
+            results: results.iter().map(value).collect(),
+        })
+    }
+}
+
+impl<'a> Flatten<'a> {
+    /// The number of a view.
+    fn number(&mut self, view: Layout) -> u32 {
+        let next = self.views.len() as u32;
+        match self.view_numbers.get(&view) {
+            Some(&known) => known,
+            None => {
+                self.views.push(view.clone());
+                self.view_numbers.insert(view, next);
+                next
+            }
+        }
+    }
+
+    /// A view of what a view shows.
+    fn under(&mut self, layout: &Layout, view: u32) -> Result<u32> {
+        match layout.under(&self.views[view as usize]) {
+            Some(both) => Ok(self.number(both)),
+            None => bail!(Kernel, "{layout:?} under {:?} is no layout", self.views[view as usize]),
+        }
+    }
+
+    fn input(&mut self, input: Input) -> Found {
+        // Scalars are not compared: whether two constants happen to be equal must not decide which
+        // kernel runs.
+        let known = self.inputs.iter().position(|other| {
+            other.dtype == input.dtype
+                && other.layout == input.layout
+                && match (&other.source, &input.source) {
+                    (Source::Tensor(a), Source::Tensor(b)) => a.same(b),
+                    (Source::Stage(a), Source::Stage(b)) => a == b,
+                    (Source::Index(_), Source::Index(_)) => true,
+                    _ => false,
+                }
+        });
+        Found::Input(known.unwrap_or_else(|| {
+            self.inputs.push(input);
+            self.inputs.len() - 1
+        }) as u32)
+    }
+
+    /// What a node is under a view, if that is found already or no op; else the op to compute and
+    /// its view. `computes` says that a known node is not to be read.
+    fn look(
+        &mut self,
+        node: &'a Arc<Node>,
+        view: u32,
+        computes: bool,
+    ) -> Result<std::result::Result<Found, (&'a Arc<Node>, u32)>> {
+        let (mut node, mut view, mut computes) = (node, view, computes);
+        loop {
+            let place = (Arc::as_ptr(node), view);
+            if let Some(&found) = self.done.get(&place) {
+                return Ok(Ok(found));
+            }
+            let source = match self.known.get(&Arc::as_ptr(node)) {
+                Some(&stage) if !computes => Some((Source::Stage(stage), self.views[view as usize].clone())),
+                _ => match &node.kind {
+                    Kind::Leaf { source, layout } => {
+                        let view = self.under(layout, view)?;
+                        Some((source.clone(), self.views[view as usize].clone()))
+                    }
+                    Kind::View(layout) => {
+                        view = self.under(layout, view)?;
+                        None
+                    }
+                    Kind::Shared => None,
+                    Kind::Op(_) => return Ok(Err((node, view))),
+                },
+            };
+            if let Some((source, layout)) = source {
+                let found = self.input(Input { dtype: node.dtype, source, layout });
+                self.done.insert(place, found);
+                return Ok(Ok(found));
+            }
+            // A view or a shared node is its operand.
+            computes = false;
+            node = &node.args[0];
+        }
+    }
+
+    /// Finds a node and all that it is made of.
+    fn root(&mut self, root: &'a Arc<Node>, view: u32) -> Result<Found> {
+        let frame = |(node, view)| Frame { node, view, args: SmallVec::new() };
+        let mut stack = match self.look(root, view, true)? {
+            Ok(found) => return Ok(found),
+            Err(op) => vec![frame(op)],
+        };
+        loop {
+            let Some(top) = stack.last() else { bail!(Kernel, "a graph without a root") };
+            let found = match top.node.args.get(top.args.len()) {
+                Some(arg) => {
+                    let (node, mut view) = (top.node, top.view);
+                    if arg.shape != node.shape {
+                        view =
+                            self.under(&Layout::contiguous(&arg.shape)?.broadcast_to(&node.shape)?, view)?;
+                    }
+                    match self.look(arg, view, false)? {
+                        Ok(found) => found,
+                        Err(op) => {
+                            stack.push(frame(op));
+                            continue;
+                        }
+                    }
+                }
+                None => {
+                    let Some(Frame { node, view, args }) = stack.pop() else { continue };
+                    let found = self.step(node, args)?;
+                    self.done.insert((Arc::as_ptr(node), view), found);
+                    found
+                }
+            };
+            match stack.last_mut() {
+                Some(top) => top.args.push(found),
+                None => return Ok(found),
+            }
+        }
+    }
+
+    fn step(&mut self, node: &Arc<Node>, mut args: SmallVec<[Found; 3]>) -> Result<Found> {
+        let Kind::Op(op) = node.kind else { bail!(Kernel, "{node:?} is no operation") };
+        if op.row().is_some_and(|row| row.commutative) {
+            args.sort_unstable_by_key(|found| match *found {
+                Found::Input(i) => (0, i),
+                Found::Step(i) => (1, i),
+            });
+        }
+        let dtype = node.args.last().map_or(node.dtype, |last| last.dtype);
+        let step = Step { op, dtype, result: node.dtype, args: SmallVec::new() };
+        let next = self.steps.len() as u32;
+        let number = *self.step_numbers.entry((step.clone(), args.clone())).or_insert(next);
+        if number == next {
+            self.steps.push(step);
+            self.args.push(args);
+        }
+        Ok(Found::Step(number))
+    }
+}

@@ -1,0 +1,333 @@
+//! Which nodes of a graph are computed on their own: where what follows would make a kernel too long or
+//! bind too many tensors, where it is asked for, and where a part is read through several views, or
+//! stretched, and computing it again costs more than storing it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Bounds, LEAST_SPARED};
+use crate::error::Result;
+use crate::expr::{Kind, Node, Source, cost};
+use crate::layout::Layout;
+
+/// The most that one element of a stage may cost, in additions. Compilers of drivers take long for long
+/// texts: FXC 3.5 s for eight powers, 14 s for sixteen.
+const MOST: usize = 500;
+
+/// What storing an element and loading it again costs.
+const STORED: usize = 8;
+
+/// Arrays that one storage may be bound as: by elements, by vectors and by two of these.
+const ARRAYS: usize = 3;
+
+/// A node by its number in the order of the graph, under a view by its number: 0 for none.
+type Place = (u32, u32);
+
+/// The nodes to be computed on their own, those that others need first.
+pub(super) fn find<'a>(roots: &[&'a Arc<Node>], bounds: Bounds) -> Result<Vec<&'a Arc<Node>>> {
+    let graph = Graph::new(roots);
+    if graph.is_small(bounds) {
+        return Ok(Vec::new());
+    }
+    let is_root = |node: &&Arc<Node>| roots.iter().any(|root| Arc::ptr_eq(root, node));
+    let mut search = Search {
+        is_root: graph.nodes.iter().map(is_root).collect(),
+        stored: vec![false; graph.nodes.len()],
+        parts: vec![Vec::new(); graph.nodes.len()],
+        views: HashMap::new(),
+        next_view: 1,
+        bounds,
+        graph,
+    };
+    (0..search.graph.nodes.len()).try_for_each(|i| search.visit(i))?;
+    search.results(roots);
+    let stored = search.graph.nodes.iter().zip(&search.stored);
+    Ok(stored.filter(|(_, stored)| **stored).map(|(node, _)| *node).collect())
+}
+
+/// The nodes below some roots, each once and after those that it is made of.
+struct Graph<'a> {
+    nodes: Vec<&'a Arc<Node>>,
+    /// Of each node, the numbers of its operands.
+    args: Vec<Vec<u32>>,
+    /// How often each node is read.
+    reads: Vec<u32>,
+    /// The elements of it that are read in all, through views and stretched axes, each time anew.
+    elements: Vec<usize>,
+}
+
+impl<'a> Graph<'a> {
+    fn new(roots: &[&'a Arc<Node>]) -> Self {
+        let mut numbers: HashMap<*const Node, u32> = HashMap::new();
+        let mut graph =
+            Graph { nodes: Vec::new(), args: Vec::new(), reads: Vec::new(), elements: Vec::new() };
+        let mut stack: Vec<(&'a Arc<Node>, usize)> = roots.iter().rev().map(|&root| (root, 0)).collect();
+        while let Some((node, next)) = stack.pop() {
+            if numbers.contains_key(&Arc::as_ptr(node)) {
+                continue;
+            }
+            if let Some(arg) = node.args.get(next) {
+                stack.push((node, next + 1));
+                if !numbers.contains_key(&Arc::as_ptr(arg)) {
+                    stack.push((arg, 0));
+                }
+                continue;
+            }
+            let args: Vec<u32> = node.args.iter().map(|arg| numbers[&Arc::as_ptr(arg)]).collect();
+            numbers.insert(Arc::as_ptr(node), graph.nodes.len() as u32);
+            graph.nodes.push(node);
+            graph.reads.push(0);
+            graph.elements.push(0);
+            // Views that are equal show the same elements; as a rule they differ.
+            let count = graph.count(graph.nodes.len() - 1);
+            let mut distinct = args.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            for &arg in &distinct {
+                graph.reads[arg as usize] += 1;
+                let direct = !matches!(node.kind, Kind::View(_)) && graph.count(arg as usize) == count;
+                let read = &mut graph.elements[arg as usize];
+                // All that read it as it is share its elements.
+                *read = if direct { (*read).max(count) } else { read.saturating_add(count) };
+            }
+            graph.args.push(args);
+        }
+        graph
+    }
+
+    fn count(&self, i: usize) -> usize {
+        self.nodes[i].shape.iter().product()
+    }
+
+    /// Whether one kernel surely does, as of most expressions.
+    fn is_small(&self, bounds: Bounds) -> bool {
+        let is_leaf = |node: &&&Arc<Node>| matches!(node.kind, Kind::Leaf { .. });
+        self.nodes.len() <= 64
+            && self.nodes.iter().all(|node| !matches!(node.kind, Kind::View(_) | Kind::Shared))
+            && self.nodes.iter().filter(is_leaf).count() <= bounds.operands
+            && self.nodes.iter().map(|node| own_cost(node)).sum::<usize>() <= MOST
+            && (0..self.nodes.len())
+                .all(|i| self.elements[i] <= self.count(i) || own_cost(self.nodes[i]) == 0)
+    }
+}
+
+fn own_cost(node: &Node) -> usize {
+    match node.kind {
+        Kind::Op(op) => cost(op, node.args.last().map_or(node.dtype, |arg| arg.dtype)),
+        _ => 0,
+    }
+}
+
+struct Search<'a> {
+    graph: Graph<'a>,
+    is_root: Vec<bool>,
+    /// Nodes that are computed on their own.
+    stored: Vec<bool>,
+    /// What each node is made of in one kernel, in order: steps, and what is loaded.
+    parts: Vec<Vec<Place>>,
+    /// Numbers of views: of a node's own view, or stretch, under another.
+    views: HashMap<Place, u32>,
+    next_view: u32,
+    bounds: Bounds,
+}
+
+/// What a kernel of some parts would take.
+struct Size {
+    cost: usize,
+    operands: usize,
+}
+
+impl<'a> Search<'a> {
+    fn visit(&mut self, i: usize) -> Result<()> {
+        let node = self.graph.nodes[i];
+        let parts = match &node.kind {
+            Kind::Leaf { .. } => vec![(i as u32, 0)],
+            Kind::Shared => {
+                self.stored[i] = true;
+                vec![(i as u32, 0)]
+            }
+            Kind::View(layout) => {
+                let of = self.graph.args[i][0] as usize;
+                if self.is_worth_storing(of) || self.is_no_layout(of, layout)? {
+                    self.store(of);
+                }
+                let parts = self.parts[of].clone();
+                self.under(parts, i)
+            }
+            Kind::Op(_) => self.operation(i, node),
+        };
+        self.parts[i] = parts;
+        // A long graph need not be kept whole.
+        let mut args = self.graph.args[i].clone();
+        args.sort_unstable();
+        args.dedup();
+        for arg in args {
+            self.graph.reads[arg as usize] -= 1;
+            if self.graph.reads[arg as usize] == 0 && !self.is_root[arg as usize] {
+                self.parts[arg as usize] = Vec::new();
+            }
+        }
+        Ok(())
+    }
+
+    /// The parts of an op, with operands stored until they fit.
+    fn operation(&mut self, i: usize, node: &'a Arc<Node>) -> Vec<Place> {
+        let args: Vec<usize> = self.graph.args[i].iter().map(|&arg| arg as usize).collect();
+        for &arg in &args {
+            if self.graph.nodes[arg].shape != node.shape && self.is_worth_storing(arg) {
+                self.store(arg);
+            }
+        }
+        loop {
+            let mut all: Vec<Place> = Vec::new();
+            for (k, &arg) in args.iter().enumerate() {
+                if args[..k].contains(&arg) {
+                    continue;
+                }
+                let mut parts = self.parts[arg].clone();
+                if self.graph.nodes[arg].shape != node.shape {
+                    parts = self.under(parts, i);
+                }
+                all = union(all, parts);
+            }
+            all.push((i as u32, 0));
+            let size = self.size(&all);
+            if size.cost <= MOST && size.operands <= self.bounds.operands {
+                return all;
+            }
+            // The operand of the most parts that is no leaf and not stored yet.
+            let large = args.iter().copied().filter(|&arg| !self.is_loaded(arg));
+            match large.max_by_key(|&arg| self.parts[arg].len()) {
+                Some(arg) => self.store(arg),
+                None => return all,
+            }
+        }
+    }
+
+    fn is_loaded(&self, i: usize) -> bool {
+        self.stored[i] || matches!(self.graph.nodes[i].kind, Kind::Leaf { .. })
+    }
+
+    fn store(&mut self, i: usize) {
+        if !self.is_loaded(i) {
+            self.stored[i] = true;
+            self.parts[i] = vec![(i as u32, 0)];
+        }
+    }
+
+    /// Parts under the view, or the stretch, that node `i` puts on them.
+    fn under(&mut self, mut parts: Vec<Place>, i: usize) -> Vec<Place> {
+        for (_, view) in &mut parts {
+            let next = &mut self.next_view;
+            *view = *self.views.entry((i as u32, *view)).or_insert_with(|| {
+                *next += 1;
+                *next
+            });
+        }
+        parts.sort_unstable();
+        parts
+    }
+
+    fn size(&self, parts: &[Place]) -> Size {
+        let mut cost = 0;
+        // Storages, and how often each is read in another way.
+        let mut storages: Vec<(usize, usize)> = Vec::new();
+        for &(i, _) in parts {
+            let node = self.graph.nodes[i as usize];
+            let storage = match &node.kind {
+                _ if self.stored[i as usize] => Arc::as_ptr(node) as usize,
+                Kind::Leaf { source: Source::Tensor(storage), .. } => storage.address(),
+                _ => {
+                    cost += own_cost(node);
+                    continue;
+                }
+            };
+            if self.bounds.operands == usize::MAX {
+                continue;
+            }
+            match storages.iter_mut().find(|(known, _)| *known == storage) {
+                Some((_, arrays)) => *arrays = ARRAYS.min(*arrays + 1),
+                None => storages.push((storage, 1)),
+            }
+        }
+        Size { cost, operands: storages.iter().map(|(_, arrays)| arrays).sum() }
+    }
+
+    /// Whether more elements of a node are read than it has, and computing them again costs more than
+    /// storing them.
+    fn is_worth_storing(&self, i: usize) -> bool {
+        let (own, read) = (self.graph.count(i), self.graph.elements[i]);
+        if self.is_loaded(i) || read <= own || own == 0 {
+            return false;
+        }
+        let (cost, more) = (self.size(&self.parts[i]).cost, read - own);
+        let dear = more.saturating_mul(cost) > own.saturating_mul(STORED);
+        dear && more.saturating_mul(cost) >= LEAST_SPARED
+    }
+
+    /// Whether a view of a node cannot be pushed down to what that loads.
+    fn is_no_layout(&self, of: usize, view: &Layout) -> Result<bool> {
+        let node = self.graph.nodes[of];
+        // Axes none of which are walked as one.
+        let padded = node.shape.iter().map(|n| n + 2).collect::<crate::layout::Shape>();
+        let loose = Layout::contiguous(&padded);
+        if let Ok(loose) = loose {
+            let cut = (0..node.shape.rank()).try_fold(loose, |layout, axis| {
+                layout.slice(axis as isize, 0..node.shape[axis] as isize, 1)
+            })?;
+            if cut.under(view).is_some() {
+                return Ok(false);
+            }
+        }
+        let told = |&(i, under): &Place| {
+            let leaf = self.graph.nodes[i as usize];
+            match &leaf.kind {
+                _ if self.stored[i as usize] => under == 0,
+                Kind::Leaf { layout, .. } => {
+                    under == 0 && leaf.shape == node.shape && layout.under(view).is_some()
+                        || leaf.shape.rank() == 0
+                }
+                _ => true,
+            }
+        };
+        Ok(!self.parts[of].iter().all(told))
+    }
+
+    /// Stores roots that together are too much for one kernel.
+    fn results(&mut self, roots: &[&'a Arc<Node>]) {
+        if roots.len() < 2 {
+            return;
+        }
+        let numbers: HashMap<*const Node, usize> =
+            self.graph.nodes.iter().enumerate().map(|(i, node)| (Arc::as_ptr(node), i)).collect();
+        let roots: Vec<usize> = roots.iter().map(|root| numbers[&Arc::as_ptr(root)]).collect();
+        let all = roots.iter().fold(Vec::new(), |all, &root| union(all, self.parts[root].clone()));
+        if self.size(&all).cost > MOST {
+            roots.iter().for_each(|&root| self.store(root));
+        }
+    }
+}
+
+/// Both lists, sorted, each place once.
+fn union(a: Vec<Place>, b: Vec<Place>) -> Vec<Place> {
+    if a.is_empty() {
+        return b;
+    }
+    let mut all = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.into_iter().peekable(), b.into_iter().peekable());
+    loop {
+        let next = match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if x == y => {
+                b.next();
+                a.next()
+            }
+            (Some(x), Some(y)) if x < y => a.next(),
+            (_, Some(_)) => b.next(),
+            _ => a.next(),
+        };
+        match next {
+            Some(place) => all.push(place),
+            None => return all,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Expressions that no single kernel computes: long, wide, deep, and shared through views.
+
+mod common;
+
+use std::time::Instant;
+
+use common::on_every_device;
+use zerostride::{Expr, Tensor};
+
+#[test]
+fn sums_with_their_own_reverse() {
+    on_every_device(|device| {
+        let mut y = device.upload(&[1.0_f32, 2.0], [2]).unwrap().expr();
+        for _ in 0..40 {
+            y = &y + y.flip(0);
+        }
+        assert_eq!(y.to_vec().unwrap(), [3.0 * 2_f32.powi(39); 2]);
+    });
+}
+
+#[test]
+fn chains_as_long_as_a_loop() {
+    on_every_device(|device| {
+        let x = device.upload(&[0.0_f32, 0.5, -1.0], [3]).unwrap();
+        for length in [500, 501, 1000, 5000] {
+            let left = (0..length).fold(x.expr(), |y, _| y + 1.0);
+            let right = (0..length).fold(x.expr(), |y, _| 1.0 + y);
+            let expected = [0.0, 0.5, -1.0].map(|x| x + length as f32);
+            assert_eq!(left.to_vec().unwrap(), expected);
+            assert_eq!(right.to_vec().unwrap(), expected);
+        }
+    });
+}
+
+#[test]
+fn chains_of_a_hundred_thousand() {
+    let device = zerostride::Device::cpu();
+    let x = device.upload(&[0.0_f32, 0.5], [2]).unwrap();
+    let build = |length: usize| (0..length).fold(x.expr(), |y, _| &x + &(y + 1.0));
+    let time = |length: usize| {
+        let chain = build(length);
+        let start = Instant::now();
+        let got = chain.to_vec().unwrap();
+        assert_eq!(got, [length as f32, 0.5 * (length + 1) as f32 + length as f32]);
+        start.elapsed()
+    };
+    time(1000);
+    let (short, long) = (time(5_000), time(50_000));
+    // Ten times as long; a walk of the graph for every stage would take a hundred times.
+    assert!(long < short * 40, "{short:?} and {long:?}");
+}
+
+#[test]
+fn a_million_operations_are_dropped_and_printed() {
+    let device = zerostride::Device::cpu();
+    let x = device.upload(&[1.0_f32], [1]).unwrap();
+    let chain = (0..1_000_000).fold(x.expr(), |y, _| y + 1.0);
+    let other = (0..1_000_000).fold(x.expr(), |y, _| (1.0 - y).flip(0));
+    assert!(format!("{chain:?} {other:?}").len() < 1000);
+    drop(chain.clone());
+    drop((chain, other));
+}
+
+#[test]
+fn many_costly_functions() {
+    on_every_device(|device| {
+        let x = device.upload(&[0.25_f32, 3.0, -7.0, 0.0], [4]).unwrap();
+        let step = |y: &Expr<f32>| (y.sin() + y.cos()).tanh();
+        let (mut fused, mut stepped): (Expr<f32>, Tensor<f32>) = (x.expr(), x.clone());
+        for _ in 0..300 {
+            fused = step(&fused);
+            stepped = step(&stepped).eval().unwrap();
+        }
+        assert_eq!(fused.to_vec().unwrap(), stepped.to_vec().unwrap());
+    });
+}
+
+#[test]
+fn sums_of_many_tensors() {
+    on_every_device(|device| {
+        let tensors: Vec<Tensor<i32>> =
+            (0..200).map(|i| device.upload(&[i, 2 * i, -i], [3]).unwrap()).collect();
+        let sum = tensors.iter().skip(1).fold(tensors[0].expr(), |sum, x| sum + x);
+        assert_eq!(sum.to_vec().unwrap(), [19900, 39800, -19900]);
+        // As a tree, and from the right.
+        let mut row: Vec<Expr<i32>> = tensors.iter().map(|x| x.expr()).collect();
+        while row.len() > 1 {
+            row = row.chunks(2).map(|pair| pair.iter().skip(1).fold(pair[0].clone(), |a, b| a + b)).collect();
+        }
+        assert_eq!(row[0].to_vec().unwrap(), [19900, 39800, -19900]);
+        let sum = tensors.iter().rev().skip(1).fold(tensors[199].expr(), |sum, x| x + sum);
+        assert_eq!(sum.to_vec().unwrap(), [19900, 39800, -19900]);
+        // Into elements of one of them.
+        tensors[7].slice(0, 1..).unwrap().assign(sum.slice(0, ..2)).unwrap();
+        assert_eq!(tensors[7].to_vec().unwrap(), [7, 19900, 39800]);
+    });
+}
+
+#[test]
+fn shared_parts_are_linear() {
+    on_every_device(|device| {
+        let x = device.upload(&[1_u32, 2, 3], [3]).unwrap();
+        let doubled = (0..31).fold(x.expr(), |y, _| &y + &y);
+        assert_eq!(doubled.to_vec().unwrap(), [1 << 31, 0, 1 << 31]);
+        // Under views that are another one at each step.
+        let mut y = device.upload(&(0..64).collect::<Vec<i32>>(), [64]).unwrap().expr();
+        let mut expected: Vec<i32> = (0..64).collect();
+        for _ in 0..40 {
+            y = y.slice(0, 1..) - y.slice(0, ..-1) + 1;
+            expected = expected.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).wrapping_add(1)).collect();
+            if expected.len() == 1 {
+                break;
+            }
+        }
+        assert_eq!(y.to_vec().unwrap(), expected);
+    });
+}
+
+#[test]
+fn views_of_what_is_computed() {
+    on_every_device(|device| {
+        let x = device.upload(&(0..24).map(|i| i as f32).collect::<Vec<_>>(), [4, 6]).unwrap();
+        let turned = x.permute([1, 0]).unwrap();
+        // No layout of the transposed tensor is this, and of the sum it is.
+        let flat = (&turned + 1.0).reshape([24]);
+        let expected: Vec<f32> = (0..6).flat_map(|j| (0..4).map(move |i| (6 * i + j) as f32 + 1.0)).collect();
+        assert_eq!(flat.to_vec().unwrap(), expected);
+        let shared = (&x * 2.0).shared();
+        let got = (shared.slice(0, 1..) - shared.slice(0, ..3)).to_vec().unwrap();
+        assert_eq!(got, [12.0; 18]);
+        let again = (shared.shared() + shared.flip(1)).to_vec().unwrap();
+        let of = |i: usize, j: usize| 2.0 * (6 * i + j) as f32;
+        let expected: Vec<f32> = (0..24).map(|k| of(k / 6, k % 6) + of(k / 6, 5 - k % 6)).collect();
+        assert_eq!(again, expected);
+        assert_eq!(shared.to_vec().unwrap(), (0..24).map(|i| 2.0 * i as f32).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_blur_of_a_power_computes_it_once() {
+    on_every_device(|device| {
+        let side = 600;
+        let x = Expr::coordinate([side, side], 0) * 7 + Expr::coordinate([side, side], 1);
+        let x = (x.rem(97).cast::<f32>() / 97.0).eval_on(device).unwrap();
+        let power = x.pow(2.2);
+        let window = |y: &Expr<f32>| {
+            let part = |i: isize, j: isize| {
+                let end = side as isize - 2;
+                y.slice(0, i..i + end).slice(1, j..j + end)
+            };
+            (0..9).skip(1).fold(part(0, 0), |sum, k| sum + part(k / 3, k % 3)) / 9.0
+        };
+        let fused = window(&power);
+        let explained = fused.explain(device).unwrap().to_string();
+        assert!(explained.contains("first, as it is stored"), "{explained}");
+        let stepped = window(&power.eval().unwrap().expr());
+        assert_eq!(fused.to_vec().unwrap(), stepped.to_vec().unwrap());
+        // What is cheap is not stored.
+        let cheap = window(&(&x + 1.0));
+        assert!(!cheap.explain(device).unwrap().to_string().contains("first"));
+    });
+}
