@@ -56,6 +56,10 @@ impl Backend for Gpu {
         self.finish()
     }
 
+    fn is_lost(&self) -> bool {
+        self.parts.connection.is_lost()
+    }
+
     fn prepare(self: Arc<Self>, program: &Program) -> Result<()> {
         evaluate::prepare(&self, program)
     }
@@ -81,7 +85,7 @@ impl Backend for Gpu {
     }
 
     fn memory(&self) -> Memory {
-        self.parts.pool.memory()
+        Memory { pipelines: self.parts.pipelines.count(), ..self.parts.pool.memory() }
     }
 
     fn with_math(&self, math: Math) -> Option<Arc<dyn Backend>> {
