@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::adapters::Found;
 use super::drivers::{self, Driver};
+use super::limits::Limits;
 use super::lock::lock;
 use super::options::Options;
 use crate::dtype::DType;
@@ -87,7 +88,7 @@ impl Connection {
         };
         match found.adapter.request_device(&descriptor).await {
             Ok((device, queue)) => {
-                let connection = Connection::adopt(device, queue);
+                let connection = Connection::adopt(device, queue)?;
                 connection.listen();
                 Ok(connection)
             }
@@ -97,25 +98,29 @@ impl Connection {
         }
     }
 
-    /// Takes a device as it is. It keeps its callbacks, of which wgpu has one each.
-    pub(super) fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Connection {
+    /// Takes a device as it is, if kernels run within its limits. It keeps its callbacks, of which wgpu
+    /// has one each.
+    pub(super) fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Result<Connection> {
         let info = device.adapter_info();
+        let name = format!("{} ({})", info.name, drivers::interface(info.backend));
+        let limits = device.limits();
+        Limits::of(&limits).suffice(&name)?;
         let mark = drivers::is_silent(&info).then(|| {
             let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
             let mark = device.create_buffer(&buffer_of(MARK.len() as u64, usage));
             queue.write_buffer(&mark, 0, &MARK);
             mark
         });
-        Connection {
+        Ok(Connection {
             mark,
-            limits: device.limits(),
+            limits,
             driver: drivers::of(&info),
             features: device.features(),
-            name: format!("{} ({})", info.name, drivers::interface(info.backend)),
+            name,
             failures: Arc::default(),
             device,
             queue,
-        }
+        })
     }
 
     /// Keeps what the device reports outside of any call for the next [`check`](Self::check).

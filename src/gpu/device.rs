@@ -10,7 +10,6 @@ use smallvec::SmallVec;
 use super::adapters::Found;
 use super::buffer::{Buffer, Window, buffer, window};
 use super::connection::Connection;
-use super::limits::Limits;
 use super::options::Options;
 use super::pipelines::{self, Compiled, Pipelines};
 use super::pool::{self, Pool};
@@ -55,7 +54,6 @@ impl Gpu {
     /// `pipelines` are kept.
     fn adopt(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
         let (limits, driver) = (&connection.limits, connection.driver);
-        Limits::of(limits).suffice(connection.name())?;
         let adapter = plan::Adapter {
             groups: limits.max_compute_workgroups_per_dimension,
             bindings: limits.max_storage_buffers_per_shader_stage,
