@@ -1,4 +1,5 @@
-//! Compiled pipelines on disk: the next process takes them, and no state of the file does harm.
+//! Compiled pipelines: few are kept; on disk the next process takes them, and no state of the file does
+//! harm.
 
 mod common;
 
@@ -6,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::{found, open};
-use zerostride::{Adapter, Device, ErrorKind};
+use zerostride::{Adapter, Device, ErrorKind, Expr, Options};
 
 /// A directory that was not there, and goes with the test.
 struct Directory(PathBuf);
@@ -83,4 +84,71 @@ fn a_directory_that_cannot_be_is_an_error() {
         assert_eq!(error.kind(), ErrorKind::File, "{error}");
     }
     fs::remove_file(&directory.0).unwrap();
+}
+
+/// An expression whose kernel no other number has.
+fn different(x: &Expr<f32>, number: usize) -> Expr<f32> {
+    let digits = (0..10).map(|bit| number >> bit & 1);
+    digits.fold(x.clone(), |y, digit| if digit == 0 { y + x } else { y * x })
+}
+
+/// Bytes of this process in memory.
+#[cfg(target_os = "linux")]
+fn resident() -> usize {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+}
+
+/// Run by the next test, in a process of its own, where nothing else takes memory.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "run by few_pipelines_are_kept"]
+fn keeping_few_pipelines() {
+    const MOST: usize = 32;
+    const NUMBER: usize = 420;
+    for adapter in found() {
+        let name = format!("{}:{}", adapter.backend, adapter.index);
+        let device = Device::open_with(&Options::default().adapter(name).pipelines(MOST)).unwrap();
+        let x = device.upload(&[1.0_f32, 2.0], [2]).unwrap();
+        let run = |number: usize| different(&x, number).to_vec().unwrap()[0];
+        let mut sizes = Vec::new();
+        let often = run(1023);
+        for number in 0..NUMBER {
+            assert_eq!(run(number), 1.0 + (10 - number.count_ones()) as f32, "{number}");
+            if number % 8 == 0 {
+                assert_eq!(run(1023), often);
+            }
+            assert!(device.kernels().len() <= MOST && device.memory().pipelines as usize <= MOST);
+            sizes.push(resident());
+        }
+        assert_eq!(device.memory().pipelines as usize, MOST, "{adapter:?}");
+        // After a quarter the memory is that of few pipelines, and it stays so: the rest would take 150 MB
+        // on llvmpipe.
+        let (early, late) = (sizes[NUMBER / 4], sizes[NUMBER - 1]);
+        println!("{}: {} MB and {} MB", device.name(), early >> 20, late >> 20);
+        assert!(late < early + (48 << 20), "{}: from {early} to {late} bytes", device.name());
+        // What was used all the time is known, what was used once is not.
+        let (mut first, mut again) = (device.kernels(), device.kernels());
+        run(1023);
+        again.sort();
+        first.sort();
+        assert_eq!(first, again);
+        run(0);
+        first = device.kernels();
+        first.sort();
+        assert_ne!(first, again);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn few_pipelines_are_kept() {
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "keeping_few_pipelines", "--ignored", "--nocapture"])
+        .output()
+        .unwrap();
+    let output = String::from_utf8_lossy(&child.stdout);
+    let errors = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success() && output.contains("1 passed"), "{output}{errors}");
 }

@@ -223,7 +223,8 @@ impl Device {
         Ok((done?, times))
     }
 
-    /// What tensors take of this device's memory; nothing is counted on the CPU path.
+    /// What tensors take of this device's memory, and how many compiled kernels it keeps; nothing is counted
+    /// on the CPU path.
     ///
     /// ```
     /// use zerostride::Device;
@@ -278,7 +279,17 @@ impl Device {
         self.0.synchronize()
     }
 
-    /// The WGSL of the kernels that this device compiled so far.
+    /// Whether the device was lost: its driver failed, or it was taken away. Its tensors are gone then, and
+    /// every call that needs it is an error of [`ErrorKind::Lost`](crate::ErrorKind::Lost). Open one anew.
+    ///
+    /// ```
+    /// assert!(!zerostride::Device::cpu().is_lost());
+    /// ```
+    pub fn is_lost(&self) -> bool {
+        self.0.is_lost()
+    }
+
+    /// The WGSL of the kernels that this device compiled and keeps.
     pub fn kernels(&self) -> Vec<String> {
         self.0.kernels()
     }

@@ -45,7 +45,7 @@ impl fmt::Debug for Storage {
     }
 }
 
-/// Memory of a device, in bytes, as this crate takes it for tensors.
+/// Memory of a device, in bytes, as this crate takes it for tensors, and how many kernels it keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Memory {
@@ -57,6 +57,8 @@ pub struct Memory {
     pub peak: u64,
     /// Buffers created so far.
     pub created: u64,
+    /// Compiled kernels that are kept. The driver has their memory, which nothing tells.
+    pub pipelines: u64,
 }
 
 /// How long a kernel took on its device.
@@ -122,6 +124,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
 
     /// A storage for the result of a program, whatever it holds.
     fn reserve(self: Arc<Self>, program: &Program) -> Result<Storage>;
+
+    /// Whether the device is gone, and all that was on it.
+    fn is_lost(&self) -> bool {
+        false
+    }
 
     /// Makes ready what a program needs, without running it.
     fn prepare(self: Arc<Self>, _program: &Program) -> Result<()> {

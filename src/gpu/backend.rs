@@ -65,6 +65,10 @@ impl Backend for Gpu {
         self.result(program)
     }
 
+    fn is_lost(&self) -> bool {
+        self.parts.connection.is_lost()
+    }
+
     fn prepare(self: Arc<Self>, program: &Program) -> Result<()> {
         evaluate::prepare(&self, program)
     }
@@ -90,7 +94,7 @@ impl Backend for Gpu {
     }
 
     fn memory(&self) -> Memory {
-        self.parts.pool.memory()
+        Memory { pipelines: self.parts.pipelines.count(), ..self.parts.pool.memory() }
     }
 
     fn with_math(&self, math: Math) -> Option<Arc<dyn Backend>> {

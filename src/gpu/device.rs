@@ -9,13 +9,12 @@ use smallvec::SmallVec;
 
 use super::buffer::{Buffer, Window, buffer, window};
 use super::connection::Connection;
-use super::limits::Limits;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
 use super::recorder::Recorder;
 use super::transfer::{self, Transfer};
 use crate::dtype::DType;
-use crate::error::{Result, bail};
+use crate::error::{ErrorKind, Result, bail};
 use crate::expr::{Math, Program, Storage};
 use crate::plan::{self, Faults, Kernel, Plan};
 
@@ -43,10 +42,10 @@ fn workgroup(limits: &wgpu::Limits) -> u32 {
 }
 
 impl Gpu {
-    /// Puts the parts together on a connection, as if the adapter had no faults.
-    pub(super) fn new(connection: Connection) -> Result<Arc<Gpu>> {
+    /// Puts the parts together on a connection, as if the adapter had no faults. At most `pipelines` are
+    /// kept.
+    pub(super) fn new(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
         let (limits, driver) = (&connection.limits, connection.driver);
-        Limits::of(limits).suffice(connection.name())?;
         let adapter = plan::Adapter {
             groups: limits.max_compute_workgroups_per_dimension,
             bindings: limits.max_storage_buffers_per_shader_stage,
@@ -60,7 +59,8 @@ impl Gpu {
         };
         let recorder = Recorder::new(&connection)?;
         let connection = Arc::new(connection);
-        let parts = Parts { connection, pool: Arc::default(), pipelines: Pipelines::default(), recorder };
+        let parts =
+            Parts { connection, pool: Arc::default(), pipelines: Pipelines::new(pipelines), recorder };
         Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter }))
     }
 
@@ -97,25 +97,24 @@ impl Gpu {
         }
         let (raw, epoch) = match pool.take(size) {
             Some(found) => found,
-            None => match self.create(pool::class(size).min(limit / 32 * 32)) {
-                Ok(raw) => (raw, 0),
-                Err(error) => {
-                    pool.untake(size);
-                    return Err(error);
-                }
-            },
+            None => {
+                let size = pool::class(size).min(limit / 32 * 32);
+                (self.with_memory(|| connection.create(size)).inspect_err(|_| pool.untake(size))?, 0)
+            }
         };
         Ok(Buffer { raw, size, epoch: AtomicU64::new(epoch), pool: pool.clone() })
     }
 
-    fn create(&self, size: u64) -> Result<wgpu::Buffer> {
-        let Parts { connection, pool, .. } = &*self.parts;
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        connection.create(size, usage).or_else(|_| {
-            // Memory may be held by what waits to be reused, or by work that is not done yet.
-            pool.clear();
+    /// Does what takes memory; where there is none, once more without what waits to be used again and
+    /// what work holds that is not done yet.
+    fn with_memory<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        work().or_else(|error| {
+            if error.kind() != ErrorKind::Memory {
+                return Err(error);
+            }
+            self.parts.pool.clear();
             self.finish()?;
-            connection.create(size, usage)
+            work()
         })
     }
 
@@ -124,6 +123,7 @@ impl Gpu {
         let Parts { connection, recorder, .. } = &*self.parts;
         connection.supports(dtype)?;
         let buffer = self.allocate(bytes.len())?;
+        self.with_memory(|| connection.make_sure_of(bytes.len() as u64))?;
         transfer::write(connection, recorder, &buffer, bytes)?;
         Ok(Storage::new(self.clone(), bytes.len() / dtype.size(), buffer))
     }
@@ -137,7 +137,8 @@ impl Gpu {
     /// Begins to read `length` bytes of a storage.
     pub(super) fn begin_read(&self, storage: &Storage, start: usize, length: usize) -> Result<Transfer> {
         let Parts { connection, recorder, .. } = &*self.parts;
-        Transfer::begin(connection, recorder, &*buffer(storage)?, start, length)
+        let source = buffer(storage)?;
+        self.with_memory(|| Transfer::begin(connection, recorder, &source, start, length))
     }
 
     /// The pipeline of a kernel.

@@ -8,8 +8,7 @@
 //! 4. the state of a read-back (`transfer.rs`)
 //! 5. failures (`connection.rs`)
 //!
-//! None is held while a driver compiles or while the host waits for the device, except the state of a
-//! read-back by the thread that waits for it, and then only between two looks at it.
+//! None is held while a driver compiles or while the host waits for the device.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -17,6 +17,8 @@ mod drivers;
 mod evaluate;
 mod limits;
 mod lock;
+#[cfg(test)]
+mod lost;
 mod open;
 mod options;
 mod pipelines;

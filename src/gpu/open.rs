@@ -7,6 +7,7 @@ use super::adapters::Found;
 use super::connection::Connection;
 use super::device::Gpu;
 use super::options::Options;
+use super::pipelines;
 use crate::dtype::{DType, Float};
 use crate::error::Result;
 use crate::expr::{Known, Node, Op, Program, Source, Storage};
@@ -19,7 +20,8 @@ const COUNT: usize = 1024;
 
 /// Opens an adapter.
 pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
-    let gpu = Gpu::new(Connection::open(found, options).await?)?;
+    let pipelines = options.pipelines.unwrap_or(pipelines::MOST);
+    let gpu = Gpu::new(Connection::open(found, options).await?, pipelines)?;
     let faults = faults(&gpu).unwrap_or_else(|error| {
         log::warn!("{gpu:?}: cannot tell how it rounds: {error}");
         UNKNOWN

@@ -21,6 +21,7 @@ pub struct Options {
     pub(crate) adapter: Option<String>,
     pub(crate) limits: Option<Limits>,
     pub(crate) features: Option<Vec<String>>,
+    pub(crate) pipelines: Option<usize>,
 }
 
 impl Options {
@@ -44,6 +45,13 @@ impl Options {
     /// `PIPELINE_CACHE` ([`Device::cache_pipelines`](crate::Device::cache_pipelines)).
     pub fn features<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.features = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Keeps this many compiled kernels, by default 256: of more, those go that were not used for
+    /// longest, and are compiled anew where they are needed again.
+    pub fn pipelines(mut self, most: usize) -> Self {
+        self.pipelines = Some(most);
         self
     }
 }

@@ -21,26 +21,64 @@ pub(super) struct Compiled {
     text: String,
 }
 
-/// What was compiled so far, and the file that the driver keeps it in.
-#[derive(Debug, Default)]
+/// Pipelines that are kept: lavapipe takes half a megabyte for each.
+pub(super) const MOST: usize = 256;
+
+/// What was compiled and is kept, and the file that the driver keeps it in.
+#[derive(Debug)]
 pub(super) struct Pipelines {
     known: Mutex<Known>,
+    most: usize,
     disk: Mutex<Option<DiskCache>>,
 }
 
 /// Kernels with equally many bindings share a layout.
 #[derive(Debug, Default)]
 struct Known {
-    compiled: HashMap<Kernel, Arc<Compiled>>,
+    /// Each with when it was used last.
+    compiled: HashMap<Kernel, (Arc<Compiled>, u64)>,
     layouts: HashMap<(usize, usize, u64), wgpu::BindGroupLayout>,
+    /// Uses so far.
+    uses: u64,
+}
+
+impl Known {
+    fn get(&mut self, kernel: &Kernel) -> Option<Arc<Compiled>> {
+        let (compiled, used) = self.compiled.get_mut(kernel)?;
+        self.uses += 1;
+        *used = self.uses;
+        Some(compiled.clone())
+    }
+
+    /// Keeps a pipeline, unless there is one already, in the place of those not used for longest.
+    fn keep(&mut self, kernel: &Kernel, compiled: Arc<Compiled>, most: usize) -> Arc<Compiled> {
+        if let Some(known) = self.get(kernel) {
+            return known;
+        }
+        while self.compiled.len() >= most.max(1) {
+            let oldest = self.compiled.iter().min_by_key(|(_, (_, used))| *used);
+            let Some(oldest) = oldest.map(|(kernel, _)| kernel.clone()) else { break };
+            self.compiled.remove(&oldest);
+            let compiled = &self.compiled;
+            self.layouts.retain(|_, layout| compiled.values().any(|(known, _)| known.layout == *layout));
+        }
+        self.uses += 1;
+        self.compiled.insert(kernel.clone(), (compiled.clone(), self.uses));
+        compiled
+    }
 }
 
 impl Pipelines {
+    /// None yet, and at most `most`.
+    pub(super) fn new(most: usize) -> Pipelines {
+        Pipelines { known: Mutex::default(), most, disk: Mutex::default() }
+    }
+
     /// The pipeline of a kernel, known or compiled now. Two threads that miss the same one both compile
     /// it, and the first to finish gives it to both: no thread waits for a driver on behalf of another.
     pub(super) fn get(&self, connection: &Connection, kernel: &Kernel) -> Result<Arc<Compiled>> {
-        if let Some(known) = lock(&self.known).compiled.get(kernel) {
-            return Ok(known.clone());
+        if let Some(known) = lock(&self.known).get(kernel) {
+            return Ok(known);
         }
         let text = wgsl::emit(kernel);
         wgsl::validate(&text)?;
@@ -53,11 +91,16 @@ impl Pipelines {
             .clone();
         let disk = lock(&self.disk).as_ref().map(|disk| disk.cache.clone());
         let compiled = Arc::new(compile(connection, text, layout, uniform_size, disk.as_ref())?);
-        Ok(lock(&self.known).compiled.entry(kernel.clone()).or_insert(compiled).clone())
+        Ok(lock(&self.known).keep(kernel, compiled, self.most))
     }
 
     pub(super) fn texts(&self) -> Vec<String> {
-        lock(&self.known).compiled.values().map(|compiled| compiled.text.clone()).collect()
+        lock(&self.known).compiled.values().map(|(compiled, _)| compiled.text.clone()).collect()
+    }
+
+    /// How many are kept.
+    pub(super) fn count(&self) -> u64 {
+        lock(&self.known).compiled.len() as u64
     }
 
     /// Compiles with a cache in `directory` from now on; whether the backend has that.

@@ -56,10 +56,10 @@ impl Pool {
         lock(&self.shelf).take(size)
     }
 
-    /// What [`take`](Self::take) counted is not used after all: no buffer could be created.
-    pub(super) fn untake(&self, size: u64) {
+    /// What [`take`](Self::take) counted is not used after all: no buffer of `held` bytes could be created.
+    pub(super) fn untake(&self, held: u64) {
         let mut shelf = lock(&self.shelf);
-        shelf.used_bytes = shelf.used_bytes.saturating_sub(class(size));
+        shelf.used_bytes = shelf.used_bytes.saturating_sub(held);
         shelf.created -= 1;
     }
 
@@ -84,6 +84,7 @@ impl Pool {
             idle: shelf.idle_bytes,
             peak: shelf.peak_bytes,
             created: shelf.created,
+            pipelines: 0,
         }
     }
 

@@ -57,7 +57,7 @@ impl Recorder {
         };
         Ok(Recorder {
             recording: Mutex::new(recording),
-            uniform_buffer: connection.create(UNIFORM_BYTES, usage)?,
+            uniform_buffer: connection.create_for(UNIFORM_BYTES, usage)?,
             most_uniforms: connection.limits.max_uniform_buffer_binding_size.min(UNIFORM_BYTES),
         })
     }

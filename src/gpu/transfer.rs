@@ -47,8 +47,27 @@ struct Mapping {
 
 #[derive(Debug, Default)]
 struct Mapped {
-    answer: Option<Result<(), wgpu::BufferAsyncError>>,
+    answer: Option<Result<(), String>>,
     waker: Option<Waker>,
+}
+
+impl Mapping {
+    /// Keeps the first answer, and wakes who waits for it.
+    fn tell(&self, answer: Result<(), String>) {
+        let mut state = lock(&self.state);
+        state.answer.get_or_insert(answer);
+        let waker = state.waker.take();
+        drop(state);
+        self.answered.notify_all();
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    /// Waits for an answer; whether there is one.
+    fn is_answered_in(&self, time: Duration) -> bool {
+        let state = lock(&self.state);
+        let waiting = self.answered.wait_timeout_while(state, time, |state| state.answer.is_none());
+        waiting.unwrap_or_else(PoisonError::into_inner).0.answer.is_some()
+    }
 }
 
 /// A read-back under way. As a future it never blocks: the device is driven from another thread,
@@ -78,19 +97,14 @@ impl Transfer {
         connection.check()?;
         let from = start / ALIGN * ALIGN;
         let size = ((start + length).next_multiple_of(ALIGN) - from).max(ALIGN) as u64;
-        let staging = connection.create(size, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?;
+        let staging = connection.create_for_reading(size)?;
         let submission = recorder.submit_with(connection, |encoder| {
             encoder.copy_buffer_to_buffer(&source.raw, from as u64, &staging, 0, size);
         });
         let mapped = Arc::new(Mapping::default());
         let shared = mapped.clone();
         staging.map_async(wgpu::MapMode::Read, .., move |answer| {
-            let mut mapped = lock(&shared.state);
-            mapped.answer = Some(answer);
-            let waker = mapped.waker.take();
-            drop(mapped);
-            shared.answered.notify_all();
-            waker.into_iter().for_each(Waker::wake);
+            shared.tell(answer.map_err(|error| error.to_string()));
         });
         let connection = connection.clone();
         Ok(Transfer { connection, staging, submission, mapped, skip: start - from, length, driven: false })
@@ -98,21 +112,13 @@ impl Transfer {
 
     /// Blocks until the bytes are there.
     pub(super) fn wait(self) -> Result<HostBytes> {
-        drive(&self.connection, &self.submission);
-        // The work is done, but another thread that drives the device may yet have to say so.
-        let mut mapped = lock(&self.mapped.state);
-        while mapped.answer.is_none() {
-            self.connection.check()?;
-            let waited = self.mapped.answered.wait_timeout(mapped, Duration::from_millis(10));
-            mapped = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        drop(mapped);
+        drive(&self.connection, &self.submission, &self.mapped);
         self.bytes()
     }
 
     fn bytes(&self) -> Result<HostBytes> {
         self.connection.check()?;
-        match lock(&self.mapped.state).answer.take() {
+        match lock(&self.mapped.state).answer.clone() {
             Some(Ok(())) => {}
             Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
             None => bail!(Lost, "reading from {} did not finish", self.connection.name()),
@@ -138,10 +144,17 @@ impl Deref for Read {
     }
 }
 
-fn drive(connection: &Connection, submission: &wgpu::SubmissionIndex) {
+/// Blocks until a submission is done and its bytes are mapped or lost.
+fn drive(connection: &Connection, submission: &wgpu::SubmissionIndex, mapped: &Mapping) {
     let wait = wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: None };
     if let Err(error) = connection.device.poll(wait) {
-        log::error!("waiting for {}: {error}", connection.name());
+        log::warn!("waiting for {}: {error}", connection.name());
+    }
+    // The work is done, but another thread that drives the device may yet have to say so.
+    while !mapped.is_answered_in(Duration::from_millis(10)) {
+        if connection.is_lost() {
+            mapped.tell(Err("the device was lost".into()));
+        }
     }
 }
 
@@ -159,11 +172,14 @@ impl Future for Transfer {
         }
         if !std::mem::replace(&mut self.driven, true) && cfg!(not(target_arch = "wasm32")) {
             let (connection, submission) = (self.connection.clone(), self.submission.clone());
+            let mapped = self.mapped.clone();
             let name = "zerostride-read".to_string();
-            let driver =
-                std::thread::Builder::new().name(name).spawn(move || drive(&connection, &submission));
+            let driver = std::thread::Builder::new()
+                .name(name)
+                .spawn(move || drive(&connection, &submission, &mapped));
             if driver.is_err() {
-                drive(&self.connection, &self.submission);
+                drive(&self.connection, &self.submission, &self.mapped);
+                return Poll::Ready(self.bytes());
             }
         }
         Poll::Pending

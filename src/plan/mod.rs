@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Math, Program, Source, Step, Storage, Value};
+use crate::expr::{Math, Program, cost, Source, Step, Storage, Value};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
@@ -153,8 +153,9 @@ pub(crate) enum Destination<'a> {
     Into(&'a Storage, &'a Layout),
 }
 
-/// Steps of all vectors of an invocation, above which it computes fewer.
-const MOST_STEPS: usize = 128;
+/// What all vectors of an invocation cost, in additions, above which it computes fewer: drivers take long
+/// to compile a long text.
+const MOST_COST: usize = 192;
 
 impl Plan {
     /// Plans a program over a non-empty shape.
@@ -189,8 +190,8 @@ impl Plan {
                 && input.dtype.packing() == Packing::Whole
                 && access::linear_columns(&collapsed, i + 1)
         };
-        // Drivers take long to compile a long text.
-        let affordable = (MOST_STEPS / program.steps.len().max(1)).max(1);
+        let cost: usize = program.steps.iter().map(|step| cost(step.op, step.dtype)).sum();
+        let affordable = (MOST_COST / cost.max(1)).max(1);
         let adapter = Adapter { blocks: adapter.blocks.min(affordable as u32), ..adapter };
         let interleaved = affordable >= LANES
             && (0..program.inputs.len()).any(|i| elsewhere(i) && access::interleaved(&collapsed, i + 1));

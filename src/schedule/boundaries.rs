@@ -14,6 +14,9 @@ use crate::layout::Layout;
 /// texts: FXC 3.5 s for eight powers, 14 s for sixteen.
 const MOST: usize = 500;
 
+/// Steps that are computed again, through another view of them, at most: each time they are more text.
+const MOST_AGAIN: usize = 32;
+
 /// What storing an element and loading it again costs.
 const STORED: usize = 8;
 
@@ -32,6 +35,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], bounds: Bounds) -> Result<Vec<&'
     let is_root = |node: &&Arc<Node>| roots.iter().any(|root| Arc::ptr_eq(root, node));
     let mut search = Search {
         is_root: graph.nodes.iter().map(is_root).collect(),
+        open: graph.reads.clone(),
         stored: vec![false; graph.nodes.len()],
         parts: vec![Vec::new(); graph.nodes.len()],
         views: HashMap::new(),
@@ -50,7 +54,7 @@ struct Graph<'a> {
     nodes: Vec<&'a Arc<Node>>,
     /// Of each node, the numbers of its operands.
     args: Vec<Vec<u32>>,
-    /// How often each node is read.
+    /// The nodes that read each one.
     reads: Vec<u32>,
     /// The elements of it that are read in all, through views and stretched axes, each time anew.
     elements: Vec<usize>,
@@ -121,6 +125,8 @@ fn own_cost(node: &Node) -> usize {
 struct Search<'a> {
     graph: Graph<'a>,
     is_root: Vec<bool>,
+    /// Of each node, what reads it and was not visited yet.
+    open: Vec<u32>,
     /// Nodes that are computed on their own.
     stored: Vec<bool>,
     /// What each node is made of in one kernel, in order: steps, and what is loaded.
@@ -162,8 +168,8 @@ impl<'a> Search<'a> {
         args.sort_unstable();
         args.dedup();
         for arg in args {
-            self.graph.reads[arg as usize] -= 1;
-            if self.graph.reads[arg as usize] == 0 && !self.is_root[arg as usize] {
+            self.open[arg as usize] -= 1;
+            if self.open[arg as usize] == 0 && !self.is_root[arg as usize] {
                 self.parts[arg as usize] = Vec::new();
             }
         }
@@ -259,6 +265,9 @@ impl<'a> Search<'a> {
         let (own, read) = (self.graph.count(i), self.graph.elements[i]);
         if self.is_loaded(i) || read <= own || own == 0 {
             return false;
+        }
+        if self.graph.reads[i] > 1 && self.parts[i].len() > MOST_AGAIN {
+            return true;
         }
         let (cost, more) = (self.size(&self.parts[i]).cost, read - own);
         let dear = more.saturating_mul(cost) > own.saturating_mul(STORED);

@@ -51,7 +51,8 @@ pub fn limit(adapter: &Adapter, name: &str) -> u64 {
 
 /// Opens an adapter anew with these limits.
 pub fn open(adapter: &Adapter) -> Device {
-    let mut options = Options::default().adapter(match adapter.backend {
+    // All kernels are kept, to be checked.
+    let mut options = Options::default().pipelines(usize::MAX).adapter(match adapter.backend {
         "cpu" => "cpu".into(),
         backend => format!("{backend}:{}", adapter.index),
     });
