@@ -26,9 +26,9 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::FAILURE;
     }
     for adapter in shown {
-        println!("{} ({}), {}", adapter.name, adapter.backend, adapter.kind.name());
+        println!("{} ({}:{}), {}", adapter.name, adapter.backend, adapter.index, adapter.kind.name());
         println!("  driver: {}", adapter.driver);
-        for (name, limit) in adapter.limits() {
+        for (name, limit) in adapter.limits().into_iter().flat_map(|limits| limits.named()) {
             println!("  {name}: {limit}");
         }
         if !adapter.features().is_empty() {

@@ -24,7 +24,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Device`], [`Adapter`] | choosing where to compute; [`upload`](Device::upload) |
+//! | [`Device`], [`Adapter`], [`Options`] | choosing where to compute; [`upload`](Device::upload) |
 //! | [`Tensor`] | elements on a device: views, [`assign`](Tensor::assign), [`to_vec`](Tensor::to_vec) |
 //! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
 //! | [`operations`], [`compositions`] | the table of operations, and what is made of them, as data |
@@ -47,7 +47,7 @@ mod plan;
 mod tensor;
 mod wgsl;
 
-pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device};
+pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options};
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{

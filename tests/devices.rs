@@ -2,16 +2,16 @@
 
 mod common;
 
-use common::{adapters, on_every_device};
+use common::{adapters, found, on_every_device, open};
 use zerostride::{AdapterKind, Device, Expr, Tensor};
 
 #[test]
 fn every_adapter_describes_itself() {
     for adapter in Device::all() {
         assert!(!adapter.name.is_empty() && !adapter.driver.is_empty());
-        if adapter.backend != "cpu" {
-            assert!(adapter.limits().iter().all(|&(_, limit)| limit > 0), "{adapter:?}");
-        }
+        let limits = adapter.limits().map(|limits| limits.named());
+        assert_eq!(limits.is_none(), adapter.backend == "cpu");
+        assert!(limits.into_iter().flatten().all(|(_, limit)| limit > 0), "{adapter:?}");
     }
     let found: Vec<&str> = Device::all().iter().map(|adapter| adapter.backend).collect();
     for (backend, reason) in Device::missing() {
@@ -67,8 +67,8 @@ fn reading_without_blocking() {
 #[test]
 fn a_new_size_of_a_known_class_compiles_nothing() {
     // Devices of its own, as other tests compile kernels meanwhile.
-    for adapter in Device::all().iter().filter(|adapter| adapter.backend != "cpu") {
-        let device = adapter.open().unwrap();
+    for adapter in found() {
+        let device = open(&adapter);
         let run = |rows: usize, columns: usize, factor: f32| {
             let x = device.full([rows, columns], 2.0_f32).unwrap();
             let row = device.full([columns], 3.0_f32).unwrap();
@@ -88,8 +88,8 @@ fn a_new_size_of_a_known_class_compiles_nothing() {
 #[test]
 fn profiles_tell_kernels_apart() {
     // Devices of its own, as other tests run kernels meanwhile.
-    for adapter in Device::all().iter().filter(|adapter| adapter.backend != "cpu") {
-        let device = adapter.open().unwrap();
+    for adapter in found() {
+        let device = open(&adapter);
         let x = device.full([1 << 20], 2.0_f32).unwrap();
         let work = || {
             let y = (&x * 3.0 + 1.0).eval()?;
@@ -111,8 +111,8 @@ fn profiles_tell_kernels_apart() {
 #[test]
 fn steady_evaluations_create_no_buffer() {
     // Devices of its own, as other tests allocate meanwhile.
-    for adapter in Device::all().iter().filter(|adapter| adapter.backend != "cpu") {
-        let device = adapter.open().unwrap();
+    for adapter in found() {
+        let device = open(&adapter);
         let x = device.full([40, 2048], 2.0_f32).unwrap();
         let run = |rounds: usize| {
             for i in 0..rounds {

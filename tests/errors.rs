@@ -283,10 +283,8 @@ fn operations_by_name() {
 #[test]
 fn limits_of_an_adapter_are_named() {
     for device in adapters() {
-        let adapter =
-            Device::all().into_iter().find(|a| format!("{} ({})", a.name, a.backend) == device.name());
-        let limits = adapter.unwrap().limits();
-        let limit = |name: &str| limits.iter().find(|(n, _)| *n == name).unwrap().1;
+        let adapter = common::found().find(|a| format!("{} ({})", a.name, a.backend) == device.name());
+        let limit = |name: &str| common::limit(adapter.as_ref().unwrap(), name);
 
         let most = limit("max_storage_buffers_per_shader_stage");
         let tensors: Vec<Tensor<f32>> = (0..most).map(|i| device.full([2], i as f32).unwrap()).collect();

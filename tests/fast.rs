@@ -1,5 +1,5 @@
 //! Fast math: the adapter's builtins within what WGSL promises of them, and NaN and infinities as in
-//! precise math. In a process of its own, as the choice is one per device.
+//! precise math.
 
 mod common;
 
@@ -47,7 +47,8 @@ fn check(device: &Device, name: &str, exact: fn(f64) -> f64, allowed: &Allowed) 
 
 #[test]
 fn builtins_with_the_edges_of_precise_math() {
-    for device in devices() {
+    for precise in devices() {
+        let device = &mut precise.clone();
         device.set_math(Math::Fast);
         assert_eq!(device.math() == Math::Fast, device.name() != "cpu");
         check(device, "exp", f64::exp, &Allowed::Exponential(0.0));
@@ -76,10 +77,30 @@ fn builtins_with_the_edges_of_precise_math() {
                 "{x} to the {y}: {got}, not {exact}"
             );
         }
-        device.set_math(Math::Precise);
-        let x = device.upload(&[0.5_f32], [1]).unwrap();
+    }
+}
+
+/// The choice is that of a handle and of what it makes; the device is one.
+#[test]
+fn handles_choose_for_themselves() {
+    for precise in devices() {
+        let mut fast = precise.clone();
+        fast.set_math(Math::Fast);
+        assert!(fast.same(precise) && precise.math() == Math::Precise, "{precise:?}");
+        let is_fast = |expr: &Expr<f32>, device: &Device| {
+            let explained = expr.explain(device).unwrap();
+            explained.wgsl().is_some_and(|text| text.contains("fast_"))
+        };
+        let has_both = precise.name() != "cpu";
+        let (x, y) = (precise.full([1], 0.5_f32).unwrap(), fast.full([1], 0.5_f32).unwrap());
+        assert_eq!(is_fast(&y.sin(), y.device()), has_both);
+        assert_eq!(is_fast(&y.sin(), &fast), has_both);
+        assert!(!is_fast(&x.sin(), precise) && !is_fast(&y.sin(), precise));
+        // Of two tensors the first decides, and its choice goes on to the result.
+        let modes = [&x + &y, &y + &x].map(|sum| sum.eval().unwrap().device().math() == Math::Fast);
+        assert_eq!(modes, [false, has_both]);
+        fast.set_math(Math::Precise);
+        assert!(!is_fast(&y.sin(), &fast));
         assert_eq!(x.sin().eval().unwrap().item().unwrap(), 0.479_425_54);
-        let text = x.sin().explain(device).unwrap();
-        assert!(text.wgsl().is_none_or(|text| !text.contains("fast_")));
     }
 }

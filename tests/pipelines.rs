@@ -1,8 +1,11 @@
 //! Compiled pipelines on disk: the next process takes them, and no state of the file does harm.
 
+mod common;
+
 use std::fs;
 use std::path::PathBuf;
 
+use common::{found, open};
 use zerostride::{Adapter, Device, ErrorKind};
 
 /// A directory that was not there, and goes with the test.
@@ -29,7 +32,7 @@ impl Drop for Directory {
 
 /// A new device compiles a kernel with the files of a directory, and writes them.
 fn compile(adapter: &Adapter, directory: &Directory) -> bool {
-    let device = adapter.open().unwrap();
+    let device = open(adapter);
     let kept = device.cache_pipelines(&directory.0).unwrap();
     let x = device.upload(&[1.0_f32, 2.0, 3.0], [3]).unwrap();
     assert_eq!((&x * 3.0 + 0.5).to_vec().unwrap(), [3.5, 6.5, 9.5], "{}", device.name());
@@ -75,8 +78,8 @@ fn whatever_the_file_holds_the_results_are_right() {
 fn a_directory_that_cannot_be_is_an_error() {
     let directory = Directory::new("no-directory");
     fs::write(&directory.0, "a file").unwrap();
-    for adapter in Device::all().iter().filter(|adapter| adapter.backend == "vulkan") {
-        let error = adapter.open().unwrap().cache_pipelines(&directory.0).unwrap_err();
+    for adapter in found().filter(|adapter| adapter.backend == "vulkan") {
+        let error = open(&adapter).cache_pipelines(&directory.0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::File, "{error}");
     }
     fs::remove_file(&directory.0).unwrap();

@@ -142,7 +142,7 @@ maps! {
 /// Dispatches an op of the table on the type of its operands. A pair of op and type that the
 /// table lacks cannot be built, as the builder's bounds come from the same rows.
 macro_rules! table {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt for $class:ident -> $gives:ident
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? for $class:ident -> $gives:ident
         $(within $ulp:literal $(above $from:literal)?)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         fn table(step: &Step, args: &[&[u8]], out: &mut [u8]) {
@@ -157,6 +157,8 @@ macro_rules! table {
 }
 macro_rules! row {
     (float $($rest:tt)*) => { row!(@ [F32 f32, F16 f16, BF16 bf16, F64 f64] $($rest)*) };
+    (moves $($rest:tt)*) => { row!(float $($rest)*) };
+    (bits $($rest:tt)*) => { row!(float $($rest)*) };
     (stored $($rest:tt)*) => { row!(@ [F32 f32, F16 StoredF16, BF16 StoredBf16, F64 f64] $($rest)*) };
     (int $($rest:tt)*) => { row!(@ [I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64] $($rest)*) };
     (bool $($rest:tt)*) => { row!(@ [Bool bool] $($rest)*) };
@@ -206,7 +208,7 @@ fn select(dtype: DType, args: &[&[u8]], out: &mut [u8]) {
 
 /// A value as f32 rounded to odd: rounded again, to 8 or 11 bits, it is as if rounded once
 /// (Boldo and Melquiond, When double rounding is odd, 2005).
-trait ToOdd {
+pub(super) trait ToOdd {
     fn odd(self) -> f32;
 }
 

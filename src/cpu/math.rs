@@ -3,6 +3,7 @@
 
 use std::ops::{Add, Div, Neg, Rem, Sub};
 
+use super::kernels::ToOdd;
 use super::single;
 use crate::dtype::{bf16, f16};
 
@@ -200,11 +201,16 @@ fn digamma64(x: f64) -> f64 {
 /// Floats as they are stored.
 pub(super) trait Stored: Copy {
     fn nextafter(a: Self, b: Self) -> Self;
+    /// `a * b + c`, rounded once.
+    fn fma(a: Self, b: Self, c: Self) -> Self;
 }
 
 macro_rules! stored {
-    ($($t:ident $bits:ident;)*) => {$(
+    ($($t:ident $bits:ident |$a:ident, $b:ident, $c:ident| $fma:expr;)*) => {$(
         impl Stored for $t {
+            #[inline(always)]
+            fn fma($a: $t, $b: $t, $c: $t) -> $t { $fma }
+
             fn nextafter(a: $t, b: $t) -> $t {
                 const SIGN: $bits = 1 << ($bits::BITS - 1);
                 let (x, y) = (a.to_bits(), b.to_bits());
@@ -219,7 +225,25 @@ macro_rules! stored {
         }
     )*};
 }
-stored! { f32 u32; f64 u64; f16 u16; bf16 u16; }
+stored! {
+    f32 u32 |a, b, c| a.mul_add(b, c);
+    f64 u64 |a, b, c| a.mul_add(b, c);
+    f16 u16 |a, b, c| f16::from_f32(odd_sum(f64::from(a) * f64::from(b), c.into()).odd());
+    bf16 u16 |a, b, c| bf16::from_f32(odd_sum(f64::from(a) * f64::from(b), c.into()).odd());
+}
+
+/// `a + b` rounded to odd, so that another rounding is as if it were the only one: by what the nearest
+/// sum lost (Knuth's TwoSum).
+fn odd_sum(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let part = sum - a;
+    let lost = (a - (sum - part)) + (b - part);
+    match () {
+        () if !sum.is_finite() || lost == 0.0 || sum.to_bits() & 1 == 1 => sum,
+        () if (lost > 0.0) == (sum > 0.0) => f64::from_bits(sum.to_bits() + 1),
+        () => f64::from_bits(sum.to_bits() - 1),
+    }
+}
 
 /// Integer functions that Rust names differently for signed and unsigned types, or not at all.
 pub(super) trait IntOps: Copy {

@@ -90,6 +90,10 @@ impl Backend for CpuDevice {
         "cpu".into()
     }
 
+    fn identity(&self) -> usize {
+        0 // there is one
+    }
+
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
         let mut memory = Memory::take(bytes.len())?;
         memory[..bytes.len()].copy_from_slice(bytes);

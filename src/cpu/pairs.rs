@@ -26,7 +26,7 @@ impl<F: Cheap> Cheap for Swapped<F> {
 
 /// The ops that are cheap, by the forms of the table.
 macro_rules! cheap {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt for $class:ident -> $gives:ident
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? for $class:ident -> $gives:ident
         $(within $ulp:literal $(above $from:literal)?)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         $(cheap!(@take $op $args $($kind = $cpu;)+);)*
@@ -39,6 +39,7 @@ macro_rules! cheap {
     (@take Abs $($rest:tt)*) => { cheap!(@op Abs $($rest)*); };
     (@take Relu $($rest:tt)*) => { cheap!(@op Relu $($rest)*); };
     (@take $($other:tt)*) => {};
+    (@op $op:ident $args:tt moves $($rest:tt)*) => { cheap!(@op $op $args float $($rest)*); };
     (@op $op:ident $args:tt float = $cpu:expr; $($rest:tt)*) => {
         enum $op {}
 

@@ -213,7 +213,7 @@ pub(super) fn apply<U: Element>(
 }
 
 macro_rules! methods {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($first:ident $(, $arg:ident)*) for $class:ident -> $gives:ident $(within $ulp:literal $(above $from:literal)?)?,
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($first:ident $(, $arg:ident)*) $(is $commutative:ident)? for $class:ident -> $gives:ident $(within $ulp:literal $(above $from:literal)?)?,
         [$x:expr $(, $eg:expr)* => $result:expr] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// The operations, from the op table. Operands may be tensors, expressions and scalars.
         impl<T: Element> Expr<T> {$(

@@ -56,7 +56,7 @@ macro_rules! composed {
 }
 
 composed! {
-    /// `x * b + c`. The product may or may not be rounded before the addition.
+    /// `x * b + c`, rounded twice: the product before the addition. [`fma`](Self::fma) rounds once.
     mul_add(x, b, c) [2.0, 3.0, 4.0 => 10.0] = x * b + c;
     /// `x + weight * (end - x)`: `x` at weight 0, `end` near weight 1.
     lerp(x, end, weight) [2.0, 4.0, 0.25 => 2.5] = x + weight * (end - x);

@@ -17,7 +17,7 @@ pub use compat::warn_on_reinterpreted_shapes;
 pub use composed::{Composition, compositions};
 pub(crate) use node::{Kind, Node, Source};
 pub use op::Math;
-pub(crate) use op::{Op, ROWS, for_each_op};
+pub(crate) use op::{Nature, Op, ROWS, for_each_op};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};
 pub use ops::{Operation, operations};
 pub(crate) use program::{Input, Program, Step, Value};

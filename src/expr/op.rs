@@ -8,12 +8,16 @@
 //! `within` is the bound of an inexact float op in units in the last place, and the one place that
 //! states it; `above` is the magnitude below which these units stay those of that magnitude, for
 //! functions with zeros at irrational points. A row has a form for floats, for integers and for
-//! bool; the forms that it has are the types that it takes. In a WGSL form `{a}`, `{b}`, `{c}` are the
+//! bool; the forms that it has are the types that it takes. A `float` form is arithmetic, which compilers
+//! of drivers rewrite as if it were algebra; one that `moves` gives an operand as it is or without its
+//! sign, and one of `bits` reads and makes floats by their bits alone (see [`Nature`]). An op that `is commutative` is the same step in both orders. In a WGSL
+//! form `{a}`, `{b}`, `{c}` are the
 //! operands, `{D}` is the element type, `{T}` the type that computes (narrow integers compute in 32
 //! bits and are cut back afterwards, f16 and bf16 in f32), and `{W}` the width of the elements in
 //! bits. Each form works on four lanes at once. Functions that WGSL lacks, or that drivers get wrong,
 //! live in `shaders/prelude`. The CPU form is a closure over one element, as the type that computes
-//! or, of `stored` floats, as it is; `math` is the CPU path's module of that name.
+//! or, of `stored` floats (whose WGSL form is one of bits), as it is; `math` is the CPU path's module of
+//! that name.
 
 use super::DType;
 use crate::dtype::Kind;
@@ -37,7 +41,7 @@ macro_rules! for_each_op {
     ($go:ident) => {
         $go! {
             /// Sum. Integers wrap.
-            Add: add(a, b) for Numeric -> T, [3.5_f32, 2.0 => 5.5] {
+            Add: add(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 5.5] {
                 float "{a} + {b}" = |a, b| a + b;
                 int "{a} + {b}" = |a, b| a.wrapping_add(b);
             }
@@ -47,7 +51,7 @@ macro_rules! for_each_op {
                 int "{a} - {b}" = |a, b| a.wrapping_sub(b);
             }
             /// Product. Integers wrap.
-            Mul: mul(a, b) for Numeric -> T, [3.5_f32, 2.0 => 7.0] {
+            Mul: mul(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 7.0] {
                 float "{a} * {b}" = |a, b| a * b;
                 int "{a} * {b}" = |a, b| a.wrapping_mul(b);
             }
@@ -81,27 +85,31 @@ macro_rules! for_each_op {
                 int "pow_{T}({a}, {b})" = |a, b| math::IntOps::pow(a, b);
             }
             /// The smaller. NaN wins; of two zeros either may be returned.
-            Min: min(a, b) for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
+            Min: min(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
                 float "min_{T}({a}, {b})" = |a, b| math::min(a, b);
                 int "min({a}, {b})" = |a, b| a.min(b);
             }
             /// The larger. NaN wins; of two zeros either may be returned.
-            Max: max(a, b) for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
+            Max: max(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
                 float "max_{T}({a}, {b})" = |a, b| math::max(a, b);
                 int "max({a}, {b})" = |a, b| a.max(b);
             }
             /// The smaller, where a number wins over NaN (IEEE 754 `minimumNumber`).
-            Fmin: fmin(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
+            Fmin: fmin(a, b) is commutative for Float -> T, [f32::NAN, 2.0 => 2.0] {
                 float "fmin_{T}({a}, {b})" = |a, b| a.min(b);
             }
             /// The larger, where a number wins over NaN (IEEE 754 `maximumNumber`).
-            Fmax: fmax(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
+            Fmax: fmax(a, b) is commutative for Float -> T, [f32::NAN, 2.0 => 2.0] {
                 float "fmax_{T}({a}, {b})" = |a, b| a.max(b);
             }
             /// Limited to `lo..=hi`: `min(max(x, lo), hi)`, so `hi` where `lo > hi`. NaN wins.
             Clamp: clamp(x, lo, hi) for Numeric -> T, [3.5_f32, 0.0, 1.0 => 1.0] {
                 float "min_{T}(max_{T}({a}, {b}), {c})" = |x, lo, hi| math::min(math::max(x, lo), hi);
                 int "min(max({a}, {b}), {c})" = |x, lo, hi| x.max(lo).min(hi);
+            }
+            /// `a * b + c`, rounded once: the product is exact. Where two roundings do, `mul_add` is cheaper.
+            Fma: fma(a, b, c) for Float -> T, [0.1_f32, 10.0, -1.0 => 1.4901161e-8] {
+                stored "fma_{D}({a}, {b}, {c})" = |a, b, c| math::Stored::fma(a, b, c);
             }
             /// Negation. Integers wrap: `neg(MIN)` is `MIN`.
             Neg: neg(x) for Numeric -> T, [3.5_f32 => -3.5] {
@@ -110,12 +118,12 @@ macro_rules! for_each_op {
             }
             /// The operand itself (Python's and NumPy's unary `+`).
             Positive: positive(x) for Numeric -> T, [-3_i32 => -3] {
-                float "{a}" = |x| x;
+                moves "{a}" = |x| x;
                 int "{a}" = |x| x;
             }
             /// Magnitude. `abs(MIN)` is `MIN`.
             Abs: abs(x) for Numeric -> T, [-3_i32 => 3] {
-                float "abs({a})" = |x| x.abs();
+                moves "abs({a})" = |x| x.abs();
                 int "abs_{T}({a})" = |x| math::IntOps::abs(x);
             }
             /// -1, 0 or 1. NaN stays NaN, and both zeros give 0.
@@ -125,7 +133,7 @@ macro_rules! for_each_op {
             }
             /// `max(x, 0)` whose zero is positive. NaN stays NaN.
             Relu: relu(x) for Float -> T, [-3.5_f32 => 0.0] {
-                float "relu_{T}({a})" = |x| if x <= 0.0 { 0.0 } else { x };
+                moves "relu_{T}({a})" = |x| if x <= 0.0 { 0.0 } else { x };
             }
             /// Down to an integer.
             Floor: floor(x) for Float -> T, [-1.5_f32 => -2.0] {
@@ -258,18 +266,18 @@ macro_rules! for_each_op {
             }
             /// The magnitude of `a` with the sign of `b`.
             Copysign: copysign(a, b) for Float -> T, [3.0_f32, -0.5 => -3.0] {
-                float "copysign_{T}({a}, {b})" = |a, b| a.copysign(b);
+                bits "copysign_{T}({a}, {b})" = |a, b| a.copysign(b);
             }
             /// The angle of the point `(b, a)`, in radians from -pi to pi (IEEE 754 `atan2`).
             Atan2: atan2(a, b) for Float -> T within 3, [0.0_f32, 1.0 => 0.0] {
                 float "atan2_{T}({a}, {b})" = |a, b| math::atan2(a, b);
             }
             /// `sqrt(a * a + b * b)` without overflow inside; infinite if either is, even with NaN.
-            Hypot: hypot(a, b) for Float -> T within 3, [3.0_f32, 4.0 => 5.0] {
+            Hypot: hypot(a, b) is commutative for Float -> T within 3, [3.0_f32, 4.0 => 5.0] {
                 float "hypot_{T}({a}, {b})" = |a, b| math::hypot(a, b);
             }
             /// `log(exp(a) + exp(b))` without overflow inside.
-            LogAddExp: logaddexp(a, b) for Float -> T within 3 above 1.0, [0.0_f32, f32::NEG_INFINITY => 0.0] {
+            LogAddExp: logaddexp(a, b) is commutative for Float -> T within 3 above 1.0, [0.0_f32, f32::NEG_INFINITY => 0.0] {
                 float "logaddexp_{T}({a}, {b})" = |a, b| math::logaddexp(a, b);
             }
             /// `x * log(y)`, and 0 where `x` is 0 and `y` is no NaN.
@@ -309,14 +317,14 @@ macro_rules! for_each_op {
             }
             /// Whether the sign bit is set, that of zero and NaN included.
             Signbit: signbit(x) for Float -> bool, [-0.0_f32 => true] {
-                float "signbit_{T}({a})" = |x| x.is_sign_negative();
+                bits "signbit_{T}({a})" = |x| x.is_sign_negative();
             }
             /// Greatest common divisor, not negative; `gcd(0, 0)` is 0, and that of `MIN` and 0 is `MIN`.
-            Gcd: gcd(a, b) for Integer -> T, [-12_i32, 18 => 6] {
+            Gcd: gcd(a, b) is commutative for Integer -> T, [-12_i32, 18 => 6] {
                 int "gcd_{T}({a}, {b})" = |a, b| math::IntOps::gcd(a, b);
             }
             /// Least common multiple, not negative unless it wraps; 0 where an operand is.
-            Lcm: lcm(a, b) for Integer -> T, [-4_i32, 6 => 12] {
+            Lcm: lcm(a, b) is commutative for Integer -> T, [-4_i32, 6 => 12] {
                 int "lcm_{T}({a}, {b})" = |a, b| math::IntOps::lcm(a, b);
             }
             /// The bits of `a` moved left by `b`, those that leave coming back from the right. The amount
@@ -345,13 +353,13 @@ macro_rules! for_each_op {
                 int "reverse_bits_{T}({a}, {W})" = |x| x.reverse_bits();
             }
             /// Whether the operands are equal. NaN equals nothing.
-            Eq: eq(a, b) for Element -> bool, [3_i32, 3 => true] {
+            Eq: eq(a, b) is commutative for Element -> bool, [3_i32, 3 => true] {
                 float "eq_{T}({a}, {b})" = |a, b| a == b;
                 int "{a} == {b}" = |a, b| a == b;
                 bool "{a} == {b}" = |a, b| a == b;
             }
             /// Whether the operands differ. NaN differs from everything.
-            Ne: ne(a, b) for Element -> bool, [3_i32, 3 => false] {
+            Ne: ne(a, b) is commutative for Element -> bool, [3_i32, 3 => false] {
                 float "!eq_{T}({a}, {b})" = |a, b| a != b;
                 int "{a} != {b}" = |a, b| a != b;
                 bool "{a} != {b}" = |a, b| a != b;
@@ -377,17 +385,17 @@ macro_rules! for_each_op {
                 int "{a} >= {b}" = |a, b| a >= b;
             }
             /// Bitwise and; logical for bool.
-            And: and(a, b) for Bits -> T, [6_i32, 3 => 2] {
+            And: and(a, b) is commutative for Bits -> T, [6_i32, 3 => 2] {
                 int "{a} & {b}" = |a, b| a & b;
                 bool "{a} & {b}" = |a, b| a & b;
             }
             /// Bitwise or; logical for bool.
-            Or: or(a, b) for Bits -> T, [6_i32, 3 => 7] {
+            Or: or(a, b) is commutative for Bits -> T, [6_i32, 3 => 7] {
                 int "{a} | {b}" = |a, b| a | b;
                 bool "{a} | {b}" = |a, b| a | b;
             }
             /// Bitwise exclusive or; logical for bool.
-            Xor: xor(a, b) for Bits -> T, [6_i32, 3 => 5] {
+            Xor: xor(a, b) is commutative for Bits -> T, [6_i32, 3 => 5] {
                 int "{a} ^ {b}" = |a, b| a ^ b;
                 bool "{a} != {b}" = |a, b| a ^ b;
             }
@@ -407,15 +415,15 @@ macro_rules! for_each_op {
             }
             /// Whether the element is NaN.
             IsNan: is_nan(x) for Float -> bool, [f32::NAN => true] {
-                float "is_nan_{T}({a})" = |x| x.is_nan();
+                bits "is_nan_{T}({a})" = |x| x.is_nan();
             }
             /// Whether the element is an infinity of either sign.
             IsInf: is_inf(x) for Float -> bool, [f32::NEG_INFINITY => true] {
-                float "is_inf_{T}({a})" = |x| x.is_infinite();
+                bits "is_inf_{T}({a})" = |x| x.is_infinite();
             }
             /// Whether the element is neither NaN nor infinite.
             IsFinite: is_finite(x) for Float -> bool, [1.0_f32 => true] {
-                float "is_finite_{T}({a})" = |x| x.is_finite();
+                bits "is_finite_{T}({a})" = |x| x.is_finite();
             }
         }
     };
@@ -425,6 +433,12 @@ pub(crate) use for_each_op;
 /// The types that a kind of form is for.
 macro_rules! kind {
     (float) => {
+        &[Kind::Float]
+    };
+    (moves) => {
+        &[Kind::Float]
+    };
+    (bits) => {
         &[Kind::Float]
     };
     (stored) => {
@@ -438,6 +452,37 @@ macro_rules! kind {
     };
 }
 
+/// What a form does with floats, as far as a compiler that takes arithmetic for algebra may rewrite it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// It computes with its operands.
+    Arithmetic,
+    /// Its result is an operand, or one without its sign, and met by arithmetic it is what that is.
+    Moves,
+    /// It reads and makes bits and integers, in which no rewriting changes anything.
+    Bits,
+}
+
+macro_rules! nature {
+    (float) => {
+        Nature::Arithmetic
+    };
+    (moves) => {
+        Nature::Moves
+    };
+    ($other:ident) => {
+        Nature::Bits
+    };
+}
+
+/// What an op means for some types.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    kinds: &'static [Kind],
+    pub wgsl: &'static str,
+    pub nature: Nature,
+}
+
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
@@ -446,8 +491,10 @@ pub(crate) struct Row {
     pub arity: usize,
     /// Whether the result is bool whatever the operands are.
     pub gives_bool: bool,
-    /// The WGSL text, by the kinds of types that the op takes.
-    forms: &'static [(&'static [Kind], &'static str)],
+    /// Whether both orders of the operands give the same, so that they are one step.
+    pub commutative: bool,
+    /// By the kinds of types that the op takes.
+    forms: &'static [Form],
     /// The greatest distance from the exact result on any adapter, in units in the last place, for
     /// floats. 0 for the same bits. The bounds are those that CUDA publishes for its math library.
     pub ulp: u32,
@@ -457,7 +504,8 @@ pub(crate) struct Row {
 }
 
 macro_rules! define {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($($arg:ident),+) for $class:ident -> $gives:ident
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($($arg:ident),+) $(is $commutative:ident)?
+        for $class:ident -> $gives:ident
         $(within $ulp:literal $(above $from:literal)?)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// An elementwise operation.
@@ -473,7 +521,8 @@ macro_rules! define {
             name: stringify!($name),
             arity: [$(stringify!($arg)),+].len(),
             gives_bool: gives_bool!($gives),
-            forms: &[$((kind!($kind), $wgsl)),+],
+            commutative: !<[&str]>::is_empty(&[$(stringify!($commutative))?]),
+            forms: &[$(Form { kinds: kind!($kind), wgsl: $wgsl, nature: nature!($kind) }),+],
             ulp: 0 $(+ $ulp)?,
             ulp_from: 0.0 $($(+ $from)?)?,
             doc: concat!($($doc),+).trim_ascii(),
@@ -506,8 +555,8 @@ impl Op {
 }
 
 impl Row {
-    /// The WGSL form for operands of type `dtype`, if the op takes them.
-    pub(crate) fn form(&self, dtype: DType) -> Option<&'static str> {
-        self.forms.iter().find(|(kinds, _)| kinds.contains(&dtype.kind())).map(|(_, form)| *form)
+    /// The form for operands of type `dtype`, if the op takes them.
+    pub(crate) fn form(&self, dtype: DType) -> Option<&'static Form> {
+        self.forms.iter().find(|form| form.kinds.contains(&dtype.kind()))
     }
 }

@@ -171,7 +171,11 @@ impl Flatten<'_> {
         let Kind::Op { op, args: nodes } = &node.kind else {
             bail!(Kernel, "a leaf was not collected");
         };
-        let args = nodes.iter().map(|arg| self.visit(arg, done, known)).collect::<Result<_>>()?;
+        let mut args: SmallVec<[Value; 3]> =
+            nodes.iter().map(|arg| self.visit(arg, done, known)).collect::<Result<_>>()?;
+        if op.row().is_some_and(|row| row.commutative) {
+            args.sort_unstable();
+        }
         let dtype = nodes.last().map_or(node.dtype, |last| last.dtype);
         let step = Step { op: *op, dtype, result: node.dtype, args };
         let next = (self.inputs.len() + self.steps.len()) as Value;

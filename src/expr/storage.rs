@@ -80,6 +80,9 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// The adapter's name, and the interface that reaches it.
     fn name(&self) -> String;
 
+    /// A number that no other living device has. Handles of one device share it.
+    fn identity(&self) -> usize;
+
     /// A storage of `bytes` packed elements of type `dtype`.
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage>;
 
@@ -130,8 +133,10 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// What would run for a program, as lines of text, and the text of its kernel if it has one.
     fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)>;
 
-    /// How functions are computed from now on. A device that has one way stays with it.
-    fn set_math(&self, _math: Math) {}
+    /// A handle of the same device that computes functions in another way, if it has one.
+    fn with_math(&self, _math: Math) -> Option<Arc<dyn Backend>> {
+        None
+    }
 
     /// How functions are computed.
     fn math(&self) -> Math {

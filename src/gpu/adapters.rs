@@ -4,6 +4,8 @@ use std::sync::OnceLock;
 
 use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor, InstanceFlags};
 
+use super::drivers;
+
 /// What kind of machine an adapter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -54,17 +56,6 @@ fn instance() -> &'static Instance {
     INSTANCE.get_or_init(|| Instance::new(descriptor(Backends::all())))
 }
 
-fn backend_name(backend: wgpu::Backend) -> &'static str {
-    match backend {
-        wgpu::Backend::Vulkan => "vulkan",
-        wgpu::Backend::Metal => "metal",
-        wgpu::Backend::Dx12 => "dx12",
-        wgpu::Backend::Gl => "gl",
-        wgpu::Backend::BrowserWebGpu => "webgpu",
-        wgpu::Backend::Noop => "noop",
-    }
-}
-
 /// Every adapter, best kind first. Adapters that cannot run compute kernels are left out.
 ///
 /// They are looked for once per process: doing it again while a device of the GL backend is in use
@@ -91,14 +82,13 @@ async fn enumerate() -> Vec<Found> {
         .map(|adapter| {
             let info = adapter.get_info();
             let kind = match info.device_type {
+                _ if drivers::is_software(&info) => AdapterKind::Cpu,
                 DeviceType::DiscreteGpu => AdapterKind::Discrete,
                 DeviceType::IntegratedGpu => AdapterKind::Integrated,
                 DeviceType::VirtualGpu => AdapterKind::Virtual,
-                DeviceType::Cpu => AdapterKind::Cpu,
-                DeviceType::Other if info.name.contains("llvmpipe") => AdapterKind::Cpu,
-                DeviceType::Other => AdapterKind::Other,
+                DeviceType::Cpu | DeviceType::Other => AdapterKind::Other,
             };
-            Found { adapter, kind, backend: backend_name(info.backend) }
+            Found { adapter, kind, backend: drivers::interface(info.backend) }
         })
         .collect();
     // Stable, so backends keep wgpu's order of preference within a kind.

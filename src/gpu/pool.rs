@@ -1,9 +1,11 @@
 //! Buffers that wait to be used again, by size class.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Mutex;
 
 use smallvec::SmallVec;
 
+use super::lock::lock;
 use crate::expr::Memory;
 
 /// Bytes that may wait, whatever is in use.
@@ -25,10 +27,16 @@ const GROUPS: usize = 256;
 /// What a bind group is of: a layout, and what is bound of which buffers.
 pub(super) type GroupKey = (wgpu::BindGroupLayout, SmallVec<[(wgpu::Buffer, u64, u64); 4]>);
 
+/// The buffers of a device that no storage holds.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    shelf: Mutex<Shelf>,
+}
+
 /// Idle buffers in the order in which they were given back, each with the recording in which it was
 /// last used.
 #[derive(Debug, Default)]
-pub(super) struct Pool {
+struct Shelf {
     idle: VecDeque<(wgpu::Buffer, u64)>,
     /// Bind groups of buffers that are alive: steady work binds the same ones again and again.
     groups: HashMap<GroupKey, wgpu::BindGroup>,
@@ -41,10 +49,55 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// The smallest idle buffer of at least `size` bytes, and not twice as large, the one used last.
-    /// The caller then creates one of its class if there is none, so either way its bytes count as
-    /// used.
-    pub(super) fn take(&mut self, size: u64) -> Option<(wgpu::Buffer, u64)> {
+    /// The smallest idle buffer of at least `size` bytes, and not twice as large, the one used last,
+    /// with the recording in which that was. The caller then creates one of its [`class`] if there is
+    /// none, so either way its bytes count as used.
+    pub(super) fn take(&self, size: u64) -> Option<(wgpu::Buffer, u64)> {
+        lock(&self.shelf).take(size)
+    }
+
+    /// What [`take`](Self::take) counted is not used after all: no buffer could be created.
+    pub(super) fn untake(&self, size: u64) {
+        let mut shelf = lock(&self.shelf);
+        shelf.used_bytes = shelf.used_bytes.saturating_sub(class(size));
+        shelf.created -= 1;
+    }
+
+    /// Keeps a buffer for later.
+    pub(super) fn give_back(&self, buffer: wgpu::Buffer, epoch: u64) {
+        lock(&self.shelf).give_back(buffer, epoch);
+    }
+
+    /// The bind group of a key, made by `create` where it is not known.
+    pub(super) fn group(&self, key: GroupKey, create: impl FnOnce() -> wgpu::BindGroup) -> wgpu::BindGroup {
+        let mut shelf = lock(&self.shelf);
+        if shelf.groups.len() >= GROUPS && !shelf.groups.contains_key(&key) {
+            shelf.groups.clear();
+        }
+        shelf.groups.entry(key).or_insert_with(create).clone()
+    }
+
+    pub(super) fn memory(&self) -> Memory {
+        let shelf = lock(&self.shelf);
+        Memory {
+            used: shelf.used_bytes,
+            idle: shelf.idle_bytes,
+            peak: shelf.peak_bytes,
+            created: shelf.created,
+        }
+    }
+
+    /// Lets all idle buffers go.
+    pub(super) fn clear(&self) {
+        let mut shelf = lock(&self.shelf);
+        shelf.idle.clear();
+        shelf.groups.clear();
+        shelf.idle_bytes = 0;
+    }
+}
+
+impl Shelf {
+    fn take(&mut self, size: u64) -> Option<(wgpu::Buffer, u64)> {
         let class = class(size);
         let fits = self.idle.iter().enumerate().rev().map(|(i, (buffer, _))| (buffer.size(), i));
         let found = fits.filter(|(held, _)| (class..2 * class).contains(held)).min_by_key(|(held, _)| *held);
@@ -65,9 +118,9 @@ impl Pool {
         }
     }
 
-    /// Keeps a buffer for later. Where too much would lie idle the oldest go: sizes that are not asked
-    /// for any more make room for those that are.
-    pub(super) fn give_back(&mut self, buffer: wgpu::Buffer, epoch: u64) {
+    /// Where too much would lie idle the oldest go: sizes that are not asked for any more make room for
+    /// those that are.
+    fn give_back(&mut self, buffer: wgpu::Buffer, epoch: u64) {
         let size = buffer.size();
         self.used_bytes = self.used_bytes.saturating_sub(size);
         self.idle_bytes += size;
@@ -78,7 +131,7 @@ impl Pool {
     /// Lets the oldest go where more lies idle than is in use or spare, or where all that is held is a
     /// quarter more than ever was in use.
     fn trim(&mut self) {
-        let held = |pool: &Pool| pool.used_bytes + pool.idle_bytes;
+        let held = |shelf: &Shelf| shelf.used_bytes + shelf.idle_bytes;
         while self.idle_bytes > self.used_bytes.max(SPARE)
             || held(self) > (self.peak_used + self.peak_used / 4).max(LITTLE)
         {
@@ -86,28 +139,6 @@ impl Pool {
             self.idle_bytes -= oldest.size();
             self.groups.retain(|(_, bound), _| bound.iter().all(|(buffer, ..)| *buffer != oldest));
         }
-    }
-
-    /// The bind group of a key, made by `create` where it is not known.
-    pub(super) fn group(
-        &mut self,
-        key: GroupKey,
-        create: impl FnOnce() -> wgpu::BindGroup,
-    ) -> wgpu::BindGroup {
-        if self.groups.len() >= GROUPS && !self.groups.contains_key(&key) {
-            self.groups.clear();
-        }
-        self.groups.entry(key).or_insert_with(create).clone()
-    }
-
-    pub(super) fn memory(&self) -> Memory {
-        Memory { used: self.used_bytes, idle: self.idle_bytes, peak: self.peak_bytes, created: self.created }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.idle.clear();
-        self.groups.clear();
-        self.idle_bytes = 0;
     }
 }
 

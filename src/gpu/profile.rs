@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::context::{Gpu, lock};
+use super::connection::Connection;
 use super::dispatch::Dispatch;
 use crate::error::{Result, bail};
 use crate::expr::KernelTime;
@@ -18,9 +18,13 @@ pub(super) struct Pending {
 const STAMP: u64 = 8;
 
 /// Encodes each dispatch in a pass of its own, with a timestamp on either side.
-pub(super) fn encode(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, dispatches: Vec<Dispatch>) -> Pending {
+pub(super) fn encode(
+    device: &wgpu::Device,
+    encoder: &mut wgpu::CommandEncoder,
+    dispatches: Vec<Dispatch>,
+) -> Pending {
     let count = 2 * dispatches.len() as u32;
-    let set = gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
+    let set = device.create_query_set(&wgpu::QuerySetDescriptor {
         label: None,
         ty: wgpu::QueryType::Timestamp,
         count,
@@ -40,12 +44,7 @@ pub(super) fn encode(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, dispatches: 
     }
     let size = u64::from(count) * STAMP;
     let buffer = |usage| {
-        gpu.device.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size,
-            usage,
-            mapped_at_creation: false,
-        })
+        device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
     };
     let resolved = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
     let staging = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
@@ -54,38 +53,24 @@ pub(super) fn encode(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, dispatches: 
     Pending { names, staging }
 }
 
-impl Gpu {
-    /// Times all kernels from now on.
-    pub(super) fn begin_profile(&self) -> Result<()> {
-        if !self.has(wgpu::Features::TIMESTAMP_QUERY) {
-            bail!(Limit, "times of kernels need the feature TIMESTAMP_QUERY, which {} lacks", self.label());
-        }
-        self.flush();
-        lock(&self.recorder).profile = Some(Vec::new());
-        Ok(())
+/// Waits for the times of submissions.
+pub(super) fn read(connection: &Connection, submissions: Vec<Pending>) -> Result<Vec<KernelTime>> {
+    for part in &submissions {
+        part.staging.map_async(wgpu::MapMode::Read, .., |_| {});
     }
-
-    /// What ran since.
-    pub(super) fn end_profile(&self) -> Result<Vec<KernelTime>> {
-        self.flush();
-        let pending = lock(&self.recorder).profile.take().unwrap_or_default();
-        for part in &pending {
-            part.staging.map_async(wgpu::MapMode::Read, .., |_| {});
-        }
-        self.finish()?;
-        let period = f64::from(self.queue.get_timestamp_period());
-        let mut times = Vec::new();
-        for part in pending {
-            let Ok(view) = part.staging.get_mapped_range(..) else {
-                bail!(Lost, "the times of {} cannot be read", self.label());
-            };
-            let stamps: Vec<u64> = bytemuck::pod_collect_to_vec(&view);
-            let each = part.names.into_iter().zip(stamps.chunks_exact(2));
-            times.extend(each.map(|(steps, stamp)| KernelTime {
-                steps,
-                time: Duration::from_nanos((stamp[1].saturating_sub(stamp[0]) as f64 * period) as u64),
-            }));
-        }
-        Ok(times)
+    connection.wait()?;
+    let period = f64::from(connection.queue.get_timestamp_period());
+    let mut times = Vec::new();
+    for part in submissions {
+        let Ok(view) = part.staging.get_mapped_range(..) else {
+            bail!(Lost, "the times of {} cannot be read", connection.name());
+        };
+        let stamps: Vec<u64> = bytemuck::pod_collect_to_vec(&view);
+        let each = part.names.into_iter().zip(stamps.chunks_exact(2));
+        times.extend(each.map(|(steps, stamp)| KernelTime {
+            steps,
+            time: Duration::from_nanos((stamp[1].saturating_sub(stamp[0]) as f64 * period) as u64),
+        }));
     }
+    Ok(times)
 }

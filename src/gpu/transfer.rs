@@ -7,61 +7,35 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::context::{Buffer, Gpu, buffer, lock};
+use super::buffer::Buffer;
+use super::connection::Connection;
+use super::lock::lock;
+use super::recorder::Recorder;
 use crate::error::{Result, bail};
-use crate::expr::{HostBytes, Storage};
+use crate::expr::HostBytes;
 
 /// Buffer copies begin and end at multiples of this many bytes.
 const ALIGN: usize = wgpu::COPY_BUFFER_ALIGNMENT as usize;
 
-impl Gpu {
-    /// Writes bytes to the begin of a buffer. Such a write runs before what is recorded, so a
-    /// recording that uses the buffer goes first.
-    pub(super) fn write(&self, buffer: &Buffer, bytes: &[u8]) -> Result<()> {
-        self.flush_uses(buffer);
-        let (whole, tail) = bytes.split_at(bytes.len() / ALIGN * ALIGN);
-        if !whole.is_empty() {
-            self.queue.write_buffer(&buffer.raw, 0, whole);
-        }
-        if !tail.is_empty() {
-            let mut padded = [0; ALIGN];
-            padded[..tail.len()].copy_from_slice(tail);
-            self.queue.write_buffer(&buffer.raw, whole.len() as u64, &padded);
-        }
-        self.check()
+/// Writes bytes to the begin of a buffer. Such a write runs before what is recorded, so a recording
+/// that uses the buffer goes first.
+pub(super) fn write(
+    connection: &Connection,
+    recorder: &Recorder,
+    buffer: &Buffer,
+    bytes: &[u8],
+) -> Result<()> {
+    recorder.flush_uses(connection, buffer);
+    let (whole, tail) = bytes.split_at(bytes.len() / ALIGN * ALIGN);
+    if !whole.is_empty() {
+        connection.queue.write_buffer(&buffer.raw, 0, whole);
     }
-
-    /// Submits everything recorded and a copy of `length` bytes from `start` on to where the
-    /// host can read them.
-    pub(super) fn begin_read(
-        self: Arc<Self>,
-        storage: &Storage,
-        start: usize,
-        length: usize,
-    ) -> Result<Transfer> {
-        self.check()?;
-        let source = buffer(storage)?;
-        let from = start / ALIGN * ALIGN;
-        let size = ((start + length).next_multiple_of(ALIGN) - from).max(ALIGN) as u64;
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.create_scoped(size, usage)?;
-        let mut recorder = lock(&self.recorder);
-        let mut encoder = recorder.encode(&self);
-        encoder.copy_buffer_to_buffer(&source.raw, from as u64, &staging, 0, size);
-        let submission = self.queue.submit([encoder.finish()]);
-        drop(recorder);
-        let mapped = Arc::new(Mapping::default());
-        let shared = mapped.clone();
-        staging.map_async(wgpu::MapMode::Read, .., move |answer| {
-            let mut mapped = lock(&shared.state);
-            mapped.answer = Some(answer);
-            shared.answered.notify_all();
-            if let Some(waker) = mapped.waker.take() {
-                waker.wake();
-            }
-        });
-        Ok(Transfer { gpu: self, staging, submission, mapped, skip: start - from, length, driven: false })
+    if !tail.is_empty() {
+        let mut padded = [0; ALIGN];
+        padded[..tail.len()].copy_from_slice(tail);
+        connection.queue.write_buffer(&buffer.raw, whole.len() as u64, &padded);
     }
+    connection.check()
 }
 
 /// The answer to a request to map memory, and who waits for it.
@@ -81,7 +55,7 @@ struct Mapped {
 /// or by the browser's event loop.
 #[derive(Debug)]
 pub(super) struct Transfer {
-    gpu: Arc<Gpu>,
+    connection: Arc<Connection>,
     staging: wgpu::Buffer,
     submission: wgpu::SubmissionIndex,
     mapped: Arc<Mapping>,
@@ -92,13 +66,43 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
+    /// Submits everything recorded and a copy of `length` bytes from `start` on to where the host can
+    /// read them.
+    pub(super) fn begin(
+        connection: &Arc<Connection>,
+        recorder: &Recorder,
+        source: &Buffer,
+        start: usize,
+        length: usize,
+    ) -> Result<Transfer> {
+        connection.check()?;
+        let from = start / ALIGN * ALIGN;
+        let size = ((start + length).next_multiple_of(ALIGN) - from).max(ALIGN) as u64;
+        let staging = connection.create(size, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?;
+        let submission = recorder.submit_with(connection, |encoder| {
+            encoder.copy_buffer_to_buffer(&source.raw, from as u64, &staging, 0, size);
+        });
+        let mapped = Arc::new(Mapping::default());
+        let shared = mapped.clone();
+        staging.map_async(wgpu::MapMode::Read, .., move |answer| {
+            let mut mapped = lock(&shared.state);
+            mapped.answer = Some(answer);
+            let waker = mapped.waker.take();
+            drop(mapped);
+            shared.answered.notify_all();
+            waker.into_iter().for_each(Waker::wake);
+        });
+        let connection = connection.clone();
+        Ok(Transfer { connection, staging, submission, mapped, skip: start - from, length, driven: false })
+    }
+
     /// Blocks until the bytes are there.
     pub(super) fn wait(self) -> Result<HostBytes> {
-        drive(&self.gpu, &self.submission);
+        drive(&self.connection, &self.submission);
         // The work is done, but another thread that drives the device may yet have to say so.
         let mut mapped = lock(&self.mapped.state);
         while mapped.answer.is_none() {
-            self.gpu.check()?;
+            self.connection.check()?;
             let waited = self.mapped.answered.wait_timeout(mapped, Duration::from_millis(10));
             mapped = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -107,15 +111,15 @@ impl Transfer {
     }
 
     fn bytes(&self) -> Result<HostBytes> {
-        self.gpu.check()?;
+        self.connection.check()?;
         match lock(&self.mapped.state).answer.take() {
             Some(Ok(())) => {}
-            Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.gpu.label()),
-            None => bail!(Lost, "reading from {} did not finish", self.gpu.label()),
+            Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
+            None => bail!(Lost, "reading from {} did not finish", self.connection.name()),
         }
         match self.staging.get_mapped_range(..) {
             Ok(view) => Ok(Box::new(Read { view, range: self.skip..self.skip + self.length })),
-            Err(error) => bail!(Lost, "reading from {} failed: {error}", self.gpu.label()),
+            Err(error) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
         }
     }
 }
@@ -134,10 +138,10 @@ impl Deref for Read {
     }
 }
 
-fn drive(gpu: &Gpu, submission: &wgpu::SubmissionIndex) {
+fn drive(connection: &Connection, submission: &wgpu::SubmissionIndex) {
     let wait = wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: None };
-    if let Err(error) = gpu.device.poll(wait) {
-        log::error!("waiting for {}: {error}", gpu.label());
+    if let Err(error) = connection.device.poll(wait) {
+        log::error!("waiting for {}: {error}", connection.name());
     }
 }
 
@@ -154,11 +158,12 @@ impl Future for Transfer {
             return Poll::Ready(self.bytes());
         }
         if !std::mem::replace(&mut self.driven, true) && cfg!(not(target_arch = "wasm32")) {
-            let (gpu, submission) = (self.gpu.clone(), self.submission.clone());
+            let (connection, submission) = (self.connection.clone(), self.submission.clone());
             let name = "zerostride-read".to_string();
-            let driver = std::thread::Builder::new().name(name).spawn(move || drive(&gpu, &submission));
+            let driver =
+                std::thread::Builder::new().name(name).spawn(move || drive(&connection, &submission));
             if driver.is_err() {
-                drive(&self.gpu, &self.submission);
+                drive(&self.connection, &self.submission);
             }
         }
         Poll::Pending

@@ -9,7 +9,7 @@ use crate::dtype::DType;
 pub(crate) const LANES: usize = 4;
 
 /// Invocations of a workgroup: the most that every WebGPU adapter has.
-const WORKGROUP: u32 = 256;
+pub(crate) const WORKGROUP: u32 = 256;
 
 /// Vectors of a flat walk that an invocation computes at most: more of them share nothing.
 const MOST_FLAT: u32 = 4;
@@ -21,7 +21,8 @@ const SHORTEST_ROW: usize = 64;
 /// Strides along the inner axis from which on a load per lane touches a cache line per lane.
 const FAR: isize = 16;
 
-/// Elements of which rows must be a multiple to be written by columns on a processor: a few lines.
+/// Elements of which rows must be a multiple to be written by columns where narrow workgroups do not
+/// always pay: a few lines.
 const ROW_OF_LINES: isize = 64;
 
 /// How invocations are laid over the collapsed axes.
@@ -61,8 +62,8 @@ pub(super) struct Grid {
 
 /// The smallest of few forms of a workgroup that covers an axis, so that few kernels are compiled.
 fn form(length: usize, most: u32) -> u32 {
-    let fits = |&size: &u32| size as usize >= length || size == most;
-    [1, 4, 16, 64, WORKGROUP].into_iter().find(fits).unwrap_or(most)
+    let fits = |&size: &u32| size < most && size as usize >= length;
+    [1, 4, 16, 64].into_iter().find(fits).unwrap_or(most)
 }
 
 impl Grid {
@@ -90,10 +91,10 @@ impl Grid {
         let vectors = inner * band / LANES;
         // A fifth of the invocations may be idle.
         let idle = |width: u32| vectors.next_multiple_of(width as usize) - vectors;
-        let width = [WORKGROUP, 64, 16].into_iter().find(|&width| 4 * idle(width) <= vectors)?;
+        let width = [adapter.workgroup, 64, 16].into_iter().find(|&width| 4 * idle(width) <= vectors)?;
         let bands = outer.iter().product::<usize>().div_ceil(band);
         let blocks = if 2 * bands >= adapter.blocks as usize { adapter.blocks } else { 1 };
-        let height = WORKGROUP / width;
+        let height = adapter.workgroup / width;
         let limit = adapter.groups as usize;
         let x = vectors.div_ceil(width as usize);
         let y = bands.div_ceil((height * blocks) as usize);
@@ -113,15 +114,15 @@ impl Grid {
     fn flat(collapsed: &Collapsed, adapter: Adapter) -> Grid {
         let count: usize = collapsed.lengths.iter().product();
         let blocks = adapter.blocks.min(MOST_FLAT);
-        let groups = count.div_ceil(LANES * (WORKGROUP * blocks) as usize) as u32;
+        let groups = count.div_ceil(LANES * (adapter.workgroup * blocks) as usize) as u32;
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(adapter.groups).max(1);
         let x = groups.div_ceil(y).max(1);
         Grid {
             walk: Walk::Flat,
-            workgroup: [WORKGROUP, 1],
+            workgroup: [adapter.workgroup, 1],
             groups: [x, y, 1],
-            pitch: x * WORKGROUP,
+            pitch: x * adapter.workgroup,
             blocks,
             slots: 0,
             band: 0,
@@ -154,20 +155,20 @@ impl Grid {
             _ if 2 * rows >= adapter.blocks as usize => adapter.blocks,
             _ => 1,
         };
-        // Along the rows where lanes are scattered across them, along the inner axis else. On a
-        // processor a workgroup of few columns, a line of the result wide, must be filled, and rows must
-        // begin where lines do, or its threads share them.
+        // Along the rows where lanes are scattered across them, along the inner axis else. Where narrow
+        // workgroups do not always pay, one that is a line of the result wide must be filled, and rows
+        // must begin where lines do, or its threads share them.
         let (width, height) = if scattered {
             let most = rows.div_ceil(blocks as usize);
             let own = collapsed.walks[0].strides.iter().nth_back(1).into_iter();
             let across = collapsed.walks.iter().filter(|walk| far(&walk.strides));
             let mut apart = own.chain(across.filter_map(|walk| walk.strides.last()));
-            let tall = adapter.blocks == 1 || most >= 64 && apart.all(|stride| stride % ROW_OF_LINES == 0);
+            let tall = adapter.narrow || most >= 64 && apart.all(|stride| stride % ROW_OF_LINES == 0);
             let height = form(most, if tall { 64 } else { 4 });
-            (WORKGROUP / height, height)
+            (adapter.workgroup / height, height)
         } else {
-            let width = form(vectors, WORKGROUP);
-            (width, WORKGROUP / width)
+            let width = form(vectors, adapter.workgroup);
+            (width, adapter.workgroup / width)
         };
 
         let limit = adapter.groups as usize;
@@ -204,14 +205,14 @@ impl Grid {
         }
         let slots = (inner_extent + LANES - 1).div_ceil(LANES);
         let count = collapsed.lengths[..outer].iter().product::<usize>() * slots;
-        let groups = count.div_ceil(WORKGROUP as usize) as u32;
+        let groups = count.div_ceil(adapter.workgroup as usize) as u32;
         let y = groups.div_ceil(adapter.groups).max(1);
         let x = groups.div_ceil(y).max(1);
         Grid {
             walk: Walk::Words { outer },
-            workgroup: [WORKGROUP, 1],
+            workgroup: [adapter.workgroup, 1],
             groups: [x, y, 1],
-            pitch: x * WORKGROUP,
+            pitch: x * adapter.workgroup,
             blocks: 1,
             slots,
             band: 0,

@@ -15,7 +15,7 @@ pub(crate) mod hoist;
 pub(crate) use access::{Access, Packing, Store, Stride};
 pub(crate) use explain::tell;
 pub(crate) use fields::{Field, Slot};
-pub(crate) use grid::{LANES, Walk};
+pub(crate) use grid::{LANES, WORKGROUP, Walk};
 
 use smallvec::SmallVec;
 
@@ -118,6 +118,8 @@ pub(crate) struct Adapter {
     pub groups: u32,
     /// Storage bindings of a kernel, the output included.
     pub bindings: u32,
+    /// Invocations of a workgroup, in whatever form: a power of two from 64 to [`WORKGROUP`].
+    pub workgroup: u32,
     /// Whether subnormal results are flushed to zero.
     pub flushes: bool,
     /// How functions are computed.
@@ -127,6 +129,11 @@ pub(crate) struct Adapter {
     pub blocks: u32,
     /// Whether words of 64 bits are moved faster than twice as many of 32.
     pub pairs: bool,
+    /// Whether loading a transposed operand by tiles pays off.
+    pub tiles: bool,
+    /// Whether workgroups of few columns pay off wherever lanes are scattered across rows, and not
+    /// only where they are filled and begin at cache lines.
+    pub narrow: bool,
 }
 
 /// Where the result goes.
@@ -179,7 +186,8 @@ impl Plan {
         let adapter = Adapter { blocks: adapter.blocks.min(affordable as u32), ..adapter };
         let interleaved = affordable >= LANES
             && (0..program.inputs.len()).any(|i| elsewhere(i) && access::interleaved(&collapsed, i + 1));
-        let tiles = !interleaved && adapter.blocks as usize >= LANES && (0..program.inputs.len()).any(tile);
+        let tiles =
+            !interleaved && adapter.tiles && affordable >= LANES && (0..program.inputs.len()).any(tile);
         let fresh = matches!(to, Destination::Fresh);
         let mut grid = grid::Grid::new(&collapsed, program.dtype, fresh, [tiles, interleaved], adapter);
         let mut store = access::store(&collapsed, grid.walk, program.dtype, fresh);

@@ -4,6 +4,7 @@
 
 use std::fmt::{self, Write};
 
+use super::fences::Fences;
 use super::types::{array, cast, compute, encode, narrow, pack, packed, unpack};
 use super::{prelude, workarounds};
 use crate::expr::{Op, Step, Value};
@@ -13,7 +14,8 @@ use crate::plan::{Access, Field, Kernel, LANES, Operand, Place, Slot, Store, Str
 pub(crate) fn emit(kernel: &Kernel) -> String {
     let mut main = String::new();
     // Writing to a string cannot fail.
-    let _ = Emitter { kernel, text: &mut main, shared: shared(kernel) }.main();
+    let fences = Fences::new(kernel);
+    let _ = Emitter { kernel, text: &mut main, shared: shared(kernel), fences }.main();
     let functions = prelude::used_by(&main);
     let mut text = String::new();
     let _ = declarations(kernel, functions.contains("p.zero"), &mut text);
@@ -85,6 +87,7 @@ pub(super) struct Emitter<'a> {
     pub text: &'a mut String,
     /// Which values are the same in all blocks.
     shared: Vec<bool>,
+    fences: Fences,
 }
 
 /// Which values are the same in all blocks: operands that do not move, and what is made of them.
@@ -122,12 +125,12 @@ impl Emitter<'_> {
         let steps = (first..).zip(&self.kernel.steps);
         let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.is_shared(value as Value));
         for (value, step) in shared {
-            writeln!(self.text, "    let v{value} = {};", self.step(step, 0))?;
+            writeln!(self.text, "    let v{value} = {};", self.step(value as Value, step, 0))?;
         }
         for block in 0..self.kernel.blocks {
             for &(value, step) in &own {
                 let name = self.value(value as Value, block);
-                writeln!(self.text, "    let {name} = {};", self.step(step, block))?;
+                writeln!(self.text, "    let {name} = {};", self.step(value as Value, step, block))?;
             }
         }
         // A block past the end computes the last row or vector once more, but a tile has other rows,
@@ -186,9 +189,9 @@ impl Emitter<'_> {
         if self.is_shared(value) { format!("v{value}") } else { format!("v{value}{}", self.suffix(block)) }
     }
 
-    fn step(&self, step: &Step, block: u32) -> String {
-        let arg = |i: usize| self.value(step.args[i], block);
-        match step.op {
+    fn step(&self, value: Value, step: &Step, block: u32) -> String {
+        let arg = |i: usize| self.fences.operand(step, i, self.value(step.args[i], block));
+        let text = match step.op {
             Op::Select => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
             Op::Cast => cast(step.dtype, step.result, &arg(0)),
             _ => {
@@ -203,7 +206,8 @@ impl Emitter<'_> {
                 }
                 narrow(step.result, value)
             }
-        }
+        };
+        self.fences.result(value, step.result, text)
     }
 
     fn store(&mut self, i: usize, block: u32) -> fmt::Result {

@@ -7,12 +7,21 @@ use std::path::Path;
 use super::emit;
 use crate::dtype::Element;
 use crate::expr::{Math, Program, Source};
-use crate::plan::{Adapter, Destination, Plan};
+use crate::plan::{Adapter, Destination, Plan, WORKGROUP};
 use crate::{Device, Expr, Tensor};
 
-const ADAPTER: Adapter =
-    Adapter { groups: 65535, bindings: 8, flushes: false, math: Math::Precise, blocks: 1, pairs: false };
-const LLVMPIPE: Adapter = Adapter { blocks: 8, pairs: true, ..ADAPTER };
+const ADAPTER: Adapter = Adapter {
+    groups: 65535,
+    bindings: 8,
+    workgroup: WORKGROUP,
+    flushes: false,
+    math: Math::Precise,
+    blocks: 1,
+    pairs: false,
+    tiles: false,
+    narrow: true,
+};
+const LLVMPIPE: Adapter = Adapter { blocks: 8, pairs: true, tiles: true, narrow: false, ..ADAPTER };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
     kernel_on(ADAPTER, expr)

@@ -2,6 +2,7 @@
 
 mod coordinates;
 mod emit;
+mod fences;
 #[cfg(test)]
 mod golden;
 mod load;

@@ -4,7 +4,7 @@
 use super::emit;
 use crate::dtype::{DType, Element};
 use crate::expr::{Math, Program, Source};
-use crate::plan::{Adapter, Destination, Plan};
+use crate::plan::{Adapter, Destination, Plan, WORKGROUP};
 use crate::{Device, Expr, bf16, f16, operations};
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
@@ -53,7 +53,10 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
                 (true, Math::Precise, 8, false),
                 (true, Math::Precise, 8, true),
             ] {
-                let adapter = Adapter { groups: 65535, bindings: 8, flushes, math, blocks, pairs };
+                let (tiles, narrow) = (blocks > 1, blocks == 1);
+                let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
+                let adapter =
+                    Adapter { groups, bindings, workgroup, flushes, math, blocks, pairs, tiles, narrow };
                 let text = emit(&Plan::new(&program, to, adapter).unwrap().kernel);
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;

@@ -43,6 +43,6 @@ pub(super) fn form(kernel: &Kernel, step: &Step) -> &'static str {
         FLUSHED.iter().find(|(op, dtype, _)| kernel.flushes && *op == step.op && *dtype == step.dtype);
     match replaced {
         Some((_, _, form)) => form,
-        None => step.op.row().and_then(|row| row.form(step.dtype)).unwrap_or_default(),
+        None => step.op.row().and_then(|row| row.form(step.dtype)).map_or("", |form| form.wgsl),
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::sync::{Mutex, OnceLock};
 
-use zerostride::Device;
+use zerostride::{Adapter, Device, Limits, Options};
 
 /// Every device of this machine, the CPU path first, opened once per test binary.
 ///
@@ -23,15 +23,56 @@ pub fn devices() -> &'static [Device] {
         }
         let mut adapters = Device::all();
         adapters.reverse();
-        let open = |adapter: &zerostride::Adapter| {
-            adapter.open().unwrap_or_else(|e| panic!("{} does not open: {e}", adapter.name))
-        };
         let devices: Vec<Device> = adapters.iter().map(open).collect();
         let names: Vec<String> = devices.iter().map(Device::name).collect();
         // Past the harness, which keeps what tests print to itself.
         let _ = writeln!(std::io::stderr(), "devices under test: {}", names.join(", "));
         devices
     })
+}
+
+/// The limits that all of this is run with, if not those of the adapters: `ZEROSTRIDE_TEST_LIMITS` is
+/// `webgpu` or `downlevel`.
+pub fn test_limits() -> Option<Limits> {
+    match std::env::var("ZEROSTRIDE_TEST_LIMITS").as_deref() {
+        Ok("webgpu") => Some(Limits::webgpu()),
+        Ok("downlevel") => Some(Limits::downlevel()),
+        Ok("") | Err(_) => None,
+        Ok(other) => panic!("ZEROSTRIDE_TEST_LIMITS is {other}, and neither webgpu nor downlevel"),
+    }
+}
+
+/// A limit, as tests run with it: `max_...` by its name.
+pub fn limit(adapter: &Adapter, name: &str) -> u64 {
+    let of = |limits: Limits| limits.named().iter().find(|(own, _)| *own == name).unwrap().1;
+    let own = of(adapter.limits().unwrap());
+    test_limits().map_or(own, |lesser| of(lesser).min(own))
+}
+
+/// Opens an adapter anew with these limits.
+pub fn open(adapter: &Adapter) -> Device {
+    let mut options = Options::default().adapter(match adapter.backend {
+        "cpu" => "cpu".into(),
+        backend => format!("{backend}:{}", adapter.index),
+    });
+    if let Some(limits) = test_limits() {
+        options = options.limits(limits);
+    }
+    let device =
+        Device::open_with(&options).unwrap_or_else(|e| panic!("{} does not open: {e}", adapter.name));
+    assert!(device.name().starts_with(&adapter.name), "{} is not {}", device.name(), adapter.name);
+    device
+}
+
+/// The adapters that are no CPU path, to open them anew.
+pub fn found() -> impl Iterator<Item = Adapter> {
+    Device::all().into_iter().filter(|adapter| adapter.backend != "cpu")
+}
+
+/// A test that cannot be run here: it says so, and fails in CI.
+pub fn cannot_run(why: &str) {
+    let _ = writeln!(std::io::stderr(), "NOT RUN: {why}");
+    assert!(std::env::var_os("CI").is_none(), "CI runs all tests: {why}");
 }
 
 /// The devices that are no CPU path.

@@ -41,7 +41,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let at_v2 = p.x2_offset + c1;
     let v2 = vec4<u32>(part_u8(in1[at_v2.x >> 2u], at_v2.x), part_u8(in1[at_v2.y >> 2u], at_v2.y), part_u8(in1[at_v2.z >> 2u], at_v2.z), part_u8(in1[at_v2.w >> 2u], at_v2.w)) != vec4<u32>(0u);
     let v3 = v0 == v1;
-    let v4 = v3 & v2;
+    let v4 = v2 & v3;
     let raw = select(vec4<u32>(0u), vec4<u32>(1u), v4);
     result[i] = pack_u8(raw);
 }

@@ -7,6 +7,7 @@ struct Params {
     x2_offset: u32,
     x2_stride0: u32,
     scalar3: u32,
+    zero: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -18,6 +19,15 @@ struct Params {
 const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
 const INFINITE_f32: u32 = 0x7f800000u;
+
+// The same number, which no compiler can know: it keeps `(x + y) - x` from becoming `y`.
+fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
+}
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
 
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
@@ -40,9 +50,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v1 = in1[p.x1_offset + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
-    let v4 = v0 - v1;
-    let v5 = v4 / v2;
-    let v6 = v5 * v3;
+    let v4 = opaque_f32(v0 - v1);
+    let v5 = opaque_f32(v4 / v2);
+    let v6 = opaque_f32(v3 * v5);
     let v7 = relu_f32(v6);
     result[c0 * p.out_stride0 + id.x] = v7;
 }

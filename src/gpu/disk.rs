@@ -5,14 +5,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::context::{Gpu, lock};
+use super::connection::Connection;
 use crate::error::{Result, bail};
 
 /// What a file begins with, before the checksum.
 const MAGIC: &[u8] = b"zerostride pipelines 1\n";
 
 /// A cache that pipelines are compiled with, and the file that it is kept in.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct DiskCache {
     file: PathBuf,
     identity: u64,
@@ -25,22 +25,22 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What [`save`](Gpu::save_pipelines) wrote, unless it was written for something else or changed since.
+/// What [`save`](DiskCache::save) wrote, unless it was written for something else or changed since.
 fn intact(bytes: &[u8], identity: u64) -> Option<&[u8]> {
     let (checksum, data) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
     (u64::from_le_bytes(*checksum) == hash((identity, data))).then_some(data)
 }
 
-impl Gpu {
-    /// Compiles with a cache in `directory` from now on; whether the backend has that.
-    pub(super) fn use_cache(&self, directory: &Path) -> Result<bool> {
-        if !self.has(wgpu::Features::PIPELINE_CACHE) {
-            return Ok(false);
+impl DiskCache {
+    /// The cache of a directory, with what an earlier process wrote; none where the backend has none.
+    pub(super) fn open(connection: &Connection, directory: &Path) -> Result<Option<DiskCache>> {
+        if !connection.has(wgpu::Features::PIPELINE_CACHE) {
+            return Ok(None);
         }
         if let Err(error) = fs::create_dir_all(directory) {
             bail!(File, "cannot keep pipelines in {}: {error}", directory.display());
         }
-        let info = self.device.adapter_info();
+        let info = connection.device.adapter_info();
         let identity = hash((info.vendor, info.device, info.name, info.driver, info.driver_info));
         let file = directory.join(format!("{identity:016x}.pipelines"));
         let bytes = fs::read(&file).unwrap_or_else(|error| {
@@ -54,32 +54,29 @@ impl Gpu {
             log::warn!("{} is of another version or damaged: it is written anew", file.display());
         }
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("zerostride"), data, fallback: true };
-        // SAFETY: the data must be what `get_data` returned for the same adapter. `save_pipelines` is
-        // all that writes files of this magic; the name and the checksum hold the adapter and its
-        // driver, and the checksum holds every byte. wgpu and the driver check their own headers too.
+        // SAFETY: the data must be what `get_data` returned for the same adapter. `save` is all that
+        // writes files of this magic; the name and the checksum hold the adapter and its driver, and
+        // the checksum holds every byte. wgpu and the driver check their own headers too.
         #[allow(unsafe_code)]
-        let cache = unsafe { self.device.create_pipeline_cache(&descriptor) };
-        self.check()?;
-        *lock(&self.disk) = Some(DiskCache { file, identity, cache });
-        Ok(true)
+        let cache = unsafe { connection.device.create_pipeline_cache(&descriptor) };
+        connection.check()?;
+        Ok(Some(DiskCache { file, identity, cache }))
     }
 
     /// Writes what was compiled since. A reader sees the file of before or the new one, never a part.
-    pub(super) fn save_pipelines(&self) -> Result<()> {
-        let disk = lock(&self.disk);
-        let Some(disk) = disk.as_ref() else { return Ok(()) };
-        let Some(data) = disk.cache.get_data() else { return Ok(()) };
-        let checksum = hash((disk.identity, data.as_slice())).to_le_bytes();
-        let part = disk.file.with_extension(format!("{}.part", std::process::id()));
+    pub(super) fn save(&self) -> Result<()> {
+        let Some(data) = self.cache.get_data() else { return Ok(()) };
+        let checksum = hash((self.identity, data.as_slice())).to_le_bytes();
+        let part = self.file.with_extension(format!("{}.part", std::process::id()));
         let write = || -> io::Result<()> {
             fs::write(&part, [MAGIC, &checksum, &data].concat())?;
-            fs::rename(&part, &disk.file)
+            fs::rename(&part, &self.file)
         };
         match write() {
             Ok(()) => Ok(()),
             Err(error) => {
                 let _ = fs::remove_file(&part);
-                bail!(File, "cannot write pipelines to {}: {error}", disk.file.display())
+                bail!(File, "cannot write pipelines to {}: {error}", self.file.display())
             }
         }
     }

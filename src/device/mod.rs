@@ -1,4 +1,8 @@
-//! Devices: choosing one, and putting elements onto it.
+//! Devices: choosing one, and what is asked of it beside computing.
+
+mod adapter;
+
+pub use adapter::Adapter;
 
 use std::fmt;
 use std::path::Path;
@@ -8,11 +12,9 @@ use crate::cpu::CpuDevice;
 use crate::dtype::Element;
 use crate::error::{Result, bail};
 use crate::expr::{Backend, Expr, KernelTime, Math, Memory};
-use crate::gpu::{self, Found, Gpu};
-use crate::layout::{Layout, Shape};
-use crate::tensor::Tensor;
+use crate::gpu;
 
-pub use crate::gpu::AdapterKind;
+pub use crate::gpu::{AdapterKind, Limits, Options};
 
 /// The environment variable that [`Device::open`] takes a device's name from.
 pub const DEVICE_VARIABLE: &str = "ZEROSTRIDE_DEVICE";
@@ -37,86 +39,6 @@ impl fmt::Debug for Device {
     }
 }
 
-/// An adapter that could be opened, with what it says of itself; or the CPU path.
-#[derive(Clone, Debug)]
-pub struct Adapter {
-    /// The adapter's name, or `cpu`.
-    pub name: String,
-    /// The interface that reaches it: `vulkan`, `metal`, `dx12`, `gl`, `webgpu` or `cpu`.
-    pub backend: &'static str,
-    /// What kind of machine it is.
-    pub kind: AdapterKind,
-    /// The driver and its version, as far as it tells.
-    pub driver: String,
-    found: Option<Found>,
-}
-
-impl Adapter {
-    fn cpu() -> Self {
-        Adapter {
-            name: "cpu".into(),
-            backend: "cpu",
-            kind: AdapterKind::Cpu,
-            driver: format!("this crate, {} threads", rayon::current_num_threads()),
-            found: None,
-        }
-    }
-
-    /// Opens it.
-    ///
-    /// # Errors
-    /// When the driver refuses.
-    pub fn open(&self) -> Result<Device> {
-        pollster::block_on(self.open_async())
-    }
-
-    /// [`open`](Self::open) without blocking, for the browser.
-    ///
-    /// # Errors
-    /// When the driver refuses.
-    pub async fn open_async(&self) -> Result<Device> {
-        match &self.found {
-            None => Ok(Device::cpu()),
-            Some(found) => Ok(Device(Gpu::open(found).await?)),
-        }
-    }
-
-    /// The limits that matter here, by the names of WebGPU. Empty for the CPU path.
-    pub fn limits(&self) -> Vec<(&'static str, u64)> {
-        let Some(found) = &self.found else { return Vec::new() };
-        let limits = found.adapter.limits();
-        vec![
-            ("max_buffer_size", limits.max_buffer_size),
-            ("max_storage_buffer_binding_size", limits.max_storage_buffer_binding_size),
-            ("max_storage_buffers_per_shader_stage", limits.max_storage_buffers_per_shader_stage.into()),
-            ("max_uniform_buffer_binding_size", limits.max_uniform_buffer_binding_size),
-            ("max_compute_workgroups_per_dimension", limits.max_compute_workgroups_per_dimension.into()),
-            ("max_compute_invocations_per_workgroup", limits.max_compute_invocations_per_workgroup.into()),
-        ]
-    }
-
-    /// The optional features that the adapter has, as wgpu names them.
-    pub fn features(&self) -> Vec<&'static str> {
-        let all = self.found.iter().flat_map(|found| found.adapter.features().iter_names());
-        all.map(|(name, _)| name).collect()
-    }
-
-    /// Whether a name, as [`Device::named`] takes it, means this adapter.
-    ///
-    /// ```
-    /// let cpu = zerostride::Device::all().pop().unwrap();
-    /// assert!(cpu.matches("CPU") && !cpu.matches("voodoo"));
-    /// ```
-    pub fn matches(&self, name: &str) -> bool {
-        let name = name.to_lowercase();
-        let part = |part: &str| part == self.backend || self.name.to_lowercase().contains(part);
-        match name.split_once(':') {
-            Some((backend, name)) if backend == self.backend => part(name),
-            _ => part(&name),
-        }
-    }
-}
-
 impl Device {
     /// The CPU path. It always works, and gives the answers that adapters are checked against.
     pub fn cpu() -> Device {
@@ -124,11 +46,12 @@ impl Device {
         Device(CPU.clone())
     }
 
-    /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real
-    /// GPU, else the CPU path, which beats software adapters.
+    /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real GPU that
+    /// opens, else the CPU path, which beats software adapters. A GPU that is there and does not open is
+    /// told to [`log`] as a warning.
     ///
     /// # Errors
-    /// When the variable names no device, or the driver refuses.
+    /// When the variable names no device, or the driver of the one that it names refuses.
     pub fn open() -> Result<Device> {
         pollster::block_on(Self::open_async())
     }
@@ -138,18 +61,56 @@ impl Device {
     /// # Errors
     /// As [`open`](Self::open).
     pub async fn open_async() -> Result<Device> {
-        if let Some(name) = std::env::var(DEVICE_VARIABLE).ok().filter(|name| !name.is_empty()) {
-            return Self::named_async(&name).await;
-        }
-        let all = Self::all_async().await;
-        match all.iter().find(|adapter| adapter.kind != AdapterKind::Cpu) {
-            Some(adapter) => adapter.open_async().await,
-            None => Ok(Device::cpu()),
-        }
+        Self::open_with_async(&Options::default()).await
     }
 
-    /// The first device that a name means: `cpu`; a backend (`vulkan`, `metal`, `dx12`, `gl`); a
-    /// part of an adapter's name, in any case; or both as in `vulkan:llvmpipe`.
+    /// Opens an adapter with lesser limits or fewer features than it has: to share it, or to see how a
+    /// program fares on a lesser one. Without a name in the options it is chosen as by
+    /// [`open`](Self::open).
+    ///
+    /// # Errors
+    /// As [`named`](Self::named), where an adapter is named; when it lacks a feature, or kernels do not
+    /// run with so little.
+    ///
+    /// ```
+    /// use zerostride::{Device, Limits, Options};
+    ///
+    /// let device = Device::open_with(&Options::default().limits(Limits::downlevel()))?;
+    /// assert_eq!(device.full([3], 1.0_f32)?.to_vec()?, [1.0; 3]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn open_with(options: &Options) -> Result<Device> {
+        pollster::block_on(Self::open_with_async(options))
+    }
+
+    /// [`open_with`](Self::open_with) without blocking, for the browser.
+    ///
+    /// # Errors
+    /// As [`open_with`](Self::open_with).
+    pub async fn open_with_async(options: &Options) -> Result<Device> {
+        let of_the_environment = || std::env::var(DEVICE_VARIABLE).ok().filter(|name| !name.is_empty());
+        let all = Self::all_async().await;
+        if let Some(name) = options.adapter.clone().or_else(of_the_environment) {
+            return Adapter::find(&all, &name)?.open_with(options).await;
+        }
+        for adapter in all.iter().filter(|adapter| adapter.kind != AdapterKind::Cpu) {
+            match adapter.open_with(options).await {
+                Ok(device) => return Ok(device),
+                Err(error) => log::warn!("{error}: the next best device is taken"),
+            }
+        }
+        Ok(Device::cpu())
+    }
+
+    /// The first device that a name means, in any case:
+    ///
+    /// | name | device |
+    /// |---|---|
+    /// | `cpu` | the CPU path |
+    /// | `vulkan`, `metal`, `dx12`, `gl`, `webgpu` | the first adapter of that interface |
+    /// | `radeon` | the first adapter with this in its name |
+    /// | `vulkan:radeon` | both |
+    /// | `vulkan:1` | the second adapter of that interface, by [`Adapter::index`]: a number of one or two digits is an index, a longer one a part of a name |
     ///
     /// # Errors
     /// When there is none of that name, or the driver refuses.
@@ -163,42 +124,34 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn named(name: &str) -> Result<Device> {
-        pollster::block_on(Self::named_async(name))
+        Self::open_with(&Options::default().adapter(name))
     }
 
-    async fn named_async(name: &str) -> Result<Device> {
-        let wanted = name.to_lowercase();
-        if wanted == "cpu" {
-            return Ok(Device::cpu());
-        }
-        let all = Self::all_async().await;
-        match all.iter().find(|adapter| adapter.backend != "cpu" && adapter.matches(&wanted)) {
-            Some(adapter) => adapter.open_async().await,
-            None => {
-                let names: Vec<String> = all.iter().map(|a| format!("{} ({})", a.name, a.backend)).collect();
-                bail!(Device, "no device matches '{name}': there are {}", names.join(", "))
-            }
-        }
-    }
-
-    /// Chooses how functions are computed from now on, for all clones of this device. The CPU path
-    /// is always precise.
+    /// Chooses how functions are computed by this handle from now on: by expressions that it
+    /// evaluates, and by those over tensors that it makes. Its clones, and tensors that are there
+    /// already, stay as they are; they are on the same device and may be combined. Where the handles
+    /// of tensors differ, that of the first tensor of an expression decides, or that of
+    /// [`eval_on`](Expr::eval_on), or of the tensor that is assigned to. The CPU path is always
+    /// precise.
     ///
     /// ```
     /// use zerostride::{Device, Math};
     ///
-    /// let device = Device::open()?;
-    /// device.set_math(Math::Fast);
-    /// let y = device.upload(&[f32::NEG_INFINITY, 0.0], [2])?.exp();
+    /// let precise = Device::open()?;
+    /// let mut fast = precise.clone();
+    /// fast.set_math(Math::Fast);
+    /// let y = fast.upload(&[f32::NEG_INFINITY, 0.0], [2])?.exp();
     /// assert_eq!(y.to_vec()?, [0.0, 1.0]);
-    /// # device.set_math(Math::Precise);
+    /// assert_eq!(precise.math(), Math::Precise);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
-    pub fn set_math(&self, math: Math) {
-        self.0.set_math(math);
+    pub fn set_math(&mut self, math: Math) {
+        if let Some(handle) = self.0.with_math(math) {
+            self.0 = handle;
+        }
     }
 
-    /// How functions are computed.
+    /// How functions are computed by this handle.
     pub fn math(&self) -> Math {
         self.0.math()
     }
@@ -297,18 +250,7 @@ impl Device {
 
     /// [`all`](Self::all) without blocking, for the browser.
     pub async fn all_async() -> Vec<Adapter> {
-        let describe = |found: &Found| {
-            let info = found.adapter.get_info();
-            Adapter {
-                name: info.name,
-                backend: found.backend,
-                kind: found.kind,
-                driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
-                found: Some(found.clone()),
-            }
-        };
-        let found = gpu::find().await.iter().map(describe);
-        found.chain(std::iter::once(Adapter::cpu())).collect()
+        Adapter::all().await
     }
 
     /// The backends that have no adapter on this machine, each with the reason that wgpu gives.
@@ -321,58 +263,9 @@ impl Device {
         self.0.name()
     }
 
-    /// Whether both are the same device.
+    /// Whether both are the same device, whichever way they compute functions.
     pub fn same(&self, other: &Device) -> bool {
         same_backend(&self.0, &other.0)
-    }
-
-    /// Elements in row-major order onto the device.
-    ///
-    /// # Errors
-    /// When the number of elements is not that of the shape, the adapter's limits are exceeded, or
-    /// there is no memory.
-    ///
-    /// ```
-    /// let device = zerostride::Device::cpu();
-    /// let x = device.upload(&[1_u8, 2, 3, 4, 5, 6], [2, 3])?;
-    /// assert_eq!(x.shape(), &[2, 3]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    pub fn upload<T: Element>(&self, data: &[T], shape: impl Into<Shape>) -> Result<Tensor<T>> {
-        let layout = Layout::contiguous(shape)?;
-        if layout.count() != data.len() {
-            bail!(
-                Data,
-                "upload of {} elements as {}, which has {}: data and shape must agree",
-                data.len(),
-                layout.shape(),
-                layout.count()
-            );
-        }
-        let storage = self.0.clone().upload(bytemuck::cast_slice(data), T::DTYPE)?;
-        Ok(Tensor::new(self.clone(), storage, layout))
-    }
-
-    /// A tensor of one value.
-    ///
-    /// # Errors
-    /// When the shape overflows, the adapter's limits are exceeded, or there is no memory.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().full([2, 2], 0.5_f32)?;
-    /// assert_eq!(x.to_vec()?, [0.5; 4]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    pub fn full<T: Element>(&self, shape: impl Into<Shape>, value: T) -> Result<Tensor<T>> {
-        Expr::scalar(value).broadcast_to(shape).eval_on(self)
-    }
-
-    /// A tensor of zeros.
-    ///
-    /// # Errors
-    /// As [`full`](Self::full).
-    pub fn zeros<T: Element>(&self, shape: impl Into<Shape>) -> Result<Tensor<T>> {
-        self.full(shape, T::ZERO)
     }
 
     /// Waits until everything that was asked for has run.
@@ -416,5 +309,5 @@ impl Device {
 }
 
 fn same_backend(a: &Arc<dyn Backend>, b: &Arc<dyn Backend>) -> bool {
-    std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b))
+    Arc::ptr_eq(a, b) || a.identity() == b.identity()
 }

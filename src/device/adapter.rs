@@ -1,0 +1,171 @@
+//! Adapters: what there is to open, and how it is named.
+
+use super::Device;
+use crate::error::{Result, bail};
+use crate::gpu::{self, AdapterKind, Found, Gpu, Limits, Options};
+
+/// An adapter that could be opened, with what it says of itself; or the CPU path.
+#[derive(Clone, Debug)]
+pub struct Adapter {
+    /// The adapter's name, or `cpu`.
+    pub name: String,
+    /// The interface that reaches it: `vulkan`, `metal`, `dx12`, `gl`, `webgpu` or `cpu`.
+    pub backend: &'static str,
+    /// Its place among the adapters of this interface, from 0 on: `vulkan:1` names the second.
+    pub index: usize,
+    /// What kind of machine it is.
+    pub kind: AdapterKind,
+    /// The driver and its version, as far as it tells.
+    pub driver: String,
+    found: Option<Found>,
+}
+
+/// Longest number that is an index: cards are named by longer ones.
+const LONGEST_INDEX: usize = 2;
+
+/// A name, taken apart.
+struct Name<'a> {
+    backend: Option<&'a str>,
+    index: Option<usize>,
+    part: &'a str,
+}
+
+impl Adapter {
+    fn cpu() -> Self {
+        Adapter {
+            name: "cpu".into(),
+            backend: "cpu",
+            index: 0,
+            kind: AdapterKind::Cpu,
+            driver: format!("this crate, {} threads", rayon::current_num_threads()),
+            found: None,
+        }
+    }
+
+    /// All of this machine, the CPU path last.
+    pub(super) async fn all() -> Vec<Adapter> {
+        let mut all: Vec<Adapter> = Vec::new();
+        for found in gpu::find().await {
+            let info = found.adapter.get_info();
+            all.push(Adapter {
+                name: info.name,
+                backend: found.backend,
+                index: all.iter().filter(|other| other.backend == found.backend).count(),
+                kind: found.kind,
+                driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
+                found: Some(found.clone()),
+            });
+        }
+        all.push(Adapter::cpu());
+        all
+    }
+
+    /// The first of a name.
+    pub(super) fn find<'a>(all: &'a [Adapter], name: &str) -> Result<&'a Adapter> {
+        // The CPU path only by its full name, so that parts of it mean adapters.
+        let mut fits =
+            all.iter().filter(|adapter| adapter.found.is_some() || name.eq_ignore_ascii_case("cpu"));
+        match fits.find(|adapter| adapter.matches(name)) {
+            Some(adapter) => Ok(adapter),
+            None => {
+                let names: Vec<String> = all.iter().map(|a| format!("{} ({})", a.name, a.backend)).collect();
+                bail!(Device, "no device matches '{name}': there are {}", names.join(", "))
+            }
+        }
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn open(&self) -> Result<Device> {
+        pollster::block_on(self.open_async())
+    }
+
+    /// [`open`](Self::open) without blocking, for the browser.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub async fn open_async(&self) -> Result<Device> {
+        self.open_with(&Options::default()).await
+    }
+
+    pub(super) async fn open_with(&self, options: &Options) -> Result<Device> {
+        match &self.found {
+            None => Ok(Device::cpu()),
+            Some(found) => Ok(Device(Gpu::open(found, options).await?)),
+        }
+    }
+
+    /// The limits that matter here. The CPU path has none.
+    pub fn limits(&self) -> Option<Limits> {
+        self.found.as_ref().map(|found| Limits::of(&found.adapter.limits()))
+    }
+
+    /// The optional features that the adapter has, as wgpu names them.
+    pub fn features(&self) -> Vec<&'static str> {
+        let all = self.found.iter().flat_map(|found| found.adapter.features().iter_names());
+        all.map(|(name, _)| name).collect()
+    }
+
+    /// Whether a name, as [`Device::named`] takes it, means this adapter.
+    ///
+    /// ```
+    /// let cpu = zerostride::Device::all().pop().unwrap();
+    /// assert!(cpu.matches("CPU") && !cpu.matches("voodoo"));
+    /// ```
+    pub fn matches(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let name = Name::of(&name);
+        name.backend.is_none_or(|backend| backend == self.backend)
+            && match name.index {
+                Some(index) => index == self.index,
+                None => name.part == self.backend || self.name.to_lowercase().contains(name.part),
+            }
+    }
+}
+
+impl<'a> Name<'a> {
+    fn of(name: &'a str) -> Self {
+        match name.split_once(':') {
+            Some((backend, part)) if gpu::INTERFACES.contains(&backend) => {
+                let is_index = part.len() <= LONGEST_INDEX && part.bytes().all(|byte| byte.is_ascii_digit());
+                Name { backend: Some(backend), index: part.parse().ok().filter(|_| is_index), part }
+            }
+            _ => Name { backend: None, index: None, part: name },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_adapters_apart() {
+        let adapter = |backend, index, name: &str| Adapter {
+            name: name.into(),
+            backend,
+            index,
+            kind: AdapterKind::Discrete,
+            driver: "driver".into(),
+            found: None,
+        };
+        let all = [
+            adapter("vulkan", 0, "GeForce RTX 4090"),
+            adapter("vulkan", 1, "GeForce RTX 4090"),
+            adapter("vulkan", 2, "Radeon 1"),
+            adapter("gl", 0, "Vulkan: the game"),
+        ];
+        let found = |name: &str| -> Vec<usize> { (0..all.len()).filter(|&i| all[i].matches(name)).collect() };
+        assert_eq!(found("vulkan:1"), [1]);
+        assert_eq!(found("vulkan:01"), [1]);
+        assert_eq!(found("Vulkan:4090"), [0, 1]);
+        assert_eq!(found("vulkan:radeon 1"), [2]);
+        assert_eq!(found("4090"), [0, 1]);
+        assert_eq!(found("vulkan"), [0, 1, 2, 3]);
+        assert_eq!(found("gl:0"), [3]);
+        assert!(found("vulkan: the").is_empty() && found("vulkan:9").is_empty());
+        assert_eq!(found("1"), [2]);
+    }
+}

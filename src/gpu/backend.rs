@@ -1,0 +1,98 @@
+//! The GPU path as a device of expressions.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::device::Gpu;
+use super::evaluate;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::expr::{Backend, HostBytes, KernelTime, Math, Memory, Program, Reading, Storage};
+use crate::layout::Layout;
+
+impl Backend for Gpu {
+    fn name(&self) -> String {
+        self.parts.connection.name().into()
+    }
+
+    fn identity(&self) -> usize {
+        Arc::as_ptr(&self.parts) as usize
+    }
+
+    fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
+        Gpu::upload(&self, bytes, dtype)
+    }
+
+    fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
+        evaluate::eval(&self, program)
+    }
+
+    fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
+        evaluate::eval_all(&self, program)
+    }
+
+    fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
+        evaluate::assign(&self, program, storage, layout)
+    }
+
+    fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
+        match self.begin_read(storage, offset * dtype.size(), count * dtype.size()) {
+            Ok(transfer) => Box::pin(transfer),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
+    }
+
+    fn read_now(
+        self: Arc<Self>,
+        storage: &Storage,
+        dtype: DType,
+        offset: usize,
+        count: usize,
+    ) -> Result<HostBytes> {
+        self.begin_read(storage, offset * dtype.size(), count * dtype.size())?.wait()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.finish()
+    }
+
+    fn prepare(self: Arc<Self>, program: &Program) -> Result<()> {
+        evaluate::prepare(&self, program)
+    }
+
+    fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)> {
+        evaluate::explain(&self, program)
+    }
+
+    fn cache_pipelines(&self, directory: &Path) -> Result<bool> {
+        self.parts.pipelines.keep_in(&self.parts.connection, directory)
+    }
+
+    fn save_pipelines(&self) -> Result<()> {
+        self.parts.pipelines.save()
+    }
+
+    fn begin_profile(&self) -> Result<()> {
+        self.parts.recorder.begin_times(&self.parts.connection)
+    }
+
+    fn end_profile(&self) -> Result<Vec<KernelTime>> {
+        self.parts.recorder.end_times(&self.parts.connection)
+    }
+
+    fn memory(&self) -> Memory {
+        self.parts.pool.memory()
+    }
+
+    fn with_math(&self, math: Math) -> Option<Arc<dyn Backend>> {
+        Some(Arc::new(Gpu::with_math(self, math)))
+    }
+
+    fn math(&self) -> Math {
+        self.adapter.math
+    }
+
+    fn kernels(&self) -> Vec<String> {
+        self.parts.pipelines.texts()
+    }
+}

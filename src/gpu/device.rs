@@ -1,0 +1,192 @@
+//! A handle to an opened adapter: the parts that all handles of it share, and what this one asks of
+//! plans. What the parts do together is here: memory, compiling and recording.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use smallvec::SmallVec;
+
+use super::adapters::Found;
+use super::buffer::{Buffer, Window, buffer, window};
+use super::connection::Connection;
+use super::limits::Limits;
+use super::options::Options;
+use super::pipelines::{Compiled, Pipelines};
+use super::pool::{self, Pool};
+use super::recorder::Recorder;
+use super::transfer::{self, Transfer};
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::expr::{Math, Program, Storage};
+use crate::plan::{self, Destination, Kernel, Plan};
+
+/// What all handles of a device share.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub connection: Arc<Connection>,
+    pub pool: Arc<Pool>,
+    pub pipelines: Pipelines,
+    pub recorder: Recorder,
+}
+
+/// A GPU device. Handles that differ in how functions are computed share its parts.
+pub(crate) struct Gpu {
+    pub(super) parts: Arc<Parts>,
+    /// What plans must know of the adapter and of this handle.
+    pub(super) adapter: plan::Adapter,
+}
+
+/// Invocations of a workgroup, in whatever form.
+fn workgroup(limits: &wgpu::Limits) -> u32 {
+    let sides = limits.max_compute_workgroup_size_x.min(limits.max_compute_workgroup_size_y);
+    let most = limits.max_compute_invocations_per_workgroup.min(sides).clamp(1, plan::WORKGROUP);
+    1 << most.ilog2()
+}
+
+impl Gpu {
+    /// Opens an adapter.
+    pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
+        Gpu::adopt(Connection::open(found, options).await?)
+    }
+
+    /// Puts the parts together on a connection, and asks the adapter what no limit tells.
+    fn adopt(connection: Connection) -> Result<Arc<Gpu>> {
+        let (limits, driver) = (&connection.limits, connection.driver);
+        Limits::of(limits).suffice(connection.name())?;
+        let adapter = plan::Adapter {
+            groups: limits.max_compute_workgroups_per_dimension,
+            bindings: limits.max_storage_buffers_per_shader_stage,
+            workgroup: workgroup(limits),
+            flushes: false,
+            math: Math::Precise,
+            blocks: driver.blocks,
+            pairs: driver.pairs && connection.has(wgpu::Features::SHADER_INT64),
+            tiles: driver.tiles,
+            narrow: driver.narrow,
+        };
+        let recorder = Recorder::new(&connection)?;
+        let connection = Arc::new(connection);
+        let parts = Parts { connection, pool: Arc::default(), pipelines: Pipelines::default(), recorder };
+        let gpu = Arc::new(Gpu { parts: Arc::new(parts), adapter });
+        let flushes = match gpu.flushes_the_least_float() {
+            Ok(flushes) => flushes,
+            Err(error) => {
+                log::warn!("{gpu:?}: cannot tell whether subnormals are flushed: {error}");
+                false
+            }
+        };
+        Ok(Arc::new(Gpu { parts: gpu.parts.clone(), adapter: plan::Adapter { flushes, ..adapter } }))
+    }
+
+    /// Whether 2^-126 (1 - 2^-24), which rounds to 2^-126, becomes 0.
+    fn flushes_the_least_float(self: &Arc<Self>) -> Result<bool> {
+        if cfg!(target_arch = "wasm32") {
+            return Ok(false); // it could not wait for the answer
+        }
+        let operands = [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0];
+        let operands = self.upload(bytemuck::cast_slice(&operands), DType::F32)?;
+        let program = Program::product_of_two(operands)?;
+        let result = self.result(&program)?;
+        let plan = Plan::new(&program, Destination::Fresh, self.adapter)?;
+        self.record(&plan, std::slice::from_ref(&result))?;
+        Ok(self.begin_read(&result, 0, 4)?.wait()?.iter().all(|&byte| byte == 0))
+    }
+
+    /// A handle of the same device that computes functions otherwise.
+    pub(super) fn with_math(&self, math: Math) -> Gpu {
+        Gpu { parts: self.parts.clone(), adapter: plan::Adapter { math, ..self.adapter } }
+    }
+
+    /// Whether every type of a program is one that the adapter computes with.
+    pub(super) fn supports(&self, program: &Program) -> Result<()> {
+        let connection = &self.parts.connection;
+        program.inputs.iter().try_for_each(|input| connection.supports(input.dtype))?;
+        program.steps.iter().try_for_each(|step| connection.supports(step.result))
+    }
+
+    /// A buffer for `bytes` bytes, from the pool or new.
+    fn allocate(&self, bytes: usize) -> Result<Buffer> {
+        let Parts { connection, pool, .. } = &*self.parts;
+        connection.check()?;
+        // Whole vectors, so that a wide access of the last element stays inside.
+        let size = (bytes as u64).max(1).next_multiple_of(32);
+        let limit = connection.limits.max_buffer_size;
+        if size > limit {
+            bail!(
+                Limit,
+                "a tensor of {bytes} bytes exceeds the {limit} that {} holds in one buffer (max_buffer_size): work on slices of it",
+                connection.name()
+            );
+        }
+        let (raw, epoch) = match pool.take(size) {
+            Some(found) => found,
+            None => match self.create(pool::class(size).min(limit / 32 * 32)) {
+                Ok(raw) => (raw, 0),
+                Err(error) => {
+                    pool.untake(size);
+                    return Err(error);
+                }
+            },
+        };
+        Ok(Buffer { raw, size, epoch: AtomicU64::new(epoch), pool: pool.clone() })
+    }
+
+    fn create(&self, size: u64) -> Result<wgpu::Buffer> {
+        let Parts { connection, pool, .. } = &*self.parts;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        connection.create(size, usage).or_else(|_| {
+            // Memory may be held by what waits to be reused, or by work that is not done yet.
+            pool.clear();
+            self.finish()?;
+            connection.create(size, usage)
+        })
+    }
+
+    /// A storage of `bytes` packed elements.
+    pub(super) fn upload(self: &Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
+        let Parts { connection, recorder, .. } = &*self.parts;
+        connection.supports(dtype)?;
+        let buffer = self.allocate(bytes.len())?;
+        transfer::write(connection, recorder, &buffer, bytes)?;
+        Ok(Storage::new(self.clone(), bytes.len() / dtype.size(), buffer))
+    }
+
+    /// A storage for the result of a program.
+    pub(super) fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
+        let bytes = program.byte_size()?;
+        Ok(Storage::new(self.clone(), bytes / program.dtype.size(), self.allocate(bytes)?))
+    }
+
+    /// Begins to read `length` bytes of a storage.
+    pub(super) fn begin_read(&self, storage: &Storage, start: usize, length: usize) -> Result<Transfer> {
+        let Parts { connection, recorder, .. } = &*self.parts;
+        Transfer::begin(connection, recorder, &*buffer(storage)?, start, length)
+    }
+
+    /// The pipeline of a kernel.
+    pub(super) fn pipeline(&self, kernel: &Kernel) -> Result<Arc<Compiled>> {
+        self.parts.pipelines.get(&self.parts.connection, kernel)
+    }
+
+    /// Records a plan that writes to `results`.
+    pub(super) fn record(&self, plan: &Plan, results: &[Storage]) -> Result<()> {
+        let Parts { connection, pool, recorder, .. } = &*self.parts;
+        let compiled = self.pipeline(&plan.kernel)?;
+        let storages = results.iter().chain(&plan.storages);
+        let windows: SmallVec<[Window; 8]> = storages.map(window).collect::<Result<_>>()?;
+        recorder.record(connection, pool, plan, &compiled, &windows)
+    }
+
+    /// Waits until everything that was recorded has run.
+    pub(super) fn finish(&self) -> Result<()> {
+        self.parts.recorder.flush(&self.parts.connection);
+        self.parts.connection.wait()
+    }
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.parts.connection.name())
+    }
+}

@@ -1,0 +1,92 @@
+//! The limits of an adapter that matter here.
+
+use crate::error::{Result, bail};
+
+/// Declares [`Limits`] from one list: names as WebGPU has them, wgpu's types, which of two values is the
+/// lesser limit, and the least that kernels of this crate run with, if they need any.
+macro_rules! limits {
+    ($($(#[doc = $doc:literal])+ $name:ident: $t:ident, lesser by $lesser:ident, least $least:literal;)*) => {
+        /// The limits of an adapter that matter here, by the names of WebGPU. `max_...` is the most that
+        /// may be used, `min_...` the alignment that must be kept.
+        ///
+        /// ```
+        /// use zerostride::Limits;
+        ///
+        /// let mut limits = Limits::webgpu();
+        /// assert_eq!(limits.max_storage_buffers_per_shader_stage, 8);
+        /// limits.max_buffer_size = 64 << 20;
+        /// assert!(limits.named().contains(&("max_buffer_size", 64 << 20)));
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Limits {$(
+            $(#[doc = $doc])+
+            pub $name: u64,
+        )*}
+
+        impl Limits {
+            pub(crate) fn of(limits: &wgpu::Limits) -> Self {
+                Limits { $($name: limits.$name.into(),)* }
+            }
+
+            /// Each with its name.
+            pub fn named(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($name), self.$name),)*]
+            }
+
+            /// Lowers those of an adapter to these, where these are lesser.
+            pub(super) fn lower(&self, limits: &mut wgpu::Limits) {
+                $(limits.$name = limits.$name.$lesser($t::try_from(self.$name).unwrap_or($t::MAX));)*
+            }
+
+            /// Fails where kernels do not run with so little.
+            pub(super) fn suffice(&self, name: &str) -> Result<()> {
+                $(if self.$name < $least {
+                    bail!(
+                        Limit,
+                        "{} is {} for {name}, and kernels need {}: allow more, or use Device::cpu()",
+                        stringify!($name),
+                        self.$name,
+                        $least
+                    );
+                })*
+                Ok(())
+            }
+        }
+    };
+}
+
+limits! {
+    /// Bytes of a buffer.
+    max_buffer_size: u64, lesser by min, least 1_048_576;
+    /// Bytes of a buffer that a kernel reaches.
+    max_storage_buffer_binding_size: u64, lesser by min, least 1_048_576;
+    /// Buffers that a kernel reads and writes: the tensors of an expression and its results.
+    max_storage_buffers_per_shader_stage: u32, lesser by min, least 3;
+    /// Bytes of the numbers that a kernel is given: lengths, strides, constants.
+    max_uniform_buffer_binding_size: u64, lesser by min, least 4096;
+    /// Workgroups along a dimension of a dispatch.
+    max_compute_workgroups_per_dimension: u32, lesser by min, least 16_384;
+    /// Invocations of a workgroup.
+    max_compute_invocations_per_workgroup: u32, lesser by min, least 64;
+    /// Invocations of a workgroup along its first dimension.
+    max_compute_workgroup_size_x: u32, lesser by min, least 64;
+    /// Invocations of a workgroup along its second dimension.
+    max_compute_workgroup_size_y: u32, lesser by min, least 64;
+    /// Bytes that the begin of a uniform block is a multiple of.
+    min_uniform_buffer_offset_alignment: u32, lesser by max, least 1;
+    /// Bytes that the begin of a window of a buffer is a multiple of.
+    min_storage_buffer_offset_alignment: u32, lesser by max, least 1;
+}
+
+impl Limits {
+    /// What every adapter of WebGPU has: 8 storage buffers, 128 MiB bindings, 256 MiB buffers.
+    pub fn webgpu() -> Limits {
+        Limits::of(&wgpu::Limits::defaults())
+    }
+
+    /// What wgpu asks of older adapters, as those of GLES 3.1: 4 storage buffers.
+    pub fn downlevel() -> Limits {
+        Limits::of(&wgpu::Limits::downlevel_defaults())
+    }
+}

@@ -1,0 +1,147 @@
+//! Pipelines, compiled once per kernel.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use super::connection::Connection;
+use super::disk::DiskCache;
+use super::lock::lock;
+use crate::error::{Result, bail};
+use crate::plan::Kernel;
+use crate::wgsl;
+
+/// A kernel that was compiled.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub pipeline: wgpu::ComputePipeline,
+    pub layout: wgpu::BindGroupLayout,
+    /// Bytes of the uniform block.
+    pub uniform_size: u64,
+    text: String,
+}
+
+/// What was compiled so far, and the file that the driver keeps it in.
+#[derive(Debug, Default)]
+pub(super) struct Pipelines {
+    known: Mutex<Known>,
+    disk: Mutex<Option<DiskCache>>,
+}
+
+/// Kernels with equally many bindings share a layout.
+#[derive(Debug, Default)]
+struct Known {
+    compiled: HashMap<Kernel, Arc<Compiled>>,
+    layouts: HashMap<(usize, usize, u64), wgpu::BindGroupLayout>,
+}
+
+impl Pipelines {
+    /// The pipeline of a kernel, known or compiled now. Two threads that miss the same one both compile
+    /// it, and the first to finish gives it to both: no thread waits for a driver on behalf of another.
+    pub(super) fn get(&self, connection: &Connection, kernel: &Kernel) -> Result<Arc<Compiled>> {
+        if let Some(known) = lock(&self.known).compiled.get(kernel) {
+            return Ok(known.clone());
+        }
+        let text = wgsl::emit(kernel);
+        wgsl::validate(&text)?;
+        let uniform_size = (kernel.fields().len() as u64 * 4).next_multiple_of(16);
+        let (results, inputs) = (kernel.results.len(), kernel.bindings.len());
+        let layout = lock(&self.known)
+            .layouts
+            .entry((results, inputs, uniform_size))
+            .or_insert_with(|| layout(connection, results, inputs, uniform_size))
+            .clone();
+        let disk = lock(&self.disk).as_ref().map(|disk| disk.cache.clone());
+        let compiled = Arc::new(compile(connection, text, layout, uniform_size, disk.as_ref())?);
+        Ok(lock(&self.known).compiled.entry(kernel.clone()).or_insert(compiled).clone())
+    }
+
+    pub(super) fn texts(&self) -> Vec<String> {
+        lock(&self.known).compiled.values().map(|compiled| compiled.text.clone()).collect()
+    }
+
+    /// Compiles with a cache in `directory` from now on; whether the backend has that.
+    pub(super) fn keep_in(&self, connection: &Connection, directory: &Path) -> Result<bool> {
+        let disk = DiskCache::open(connection, directory)?;
+        let has_one = disk.is_some();
+        *lock(&self.disk) = disk;
+        Ok(has_one)
+    }
+
+    /// Writes the file of this cache, if there is one.
+    pub(super) fn save(&self) -> Result<()> {
+        let disk = lock(&self.disk).clone();
+        disk.map_or(Ok(()), |disk| disk.save())
+    }
+}
+
+/// Uniforms, the results, then inputs.
+fn layout(
+    connection: &Connection,
+    results: usize,
+    inputs: usize,
+    uniform_size: u64,
+) -> wgpu::BindGroupLayout {
+    let uniform = wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Uniform,
+        has_dynamic_offset: true,
+        min_binding_size: wgpu::BufferSize::new(uniform_size),
+    };
+    let storage = |read_only| wgpu::BindingType::Buffer {
+        ty: wgpu::BufferBindingType::Storage { read_only },
+        has_dynamic_offset: false,
+        min_binding_size: wgpu::BufferSize::new(32),
+    };
+    let types = std::iter::once(uniform).chain(std::iter::repeat_n(storage(false), results));
+    let types = types.chain(std::iter::repeat_n(storage(true), inputs));
+    let entries: Vec<wgpu::BindGroupLayoutEntry> = (0..)
+        .zip(types)
+        .map(|(binding, ty)| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty,
+            count: None,
+        })
+        .collect();
+    let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
+    connection.device.create_bind_group_layout(&descriptor)
+}
+
+fn compile(
+    connection: &Connection,
+    text: String,
+    layout: wgpu::BindGroupLayout,
+    uniform_size: u64,
+    cache: Option<&wgpu::PipelineCache>,
+) -> Result<Compiled> {
+    let device = &connection.device;
+    let create = || {
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("zerostride"),
+            source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
+        });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("zerostride"),
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                zero_initialize_workgroup_memory: false,
+                ..Default::default()
+            },
+            cache,
+        })
+    };
+    match connection.scoped(&[wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal], create) {
+        Ok(pipeline) => {
+            connection.check()?;
+            Ok(Compiled { pipeline, layout, uniform_size, text })
+        }
+        Err(error) => bail!(Kernel, "{} refuses a kernel: {error}\n{text}", connection.name()),
+    }
+}

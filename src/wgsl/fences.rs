@@ -1,0 +1,143 @@
+//! Fences: where a value passes an exclusive or with a 0 that no compiler knows.
+//!
+//! Compilers of drivers rewrite arithmetic of floats as if it were algebra: `(a + b) - a` becomes `b`,
+//! `x - x` becomes 0, `a * b + c` is contracted, `a > a + c` becomes `0 > c`. All such rules match
+//! operations that read one another, or one value twice. So nothing is left to match if every operand of
+//! arithmetic is one that the compiler knows nothing of, and no two operands of an operation are the
+//! same to it. Loads and constants are such operands, as constants travel in the uniform block. Results
+//! of arithmetic become so by a fence, once, where they are made. Results that meet in an operation have
+//! fences of different numbers, since equal fences of what a compiler finds equal are equal again.
+
+use super::types::compute;
+use crate::dtype::{DType, Kind};
+use crate::expr::{Math, Nature, Op, Step, Value};
+use crate::plan::{Kernel, Operand, Place};
+
+/// Fences there are: by how far the unknown 0 is shifted.
+const MOST: u32 = 32;
+
+/// The fences of a kernel, each by its number.
+pub(super) struct Fences {
+    /// Of each value, the one that it passes where it is made.
+    made: Vec<Option<u32>>,
+    /// Of each operand, the first that has the same load.
+    loads: Vec<Value>,
+    /// Whether there are none.
+    off: bool,
+}
+
+impl Fences {
+    pub(super) fn new(kernel: &Kernel) -> Fences {
+        let inputs = kernel.operands.len();
+        let count = inputs + kernel.steps.len();
+        let first = |i: usize| {
+            let same = |&j: &usize| is_same_load(&kernel.operands[i], &kernel.operands[j]);
+            (0..i).find(same).unwrap_or(i) as Value
+        };
+        let loads = (0..inputs).map(first).collect();
+        let mut fences = Fences { made: vec![None; count], loads, off: kernel.math == Math::Fast };
+        if fences.off {
+            return fences;
+        }
+        // Which values a compiler could combine with the arithmetic that reads them.
+        let mut open = vec![false; count];
+        let mut read = vec![false; count];
+        let arithmetic = || kernel.steps.iter().filter(|step| nature(step) == Nature::Arithmetic);
+        arithmetic().flat_map(|step| &step.args).for_each(|&arg| read[arg as usize] = true);
+        for (step, value) in kernel.steps.iter().zip(inputs..) {
+            let from_open = step.args.first().is_some_and(|&arg| open[arg as usize]);
+            open[value] = step.result.kind() == Kind::Float && !is_closed(step, from_open);
+            if open[value] && read[value] {
+                fences.made[value] = Some(0);
+                open[value] = false;
+            }
+        }
+        fences.number(arithmetic());
+        fences
+    }
+
+    /// Gives the values that meet in a step different numbers, the lowest that are free.
+    fn number<'a>(&mut self, steps: impl Iterator<Item = &'a Step>) {
+        let mut neighbours = vec![Vec::new(); self.made.len()];
+        for step in steps {
+            let fenced = || step.args.iter().copied().filter(|&arg| self.made[arg as usize].is_some());
+            for arg in fenced() {
+                neighbours[arg as usize].extend(fenced().filter(|&other| other < arg));
+            }
+        }
+        for value in 0..self.made.len() {
+            if self.made[value].is_some() {
+                let taken = |&number: &u32| {
+                    let same = |&other: &Value| self.made[other as usize] == Some(number);
+                    neighbours[value].iter().any(same)
+                };
+                self.made[value] = Some((0..MOST).find(|number| !taken(number)).unwrap_or(0));
+            }
+        }
+    }
+
+    /// A value as it is made, behind its fence.
+    pub(super) fn result(&self, value: Value, dtype: DType, text: String) -> String {
+        match self.made[value as usize] {
+            Some(number) => fenced(dtype, &text, number),
+            None => text,
+        }
+    }
+
+    /// An operand of a step: behind another fence where an operand before it is the same value.
+    pub(super) fn operand(&self, step: &Step, position: usize, name: String) -> String {
+        let value = step.args[position];
+        // Of what is the same in both orders, a compiler can make nothing but what it is.
+        let commutative = step.op.row().is_some_and(|row| row.commutative);
+        if self.off || commutative || nature(step) != Nature::Arithmetic {
+            return name;
+        }
+        if !step.args[..position].iter().any(|&before| self.may_be_same(before, value)) {
+            return name;
+        }
+        let number = self.made[value as usize].unwrap_or(0) + position as u32;
+        fenced(step.dtype, &name, number % MOST)
+    }
+
+    /// Whether a compiler may find two values equal: one value, one load, or results without a fence.
+    fn may_be_same(&self, a: Value, b: Value) -> bool {
+        let closed = |value: Value| value as usize >= self.loads.len() && self.made[value as usize].is_none();
+        let load = |value: Value| self.loads.get(value as usize).copied().unwrap_or(value);
+        load(a) == load(b) || (closed(a) && closed(b))
+    }
+}
+
+/// What a step does with floats.
+fn nature(step: &Step) -> Nature {
+    match step.op {
+        // It is one of two values, and meets what that meets.
+        Op::Select => Nature::Moves,
+        op => op.row().and_then(|row| row.form(step.dtype)).map_or(Nature::Bits, |form| form.nature),
+    }
+}
+
+/// Whether a float that a step makes is nothing that compilers rewrite further; `from_open` says
+/// whether they may its first operand.
+fn is_closed(step: &Step, from_open: bool) -> bool {
+    let rounded_by_integers = matches!(step.result, DType::F16 | DType::BF16) && step.op != Op::Select;
+    let bits = match step.op {
+        // 0 and 1 are folded into products, and a float of the same type is the operand itself.
+        Op::Cast => step.dtype != DType::Bool && !from_open,
+        _ => nature(step) == Nature::Bits,
+    };
+    rounded_by_integers || bits
+}
+
+/// Whether two loads are the same text.
+fn is_same_load(a: &Operand, b: &Operand) -> bool {
+    a.place == b.place
+        && a.place != Place::Scalar
+        && (a.dtype, a.access, a.walks_as) == (b.dtype, b.access, b.walks_as)
+}
+
+fn fenced(dtype: DType, value: &str, number: u32) -> String {
+    match (compute(dtype), number) {
+        (compute, 0) => format!("opaque_{compute}({value})"),
+        (compute, n) => format!("apart_{compute}({value}, {n}u)"),
+    }
+}
