@@ -20,6 +20,8 @@ struct Params {
     // Constants travel here too, as bits: NaN and infinity have no literal in WGSL, and another
     // constant is no other kernel.
     scalar3: u32,
+    // 0, which no compiler knows.
+    zero: u32,
 }
 
 // The result has the same binding in every kernel; tensors follow, each storage once.
@@ -28,7 +30,18 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> in2: array<f32>;
-// Functions of the prelude follow here, those that the steps call and no others.
+
+// Functions of the prelude follow, those that the steps call and no others.
+
+// A fence. Compilers of drivers rewrite arithmetic of floats as if it were algebra, `(a + b) - a` to `b`
+// for one; what passes an exclusive or with a number that they do not know is a new value to them.
+fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
+}
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
 
 @compute @workgroup_size(64, 4)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -43,9 +56,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v1 = in1[p.x1_offset + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
-    // One line per step of the expression.
-    let v4 = v0 - v1;
-    let v5 = v4 / v2;
-    let v6 = v5 * v3;
+    // One line per step of the expression, fenced where another one computes with what it made.
+    let v4 = opaque_f32(v0 - v1);
+    let v5 = opaque_f32(v4 / v2);
+    let v6 = v3 * v5;
     result[c0 * p.out_stride0 + id.x] = v6;
 }

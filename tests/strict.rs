@@ -10,7 +10,7 @@ mod tree;
 use common::{Random, check_kernels, devices};
 use identities::identities;
 use tree::{Evaluation, Strict, Tree, Truth, fused};
-use zerostride::{Device, Expr, bf16, f16};
+use zerostride::{Device, Explain, Expr, Math, Tensor, bf16, f16};
 
 /// Operands of trees.
 const OPERANDS: usize = 4;
@@ -219,4 +219,106 @@ fn random_trees_f16() {
 #[test]
 fn random_trees_bf16() {
     check_random::<bf16>(14, 60);
+}
+
+/// Without fences llvmpipe rewrites most of these, so that what is above can fail.
+#[test]
+fn fast_math_is_rewritten() {
+    let Some(device) = devices().iter().find(|device| device.name().contains("llvmpipe")) else { return };
+    let mut fast = device.clone();
+    fast.set_math(Math::Fast);
+    let data = data::<f32>(1);
+    let [a, b] = [0, 1].map(|i| fast.upload(&data[i], [ELEMENTS]).unwrap());
+    let sum = |i: usize| data[0][i] + data[1][i];
+    let got = ((&a + &b) - &a).to_vec().unwrap();
+    let rewritten = (0..ELEMENTS).filter(|&i| got[i] == data[1][i] && sum(i) - data[0][i] != data[1][i]);
+    assert!(rewritten.count() > ELEMENTS / 4);
+    let text = ((&a + &b) - &a).explain(&fast).unwrap();
+    assert!(text.wgsl().is_some_and(|text| !text.contains("p.zero")));
+}
+
+/// Where nothing can be rewritten there is no fence.
+#[test]
+fn lone_operations_have_no_fence() {
+    let Some(device) = devices().iter().find(|device| device.name() != "cpu") else { return };
+    let x = device.zeros::<f32>([64, 64]).unwrap();
+    let row = device.zeros::<f32>([64]).unwrap();
+    let half = device.zeros::<f16>([64, 64]).unwrap();
+    let bytes = device.zeros::<u8>([64, 64]).unwrap();
+    let has_fence = |text: Explain| text.wgsl().unwrap().contains("p.zero");
+    let unfenced = [
+        (&x + &row).explain(device),
+        (&x * &x).explain(device),
+        x.lt(&row).select(&x, &row).explain(device),
+        x.cast::<i32>().cast::<f32>().explain(device),
+        (bytes.cast::<f32>() / 255.0).permute([1, 0]).explain(device),
+        ((&half + f16::from_f32(1.0)) * &half - &half.transpose(0, 1).unwrap()).explain(device),
+        x.is_nan().select(0.0, &x).explain(device),
+    ];
+    for text in unfenced {
+        assert!(!has_fence(text.unwrap()));
+    }
+    for text in [(&x - &x).explain(device), (&x + &row + &row).explain(device)] {
+        assert!(has_fence(text.unwrap()));
+    }
+}
+
+/// The sum and what its rounding lost (Knuth).
+fn two_sum(a: &Expr<f32>, b: &Expr<f32>) -> (Expr<f32>, Expr<f32>) {
+    let sum = a + b;
+    let part = &sum - a;
+    let lost = (a - (&sum - &part)) + (b - part);
+    (sum, lost)
+}
+
+fn both(a: &Expr<f32>, b: &Expr<f32>) -> (Tensor<f32>, Tensor<f32>) {
+    let results = Expr::eval_all(&[a.clone(), b.clone()]).unwrap();
+    (results[0].clone(), results[1].clone())
+}
+
+/// A dot product of a million terms by operators alone: products and sums with their error terms
+/// (Ogita, Rump and Oishi, Accurate sum and dot product, 2005).
+#[test]
+fn compensated_dot_product() {
+    const TERMS: usize = 1_000_000;
+    let mut random = Random(3);
+    let mut draw =
+        || (random.below(1 << 24) as f32 / (1 << 23) as f32 - 1.0) * 2_f32.powi(random.below(12) as i32);
+    let x: Vec<f32> = (0..TERMS).map(|_| draw()).collect();
+    let y: Vec<f32> = (0..TERMS).map(|_| draw()).collect();
+    // Exact: every product is an integer times 2^-46.
+    let scaled = |x: f32| (f64::from(x) * f64::from(1 << 23)) as i128;
+    let exact: i128 = x.iter().zip(&y).map(|(&x, &y)| scaled(x) * scaled(y)).sum();
+    let exact = exact as f64 / 2_f64.powi(46);
+    for device in devices() {
+        let (x, y) = (device.upload(&x, [TERMS]).unwrap().expr(), device.upload(&y, [TERMS]).unwrap().expr());
+        let product = &x * &y;
+        let lost = x.fma(&y, -&product);
+        let (mut high, mut low) = both(&product, &lost);
+        while high.shape()[0] > 1 {
+            let length = high.shape()[0] as isize;
+            let half = length / 2;
+            let parts =
+                |t: &Tensor<f32>| [0..half, half..2 * half].map(|range| t.slice(0, range).unwrap().expr());
+            let ([a, b], [a_low, b_low]) = (parts(&high), parts(&low));
+            let (sum, lost) = two_sum(&a, &b);
+            let rest = lost + (a_low + b_low);
+            let (next, next_low) = both(&sum, &rest);
+            if length % 2 == 1 {
+                // What is left over goes onto the first.
+                let last = |t: &Tensor<f32>| t.slice(0, length - 1..).unwrap().expr();
+                let first = |t: &Tensor<f32>| t.slice(0, ..1).unwrap();
+                let (sum, lost) = two_sum(&first(&next).expr(), &last(&high));
+                let rest = lost + (first(&next_low) + last(&low));
+                let (a, b) = both(&sum, &rest);
+                first(&next).assign(&a).unwrap();
+                first(&next_low).assign(&b).unwrap();
+            }
+            (high, low) = (next, next_low);
+        }
+        let got = (&high + &low).to_vec().unwrap()[0];
+        let ulp = f64::from(f32::from_bits(got.abs().to_bits() + 1)) - f64::from(got.abs());
+        let off = (f64::from(got) - exact).abs() / ulp;
+        assert!(off < 2.0, "{off} units off on {}: {got} and not {exact}", device.name());
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Device;
 use crate::error::{Result, bail};
-use crate::gpu::{self, AdapterKind, Found, Gpu, Limits, Options};
+use crate::gpu::{self, AdapterKind, Found, Limits, Options};
 
 /// An adapter that could be opened, with what it says of itself; or the CPU path.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl Adapter {
     pub(super) async fn open_with(&self, options: &Options) -> Result<Device> {
         match &self.found {
             None => Ok(Device::cpu()),
-            Some(found) => Ok(Device(Gpu::open(found, options).await?)),
+            Some(found) => Ok(Device(gpu::open(found, options).await?)),
         }
     }
 

@@ -32,7 +32,13 @@ pub enum Math {
     /// By the adapter's builtins, for `exp exp2 exp10 log log2 log10 sin cos tan tanh sigmoid pow` of
     /// f32, f16 and bf16: as accurate as the adapter makes them. WGSL asks little ("Accuracy of
     /// expressions": `sin` and `cos` within 2^-11 between -pi and pi, `tanh` within 1e-5). NaN and
-    /// infinities are as in precise math.
+    /// infinities are as in precise math, of one operation.
+    ///
+    /// Drivers may then rewrite what several operations of an expression compute, as if it were
+    /// algebra. Of 4096 random numbers, llvmpipe (Mesa 22.3) gave other bits than one operation at a time
+    /// for 1969 of `(a + b) - a` (it gives `b`), 2021 of `(a - b) + b`, 3892 of the error term of TwoSum
+    /// (it gives 0), 1474 of a step of Kahan's summation and 1185 of `a * b + a * c` (up to 109 units in
+    /// the last place), and 0 for `a - a` of infinities. Quotients and roots are the adapter's own, too.
     Fast,
 }
 

@@ -86,16 +86,6 @@ impl Program {
         }
     }
 
-    /// The product of the first two f32 elements of a storage.
-    pub(crate) fn product_of_two(storage: Storage) -> Result<Program> {
-        let element = |at: usize| {
-            let layout = Layout::strided([1], &[1], at, storage.elements)?;
-            Ok(Node::leaf(DType::F32, Source::Tensor(storage.clone()), layout))
-        };
-        let product = Node::op(Op::Mul, DType::F32, &[&element(0)?, &element(1)?])?;
-        Program::new(&product, &product.shape)
-    }
-
     /// The bytes that the result takes.
     pub(crate) fn byte_size(&self) -> Result<usize> {
         match self.shape.count()?.checked_mul(self.dtype.size()) {

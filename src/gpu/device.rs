@@ -7,11 +7,9 @@ use std::sync::atomic::AtomicU64;
 
 use smallvec::SmallVec;
 
-use super::adapters::Found;
 use super::buffer::{Buffer, Window, buffer, window};
 use super::connection::Connection;
 use super::limits::Limits;
-use super::options::Options;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
 use super::recorder::Recorder;
@@ -19,7 +17,7 @@ use super::transfer::{self, Transfer};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Math, Program, Storage};
-use crate::plan::{self, Destination, Kernel, Plan};
+use crate::plan::{self, Faults, Kernel, Plan};
 
 /// What all handles of a device share.
 #[derive(Debug)]
@@ -45,20 +43,15 @@ fn workgroup(limits: &wgpu::Limits) -> u32 {
 }
 
 impl Gpu {
-    /// Opens an adapter.
-    pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
-        Gpu::adopt(Connection::open(found, options).await?)
-    }
-
-    /// Puts the parts together on a connection, and asks the adapter what no limit tells.
-    fn adopt(connection: Connection) -> Result<Arc<Gpu>> {
+    /// Puts the parts together on a connection, as if the adapter had no faults.
+    pub(super) fn new(connection: Connection) -> Result<Arc<Gpu>> {
         let (limits, driver) = (&connection.limits, connection.driver);
         Limits::of(limits).suffice(connection.name())?;
         let adapter = plan::Adapter {
             groups: limits.max_compute_workgroups_per_dimension,
             bindings: limits.max_storage_buffers_per_shader_stage,
             workgroup: workgroup(limits),
-            flushes: false,
+            faults: Faults::default(),
             math: Math::Precise,
             blocks: driver.blocks,
             pairs: driver.pairs && connection.has(wgpu::Features::SHADER_INT64),
@@ -68,29 +61,12 @@ impl Gpu {
         let recorder = Recorder::new(&connection)?;
         let connection = Arc::new(connection);
         let parts = Parts { connection, pool: Arc::default(), pipelines: Pipelines::default(), recorder };
-        let gpu = Arc::new(Gpu { parts: Arc::new(parts), adapter });
-        let flushes = match gpu.flushes_the_least_float() {
-            Ok(flushes) => flushes,
-            Err(error) => {
-                log::warn!("{gpu:?}: cannot tell whether subnormals are flushed: {error}");
-                false
-            }
-        };
-        Ok(Arc::new(Gpu { parts: gpu.parts.clone(), adapter: plan::Adapter { flushes, ..adapter } }))
+        Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter }))
     }
 
-    /// Whether 2^-126 (1 - 2^-24), which rounds to 2^-126, becomes 0.
-    fn flushes_the_least_float(self: &Arc<Self>) -> Result<bool> {
-        if cfg!(target_arch = "wasm32") {
-            return Ok(false); // it could not wait for the answer
-        }
-        let operands = [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0];
-        let operands = self.upload(bytemuck::cast_slice(&operands), DType::F32)?;
-        let program = Program::product_of_two(operands)?;
-        let result = self.result(&program)?;
-        let plan = Plan::new(&program, Destination::Fresh, self.adapter)?;
-        self.record(&plan, std::slice::from_ref(&result))?;
-        Ok(self.begin_read(&result, 0, 4)?.wait()?.iter().all(|&byte| byte == 0))
+    /// A handle of the same device whose kernels make up for faults.
+    pub(super) fn with_faults(&self, faults: Faults) -> Gpu {
+        Gpu { parts: self.parts.clone(), adapter: plan::Adapter { faults, ..self.adapter } }
     }
 
     /// A handle of the same device that computes functions otherwise.

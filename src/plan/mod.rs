@@ -60,6 +60,17 @@ pub(crate) struct Binding {
     pub width: usize,
 }
 
+/// What an adapter computes otherwise than IEEE 754, so that kernels carry forms of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Faults {
+    /// Subnormal results become 0, those too that would round up to the least normal float.
+    pub flushes: bool,
+    /// Quotients of f32 are not the nearest floats.
+    pub quotients: bool,
+    /// Square roots of f32 are not.
+    pub roots: bool,
+}
+
 /// Everything that a kernel's text depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kernel {
@@ -84,8 +95,7 @@ pub(crate) struct Kernel {
     pub carries: bool,
     /// Whether wide accesses are of words of 64 bits.
     pub pairs: bool,
-    /// Whether the adapter flushes subnormal results to zero.
-    pub flushes: bool,
+    pub faults: Faults,
     pub math: Math,
 }
 
@@ -120,8 +130,7 @@ pub(crate) struct Adapter {
     pub bindings: u32,
     /// Invocations of a workgroup, in whatever form: a power of two from 64 to [`WORKGROUP`].
     pub workgroup: u32,
-    /// Whether subnormal results are flushed to zero.
-    pub flushes: bool,
+    pub faults: Faults,
     /// How functions are computed.
     pub math: Math,
     /// Vectors per invocation that pay off: 1 on a GPU, where neighbours should stay next to each
@@ -281,7 +290,7 @@ impl Plan {
             fresh,
             carries: false,
             pairs: adapter.pairs,
-            flushes: adapter.flushes,
+            faults: adapter.faults,
             math: adapter.math,
         };
         let inner = collapsed.lengths.last().copied().unwrap_or(1);

@@ -7,7 +7,7 @@
 use super::emit;
 use crate::dtype::{DType, Element};
 use crate::expr::{Math, Program, Source};
-use crate::plan::{Adapter, Destination, Plan, WORKGROUP};
+use crate::plan::{Adapter, Destination, Faults, Plan, WORKGROUP};
 use crate::{Device, Expr, bf16, f16, operations};
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
@@ -54,15 +54,18 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
         }
         for to in destinations {
             // With pairs a text is not written as GLSL, which has no 64 bits: so also without.
-            for (flushes, math, blocks, pairs) in [
-                (false, Math::Fast, 1, false),
-                (true, Math::Precise, 8, false),
-                (true, Math::Precise, 8, true),
+            let none = Faults::default();
+            let nearest = Faults { flushes: true, quotients: true, roots: true };
+            for (faults, math, blocks, pairs) in [
+                (none, Math::Fast, 1, false),
+                (nearest, Math::Precise, 1, false),
+                (Faults { flushes: true, ..none }, Math::Precise, 8, false),
+                (Faults { flushes: true, ..none }, Math::Precise, 8, true),
             ] {
                 let (tiles, narrow) = (blocks > 1, blocks == 1);
                 let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
                 let adapter =
-                    Adapter { groups, bindings, workgroup, flushes, math, blocks, pairs, tiles, narrow };
+                    Adapter { groups, bindings, workgroup, faults, math, blocks, pairs, tiles, narrow };
                 let text = emit(&Plan::new(&program, to, adapter).unwrap().kernel);
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;

@@ -17,6 +17,12 @@ const FLUSHED: &[(Op, DType, &str)] = &[
     (Op::Reciprocal, DType::F32, "div_flushed_f32(vec4<f32>(1.0), {a})"),
 ];
 
+/// Ops that are not rounded to the nearest float on some adapters, for types that compute in f32.
+const QUOTIENTS: &[(Op, &str)] =
+    &[(Op::Div, "div_nearest_f32({a}, {b})"), (Op::Reciprocal, "div_nearest_f32(vec4<f32>(1.0), {a})")];
+
+const ROOTS: &[(Op, &str)] = &[(Op::Sqrt, "sqrt_nearest_f32({a})")];
+
 /// Ops that are faster by the adapter's builtins, for types that compute in f32.
 const FAST: &[(Op, &str)] = &[
     (Op::Exp, "fast_exp_f32({a})"),
@@ -35,13 +41,16 @@ const FAST: &[(Op, &str)] = &[
 
 /// The WGSL form of a table op on the adapter that a kernel is for.
 pub(super) fn form(kernel: &Kernel, step: &Step) -> &'static str {
-    let fast = kernel.math == Math::Fast && compute(step.dtype) == "f32";
-    if let Some((_, form)) = FAST.iter().find(|(op, _)| fast && *op == step.op) {
+    let (faults, fast) = (kernel.faults, kernel.math == Math::Fast);
+    let single = compute(step.dtype) == "f32";
+    let tables = [(fast, FAST), (faults.quotients && !fast, QUOTIENTS), (faults.roots && !fast, ROOTS)];
+    let mut replaced = tables.iter().filter(|(holds, _)| *holds && single).flat_map(|(_, table)| *table);
+    if let Some((_, form)) = replaced.find(|(op, _)| *op == step.op) {
         return form;
     }
-    let replaced =
-        FLUSHED.iter().find(|(op, dtype, _)| kernel.flushes && *op == step.op && *dtype == step.dtype);
-    match replaced {
+    let flushed =
+        |(op, dtype, _): &&(Op, DType, &str)| faults.flushes && *op == step.op && *dtype == step.dtype;
+    match FLUSHED.iter().find(flushed) {
         Some((_, _, form)) => form,
         None => step.op.row().and_then(|row| row.form(step.dtype)).map_or("", |form| form.wgsl),
     }

@@ -19,7 +19,9 @@ fn unpack_u8(word: u32) -> vec4<u32> {
     return (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u);
 }
 
-// The same number, which no compiler can know: it keeps `(x + y) - x` from becoming `y`.
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
 }

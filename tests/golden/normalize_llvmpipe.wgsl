@@ -23,7 +23,9 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
     return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
 }
 
-// The same number, which no compiler can know: it keeps `(x + y) - x` from becoming `y`.
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
 }

@@ -20,7 +20,9 @@ const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
-// The same number, which no compiler can know: it keeps `(x + y) - x` from becoming `y`.
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
 }
@@ -52,7 +54,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
     let v4 = opaque_f32(v0 - v1);
     let v5 = opaque_f32(v4 / v2);
-    let v6 = opaque_f32(v3 * v5);
+    let v6 = v3 * v5;
     let v7 = relu_f32(v6);
     result[c0 * p.out_stride0 + id.x] = v7;
 }
