@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::super::emit;
 use crate::dtype::{DType, Element};
 use crate::expr::{Math, Program};
-use crate::plan::{Adapter, Destination, Plan, WORKGROUP};
+use crate::plan::{Adapter, Destination, Faults, Plan, WORKGROUP};
 use crate::{Device, Expr, bf16, f16, operations};
 
 /// A shape whose kernel is one vector an invocation and nothing else, so that a checker can run it.
@@ -20,10 +20,11 @@ struct Folder {
 }
 
 impl Folder {
-    fn write<T: Element>(&mut self, name: &str, expr: &Expr<T>, math: Math, flushes: bool) {
+    fn write<T: Element>(&mut self, name: &str, expr: &Expr<T>, math: Math, faulty: bool) {
         let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
         let (pairs, tiles, narrow) = (false, true, false);
-        let adapter = Adapter { groups, bindings, workgroup, flushes, math, blocks, pairs, tiles, narrow };
+        let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
+        let adapter = Adapter { groups, bindings, workgroup, faults, math, blocks, pairs, tiles, narrow };
         let node = expr.node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();
         let text = emit(&Plan::new(&program, Destination::Fresh, adapter).unwrap().kernel);
@@ -32,7 +33,7 @@ impl Folder {
         }
     }
 
-    /// An op over flat operands (`name.type.wgsl`), the same by fast math and for adapters that flush, and
+    /// An op over flat operands (`name.type.wgsl`), the same by fast math and for adapters that miss what others do, and
     /// over other layouts.
     fn op<T: Element, R: Element>(&mut self, name: &str, arity: usize) {
         let device = Device::cpu();
@@ -59,7 +60,7 @@ impl Folder {
             self.write(&name, &expr, Math::Precise, false);
             if layout.is_empty() {
                 self.write(&format!("{name}.fast"), &expr, Math::Fast, false);
-                self.write(&format!("{name}.flush"), &expr, Math::Precise, true);
+                self.write(&format!("{name}.faulty"), &expr, Math::Precise, true);
             }
         }
     }

@@ -49,7 +49,7 @@ fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
     q = q * r + 4.1665795894e-2;
     q = q * r + 1.6666665459e-1;
     q = q * r + 5.0000001201e-1;
-    let power = 1.0 + ((q * r * r - low) + high);
+    let power = 1.0 + opaque_f32((q * r * r - low) + high);
     return scale_f32(power, vec4<i32>(k) + up);
 }
 
@@ -80,7 +80,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (first >= p.len1 || c0 >= p.len0) { return; }
     let v0 = in0[c0 * p.out_stride0 + id.x];
     let v1 = in1[p.x1_offset + id.x];
-    let v2 = v0 + v1;
+    let v2 = opaque_f32(v0 + v1);
     let v3 = exp_f32(v2);
     let v4 = abs(v2);
     result[c0 * p.out_stride0 + id.x] = v3;

@@ -19,7 +19,8 @@ fn main() {
         ["run", device, jobs] => {
             let gpu = Gpu::named(device);
             for line in std::fs::read_to_string(jobs).unwrap().lines() {
-                let [kernel, vectors, out, bytes, ref inputs @ ..] = line.split(' ').collect::<Vec<_>>()[..] else {
+                let [kernel, vectors, out, bytes, ref inputs @ ..] = line.split(' ').collect::<Vec<_>>()[..]
+                else {
                     panic!("no job: {line}")
                 };
                 if !gpu.takes(kernel.as_ref()) {
@@ -44,6 +45,8 @@ fn main() {
             let gpu = Gpu::named(device);
             kernels.iter().for_each(|kernel| gpu.code(kernel.as_ref(), folder.as_ref()));
         }
-        _ => panic!("usage: platforms translate FOLDER | run DEVICE JOBS | same A B SIZE | code DEVICE FOLDER KERNEL..."),
+        _ => panic!(
+            "usage: platforms translate FOLDER | run DEVICE JOBS | same A B SIZE | code DEVICE FOLDER KERNEL..."
+        ),
     }
 }

@@ -22,7 +22,8 @@ pub fn all(folder: &Path) {
 
 fn one(folder: &Path, path: &Path) {
     let text = fs::read_to_string(path).unwrap();
-    let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{path:?}: {}", e.emit_to_string(&text)));
+    let module = naga::front::wgsl::parse_str(&text)
+        .unwrap_or_else(|e| panic!("{path:?}: {}", e.emit_to_string(&text)));
     let capabilities = Capabilities::SHADER_INT64 | Capabilities::FLOAT64;
     let info = Validator::new(ValidationFlags::all(), capabilities).validate(&module);
     let info = info.unwrap_or_else(|e| panic!("{path:?}: {}", e.emit_to_string(&text)));

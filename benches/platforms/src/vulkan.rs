@@ -31,19 +31,32 @@ impl Gpu {
             let create = vk::InstanceCreateInfo::default().application_info(&application);
             let instance = entry.create_instance(&create, None).unwrap();
             let all = instance.enumerate_physical_devices().unwrap();
-            let label = |&device: &_| text(&instance.get_physical_device_properties(device).device_name).to_lowercase();
+            let label = |&device: &_| {
+                text(&instance.get_physical_device_properties(device).device_name).to_lowercase()
+            };
             let found = all.iter().copied().find(|device| label(device).contains(&name.to_lowercase()));
-            let physical = found.unwrap_or_else(|| panic!("no device {name} among {:?}", all.iter().map(label).collect::<Vec<_>>()));
-            let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
+            let physical = found.unwrap_or_else(|| {
+                panic!("no device {name} among {:?}", all.iter().map(label).collect::<Vec<_>>())
+            });
+            let queues =
+                [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
             // wgpu asks for what kernels use, the wide types of them only where there are some.
             let has = instance.get_physical_device_features(physical);
-            let features = vk::PhysicalDeviceFeatures { shader_int64: has.shader_int64, shader_float64: has.shader_float64, ..Default::default() };
+            let features = vk::PhysicalDeviceFeatures {
+                shader_int64: has.shader_int64,
+                shader_float64: has.shader_float64,
+                ..Default::default()
+            };
             let extensions = instance.enumerate_device_extension_properties(physical).unwrap();
             let told = khr::pipeline_executable_properties::NAME;
             let tells = extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(told));
             let names: &[_] = if tells { &[told.as_ptr()] } else { &[] };
-            let mut properties = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(tells);
-            let mut create = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_features(&features).enabled_extension_names(names);
+            let mut properties = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
+                .pipeline_executable_info(tells);
+            let mut create = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_features(&features)
+                .enabled_extension_names(names);
             if tells {
                 create = create.push_next(&mut properties);
             }
@@ -64,13 +77,25 @@ impl Gpu {
 
     /// A pipeline of a kernel with a uniform block at 0 and storage buffers behind it, and how many milliseconds
     /// it took.
-    fn pipeline(&self, path: &Path, buffers: u32, flags: vk::PipelineCreateFlags) -> (vk::Pipeline, vk::PipelineLayout, vk::DescriptorSetLayout, f64) {
+    fn pipeline(
+        &self,
+        path: &Path,
+        buffers: u32,
+        flags: vk::PipelineCreateFlags,
+    ) -> (vk::Pipeline, vk::PipelineLayout, vk::DescriptorSetLayout, f64) {
         unsafe {
             let words = ash::util::read_spv(&mut fs::File::open(path).unwrap()).unwrap();
-            let module = self.device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None).unwrap();
+            let module = self
+                .device
+                .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None)
+                .unwrap();
             let bindings: Vec<_> = (0..=buffers)
                 .map(|i| {
-                    let kind = if i == 0 { vk::DescriptorType::UNIFORM_BUFFER } else { vk::DescriptorType::STORAGE_BUFFER };
+                    let kind = if i == 0 {
+                        vk::DescriptorType::UNIFORM_BUFFER
+                    } else {
+                        vk::DescriptorType::STORAGE_BUFFER
+                    };
                     vk::DescriptorSetLayoutBinding::default()
                         .binding(i)
                         .descriptor_type(kind)
@@ -80,11 +105,18 @@ impl Gpu {
                 .collect();
             let set = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
             let sets = [self.device.create_descriptor_set_layout(&set, None).unwrap()];
-            let layout = self.device.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default().set_layouts(&sets), None).unwrap();
-            let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(c"main");
+            let layout = self
+                .device
+                .create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default().set_layouts(&sets), None)
+                .unwrap();
+            let stage = vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .module(module)
+                .name(c"main");
             let create = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout).flags(flags);
             let begin = Instant::now();
-            let pipeline = self.device.create_compute_pipelines(vk::PipelineCache::null(), &[create], None).unwrap()[0];
+            let pipeline =
+                self.device.create_compute_pipelines(vk::PipelineCache::null(), &[create], None).unwrap()[0];
             (pipeline, layout, sets[0], begin.elapsed().as_secs_f64() * 1e3)
         }
     }
@@ -97,9 +129,13 @@ impl Gpu {
             let need = self.device.get_buffer_memory_requirements(buffer);
             let kinds = self.instance.get_physical_device_memory_properties(self.physical);
             let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let fits = |&i: &u32| need.memory_type_bits >> i & 1 == 1 && kinds.memory_types[i as usize].property_flags.contains(wanted);
+            let fits = |&i: &u32| {
+                need.memory_type_bits >> i & 1 == 1
+                    && kinds.memory_types[i as usize].property_flags.contains(wanted)
+            };
             let kind = (0..kinds.memory_type_count).find(fits).unwrap();
-            let allocate = vk::MemoryAllocateInfo::default().allocation_size(need.size).memory_type_index(kind);
+            let allocate =
+                vk::MemoryAllocateInfo::default().allocation_size(need.size).memory_type_index(kind);
             let memory = self.device.allocate_memory(&allocate, None).unwrap();
             self.device.bind_buffer_memory(buffer, memory, 0).unwrap();
             let at = self.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).unwrap();
@@ -124,7 +160,8 @@ impl Gpu {
                 at.copy_from_nonoverlapping(values.as_ptr(), values.len());
                 buffers.push(buffer);
             }
-            let (pipeline, layout, set_layout, compiled) = self.pipeline(kernel, buffers.len() as u32 - 1, vk::PipelineCreateFlags::empty());
+            let (pipeline, layout, set_layout, compiled) =
+                self.pipeline(kernel, buffers.len() as u32 - 1, vk::PipelineCreateFlags::empty());
             let kinds = [vk::DescriptorType::UNIFORM_BUFFER, vk::DescriptorType::STORAGE_BUFFER];
             let sizes = kinds.map(|kind| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(8));
             let pool = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
@@ -134,15 +171,27 @@ impl Gpu {
             let set = self.device.allocate_descriptor_sets(&set).unwrap()[0];
             for (i, &buffer) in buffers.iter().enumerate() {
                 let info = [vk::DescriptorBufferInfo::default().buffer(buffer).range(vk::WHOLE_SIZE)];
-                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(i as u32).descriptor_type(kinds[i.min(1)]).buffer_info(&info);
+                let write = vk::WriteDescriptorSet::default()
+                    .dst_set(set)
+                    .dst_binding(i as u32)
+                    .descriptor_type(kinds[i.min(1)])
+                    .buffer_info(&info);
                 self.device.update_descriptor_sets(&[write], &[]);
             }
             let pool = self.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
-            let commands = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let commands =
+                vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             let commands = self.device.allocate_command_buffers(&commands).unwrap()[0];
             self.device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
             self.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
-            self.device.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, layout, 0, &[set], &[]);
+            self.device.cmd_bind_descriptor_sets(
+                commands,
+                vk::PipelineBindPoint::COMPUTE,
+                layout,
+                0,
+                &[set],
+                &[],
+            );
             self.device.cmd_dispatch(commands, vectors.div_ceil(256), 1, 1);
             self.device.end_command_buffer(commands).unwrap();
             let once = || {
