@@ -29,6 +29,7 @@ CONTRACTED = ["-O2", "-funsafe-math-optimizations", "-ffp-contract=fast"] + (["-
 COMPILERS = {
     "as written": ("spv/{}.spv", spirv.body, AS_WRITTEN),
     "FXC": ("dxbc/{}.spv", lambda path: spirv.body(path, vkd3d=True), AS_WRITTEN),
+    "FXC twice": ("dxbc/{}.spv", lambda path: spirv.body(path, vkd3d=True), [*AS_WRITTEN, "-DTWICE"]),
     "DXC": ("ll/{}.ll", dxil.body, AS_WRITTEN),
     "DXC+": ("ll/{}.ll", dxil.body, CONTRACTED),
     "real": ("spv/{}.spv", spirv.body, AS_REAL),

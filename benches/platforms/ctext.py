@@ -9,6 +9,13 @@ HEAD = """#include <math.h>
 #include <string.h>
 #define BITCAST(to, from) static inline to from##_as_##to(from x) { to y; memcpy(&y, &x, sizeof y); return y; }
 BITCAST(float, uint32_t) BITCAST(uint32_t, float) BITCAST(double, uint64_t) BITCAST(uint64_t, double)
+/* Devices round a mad of FXC once or twice. */
+#ifdef TWICE
+#define madf(a, b, c) ((a) * (b) + (c))
+#else
+#define madf fmaf
+#endif
+#define mad fma
 static inline uint32_t to_i32(double x) { return !(x >= -2147483648.0) ? x != x ? 0 : 0x80000000u : x >= 2147483648.0 ? 0x7fffffffu : (uint32_t)(int32_t)x; }
 static inline uint32_t to_u32(double x) { return !(x > 0) ? 0 : x >= 4294967296.0 ? 0xffffffffu : (uint32_t)x; }
 static inline uint64_t to_i64(double x) { return !(x >= -0x1p63) ? x != x ? 0 : 1ull << 63 : x >= 0x1p63 ? ~0ull >> 1 : (uint64_t)(int64_t)x; }
