@@ -1,5 +1,8 @@
 //! Every op on every type in every walk and store, through naga to the languages of all
 //! backends. Needs no device, so it also covers kernels that no adapter of this machine runs.
+//!
+//! Where ZEROSTRIDE_DUMP names a folder, the kernels are kept there for compilers that are no part of
+//! naga: `scripts/check-dx12` and `scripts/check-spirv` read them.
 
 use super::emit;
 use crate::dtype::{DType, Element};
@@ -10,6 +13,9 @@ use crate::{Device, Expr, bf16, f16, operations};
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
 #[path = "../../tests/common/portable.rs"]
 mod all_languages;
+
+#[path = "dump.rs"]
+mod dump;
 
 /// Plans an op over operands of several layouts and writes each kernel in all languages.
 fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) {

@@ -49,7 +49,7 @@ fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
     q = q * r + 4.1665795894e-2;
     q = q * r + 1.6666665459e-1;
     q = q * r + 5.0000001201e-1;
-    let power = 1.0 + ((q * r * r - low) + high);
+    let power = 1.0 + opaque_f32((q * r * r - low) + high);
     return scale_f32(power, vec4<i32>(k) + up);
 }
 

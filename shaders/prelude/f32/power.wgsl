@@ -88,7 +88,7 @@ fn cbrt_f32(x: vec4<f32>) -> vec4<f32> {
     let a = select(bitcast<vec4<f32>>(magnitude) * scale, vec4<f32>(magnitude) * 2.0, subnormal);
     let guess = bitcast<vec4<f32>>(bits_f32(a) / vec4<u32>(3u) + vec4<u32>(709958130u));
     let cube = guess * guess * guess;
-    let rough = guess * ((a + a + cube) / (a + cube + cube));
+    let rough = guess * ((a + a + cube) / (opaque_f32(a + cube) + cube));
     let t = bitcast<vec4<f32>>((bits_f32(rough) + vec4<u32>(0x800u)) & vec4<u32>(0xfffff000u));
     let r = a / (t * t);
     let value = copysign_f32((t + t * ((r - t) / (t + t + r))) * select(unscale, vec4<f32>(8.8817841970012523e-16), subnormal), x);

@@ -91,7 +91,7 @@ fn sine_of_reduced_f32(reduced: Reduced_f32) -> vec4<f32> {
     var even = vec4<f32>(2.44677067e-5);
     even = even * s - 1.38877297e-3;
     even = even * s + 4.16666567e-2;
-    let cosine = 1.0 + (even * s * s - 0.5 * s);
+    let cosine = 1.0 + opaque_f32(even * s * s - 0.5 * s);
     let value = select(sine, cosine, (reduced.quadrant & vec4<u32>(1u)) != vec4<u32>(0u));
     return select(value, -value, (reduced.quadrant & vec4<u32>(2u)) != vec4<u32>(0u));
 }

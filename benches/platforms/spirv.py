@@ -1,0 +1,250 @@
+"""SPIR-V as C, so that what a compiler made of a kernel runs anywhere, and a compiler that takes floats for real
+numbers can be let loose on it. Every component of a vector becomes a variable of its own. Only what the crate's
+kernels and vkd3d's translations of them contain is known."""
+import re
+import subprocess
+
+from ctext import TYPES
+
+OPERATORS = dict(
+    FAdd="+", FSub="-", FMul="*", FDiv="/", IAdd="+", ISub="-", IMul="*", UDiv="/", UMod="%", BitwiseAnd="&", BitwiseOr="|",
+    BitwiseXor="^", LogicalAnd="&", LogicalOr="|", LogicalEqual="==", LogicalNotEqual="!=", IEqual="==", INotEqual="!=",
+    ULessThan="<", ULessThanEqual="<=", UGreaterThan=">", UGreaterThanEqual=">=", FOrdEqual="==", FOrdLessThan="<",
+    FOrdLessThanEqual="<=", FOrdGreaterThan=">", FOrdGreaterThanEqual=">=", FUnordNotEqual="!=")
+SIGNED = dict(SLessThan="<", SLessThanEqual="<=", SGreaterThan=">", SGreaterThanEqual=">=", SDiv="/", SRem="%")
+OPPOSITE = dict(FUnordEqual="<>", FUnordLessThan=">=", FUnordLessThanEqual=">", FUnordGreaterThan="<=", FUnordGreaterThanEqual="<")
+FUNCTIONS = dict(
+    FAbs="fabs", Sqrt="sqrt", RoundEven="rint", Floor="floor", Ceil="ceil", Trunc="trunc", Exp2="exp2", Log2="log2", Exp="exp",
+    Log="log", Sin="sin", Cos="cos", Tan="tan", Tanh="tanh", Fma="mad", FMin="fmin", FMax="fmax", NMin="fmin", NMax="fmax")
+INTEGERS = dict(SMin="imin", SMax="imax", UMin="umin", UMax="umax")
+NOTHING = {
+    "Capability", "MemoryModel", "EntryPoint", "ExecutionMode", "Name", "MemberName", "Source", "SelectionMerge", "LoopMerge", "Function",
+    "FunctionEnd", "Extension", "ExtInstImport", "TypeFunction", "Unreachable", "MemberDecorate"}
+INLINED = ["--inline-entry-points-exhaustive", "--eliminate-dead-functions"]
+
+
+class Translator:
+    def __init__(self, path, vkd3d):
+        # vkd3d writes no functions, and now and then what spirv-opt refuses.
+        command = ["cat", path] if vkd3d else ["spirv-opt", *INLINED, path, "-o", "-"]
+        words = subprocess.run(command, capture_output=True, check=True).stdout
+        text = subprocess.run(["spirv-dis", "--raw-id", "--no-indent", "--no-header", "-"], input=words, capture_output=True, check=True).stdout
+        self.types, self.kinds, self.values, self.pointers, self.bindings = {}, {}, {}, {}, {}
+        self.declared, self.lines, self.phis, self.block = [], [], {}, None
+        for line in text.decode().splitlines():
+            result, op, operands = re.match(r"(?:(%\d+) = )?Op(\w+) ?(.*)", line).groups()
+            self.instruction(result, op, operands.split())
+
+    def body(self):
+        """The kernel as the text of a C function."""
+        return "\n".join(self.declared + [line if isinstance(line, str) else self.jump(*line) for line in self.lines])
+
+    def jump(self, here, yes, no=None, condition=None):
+        def to(label):
+            moves = [(name, value) for result, value in self.phis.get((here, label), []) for name, value in zip(self.values[result], self.values[value])]
+            return "".join(f"t{name} = {value}; " for name, value in moves) + "".join(f"{name} = t{name}; " for name, _ in moves) + f"goto L{label[1:]};"
+
+        return f"if ({condition}) {{ {to(yes)} }} else {{ {to(no)} }}" if condition else to(yes)
+
+    def leaves(self, kind):
+        """The scalars that a type is made of."""
+        name, *of = self.types[kind]
+        if name in ("vector", "array"):
+            return self.leaves(of[0]) * of[1]
+        return sum(map(self.leaves, of[0]), []) if name == "struct" else [name]
+
+    def member(self, kind, index):
+        """The type of a member, and the number of the first scalar of it."""
+        name, of = self.types[kind][:2]
+        if name == "struct":
+            return of[index], sum(len(self.leaves(before)) for before in of[:index])
+        return of, index * len(self.leaves(of))
+
+    def put(self, result, kind, texts):
+        names = [f"v{result[1:]}_{i}" for i in range(len(texts))]
+        for name, leaf, text in zip(names, self.leaves(kind), texts):
+            self.declared.append(f"{TYPES[leaf]} {name}, tv{name[1:]};" if text is None else f"{TYPES[leaf]} {name};")
+            if text is not None:
+                self.lines.append(f"{name} = {text};")
+        self.values[result], self.kinds[result] = names, kind
+
+    def chain(self, result, base, indices):
+        place, kind, first = self.pointers[base]
+        for index in indices:
+            text = self.values[index][0]
+            if re.fullmatch(r"\d+u", text):
+                kind, offset = self.member(kind, int(text[:-1]))
+                first = f"{first} + {offset}"
+            else:
+                kind = self.types[kind][1]
+                first = f"{first} + {text} * {len(self.leaves(kind))}"
+        self.pointers[result] = place, kind, first
+
+    def scalars(self, pointer):
+        """The scalars behind a pointer as C."""
+        place, kind, first = self.pointers[pointer]
+        leaves = self.leaves(kind)
+        if isinstance(place, list):
+            return place[eval(first) :][: len(leaves)]
+        read = "uint32_t_as_float({})" if place == "block" and leaves[0] == "f32" else "{}"
+        place = place if place[0] in "bm" else f"(({TYPES[leaves[0]]}*){place})"
+        return [read.format(f"{place}[{first} + {i}]") for i in range(len(leaves))]
+
+    def variable(self, result, pointer, storage, initial=None):
+        kind = self.types[pointer][1]
+        if storage == "Input":
+            place = ["id", "0", "0"]
+        elif storage in ("Function", "Private"):
+            place, leaves = f"m{result[1:]}", self.leaves(kind)
+            if len(set(leaves)) == 1:
+                self.declared.append(f"{TYPES[leaves[0]]} {place}[{len(leaves)}] = {{0}};")
+            else:
+                self.declared += [f"{TYPES[leaf]} {place}_{i} = 0;" for i, leaf in enumerate(leaves)]
+                place = [f"{place}_{i}" for i in range(len(leaves))]
+            self.pointers[result] = place, kind, "0"
+            self.lines += [f"{to} = {value};" for to, value in zip(self.scalars(result), self.values.get(initial, []))]
+            return
+        elif self.types[kind][0] == "image":
+            # vkd3d numbers what is read from 1, behind the constants, and what is written comes last.
+            place = "out" if self.types[kind][1] else f"in[{self.bindings[result] - 1}]"
+        else:
+            binding = self.bindings[result]
+            place = ["block", "out"][binding] if binding < 2 else f"in[{binding - 2}]"
+        self.pointers[result] = place, kind, "0"
+
+    def constant(self, kind, text):
+        leaf = self.types[kind][0]
+        if leaf[0] != "f":
+            return f"{int(text) & (1 << int(leaf[1:])) - 1}u" + ("ll" if leaf.endswith("64") else "")
+        if beyond := re.fullmatch(r"(-?)0x1(?:\.(\w+))?p\+128", text):
+            # Infinity, NaN, or an integer in a register of floats.
+            bits = (0xFF800000 if beyond[1] else 0x7F800000) | int(((beyond[2] or "") + "000000")[:6], 16) >> 1
+            return f"uint32_t_as_float({bits}u)"
+        value = float.fromhex(text) if "x" in text else float(text)
+        # The shortest decimal of an f32 is read as one by C.
+        return f"({value!r}f)" if leaf == "f32" else f"({value!r})"
+
+    def instruction(self, result, op, args):
+        if op in NOTHING:
+            return
+        if op == "Decorate":
+            if args[1] == "Binding":
+                self.bindings[args[0]] = int(args[2])
+        elif op.startswith("Type"):
+            size = lambda: int(self.values[args[1]][0][:-1])
+            self.types[result] = {
+                "Void": lambda: ("void",), "Bool": lambda: ("bool",), "Float": lambda: (f"f{args[0]}",), "Int": lambda: (f"u{args[0]}",),
+                "Vector": lambda: ("vector", args[0], int(args[1])), "Array": lambda: ("array", args[0], size()), "RuntimeArray": lambda: ("array", args[0], 0),
+                "Struct": lambda: ("struct", args), "Pointer": lambda: ("pointer", args[1]), "Image": lambda: ("image", args[6] == "2"),
+            }[op[4:]]()  # fmt: skip
+        elif op == "Constant":
+            self.values[result], self.kinds[result] = [self.constant(*args)], args[0]
+        elif op in ("ConstantTrue", "ConstantFalse", "ConstantNull", "Undef"):
+            self.values[result], self.kinds[result] = [str(int(op == "ConstantTrue"))] * len(self.leaves(args[0])), args[0]
+        elif op in ("ConstantComposite", "CompositeConstruct"):
+            self.values[result], self.kinds[result] = sum((self.values[arg] for arg in args[1:]), []), args[0]
+        elif op == "Variable":
+            self.variable(result, *args)
+        elif op in ("AccessChain", "InBoundsAccessChain"):
+            self.chain(result, args[1], args[2:])
+        elif op == "Load" and self.types[args[0]][0] == "image":
+            self.pointers[result] = self.pointers[args[1]]
+        elif op == "Load":
+            self.put(result, args[0], self.scalars(args[1]))
+        elif op == "Store":
+            self.lines += [f"{to} = {value};" for to, value in zip(self.scalars(args[0]), self.values[args[1]])]
+        elif op == "CopyMemory":
+            self.lines += [f"{to} = {value};" for to, value in zip(self.scalars(args[0]), self.scalars(args[1]))]
+        elif op in ("ImageFetch", "ImageRead"):
+            word = f"((uint32_t*){self.pointers[args[1]][0]})[{self.values[args[2]][0]}]"
+            self.put(result, args[0], [word] + ["0"] * 3)
+        elif op == "ImageWrite":
+            self.lines.append(f"((uint32_t*)out)[{self.values[args[1]][0]}] = {self.values[args[2]][0]};")
+        elif op == "Label":
+            self.block = result
+            self.lines.append(f"L{result[1:]}:;")
+        elif op == "Branch":
+            self.lines.append((self.block, args[0]))
+        elif op == "BranchConditional":
+            self.lines.append((self.block, args[1], args[2], self.values[args[0]][0]))
+        elif op == "Switch":
+            # A block that naga leaves early: there are no cases but the default one.
+            assert len(args) == 2 or args[1] == args[3], args
+            self.lines.append((self.block, args[1]))
+        elif op == "Return":
+            self.lines.append("return;")
+        elif op == "Phi":
+            self.put(result, args[0], [None] * len(self.leaves(args[0])))
+            for value, block in zip(args[1::2], args[2::2]):
+                self.phis.setdefault((block, self.block), []).append((result, value))
+        elif op == "CompositeExtract":
+            kind, first = self.kinds[args[1]], 0
+            for index in args[2:]:
+                kind, offset = self.member(kind, int(index))
+                first += offset
+            self.values[result], self.kinds[result] = self.values[args[1]][first:][: len(self.leaves(kind))], kind
+        elif op == "CompositeInsert":
+            kind, first = args[0], 0
+            for index in args[3:]:
+                kind, offset = self.member(kind, int(index))
+                first += offset
+            values = list(self.values[args[2]])
+            values[first : first + len(self.leaves(kind))] = self.values[args[1]]
+            self.values[result], self.kinds[result] = values, args[0]
+        elif op == "VectorShuffle":
+            both = self.values[args[1]] + self.values[args[2]]
+            self.values[result], self.kinds[result] = [both[int(i)] for i in args[3:]], args[0]
+        elif op == "CopyObject" and args[1] in self.pointers:
+            self.pointers[result] = self.pointers[args[1]]
+        elif op == "CopyObject":
+            self.values[result], self.kinds[result] = self.values[args[1]], args[0]
+        else:
+            self.compute(result, op, *args)
+
+    def compute(self, result, op, kind, *args):
+        to = self.leaves(kind)[0]
+        if op == "ExtInst":
+            op, args = args[1], args[2:]
+        operands = [self.values[arg] for arg in args]
+        # Amounts of bit fields and factors of vectors have one component.
+        most = max(map(len, operands))
+        operands = [operand * most if len(operand) < most else operand for operand in operands]
+        of = self.leaves(self.kinds[args[0]])[0]
+        wide = of.endswith("64")
+        signed = f"(int{64 if wide else 32}_t)"
+        float_suffix = "f" if to == "f32" else ""
+        if op in ("Any", "All"):
+            return self.put(result, kind, [f"({' | '.join(operands[0])})" if op == "Any" else f"({' & '.join(operands[0])})"])
+        forms = {
+            "FNegate": "-{0}", "SNegate": "-{0}", "Not": "~{0}", "LogicalNot": "!{0}", "Select": "{0} ? {1} : {2}", "IsNan": "is_nan({0})",
+            "IsInf": "is_inf({0})", "FClamp": f"fmin{float_suffix}(fmax{float_suffix}({{0}}, {{1}}), {{2}})", "VectorTimesScalar": "{0} * {1}",
+            "ShiftLeftLogical": f"{{0}} << ({{1}} & {63 if wide else 31})", "ShiftRightLogical": f"{{0}} >> ({{1}} & {63 if wide else 31})",
+            "ShiftRightArithmetic": f"{signed}{{0}} >> ({{1}} & {63 if wide else 31})", "ConvertUToF": f"({TYPES[to]}){{0}}",
+            "ConvertSToF": f"({TYPES[to]}){signed}{{0}}", "ConvertFToU": f"to_{to}({{0}})", "ConvertFToS": f"to_i{to[1:]}({{0}})", "UConvert": "{0}",
+            "SConvert": f"(int64_t)(int32_t){{0}}", "FConvert": "{0}", "FindUMsb": "high_bit({0})", "FindILsb": "low_bit({0})", "BitReverse": "reversed({0})",
+            "SClamp": "imin(imax({0}, {1}), {2})", "UClamp": "umin(umax({0}, {1}), {2})", "BitCount": "__builtin_popcount({0})",
+            "BitFieldInsert": "inserted({0}, {1}, {2}, {3})", "BitFieldUExtract": "extracted({0}, {1}, {2})",
+            "BitFieldSExtract": "(int32_t)(extracted({0}, {1}, {2}) << (32 - {2})) >> (32 - {2})",
+        }  # fmt: skip
+        if op == "Bitcast":
+            same = (to[0] == "f") == (of[0] == "f")
+            form = "{0}" if same else f"{TYPES[of]}_as_{TYPES[to]}({{0}})"
+        elif op in OPERATORS:
+            form = f"{{0}} {OPERATORS[op]} {{1}}"
+        elif op in SIGNED:
+            form = f"{signed}{{0}} {SIGNED[op]} {signed}{{1}}"
+        elif op in OPPOSITE:
+            form = f"!({{0}} {OPPOSITE[op]} {{1}})" if op != "FUnordEqual" else "!({0} < {1} || {0} > {1})"
+        elif op == "FOrdNotEqual":
+            form = "({0} < {1} || {0} > {1})"
+        elif op in FUNCTIONS:
+            form = f"{FUNCTIONS[op]}{float_suffix}({', '.join('{%d}' % i for i in range(len(operands)))})"
+        elif op in INTEGERS:
+            form = f"{INTEGERS[op]}{'64' if wide else ''}({{0}}, {{1}})"
+        else:
+            form = forms[op]
+        self.put(result, kind, [form.format(*lanes) for lanes in zip(*operands)])
+
+
+def body(path, vkd3d=False):
+    return Translator(path, vkd3d).body()

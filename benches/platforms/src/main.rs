@@ -1,0 +1,52 @@
+//! What `scripts/check-dx12` and `scripts/check-spirv` need of Rust.
+//!
+//! ```text
+//! platforms translate FOLDER       every FOLDER/*.wgsl as HLSL (sm51/, sm60/) and SPIR-V (spv/)
+//! platforms run DEVICE JOBS        runs the kernels of JOBS, a line each: KERNEL VECTORS OUT BYTES INPUT...
+//! platforms same A B SIZE          whether two results of floats of a size are the same bits, but for those of NaN
+//! platforms code DEVICE FOLDER KERNEL...    what the driver compiles kernels to
+//! ```
+
+mod translate;
+mod vulkan;
+
+use vulkan::Gpu;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["translate", folder] => translate::all(folder.as_ref()),
+        ["run", device, jobs] => {
+            let gpu = Gpu::named(device);
+            for line in std::fs::read_to_string(jobs).unwrap().lines() {
+                let [kernel, vectors, out, bytes, ref inputs @ ..] = line.split(' ').collect::<Vec<_>>()[..]
+                else {
+                    panic!("no job: {line}")
+                };
+                if !gpu.takes(kernel.as_ref()) {
+                    continue;
+                }
+                let (vectors, bytes) = (vectors.parse().unwrap(), bytes.parse().unwrap());
+                let (compiled, ran) = gpu.run(kernel.as_ref(), vectors, out.as_ref(), bytes, inputs);
+                println!("{compiled:.2} {ran:.3} {kernel}");
+            }
+        }
+        ["same", a, b, size] => {
+            let (a, b) = (std::fs::read(a).unwrap(), std::fs::read(b).unwrap());
+            let float = |x: &[u8]| match size {
+                "8" => f64::from_le_bytes(x.try_into().unwrap()),
+                _ => f32::from_le_bytes(x.try_into().unwrap()).into(),
+            };
+            let mut pairs = a.chunks_exact(size.parse().unwrap()).zip(b.chunks_exact(size.parse().unwrap()));
+            let same = pairs.all(|(a, b)| a == b || (float(a).is_nan() && float(b).is_nan()));
+            std::process::exit(i32::from(!same));
+        }
+        ["code", device, folder, ref kernels @ ..] => {
+            let gpu = Gpu::named(device);
+            kernels.iter().for_each(|kernel| gpu.code(kernel.as_ref(), folder.as_ref()));
+        }
+        _ => panic!(
+            "usage: platforms translate FOLDER | run DEVICE JOBS | same A B SIZE | code DEVICE FOLDER KERNEL..."
+        ),
+    }
+}

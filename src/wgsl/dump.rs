@@ -1,0 +1,149 @@
+//! Kernels for other compilers (see portable.rs): one of every op and type in a few layouts, chains,
+//! identities that compilers like to fold, and what the table says of the ops.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use super::super::emit;
+use crate::dtype::{DType, Element};
+use crate::expr::{Math, Program};
+use crate::plan::{Adapter, Destination, Faults, Plan, WORKGROUP};
+use crate::{Device, Expr, bf16, f16, operations};
+
+/// A shape whose kernel is one vector an invocation and nothing else, so that a checker can run it.
+const FLAT: [usize; 1] = [1 << 20];
+
+struct Folder {
+    path: PathBuf,
+    seen: HashSet<String>,
+}
+
+impl Folder {
+    fn write<T: Element>(&mut self, name: &str, expr: &Expr<T>, math: Math, faulty: bool) {
+        let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
+        let (pairs, tiles, narrow) = (false, true, false);
+        let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
+        let adapter = Adapter { groups, bindings, workgroup, faults, math, blocks, pairs, tiles, narrow };
+        let node = expr.node().unwrap();
+        let program = Program::new(node, &node.shape).unwrap();
+        let text = emit(&Plan::new(&program, Destination::Fresh, adapter).unwrap().kernel);
+        if self.seen.insert(text.clone()) {
+            std::fs::write(self.path.join(format!("{name}.wgsl")), text).unwrap();
+        }
+    }
+
+    /// An op over flat operands (`name.type.wgsl`), the same by fast math and for adapters that miss what others do, and
+    /// over other layouts.
+    fn op<T: Element, R: Element>(&mut self, name: &str, arity: usize) {
+        let device = Device::cpu();
+        let [a, b, c] = [(); 3].map(|()| device.zeros::<T>(FLAT).unwrap().expr());
+        let square = device.zeros::<T>([72, 70]).unwrap();
+        let odd = device.zeros::<T>([1025]).unwrap();
+        let begin = odd.slice(0, ..1024).unwrap().expr();
+        let layouts = [
+            ("", [a, b, c]),
+            (".rows", [square.expr(), square.slice(0, ..1).unwrap().expr(), Expr::scalar(T::ZERO)]),
+            (
+                ".turned",
+                [
+                    square.slice(1, ..70).unwrap().permute([1, 0]).unwrap().expr(),
+                    Expr::scalar(T::ZERO),
+                    square.slice(0, ..70).unwrap().slice(1, ..1).unwrap().expr(),
+                ],
+            ),
+            (".shifted", [odd.slice(0, 1..).unwrap().expr(), begin.clone(), begin]),
+        ];
+        for (layout, operands) in layouts {
+            let expr = Expr::<R>::call(name, &operands[..arity]);
+            let name = format!("{name}.{}{layout}", T::DTYPE);
+            self.write(&name, &expr, Math::Precise, false);
+            if layout.is_empty() {
+                self.write(&format!("{name}.fast"), &expr, Math::Fast, false);
+                self.write(&format!("{name}.faulty"), &expr, Math::Precise, true);
+            }
+        }
+    }
+
+    /// Expressions that a compiler which takes floats for real numbers makes something else of. The
+    /// table has them once more as Python, for NumPy to say what is right. Operands are numbered as they
+    /// come, so that `a` comes before `b`.
+    fn identities(&mut self) {
+        let device = Device::cpu();
+        let [a, b, c] = [(); 3].map(|()| device.zeros::<f32>(FLAT).unwrap().expr());
+        let mut table = String::new();
+        macro_rules! identities {
+            ($($python:literal: $expr:expr,)*) => {$(
+                let name = format!("identity{:02}", table.lines().count());
+                writeln!(table, "{name} {}", $python).unwrap();
+                self.write(&name, &$expr, Math::Precise, false);
+            )*};
+        }
+        identities! {
+            "a - a": &a - &a,
+            "a + -a": &a + &-&a,
+            "a / a": &a / &a,
+            "(a + b) - a": (&a + &b) - &a,
+            "(a - b) + b": (&a - &b) + &b,
+            "(a + b) - (b + a)": (&a + &b) - (&b + &a),
+            "(a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a))":
+                (&a - ((&a + &b) - ((&a + &b) - &a))) + (&b - ((&a + &b) - &a)),
+            "((a + b) - a) - b": ((&a + &b) - &a) - &b,
+            "a * b + c * b": &a * &b + &c * &b,
+            "a * b + c": &a * &b + &c,
+            "a * b - b * a": &a * &b - &b * &a,
+            "a * a - b * b + a": &a * &a - &b * &b + &a,
+            "(a + b) + c": (&a + &b) + &c,
+            "(a * b) * c": (&a * &b) * &c,
+            "(a * b) / b": (&a * &b) / &b,
+            "(a / b) * b": (&a / &b) * &b,
+            "(a / b) / c": (&a / &b) / &c,
+            "-(a - b)": -(&a - &b),
+            "abs(a + b) - abs(b + a)": (&a + &b).abs() - (&b + &a).abs(),
+            "a + c > a": (&a + &c).gt(&a),
+            "a - b < b - a": (&a - &b).lt(&b - &a),
+            "a * b == c * b": (&a * &b).eq(&c * &b),
+        }
+        std::fs::write(self.path.join("identities.txt"), table).unwrap();
+    }
+
+    /// Long expressions, whose time to compile is what counts.
+    fn chains(&mut self) {
+        let x = Device::cpu().zeros::<f32>(FLAT).unwrap();
+        self.write("chain_five", &((((&x * 2.0 + 1.0).exp() - 0.5).relu()) / &x), Math::Precise, false);
+        for count in [8, 16] {
+            let (mut sines, mut powers) = (x.expr(), x.expr());
+            for i in 0..count {
+                sines = sines.sin() + i as f32;
+                powers = powers.pow(&x);
+            }
+            self.write(&format!("chain_sin_{count}"), &sines, Math::Precise, false);
+            self.write(&format!("chain_pow_{count}"), &powers, Math::Precise, false);
+        }
+    }
+}
+
+#[test]
+fn every_op_for_other_compilers() {
+    let Some(path) = std::env::var_os("ZEROSTRIDE_DUMP") else { return };
+    std::fs::create_dir_all(&path).unwrap();
+    let mut folder = Folder { path: path.into(), seen: HashSet::new() };
+    let mut table = String::new();
+    for op in operations() {
+        let (name, arity) = (op.name, op.arity);
+        writeln!(table, "{name} {arity} {} {}", op.ulp(DType::F32), op.ulp_from()).unwrap();
+        macro_rules! on {
+            ($($t:ident)*) => {$(
+                match op.result(<$t>::DTYPE) {
+                    None => {}
+                    Some(DType::Bool) => folder.op::<$t, bool>(name, arity),
+                    Some(_) => folder.op::<$t, $t>(name, arity),
+                }
+            )*};
+        }
+        on!(f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool);
+    }
+    folder.identities();
+    folder.chains();
+    std::fs::write(folder.path.join("ops.txt"), table).unwrap();
+}
