@@ -107,7 +107,8 @@ fn shared_parts_are_linear() {
         let mut expected: Vec<i32> = (0..64).collect();
         for _ in 0..40 {
             y = y.slice(0, 1..) - y.slice(0, ..-1) + 1;
-            expected = expected.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).wrapping_add(1)).collect();
+            expected =
+                expected.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).wrapping_add(1)).collect();
             if expected.len() == 1 {
                 break;
             }

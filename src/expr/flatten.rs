@@ -44,6 +44,7 @@ struct Flatten<'a> {
 
 impl Program {
     /// Flattens `root`, broadcast to `shape`.
+    #[cfg(test)]
     pub(crate) fn new(root: &Arc<Node>, shape: &Shape) -> Result<Program> {
         Self::of(&[root], shape, &Known::new())
     }

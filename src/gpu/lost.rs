@@ -15,7 +15,7 @@ const HANGS: Duration = Duration::from_secs(120);
 /// A device of each adapter, and what loses it.
 fn each(test: impl Fn(Device, Arc<Gpu>)) {
     for found in pollster::block_on(super::find()) {
-        let gpu = pollster::block_on(Gpu::open(found, &Options::default())).unwrap();
+        let gpu = pollster::block_on(crate::gpu::open(found, &Options::default())).unwrap();
         test(Device::from_backend(gpu.clone()), gpu);
     }
 }
@@ -74,7 +74,7 @@ fn lost_with_work_recorded_and_bytes_on_their_way() {
                 format!("{} ({})", found.adapter.get_info().name, found.backend) == device.name()
             };
             let found = super::find().await.iter().find(same).unwrap();
-            Gpu::open(found, &Options::default()).await.unwrap()
+            crate::gpu::open(found, &Options::default()).await.unwrap()
         }));
         let kept = other.full([4], 7.0_f32).unwrap();
         let x = device.upload(&[1.0_f32, 2.0, 3.0, 4.0], [4]).unwrap();

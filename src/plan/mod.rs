@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Math, Program, cost, Source, Step, Storage, Value};
+use crate::expr::{Math, Program, Source, Step, Storage, Value, cost};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
