@@ -8,6 +8,7 @@ const FLOORS: &[&[&str]] = &[
     &["dtype", "error"],
     &["layout"],
     &["expr"],
+    &["schedule"],
     &["plan"],
     &["wgsl"],
     &["cpu", "gpu"],
@@ -26,7 +27,7 @@ const GPU_FLOORS: &[&[&str]] = &[
     &["recorder"],
     &["transfer"],
     &["device"],
-    &["split"],
+    &["open", "split"],
     &["evaluate"],
     &["backend"],
 ];

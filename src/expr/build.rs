@@ -13,7 +13,7 @@ use crate::layout::{Broadcast, Layout, Shape};
 ///
 /// Building one computes nothing and cannot fail. Consuming it, by [`eval`](Expr::eval),
 /// [`to_vec`](Expr::to_vec) or [`Tensor::assign`](crate::Tensor::assign), runs the whole of it as
-/// one kernel, or returns the first mistake that was made while it was built, with the source line
+/// one kernel (or a few, where no kernel holds it), or returns the first mistake that was made while it was built, with the source line
 /// of that call. Operands of different shapes are broadcast by [`Broadcast::NumPy`].
 ///
 /// A tensor that an expression names is read when the expression is consumed, so an `assign` in

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::node::Kind;
-use super::{Input, Node, Program, Source, Step, Value};
+use super::{Input, Kept, Node, Program, Source, Step, Value};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -85,6 +85,7 @@ impl Program {
             inputs: flat.inputs,
             steps,
             results: results.iter().map(value).collect(),
+            ready: Kept::default(),
         })
     }
 }

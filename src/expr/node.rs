@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Backend, DType, Op, Storage};
+use super::{Backend, DType, Kept, Op, Storage};
 use crate::error::Result;
 use crate::layout::{Layout, Shape};
 
@@ -46,6 +46,8 @@ pub(crate) struct Node {
     pub args: SmallVec<[Arc<Node>; 3]>,
     /// The devices of the leaves, each once.
     pub devices: SmallVec<[Arc<dyn Backend>; 1]>,
+    /// Its schedule, once it was evaluated.
+    pub schedule: Kept,
 }
 
 impl Node {
@@ -56,7 +58,14 @@ impl Node {
             Source::Index(Some(device)) => smallvec![device.clone()],
             _ => SmallVec::new(),
         };
-        Arc::new(Node { dtype, shape, kind: Kind::Leaf { source, layout }, args: SmallVec::new(), devices })
+        Arc::new(Node {
+            dtype,
+            shape,
+            kind: Kind::Leaf { source, layout },
+            args: SmallVec::new(),
+            devices,
+            schedule: Kept::default(),
+        })
     }
 
     pub(crate) fn op(op: Op, dtype: DType, args: &[&Arc<Node>]) -> Result<Arc<Node>> {
@@ -79,7 +88,7 @@ impl Node {
             }
         }
         let args = args.iter().map(|&arg| arg.clone()).collect();
-        Arc::new(Node { dtype, shape, kind, args, devices })
+        Arc::new(Node { dtype, shape, kind, args, devices, schedule: Kept::default() })
     }
 
     /// The same expression under a view.

@@ -11,10 +11,11 @@
 //! where that is not 1; schedules go by it. A row has a form for floats, for integers and for
 //! bool; the forms that it has are the types that it takes. A `float` form is arithmetic, which compilers
 //! of drivers rewrite as if it were algebra; one that `moves` gives an operand as it is or without its
-//! sign, and one of `bits` reads and makes floats by their bits alone (see [`Nature`]). An op that `is commutative` is the same step in both orders. In a WGSL
-//! form `{a}`, `{b}`, `{c}` are the
-//! operands, `{D}` is the element type, `{T}` the type that computes (narrow integers compute in 32
-//! bits and are cut back afterwards, f16 and bf16 in f32), and `{W}` the width of the elements in
+//! sign, and one of `bits` reads and makes floats by their bits alone (see [`Nature`]). An op that `is
+//! commutative` is the same step in both orders; of two zeros a minimum takes one by the order. In a WGSL
+//! form `{a}`, `{b}`, `{c}` are the operands, `{D}` is the element type, `{T}` the type that computes
+//! (narrow integers compute in 32 bits and are cut back afterwards, f16 and bf16 in f32), and `{W}` the
+//! width of the elements in
 //! bits. Each form works on four lanes at once. Functions that WGSL lacks, or that drivers get wrong,
 //! live in `shaders/prelude`. The CPU form is a closure over one element, as the type that computes
 //! or, of `stored` floats (whose WGSL form is one of bits), as it is; `math` is the CPU path's module of
@@ -92,21 +93,21 @@ macro_rules! for_each_op {
                 int "pow_{T}({a}, {b})" = |a, b| math::IntOps::pow(a, b);
             }
             /// The smaller. NaN wins; of two zeros either may be returned.
-            Min: min(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
+            Min: min(a, b) for Numeric -> T, [3.5_f32, 2.0 => 2.0] {
                 float "min_{T}({a}, {b})" = |a, b| math::min(a, b);
                 int "min({a}, {b})" = |a, b| a.min(b);
             }
             /// The larger. NaN wins; of two zeros either may be returned.
-            Max: max(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
+            Max: max(a, b) for Numeric -> T, [3.5_f32, 2.0 => 3.5] {
                 float "max_{T}({a}, {b})" = |a, b| math::max(a, b);
                 int "max({a}, {b})" = |a, b| a.max(b);
             }
             /// The smaller, where a number wins over NaN (IEEE 754 `minimumNumber`).
-            Fmin: fmin(a, b) is commutative for Float -> T, [f32::NAN, 2.0 => 2.0] {
+            Fmin: fmin(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
                 float "fmin_{T}({a}, {b})" = |a, b| a.min(b);
             }
             /// The larger, where a number wins over NaN (IEEE 754 `maximumNumber`).
-            Fmax: fmax(a, b) is commutative for Float -> T, [f32::NAN, 2.0 => 2.0] {
+            Fmax: fmax(a, b) for Float -> T, [f32::NAN, 2.0 => 2.0] {
                 float "fmax_{T}({a}, {b})" = |a, b| a.max(b);
             }
             /// Limited to `lo..=hi`: `min(max(x, lo), hi)`, so `hi` where `lo > hi`. NaN wins.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Input, Program, Storage, Value};
+use super::{Input, Kept, Program, Storage, Value};
 use crate::error::Result;
 use crate::layout::{Layout, Shape};
 
@@ -61,6 +61,6 @@ impl Program {
         }
         let dtype = self.dtype_of(results[0]);
         let results = results.iter().map(|value| numbers[value]).collect();
-        Ok(Program { shape, dtype, inputs, steps, results })
+        Ok(Program { shape, dtype, inputs, steps, results, ready: Kept::default() })
     }
 }

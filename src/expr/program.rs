@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::{DType, Op, Source, Storage};
+use super::{DType, Kept, Op, Source, Storage};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -38,6 +38,8 @@ pub(crate) struct Program {
     pub steps: Vec<Step>,
     /// A value for each result, all of one type.
     pub results: SmallVec<[Value; 1]>,
+    /// What a device made of it.
+    pub ready: Kept,
 }
 
 impl Program {
@@ -49,6 +51,7 @@ impl Program {
             inputs: vec![input],
             steps: Vec::new(),
             results: smallvec::smallvec![0],
+            ready: Kept::default(),
         }
     }
 

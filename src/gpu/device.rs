@@ -148,11 +148,20 @@ impl Gpu {
 
     /// Records a plan that writes to `results`.
     pub(super) fn record(&self, plan: &Plan, results: &[Storage]) -> Result<()> {
+        self.record_compiled(plan, &self.pipeline(&plan.kernel)?, results)
+    }
+
+    /// The same, where its kernel is compiled.
+    pub(super) fn record_compiled(
+        &self,
+        plan: &Plan,
+        compiled: &Arc<Compiled>,
+        results: &[Storage],
+    ) -> Result<()> {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
-        let compiled = self.pipeline(&plan.kernel)?;
         let storages = results.iter().chain(&plan.storages);
         let windows: SmallVec<[Window; 8]> = storages.map(window).collect::<Result<_>>()?;
-        recorder.record(connection, pool, plan, &compiled, &windows)
+        recorder.record(connection, pool, plan, compiled, &windows)
     }
 
     /// Waits until everything that was recorded has run.

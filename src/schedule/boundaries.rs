@@ -10,9 +10,13 @@ use crate::error::Result;
 use crate::expr::{Kind, Node, Source, cost};
 use crate::layout::Layout;
 
-/// The most that one element of a stage may cost, in additions. Compilers of drivers take long for long
-/// texts: FXC 3.5 s for eight powers, 14 s for sixteen.
-const MOST: usize = 500;
+/// The most steps of a stage, and the most that its costly ones may take together, in additions: compilers
+/// of drivers take long for long texts (FXC 3.5 s for eight powers, 14 s for sixteen).
+const MOST_STEPS: usize = 512;
+const MOST_COST: usize = 500;
+
+/// What an op costs that makes it a costly one.
+const COSTLY: usize = 8;
 
 /// Steps that are computed again, through another view of them, at most: each time they are more text.
 const MOST_AGAIN: usize = 32;
@@ -109,7 +113,7 @@ impl<'a> Graph<'a> {
         self.nodes.len() <= 64
             && self.nodes.iter().all(|node| !matches!(node.kind, Kind::View(_) | Kind::Shared))
             && self.nodes.iter().filter(is_leaf).count() <= bounds.operands
-            && self.nodes.iter().map(|node| own_cost(node)).sum::<usize>() <= MOST
+            && self.nodes.iter().map(|node| own_cost(node)).sum::<usize>() <= MOST_COST
             && (0..self.nodes.len())
                 .all(|i| self.elements[i] <= self.count(i) || own_cost(self.nodes[i]) == 0)
     }
@@ -138,9 +142,19 @@ struct Search<'a> {
 }
 
 /// What a kernel of some parts would take.
+#[derive(Default)]
 struct Size {
+    steps: usize,
+    /// In all, and of the costly ones.
     cost: usize,
+    costly: usize,
     operands: usize,
+}
+
+impl Size {
+    fn fits(&self, bounds: Bounds) -> bool {
+        self.steps <= MOST_STEPS && self.costly <= MOST_COST && self.operands <= bounds.operands
+    }
 }
 
 impl<'a> Search<'a> {
@@ -197,8 +211,7 @@ impl<'a> Search<'a> {
                 all = union(all, parts);
             }
             all.push((i as u32, 0));
-            let size = self.size(&all);
-            if size.cost <= MOST && size.operands <= self.bounds.operands {
+            if self.size(&all).fits(self.bounds) {
                 return all;
             }
             // The operand of the most parts that is no leaf and not stored yet.
@@ -235,7 +248,7 @@ impl<'a> Search<'a> {
     }
 
     fn size(&self, parts: &[Place]) -> Size {
-        let mut cost = 0;
+        let mut size = Size::default();
         // Storages, and how often each is read in another way.
         let mut storages: Vec<(usize, usize)> = Vec::new();
         for &(i, _) in parts {
@@ -243,10 +256,14 @@ impl<'a> Search<'a> {
             let storage = match &node.kind {
                 _ if self.stored[i as usize] => Arc::as_ptr(node) as usize,
                 Kind::Leaf { source: Source::Tensor(storage), .. } => storage.address(),
-                _ => {
-                    cost += own_cost(node);
+                Kind::Op(_) => {
+                    let cost = own_cost(node);
+                    size.steps += 1;
+                    size.cost += cost;
+                    size.costly += if cost >= COSTLY { cost } else { 0 };
                     continue;
                 }
+                _ => continue,
             };
             if self.bounds.operands == usize::MAX {
                 continue;
@@ -256,7 +273,8 @@ impl<'a> Search<'a> {
                 None => storages.push((storage, 1)),
             }
         }
-        Size { cost, operands: storages.iter().map(|(_, arrays)| arrays).sum() }
+        size.operands = storages.iter().map(|(_, arrays)| arrays).sum();
+        size
     }
 
     /// Whether more elements of a node are read than it has, and computing them again costs more than
@@ -311,7 +329,7 @@ impl<'a> Search<'a> {
             self.graph.nodes.iter().enumerate().map(|(i, node)| (Arc::as_ptr(node), i)).collect();
         let roots: Vec<usize> = roots.iter().map(|root| numbers[&Arc::as_ptr(root)]).collect();
         let all = roots.iter().fold(Vec::new(), |all, &root| union(all, self.parts[root].clone()));
-        if self.size(&all).cost > MOST {
+        if !self.size(&all).fits(Bounds { operands: usize::MAX }) {
             roots.iter().for_each(|&root| self.store(root));
         }
     }

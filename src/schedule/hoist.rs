@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{LEAST_SPARED, result_layout};
+use super::{Bounds, LEAST_SPARED, result_layout};
 use crate::error::Result;
 use crate::expr::{Input, Program, Source, Step, Value, cost};
 use crate::layout::{Layout, Shape};
@@ -15,21 +15,26 @@ const LEAST_RATIO: usize = 16;
 const EXPENSIVE: usize = 8;
 
 /// Adds the stages of a program, itself last.
-pub(super) fn without_parts(program: Program, stages: &mut Vec<Program>) -> Result<()> {
+pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<Program>) -> Result<()> {
     let parts = parts(&program)?;
-    let mut known = BTreeMap::new();
-    for (value, part) in parts {
-        let layout = result_layout(&part)?.broadcast_to(&program.shape)?;
-        known.insert(value, Input { dtype: part.dtype, source: Source::Stage(stages.len()), layout });
-        stages.push(part);
+    if parts.is_empty() {
+        stages.push(program);
+        return Ok(());
     }
-    stages.push(match known.is_empty() {
-        true => program,
-        false => {
-            let same = |layout: &Layout| Ok(layout.clone());
-            program.extract(&program.results, program.shape.clone(), &known, same)?
-        }
-    });
+    let mut known = BTreeMap::new();
+    for (stage, (value, part)) in (stages.len()..).zip(&parts) {
+        let layout = result_layout(part)?.broadcast_to(&program.shape)?;
+        known.insert(*value, Input { dtype: part.dtype, source: Source::Stage(stage), layout });
+    }
+    let same = |layout: &Layout| Ok(layout.clone());
+    let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
+    // A part of coordinates alone is one tensor more.
+    if rest.tensors().count() + rest.stages().count() > bounds.operands {
+        stages.push(program);
+    } else {
+        stages.extend(parts.into_iter().map(|(_, part)| part));
+        stages.push(rest);
+    }
     Ok(())
 }
 

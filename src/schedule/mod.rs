@@ -38,17 +38,33 @@ pub(crate) struct Schedule {
     finished: Vec<Vec<usize>>,
 }
 
+/// A schedule that is kept with its root.
+struct OfRoot {
+    bounds: Bounds,
+    schedule: Arc<Schedule>,
+}
+
 impl Schedule {
+    /// The schedule of an expression, made once.
+    pub(crate) fn of(root: &Arc<Node>, bounds: Bounds) -> Result<Arc<Schedule>> {
+        if let Some(known) = root.schedule.get::<OfRoot>().filter(|known| known.bounds == bounds) {
+            return Ok(known.schedule.clone());
+        }
+        let schedule = Arc::new(Schedule::new(&[root], &root.shape, bounds)?);
+        root.schedule.put(OfRoot { bounds, schedule: schedule.clone() });
+        Ok(schedule)
+    }
+
     /// Schedules expressions of one type, broadcast to one shape.
     pub(crate) fn new(roots: &[&Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Schedule> {
         let mut stages = Vec::new();
         let mut known = Known::new();
         for node in boundaries::find(roots, bounds)? {
             let program = Program::of(&[node], &node.shape, &known)?;
-            hoist::without_parts(program, &mut stages)?;
+            hoist::without_parts(program, bounds, &mut stages)?;
             known.insert(Arc::as_ptr(node), stages.len() - 1);
         }
-        hoist::without_parts(Program::of(roots, shape, &known)?, &mut stages)?;
+        hoist::without_parts(Program::of(roots, shape, &known)?, bounds, &mut stages)?;
         let Some(last) = stages.pop() else {
             return Err(Error::new(ErrorKind::Kernel, "a schedule without stages"));
         };

@@ -104,7 +104,7 @@ impl<T: Element> Expr<T> {
     /// Runs the expression on the device of its tensors.
     fn run(&self, device: &Device) -> Result<Tensor<T>> {
         let node = self.node()?;
-        let schedule = Schedule::new(&[node], &node.shape, device.bounds())?;
+        let schedule = Schedule::of(node, device.bounds())?;
         let layout = Layout::contiguous(&node.shape)?;
         let last = device.stages(&schedule)?;
         let storage = device.backend().eval(&last)?;
@@ -157,7 +157,7 @@ impl<T: Element> Expr<T> {
     pub fn warm_up(&self, device: &Device) -> Result<()> {
         device.agrees(self).map_err(|e| e.at(Location::caller()))?;
         let node = self.node()?;
-        let schedule = Schedule::new(&[node], &node.shape, device.bounds())?;
+        let schedule = Schedule::of(node, device.bounds())?;
         let last = schedule.run(|stage| {
             device.backend().prepare(stage)?;
             device.backend().reserve(stage)
@@ -186,7 +186,7 @@ impl<T: Element> Expr<T> {
     pub fn explain(&self, device: &Device) -> Result<Explain> {
         device.agrees(self).map_err(|e| e.at(Location::caller()))?;
         let node = self.node()?;
-        let schedule = Schedule::new(&[node], &node.shape, device.bounds())?;
+        let schedule = Schedule::of(node, device.bounds())?;
         let mut text = String::new();
         let last = schedule.run(|stage| {
             let (plan, _) = device.backend().explain(stage)?;

@@ -9,6 +9,7 @@ use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
 use std::panic::Location;
+use std::sync::Arc;
 
 use crate::device::Device;
 use crate::dtype::{Element, bf16, f16};
@@ -141,7 +142,11 @@ impl<T: Element> Tensor<T> {
             return Err(error.at(at));
         }
         self.device.agrees(&value).map_err(|e| e.at(at))?;
-        let schedule = Schedule::new(&[node], self.shape(), self.device.bounds())?;
+        let bounds = self.device.bounds();
+        let schedule = match node.shape == *self.shape() {
+            true => Schedule::of(node, bounds)?,
+            false => Arc::new(Schedule::new(&[node], self.shape(), bounds)?),
+        };
         let program = self.device.stages(&schedule)?.into_owned();
         self.device.backend().assign(program, &self.storage, &self.layout)
     }

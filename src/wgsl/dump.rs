@@ -1,11 +1,13 @@
 //! Kernels for other compilers (see portable.rs): one of every op and type in a few layouts, chains,
 //! identities that compilers like to fold, and what the table says of the ops.
 
+#![allow(clippy::eq_op)] // identities that are folded have them
+
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use super::super::emit;
+use super::emit;
 use crate::dtype::{DType, Element};
 use crate::expr::{Math, Program};
 use crate::plan::{Adapter, Destination, Faults, Plan, WORKGROUP};

@@ -65,12 +65,10 @@ impl Fences {
                 neighbours[arg as usize].extend(fenced().filter(|&other| other < arg));
             }
         }
-        for value in 0..self.made.len() {
+        for (value, neighbours) in neighbours.iter().enumerate() {
             if self.made[value].is_some() {
-                let taken = |&number: &u32| {
-                    let same = |&other: &Value| self.made[other as usize] == Some(number);
-                    neighbours[value].iter().any(same)
-                };
+                let taken =
+                    |&number: &u32| neighbours.iter().any(|&other| self.made[other as usize] == Some(number));
                 self.made[value] = Some((0..MOST).find(|number| !taken(number)).unwrap_or(0));
             }
         }

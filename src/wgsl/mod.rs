@@ -1,6 +1,8 @@
 //! From a kernel to WGSL text, and that text through naga.
 
 mod coordinates;
+#[cfg(test)]
+mod dump;
 mod emit;
 mod fences;
 #[cfg(test)]

@@ -14,9 +14,6 @@ use crate::{Device, Expr, bf16, f16, operations};
 #[path = "../../tests/common/portable.rs"]
 mod all_languages;
 
-#[path = "dump.rs"]
-mod dump;
-
 /// Plans an op over operands of several layouts and writes each kernel in all languages.
 fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) {
     let device = Device::cpu();

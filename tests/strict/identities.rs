@@ -1,6 +1,8 @@
 //! Expressions that optimizers like: from the rules of NIR (`nir_opt_algebraic.py`), of LLVM's
 //! InstCombine, InstSimplify and Reassociate under fast-math flags, and of DXC, which inherits these.
 
+#![allow(clippy::eq_op)] // which is what they are about
+
 use super::tree::Tree;
 
 pub(crate) fn identities() -> Vec<Tree> {
