@@ -14,7 +14,7 @@ fn check<T: Strict>(spread: i32, reference: impl Fn(T, T, T) -> T) {
     let mut random = Random(5);
     let edges = [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 3.0, -0.5, 65504.0];
     let mut draw = |i: usize| {
-        if i % 5 == 0 {
+        if i.is_multiple_of(5) {
             return T::of(edges[random.below(edges.len())]);
         }
         let fraction = 1.0 + (random.next() >> 12) as f64 / 2_f64.powi(52);

@@ -1,8 +1,8 @@
 //! From the graph to a flat program: values in order, equal ones once, views pushed down to the leaves.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::node::Kind;
@@ -11,7 +11,7 @@ use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
 /// Nodes that a program reads and does not compute: each the result of a stage, by its number.
-pub(crate) type Known = HashMap<*const Node, usize>;
+pub(crate) type Known = FxHashMap<*const Node, usize>;
 
 /// An input, or a step: inputs are numbered first, when all of them are found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,20 +33,20 @@ struct Frame<'a> {
 struct Flatten<'a> {
     known: &'a Known,
     views: Vec<Layout>,
-    view_numbers: HashMap<Layout, u32>,
+    view_numbers: FxHashMap<Layout, u32>,
     inputs: Vec<Input>,
     steps: Vec<Step>,
     /// The operands of each step.
     args: Vec<SmallVec<[Found; 3]>>,
-    step_numbers: HashMap<(Step, SmallVec<[Found; 3]>), u32>,
-    done: HashMap<Place, Found>,
+    step_numbers: FxHashMap<(Step, SmallVec<[Found; 3]>), u32>,
+    done: FxHashMap<Place, Found>,
 }
 
 impl Program {
     /// Flattens `root`, broadcast to `shape`.
     #[cfg(test)]
     pub(crate) fn new(root: &Arc<Node>, shape: &Shape) -> Result<Program> {
-        Self::of(&[root], shape, &Known::new())
+        Self::of(&[root], shape, &Known::default())
     }
 
     /// The same for several results of one type, where some nodes are known. A root is computed
@@ -55,12 +55,12 @@ impl Program {
         let mut flat = Flatten {
             known,
             views: Vec::new(),
-            view_numbers: HashMap::new(),
+            view_numbers: FxHashMap::default(),
             inputs: Vec::new(),
             steps: Vec::new(),
             args: Vec::new(),
-            step_numbers: HashMap::new(),
-            done: HashMap::new(),
+            step_numbers: FxHashMap::default(),
+            done: FxHashMap::default(),
         };
         let mut results: SmallVec<[Found; 1]> = SmallVec::new();
         for root in roots {

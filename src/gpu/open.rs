@@ -73,7 +73,7 @@ fn faults_of<T: Float + bytemuck::Pod>(
     let (x, y) = (leaf(&first)?, leaf(&second)?);
     let product = Node::op(Op::Mul, T::DTYPE, &[&x, &y])?;
     let nodes = [&product, &Node::op(Op::Div, T::DTYPE, &[&x, &y])?, &Node::op(Op::Sqrt, T::DTYPE, &[&x])?];
-    let program = Program::of(&nodes, &product.shape, &Known::new())?;
+    let program = Program::of(&nodes, &product.shape, &Known::default())?;
     let results = [gpu.result(&program)?, gpu.result(&program)?, gpu.result(&program)?];
     gpu.record(&Plan::new(&program, Destination::Fresh, gpu.adapter)?, &results)?;
     let read = |storage: &Storage| -> Result<Vec<T>> {

@@ -2,8 +2,10 @@
 //! bind too many tensors, where it is asked for, and where a part is read through several views, or
 //! stretched, and computing it again costs more than storing it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::{Bounds, LEAST_SPARED};
 use crate::error::Result;
@@ -32,17 +34,17 @@ type Place = (u32, u32);
 
 /// The nodes to be computed on their own, those that others need first.
 pub(super) fn find<'a>(roots: &[&'a Arc<Node>], bounds: Bounds) -> Result<Vec<&'a Arc<Node>>> {
-    let graph = Graph::new(roots);
-    if graph.is_small(bounds) {
+    if is_small(roots, bounds) {
         return Ok(Vec::new());
     }
+    let graph = Graph::new(roots);
     let is_root = |node: &&Arc<Node>| roots.iter().any(|root| Arc::ptr_eq(root, node));
     let mut search = Search {
         is_root: graph.nodes.iter().map(is_root).collect(),
         open: graph.reads.clone(),
         stored: vec![false; graph.nodes.len()],
         parts: vec![Vec::new(); graph.nodes.len()],
-        views: HashMap::new(),
+        views: FxHashMap::default(),
         next_view: 1,
         bounds,
         graph,
@@ -66,7 +68,7 @@ struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     fn new(roots: &[&'a Arc<Node>]) -> Self {
-        let mut numbers: HashMap<*const Node, u32> = HashMap::new();
+        let mut numbers: FxHashMap<*const Node, u32> = FxHashMap::default();
         let mut graph =
             Graph { nodes: Vec::new(), args: Vec::new(), reads: Vec::new(), elements: Vec::new() };
         let mut stack: Vec<(&'a Arc<Node>, usize)> = roots.iter().rev().map(|&root| (root, 0)).collect();
@@ -106,17 +108,30 @@ impl<'a> Graph<'a> {
     fn count(&self, i: usize) -> usize {
         self.nodes[i].shape.iter().product()
     }
+}
 
-    /// Whether one kernel surely does, as of most expressions.
-    fn is_small(&self, bounds: Bounds) -> bool {
-        let is_leaf = |node: &&&Arc<Node>| matches!(node.kind, Kind::Leaf { .. });
-        self.nodes.len() <= 64
-            && self.nodes.iter().all(|node| !matches!(node.kind, Kind::View(_) | Kind::Shared))
-            && self.nodes.iter().filter(is_leaf).count() <= bounds.operands
-            && self.nodes.iter().map(|node| own_cost(node)).sum::<usize>() <= MOST_COST
-            && (0..self.nodes.len())
-                .all(|i| self.elements[i] <= self.count(i) || own_cost(self.nodes[i]) == 0)
+/// Nodes, each counted as often as it is read, up to which an expression is looked at without a graph.
+const FEW: usize = 64;
+
+/// Whether one kernel surely holds what some roots are made of, as most expressions: few operations on
+/// operands of one shape, or on such as are stretched where they are loaded.
+fn is_small(roots: &[&Arc<Node>], bounds: Bounds) -> bool {
+    let mut open: SmallVec<[&Arc<Node>; 16]> = roots.iter().copied().collect();
+    let (mut nodes, mut leaves, mut cost) = (0, 0, 0);
+    while let Some(node) = open.pop() {
+        nodes += 1;
+        match node.kind {
+            Kind::Leaf { .. } => leaves += 1,
+            Kind::Op(_) => cost += own_cost(node),
+            _ => return false,
+        }
+        let stretches = |arg: &Arc<Node>| arg.shape != node.shape && !arg.args.is_empty();
+        if nodes > FEW || node.args.iter().any(stretches) {
+            return false;
+        }
+        open.extend(&node.args);
     }
+    leaves <= bounds.operands && cost <= MOST_COST
 }
 
 fn own_cost(node: &Node) -> usize {
@@ -136,7 +151,7 @@ struct Search<'a> {
     /// What each node is made of in one kernel, in order: steps, and what is loaded.
     parts: Vec<Vec<Place>>,
     /// Numbers of views: of a node's own view, or stretch, under another.
-    views: HashMap<Place, u32>,
+    views: FxHashMap<Place, u32>,
     next_view: u32,
     bounds: Bounds,
 }
@@ -325,7 +340,7 @@ impl<'a> Search<'a> {
         if roots.len() < 2 {
             return;
         }
-        let numbers: HashMap<*const Node, usize> =
+        let numbers: FxHashMap<*const Node, usize> =
             self.graph.nodes.iter().enumerate().map(|(i, node)| (Arc::as_ptr(node), i)).collect();
         let roots: Vec<usize> = roots.iter().map(|root| numbers[&Arc::as_ptr(root)]).collect();
         let all = roots.iter().fold(Vec::new(), |all, &root| union(all, self.parts[root].clone()));

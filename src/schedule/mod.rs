@@ -58,7 +58,7 @@ impl Schedule {
     /// Schedules expressions of one type, broadcast to one shape.
     pub(crate) fn new(roots: &[&Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Schedule> {
         let mut stages = Vec::new();
-        let mut known = Known::new();
+        let mut known = Known::default();
         for node in boundaries::find(roots, bounds)? {
             let program = Program::of(&[node], &node.shape, &known)?;
             hoist::without_parts(program, bounds, &mut stages)?;

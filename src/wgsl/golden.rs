@@ -35,7 +35,7 @@ fn kernel_on<T: Element>(adapter: Adapter, expr: &Expr<T>) -> String {
 
 fn two_results<T: Element>(first: &Expr<T>, second: &Expr<T>) -> String {
     let (first, second) = (first.node().unwrap(), second.node().unwrap());
-    let program = Program::of(&[first, second], &first.shape, &Known::new()).unwrap();
+    let program = Program::of(&[first, second], &first.shape, &Known::default()).unwrap();
     emit(&Plan::new(&program, Destination::Fresh, ADAPTER).unwrap().kernel)
 }
 
