@@ -119,6 +119,7 @@ impl Question {
         }
         let positive: Shape = self.target.iter().map(|&n| n as usize).collect();
         let expr: Expr<i32> = match self.mode.as_str() {
+            _ if self.select => self.selected(&operands)?,
             "numpy" => &operands[0] + &operands[1],
             "none" => self.aligned(Broadcast::None, &operands)?,
             "pdpd" => self.aligned(Broadcast::Pdpd { axis: self.axis }, &operands)?,
@@ -126,7 +127,6 @@ impl Question {
             "bidirectional" => operands[0].broadcast(Broadcast::Bidirectional, positive),
             "explicit" => operands[0].broadcast(Broadcast::Explicit { axes: self.axes.clone() }, positive),
             "expand" => operands[0].expand(&self.target)?.expr(),
-            _ if self.select => (operands[0].rem(2).eq(1)).select(&operands[1], &operands[2]),
             _ => {
                 let shapes: Vec<Shape> = self.shapes.iter().map(Shape::from).collect();
                 Broadcast::NumPy.shape_of(&shapes)?;
@@ -137,6 +137,18 @@ impl Question {
         let shape = result.shape().to_vec();
         let wrong = self.compare(&shape, &values, &result.to_vec()?);
         Ok(Answer { shape, wrong })
+    }
+
+    /// The second operand where the first is odd, else the third, after the rule between all three.
+    fn selected(&self, operands: &[Tensor<i32>]) -> Result<Expr<i32>> {
+        let [condition, a, b] = operands else {
+            return Ok(Expr::call::<i32>("select", &[])); // which is an error
+        };
+        if self.mode == "none" {
+            Broadcast::None.align(condition, a)?;
+            Broadcast::None.align(condition, b)?;
+        }
+        Ok(condition.rem(2).eq(1).select(a, b))
     }
 
     fn aligned(&self, rule: Broadcast, operands: &[Tensor<i32>]) -> Result<Expr<i32>> {
