@@ -36,11 +36,7 @@ struct Params {
 // A fence. Compilers of drivers rewrite arithmetic of floats as if it were algebra, `(a + b) - a` to `b`
 // for one; what passes an exclusive or with a number that they do not know is a new value to them.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
-}
-
-fn bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x);
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
 @compute @workgroup_size(64, 4)

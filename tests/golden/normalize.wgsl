@@ -23,11 +23,7 @@ fn unpack_u8(word: u32) -> vec4<u32> {
 // reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
 // `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
-}
-
-fn bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x);
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
 @compute @workgroup_size(256, 1)

@@ -24,11 +24,7 @@ const INFINITE_f32: u32 = 0x7f800000u;
 // reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
 // `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
-}
-
-fn bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x);
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {

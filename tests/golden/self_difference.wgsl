@@ -10,11 +10,7 @@ struct Params {
 
 // The same with another 0 for each n, so that two of a value are not the same to a compiler.
 fn apart_f32(x: vec4<f32>, n: u32) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero << n));
-}
-
-fn bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x);
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero << n));
 }
 
 @compute @workgroup_size(256, 1)

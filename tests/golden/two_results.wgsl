@@ -21,7 +21,7 @@ const INFINITE_f32: u32 = 0x7f800000u;
 // reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
 // `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
 // x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range; their
@@ -55,10 +55,6 @@ fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
 
 fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
     return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
-}
-
-fn bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x);
 }
 
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {

@@ -34,12 +34,12 @@ fn cut_f32(x: vec4<f32>) -> vec4<f32> {
 // reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
 // `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
 fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero));
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
 // The same with another 0 for each n, so that two of a value are not the same to a compiler.
 fn apart_f32(x: vec4<f32>, n: u32) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bits_f32(x) ^ vec4<u32>(p.zero << n));
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero << n));
 }
 
 // x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range; their
