@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::node::Kind;
-use super::{Input, Kept, Node, Program, Source, Step, Value};
+use super::small_map::SmallMap;
+use super::{DType, Input, Kept, Node, Op, Program, Source, Step, Value};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -32,14 +33,13 @@ struct Frame<'a> {
 
 struct Flatten<'a> {
     known: &'a Known,
-    views: Vec<Layout>,
-    view_numbers: FxHashMap<Layout, u32>,
+    views: SmallVec<[Layout; 4]>,
     inputs: Vec<Input>,
     steps: Vec<Step>,
     /// The operands of each step.
     args: Vec<SmallVec<[Found; 3]>>,
-    step_numbers: FxHashMap<(Step, SmallVec<[Found; 3]>), u32>,
-    done: FxHashMap<Place, Found>,
+    step_numbers: SmallMap<(Op, DType, DType, SmallVec<[Found; 3]>), u32>,
+    done: SmallMap<Place, Found>,
 }
 
 impl Program {
@@ -54,13 +54,12 @@ impl Program {
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         let mut flat = Flatten {
             known,
-            views: Vec::new(),
-            view_numbers: FxHashMap::default(),
+            views: SmallVec::new(),
             inputs: Vec::new(),
             steps: Vec::new(),
             args: Vec::new(),
-            step_numbers: FxHashMap::default(),
-            done: FxHashMap::default(),
+            step_numbers: SmallMap::new(),
+            done: SmallMap::new(),
         };
         let mut results: SmallVec<[Found; 1]> = SmallVec::new();
         for root in roots {
@@ -91,17 +90,13 @@ impl Program {
 }
 
 impl<'a> Flatten<'a> {
-    /// The number of a view.
+    /// The number of a view. There are few, and the last ones are asked for most.
     fn number(&mut self, view: Layout) -> u32 {
-        let next = self.views.len() as u32;
-        match self.view_numbers.get(&view) {
-            Some(&known) => known,
-            None => {
-                self.views.push(view.clone());
-                self.view_numbers.insert(view, next);
-                next
-            }
-        }
+        let known = self.views.iter().rposition(|known| *known == view);
+        known.unwrap_or_else(|| {
+            self.views.push(view);
+            self.views.len() - 1
+        }) as u32
     }
 
     /// A view of what a view shows.
@@ -142,7 +137,7 @@ impl<'a> Flatten<'a> {
         let (mut node, mut view, mut computes) = (node, view, computes);
         loop {
             let place = (Arc::as_ptr(node), view);
-            if let Some(&found) = self.done.get(&place) {
+            if let Some(found) = self.done.get(&place) {
                 return Ok(Ok(found));
             }
             let source = match self.known.get(&Arc::as_ptr(node)) {
@@ -218,13 +213,15 @@ impl<'a> Flatten<'a> {
             });
         }
         let dtype = node.args.last().map_or(node.dtype, |last| last.dtype);
-        let step = Step { op, dtype, result: node.dtype, args: SmallVec::new() };
-        let next = self.steps.len() as u32;
-        let number = *self.step_numbers.entry((step.clone(), args.clone())).or_insert(next);
-        if number == next {
-            self.steps.push(step);
-            self.args.push(args);
-        }
+        let key = (op, dtype, node.dtype, args);
+        let number = self.step_numbers.get(&key).unwrap_or_else(|| {
+            let (_, _, _, args) = &key;
+            self.steps.push(Step { op, dtype, result: node.dtype, args: SmallVec::new() });
+            self.args.push(args.clone());
+            let next = self.steps.len() as u32 - 1;
+            self.step_numbers.insert(key.clone(), next);
+            next
+        });
         Ok(Found::Step(number))
     }
 }

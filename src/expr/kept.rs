@@ -3,21 +3,31 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A place for one thing that floors above make of a node or a program, so that making it again is
-/// spared. A clone is another value, and begins empty.
+/// spared. It is kept from the second time on: most expressions are evaluated once. A clone is another
+/// value, and begins empty.
 #[derive(Default)]
-pub(crate) struct Kept(OnceLock<Box<dyn Any + Send + Sync>>);
+pub(crate) struct Kept {
+    seen: AtomicBool,
+    thing: OnceLock<Box<dyn Any + Send + Sync>>,
+}
 
 impl Kept {
     /// What is kept, if it is of that type.
     pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
-        self.0.get()?.downcast_ref()
+        self.thing.get()?.downcast_ref()
+    }
+
+    /// Whether this was asked before: then what is made is worth keeping.
+    pub(crate) fn again(&self) -> bool {
+        self.seen.swap(true, Ordering::Relaxed)
     }
 
     /// Keeps a thing, unless there is one.
     pub(crate) fn put(&self, thing: impl Any + Send + Sync) {
-        let _ = self.0.set(Box::new(thing));
+        let _ = self.thing.set(Box::new(thing));
     }
 }
 
@@ -29,6 +39,6 @@ impl Clone for Kept {
 
 impl fmt::Debug for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.get().is_some() { "kept" } else { "none" })
+        f.write_str(if self.thing.get().is_some() { "kept" } else { "none" })
     }
 }

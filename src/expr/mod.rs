@@ -11,6 +11,7 @@ mod operators;
 mod ops;
 mod parts;
 mod program;
+mod small_map;
 mod storage;
 mod views;
 

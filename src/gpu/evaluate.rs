@@ -41,13 +41,10 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
         let plan = Plan::new(program, Destination::Fresh, gpu.adapter)?;
         let compiled = gpu.pipeline(&plan.kernel)?;
         gpu.record_compiled(&plan, &compiled, std::slice::from_ref(&result))?;
-        let compiled = Arc::downgrade(&compiled);
-        program.ready.put(Ready {
-            parts: Arc::downgrade(&gpu.parts),
-            math: gpu.adapter.math,
-            plan,
-            compiled,
-        });
+        if program.ready.again() {
+            let (parts, compiled) = (Arc::downgrade(&gpu.parts), Arc::downgrade(&compiled));
+            program.ready.put(Ready { parts, math: gpu.adapter.math, plan, compiled });
+        }
     } else if !Plan::is_empty(&program.shape) {
         split::run(gpu, program, &result, &Layout::contiguous(&program.shape)?, true)?;
     }

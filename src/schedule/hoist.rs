@@ -14,12 +14,11 @@ const LEAST_RATIO: usize = 16;
 /// What an op costs that makes such a part worth a kernel: less is less than a load.
 const EXPENSIVE: usize = 8;
 
-/// Adds the stages of a program, itself last.
-pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<Program>) -> Result<()> {
+/// The program that is left of one where such parts are added to the stages.
+pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<Program>) -> Result<Program> {
     let parts = parts(&program)?;
     if parts.is_empty() {
-        stages.push(program);
-        return Ok(());
+        return Ok(program);
     }
     let mut known = BTreeMap::new();
     for (stage, (value, part)) in (stages.len()..).zip(&parts) {
@@ -30,12 +29,10 @@ pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<P
     let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
     // A part of coordinates alone is one tensor more.
     if rest.tensors().count() + rest.stages().count() > bounds.operands {
-        stages.push(program);
-    } else {
-        stages.extend(parts.into_iter().map(|(_, part)| part));
-        stages.push(rest);
+        return Ok(program);
     }
-    Ok(())
+    stages.extend(parts.into_iter().map(|(_, part)| part));
+    Ok(rest)
 }
 
 /// The largest parts of a program that are worth a stage of their own, by their value.

@@ -45,13 +45,15 @@ struct OfRoot {
 }
 
 impl Schedule {
-    /// The schedule of an expression, made once.
+    /// The schedule of an expression, kept with it.
     pub(crate) fn of(root: &Arc<Node>, bounds: Bounds) -> Result<Arc<Schedule>> {
         if let Some(known) = root.schedule.get::<OfRoot>().filter(|known| known.bounds == bounds) {
             return Ok(known.schedule.clone());
         }
         let schedule = Arc::new(Schedule::new(&[root], &root.shape, bounds)?);
-        root.schedule.put(OfRoot { bounds, schedule: schedule.clone() });
+        if root.schedule.again() {
+            root.schedule.put(OfRoot { bounds, schedule: schedule.clone() });
+        }
         Ok(schedule)
     }
 
@@ -61,17 +63,15 @@ impl Schedule {
         let mut known = Known::default();
         for node in boundaries::find(roots, bounds)? {
             let program = Program::of(&[node], &node.shape, &known)?;
-            hoist::without_parts(program, bounds, &mut stages)?;
+            let program = hoist::without_parts(program, bounds, &mut stages)?;
+            stages.push(program);
             known.insert(Arc::as_ptr(node), stages.len() - 1);
         }
-        hoist::without_parts(Program::of(roots, shape, &known)?, bounds, &mut stages)?;
-        let Some(last) = stages.pop() else {
-            return Err(Error::new(ErrorKind::Kernel, "a schedule without stages"));
-        };
-        let mut finished = vec![Vec::new(); stages.len() + 1];
+        let last = hoist::without_parts(Program::of(roots, shape, &known)?, bounds, &mut stages)?;
+        let mut finished = vec![Vec::new(); stages.len()];
         let mut seen = vec![false; stages.len()];
-        for i in (0..=stages.len()).rev() {
-            let program = stages.get(i).unwrap_or(&last);
+        last.stages().for_each(|stage| seen[stage] = true);
+        for (i, program) in stages.iter().enumerate().rev() {
             for stage in program.stages() {
                 if !std::mem::replace(&mut seen[stage], true) {
                     finished[i].push(stage);
