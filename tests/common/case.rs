@@ -133,7 +133,11 @@ impl Case {
             Ok(Ok(read)) => read,
             Ok(Err(error)) if error.message().contains("needs the feature") => return None,
             Ok(Err(error)) => return Some(format!("{}: {error}", device.name())),
-            Err(_) => return Some(format!("{}: a panic", device.name())),
+            Err(payload) => {
+                let text = payload.downcast_ref::<String>().map(String::as_str);
+                let text = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or_default();
+                return Some(format!("{}: a panic, {text}", device.name()));
+            }
         };
         read.iter().zip(expected).find_map(|(got, expected)| {
             let (what, count) = (&expected.what, expected.elements.len());
@@ -143,6 +147,15 @@ impl Case {
             let i = (0..count).find(|&i| !agrees(got[i], expected.elements[i], expected.bound))?;
             let value = expected.elements[i].value;
             Some(format!("{}: {what}, element {i} is {:?} and not {value:?}", device.name(), got[i]))
+        })
+    }
+
+    /// Whether a step reads or writes a storage.
+    fn uses(&self, i: usize) -> bool {
+        let is_it = |node: &Recipe| matches!(node.kind, Kind::Leaf(leaf) if leaf == i);
+        self.steps.iter().any(|step| match step {
+            Step::Eval(roots) => roots.iter().any(|root| root.nodes().iter().any(is_it)),
+            Step::Assign(to, _, value) => *to == i || value.nodes().iter().any(is_it),
         })
     }
 
@@ -191,7 +204,8 @@ fn agrees(got: Value, expected: Naive, bound: Option<(Operation, DType)>) -> boo
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, Storage { dtype, shape, values }) in self.storages.iter().enumerate() {
+        let used = self.storages.iter().enumerate().filter(|(i, _)| self.uses(*i));
+        for (i, Storage { dtype, shape, values }) in used {
             let more = if values.len() > 64 { ".." } else { "" };
             writeln!(f, "storage {i}: {dtype} {shape:?} of {:?}{more}", &values[..values.len().min(64)])?;
         }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use zerostride::DType;
 
 use super::case::{Case, Step};
-use super::recipe::{Kind, Node, Recipe, View};
+use super::recipe::{Node, Recipe, View};
 use super::value::{Value, is_float};
 
 /// Takes smaller cases as long as they fail, which `fails` says, trying so many at most.
@@ -23,7 +23,7 @@ pub fn shrink(mut case: Case, tries: usize, fails: impl Fn(&Case) -> bool) -> Ca
                 continue 'smaller;
             }
         }
-        return without_unused(case);
+        return case;
     }
 }
 
@@ -110,23 +110,4 @@ fn replaced(recipe: &Recipe, from: &Recipe, to: &Recipe, known: &mut HashMap<*co
     };
     known.insert(recipe.id(), new.clone());
     new
-}
-
-/// Storages that nothing reads or writes have no values that are worth printing.
-fn without_unused(mut case: Case) -> Case {
-    let used = |i: usize| {
-        let reads = |recipe: &Recipe| {
-            recipe.nodes().iter().any(|node| matches!(node.kind, Kind::Leaf(leaf) if leaf == i))
-        };
-        case.steps.iter().any(|step| match step {
-            Step::Eval(roots) => roots.iter().any(reads),
-            Step::Assign(to, _, value) => *to == i || reads(value),
-        })
-    };
-    let unused: Vec<usize> = (0..case.storages.len()).filter(|&i| !used(i)).collect();
-    for i in unused {
-        case.storages[i].shape = vec![0];
-        case.storages[i].values = Default::default();
-    }
-    case
 }
