@@ -9,11 +9,9 @@
 mod common;
 #[path = "accuracy/exhaustive.rs"]
 mod exhaustive;
-#[path = "accuracy/reference.rs"]
-mod reference;
 
+use common::reference::{BINARY, UNARY};
 use common::{Random, devices};
-use reference::{BINARY, UNARY};
 use zerostride::{DType, Device, Element, Expr, Operation, bf16, f16, operations};
 
 /// Floats by their value and by their rank: one more per representable value.

@@ -24,6 +24,15 @@ fn destination_keeps_its_shape() {
 }
 
 #[test]
+fn no_elements_from_another_view_of_them() {
+    on_every_device(|device| {
+        let x = device.zeros::<u16>([4, 0]).unwrap();
+        x.slice(0, ..2).unwrap().assign(x.slice(0, 2..).unwrap()).unwrap();
+        x.slice(0, ..2).unwrap().assign(x.slice(0, 2..).unwrap().flip(0).unwrap() + 1_u16).unwrap();
+    });
+}
+
+#[test]
 fn overlapping_sources_are_read_first() {
     on_every_device(|device| {
         let x = counting(device, 10).unwrap();

@@ -4,13 +4,15 @@
 mod common;
 #[path = "strict/identities.rs"]
 mod identities;
-#[path = "strict/tree.rs"]
-mod tree;
 
+use std::rc::Rc;
+
+use common::case::{Case, Step, Storage};
+use common::recipe::{Kind, Recipe};
+use common::value::{Value, least, nearest};
 use common::{Random, check_kernels, devices};
 use identities::identities;
-use tree::{Evaluation, Strict, Tree, Truth, fused};
-use zerostride::{Device, Explain, Expr, Math, Tensor, bf16, f16};
+use zerostride::{DType, Explain, Expr, Math, Tensor, f16};
 
 /// Operands of trees.
 const OPERANDS: usize = 4;
@@ -18,7 +20,7 @@ const ELEMENTS: usize = 1024;
 
 /// Floats of the type's whole range, of a range in which sums lose digits but little overflows, and
 /// special ones.
-fn draw<T: Strict>(random: &mut Random) -> T {
+fn draw(of: DType, random: &mut Random) -> f64 {
     let special = [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.5, 3.0, 65504.0];
     let exponent = |range: usize, random: &mut Random| random.below(2 * range + 1) as i32 - range as i32;
     loop {
@@ -26,76 +28,48 @@ fn draw<T: Strict>(random: &mut Random) -> T {
             + random.below(1 << 24) as f64 / f64::from(1 << 24)
             + random.below(1 << 20) as f64 / 2_f64.powi(50);
         let power = match random.below(10) {
-            0 => return T::of(special[random.below(special.len())]),
+            0 => return nearest(special[random.below(special.len())], of),
             1 => exponent(140, random),
             2 => exponent(2, random),
             _ => exponent(30, random),
         };
-        let x = T::of(if random.chance(50) { fraction } else { -fraction } * 2_f64.powi(power));
+        let x = nearest(if random.chance(50) { fraction } else { -fraction } * 2_f64.powi(power), of);
         // Subnormal operands may be flushed.
-        if x.value() == 0.0 || x.value().abs() >= T::LEAST {
+        if x == 0.0 || x.abs() >= least(of) {
             return x;
         }
     }
 }
 
-fn data<T: Strict>(seed: u64) -> Vec<Vec<T>> {
+fn data(of: DType, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random(seed);
-    (0..OPERANDS).map(|_| (0..ELEMENTS).map(|_| draw(&mut random)).collect()).collect()
+    (0..OPERANDS).map(|_| (0..ELEMENTS).map(|_| draw(of, &mut random)).collect()).collect()
 }
 
-/// Whether a device computes with a type.
-fn has<T: Strict>(device: &Device) -> bool {
-    match device.upload(&[T::of(1.0)], [1]) {
-        Ok(_) => true,
-        Err(error) if error.message().contains("needs the feature") => false,
-        Err(error) => panic!("{error}"),
-    }
+fn operands(of: DType) -> [Recipe; OPERANDS] {
+    [0, 1, 2, 3].map(|i| Recipe::new(of, vec![ELEMENTS], Kind::Leaf(i), Vec::new()))
 }
 
-/// Compares trees on every device with their values by one operation at a time.
-fn check<T: Strict>(trees: &[Tree], seed: u64) {
-    let data = data::<T>(seed);
-    let expected: Vec<Vec<Option<f64>>> = trees
-        .iter()
-        .map(|tree| {
-            let element = |i: usize| {
-                let operands: Vec<f64> = data.iter().map(|operand| operand[i].value()).collect();
-                let mut evaluation = Evaluation { operands: &operands, open: false };
-                let value = evaluation.tree::<T>(tree);
-                (!evaluation.open).then_some(value)
-            };
-            (0..ELEMENTS).map(element).collect()
-        })
-        .collect();
-    let closed: usize = expected.iter().flatten().flatten().count();
-    assert!(closed * 2 > trees.len() * ELEMENTS, "most elements are open: {closed}");
-    for device in devices().iter().filter(|device| has::<T>(device)) {
-        let upload = |values: &Vec<T>| device.upload(values, [ELEMENTS]).unwrap().expr();
-        let operands: Vec<Expr<T>> = data.iter().map(upload).collect();
-        let mut wrong = Vec::new();
-        for (tree, expected) in trees.iter().zip(&expected) {
-            let got = fused(tree, &operands).broadcast_to([ELEMENTS]).to_vec_on(device).unwrap();
-            let differs = |i: &usize| {
-                let Some(expected) = expected[*i] else { return false };
-                let got = got[*i].value();
-                got.to_bits() != expected.to_bits() && !(got.is_nan() && expected.is_nan())
-            };
-            let all: Vec<usize> = (0..ELEMENTS).filter(differs).collect();
-            if let Some(&i) = all.first() {
-                let operands: Vec<f64> = data.iter().map(|operand| operand[i].value()).collect();
-                let (got, expected) = (got[i], expected[i]);
-                let count = all.len();
-                wrong.push(format!("{tree:?}: {count} differ, of {operands:?} {got:?} and not {expected:?}"));
-            }
-        }
-        let (dtype, count) = (T::DTYPE, wrong.len());
-        assert!(
-            wrong.is_empty(),
-            "{count} of {} trees of {dtype} on {}: {wrong:#?}",
-            trees.len(),
-            device.name()
-        );
+/// Compares recipes on every device with their values by one operation at a time.
+fn check(of: DType, recipes: &[Recipe], seed: u64) {
+    let storage = |values: Vec<f64>| Storage {
+        dtype: of,
+        shape: vec![ELEMENTS],
+        values: Rc::new(values.into_iter().map(Value::Float).collect()),
+    };
+    let storages: Vec<Storage> = data(of, seed).into_iter().map(storage).collect();
+    let case =
+        |recipe: &Recipe| Case { storages: storages.clone(), steps: vec![Step::Eval(vec![recipe.clone()])] };
+    let cases: Vec<Case> = recipes.iter().map(case).collect();
+    let expected: Vec<_> = cases.iter().map(Case::expected).collect();
+    let closed: usize = expected.iter().map(|all| all[0].closed()).sum();
+    assert!(closed * 2 > recipes.len() * ELEMENTS, "most elements are open: {closed}");
+    for device in devices() {
+        let wrong: Vec<String> = (cases.iter().zip(&expected))
+            .filter_map(|(case, expected)| Some(format!("{}\n{case}", case.differs(device, expected)?)))
+            .collect();
+        let (count, all) = (wrong.len(), recipes.len());
+        assert!(wrong.is_empty(), "{count} of {all} recipes of {of}: {}", wrong.join("\n"));
         // Writing them takes longer than running them.
         if seed == 1 {
             check_kernels(device);
@@ -105,22 +79,22 @@ fn check<T: Strict>(trees: &[Tree], seed: u64) {
 
 #[test]
 fn identities_are_not_folded_f32() {
-    check::<f32>(&identities(), 1);
+    check(DType::F32, &identities(&operands(DType::F32)), 1);
 }
 
 #[test]
 fn identities_are_not_folded_f64() {
-    check::<f64>(&identities(), 2);
+    check(DType::F64, &identities(&operands(DType::F64)), 2);
 }
 
 #[test]
 fn identities_are_not_folded_f16() {
-    check::<f16>(&identities(), 3);
+    check(DType::F16, &identities(&operands(DType::F16)), 3);
 }
 
 #[test]
 fn identities_are_not_folded_bf16() {
-    check::<bf16>(&identities(), 4);
+    check(DType::BF16, &identities(&operands(DType::BF16)), 4);
 }
 
 const UNARY: &[&str] = &[
@@ -142,12 +116,13 @@ const BINARY: &[&str] =
     &["add", "sub", "mul", "div", "add", "sub", "mul", "min", "max", "fmin", "fmax", "copysign"];
 const COMPARISONS: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
 
-/// A random tree of about `ops` operations, with equal subtrees on purpose.
-fn random_tree(random: &mut Random, ops: usize, known: &mut Vec<Tree>) -> Tree {
+/// A random recipe of about `ops` operations, with nodes that are used again on purpose.
+fn random_recipe(of: DType, random: &mut Random, ops: usize, known: &mut Vec<Recipe>) -> Recipe {
     if ops == 0 {
+        let constant = [0.0, 1.0, -1.0, 2.0, 0.5, 3.0, f64::INFINITY][random.below(7)];
         return match random.chance(10) {
-            true => Tree::Constant([0.0, 1.0, -1.0, 2.0, 0.5, 3.0, f64::INFINITY][random.below(7)]),
-            false => Tree::Operand(random.below(OPERANDS)),
+            true => Recipe::constant(Value::Float(constant), of),
+            false => operands(of)[random.below(OPERANDS)].clone(),
         };
     }
     if !known.is_empty() && random.chance(25) {
@@ -155,70 +130,70 @@ fn random_tree(random: &mut Random, ops: usize, known: &mut Vec<Tree>) -> Tree {
     }
     let left = random.below(ops);
     let right = ops - 1 - left;
-    let tree = match random.below(10) {
-        0 | 1 => Tree::Call(UNARY[random.below(UNARY.len())], vec![random_tree(random, ops - 1, known)]),
+    let recipe = match random.below(10) {
+        0 | 1 => random_recipe(of, random, ops - 1, known).of1(UNARY[random.below(UNARY.len())]),
         2 => {
-            let truth = random_truth(random, left, known);
-            let a = random_tree(random, right / 2, known);
-            let b = random_tree(random, right - right / 2, known);
-            Tree::Select(Box::new(truth), Box::new([a, b]))
+            let truth = random_truth(of, random, left, known);
+            let a = random_recipe(of, random, right / 2, known);
+            truth.select(&a, random_recipe(of, random, right - right / 2, known))
         }
-        3 if random.chance(50) => Tree::Cast(Box::new(random_truth(random, ops - 1, known))),
-        3 if random.chance(30) => Tree::Whole(Box::new(random_tree(random, ops - 1, known))),
+        3 if random.chance(50) => random_truth(of, random, ops - 1, known).cast(of),
+        3 if random.chance(30) => random_recipe(of, random, ops - 1, known).cast(DType::I32).cast(of),
         _ => {
             let name = BINARY[random.below(BINARY.len())];
-            let (a, b) = (random_tree(random, left, known), random_tree(random, right, known));
-            Tree::Call(name, vec![a, b])
+            let a = random_recipe(of, random, left, known);
+            a.of2(name, random_recipe(of, random, right, known))
         }
     };
-    known.push(tree.clone());
-    tree
+    known.push(recipe.clone());
+    recipe
 }
 
-fn random_truth(random: &mut Random, ops: usize, known: &mut Vec<Tree>) -> Truth {
+fn random_truth(of: DType, random: &mut Random, ops: usize, known: &mut Vec<Recipe>) -> Recipe {
     let left = ops / 2;
-    let args = vec![random_tree(random, left, known), random_tree(random, ops - left, known)];
-    let compared = Truth::Compare(COMPARISONS[random.below(COMPARISONS.len())], args);
-    if random.chance(20) { Truth::Not(Box::new(compared)) } else { compared }
+    let a = random_recipe(of, random, left, known);
+    let b = random_recipe(of, random, ops - left, known);
+    let compared = a.of2(COMPARISONS[random.below(COMPARISONS.len())], b);
+    if random.chance(20) { compared.of1("not") } else { compared }
 }
 
-fn random_trees(seed: u64, count: usize) -> Vec<Tree> {
+fn random_recipes(of: DType, seed: u64, count: usize) -> Vec<Recipe> {
     let mut random = Random(seed);
     (0..count)
         .map(|_| {
             let ops = 3 + random.below(14);
-            random_tree(&mut random, ops, &mut Vec::new())
+            random_recipe(of, &mut random, ops, &mut Vec::new())
         })
         .collect()
 }
 
-/// Trees of a type, from a seed; `ZEROSTRIDE_STRICT=seed,count` draws others.
-fn check_random<T: Strict>(seed: u64, count: usize) {
+/// Recipes of a type, from a seed; `ZEROSTRIDE_STRICT=seed,count` draws others.
+fn check_random(of: DType, seed: u64, count: usize) {
     let chosen = std::env::var("ZEROSTRIDE_STRICT").ok();
     let chosen = chosen.as_deref().and_then(|text| text.split_once(','));
     let (seed, count) =
         chosen.map_or((seed, count), |(seed, count)| (seed.parse().unwrap(), count.parse().unwrap()));
-    check::<T>(&random_trees(seed, count), seed);
+    check(of, &random_recipes(of, seed, count), seed);
 }
 
 #[test]
-fn random_trees_f32() {
-    check_random::<f32>(11, 200);
+fn random_recipes_f32() {
+    check_random(DType::F32, 11, 200);
 }
 
 #[test]
-fn random_trees_f64() {
-    check_random::<f64>(12, 100);
+fn random_recipes_f64() {
+    check_random(DType::F64, 12, 100);
 }
 
 #[test]
-fn random_trees_f16() {
-    check_random::<f16>(13, 60);
+fn random_recipes_f16() {
+    check_random(DType::F16, 13, 60);
 }
 
 #[test]
-fn random_trees_bf16() {
-    check_random::<bf16>(14, 60);
+fn random_recipes_bf16() {
+    check_random(DType::BF16, 14, 60);
 }
 
 /// Without fences llvmpipe rewrites most of these, so that what is above can fail.
@@ -227,7 +202,8 @@ fn fast_math_is_rewritten() {
     let Some(device) = devices().iter().find(|device| device.name().contains("llvmpipe")) else { return };
     let mut fast = device.clone();
     fast.set_math(Math::Fast);
-    let data = data::<f32>(1);
+    let data: Vec<Vec<f32>> =
+        data(DType::F32, 1).iter().map(|all| all.iter().map(|&x| x as f32).collect()).collect();
     let [a, b] = [0, 1].map(|i| fast.upload(&data[i], [ELEMENTS]).unwrap());
     let sum = |i: usize| data[0][i] + data[1][i];
     let got = ((&a + &b) - &a).to_vec().unwrap();

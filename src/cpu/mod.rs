@@ -108,6 +108,10 @@ impl Backend for CpuDevice {
     }
 
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
+        let bytes = program.byte_size()?;
+        if bytes == 0 {
+            return Ok(());
+        }
         let size = program.dtype.size();
         let elsewhere = |source: &Source, at: &Layout| match source {
             Source::Tensor(source) => source.same(storage) && at != layout,
@@ -117,10 +121,8 @@ impl Backend for CpuDevice {
             && !program.inputs.iter().any(|input| elsewhere(&input.source, &input.layout));
         if direct {
             let start = layout.offset() * size;
-            let range = start..start + program.byte_size()?;
-            return run(&program, Target::Into(storage, range));
+            return run(&program, Target::Into(storage, start..start + bytes));
         }
-        let bytes = program.byte_size()?;
         let mut result = Memory::take(bytes)?;
         run(&program, Target::New(&mut result[..bytes]))?;
         let buffer = buffer(storage)?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use zerostride::{DType, Device, Expr, Operation, operations};
 
-use crate::reference::UNARY;
+use crate::common::reference::UNARY;
 use crate::{Real, bound, distance};
 
 /// What a function did on a device.

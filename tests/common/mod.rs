@@ -2,7 +2,14 @@
 
 #![allow(dead_code, unreachable_pub)] // each test binary uses a part
 
+pub mod case;
+pub mod draw;
+pub mod naive;
 pub mod portable;
+pub mod recipe;
+pub mod reference;
+pub mod shrink;
+pub mod value;
 
 use std::collections::HashSet;
 use std::io::Write;

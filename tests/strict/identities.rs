@@ -1,13 +1,17 @@
 //! Expressions that optimizers like: from the rules of NIR (`nir_opt_algebraic.py`), of LLVM's
 //! InstCombine, InstSimplify and Reassociate under fast-math flags, and of DXC, which inherits these.
 
-#![allow(clippy::eq_op)] // which is what they are about
+#![allow(clippy::eq_op)] // a value that meets itself is what this is about
 
-use super::tree::Tree;
+use zerostride::DType;
 
-pub(crate) fn identities() -> Vec<Tree> {
-    let [a, b, c, d] = &[0, 1, 2, 3].map(Tree::Operand);
-    let k = Tree::Constant;
+use super::common::recipe::Recipe;
+use super::common::value::Value;
+
+pub(crate) fn identities(operands: &[Recipe; 4]) -> Vec<Recipe> {
+    let [a, b, c, d] = operands;
+    let of = a.dtype;
+    let k = |x: f64| Recipe::constant(Value::Float(x), of);
     let sum = || a + b;
     let product = || a * b;
     let difference = || a - b;
@@ -23,10 +27,10 @@ pub(crate) fn identities() -> Vec<Tree> {
         product() - (b * a),
         sum() / sum(),
         difference() + (b - a),
-        a - (b.is("lt", c)).select(a, b),
-        (b.is("lt", c)).select(a, b) - a,
-        (b.is("lt", c)).select(a + b, a) - a,
-        (b.is("lt", c)).select(a + b, a) - (a + b),
+        a - (b.of2("lt", c)).select(a, b),
+        (b.of2("lt", c)).select(a, b) - a,
+        (b.of2("lt", c)).select(a + b, a) - a,
+        (b.of2("lt", c)).select(a + b, a) - (a + b),
         a.of2("min", b) - a,
         a.of2("max", b) - b,
         a.of2("min", b) + a.of2("max", b) - sum(),
@@ -42,9 +46,9 @@ pub(crate) fn identities() -> Vec<Tree> {
         a.of1("fract") + a.of1("floor"),
         a - a.of1("floor") - a.of1("fract"),
         a.of1("trunc") - a.of1("trunc"),
-        Tree::Whole(Box::new(a.clone())) - a,
-        Tree::Whole(Box::new(a + b)) - (a + b),
-        Tree::Call("clamp", vec![a.clone(), b.clone(), c.clone()]) - a,
+        a.cast(DType::I32).cast(of) - a,
+        (a + b).cast(DType::I32).cast(of) - (a + b),
+        Recipe::call("clamp", &[a, b, c]) - a,
         // Error terms.
         sum() - a,
         sum() - b,
@@ -162,35 +166,35 @@ pub(crate) fn identities() -> Vec<Tree> {
         a.of2("fmin", b) + a.of2("fmax", b),
         (a + b).of2("fmax", a),
         (a * a).of2("max", k(0.0)),
-        Tree::Call("clamp", vec![a + b, k(0.0), k(1.0)]) - (a + b),
+        Recipe::call("clamp", &[&(a + b), &k(0.0), &k(1.0)]) - (a + b),
         // Rounding of what is whole.
         a.of1("round").of1("floor") - a.of1("round"),
         a.of1("floor").of1("trunc") + b.of1("floor"),
         (a.of1("floor") + b.of1("floor")).of1("floor") - a.of1("floor"),
         (-a).of1("floor") + a.of1("ceil"),
         // Conditions in arithmetic.
-        a.is("gt", b).cast() * c,
-        a.is("gt", b).cast() * b.is("gt", c).cast() * d,
-        a.is("gt", b).cast() + b.is("gt", c).cast(),
-        a.is("gt", b).cast() - a.is("le", b).cast(),
-        a.is("gt", b).cast() / b.is("gt", a).cast(),
-        k(1.0) - a.is("gt", b).cast(),
-        a.is("eq", b).select(a - b, a),
-        a.is("eq", b).select(a / b, b),
-        a.is("lt", k(0.0)).select(-a, a) - a.of1("abs"),
-        a.is("gt", b).select(a, b) - a,
-        a.is("lt", b).select(a, b) + b,
-        (a + b).is("gt", a).select(a, b) * a,
-        a.has("is_nan").select(k(0.0), a) - a,
-        (a - b).has("is_nan").select(k(0.0), a - b),
-        (a - a).has("is_nan").cast(),
-        (a / a).has("is_finite").cast(),
-        (a * k(0.0)).has("is_nan").cast(),
-        (a - b).has("signbit").cast(),
+        a.of2("gt", b).cast(of) * c,
+        a.of2("gt", b).cast(of) * b.of2("gt", c).cast(of) * d,
+        a.of2("gt", b).cast(of) + b.of2("gt", c).cast(of),
+        a.of2("gt", b).cast(of) - a.of2("le", b).cast(of),
+        a.of2("gt", b).cast(of) / b.of2("gt", a).cast(of),
+        k(1.0) - a.of2("gt", b).cast(of),
+        a.of2("eq", b).select(a - b, a),
+        a.of2("eq", b).select(a / b, b),
+        a.of2("lt", k(0.0)).select(-a, a) - a.of1("abs"),
+        a.of2("gt", b).select(a, b) - a,
+        a.of2("lt", b).select(a, b) + b,
+        (a + b).of2("gt", a).select(a, b) * a,
+        a.of1("is_nan").select(k(0.0), a) - a,
+        (a - b).of1("is_nan").select(k(0.0), a - b),
+        (a - a).of1("is_nan").cast(of),
+        (a / a).of1("is_finite").cast(of),
+        (a * k(0.0)).of1("is_nan").cast(of),
+        (a - b).of1("signbit").cast(of),
     ];
 
     // Comparisons of what arithmetic made.
-    let compared: [[Tree; 2]; 29] = [
+    let compared: [[Recipe; 2]; 29] = [
         [a.clone(), a.clone()],
         [a.clone(), a + c],
         [a + c, a.clone()],
@@ -223,7 +227,7 @@ pub(crate) fn identities() -> Vec<Tree> {
     ];
     for [left, right] in &compared {
         for name in ["eq", "ne", "lt", "le", "gt", "ge"] {
-            all.push(left.is(name, right).cast());
+            all.push(left.of2(name, right).cast(of));
         }
     }
 
@@ -232,7 +236,7 @@ pub(crate) fn identities() -> Vec<Tree> {
 }
 
 /// Transforms that are made of roundings: an optimizer that knows algebra knows their result to be 0.
-fn error_free(a: &Tree, b: &Tree, c: &Tree) -> Vec<Tree> {
+fn error_free(a: &Recipe, b: &Recipe, c: &Recipe) -> Vec<Recipe> {
     let sum = a + b;
     // TwoSum (Knuth) and FastTwoSum (Dekker).
     let part = &sum - a;
@@ -242,9 +246,9 @@ fn error_free(a: &Tree, b: &Tree, c: &Tree) -> Vec<Tree> {
     let y = a - c;
     let t = b + &y;
     let kahan = (&t - b) - &y;
-    let neumaier = a.of1("abs").is("ge", b.of1("abs")).select((a - &sum) + b, (b - &sum) + a);
+    let neumaier = a.of1("abs").of2("ge", b.of1("abs")).select((a - &sum) + b, (b - &sum) + a);
     // Veltkamp's splitting, and Dekker's product.
-    let split = |x: &Tree| {
+    let split = |x: &Recipe| {
         let scaled = x * 4097.0;
         let high = &scaled - (&scaled - x);
         let low = x - &high;

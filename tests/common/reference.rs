@@ -4,11 +4,11 @@
 use pxfm::*;
 
 /// A function by its name in the op table.
-pub(crate) struct Unary {
-    pub(crate) name: &'static str,
-    pub(crate) of_f64: fn(f64) -> f64,
+pub struct Unary {
+    pub name: &'static str,
+    pub of_f64: fn(f64) -> f64,
     /// Rounded to f32 once.
-    pub(crate) of_f32: fn(f32) -> f32,
+    pub of_f32: fn(f32) -> f32,
 }
 
 macro_rules! unary {
@@ -27,7 +27,7 @@ macro_rules! through {
     };
 }
 
-pub(crate) const UNARY: &[Unary] = unary! {
+pub const UNARY: &[Unary] = unary! {
     sqrt: f64::sqrt, f32::sqrt;
     reciprocal: |x| 1.0 / x, |x| 1.0 / x;
     rsqrt: f_rsqrt, f_rsqrtf;
@@ -63,9 +63,9 @@ pub(crate) const UNARY: &[Unary] = unary! {
 };
 
 /// A function of two operands by its name in the op table.
-pub(crate) struct Binary {
-    pub(crate) name: &'static str,
-    pub(crate) of_f64: fn(f64, f64) -> f64,
+pub struct Binary {
+    pub name: &'static str,
+    pub of_f64: fn(f64, f64) -> f64,
 }
 
 macro_rules! binary {
@@ -74,7 +74,7 @@ macro_rules! binary {
     };
 }
 
-pub(crate) const BINARY: &[Binary] = binary! {
+pub const BINARY: &[Binary] = binary! {
     div: |a, b| a / b;
     pow: pow_by_the_standard;
     atan2: f_atan2;

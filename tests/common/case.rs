@@ -1,0 +1,224 @@
+//! A case: storages, and what is done with them in order. It is run on a device and compared with what
+//! the oracle says.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use zerostride::{DType, Device, Element, Expr, Layout, Operation, Result};
+
+use super::naive::{Known, Naive, evaluate};
+use super::recipe::{Builder, Kind, Recipe, View};
+use super::value::{Plain, Value, by_rank, nearest, rank, with_type};
+
+#[derive(Clone)]
+pub struct Storage {
+    pub dtype: DType,
+    pub shape: Vec<usize>,
+    pub values: Rc<Vec<Value>>,
+}
+
+#[derive(Clone)]
+pub enum Step {
+    /// Several, of one type, by one `eval_all`.
+    Eval(Vec<Recipe>),
+    /// Into views of a storage.
+    Assign(usize, Vec<View>, Recipe),
+}
+
+#[derive(Clone, Default)]
+pub struct Case {
+    pub storages: Vec<Storage>,
+    pub steps: Vec<Step>,
+}
+
+/// What a step should give, or a storage hold in the end, with the bound of an inexact function.
+pub struct Expected {
+    what: String,
+    elements: Rc<Vec<Naive>>,
+    bound: Option<(Operation, DType)>,
+}
+
+impl Expected {
+    /// How many elements the contract does not leave open.
+    pub fn closed(&self) -> usize {
+        self.elements.iter().filter(|element| !element.open).count()
+    }
+}
+
+impl Case {
+    /// Whether it writes to a storage: then all are read in the end.
+    fn writes(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Assign(..)))
+    }
+
+    /// What should be read, by the oracle.
+    pub fn expected(&self) -> Vec<Expected> {
+        let closed = |&value: &Value| Naive { value, open: false };
+        let mut state: Vec<Vec<Naive>> =
+            self.storages.iter().map(|storage| storage.values.iter().map(closed).collect()).collect();
+        let mut all = Vec::new();
+        for (i, step) in self.steps.iter().enumerate() {
+            let mut known = Known::new();
+            match step {
+                Step::Eval(roots) => all.extend(roots.iter().enumerate().map(|(k, root)| Expected {
+                    what: format!("result {k} of step {i}"),
+                    elements: evaluate(root, &state, &mut known),
+                    bound: root.bound().map(|op| (op, root.dtype)),
+                })),
+                Step::Assign(to, views, value) => {
+                    let elements = evaluate(value, &state, &mut known);
+                    let dense = Layout::contiguous(&self.storages[*to].shape[..]).unwrap();
+                    let layout = views.iter().fold(dense, |layout, view| view.of(&layout).unwrap());
+                    let from = Layout::contiguous(&value.shape[..]).unwrap();
+                    let from = from.broadcast_to(layout.shape()).unwrap();
+                    for (to_at, from_at) in layout.addresses().zip(from.addresses()) {
+                        state[*to][to_at] = elements[from_at];
+                    }
+                }
+            }
+        }
+        if self.writes() {
+            all.extend(state.into_iter().enumerate().map(|(i, elements)| Expected {
+                what: format!("storage {i} in the end"),
+                elements: Rc::new(elements),
+                bound: None,
+            }));
+        }
+        all
+    }
+
+    /// What a device reads, in the order of what is expected.
+    fn run(&self, device: &Device) -> Result<Vec<Vec<Value>>> {
+        let mut builder = Builder::default();
+        for Storage { dtype, shape, values } in &self.storages {
+            builder.upload(device, *dtype, shape, values)?;
+        }
+        let mut read = Vec::new();
+        for step in &self.steps {
+            match step {
+                Step::Eval(roots) => with_type!(roots[0].dtype, T => {
+                    let exprs: Vec<Expr<T>> = roots.iter().map(|root| builder.expr(root)).collect();
+                    // What has no tensors has no device.
+                    let is_leaf = |node: Recipe| matches!(node.kind, Kind::Leaf(_));
+                    let has_leaves = roots.iter().flat_map(Recipe::nodes).any(is_leaf);
+                    match exprs.as_slice() {
+                        [_, _, ..] if has_leaves => {
+                            let results = Expr::eval_all(&exprs)?;
+                            for result in results {
+                                read.push(values(result.to_vec()?));
+                            }
+                        }
+                        _ => for expr in &exprs {
+                            read.push(values(expr.to_vec_on(device)?));
+                        }
+                    }
+                }),
+                Step::Assign(to, views, value) => with_type!(value.dtype, T => {
+                    let whole = builder.tensor::<T>(*to).clone();
+                    let to = views.iter().try_fold(whole, |tensor, view| view.of_tensor(&tensor))?;
+                    to.assign(builder.expr::<T>(value))?;
+                }),
+            }
+        }
+        for (i, storage) in self.storages.iter().enumerate().filter(|_| self.writes()) {
+            read.push(with_type!(storage.dtype, T => values(builder.tensor::<T>(i).to_vec()?)));
+        }
+        Ok(read)
+    }
+
+    /// How a device differs from the oracle, if it does. One without a type of the case agrees.
+    pub fn differs(&self, device: &Device, expected: &[Expected]) -> Option<String> {
+        let read = match catch_unwind(AssertUnwindSafe(|| self.run(device))) {
+            Ok(Ok(read)) => read,
+            Ok(Err(error)) if error.message().contains("needs the feature") => return None,
+            Ok(Err(error)) => return Some(format!("{}: {error}", device.name())),
+            Err(payload) => {
+                let text = payload.downcast_ref::<String>().map(String::as_str);
+                let text = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or_default();
+                return Some(format!("{}: a panic, {text}", device.name()));
+            }
+        };
+        read.iter().zip(expected).find_map(|(got, expected)| {
+            let (what, count) = (&expected.what, expected.elements.len());
+            if got.len() != count {
+                return Some(format!("{}: {what} has {} elements and not {count}", device.name(), got.len()));
+            }
+            let i = (0..count).find(|&i| !agrees(got[i], expected.elements[i], expected.bound))?;
+            let value = expected.elements[i].value;
+            Some(format!("{}: {what}, element {i} is {:?} and not {value:?}", device.name(), got[i]))
+        })
+    }
+
+    /// Whether a step reads or writes a storage.
+    fn uses(&self, i: usize) -> bool {
+        let is_it = |node: &Recipe| matches!(node.kind, Kind::Leaf(leaf) if leaf == i);
+        self.steps.iter().any(|step| match step {
+            Step::Eval(roots) => roots.iter().any(|root| root.nodes().iter().any(is_it)),
+            Step::Assign(to, _, value) => *to == i || value.nodes().iter().any(is_it),
+        })
+    }
+
+    /// Whether the crate takes all of it. Shrinking makes cases that it may refuse, rightly.
+    pub fn is_built(&self) -> bool {
+        let mut builder = Builder::default();
+        let cpu = Device::cpu();
+        self.storages.iter().all(|s| builder.upload(&cpu, s.dtype, &s.shape, &s.values).is_ok())
+            && self.steps.iter().all(|step| match step {
+                Step::Eval(roots) => roots
+                    .iter()
+                    .all(|root| with_type!(root.dtype, T => builder.expr::<T>(root).shape().is_ok())),
+                Step::Assign(_, _, value) => {
+                    with_type!(value.dtype, T => builder.expr::<T>(value).shape().is_ok())
+                }
+            })
+    }
+}
+
+fn values<T: Plain + Element>(all: Vec<T>) -> Vec<Value> {
+    all.into_iter().map(T::value).collect()
+}
+
+/// The same bits, or NaN as NaN; of inexact functions within the bound.
+fn agrees(got: Value, expected: Naive, bound: Option<(Operation, DType)>) -> bool {
+    if expected.open {
+        return true;
+    }
+    match (got, expected.value, bound) {
+        (Value::Float(got), Value::Float(exact), _) if got.is_nan() || exact.is_nan() => {
+            got.is_nan() && exact.is_nan()
+        }
+        (Value::Float(got), Value::Float(exact), Some((op, of))) => {
+            let exact = nearest(exact, of);
+            // Functions with zeros that no float is are bound near them by units of a larger number.
+            if exact.abs() < op.ulp_from() && got.is_finite() {
+                let unit = by_rank(rank(op.ulp_from(), of) + 1, of) - op.ulp_from();
+                return ((got - exact).abs() / unit).floor() <= f64::from(op.ulp(of));
+            }
+            rank(got, of).abs_diff(rank(exact, of)) <= u64::from(op.ulp(of))
+        }
+        (Value::Float(got), Value::Float(exact), None) => got.to_bits() == exact.to_bits(),
+        (got, exact, _) => got == exact,
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let used = self.storages.iter().enumerate().filter(|(i, _)| self.uses(*i));
+        for (i, Storage { dtype, shape, values }) in used {
+            let more = if values.len() > 64 { ".." } else { "" };
+            writeln!(f, "storage {i}: {dtype} {shape:?} of {:?}{more}", &values[..values.len().min(64)])?;
+        }
+        for (i, step) in self.steps.iter().enumerate() {
+            match step {
+                Step::Eval(roots) => {
+                    roots.iter().try_for_each(|root| write!(f, "step {i}: eval\n{root:?}"))?
+                }
+                Step::Assign(to, views, value) => {
+                    write!(f, "step {i}: assign to storage {to} under {views:?}\n{value:?}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,350 @@
+//! Random cases from a seed: expressions over all types, ops and views, with nodes that are used more
+//! than once.
+
+use std::rc::Rc;
+
+use zerostride::{DType, Operation, operations};
+
+use super::Random;
+use super::case::{Case, Step, Storage};
+use super::recipe::{Kind, Recipe, View};
+use super::value::{Plain, Value, is_float, least, nearest, with_type};
+
+/// How large cases are.
+#[derive(Clone, Copy)]
+pub struct Size {
+    /// Ops of an expression.
+    pub ops: usize,
+    /// Elements of a result.
+    pub elements: usize,
+    pub steps: usize,
+}
+
+pub fn case(seed: u64, size: Size) -> Case {
+    let mut random = Random(seed);
+    // A few types a case, so that nodes of one type meet. Not all adapters have those of 64 bits.
+    let wide = random.chance(25);
+    let drawn = |random: &mut Random| loop {
+        let of = DType::ALL[random.below(DType::ALL.len())];
+        if of.size() < 8 || wide {
+            return of;
+        }
+    };
+    let types = (0..1 + random.below(3)).map(|_| drawn(&mut random)).chain([DType::Bool]).collect();
+    let mut draw = Draw { random, size, types, case: Case::default(), known: Vec::new() };
+    for _ in 0..1 + draw.random.below(size.steps) {
+        draw.step();
+    }
+    draw.case
+}
+
+struct Draw {
+    random: Random,
+    size: Size,
+    types: Vec<DType>,
+    case: Case,
+    /// Nodes, to be used again.
+    known: Vec<Recipe>,
+}
+
+impl Draw {
+    fn step(&mut self) {
+        let (of, ops) = (self.a_type(), 1 + self.random.below(self.size.ops));
+        let shape = self.shape();
+        match self.random.below(10) {
+            0..=2 => {
+                let to = self.storage(of, &shape);
+                let leaf = self.leaf_of(to);
+                let part: Vec<usize> = leaf.shape.clone().iter().map(|&n| self.length_up_to(n)).collect();
+                let (to_view, views) = loop {
+                    // A destination is not stretched.
+                    let Some(view) = self.reach(&leaf, &part) else { continue };
+                    let views = views_of(&view);
+                    if !views.iter().any(|view| matches!(view, View::Broadcast(_))) {
+                        break (view, views);
+                    }
+                };
+                let value = self.draw(of, &to_view.shape, ops);
+                self.case.steps.push(Step::Assign(to, views, value));
+            }
+            3..=4 => {
+                let roots = (0..2 + self.random.below(3)).map(|_| {
+                    let shape = if self.random.chance(70) { shape.clone() } else { self.shape() };
+                    let root = self.draw(of, &shape, ops / 2);
+                    self.stretched(root, &shape)
+                });
+                let roots = roots.collect();
+                self.case.steps.push(Step::Eval(roots));
+            }
+            5..=6 if is_float(of) => {
+                let op = self.op(of, |op| op.ulp(of) > 0);
+                let args: Vec<Recipe> =
+                    (0..op.arity).map(|_| self.draw(of, &shape, ops / op.arity)).collect();
+                let root = Recipe::call(op.name, &args.iter().collect::<Vec<_>>());
+                self.case.steps.push(Step::Eval(vec![root]));
+            }
+            _ => {
+                let root = self.draw(of, &shape, ops);
+                let root = if self.random.chance(50) { self.stretched(root, &shape) } else { root };
+                self.case.steps.push(Step::Eval(vec![root]));
+            }
+        }
+    }
+
+    fn a_type(&mut self) -> DType {
+        self.types[self.random.below(self.types.len())]
+    }
+
+    fn op(&mut self, of: DType, fits: impl Fn(&Operation) -> bool) -> Operation {
+        let all: Vec<Operation> = operations().filter(|op| op.result(of).is_some() && fits(op)).collect();
+        all[self.random.below(all.len())]
+    }
+
+    fn shape(&mut self) -> Vec<usize> {
+        let mut shape: Vec<usize> = (0..self.random.below(6))
+            .map(|_| match self.random.below(32) {
+                0 => 0,
+                1..=4 => 1,
+                5..=28 => 2 + self.random.below(5),
+                _ => 60 + self.random.below(12),
+            })
+            .collect();
+        while shape.iter().product::<usize>() > self.size.elements {
+            let longest = (0..shape.len()).max_by_key(|&k| shape[k]).unwrap();
+            shape[longest] = shape[longest] / 2 + 1;
+        }
+        shape
+    }
+
+    fn length_up_to(&mut self, n: usize) -> usize {
+        if n > 1 && self.random.chance(40) { 1 + self.random.below(n) } else { n }
+    }
+
+    /// A new storage of a shape, with other values, or one that is there.
+    fn storage(&mut self, of: DType, shape: &[usize]) -> usize {
+        let there: Vec<usize> =
+            (0..self.case.storages.len()).filter(|&i| self.case.storages[i].dtype == of).collect();
+        if !there.is_empty() && self.random.chance(50) {
+            return there[self.random.below(there.len())];
+        }
+        let count = shape.iter().product();
+        let values = Rc::new((0..count).map(|_| element(of, &mut self.random)).collect());
+        self.case.storages.push(Storage { dtype: of, shape: shape.to_vec(), values });
+        self.case.storages.len() - 1
+    }
+
+    fn leaf_of(&self, i: usize) -> Recipe {
+        let storage = &self.case.storages[i];
+        Recipe::new(storage.dtype, storage.shape.clone(), Kind::Leaf(i), Vec::new())
+    }
+
+    fn leaf(&mut self, of: DType, shape: &[usize]) -> Recipe {
+        match self.random.below(10) {
+            0..=1 => Recipe::constant(element(of, &mut self.random), of),
+            2 if !shape.is_empty() => {
+                let axis = self.random.below(shape.len());
+                let index = Recipe::new(DType::I32, shape.to_vec(), Kind::Index(axis), Vec::new());
+                if of == DType::I32 { index } else { index.cast(of) }
+            }
+            _ => {
+                let (narrow, roomy) = (self.narrowed(shape), self.roomy(shape));
+                let own = if self.random.chance(50) { narrow } else { roomy };
+                let i = self.storage(of, &own);
+                let leaf = self.leaf_of(i);
+                self.reach(&leaf, shape)
+                    .unwrap_or_else(|| Recipe::constant(element(of, &mut self.random), of))
+            }
+        }
+    }
+
+    /// A shape that broadcasts to another.
+    fn narrowed(&mut self, shape: &[usize]) -> Vec<usize> {
+        if self.random.chance(60) {
+            return shape.to_vec();
+        }
+        let missing = if self.random.chance(30) { self.random.below(shape.len() + 1) } else { 0 };
+        shape[missing..].iter().map(|&n| if self.random.chance(30) { 1 } else { n }).collect()
+    }
+
+    /// A shape of which another is a part.
+    fn roomy(&mut self, shape: &[usize]) -> Vec<usize> {
+        let mut roomy: Vec<usize> = shape
+            .iter()
+            .map(|&n| {
+                if self.random.chance(70) { n } else { n * (1 + self.random.below(3)) + self.random.below(3) }
+            })
+            .collect();
+        if roomy.len() < 6 && self.random.chance(15) {
+            roomy.insert(self.random.below(roomy.len() + 1), 1 + self.random.below(3));
+        }
+        if roomy.iter().product::<usize>() > 4 * self.size.elements { shape.to_vec() } else { roomy }
+    }
+
+    fn stretched(&self, root: Recipe, shape: &[usize]) -> Recipe {
+        if root.shape == shape { root } else { root.view(View::Broadcast(shape.to_vec())) }
+    }
+
+    /// An exact expression of a type that broadcasts to a shape.
+    fn draw(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
+        if ops == 0 {
+            return self.leaf(of, shape);
+        }
+        let node = self.node(of, shape, ops);
+        self.known.push(node.clone());
+        node
+    }
+
+    fn node(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
+        match self.random.below(100) {
+            0..=19 => {
+                let same: Vec<usize> = (0..self.known.len()).filter(|&i| self.known[i].dtype == of).collect();
+                let again = same.get(self.random.below(same.len())).map(|&i| self.known[i].clone());
+                if let Some(view) = again.and_then(|again| self.reach(&again, shape)) {
+                    return view;
+                }
+            }
+            20..=27 => {
+                let roomy = self.roomy(shape);
+                let inner = self.draw(of, &roomy, ops - 1);
+                if let Some(view) = self.reach(&inner, shape) {
+                    return view;
+                }
+            }
+            28..=31 => return self.reshaped(of, shape, ops),
+            32..=36 => return self.draw(of, shape, ops - 1).shared(),
+            37..=44 => {
+                let from = self.a_type();
+                if from != of {
+                    return self.draw(from, shape, ops - 1).cast(of);
+                }
+            }
+            45..=50 => {
+                let [c, a, b] = [DType::Bool, of, of].map(|of| self.operand(of, shape, (ops - 1) / 3));
+                return c.select(&a, &b);
+            }
+            _ => {}
+        }
+        // Comparisons give bool.
+        let from = if of == DType::Bool && self.random.chance(70) { self.a_type() } else { of };
+        let op = self.op(from, |op| op.ulp(from) == 0 && op.result(from) == Some(of));
+        let args: Vec<Recipe> =
+            (0..op.arity).map(|_| self.operand(from, shape, (ops - 1) / op.arity)).collect();
+        Recipe::call(op.name, &args.iter().collect::<Vec<_>>())
+    }
+
+    fn operand(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
+        let narrowed = if self.random.chance(20) { self.narrowed(shape) } else { shape.to_vec() };
+        self.draw(of, &narrowed, ops)
+    }
+
+    /// The elements of an op in another shape. Without an op elements may lie so that there is no view.
+    fn reshaped(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
+        let mut other = shape.to_vec();
+        for k in (1..other.len()).rev() {
+            if self.random.chance(50) {
+                other[k - 1] *= other.remove(k);
+            }
+        }
+        if let Some(k) = other.iter().position(|&n| n > 2 && n % 2 == 0).filter(|_| other.len() < 6) {
+            other[k] /= 2;
+            other.insert(k, 2);
+        }
+        let inner = self.draw(of, &other, ops - 1);
+        let inner = self.stretched(inner, &other);
+        let name = if of == DType::Bool { "not" } else { "neg" };
+        inner.of1(name).view(View::Reshape(shape.iter().map(|&n| n as isize).collect()))
+    }
+
+    /// A part of a node that broadcasts to a shape, through views drawn by chance, or none: of no
+    /// elements there are no parts.
+    fn reach(&mut self, node: &Recipe, shape: &[usize]) -> Option<Recipe> {
+        let mut view = node.clone();
+        if view.shape.len() > 1 && self.random.chance(40) {
+            let mut order: Vec<isize> = (0..view.shape.len() as isize).collect();
+            for k in 1..order.len() {
+                order.swap(k, self.random.below(k + 1));
+            }
+            view = view.view(View::Permute(order));
+        }
+        while view.shape.len() > shape.len() {
+            let axis = view.shape.iter().position(|&n| n == 1).unwrap_or(self.random.below(view.shape.len()));
+            view = self.part(&view, axis, 1)?.view(View::Squeeze(axis as isize));
+        }
+        let lead = shape.len() - view.shape.len();
+        for axis in 0..view.shape.len() {
+            view = self.part(&view, axis, shape[lead + axis])?;
+        }
+        if lead > 0 && self.random.chance(30) {
+            view = view.view(View::Unsqueeze(0));
+        }
+        Some(if self.random.chance(15) { self.stretched(view, shape) } else { view })
+    }
+
+    /// A part of an axis that broadcasts to a length.
+    fn part(&mut self, node: &Recipe, axis: usize, length: usize) -> Option<Recipe> {
+        let (own, at) = (node.shape[axis], axis as isize);
+        if own == length || own == 1 {
+            let flipped = own > 1 && self.random.chance(20);
+            return Some(if flipped { node.view(View::Flip(at)) } else { node.clone() });
+        }
+        if own == 0 {
+            return None;
+        }
+        let length = if length > own { 1 } else { length };
+        let most = if length > 1 { (own - 1) / (length - 1) } else { 1 };
+        let step = if self.random.chance(50) { 1 + self.random.below(most) } else { 1 };
+        let span = if length == 0 { 0 } else { (length - 1) * step + 1 };
+        let start = self.random.below(own - span + 1) as isize;
+        let cut = node.view(View::Cut(at, start, start + span as isize));
+        let step = if self.random.chance(30) { -(step as isize) } else { step as isize };
+        Some(if step == 1 { cut } else { cut.view(View::Step(at, step)) })
+    }
+}
+
+/// The views on the way from a leaf.
+fn views_of(recipe: &Recipe) -> Vec<View> {
+    match &recipe.kind {
+        Kind::View(view) => {
+            let mut views = views_of(&recipe.args[0]);
+            views.push(view.clone());
+            views
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A value of a type: small ones meet each other, large ones overflow, special ones have rules of their
+/// own.
+fn element(of: DType, random: &mut Random) -> Value {
+    if of == DType::Bool {
+        return Value::Bool(random.chance(50));
+    }
+    if !is_float(of) {
+        let any = random.next();
+        let shift = random.below(64);
+        let bits = match random.below(4) {
+            0 => any,
+            1 => any >> shift,
+            _ => (random.below(19) as u64).wrapping_sub(9),
+        };
+        return with_type!(of, T => T::of(Value::Int(bits.into())).value());
+    }
+    let special = [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.5, 3.0, 65504.0, 1e30];
+    loop {
+        let power = match random.below(16) {
+            0 | 1 => return Value::Float(nearest(special[random.below(special.len())], of)),
+            2 => random.below(241) as i32 - 120,
+            3 => random.below(41) as i32 - 20,
+            4..=6 => random.below(5) as i32 - 2,
+            // Eighths, whose sums and products are often exact and equal.
+            _ => return Value::Float(nearest((random.below(801) as f64 - 400.0) / 8.0, of)),
+        };
+        let fraction = 1.0 + random.next() as f64 / 2.0_f64.powi(64);
+        let sign = if random.chance(50) { 1.0 } else { -1.0 };
+        let x = nearest(sign * fraction * 2.0_f64.powi(power), of);
+        // Subnormal operands may be flushed.
+        if x == 0.0 || x.abs() >= least(of) {
+            return Value::Float(x);
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The value of a recipe, element by element and one operation at a time: the oracle that the CPU path
+//! and every adapter are compared with. Of the crate it uses the addresses of a [`Layout`] alone, so a
+//! mistake of a schedule, a plan or a kernel shows.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use zerostride::{DType, Layout, Shape};
+
+use super::recipe::{Kind, Node, Recipe};
+use super::reference::{BINARY, UNARY};
+use super::value::{Value, by_rank, is_float, least, nearest, rank};
+
+/// An element, and whether the contract leaves it open: a subnormal number on the way, which of two zeros
+/// `min` and `max` take, or the sign of NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct Naive {
+    pub value: Value,
+    pub open: bool,
+}
+
+/// What nodes are, each computed once.
+pub type Known = HashMap<*const Node, Rc<Vec<Naive>>>;
+
+/// All elements of a recipe in row-major order. An inexact function, which may stand at the root only,
+/// gives the exact value as far as f64 holds it.
+pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> Rc<Vec<Naive>> {
+    if let Some(known) = known.get(&recipe.id()) {
+        return known.clone();
+    }
+    let args: Vec<_> = recipe.args.iter().map(|arg| evaluate(arg, storages, known)).collect();
+    let shape = Shape::from(&recipe.shape[..]);
+    let dense = Layout::contiguous(shape.clone()).unwrap();
+    let closed = |value| Naive { value, open: false };
+    let all: Vec<Naive> = match &recipe.kind {
+        Kind::Leaf(i) => storages[*i].clone(),
+        Kind::Constant(value) => vec![closed(*value)],
+        Kind::Index(axis) => {
+            let strides: Vec<isize> = (0..shape.rank()).map(|k| isize::from(k == *axis)).collect();
+            let coordinates = Layout::strided(shape, &strides, 0, usize::MAX).unwrap();
+            coordinates.addresses().map(|i| closed(Value::Int(i as i128))).collect()
+        }
+        Kind::View(view) => {
+            let layout = view.of(&Layout::contiguous(&recipe.args[0].shape[..]).unwrap()).unwrap();
+            layout.addresses().map(|i| args[0][i]).collect()
+        }
+        Kind::Shared => args[0].to_vec(),
+        Kind::Op(_) | Kind::Select | Kind::Cast => {
+            let mut addresses: Vec<_> = (recipe.args.iter())
+                .map(|arg| Layout::contiguous(&arg.shape[..]).unwrap().broadcast_to(&shape).unwrap())
+                .map(|layout| layout.addresses().collect::<Vec<_>>().into_iter())
+                .collect();
+            let mut operands = || -> Vec<Naive> {
+                args.iter().zip(&mut addresses).map(|(arg, at)| arg[at.next().unwrap()]).collect()
+            };
+            (0..dense.count()).map(|_| element(recipe, &operands())).collect()
+        }
+    };
+    let all = Rc::new(all);
+    known.insert(recipe.id(), all.clone());
+    all
+}
+
+/// One element of an operation.
+fn element(recipe: &Recipe, args: &[Naive]) -> Naive {
+    let from = recipe.args.last().unwrap().dtype;
+    let values: Vec<Value> = args.iter().map(|arg| arg.value).collect();
+    let mut open = args.iter().any(|arg| arg.open);
+    let value = match (&recipe.kind, values.as_slice()) {
+        (Kind::Select, [Value::Bool(condition), a, b]) => {
+            open = args[0].open || args[if *condition { 1 } else { 2 }].open;
+            if *condition { *a } else { *b }
+        }
+        (Kind::Cast, [x]) => cast(*x, recipe.dtype, &mut open),
+        (Kind::Op(name), [Value::Float(_), ..]) => {
+            let floats: Vec<f64> =
+                values.iter().map(|x| if let Value::Float(x) = x { *x } else { panic!() }).collect();
+            match compare(name, &floats, &mut open) {
+                Some(truth) => Value::Bool(truth),
+                None => Value::Float(settle(float(name, &floats, from, &mut open), recipe, &mut open)),
+            }
+        }
+        (Kind::Op(name), [Value::Int(_), ..]) => {
+            let all: Vec<i128> =
+                values.iter().map(|x| if let Value::Int(x) = x { *x } else { panic!() }).collect();
+            match relation(name, &all) {
+                Some(truth) => Value::Bool(truth),
+                None => Value::Int(wrap(integer(name, &all, from), from)),
+            }
+        }
+        (Kind::Op(name), [Value::Bool(a), rest @ ..]) => match (*name, rest) {
+            ("not", []) => Value::Bool(!a),
+            ("and", [Value::Bool(b)]) => Value::Bool(*a && *b),
+            ("or", [Value::Bool(b)]) => Value::Bool(*a || *b),
+            ("xor" | "ne", [Value::Bool(b)]) => Value::Bool(a != b),
+            ("eq", [Value::Bool(b)]) => Value::Bool(a == b),
+            _ => panic!("no {name} of bool"),
+        },
+        (kind, values) => panic!("{kind:?} of {values:?}"),
+    };
+    Naive { value, open }
+}
+
+/// Rounded to the type, where what an adapter may flush is open: also what rounds up to the least normal
+/// number. Inexact functions are compared as they are.
+fn settle(exact: f64, recipe: &Recipe, open: &mut bool) -> f64 {
+    *open |= exact != 0.0 && exact.abs() < least(recipe.dtype);
+    if recipe.bound().is_some() { exact } else { nearest(exact, recipe.dtype) }
+}
+
+/// As Rust's `as`.
+fn cast(x: Value, to: DType, open: &mut bool) -> Value {
+    let size = 8 * to.size() as u32;
+    match x {
+        _ if to == DType::Bool => Value::Bool(match x {
+            Value::Float(x) => x != 0.0,
+            Value::Int(x) => x != 0,
+            Value::Bool(x) => x,
+        }),
+        Value::Float(x) if is_float(to) => {
+            *open |= x != 0.0 && x.abs() < least(to);
+            Value::Float(nearest(x, to))
+        }
+        Value::Float(x) => {
+            let whole = x as i128; // NaN gives 0
+            let top = 1 << (size - u32::from(is_signed(to)));
+            Value::Int(whole.clamp(if is_signed(to) { -top } else { 0 }, top - 1))
+        }
+        Value::Int(x) if is_float(to) => {
+            // Of 64 bits f64 drops some: where it did, the last one kept stands for them.
+            let near = x as f64;
+            let below = near.to_bits() - u64::from(near.abs() as i128 > x.abs());
+            let odd = f64::from_bits(below | u64::from(near as i128 != x));
+            Value::Float(if to == DType::F64 { near } else { nearest(odd, to) })
+        }
+        Value::Int(x) => Value::Int(wrap(x, to)),
+        Value::Bool(x) if is_float(to) => Value::Float(x.into()),
+        Value::Bool(x) => Value::Int(x.into()),
+    }
+}
+
+fn compare(name: &str, args: &[f64], open: &mut bool) -> Option<bool> {
+    Some(match (name, args) {
+        ("eq", [a, b]) => a == b,
+        ("ne", [a, b]) => a != b,
+        ("lt", [a, b]) => a < b,
+        ("le", [a, b]) => a <= b,
+        ("gt", [a, b]) => a > b,
+        ("ge", [a, b]) => a >= b,
+        ("is_nan", [a]) => a.is_nan(),
+        ("is_inf", [a]) => a.is_infinite(),
+        ("is_finite", [a]) => a.is_finite(),
+        ("signbit", [a]) => {
+            *open |= a.is_nan();
+            a.is_sign_negative()
+        }
+        _ => return None,
+    })
+}
+
+/// The lesser of two, or the greater as the lesser of the negated. NaN wins, or loses.
+fn extreme(a: f64, b: f64, greater: bool, nan_wins: bool, open: &mut bool) -> f64 {
+    *open |= a == 0.0 && b == 0.0 && a.is_sign_negative() != b.is_sign_negative();
+    match (a.is_nan(), b.is_nan()) {
+        (false, false) if (a < b) != greater => a,
+        (false, false) => b,
+        (first, _) if first == nan_wins => a,
+        _ => b,
+    }
+}
+
+fn float(name: &str, args: &[f64], of: DType, open: &mut bool) -> f64 {
+    match (name, args) {
+        ("add", [a, b]) => a + b,
+        ("sub", [a, b]) => a - b,
+        ("mul", [a, b]) => a * b,
+        ("div", [a, b]) => a / b,
+        ("rem", [a, b]) => a % b,
+        ("rem_floor", [a, b]) => rem_floor(*a, *b),
+        ("div_floor", [a, b]) => div_floor(*a, *b, open),
+        ("min", [a, b]) => extreme(*a, *b, false, true, open),
+        ("max", [a, b]) => extreme(*a, *b, true, true, open),
+        ("fmin", [a, b]) => extreme(*a, *b, false, false, open),
+        ("fmax", [a, b]) => extreme(*a, *b, true, false, open),
+        ("clamp", [x, low, high]) => {
+            let raised = extreme(*x, *low, true, true, open);
+            extreme(raised, *high, false, true, open)
+        }
+        ("fma", [a, b, c]) => fma(*a, *b, *c, of),
+        ("copysign", [a, b]) => {
+            *open |= b.is_nan();
+            a.copysign(*b)
+        }
+        ("nextafter", [a, b]) => match () {
+            () if a.is_nan() => *a,
+            () if b.is_nan() || a == b => *b,
+            () if b > a => by_rank(rank(*a, of) + 1, of).copysign(if *a == 0.0 { *b } else { *a }),
+            () => by_rank(rank(*a, of) - 1, of).copysign(if *a == 0.0 { *b } else { *a }),
+        },
+        ("neg", [a]) => -a,
+        ("abs", [a]) => a.abs(),
+        ("positive", [a]) => *a,
+        ("square", [a]) => a * a,
+        ("reciprocal", [a]) => 1.0 / a,
+        ("sqrt", [a]) => a.sqrt(),
+        ("floor", [a]) => a.floor(),
+        ("ceil", [a]) => a.ceil(),
+        ("trunc", [a]) => a.trunc(),
+        ("round", [a]) => a.round_ties_even(),
+        ("fract", [a]) => a - a.floor(),
+        ("relu", [a]) if *a <= 0.0 => 0.0,
+        ("relu", [a]) => *a,
+        ("sign", [a]) if *a == 0.0 => 0.0,
+        ("sign", [a]) => a.signum(),
+        (_, [a]) => (UNARY.iter().find(|row| row.name == name).expect(name).of_f64)(*a),
+        (_, [a, b]) => (BINARY.iter().find(|row| row.name == name).expect(name).of_f64)(*a, *b),
+        _ => panic!("no op {name} of {} operands", args.len()),
+    }
+}
+
+/// With the sign of the divisor.
+fn rem_floor(a: f64, b: f64) -> f64 {
+    let r = a % b;
+    match () {
+        () if r == 0.0 => r.copysign(b),
+        () if (r < 0.0) != (b < 0.0) => r + b,
+        () => r,
+    }
+}
+
+/// The integer below the quotient. Large ones, by whose roundings it would be another integer, are open.
+fn div_floor(a: f64, b: f64, open: &mut bool) -> f64 {
+    if b == 0.0 {
+        return a / b;
+    }
+    let r = a % b;
+    let whole = ((a - r) / b).round() - f64::from(u8::from(r != 0.0 && (r < 0.0) != (b < 0.0)));
+    *open |= whole.abs() >= f64::from(1 << 20);
+    if whole == 0.0 { whole.copysign(a / b) } else { whole }
+}
+
+/// Rounded once: of narrow types f64 holds the product, and the last bit of the sum stands for what it
+/// lost.
+fn fma(a: f64, b: f64, c: f64, of: DType) -> f64 {
+    match of {
+        DType::F64 => a.mul_add(b, c),
+        DType::F32 => f64::from((a as f32).mul_add(b as f32, c as f32)),
+        _ => {
+            let product = a * b;
+            let sum = product + c;
+            let part = sum - product;
+            let lost = (product - (sum - part)) + (c - part);
+            if lost == 0.0 || !lost.is_finite() || sum.to_bits() & 1 == 1 {
+                return sum;
+            }
+            let away = (lost > 0.0) == (sum > 0.0);
+            f64::from_bits(if away { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
+        }
+    }
+}
+
+fn is_signed(of: DType) -> bool {
+    matches!(of, DType::I8 | DType::I16 | DType::I32 | DType::I64)
+}
+
+/// The low bits, as a number of the type.
+fn wrap(x: i128, of: DType) -> i128 {
+    let free = 128 - 8 * of.size() as u32;
+    if is_signed(of) { x << free >> free } else { ((x as u128) << free >> free) as i128 }
+}
+
+fn relation(name: &str, args: &[i128]) -> Option<bool> {
+    Some(match (name, args) {
+        ("eq", [a, b]) => a == b,
+        ("ne", [a, b]) => a != b,
+        ("lt", [a, b]) => a < b,
+        ("le", [a, b]) => a <= b,
+        ("gt", [a, b]) => a > b,
+        ("ge", [a, b]) => a >= b,
+        _ => return None,
+    })
+}
+
+/// What is wrapped afterwards.
+fn integer(name: &str, args: &[i128], of: DType) -> i128 {
+    let width = 8 * of.size() as i128;
+    // The bits of the type alone.
+    let bits = |x: i128| x as u128 & (u128::MAX >> (128 - width));
+    let rotate = |x: i128, by: i128| {
+        let by = by.rem_euclid(width);
+        (bits(x) << by | bits(x) >> (width - by)) as i128
+    };
+    match (name, args) {
+        ("add", [a, b]) => a + b,
+        ("sub", [a, b]) => a - b,
+        ("mul", [a, b]) => a.wrapping_mul(*b),
+        ("square", [a]) => a.wrapping_mul(*a),
+        ("div" | "rem" | "div_floor" | "rem_floor", [_, 0]) => 0,
+        ("div", [a, b]) => a / b,
+        ("rem", [a, b]) => a % b,
+        ("div_floor", [a, b]) => (a - (a % b + b) % b) / b,
+        ("rem_floor", [a, b]) => (a % b + b) % b,
+        ("pow", [1, _]) => 1,
+        ("pow", [-1, exponent]) => 1 - 2 * (exponent & 1),
+        ("pow", [_, exponent]) if *exponent < 0 => 0,
+        ("pow", [base, exponent]) => {
+            let square = |x: i128| wrap(x.wrapping_mul(x), of);
+            let bits = (0..128).rev().map(|i| exponent >> i & 1 == 1);
+            bits.fold(
+                1,
+                |power, bit| {
+                    if bit { wrap(square(power).wrapping_mul(*base), of) } else { square(power) }
+                },
+            )
+        }
+        ("min", [a, b]) => *a.min(b),
+        ("max", [a, b]) => *a.max(b),
+        ("clamp", [x, low, high]) => *x.max(low).min(high),
+        ("neg", [a]) => -a,
+        ("positive", [a]) => *a,
+        ("abs", [a]) => a.abs(),
+        ("sign", [a]) => a.signum(),
+        ("and", [a, b]) => a & b,
+        ("or", [a, b]) => a | b,
+        ("xor", [a, b]) => a ^ b,
+        ("not", [a]) => !a,
+        ("shl", [a, b]) if (0..width).contains(b) => a << b,
+        ("shl", [_, _]) => 0,
+        ("shr", [a, b]) if (0..width).contains(b) => a >> b,
+        ("shr", [a, _]) => -i128::from(*a < 0),
+        ("gcd", [a, b]) => gcd(*a, *b),
+        ("lcm", [0, _] | [_, 0]) => 0,
+        ("lcm", [a, b]) => (a.abs() / gcd(*a, *b)).wrapping_mul(b.abs()),
+        ("rotate_left", [a, b]) => rotate(*a, *b),
+        ("rotate_right", [a, b]) => rotate(*a, -b),
+        ("count_ones", [a]) => bits(*a).count_ones().into(),
+        ("leading_zeros", [a]) => i128::from(bits(*a).leading_zeros()) - (128 - width),
+        ("trailing_zeros", [a]) => i128::from(bits(*a).trailing_zeros()).min(width),
+        ("reverse_bits", [a]) => (bits(*a).reverse_bits() >> (128 - width)) as i128,
+        _ => panic!("no op {name} of {} integers", args.len()),
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}

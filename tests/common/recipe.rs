@@ -1,0 +1,308 @@
+//! Expressions as tests describe them. From a recipe both the crate's expression and its naive value are
+//! made. Recipes are graphs: a clone is the same node, used once more.
+
+use std::any::Any;
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::{Add, Deref, Div, Mul, Neg, Sub};
+use std::rc::Rc;
+
+use zerostride::{DType, Device, Element, Expr, Layout, Operation, Shape, Tensor, operations};
+
+use super::value::{Plain, Value, with_type};
+
+#[derive(Clone)]
+pub struct Recipe(Rc<Node>);
+
+pub struct Node {
+    pub dtype: DType,
+    pub shape: Vec<usize>,
+    pub kind: Kind,
+    pub args: Vec<Recipe>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// All elements of a storage, by its number.
+    Leaf(usize),
+    Constant(Value),
+    /// The coordinates along an axis, as i32.
+    Index(usize),
+    /// An op of the table.
+    Op(&'static str),
+    Select,
+    Cast,
+    View(View),
+    Shared,
+}
+
+#[derive(Clone, Debug)]
+pub enum View {
+    Permute(Vec<isize>),
+    /// From an index to before another.
+    Cut(isize, isize, isize),
+    /// Every so many elements, backwards if negative.
+    Step(isize, isize),
+    Flip(isize),
+    Broadcast(Vec<usize>),
+    Unsqueeze(isize),
+    Squeeze(isize),
+    Reshape(Vec<isize>),
+}
+
+/// The same views of layouts, tensors and expressions.
+macro_rules! viewed {
+    ($view:expr, $x:expr, $slice:ident $($try:tt)?) => {
+        match $view {
+            View::Permute(axes) => $x.permute(axes),
+            View::Cut(axis, start, end) => $x.$slice(*axis, *start..*end, 1),
+            View::Step(axis, step) => $x.$slice(*axis, .., *step),
+            View::Flip(axis) => $x.flip(*axis),
+            View::Broadcast(shape) => $x.broadcast_to(&Shape::from(&shape[..])),
+            View::Unsqueeze(axis) => $x.unsqueeze(*axis),
+            View::Squeeze(axis) => $x.squeeze(*axis),
+            View::Reshape(lengths) => $x.reshape(lengths),
+        }
+    };
+}
+
+impl View {
+    pub fn of(&self, layout: &Layout) -> zerostride::Result<Layout> {
+        viewed!(self, layout, slice)
+    }
+
+    pub fn of_tensor<T: Element>(&self, tensor: &Tensor<T>) -> zerostride::Result<Tensor<T>> {
+        viewed!(self, tensor, slice_step)
+    }
+
+    fn of_expr<T: Element>(&self, expr: &Expr<T>) -> Expr<T> {
+        viewed!(self, expr, slice_step)
+    }
+}
+
+impl Deref for Recipe {
+    type Target = Node;
+    fn deref(&self) -> &Node {
+        &self.0
+    }
+}
+
+impl Recipe {
+    pub fn new(dtype: DType, shape: Vec<usize>, kind: Kind, args: Vec<Recipe>) -> Recipe {
+        Recipe(Rc::new(Node { dtype, shape, kind, args }))
+    }
+
+    pub fn id(&self) -> *const Node {
+        Rc::as_ptr(&self.0)
+    }
+
+    pub fn constant(value: Value, dtype: DType) -> Recipe {
+        Recipe::new(dtype, Vec::new(), Kind::Constant(value), Vec::new())
+    }
+
+    /// An op of the table, of operands that broadcast together.
+    pub fn call(name: &'static str, args: &[&Recipe]) -> Recipe {
+        let op = operation(name);
+        let dtype = op.result(args[0].dtype).unwrap_or_else(|| panic!("no {name} of {}", args[0].dtype));
+        Recipe::new(dtype, broadcast(args), Kind::Op(name), args.iter().map(|&arg| arg.clone()).collect())
+    }
+
+    pub fn select(&self, a: impl Borrow<Recipe>, b: impl Borrow<Recipe>) -> Recipe {
+        let args = [self, a.borrow(), b.borrow()];
+        Recipe::new(args[1].dtype, broadcast(&args), Kind::Select, args.map(Recipe::clone).into())
+    }
+
+    pub fn cast(&self, to: DType) -> Recipe {
+        Recipe::new(to, self.shape.clone(), Kind::Cast, vec![self.clone()])
+    }
+
+    pub fn shared(&self) -> Recipe {
+        Recipe::new(self.dtype, self.shape.clone(), Kind::Shared, vec![self.clone()])
+    }
+
+    pub fn view(&self, view: View) -> Recipe {
+        let layout = view.of(&Layout::contiguous(&self.shape[..]).unwrap()).unwrap();
+        Recipe::new(self.dtype, layout.shape().to_vec(), Kind::View(view), vec![self.clone()])
+    }
+
+    pub fn of1(&self, name: &'static str) -> Recipe {
+        Recipe::call(name, &[self])
+    }
+
+    pub fn of2(&self, name: &'static str, other: impl Operand) -> Recipe {
+        Recipe::call(name, &[self, &other.recipe(self.dtype)])
+    }
+
+    /// The bound in units in the last place, where the root is an inexact function.
+    pub fn bound(&self) -> Option<Operation> {
+        let Kind::Op(name) = self.kind else { return None };
+        Some(operation(name)).filter(|op| op.ulp(self.args[0].dtype) > 0)
+    }
+
+    /// The nodes below and this one, each once and after those that it is made of.
+    pub fn nodes(&self) -> Vec<Recipe> {
+        fn add(recipe: &Recipe, all: &mut Vec<Recipe>, seen: &mut HashMap<*const Node, ()>) {
+            if seen.insert(recipe.id(), ()).is_none() {
+                recipe.args.iter().for_each(|arg| add(arg, all, seen));
+                all.push(recipe.clone());
+            }
+        }
+        let mut all = Vec::new();
+        add(self, &mut all, &mut HashMap::new());
+        all
+    }
+}
+
+fn operation(name: &str) -> Operation {
+    operations().find(|op| op.name == name).unwrap_or_else(|| panic!("no op {name}"))
+}
+
+/// The shape that NumPy's rule gives.
+fn broadcast(args: &[&Recipe]) -> Vec<usize> {
+    let rank = args.iter().map(|arg| arg.shape.len()).max().unwrap();
+    let length = |arg: &Recipe, k: usize| k.checked_sub(rank - arg.shape.len()).map_or(1, |k| arg.shape[k]);
+    let joint = |k: usize| args.iter().map(|arg| length(arg, k)).find(|&n| n != 1).unwrap_or(1);
+    let shape: Vec<usize> = (0..rank).map(joint).collect();
+    let fits = |arg: &&Recipe| (0..rank).all(|k| [1, shape[k]].contains(&length(arg, k)));
+    assert!(args.iter().all(fits), "{args:?} do not broadcast");
+    shape
+}
+
+/// Operands of operators: recipes, and numbers as constants of the other operand's type.
+pub trait Operand {
+    fn recipe(self, dtype: DType) -> Recipe;
+}
+
+impl Operand for f64 {
+    fn recipe(self, dtype: DType) -> Recipe {
+        Recipe::constant(Value::Float(self), dtype)
+    }
+}
+
+impl Operand for Recipe {
+    fn recipe(self, _: DType) -> Recipe {
+        self
+    }
+}
+
+impl Operand for &Recipe {
+    fn recipe(self, _: DType) -> Recipe {
+        self.clone()
+    }
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident;)*) => {$(
+        impl<R: Operand> $trait<R> for &Recipe {
+            type Output = Recipe;
+            fn $method(self, other: R) -> Recipe {
+                self.of2(stringify!($method), other)
+            }
+        }
+
+        impl<R: Operand> $trait<R> for Recipe {
+            type Output = Recipe;
+            fn $method(self, other: R) -> Recipe {
+                self.of2(stringify!($method), other)
+            }
+        }
+    )*};
+}
+operators! { Add add; Sub sub; Mul mul; Div div; }
+
+impl Neg for &Recipe {
+    type Output = Recipe;
+    fn neg(self) -> Recipe {
+        self.of1("neg")
+    }
+}
+
+impl Neg for Recipe {
+    type Output = Recipe;
+    fn neg(self) -> Recipe {
+        self.of1("neg")
+    }
+}
+
+/// A node a line, so that what is used twice shows.
+impl fmt::Debug for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nodes = self.nodes();
+        let number = |of: &Recipe| nodes.iter().position(|node| node.id() == of.id()).unwrap();
+        for (i, node) in nodes.iter().enumerate() {
+            let args: Vec<String> = node.args.iter().map(|arg| format!("n{}", number(arg))).collect();
+            let (dtype, shape, args) = (node.dtype, &node.shape, args.join(", "));
+            writeln!(f, "  n{i}: {dtype} {shape:?} = {:?}({args})", node.kind)?;
+        }
+        Ok(())
+    }
+}
+
+/// The crate's expressions of recipes over tensors of a device.
+#[derive(Default)]
+pub struct Builder {
+    /// A `Tensor` for every storage.
+    pub tensors: Vec<Box<dyn Any>>,
+    known: HashMap<*const Node, Rc<dyn Any>>,
+    /// The recipes whose addresses are known.
+    held: Vec<Recipe>,
+}
+
+impl Builder {
+    pub fn upload(
+        &mut self,
+        device: &Device,
+        dtype: DType,
+        shape: &[usize],
+        values: &[Value],
+    ) -> zerostride::Result<()> {
+        self.tensors.push(with_type!(dtype, T => {
+            let values: Vec<T> = values.iter().map(|&value| T::of(value)).collect();
+            Box::new(device.upload(&values, shape)?)
+        }));
+        Ok(())
+    }
+
+    pub fn tensor<T: Element>(&self, i: usize) -> &Tensor<T> {
+        self.tensors[i].downcast_ref().unwrap()
+    }
+
+    pub fn expr<T: Element>(&mut self, recipe: &Recipe) -> Expr<T> {
+        typed(&self.any(recipe)).clone()
+    }
+
+    fn any(&mut self, recipe: &Recipe) -> Rc<dyn Any> {
+        if let Some(known) = self.known.get(&recipe.id()) {
+            return known.clone();
+        }
+        let args: Vec<Rc<dyn Any>> = recipe.args.iter().map(|arg| self.any(arg)).collect();
+        let built: Rc<dyn Any> = match &recipe.kind {
+            Kind::Index(axis) => Rc::new(Expr::coordinate(&recipe.shape[..], *axis as isize)),
+            Kind::Op(name) if recipe.dtype == DType::Bool => {
+                with_type!(recipe.args[0].dtype, T => Rc::new(Expr::<bool>::call::<T>(name, &all(&args))))
+            }
+            kind => with_type!(recipe.dtype, T => Rc::new(match kind {
+                Kind::Leaf(i) => self.tensor::<T>(*i).expr(),
+                Kind::Constant(value) => Expr::scalar(T::of(*value)),
+                Kind::Op(name) => Expr::<T>::call::<T>(name, &all(&args)),
+                Kind::Select => typed::<bool>(&args[0]).select(typed::<T>(&args[1]), typed::<T>(&args[2])),
+                Kind::Cast => with_type!(recipe.args[0].dtype, From => typed::<From>(&args[0]).cast::<T>()),
+                Kind::View(view) => view.of_expr(typed::<T>(&args[0])),
+                Kind::Shared => typed::<T>(&args[0]).shared(),
+                Kind::Index(_) => unreachable!("it is of i32"),
+            })),
+        };
+        self.known.insert(recipe.id(), built.clone());
+        self.held.push(recipe.clone());
+        built
+    }
+}
+
+fn typed<T: Element>(any: &Rc<dyn Any>) -> &Expr<T> {
+    any.downcast_ref().expect("an expression of the recipe's type")
+}
+
+fn all<T: Element>(args: &[Rc<dyn Any>]) -> Vec<Expr<T>> {
+    args.iter().map(|arg| typed(arg).clone()).collect()
+}
