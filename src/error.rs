@@ -24,6 +24,9 @@ pub enum ErrorKind {
     Axis,
     /// No operation of that name, or none for these types.
     Operation,
+    /// Element types that do not go together, another one than was asked for, or a value that a type does
+    /// not hold.
+    Type,
     /// Host data does not have the length that the shape needs.
     Data,
     /// A file or a directory cannot be written.

@@ -27,6 +27,7 @@
 //! | [`Device`], [`Adapter`], [`Options`] | choosing where to compute; [`upload`](Device::upload) |
 //! | [`Tensor`] | elements on a device: views, [`assign`](Tensor::assign), [`to_vec`](Tensor::to_vec) |
 //! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
+//! | [`AnyTensor`], [`AnyExpr`], [`Scalar`] | both with an element type that is known at run time |
 //! | [`operations`], [`compositions`] | the table of operations, and what is made of them, as data |
 //! | [`Math`] | whether functions are precise or the adapter's builtins |
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
@@ -52,8 +53,8 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options}
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    Composition, Expr, IntoExpr, KernelTime, Math, Memory, Operation, compositions, operations,
-    warn_on_reinterpreted_shapes,
+    AnyExpr, Composition, Expr, IntoExpr, KernelTime, Math, Memory, Operation, Scalar, compositions,
+    operations, warn_on_reinterpreted_shapes,
 };
 pub use layout::{Broadcast, Layout, MAX_RANK, Shape};
-pub use tensor::{Explain, Tensor};
+pub use tensor::{AnyTensor, Explain, Tensor};

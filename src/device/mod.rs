@@ -10,9 +10,8 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use crate::cpu::CpuDevice;
-use crate::dtype::Element;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, Expr, KernelTime, Math, Memory, Program};
+use crate::expr::{AnyExpr, Backend, KernelTime, Math, Memory, Program};
 use crate::gpu;
 use crate::schedule::{Bounds, Schedule};
 
@@ -133,7 +132,7 @@ impl Device {
     /// evaluates, and by those over tensors that it makes. Its clones, and tensors that are there
     /// already, stay as they are; they are on the same device and may be combined. Where the handles
     /// of tensors differ, that of the first tensor of an expression decides, or that of
-    /// [`eval_on`](Expr::eval_on), or of the tensor that is assigned to. The CPU path is always
+    /// [`eval_on`](crate::Expr::eval_on), or of the tensor that is assigned to. The CPU path is always
     /// precise.
     ///
     /// ```
@@ -313,7 +312,7 @@ impl Device {
     }
 
     /// Whether every tensor of an expression lives here.
-    pub(crate) fn agrees<T: Element>(&self, expr: &Expr<T>) -> Result<()> {
+    pub(crate) fn agrees(&self, expr: &AnyExpr) -> Result<()> {
         self.is_that_of(expr.backends()?)
     }
 

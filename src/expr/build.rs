@@ -1,13 +1,13 @@
-//! The typed builder: `Expr` and the methods that the op table gives it.
+//! The typed builder: `Expr`, which is `AnyExpr` with a type, and the methods that the op table gives it.
 
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::Arc;
 
-use super::{Backend, Node, Op, Source, Storage, compat, for_each_op};
+use super::any::apply;
+use super::{AnyExpr, Op, for_each_op};
 use crate::dtype::{Bits, Element, Float, Integer, Numeric};
-use crate::error::{Error, Result};
-use crate::layout::{Broadcast, Layout, Shape};
+use crate::error::Result;
+use crate::layout::{Broadcast, Shape};
 
 /// A recipe for a tensor of `T`: a graph of operations over tensors, scalars and coordinates.
 ///
@@ -31,13 +31,13 @@ use crate::layout::{Broadcast, Layout, Shape};
 /// ```
 #[derive(Debug)]
 pub struct Expr<T> {
-    node: Result<Arc<Node>>,
+    pub(super) any: AnyExpr,
     element: PhantomData<T>,
 }
 
 impl<T> Clone for Expr<T> {
     fn clone(&self) -> Self {
-        Expr { node: self.node.clone(), element: PhantomData }
+        Expr { any: self.any.clone(), element: PhantomData }
     }
 }
 
@@ -67,17 +67,13 @@ impl<T: Element> IntoExpr<T> for T {
 }
 
 impl<T: Element> Expr<T> {
-    pub(super) fn new(node: Result<Arc<Node>>) -> Self {
-        Expr { node, element: PhantomData }
+    /// The typed face of an expression whose elements are known to be `T`.
+    pub(crate) fn face(any: AnyExpr) -> Self {
+        Expr { any, element: PhantomData }
     }
 
-    pub(crate) fn node(&self) -> Result<&Arc<Node>> {
-        self.node.as_ref().map_err(Error::clone)
-    }
-
-    /// A leaf over elements of a storage.
-    pub(crate) fn tensor(storage: Storage, layout: Layout) -> Self {
-        Self::new(Ok(Node::leaf(T::DTYPE, Source::Tensor(storage), layout)))
+    pub(crate) fn any(&self) -> &AnyExpr {
+        &self.any
     }
 
     /// One value, of shape `[]`: it broadcasts to any other.
@@ -91,8 +87,7 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn scalar(value: T) -> Self {
-        let layout = Layout::contiguous([]).map_err(|e| e.at(Location::caller()));
-        Self::new(layout.map(|layout| Node::leaf(T::DTYPE, Source::Scalar(value.to_bits()), layout)))
+        Self::face(AnyExpr::constant(T::DTYPE, value.to_bits()))
     }
 
     /// The shape of the result.
@@ -100,7 +95,7 @@ impl<T: Element> Expr<T> {
     /// # Errors
     /// The first mistake that was made while building.
     pub fn shape(&self) -> Result<&Shape> {
-        Ok(&self.node.as_ref().map_err(Error::clone)?.shape)
+        self.any.shape()
     }
 
     /// The coordinate of each element along `axis`, from 0 on, as an expression of this one's
@@ -115,16 +110,7 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn index(&self, axis: isize) -> Expr<i32> {
-        let at = Location::caller();
-        let layout = self.shape().and_then(|shape| Layout::coordinate(shape, axis));
-        Expr::new(match layout {
-            Ok(layout) => Ok(Node::leaf(
-                i32::DTYPE,
-                Source::Index(self.backends().ok().and_then(|all| all.first().cloned())),
-                layout,
-            )),
-            Err(error) => Err(error.at(at)),
-        })
+        Expr::face(self.any.index(axis))
     }
 
     /// Every element converted to `U`, as Rust's `as` does: floats to integers truncate and
@@ -140,12 +126,7 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn cast<U: Element>(&self) -> Expr<U> {
-        let at = Location::caller();
-        Expr::new(match &self.node {
-            Ok(node) if T::DTYPE == U::DTYPE => Ok(node.clone()),
-            Ok(node) => Node::op(Op::Cast, U::DTYPE, &[node]).map_err(|e| e.at(at)),
-            Err(error) => Err(error.clone()),
-        })
+        Expr::face(self.any.cast(U::DTYPE))
     }
 
     /// This expression, computed once and stored, however often and through whatever views it is read.
@@ -161,19 +142,23 @@ impl<T: Element> Expr<T> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn shared(&self) -> Self {
-        Self::new(self.node.as_ref().map(Node::shared).map_err(Error::clone))
+        Self::face(self.any.shared())
     }
 
-    /// This expression under a view, or the mistake.
-    pub(super) fn view(
-        &self,
-        at: &'static Location<'static>,
-        view: impl Fn(&Layout) -> Result<Layout>,
-    ) -> Self {
-        Self::new(match &self.node {
-            Ok(node) => node.view(&view).map_err(|e| e.at(at)),
-            Err(error) => Err(error.clone()),
-        })
+    /// This expression stretched against a target shape by a rule. With
+    /// [`Bidirectional`](Broadcast::Bidirectional) the result may exceed the target.
+    ///
+    /// ```
+    /// use zerostride::{Broadcast, Device};
+    ///
+    /// let x = Device::cpu().upload(&[1_i32, 2], [2])?;
+    /// let rows = x.broadcast(Broadcast::Explicit { axes: vec![0] }, [2, 3]);
+    /// assert_eq!(rows.to_vec()?, [1, 1, 1, 2, 2, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn broadcast(&self, rule: Broadcast, target: impl Into<Shape>) -> Self {
+        Self::face(self.any.broadcast(rule, target))
     }
 }
 
@@ -189,9 +174,7 @@ impl Expr<i32> {
     /// ```
     #[track_caller]
     pub fn coordinate(shape: impl Into<Shape>, axis: isize) -> Self {
-        let at = Location::caller();
-        let layout = Layout::coordinate(&shape.into(), axis).map_err(|e| e.at(at));
-        Self::new(layout.map(|layout| Node::leaf(i32::DTYPE, Source::Index(None), layout)))
+        Self::face(AnyExpr::coordinate(shape, axis))
     }
 }
 
@@ -207,24 +190,8 @@ impl Expr<bool> {
     /// ```
     #[track_caller]
     pub fn select<U: Element>(&self, a: impl IntoExpr<U>, b: impl IntoExpr<U>) -> Expr<U> {
-        let at = Location::caller();
-        let (a, b) = (a.into_expr(), b.into_expr());
-        apply(Op::Select, &[self.node(), a.node(), b.node()], at)
+        Expr::face(self.any.select(a.into_expr(), b.into_expr()))
     }
-}
-
-/// One op, or the first mistake among its operands.
-pub(super) fn apply<U: Element>(
-    op: Op,
-    args: &[Result<&Arc<Node>>],
-    at: &'static Location<'static>,
-) -> Expr<U> {
-    let nodes: Result<Vec<&Arc<Node>>> = args.iter().cloned().collect();
-    Expr::new(nodes.and_then(|nodes| {
-        let node = Node::op(op, U::DTYPE, &nodes).map_err(|e| e.at(at))?;
-        compat::check(&nodes, &node.shape, at);
-        Ok(node)
-    }))
 }
 
 macro_rules! methods {
@@ -244,7 +211,7 @@ macro_rules! methods {
             #[track_caller]
             pub fn $name(&self $(, $arg: impl IntoExpr<T>)*) -> Expr<$gives> where T: $class {
                 $(let $arg = $arg.into_expr();)*
-                apply(Op::$op, &[self.node() $(, $arg.node())*], Location::caller())
+                Expr::face(apply(Op::$op, &[&self.any $(, &$arg.any)*], Location::caller()))
             }
         )*}
     };
@@ -276,46 +243,7 @@ impl Broadcast {
         a: impl IntoExpr<A>,
         b: impl IntoExpr<B>,
     ) -> Result<(Expr<A>, Expr<B>)> {
-        let at = Location::caller();
-        let (a, b) = (a.into_expr(), b.into_expr());
-        if let Broadcast::Explicit { .. } = self {
-            let b_shape = b.shape()?.clone();
-            let a = a.view(at, |layout| self.layout_to(layout, &b_shape));
-            a.node()?;
-            return Ok((a, b));
-        }
-        let joint = self.align_shapes(a.shape()?, b.shape()?).map_err(|e| e.at(at))?;
-        let place = |start: usize| {
-            let shape = &joint.shape;
-            move |layout: &Layout| layout.place(start, shape.rank()).broadcast_to(shape)
-        };
-        let (a, b) = (a.view(at, place(joint.starts[0])), b.view(at, place(joint.starts[1])));
-        a.node()?;
-        b.node()?;
-        Ok((a, b))
-    }
-}
-
-impl<T: Element> Expr<T> {
-    /// This expression stretched against a target shape by a rule. With
-    /// [`Bidirectional`](Broadcast::Bidirectional) the result may exceed the target.
-    ///
-    /// ```
-    /// use zerostride::{Broadcast, Device};
-    ///
-    /// let x = Device::cpu().upload(&[1_i32, 2], [2])?;
-    /// let rows = x.broadcast(Broadcast::Explicit { axes: vec![0] }, [2, 3]);
-    /// assert_eq!(rows.to_vec()?, [1, 1, 1, 2, 2, 2]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn broadcast(&self, rule: Broadcast, target: impl Into<Shape>) -> Self {
-        let target = target.into();
-        self.view(Location::caller(), |layout| rule.layout_to(layout, &target))
-    }
-
-    /// The devices of the leaves, each once.
-    pub(crate) fn backends(&self) -> Result<&[Arc<dyn Backend>]> {
-        Ok(&self.node.as_ref().map_err(Error::clone)?.devices)
+        let (a, b) = self.align_any(a.into_expr(), b.into_expr())?;
+        Ok((Expr::face(a), Expr::face(b)))
     }
 }

@@ -1,8 +1,12 @@
 //! Activations and other functions that are compositions of table ops, so that they fuse into
 //! whatever kernel they stand in. Their accuracy is that of their parts.
 
-use super::{Expr, IntoExpr};
-use crate::dtype::Float;
+use std::panic::Location;
+
+use super::typing::{operand_type, takes_no};
+use super::{AnyExpr, DType, Expr, IntoExpr};
+use crate::dtype::{Float, bf16, f16};
+use crate::error::Result;
 
 /// A number as a constant of any float type.
 fn c<T: Float>(value: f64) -> Expr<T> {
@@ -15,14 +19,40 @@ fn c<T: Float>(value: f64) -> Expr<T> {
 pub struct Composition {
     /// The name of the method on [`Expr`].
     pub name: &'static str,
+    /// The number of operands.
+    pub arity: usize,
     /// What it does.
     pub doc: &'static str,
+}
+
+impl Composition {
+    /// This function of these operands, or the first mistake.
+    #[track_caller]
+    pub(super) fn call(&self, operands: &[AnyExpr]) -> AnyExpr {
+        let types = operands.iter().map(AnyExpr::dtype).collect::<Result<Vec<DType>>>();
+        let dtype = match types.and_then(|types| operand_type(self.name, self.arity, &types)) {
+            Ok(dtype) => dtype,
+            Err(error) => return AnyExpr::new(Err(error), Location::caller()),
+        };
+        let composed = match dtype {
+            DType::F32 => compose::<f32>(self.name, operands),
+            DType::F16 => compose::<f16>(self.name, operands),
+            DType::BF16 => compose::<bf16>(self.name, operands),
+            DType::F64 => compose::<f64>(self.name, operands),
+            _ => None,
+        };
+        match composed {
+            Some(expr) => expr,
+            None => AnyExpr::new(takes_no(self.name, dtype), Location::caller()),
+        }
+    }
 }
 
 /// Every function that is a composition of operations.
 ///
 /// ```
-/// assert!(zerostride::compositions().any(|function| function.name == "gelu"));
+/// let lerp = zerostride::compositions().find(|function| function.name == "lerp").unwrap();
+/// assert_eq!(lerp.arity, 3);
 /// ```
 pub fn compositions() -> impl Iterator<Item = Composition> {
     COMPOSED.iter().copied()
@@ -50,8 +80,21 @@ macro_rules! composed {
             }
         )*}
 
-        const COMPOSED: &[Composition] =
-            &[$(Composition { name: stringify!($name), doc: concat!($($doc),+).trim_ascii() }),*];
+        const COMPOSED: &[Composition] = &[$(Composition {
+            name: stringify!($name),
+            arity: [stringify!($x) $(, stringify!($arg))*].len(),
+            doc: concat!($($doc),+).trim_ascii(),
+        }),*];
+
+        /// The composition called `name` of operands whose elements are known to be `T`, if it takes as many.
+        #[track_caller]
+        fn compose<T: Float>(name: &str, operands: &[AnyExpr]) -> Option<AnyExpr> {
+            let operands: Vec<Expr<T>> = operands.iter().cloned().map(Expr::face).collect();
+            match (name, operands.as_slice()) {
+                $((stringify!($name), [$x $(, $arg)*]) => Some($x.$name($($arg),*).into()),)*
+                _ => None,
+            }
+        }
     };
 }
 

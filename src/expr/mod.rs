@@ -1,5 +1,6 @@
 //! Expressions: the op table, the graph that operators build, and its flat form for devices.
 
+mod any;
 mod build;
 mod compat;
 mod composed;
@@ -11,10 +12,13 @@ mod operators;
 mod ops;
 mod parts;
 mod program;
+mod scalar;
 mod small_map;
 mod storage;
+mod typing;
 mod views;
 
+pub use any::AnyExpr;
 pub use build::{Expr, IntoExpr};
 pub use compat::warn_on_reinterpreted_shapes;
 pub use composed::{Composition, compositions};
@@ -26,6 +30,7 @@ pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};
 pub use ops::{Operation, operations};
 pub(crate) use program::{Input, Program, Step, Value};
+pub use scalar::Scalar;
 pub(crate) use storage::{Backend, HostBytes, Reading, Storage};
 pub use storage::{KernelTime, Memory};
 pub(crate) use views::for_each_view;

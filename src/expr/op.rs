@@ -576,6 +576,11 @@ pub(crate) fn cost(op: Op, dtype: DType) -> usize {
 }
 
 impl Row {
+    /// The type of the result for operands of type `dtype`, if the op takes them.
+    pub(crate) fn result(&self, dtype: DType) -> Option<DType> {
+        self.form(dtype).map(|_| if self.gives_bool { DType::Bool } else { dtype })
+    }
+
     /// The form for operands of type `dtype`, if the op takes them.
     pub(crate) fn form(&self, dtype: DType) -> Option<&'static Form> {
         self.forms.iter().find(|form| form.kinds.contains(&dtype.kind()))

@@ -2,10 +2,11 @@
 
 use std::panic::Location;
 
-use super::build::apply;
-use super::{DType, Expr, Op, ROWS};
+use super::any::apply;
+use super::composed::compositions;
+use super::{AnyExpr, DType, Expr, Op, ROWS};
 use crate::dtype::Element;
-use crate::error::{Error, ErrorKind, Result, bail};
+use crate::error::{Error, ErrorKind};
 
 /// An operation of the table. `select` and `cast`, whose operands differ in type, are not in it.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +24,7 @@ pub struct Operation {
 impl Operation {
     /// The element type of the result for operands of type `dtype`, if it takes them.
     pub fn result(&self, dtype: DType) -> Option<DType> {
-        let row = self.op.row()?;
-        row.form(dtype)?;
-        Some(if row.gives_bool { DType::Bool } else { dtype })
+        self.op.row()?.result(dtype)
     }
 
     /// The greatest distance of a result from the exact one, on any device, in units in the last
@@ -63,8 +62,43 @@ pub fn operations() -> impl Iterator<Item = Operation> {
     ROWS.iter().map(|row| Operation { name: row.name, arity: row.arity, doc: row.doc, op: row.op })
 }
 
+impl AnyExpr {
+    /// The operation or composition called `name`.
+    ///
+    /// A wrong name, wrong types or a wrong number of operands are kept as the expression's mistake.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1.0_f32, 5.0], [2])?);
+    /// let three = AnyExpr::scalar(DType::F32, 3);
+    /// let small = AnyExpr::call("lt", &[x.clone(), three]);
+    /// assert_eq!(small.to_vec::<bool>()?, [true, false]);
+    /// assert_eq!(AnyExpr::call("relu6", &[x.clone()]).to_vec::<f32>()?, [1.0, 5.0]);
+    ///
+    /// let error = AnyExpr::call("and", &[x.clone(), x]).eval().unwrap_err();
+    /// assert_eq!(error.message(), "and takes no f32: cast the operands");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn call(name: &str, operands: &[AnyExpr]) -> AnyExpr {
+        let at = Location::caller();
+        if let Some(row) = ROWS.iter().find(|row| row.name == name) {
+            return apply(row.op, &operands.iter().collect::<Vec<_>>(), at);
+        }
+        match compositions().find(|function| function.name == name) {
+            Some(function) => function.call(operands),
+            None => {
+                let unknown = || Error::new(ErrorKind::Operation, format!("no operation is called '{name}'"));
+                let first = operands.iter().find_map(|operand| operand.node().err());
+                AnyExpr::new(Err(first.unwrap_or_else(unknown)), at)
+            }
+        }
+    }
+}
+
 impl<R: Element> Expr<R> {
-    /// The operation called `name` over operands of type `T`.
+    /// The operation or composition called `name` over operands of type `T`.
     ///
     /// A wrong name, type or number of operands is kept as the expression's mistake.
     ///
@@ -78,27 +112,14 @@ impl<R: Element> Expr<R> {
     /// ```
     #[track_caller]
     pub fn call<T: Element>(name: &str, operands: &[Expr<T>]) -> Expr<R> {
-        let at = Location::caller();
-        match find::<T, R>(name, operands.len()) {
-            Ok(op) => apply(op, &operands.iter().map(Expr::node).collect::<Vec<_>>(), at),
-            Err(error) => Expr::new(Err(error.at(at))),
-        }
-    }
-}
-
-fn find<T: Element, R: Element>(name: &str, operands: usize) -> Result<Op> {
-    let Some(found) = operations().find(|op| op.name == name) else {
-        return Err(Error::new(ErrorKind::Operation, format!("no operation is called '{name}'")));
-    };
-    let (takes, gives) = (T::DTYPE, R::DTYPE);
-    match found.result(takes) {
-        None => bail!(Operation, "{name} takes no {takes}: cast the operands"),
-        Some(result) if result != gives => {
-            bail!(Operation, "{name} of {takes} gives {result} and not {gives}")
-        }
-        _ if operands != found.arity => {
-            bail!(Operation, "{name} takes {} operands and not {operands}", found.arity)
-        }
-        _ => Ok(found.op),
+        let operands: Vec<AnyExpr> = operands.iter().map(AnyExpr::from).collect();
+        let result = AnyExpr::call(name, &operands);
+        Expr::face(match result.dtype() {
+            Ok(gives) if gives != R::DTYPE => {
+                let text = format!("{name} of {} gives {gives} and not {}", T::DTYPE, R::DTYPE);
+                AnyExpr::new(Err(Error::new(ErrorKind::Operation, text)), Location::caller())
+            }
+            _ => result,
+        })
     }
 }

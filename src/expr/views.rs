@@ -40,14 +40,30 @@ macro_rules! for_each_view {
 }
 pub(crate) use for_each_view;
 
-use std::panic::Location;
-
-use super::Expr;
+use super::{AnyExpr, Expr};
 use crate::dtype::Element;
 
 macro_rules! methods {
     ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*) as $eg:literal, $shape:expr,
         $(let $held:ident = $value:expr,)? |$l:ident| $view:expr;)*) => {
+        /// Views. They cost nothing; a mistake is kept and returned by what consumes the expression.
+        impl AnyExpr {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            /// let x = device.zeros_any(zerostride::DType::F32, [2, 3])?;
+            #[doc = concat!("let view = x.expr().", example!($name $eg), ";")]
+            #[doc = concat!("assert_eq!(view.shape()?, &", stringify!($shape), ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, $($arg: $t),*) -> AnyExpr {
+                $(let $held = $value;)?
+                self.view(|$l| $view)
+            }
+        )*}
+
         /// Views. They are pushed down to the tensors below, so they cost nothing; a mistake is
         /// kept and returned by what consumes the expression.
         impl<T: Element> Expr<T> {$(
@@ -62,8 +78,7 @@ macro_rules! methods {
             /// ```
             #[track_caller]
             pub fn $name(&self, $($arg: $t),*) -> Self {
-                $(let $held = $value;)?
-                self.view(Location::caller(), |$l| $view)
+                Self::face(self.any.$name($($arg),*))
             }
         )*}
     };

@@ -1,34 +1,34 @@
 //! What consumes expressions, and what is told of them.
 
 use std::fmt;
-use std::future::Future;
 use std::panic::Location;
 
-use super::Tensor;
+use super::AnyTensor;
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::Expr;
+use crate::expr::AnyExpr;
 use crate::layout::Layout;
 use crate::schedule::Schedule;
 
 /// Consumers.
-impl<T: Element> Expr<T> {
-    /// Runs the expression as one kernel on the device of its tensors, into a new row-major
-    /// tensor; a costly part over fewer elements, as `exp` of a row, may get a kernel of its own. The call
-    /// returns when the work is recorded; reading the result waits for it.
+impl AnyExpr {
+    /// Runs the expression on the device of its tensors, into a new row-major tensor ([`Expr::eval`](crate::Expr::eval)).
     ///
     /// # Errors
     /// The first mistake that was made while building; tensors of different devices, or none at
     /// all (then use [`eval_on`](Self::eval_on)); a limit of the adapter; no memory.
     ///
     /// ```
-    /// let x = zerostride::Device::cpu().upload(&[1.0_f32, 4.0, 9.0], [3])?;
-    /// assert_eq!((x.sqrt() - 1.0).eval()?.to_vec()?, [0.0, 1.0, 2.0]);
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = Device::cpu().upload_bytes(&[1, 4, 9], DType::U8, [3])?;
+    /// let roots = AnyExpr::call("sqrt", &[x.cast(DType::F16)]).eval()?;
+    /// assert_eq!(roots.cast(DType::U8).to_bytes()?, [1, 2, 3]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn eval(&self) -> Result<Tensor<T>> {
+    pub fn eval(&self) -> Result<AnyTensor> {
         let at = Location::caller();
         let backends = self.backends()?;
         let Some(first) = backends.first() else {
@@ -44,30 +44,43 @@ impl<T: Element> Expr<T> {
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let ones = AnyExpr::scalar(DType::BF16, 1).broadcast_to([2]).eval_on(&Device::cpu())?;
+    /// assert_eq!(ones.to_bytes()?, [128, 63, 128, 63]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
     #[track_caller]
-    pub fn eval_on(&self, device: &Device) -> Result<Tensor<T>> {
-        device.agrees(self).map_err(|e| e.at(Location::caller()))?;
+    pub fn eval_on(&self, device: &Device) -> Result<AnyTensor> {
+        let at = Location::caller();
+        device.agrees(self).map_err(|e| e.at(at))?;
         self.run(device)
     }
 
-    /// Runs several expressions on the device of their tensors, those of equal shapes by one kernel: what
-    /// they have in common is read and computed once. The results are in the order of the expressions.
+    /// Runs several expressions on the device of their tensors, those of equal shapes and types by one kernel
+    /// ([`Expr::eval_all`](crate::Expr::eval_all)). The results are in the order of the expressions.
     ///
     /// # Errors
     /// As [`eval`](Self::eval), for the first expression that has any; then none is evaluated.
     ///
     /// ```
-    /// use zerostride::{Device, Expr};
+    /// use zerostride::{AnyExpr, DType, Device};
     ///
-    /// let x = Device::cpu().upload(&[3.0_f32, 5.0], [2])?;
-    /// let y = Device::cpu().upload(&[1.0_f32, 2.0], [2])?;
-    /// let both = Expr::eval_all(&[&x + &y, &x - &y])?;
-    /// assert_eq!(both[0].to_vec()?, [4.0, 7.0]);
-    /// assert_eq!(both[1].to_vec()?, [2.0, 3.0]);
+    /// let x = Device::cpu().upload_bytes(&[1, 2], DType::U8, [2])?;
+    /// let all = AnyExpr::eval_all(&[AnyExpr::call("square", &[x.expr()]), x.cast(DType::I16)])?;
+    /// assert_eq!(all[0].to_vec::<u8>()?, [1, 4]);
+    /// assert_eq!(all[1].to_vec::<i16>()?, [1, 2]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn eval_all(exprs: &[Expr<T>]) -> Result<Vec<Tensor<T>>> {
+    pub fn eval_all(exprs: &[AnyExpr]) -> Result<Vec<AnyTensor>> {
+        Self::eval_each(&exprs.iter().collect::<Vec<_>>())
+    }
+
+    #[track_caller]
+    pub(super) fn eval_each(exprs: &[&AnyExpr]) -> Result<Vec<AnyTensor>> {
         let at = Location::caller();
         let mut backends = Vec::new();
         for expr in exprs {
@@ -82,80 +95,86 @@ impl<T: Element> Expr<T> {
         };
         let device = Device::from_backend(first.clone());
         device.is_that_of(&backends).map_err(|e| e.at(at))?;
-        let nodes = exprs.iter().map(Expr::node).collect::<Result<Vec<_>>>()?;
-        let mut results: Vec<Option<Tensor<T>>> = exprs.iter().map(|_| None).collect();
+        let nodes = exprs.iter().map(|expr| expr.node()).collect::<Result<Vec<_>>>()?;
+        let mut results: Vec<Option<AnyTensor>> = exprs.iter().map(|_| None).collect();
         for i in 0..nodes.len() {
             if results[i].is_some() {
                 continue;
             }
-            let shape = &nodes[i].shape;
-            let alike: Vec<usize> = (i..nodes.len()).filter(|&j| nodes[j].shape == *shape).collect();
+            let (shape, dtype) = (&nodes[i].shape, nodes[i].dtype);
+            let is_alike = |&j: &usize| nodes[j].shape == *shape && nodes[j].dtype == dtype;
+            let alike: Vec<usize> = (i..nodes.len()).filter(is_alike).collect();
             let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
             let schedule = Schedule::new(&roots, shape, device.bounds())?;
             let last = device.stages(&schedule)?;
             let storages = device.backend().eval_all(&last)?;
             for (j, storage) in alike.into_iter().zip(storages) {
-                results[j] = Some(Tensor::new(device.clone(), storage, Layout::contiguous(shape)?));
+                results[j] = Some(AnyTensor::new(device.clone(), storage, dtype, Layout::contiguous(shape)?));
             }
         }
         Ok(results.into_iter().flatten().collect())
     }
 
     /// Runs the expression on the device of its tensors.
-    fn run(&self, device: &Device) -> Result<Tensor<T>> {
+    fn run(&self, device: &Device) -> Result<AnyTensor> {
         let node = self.node()?;
         let schedule = Schedule::of(node, device.bounds())?;
         let layout = Layout::contiguous(&node.shape)?;
         let last = device.stages(&schedule)?;
         let storage = device.backend().eval(&last)?;
-        Ok(Tensor::new(device.clone(), storage, layout))
+        Ok(AnyTensor::new(device.clone(), storage, node.dtype, layout))
     }
 
     /// Evaluates, and reads the elements in row-major order.
     ///
     /// # Errors
-    /// As [`eval`](Self::eval).
-    #[track_caller]
-    pub fn to_vec(&self) -> Result<Vec<T>> {
-        self.eval()?.to_vec()
-    }
-
-    /// Evaluates on a device, and reads the elements in row-major order.
+    /// As [`eval`](Self::eval); when the elements have another type.
     ///
-    /// # Errors
-    /// As [`eval`](Self::eval).
-    #[track_caller]
-    pub fn to_vec_on(&self, device: &Device) -> Result<Vec<T>> {
-        self.eval_on(device)?.to_vec()
-    }
-
-    /// Evaluates, and reads the elements in row-major order without blocking the calling thread.
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
     ///
-    /// # Errors
-    /// As [`eval`](Self::eval).
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2], [2])?);
+    /// assert_eq!(AnyExpr::call("neg", &[x]).to_vec::<i32>()?, [-1, -2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
     #[track_caller]
-    pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
-        let reading = self.eval().map(|tensor| tensor.to_vec_async());
-        async move { reading?.await }
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.typed::<T>()?.to_vec()
     }
 
-    /// Compiles the kernel of this expression without running it, so that the first evaluation of its
-    /// class does not wait for the compiler. Some drivers put a part of that off to the first run.
+    /// Evaluates, and reads the elements in row-major order as bytes, as [`AnyTensor::to_bytes`].
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
     ///
     /// ```
-    /// use zerostride::Device;
+    /// use zerostride::{DType, Device};
+    ///
+    /// let x = Device::cpu().upload_bytes(&[1, 2], DType::U8, [2])?;
+    /// assert_eq!(x.cast(DType::U16).to_bytes()?, [1, 0, 2, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.eval()?.to_bytes()
+    }
+
+    /// Compiles the kernel of this expression without running it ([`Expr::warm_up`](crate::Expr::warm_up)).
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// use zerostride::{DType, Device};
     ///
     /// let device = Device::open()?;
-    /// let x = device.zeros::<f32>([4, 3])?;
-    /// (&x * 2.0).warm_up(&device)?;
+    /// device.zeros_any(DType::F32, [4, 3])?.cast(DType::I32).warm_up(&device)?;
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
     pub fn warm_up(&self, device: &Device) -> Result<()> {
-        device.agrees(self).map_err(|e| e.at(Location::caller()))?;
+        let at = Location::caller();
+        device.agrees(self).map_err(|e| e.at(at))?;
         let node = self.node()?;
         let schedule = Schedule::of(node, device.bounds())?;
         let last = schedule.run(|stage| {
@@ -165,26 +184,23 @@ impl<T: Element> Expr<T> {
         device.backend().prepare(&last)
     }
 
-    /// What evaluating on `device` would run: operands under the axes of the result, the axes left
-    /// after collapsing, how each operand is accessed, the grid, the bytes that move, and the
-    /// kernel's text. Nothing runs.
+    /// What evaluating on `device` would run ([`Expr::explain`](crate::Expr::explain)). Nothing runs.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
     ///
     /// ```
-    /// use zerostride::Device;
+    /// use zerostride::{DType, Device};
     ///
     /// let device = Device::cpu();
-    /// let x = device.zeros::<f32>([4, 3])?;
-    /// let row = device.zeros::<f32>([3])?;
-    /// let explained = (&x + &row).explain(&device)?;
-    /// assert!(explained.to_string().starts_with("f32 [4, 3] = add(a, b)"));
+    /// let explained = device.zeros_any(DType::U8, [4, 3])?.cast(DType::F32).explain(&device)?;
+    /// assert!(explained.to_string().starts_with("f32 [4, 3] = "));
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
     pub fn explain(&self, device: &Device) -> Result<Explain> {
-        device.agrees(self).map_err(|e| e.at(Location::caller()))?;
+        let at = Location::caller();
+        device.agrees(self).map_err(|e| e.at(at))?;
         let node = self.node()?;
         let schedule = Schedule::of(node, device.bounds())?;
         let mut text = String::new();
@@ -199,7 +215,7 @@ impl<T: Element> Expr<T> {
     }
 }
 
-/// What would run for an expression, as [`Expr::explain`] tells it. Prints as text.
+/// What would run for an expression, as [`Expr::explain`](crate::Expr::explain) tells it. Prints as text.
 #[derive(Clone, Debug)]
 pub struct Explain {
     text: String,

@@ -1,10 +1,11 @@
 //! Tensors made of host data and of values.
 
-use super::Tensor;
+use super::any::elements;
+use super::{AnyTensor, Tensor};
 use crate::device::Device;
-use crate::dtype::Element;
+use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
-use crate::expr::Expr;
+use crate::expr::{AnyExpr, Expr};
 use crate::layout::{Layout, Shape};
 
 /// Tensors on this device.
@@ -32,8 +33,7 @@ impl Device {
                 layout.count()
             );
         }
-        let storage = self.backend().upload(bytemuck::cast_slice(data), T::DTYPE)?;
-        Ok(Tensor::new(self.clone(), storage, layout))
+        Ok(Tensor::face(self.place(bytemuck::cast_slice(data), T::DTYPE, layout)?))
     }
 
     /// A tensor of one value.
@@ -56,5 +56,64 @@ impl Device {
     /// As [`full`](Self::full).
     pub fn zeros<T: Element>(&self, shape: impl Into<Shape>) -> Result<Tensor<T>> {
         self.full(shape, T::ZERO)
+    }
+
+    /// Elements in row-major order onto the device, as bytes: little-endian, without gaps; of bool a byte
+    /// other than 0 is true. The bytes may lie at any address.
+    ///
+    /// # Errors
+    /// When the number of bytes is not that of the shape, the adapter's limits are exceeded, or there is no
+    /// memory.
+    ///
+    /// ```
+    /// use zerostride::{DType, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let x = device.upload_bytes(&[1, 0, 255, 255], DType::I16, [2])?;
+    /// assert_eq!(x.to_vec::<i16>()?, [1, -1]);
+    ///
+    /// let error = device.upload_bytes(&[1, 0, 255], DType::I16, [2]).unwrap_err();
+    /// assert_eq!(error.message(), "upload of 3 bytes as i16 [2], which has 4: data and shape must agree");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn upload_bytes(&self, bytes: &[u8], dtype: DType, shape: impl Into<Shape>) -> Result<AnyTensor> {
+        let layout = Layout::contiguous(shape)?;
+        // A count fits 64 bits, its bytes may not.
+        let needed = layout.count() as u128 * dtype.size() as u128;
+        if needed != bytes.len() as u128 {
+            bail!(
+                Data,
+                "upload of {} bytes as {dtype} {}, which has {needed}: data and shape must agree",
+                bytes.len(),
+                layout.shape()
+            );
+        }
+        if dtype == DType::Bool && bytes.iter().any(|&byte| byte > 1) {
+            return self.place(bytemuck::cast_slice(&elements::<bool>(bytes)?), dtype, layout);
+        }
+        self.place(bytes, dtype, layout)
+    }
+
+    /// A tensor of zeros (`false` for bool). For other values, evaluate an
+    /// [`AnyExpr::scalar`] that is [broadcast](AnyExpr::broadcast_to) to the shape.
+    ///
+    /// # Errors
+    /// As [`full`](Self::full).
+    ///
+    /// ```
+    /// use zerostride::{DType, Device};
+    ///
+    /// let x = Device::cpu().zeros_any(DType::Bool, [2])?;
+    /// assert_eq!(x.to_vec::<bool>()?, [false, false]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn zeros_any(&self, dtype: DType, shape: impl Into<Shape>) -> Result<AnyTensor> {
+        AnyExpr::constant(dtype, 0).broadcast_to(shape).eval_on(self)
+    }
+
+    /// A new tensor of packed elements.
+    fn place(&self, bytes: &[u8], dtype: DType, layout: Layout) -> Result<AnyTensor> {
+        let storage = self.backend().upload(bytes, dtype)?;
+        Ok(AnyTensor::new(self.clone(), storage, dtype, layout))
     }
 }

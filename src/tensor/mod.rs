@@ -1,22 +1,23 @@
 //! Tensors: elements on a device with a layout, how they are made, and what consumes expressions.
 
+mod any;
 mod consume;
 mod create;
+mod typed;
+mod views;
 
+pub use any::AnyTensor;
 pub use consume::Explain;
 
 use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
-use std::panic::Location;
-use std::sync::Arc;
 
 use crate::device::Device;
 use crate::dtype::{Element, bf16, f16};
-use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Expr, Input, IntoExpr, Program, Source, Storage, for_each_view, operators};
-use crate::layout::{Broadcast, Layout, Shape};
-use crate::schedule::Schedule;
+use crate::error::{Result, bail};
+use crate::expr::{AnyExpr, Expr, IntoExpr, operators};
+use crate::layout::{Layout, Shape};
 
 /// Elements of type `T` on a device, seen through a [`Layout`].
 ///
@@ -35,17 +36,10 @@ use crate::schedule::Schedule;
 /// assert_eq!(x.max(3).to_vec()?, [3, 3, 3, 4, 5, 3]);
 /// # Ok::<(), zerostride::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Tensor<T: Element> {
-    device: Device,
-    storage: Storage,
-    layout: Layout,
+    any: AnyTensor,
     leaf: Expr<T>,
-}
-
-impl<T: Element> Clone for Tensor<T> {
-    fn clone(&self) -> Self {
-        Self::new(self.device.clone(), self.storage.clone(), self.layout.clone())
-    }
 }
 
 impl<T: Element> Deref for Tensor<T> {
@@ -69,37 +63,56 @@ impl<T: Element> IntoExpr<T> for &Tensor<T> {
 
 operators!(Tensor);
 
-impl<T: Element> fmt::Debug for Tensor<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tensor<{}> {:?} on {}", T::DTYPE, self.layout, self.device.name())
+impl<T: Element> From<Tensor<T>> for AnyTensor {
+    fn from(tensor: Tensor<T>) -> AnyTensor {
+        tensor.any
     }
 }
 
-fn elements<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
-    let no_memory =
-        || Error::new(ErrorKind::Memory, format!("no memory on the host for {} bytes", bytes.len()));
-    T::from_bytes(bytes).ok_or_else(no_memory)
+impl<T: Element> From<&Tensor<T>> for AnyTensor {
+    fn from(tensor: &Tensor<T>) -> AnyTensor {
+        tensor.any.clone()
+    }
+}
+
+impl<T: Element> From<Tensor<T>> for AnyExpr {
+    fn from(tensor: Tensor<T>) -> AnyExpr {
+        tensor.leaf.into()
+    }
+}
+
+impl<T: Element> From<&Tensor<T>> for AnyExpr {
+    fn from(tensor: &Tensor<T>) -> AnyExpr {
+        (&tensor.leaf).into()
+    }
+}
+
+impl<T: Element> fmt::Debug for Tensor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.any.fmt(f)
+    }
 }
 
 impl<T: Element> Tensor<T> {
-    pub(crate) fn new(device: Device, storage: Storage, layout: Layout) -> Self {
-        let leaf = Expr::tensor(storage.clone(), layout.clone());
-        Tensor { device, storage, layout, leaf }
+    /// The typed face of a tensor whose elements are known to be `T`.
+    pub(crate) fn face(any: AnyTensor) -> Self {
+        let leaf = Expr::face(any.expr());
+        Tensor { any, leaf }
     }
 
     /// The lengths of the axes.
     pub fn shape(&self) -> &Shape {
-        self.layout.shape()
+        self.any.shape()
     }
 
     /// Where the elements lie in the storage.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        self.any.layout()
     }
 
     /// The device that holds the elements.
     pub fn device(&self) -> &Device {
-        &self.device
+        self.any.device()
     }
 
     /// The leaf expression that reads this tensor. Operators make it where they need it.
@@ -126,29 +139,7 @@ impl<T: Element> Tensor<T> {
     /// ```
     #[track_caller]
     pub fn assign(&self, value: impl IntoExpr<T>) -> Result<()> {
-        let at = Location::caller();
-        let value = value.into_expr();
-        let node = value.node()?;
-        Broadcast::in_place(self.shape(), &node.shape).map_err(|e| e.at(at))?;
-        if self.layout.visits_twice() {
-            let error = Error::new(
-                ErrorKind::Alias,
-                format!(
-                    "cannot assign to {} with strides {:?}: it visits an element more than once, so assign to the tensor it was expanded from",
-                    self.shape(),
-                    self.layout.strides()
-                ),
-            );
-            return Err(error.at(at));
-        }
-        self.device.agrees(&value).map_err(|e| e.at(at))?;
-        let bounds = self.device.bounds();
-        let schedule = match node.shape == *self.shape() {
-            true => Schedule::of(node, bounds)?,
-            false => Arc::new(Schedule::new(&[node], self.shape(), bounds)?),
-        };
-        let program = self.device.stages(&schedule)?.into_owned();
-        self.device.backend().assign(program, &self.storage, &self.layout)
+        self.any.assign(value.into_expr())
     }
 
     /// The elements in row-major order.
@@ -156,10 +147,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// When the device is lost or the host has no memory for them.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        let (storage, offset) = self.dense()?;
-        let count = self.layout.count();
-        let bytes = self.device.backend().read_now(&storage, T::DTYPE, offset, count)?;
-        elements(&bytes)
+        self.any.to_vec()
     }
 
     /// The elements in row-major order, without blocking the calling thread. The work is recorded
@@ -177,11 +165,7 @@ impl<T: Element> Tensor<T> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
-        let count = self.layout.count();
-        let reading = self
-            .dense()
-            .map(|(storage, offset)| self.device.backend().read(&storage, T::DTYPE, offset, count));
-        async move { elements(&reading?.await?) }
+        self.any.read()
     }
 
     /// The only element of a tensor that has one.
@@ -201,17 +185,6 @@ impl<T: Element> Tensor<T> {
         }
     }
 
-    /// The elements as one row-major run: where it begins, copied only if they are none already.
-    fn dense(&self) -> Result<(Storage, usize)> {
-        if self.layout.is_contiguous() {
-            let empty = self.layout.count() == 0;
-            return Ok((self.storage.clone(), if empty { 0 } else { self.layout.offset() }));
-        }
-        let source = Source::Tensor(self.storage.clone());
-        let input = Input { dtype: T::DTYPE, source, layout: self.layout.clone() };
-        Ok((self.device.backend().eval(&Program::copy(input))?, 0))
-    }
-
     /// A view of any strides (in elements) and offset over the same storage (PyTorch
     /// `as_strided`).
     ///
@@ -226,33 +199,6 @@ impl<T: Element> Tensor<T> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn as_strided(&self, shape: impl Into<Shape>, strides: &[isize], offset: usize) -> Result<Self> {
-        let layout = Layout::strided(shape, strides, offset, self.storage.elements)?;
-        Ok(Self::new(self.device.clone(), self.storage.clone(), layout))
+        Ok(Self::face(self.any.as_strided(shape, strides, offset)?))
     }
 }
-
-macro_rules! views {
-    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*) as $eg:literal, $shape:expr,
-        $(let $held:ident = $value:expr,)? |$l:ident| $view:expr;)*) => {
-        /// Views: other layouts of the same elements. Nothing is copied.
-        impl<T: Element> Tensor<T> {$(
-            $(#[doc = $doc])+
-            ///
-            /// # Errors
-            /// When the tensor has no such view; the text names axis, bounds and shape.
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            /// let x = device.zeros::<f32>([2, 3])?;
-            #[doc = concat!("assert_eq!(x.", $eg, "?.shape(), &", stringify!($shape), ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            pub fn $name(&self, $($arg: $t),*) -> Result<Self> {
-                $(let $held = $value;)?
-                let $l = &self.layout;
-                Ok(Self::new(self.device.clone(), self.storage.clone(), $view?))
-            }
-        )*}
-    };
-}
-for_each_view!(views);

@@ -1,0 +1,318 @@
+//! The builder: `AnyExpr`, whose element type is known at run time. `Expr` is its typed face.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::typing::result_type;
+use super::{Backend, DType, Expr, Node, Op, Scalar, Source, Storage, compat};
+use crate::dtype::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::layout::{Broadcast, Layout, Shape};
+
+/// An [`Expr`] whose element type is a value, for what learns types at run time: files, other languages,
+/// pages.
+///
+/// It is what an expression of a static type is made of, and does all that one does. Types that do not go
+/// together are mistakes like any other: building never fails, and the first mistake comes back with its
+/// source line from what consumes the expression.
+///
+/// Expressions and tensors of either kind become one by `into()`, and [`typed`](AnyExpr::typed) leads back.
+///
+/// ```
+/// use zerostride::{AnyExpr, DType, Device};
+///
+/// let device = Device::cpu();
+/// let x = device.upload_bytes(&[1, 2, 3], DType::U8, [3])?;
+/// let half = AnyExpr::scalar(DType::F32, 0.5);
+/// let y = AnyExpr::call("mul", &[x.cast(DType::F32), half.clone()]);
+/// assert_eq!(y.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
+///
+/// let error = AnyExpr::call("mul", &[x.expr(), half]).eval().unwrap_err();
+/// assert_eq!(error.message(), "mul takes operands of one type and got u8 and f32: cast one of them");
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AnyExpr {
+    node: Result<Arc<Node>>,
+}
+
+impl<T> From<Expr<T>> for AnyExpr {
+    fn from(expr: Expr<T>) -> AnyExpr {
+        expr.any
+    }
+}
+
+impl<T> From<&Expr<T>> for AnyExpr {
+    fn from(expr: &Expr<T>) -> AnyExpr {
+        expr.any.clone()
+    }
+}
+
+impl From<&AnyExpr> for AnyExpr {
+    fn from(expr: &AnyExpr) -> AnyExpr {
+        expr.clone()
+    }
+}
+
+impl AnyExpr {
+    /// An expression, or the mistake that was made at `at`.
+    pub(super) fn new(node: Result<Arc<Node>>, at: &'static Location<'static>) -> Self {
+        AnyExpr { node: node.map_err(|error| error.at(at)) }
+    }
+
+    pub(crate) fn node(&self) -> Result<&Arc<Node>> {
+        self.node.as_ref().map_err(Error::clone)
+    }
+
+    /// The devices of the leaves, each once.
+    pub(crate) fn backends(&self) -> Result<&[Arc<dyn Backend>]> {
+        Ok(&self.node()?.devices)
+    }
+
+    /// A leaf over elements of a storage.
+    pub(crate) fn tensor(storage: Storage, dtype: DType, layout: Layout) -> Self {
+        AnyExpr { node: Ok(Node::leaf(dtype, Source::Tensor(storage), layout)) }
+    }
+
+    /// One value, of shape `[]`, by its bits.
+    #[track_caller]
+    pub(crate) fn constant(dtype: DType, bits: u64) -> Self {
+        let leaf = |layout| Node::leaf(dtype, Source::Scalar(bits), layout);
+        Self::new(Layout::contiguous([]).map(leaf), Location::caller())
+    }
+
+    /// One value, of shape `[]`: it broadcasts to any other. A value that the type does not hold is kept as
+    /// the expression's mistake; floats are rounded to the nearest of the type.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let nines = AnyExpr::scalar(DType::I16, 9).broadcast_to([2]);
+    /// assert_eq!(nines.eval_on(&Device::cpu())?.to_vec::<i16>()?, [9, 9]);
+    ///
+    /// let error = AnyExpr::scalar(DType::U8, 256).shape().unwrap_err();
+    /// assert_eq!(error.message(), "256 is no u8, which holds whole numbers from 0 to 255");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scalar(dtype: DType, value: impl Into<Scalar>) -> Self {
+        match value.into().to_bits(dtype) {
+            Ok(bits) => Self::constant(dtype, bits),
+            Err(error) => Self::new(Err(error), Location::caller()),
+        }
+    }
+
+    /// This expression as one of a static type.
+    ///
+    /// # Errors
+    /// When its elements have another type, or the first mistake that was made while building.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device, ErrorKind, Expr};
+    ///
+    /// let any = AnyExpr::from(Device::cpu().upload(&[1, 2], [2])?);
+    /// let typed: Expr<i32> = any.typed()?;
+    /// assert_eq!((typed + 1).to_vec()?, [2, 3]);
+    ///
+    /// let error = any.typed::<f32>().unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Type);
+    /// assert_eq!(error.message(), "an expression of i32 was taken as one of f32: cast it");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn typed<T: Element>(&self) -> Result<Expr<T>> {
+        let dtype = self.dtype()?;
+        if dtype != T::DTYPE {
+            let text = format!("an expression of {dtype} was taken as one of {}: cast it", T::DTYPE);
+            return Err(Error::new(ErrorKind::Type, text).at(Location::caller()));
+        }
+        Ok(Expr::face(self.clone()))
+    }
+
+    /// The type of the elements.
+    ///
+    /// # Errors
+    /// The first mistake that was made while building.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType};
+    ///
+    /// let x = AnyExpr::scalar(DType::F16, 1.0);
+    /// assert_eq!(AnyExpr::call("is_nan", &[x]).dtype()?, DType::Bool);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn dtype(&self) -> Result<DType> {
+        Ok(self.node()?.dtype)
+    }
+
+    /// The shape of the result.
+    ///
+    /// # Errors
+    /// The first mistake that was made while building.
+    pub fn shape(&self) -> Result<&Shape> {
+        Ok(&self.node()?.shape)
+    }
+
+    /// The coordinate of each element along `axis`, from 0 on, as an expression of i32 of this one's shape
+    /// ([`Expr::index`]).
+    ///
+    /// ```
+    /// use zerostride::{DType, Device};
+    ///
+    /// let x = Device::cpu().zeros_any(DType::U8, [2, 3])?;
+    /// assert_eq!(x.index(1).to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn index(&self, axis: isize) -> AnyExpr {
+        let leaf = |node: &Arc<Node>| {
+            let layout = Layout::coordinate(&node.shape, axis)?;
+            Ok(Node::leaf(DType::I32, Source::Index(node.devices.first().cloned()), layout))
+        };
+        Self::new(self.node().and_then(leaf), Location::caller())
+    }
+
+    /// The coordinates along `axis` of a shape, of i32, without a tensor to take them from.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let columns = AnyExpr::coordinate([2, 2], 1).eval_on(&Device::cpu())?;
+    /// assert_eq!(columns.to_vec::<i32>()?, [0, 1, 0, 1]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn coordinate(shape: impl Into<Shape>, axis: isize) -> AnyExpr {
+        let layout = Layout::coordinate(&shape.into(), axis);
+        let leaf = |layout| Node::leaf(DType::I32, Source::Index(None), layout);
+        Self::new(layout.map(leaf), Location::caller())
+    }
+
+    /// Every element converted to `dtype`, by the rules of [`Expr::cast`].
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[-1.5_f32, 300.0], [2])?);
+    /// assert_eq!(x.cast(DType::U8).to_vec::<u8>()?, [0, 255]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn cast(&self, dtype: DType) -> AnyExpr {
+        match self.node() {
+            Ok(node) if node.dtype != dtype => {
+                Self::new(Node::op(Op::Cast, dtype, &[node]), Location::caller())
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// `a` where this is true, else `b`. The three broadcast together; this must be bool, and both values of
+    /// one type.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1, -2], [2])?);
+    /// let zero = AnyExpr::scalar(DType::I32, 0);
+    /// let above = AnyExpr::call("gt", &[x.clone(), zero.clone()]);
+    /// assert_eq!(above.select(&x, zero).to_vec::<i32>()?, [1, 0]);
+    ///
+    /// let error = x.select(&x, &x).eval().unwrap_err();
+    /// assert_eq!(error.message(), "select takes a condition of bool and got i32: compare or cast it");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn select(&self, a: impl Into<AnyExpr>, b: impl Into<AnyExpr>) -> AnyExpr {
+        apply(Op::Select, &[self, &a.into(), &b.into()], Location::caller())
+    }
+
+    /// This expression, computed once and stored, however often and through whatever views it is read
+    /// ([`Expr::shared`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType};
+    ///
+    /// let y = AnyExpr::call("exp", &[AnyExpr::scalar(DType::F32, 0)]).shared();
+    /// assert_eq!(y.dtype()?, DType::F32);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn shared(&self) -> AnyExpr {
+        AnyExpr { node: self.node().map(Node::shared) }
+    }
+
+    /// This expression under a view, or the mistake.
+    #[track_caller]
+    pub(super) fn view(&self, view: impl Fn(&Layout) -> Result<Layout>) -> AnyExpr {
+        Self::new(self.node().and_then(|node| node.view(&view)), Location::caller())
+    }
+
+    /// This expression stretched against a target shape by a rule ([`Expr::broadcast`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Broadcast, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2], [2])?);
+    /// let rows = x.broadcast(Broadcast::Explicit { axes: vec![0] }, [2, 3]);
+    /// assert_eq!(rows.to_vec::<i32>()?, [1, 1, 1, 2, 2, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn broadcast(&self, rule: Broadcast, target: impl Into<Shape>) -> AnyExpr {
+        let target = target.into();
+        self.view(|layout| rule.layout_to(layout, &target))
+    }
+}
+
+impl Broadcast {
+    /// [`align`](Self::align) for operands whose types are known at run time.
+    ///
+    /// # Errors
+    /// When the rule refuses the shapes, or an operand holds a mistake.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Broadcast, DType, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let x = device.zeros_any(DType::F32, [2, 3, 4])?;
+    /// let per_row = device.zeros_any(DType::F32, [3])?;
+    /// let (x, per_row) = Broadcast::Pdpd { axis: 1 }.align_any(&x, &per_row)?;
+    /// assert_eq!(AnyExpr::call("add", &[x, per_row]).shape()?, &[2, 3, 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn align_any(&self, a: impl Into<AnyExpr>, b: impl Into<AnyExpr>) -> Result<(AnyExpr, AnyExpr)> {
+        let at = Location::caller();
+        let (a, b) = (a.into(), b.into());
+        if let Broadcast::Explicit { .. } = self {
+            let b_shape = b.shape()?;
+            let a = a.view(|layout| self.layout_to(layout, b_shape));
+            a.node()?;
+            return Ok((a, b));
+        }
+        let joint = self.align_shapes(a.shape()?, b.shape()?).map_err(|e| e.at(at))?;
+        let place = |start: usize| {
+            let shape = &joint.shape;
+            move |layout: &Layout| layout.place(start, shape.rank()).broadcast_to(shape)
+        };
+        let (a, b) = (a.view(place(joint.starts[0])), b.view(place(joint.starts[1])));
+        a.node()?;
+        b.node()?;
+        Ok((a, b))
+    }
+}
+
+/// One op, or the first mistake: among its operands, of their types, of their shapes.
+pub(super) fn apply(op: Op, operands: &[&AnyExpr], at: &'static Location<'static>) -> AnyExpr {
+    let build = || {
+        let nodes: SmallVec<[&Arc<Node>; 3]> =
+            operands.iter().map(|operand| operand.node()).collect::<Result<_>>()?;
+        let types: SmallVec<[DType; 3]> = nodes.iter().map(|node| node.dtype).collect();
+        let node = Node::op(op, result_type(op, &types)?, &nodes)?;
+        compat::check(&nodes, &node.shape, at);
+        Ok(node)
+    };
+    AnyExpr::new(build(), at)
+}

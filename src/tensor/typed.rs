@@ -1,0 +1,130 @@
+//! Consumers of expressions of a static type: faces of those of `AnyExpr`.
+
+use std::future::Future;
+
+use super::{Explain, Tensor};
+use crate::device::Device;
+use crate::dtype::Element;
+use crate::error::Result;
+use crate::expr::{AnyExpr, Expr};
+
+/// Consumers.
+impl<T: Element> Expr<T> {
+    /// Runs the expression as one kernel on the device of its tensors, into a new row-major
+    /// tensor; a costly part over fewer elements, as `exp` of a row, may get a kernel of its own. The call
+    /// returns when the work is recorded; reading the result waits for it.
+    ///
+    /// # Errors
+    /// The first mistake that was made while building; tensors of different devices, or none at
+    /// all (then use [`eval_on`](Self::eval_on)); a limit of the adapter; no memory.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[1.0_f32, 4.0, 9.0], [3])?;
+    /// assert_eq!((x.sqrt() - 1.0).eval()?.to_vec()?, [0.0, 1.0, 2.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn eval(&self) -> Result<Tensor<T>> {
+        Ok(Tensor::face(self.any().eval()?))
+    }
+
+    /// Runs the expression on a device, which its tensors, if any, must live on.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    #[track_caller]
+    pub fn eval_on(&self, device: &Device) -> Result<Tensor<T>> {
+        Ok(Tensor::face(self.any().eval_on(device)?))
+    }
+
+    /// Runs several expressions on the device of their tensors, those of equal shapes by one kernel: what
+    /// they have in common is read and computed once. The results are in the order of the expressions.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval), for the first expression that has any; then none is evaluated.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let x = Device::cpu().upload(&[3.0_f32, 5.0], [2])?;
+    /// let y = Device::cpu().upload(&[1.0_f32, 2.0], [2])?;
+    /// let both = Expr::eval_all(&[&x + &y, &x - &y])?;
+    /// assert_eq!(both[0].to_vec()?, [4.0, 7.0]);
+    /// assert_eq!(both[1].to_vec()?, [2.0, 3.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn eval_all(exprs: &[Expr<T>]) -> Result<Vec<Tensor<T>>> {
+        let exprs: Vec<&AnyExpr> = exprs.iter().map(Expr::any).collect();
+        Ok(AnyExpr::eval_each(&exprs)?.into_iter().map(Tensor::face).collect())
+    }
+
+    /// Evaluates, and reads the elements in row-major order.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    #[track_caller]
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        self.eval()?.to_vec()
+    }
+
+    /// Evaluates on a device, and reads the elements in row-major order.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    #[track_caller]
+    pub fn to_vec_on(&self, device: &Device) -> Result<Vec<T>> {
+        self.eval_on(device)?.to_vec()
+    }
+
+    /// Evaluates, and reads the elements in row-major order without blocking the calling thread.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    #[track_caller]
+    pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
+        let reading = self.eval().map(|tensor| tensor.to_vec_async());
+        async move { reading?.await }
+    }
+
+    /// Compiles the kernel of this expression without running it, so that the first evaluation of its
+    /// class does not wait for the compiler. Some drivers put a part of that off to the first run.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let device = Device::open()?;
+    /// let x = device.zeros::<f32>([4, 3])?;
+    /// (&x * 2.0).warm_up(&device)?;
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn warm_up(&self, device: &Device) -> Result<()> {
+        self.any().warm_up(device)
+    }
+
+    /// What evaluating on `device` would run: operands under the axes of the result, the axes left
+    /// after collapsing, how each operand is accessed, the grid, the bytes that move, and the
+    /// kernel's text. Nothing runs.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let device = Device::cpu();
+    /// let x = device.zeros::<f32>([4, 3])?;
+    /// let row = device.zeros::<f32>([3])?;
+    /// let explained = (&x + &row).explain(&device)?;
+    /// assert!(explained.to_string().starts_with("f32 [4, 3] = add(a, b)"));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn explain(&self, device: &Device) -> Result<Explain> {
+        self.any().explain(device)
+    }
+}
