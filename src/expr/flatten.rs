@@ -24,6 +24,9 @@ enum Found {
 /// A node under a view, by the number of that.
 type Place = (*const Node, u32);
 
+/// What makes two steps one: the op, the types of its operands and its result, and the operands.
+type StepKey = (Op, DType, DType, SmallVec<[Found; 3]>);
+
 /// An op whose operands are being found.
 struct Frame<'a> {
     node: &'a Arc<Node>,
@@ -38,7 +41,7 @@ struct Flatten<'a> {
     steps: Vec<Step>,
     /// The operands of each step.
     args: Vec<SmallVec<[Found; 3]>>,
-    step_numbers: SmallMap<(Op, DType, DType, SmallVec<[Found; 3]>), u32>,
+    step_numbers: SmallMap<StepKey, u32>,
     done: SmallMap<Place, Found>,
 }
 
