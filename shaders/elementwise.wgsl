@@ -30,14 +30,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> in2: array<f32>;
-
-// Functions of the prelude follow, those that the steps call and no others.
-
-// A fence. Compilers of drivers rewrite arithmetic of floats as if it were algebra, `(a + b) - a` to `b`
-// for one; what passes an exclusive or with a number that they do not know is a new value to them.
-fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
-}
+// Functions of the prelude follow here, those that the steps call and no others.
 
 @compute @workgroup_size(64, 4)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -52,9 +45,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v1 = in1[p.x1_offset + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
-    // One line per step of the expression, fenced where another one computes with what it made.
-    let v4 = opaque_f32(v0 - v1);
-    let v5 = opaque_f32(v4 / v2);
+    let zero = vec4<u32>(p.zero);
+    // One line per step of the expression. Compilers of drivers rewrite arithmetic of floats as if it were
+    // algebra, `(a + b) - a` to `b` for one. So what arithmetic made and reads again passes a fence, an
+    // exclusive or with a number that they do not know: to them it is a new value.
+    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
+    let v5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v4 / v2) ^ zero);
     let v6 = v3 * v5;
     result[c0 * p.out_stride0 + id.x] = v6;
 }

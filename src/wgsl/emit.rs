@@ -18,7 +18,7 @@ pub(crate) fn emit(kernel: &Kernel) -> String {
     let _ = Emitter { kernel, text: &mut main, shared: shared(kernel), fences }.main();
     let functions = prelude::used_by(&main);
     let mut text = String::new();
-    let _ = declarations(kernel, functions.contains("p.zero"), &mut text);
+    let _ = declarations(kernel, (functions.clone() + &main).contains("p.zero"), &mut text);
     text + &functions + &main
 }
 
@@ -120,6 +120,9 @@ impl Emitter<'_> {
             for &(i, operand) in &own {
                 self.load(i, operand, block)?;
             }
+        }
+        for line in self.fences.zeros(self.kernel) {
+            writeln!(self.text, "    {line}")?;
         }
         let first = self.kernel.operands.len();
         let steps = (first..).zip(&self.kernel.steps);

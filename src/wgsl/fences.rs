@@ -8,6 +8,8 @@
 //! of arithmetic become so by a fence, once, where they are made. Results that meet in an operation have
 //! fences of different numbers, since equal fences of what a compiler finds equal are equal again.
 
+use std::collections::BTreeSet;
+
 use super::types::compute;
 use crate::dtype::{DType, Kind};
 use crate::expr::{Math, Nature, Op, Step, Value};
@@ -82,19 +84,44 @@ impl Fences {
         }
     }
 
-    /// An operand of a step: behind another fence where an operand before it is the same value.
+    /// An operand of a step, behind another fence where that needs one.
     pub(super) fn operand(&self, step: &Step, position: usize, name: String) -> String {
-        let value = step.args[position];
+        match self.again(step, position) {
+            Some(number) => fenced(step.dtype, &name, number),
+            None => name,
+        }
+    }
+
+    /// The fence of an operand of a step that a compiler may find equal to one before it.
+    fn again(&self, step: &Step, position: usize) -> Option<u32> {
         // Of what is the same in both orders, a compiler can make nothing but what it is.
         let commutative = step.op.row().is_some_and(|row| row.commutative);
         if self.off || commutative || nature(step) != Nature::Arithmetic {
-            return name;
+            return None;
         }
-        if !step.args[..position].iter().any(|&before| self.may_be_same(before, value)) {
-            return name;
+        let value = step.args[position];
+        let same = step.args[..position].iter().any(|&before| self.may_be_same(before, value));
+        same.then(|| (self.made[value as usize].unwrap_or(0) + position as u32) % MOST)
+    }
+
+    /// The lines that name what the fences of a kernel need.
+    pub(super) fn zeros(&self, kernel: &Kernel) -> Vec<String> {
+        let mut used = BTreeSet::new();
+        for (value, step) in (self.loads.len()..).zip(&kernel.steps) {
+            used.extend(self.made[value].map(|number| (is_wide(step.result), number)));
+            let again = (0..step.args.len()).filter_map(|position| self.again(step, position));
+            used.extend(again.map(|number| (is_wide(step.dtype), number)));
         }
-        let number = self.made[value as usize].unwrap_or(0) + position as u32;
-        fenced(step.dtype, &name, number % MOST)
+        let line = |(wide, number): (bool, u32)| {
+            let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
+            let name = zero(wide, number);
+            if wide {
+                format!("let {name} = vec4<u64>(u64({word}));")
+            } else {
+                format!("let {name} = vec4<u32>({word});")
+            }
+        };
+        used.into_iter().map(line).collect()
     }
 
     /// Whether a compiler may find two values equal: one value, one load, or results without a fence.
@@ -133,9 +160,18 @@ fn is_same_load(a: &Operand, b: &Operand) -> bool {
         && (a.dtype, a.access, a.walks_as) == (b.dtype, b.access, b.walks_as)
 }
 
+fn is_wide(dtype: DType) -> bool {
+    compute(dtype) == "f64"
+}
+
+/// The name of a 0 that no compiler knows.
+fn zero(wide: bool, number: u32) -> String {
+    let name = if wide { "wide_zero" } else { "zero" };
+    if number == 0 { name.into() } else { format!("{name}{number}") }
+}
+
 fn fenced(dtype: DType, value: &str, number: u32) -> String {
-    match (compute(dtype), number) {
-        (compute, 0) => format!("opaque_{compute}({value})"),
-        (compute, n) => format!("apart_{compute}({value}, {n}u)"),
-    }
+    let (wide, compute) = (is_wide(dtype), compute(dtype));
+    let word = if wide { "u64" } else { "u32" };
+    format!("bitcast<vec4<{compute}>>(bitcast<vec4<{word}>>({value}) ^ {})", zero(wide, number))
 }

@@ -20,18 +20,6 @@ const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
-fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
-}
-
-// The same with another 0 for each n, so that two of a value are not the same to a compiler.
-fn apart_f32(x: vec4<f32>, n: u32) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero << n));
-}
-
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
 }
@@ -53,10 +41,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v1 = in1[c0 * p.out_stride0 + id.x];
     let v2 = in2[p.x2_offset + id.x];
     let v3 = vec4<f32>(in3[p.x3_offset + c0 * p.x3_stride0]);
+    let zero = vec4<u32>(p.zero);
+    let zero1 = vec4<u32>(p.zero << 1u);
     let v4 = v0 * v1;
-    let v5 = opaque_f32(abs(v4));
-    let v6 = opaque_f32(v0 * v2);
-    let v7 = apart_f32(max_f32(v6, v3), 1u);
+    let v5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(abs(v4)) ^ zero);
+    let v6 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 * v2) ^ zero);
+    let v7 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(max_f32(v6, v3)) ^ zero1);
     let v8 = v5 + v7;
     result[c0 * p.out_stride0 + id.x] = v8;
 }

@@ -23,13 +23,6 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
     return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
 }
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
-fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
-}
-
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
@@ -47,14 +40,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v2_1 = vec4<f32>(in1[p.x2_offset + c0_1 * p.x2_stride0]);
     let v0_2 = vec4<u32>(t0_0.z, t0_1.y, t0_2.x, t0_2.w);
     let v2_2 = vec4<f32>(in1[p.x2_offset + c0_2 * p.x2_stride0]);
+    let zero = vec4<u32>(p.zero);
     let v3_0 = vec4<f32>(v0_0);
-    let v4_0 = opaque_f32(v3_0 / v1);
+    let v4_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v3_0 / v1) ^ zero);
     let v5_0 = v4_0 - v2_0;
     let v3_1 = vec4<f32>(v0_1);
-    let v4_1 = opaque_f32(v3_1 / v1);
+    let v4_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v3_1 / v1) ^ zero);
     let v5_1 = v4_1 - v2_1;
     let v3_2 = vec4<f32>(v0_2);
-    let v4_2 = opaque_f32(v3_2 / v1);
+    let v4_2 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v3_2 / v1) ^ zero);
     let v5_2 = v4_2 - v2_2;
     result[c0_0 * p.out_stride0 + id.x] = pack_u32(bitcast<vec4<u32>>(v5_0));
     result[c0_1 * p.out_stride0 + id.x] = pack_u32(bitcast<vec4<u32>>(v5_1));

@@ -27,13 +27,6 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
     return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
 }
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
-fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
-}
-
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let band_0 = (id.z * p.pitch + id.y) * 8u;
@@ -100,21 +93,22 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v0_7 = bitcast<vec4<f32>>(unpack_u32(in0[i_7]));
     let at_v2_7 = p.x2_offset + c0_7 * p.x2_stride0;
     let v2_7 = vec4<f32>(in2[at_v2_7.x], in2[at_v2_7.y], in2[at_v2_7.z], in2[at_v2_7.w]);
-    let v3_0 = opaque_f32(v1 * v2_0);
+    let zero = vec4<u32>(p.zero);
+    let v3_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 * v2_0) ^ zero);
     let v4_0 = v0_0 + v3_0;
-    let v3_1 = opaque_f32(v1 * v2_1);
+    let v3_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 * v2_1) ^ zero);
     let v4_1 = v0_1 + v3_1;
-    let v3_2 = opaque_f32(v1 * v2_2);
+    let v3_2 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 * v2_2) ^ zero);
     let v4_2 = v0_2 + v3_2;
-    let v3_3 = opaque_f32(v1 * v2_3);
+    let v3_3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 * v2_3) ^ zero);
     let v4_3 = v0_3 + v3_3;
-    let v3_4 = opaque_f32(v1 * v2_4);
+    let v3_4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 * v2_4) ^ zero);
     let v4_4 = v0_4 + v3_4;
-    let v3_5 = opaque_f32(v1 * v2_5);
+    let v3_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 * v2_5) ^ zero);
     let v4_5 = v0_5 + v3_5;
-    let v3_6 = opaque_f32(v1 * v2_6);
+    let v3_6 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 * v2_6) ^ zero);
     let v4_6 = v0_6 + v3_6;
-    let v3_7 = opaque_f32(v1 * v2_7);
+    let v3_7 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 * v2_7) ^ zero);
     let v4_7 = v0_7 + v3_7;
     result[i_0] = pack_u32(bitcast<vec4<u32>>(v4_0));
     result[i_1] = pack_u32(bitcast<vec4<u32>>(v4_1));

@@ -20,13 +20,6 @@ const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
-fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
-}
-
 fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
 }
@@ -48,8 +41,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v1 = in1[p.x1_offset + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);
     let v3 = vec4<f32>(bitcast<f32>(p.scalar3));
-    let v4 = opaque_f32(v0 - v1);
-    let v5 = opaque_f32(v4 / v2);
+    let zero = vec4<u32>(p.zero);
+    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
+    let v5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v4 / v2) ^ zero);
     let v6 = v3 * v5;
     let v7 = relu_f32(v6);
     result[c0 * p.out_stride0 + id.x] = v7;

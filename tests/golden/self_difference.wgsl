@@ -8,16 +8,12 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 
-// The same with another 0 for each n, so that two of a value are not the same to a compiler.
-fn apart_f32(x: vec4<f32>, n: u32) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero << n));
-}
-
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = (id.y * p.pitch + id.x);
     if (i >= p.vectors) { return; }
     let v0 = in0[i];
-    let v1 = v0 - apart_f32(v0, 1u);
+    let zero1 = vec4<u32>(p.zero << 1u);
+    let v1 = v0 - bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0) ^ zero1);
     result[i] = v1;
 }

@@ -76,7 +76,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (first >= p.len1 || c0 >= p.len0) { return; }
     let v0 = in0[c0 * p.out_stride0 + id.x];
     let v1 = in1[p.x1_offset + id.x];
-    let v2 = opaque_f32(v0 + v1);
+    let zero = vec4<u32>(p.zero);
+    let v2 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 + v1) ^ zero);
     let v3 = exp_f32(v2);
     let v4 = abs(v2);
     result[c0 * p.out_stride0 + id.x] = v3;

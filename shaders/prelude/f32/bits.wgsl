@@ -37,11 +37,6 @@ fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
-// The same with another 0 for each n, so that two of a value are not the same to a compiler.
-fn apart_f32(x: vec4<f32>, n: u32) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero << n));
-}
-
 // x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range; their
 // product may.
 fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {

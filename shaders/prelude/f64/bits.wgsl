@@ -29,11 +29,6 @@ fn opaque_f64(x: vec4<f64>) -> vec4<f64> {
     return bitcast<vec4<f64>>(bitcast<vec4<u64>>(x) ^ vec4<u64>(u64(p.zero)));
 }
 
-// The same with another 0 for each n, so that two of a value are not the same to a compiler.
-fn apart_f64(x: vec4<f64>, n: u32) -> vec4<f64> {
-    return bitcast<vec4<f64>>(bitcast<vec4<u64>>(x) ^ vec4<u64>(u64(p.zero << n)));
-}
-
 // x 2^k for k in -2044..=2046.
 fn scale_f64(x: vec4<f64>, k: vec4<i32>) -> vec4<f64> {
     let half = k >> vec4<u32>(1u);
