@@ -137,6 +137,19 @@ fn views_of_what_is_computed() {
     });
 }
 
+/// Nothing is loaded, and still a view lies between the steps.
+#[test]
+fn views_of_computed_constants() {
+    on_every_device(|device| {
+        let rows = Expr::scalar(21.5_f32).max(0.0).broadcast_to([2, 1]).reciprocal();
+        let flat = (-rows.broadcast_to([2, 3])).reshape([6]);
+        assert_eq!(flat.to_vec_on(device).unwrap(), [-1.0 / 21.5; 6]);
+        let row = (-Expr::scalar(3_i32)).broadcast_to([1, 2]);
+        let flat = row.pow(Expr::scalar(2).broadcast_to([2, 2])).reshape([4]);
+        assert_eq!(flat.to_vec_on(device).unwrap(), [9; 4]);
+    });
+}
+
 #[test]
 fn a_blur_of_a_power_computes_it_once() {
     on_every_device(|device| {
