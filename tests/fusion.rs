@@ -28,7 +28,7 @@ fn check<'a>(seed: u64, size: Size, devices: impl Iterator<Item = &'a Device>) -
 
 #[test]
 fn devices_agree_with_the_oracle() {
-    for seed in 0..160 {
+    for seed in 0..320 {
         check(seed, Size { ops: 12, elements: 6000, steps: 3 }, devices().iter())
             .unwrap_or_else(|how| panic!("{how}"));
         devices().iter().for_each(check_kernels);
