@@ -28,7 +28,7 @@ fn check<'a>(seed: u64, size: Size, devices: impl Iterator<Item = &'a Device>) -
 
 #[test]
 fn devices_agree_with_the_oracle() {
-    for seed in 0..160 {
+    for seed in 0..320 {
         check(seed, Size { ops: 12, elements: 6000, steps: 3 }, devices().iter())
             .unwrap_or_else(|how| panic!("{how}"));
         devices().iter().for_each(check_kernels);
@@ -36,7 +36,7 @@ fn devices_agree_with_the_oracle() {
 }
 
 /// Random cases for as long as `ZEROSTRIDE_SOAK` says in minutes, from the seed `ZEROSTRIDE_SEED` on;
-/// without minutes this seed alone. scripts/soak runs it.
+/// without minutes this seed alone. Adapters run each eighth. scripts/soak runs it.
 #[test]
 #[ignore = "runs for as long as it is told"]
 fn soak() {
@@ -58,7 +58,9 @@ fn soak() {
     let mut failed = Vec::new();
     let mut seed = first;
     loop {
-        if let Err(text) = check(seed, size(seed), devices.iter()) {
+        // A driver compiles for longer than the CPU path runs, which sees the mistakes of a schedule too.
+        let those = devices.iter().filter(|device| seed % 8 == 0 || device.name() == "cpu");
+        if let Err(text) = check(seed, size(seed / 8), those) {
             say(text);
             failed.push(seed);
         }
@@ -84,6 +86,6 @@ fn size(seed: u64) -> Size {
         0..=15 => Size { ops: 12, elements: 6000, steps: 3 },
         16..=25 => Size { ops: 40, elements: 600, steps: 4 },
         26..=30 => Size { ops: 200, elements: 300, steps: 2 },
-        _ => Size { ops: 5, elements: 1_500_000, steps: 1 },
+        _ => Size { ops: 8, elements: 1_000_000, steps: 1 },
     }
 }

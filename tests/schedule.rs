@@ -131,6 +131,40 @@ fn views_of_what_is_computed() {
     });
 }
 
+/// One result is a part of another, and each alone is nearly all that a kernel binds.
+#[test]
+fn results_of_many_tensors_within_each_other() {
+    on_every_device(|device| {
+        let tensors: Vec<Tensor<i32>> = (0..64).map(|i| device.upload(&[i, -i], [2]).unwrap()).collect();
+        for count in [3, 7, 9, 12, 15, 31] {
+            let sum = |range: &[Tensor<i32>]| range.iter().skip(1).fold(range[0].expr(), |sum, x| sum + x);
+            let part = sum(&tensors[..count]);
+            let whole = &part + sum(&tensors[count..2 * count]);
+            let of = |n: usize| (0..n as i32).sum::<i32>();
+            for both in [[&part, &whole], [&whole, &part]] {
+                let got = Expr::eval_all(&both.map(Expr::clone)).unwrap();
+                for (got, expr) in got.iter().zip(both) {
+                    let n = if std::ptr::eq(expr, &part) { count } else { 2 * count };
+                    assert_eq!(got.to_vec().unwrap(), [of(n), -of(n)]);
+                }
+            }
+        }
+    });
+}
+
+/// Nothing is loaded, and still a view lies between the steps.
+#[test]
+fn views_of_computed_constants() {
+    on_every_device(|device| {
+        let rows = Expr::scalar(21.5_f32).max(0.0).broadcast_to([2, 1]).reciprocal();
+        let flat = (-rows.broadcast_to([2, 3])).reshape([6]);
+        assert_eq!(flat.to_vec_on(device).unwrap(), [-1.0 / 21.5; 6]);
+        let row = (-Expr::scalar(3_i32)).broadcast_to([1, 2]);
+        let flat = row.pow(Expr::scalar(2).broadcast_to([2, 2])).reshape([4]);
+        assert_eq!(flat.to_vec_on(device).unwrap(), [9; 4]);
+    });
+}
+
 #[test]
 fn a_blur_of_a_power_computes_it_once() {
     on_every_device(|device| {

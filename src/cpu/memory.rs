@@ -27,6 +27,8 @@ pub(super) enum Memory {
 impl Memory {
     /// At least `bytes` bytes.
     pub(super) fn take(bytes: usize) -> Result<Memory> {
+        // Whole words: it may hold larger elements later, and is then read as a slice of these.
+        let bytes = bytes.next_multiple_of(8);
         if bytes >= SMALLEST {
             // Not more than an eighth too large, so that memory in use is memory asked for.
             let fits = |held: &MmapMut| held.len() >= bytes && held.len() - bytes <= bytes / 8;
@@ -85,6 +87,20 @@ impl Drop for Memory {
         let mut kept: usize = idle.iter().map(|pages| pages.len()).sum();
         while kept > SPARE && !idle.is_empty() {
             kept -= idle.remove(0).len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What held bytes may hold elements of eight bytes next.
+    #[test]
+    fn memory_is_whole_words() {
+        for bytes in [0, 1, 9, SMALLEST + 1, SMALLEST + 77] {
+            let length = Memory::take(bytes).unwrap().len();
+            assert!(length >= bytes && length.is_multiple_of(8), "{length} for {bytes}");
         }
     }
 }

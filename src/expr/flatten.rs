@@ -140,12 +140,15 @@ impl<'a> Flatten<'a> {
         let (mut node, mut view, mut computes) = (node, view, computes);
         loop {
             let place = (Arc::as_ptr(node), view);
-            if let Some(found) = self.done.get(&place) {
+            // What a stage gives is read, even if a result before this one computed it: a kernel may
+            // not hold both.
+            let stage = self.known.get(&Arc::as_ptr(node)).filter(|_| !computes);
+            if let (None, Some(found)) = (stage, self.done.get(&place)) {
                 return Ok(Ok(found));
             }
-            let source = match self.known.get(&Arc::as_ptr(node)) {
-                Some(&stage) if !computes => Some((Source::Stage(stage), self.views[view as usize].clone())),
-                _ => match &node.kind {
+            let source = match stage {
+                Some(&stage) => Some((Source::Stage(stage), self.views[view as usize].clone())),
+                None => match &node.kind {
                     Kind::Leaf { source, layout } => {
                         let view = self.under(layout, view)?;
                         Some((source.clone(), self.views[view as usize].clone()))

@@ -329,7 +329,8 @@ impl<'a> Search<'a> {
                     under == 0 && leaf.shape == node.shape && layout.under(view).is_some()
                         || leaf.shape.rank() == 0
                 }
-                _ => true,
+                // A view between steps is walked as well, even if all that they load is constants.
+                _ => under == 0,
             }
         };
         Ok(!self.parts[of].iter().all(told))

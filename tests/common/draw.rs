@@ -109,7 +109,13 @@ impl Draw {
                 _ => 60 + self.random.below(12),
             })
             .collect();
-        while shape.iter().product::<usize>() > self.size.elements {
+        // Of many elements, where parts over fewer are to be worth a stage.
+        let most = self.size.elements;
+        while most > 100_000 && (1..most / 2).contains(&shape.iter().product()) && !shape.is_empty() {
+            let axis = self.random.below(shape.len());
+            shape[axis] = shape[axis] * 3 + 1;
+        }
+        while shape.iter().product::<usize>() > most {
             let longest = (0..shape.len()).max_by_key(|&k| shape[k]).unwrap();
             shape[longest] = shape[longest] / 2 + 1;
         }
@@ -159,11 +165,11 @@ impl Draw {
 
     /// A shape that broadcasts to another.
     fn narrowed(&mut self, shape: &[usize]) -> Vec<usize> {
-        if self.random.chance(60) {
+        if self.random.chance(40) {
             return shape.to_vec();
         }
         let missing = if self.random.chance(30) { self.random.below(shape.len() + 1) } else { 0 };
-        shape[missing..].iter().map(|&n| if self.random.chance(30) { 1 } else { n }).collect()
+        shape[missing..].iter().map(|&n| if self.random.chance(40) { 1 } else { n }).collect()
     }
 
     /// A shape of which another is a part.
@@ -177,7 +183,7 @@ impl Draw {
         if roomy.len() < 6 && self.random.chance(15) {
             roomy.insert(self.random.below(roomy.len() + 1), 1 + self.random.below(3));
         }
-        if roomy.iter().product::<usize>() > 4 * self.size.elements { shape.to_vec() } else { roomy }
+        if roomy.iter().product::<usize>() > 2 * self.size.elements { shape.to_vec() } else { roomy }
     }
 
     fn stretched(&self, root: Recipe, shape: &[usize]) -> Recipe {
@@ -233,7 +239,7 @@ impl Draw {
     }
 
     fn operand(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
-        let narrowed = if self.random.chance(20) { self.narrowed(shape) } else { shape.to_vec() };
+        let narrowed = if self.random.chance(30) { self.narrowed(shape) } else { shape.to_vec() };
         self.draw(of, &narrowed, ops)
     }
 
