@@ -152,6 +152,26 @@ fn results_of_many_tensors_within_each_other() {
     });
 }
 
+/// Results that together are too much for one kernel, and one that is stored anyway.
+#[test]
+fn costly_results_and_shared_ones() {
+    on_every_device(|device| {
+        let x = device.upload(&[0.5_f32, 1.25, 3.0], [3]).unwrap();
+        let powers = |base: f32| (0..5).fold(x.expr(), |y, k| (y + base).pow(0.25 + k as f32 / 8.0));
+        let all: Vec<Expr<f32>> = [1.0, 2.0, 3.0].map(powers).into();
+        let together = Expr::eval_all(&all).unwrap();
+        for (got, expr) in together.iter().zip(&all) {
+            assert_eq!(got.to_vec().unwrap(), expr.to_vec().unwrap());
+        }
+        // What is asked for is not computed, stored and computed again.
+        let shared = (&x * 2.0).shared();
+        assert!(!shared.explain(device).unwrap().to_string().contains("first"));
+        let both = Expr::eval_all(&[shared.clone(), shared.flip(0) + 1.0]).unwrap();
+        assert_eq!(both[0].to_vec().unwrap(), [1.0, 2.5, 6.0]);
+        assert_eq!(both[1].to_vec().unwrap(), [7.0, 3.5, 2.0]);
+    });
+}
+
 /// Nothing is loaded, and still a view lies between the steps.
 #[test]
 fn views_of_computed_constants() {

@@ -15,7 +15,7 @@ use crate::layout::{Layout, Shape};
 pub(crate) type Known = FxHashMap<*const Node, usize>;
 
 /// An input, or a step: inputs are numbered first, when all of them are found.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Found {
     Input(u32),
     Step(u32),
@@ -26,6 +26,12 @@ type Place = (*const Node, u32);
 
 /// What makes two steps one: the op, the types of its operands and its result, and the operands.
 type StepKey = (Op, DType, DType, SmallVec<[Found; 3]>);
+
+/// What is found of a node: its value, or that it is an op, which is to be computed under a view.
+enum Seen<'a> {
+    Value(Found),
+    Op(&'a Arc<Node>, u32),
+}
 
 /// An op whose operands are being found.
 struct Frame<'a> {
@@ -52,8 +58,7 @@ impl Program {
         Self::of(&[root], shape, &Known::default())
     }
 
-    /// The same for several results of one type, where some nodes are known. A root is computed
-    /// even if it is one of these.
+    /// The same for several results of one type, where some nodes are known.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         let mut flat = Flatten {
             known,
@@ -77,9 +82,6 @@ impl Program {
         let mut steps = flat.steps;
         for (step, args) in steps.iter_mut().zip(&flat.args) {
             step.args = args.iter().map(value).collect();
-            if step.op.row().is_some_and(|row| row.commutative) {
-                step.args.sort_unstable();
-            }
         }
         Ok(Program {
             shape: shape.clone(),
@@ -129,55 +131,46 @@ impl<'a> Flatten<'a> {
         }) as u32)
     }
 
-    /// What a node is under a view, if that is found already or no op; else the op to compute and
-    /// its view. `computes` says that a known node is not to be read.
-    fn look(
-        &mut self,
-        node: &'a Arc<Node>,
-        view: u32,
-        computes: bool,
-    ) -> Result<std::result::Result<Found, (&'a Arc<Node>, u32)>> {
-        let (mut node, mut view, mut computes) = (node, view, computes);
+    /// What a node is under a view, or the op to compute.
+    fn look(&mut self, mut node: &'a Arc<Node>, mut view: u32) -> Result<Seen<'a>> {
         loop {
-            let place = (Arc::as_ptr(node), view);
-            // What a stage gives is read, even if a result before this one computed it: a kernel may
-            // not hold both.
-            let stage = self.known.get(&Arc::as_ptr(node)).filter(|_| !computes);
-            if let (None, Some(found)) = (stage, self.done.get(&place)) {
-                return Ok(Ok(found));
+            // What a stage gives is read, even if a result before this one computed it: a kernel may not
+            // hold both.
+            if let Some(&stage) = self.known.get(&Arc::as_ptr(node)) {
+                let layout = self.views[view as usize].clone();
+                return Ok(Seen::Value(self.input(Input {
+                    dtype: node.dtype,
+                    source: Source::Stage(stage),
+                    layout,
+                })));
             }
-            let source = match stage {
-                Some(&stage) => Some((Source::Stage(stage), self.views[view as usize].clone())),
-                None => match &node.kind {
-                    Kind::Leaf { source, layout } => {
-                        let view = self.under(layout, view)?;
-                        Some((source.clone(), self.views[view as usize].clone()))
-                    }
-                    Kind::View(layout) => {
-                        view = self.under(layout, view)?;
-                        None
-                    }
-                    Kind::Shared => None,
-                    Kind::Op(_) => return Ok(Err((node, view))),
-                },
-            };
-            if let Some((source, layout)) = source {
-                let found = self.input(Input { dtype: node.dtype, source, layout });
-                self.done.insert(place, found);
-                return Ok(Ok(found));
+            let place = (Arc::as_ptr(node), view);
+            if let Some(found) = self.done.get(&place) {
+                return Ok(Seen::Value(found));
+            }
+            match &node.kind {
+                Kind::Op(_) => return Ok(Seen::Op(node, view)),
+                Kind::Leaf { source, layout } => {
+                    let view = self.under(layout, view)?;
+                    let layout = self.views[view as usize].clone();
+                    let found = self.input(Input { dtype: node.dtype, source: source.clone(), layout });
+                    self.done.insert(place, found);
+                    return Ok(Seen::Value(found));
+                }
+                Kind::View(layout) => view = self.under(layout, view)?,
+                Kind::Shared => {}
             }
             // A view or a shared node is its operand.
-            computes = false;
             node = &node.args[0];
         }
     }
 
     /// Finds a node and all that it is made of.
     fn root(&mut self, root: &'a Arc<Node>, view: u32) -> Result<Found> {
-        let frame = |(node, view)| Frame { node, view, args: SmallVec::new() };
-        let mut stack = match self.look(root, view, true)? {
-            Ok(found) => return Ok(found),
-            Err(op) => vec![frame(op)],
+        let frame = |node, view| Frame { node, view, args: SmallVec::new() };
+        let mut stack = match self.look(root, view)? {
+            Seen::Value(found) => return Ok(found),
+            Seen::Op(node, view) => vec![frame(node, view)],
         };
         loop {
             let Some(top) = stack.last() else { bail!(Kernel, "a graph without a root") };
@@ -188,10 +181,10 @@ impl<'a> Flatten<'a> {
                         view =
                             self.under(&Layout::contiguous(&arg.shape)?.broadcast_to(&node.shape)?, view)?;
                     }
-                    match self.look(arg, view, false)? {
-                        Ok(found) => found,
-                        Err(op) => {
-                            stack.push(frame(op));
+                    match self.look(arg, view)? {
+                        Seen::Value(found) => found,
+                        Seen::Op(node, view) => {
+                            stack.push(frame(node, view));
                             continue;
                         }
                     }
@@ -213,10 +206,7 @@ impl<'a> Flatten<'a> {
     fn step(&mut self, node: &Arc<Node>, mut args: SmallVec<[Found; 3]>) -> Result<Found> {
         let Kind::Op(op) = node.kind else { bail!(Kernel, "{node:?} is no operation") };
         if op.row().is_some_and(|row| row.commutative) {
-            args.sort_unstable_by_key(|found| match *found {
-                Found::Input(i) => (0, i),
-                Found::Step(i) => (1, i),
-            });
+            args.sort_unstable();
         }
         let dtype = node.args.last().map_or(node.dtype, |last| last.dtype);
         let key = (op, dtype, node.dtype, args);

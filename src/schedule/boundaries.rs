@@ -7,18 +7,15 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{Bounds, LEAST_SPARED};
+use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
-use crate::expr::{Kind, Node, Source, cost};
-use crate::layout::Layout;
+use crate::expr::{DType, Kind, Node, Source, cost};
+use crate::layout::{Layout, Shape};
 
 /// The most steps of a stage, and the most that its costly ones may take together, in additions: compilers
 /// of drivers take long for long texts (FXC 3.5 s for eight powers, 14 s for sixteen).
 const MOST_STEPS: usize = 512;
 const MOST_COST: usize = 500;
-
-/// What an op costs that makes it a costly one.
-const COSTLY: usize = 8;
 
 /// Steps that are computed again, through another view of them, at most: each time they are more text.
 const MOST_AGAIN: usize = 32;
@@ -38,28 +35,30 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], bounds: Bounds) -> Result<Vec<&'
         return Ok(Vec::new());
     }
     let graph = Graph::new(roots);
-    let is_root = |node: &&Arc<Node>| roots.iter().any(|root| Arc::ptr_eq(root, node));
+    let count = graph.nodes.len();
     let mut search = Search {
-        is_root: graph.nodes.iter().map(is_root).collect(),
         open: graph.reads.clone(),
-        stored: vec![false; graph.nodes.len()],
-        parts: vec![Vec::new(); graph.nodes.len()],
+        stored: vec![false; count],
+        parts: vec![Vec::new(); count],
         views: FxHashMap::default(),
-        next_view: 1,
         bounds,
         graph,
     };
-    (0..search.graph.nodes.len()).try_for_each(|i| search.visit(i))?;
-    search.results(roots);
-    let stored = search.graph.nodes.iter().zip(&search.stored);
-    Ok(stored.filter(|(_, stored)| **stored).map(|(node, _)| *node).collect())
+    (0..count).try_for_each(|i| search.visit(i))?;
+    search.results();
+    // Of one result, the program that gives it is its stage.
+    let is_result = |i: usize| search.graph.roots == [i];
+    let stored = (0..count).filter(|&i| search.stored[i] && !is_result(i));
+    Ok(stored.map(|i| search.graph.nodes[i]).collect())
 }
 
 /// The nodes below some roots, each once and after those that it is made of.
 struct Graph<'a> {
     nodes: Vec<&'a Arc<Node>>,
-    /// Of each node, the numbers of its operands.
-    args: Vec<Vec<u32>>,
+    /// The numbers of the roots.
+    roots: Vec<usize>,
+    /// Of each node, the numbers of its operands, each once.
+    args: Vec<SmallVec<[u32; 3]>>,
     /// The nodes that read each one.
     reads: Vec<u32>,
     /// The elements of it that are read in all, through views and stretched axes, each time anew.
@@ -69,8 +68,13 @@ struct Graph<'a> {
 impl<'a> Graph<'a> {
     fn new(roots: &[&'a Arc<Node>]) -> Self {
         let mut numbers: FxHashMap<*const Node, u32> = FxHashMap::default();
-        let mut graph =
-            Graph { nodes: Vec::new(), args: Vec::new(), reads: Vec::new(), elements: Vec::new() };
+        let mut graph = Graph {
+            nodes: Vec::new(),
+            roots: Vec::new(),
+            args: Vec::new(),
+            reads: Vec::new(),
+            elements: Vec::new(),
+        };
         let mut stack: Vec<(&'a Arc<Node>, usize)> = roots.iter().rev().map(|&root| (root, 0)).collect();
         while let Some((node, next)) = stack.pop() {
             if numbers.contains_key(&Arc::as_ptr(node)) {
@@ -83,17 +87,17 @@ impl<'a> Graph<'a> {
                 }
                 continue;
             }
-            let args: Vec<u32> = node.args.iter().map(|arg| numbers[&Arc::as_ptr(arg)]).collect();
+            let mut args: SmallVec<[u32; 3]> =
+                node.args.iter().map(|arg| numbers[&Arc::as_ptr(arg)]).collect();
+            args.sort_unstable();
+            args.dedup();
             numbers.insert(Arc::as_ptr(node), graph.nodes.len() as u32);
             graph.nodes.push(node);
             graph.reads.push(0);
             graph.elements.push(0);
             // Views that are equal show the same elements; as a rule they differ.
             let count = graph.count(graph.nodes.len() - 1);
-            let mut distinct = args.clone();
-            distinct.sort_unstable();
-            distinct.dedup();
-            for &arg in &distinct {
+            for &arg in &args {
                 graph.reads[arg as usize] += 1;
                 let direct = !matches!(node.kind, Kind::View(_)) && graph.count(arg as usize) == count;
                 let read = &mut graph.elements[arg as usize];
@@ -102,6 +106,7 @@ impl<'a> Graph<'a> {
             }
             graph.args.push(args);
         }
+        graph.roots = roots.iter().map(|root| numbers[&Arc::as_ptr(root)] as usize).collect();
         graph
     }
 
@@ -136,14 +141,18 @@ fn is_small(roots: &[&Arc<Node>], bounds: Bounds) -> bool {
 
 fn own_cost(node: &Node) -> usize {
     match node.kind {
-        Kind::Op(op) => cost(op, node.args.last().map_or(node.dtype, |arg| arg.dtype)),
+        Kind::Op(op) => cost(op, operand_type(node)),
         _ => 0,
     }
 }
 
+/// The type that an op computes in: that of its last operand, as a condition comes first.
+fn operand_type(node: &Node) -> DType {
+    node.args.last().map_or(node.dtype, |arg| arg.dtype)
+}
+
 struct Search<'a> {
     graph: Graph<'a>,
-    is_root: Vec<bool>,
     /// Of each node, what reads it and was not visited yet.
     open: Vec<u32>,
     /// Nodes that are computed on their own.
@@ -152,7 +161,6 @@ struct Search<'a> {
     parts: Vec<Vec<Place>>,
     /// Numbers of views: of a node's own view, or stretch, under another.
     views: FxHashMap<Place, u32>,
-    next_view: u32,
     bounds: Bounds,
 }
 
@@ -193,13 +201,11 @@ impl<'a> Search<'a> {
         };
         self.parts[i] = parts;
         // A long graph need not be kept whole.
-        let mut args = self.graph.args[i].clone();
-        args.sort_unstable();
-        args.dedup();
-        for arg in args {
-            self.open[arg as usize] -= 1;
-            if self.open[arg as usize] == 0 && !self.is_root[arg as usize] {
-                self.parts[arg as usize] = Vec::new();
+        for &arg in &self.graph.args[i] {
+            let arg = arg as usize;
+            self.open[arg] -= 1;
+            if self.open[arg] == 0 && !self.graph.roots.contains(&arg) {
+                self.parts[arg] = Vec::new();
             }
         }
         Ok(())
@@ -207,7 +213,7 @@ impl<'a> Search<'a> {
 
     /// The parts of an op, with operands stored until they fit.
     fn operation(&mut self, i: usize, node: &'a Arc<Node>) -> Vec<Place> {
-        let args: Vec<usize> = self.graph.args[i].iter().map(|&arg| arg as usize).collect();
+        let args: SmallVec<[usize; 3]> = self.graph.args[i].iter().map(|&arg| arg as usize).collect();
         for &arg in &args {
             if self.graph.nodes[arg].shape != node.shape && self.is_worth_storing(arg) {
                 self.store(arg);
@@ -215,10 +221,7 @@ impl<'a> Search<'a> {
         }
         loop {
             let mut all: Vec<Place> = Vec::new();
-            for (k, &arg) in args.iter().enumerate() {
-                if args[..k].contains(&arg) {
-                    continue;
-                }
+            for &arg in &args {
                 let mut parts = self.parts[arg].clone();
                 if self.graph.nodes[arg].shape != node.shape {
                     parts = self.under(parts, i);
@@ -252,11 +255,8 @@ impl<'a> Search<'a> {
     /// Parts under the view, or the stretch, that node `i` puts on them.
     fn under(&mut self, mut parts: Vec<Place>, i: usize) -> Vec<Place> {
         for (_, view) in &mut parts {
-            let next = &mut self.next_view;
-            *view = *self.views.entry((i as u32, *view)).or_insert_with(|| {
-                *next += 1;
-                *next
-            });
+            let next = self.views.len() as u32 + 1;
+            *view = *self.views.entry((i as u32, *view)).or_insert(next);
         }
         parts.sort_unstable();
         parts
@@ -271,11 +271,10 @@ impl<'a> Search<'a> {
             let storage = match &node.kind {
                 _ if self.stored[i as usize] => Arc::as_ptr(node) as usize,
                 Kind::Leaf { source: Source::Tensor(storage), .. } => storage.address(),
-                Kind::Op(_) => {
-                    let cost = own_cost(node);
+                Kind::Op(op) => {
                     size.steps += 1;
-                    size.cost += cost;
-                    size.costly += if cost >= COSTLY { cost } else { 0 };
+                    size.cost += own_cost(node);
+                    size.costly += costly(*op, operand_type(node));
                     continue;
                 }
                 _ => continue,
@@ -311,7 +310,7 @@ impl<'a> Search<'a> {
     fn is_no_layout(&self, of: usize, view: &Layout) -> Result<bool> {
         let node = self.graph.nodes[of];
         // Axes none of which are walked as one.
-        let padded = node.shape.iter().map(|n| n + 2).collect::<crate::layout::Shape>();
+        let padded = node.shape.iter().map(|n| n + 2).collect::<Shape>();
         let loose = Layout::contiguous(&padded);
         if let Ok(loose) = loose {
             let cut = (0..node.shape.rank()).try_fold(loose, |layout, axis| {
@@ -337,13 +336,11 @@ impl<'a> Search<'a> {
     }
 
     /// Stores roots that together are too much for one kernel.
-    fn results(&mut self, roots: &[&'a Arc<Node>]) {
+    fn results(&mut self) {
+        let roots = self.graph.roots.clone();
         if roots.len() < 2 {
             return;
         }
-        let numbers: FxHashMap<*const Node, usize> =
-            self.graph.nodes.iter().enumerate().map(|(i, node)| (Arc::as_ptr(node), i)).collect();
-        let roots: Vec<usize> = roots.iter().map(|root| numbers[&Arc::as_ptr(root)]).collect();
         let all = roots.iter().fold(Vec::new(), |all, &root| union(all, self.parts[root].clone()));
         if !self.size(&all).fits(Bounds { operands: usize::MAX }) {
             roots.iter().for_each(|&root| self.store(root));

@@ -3,16 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bounds, LEAST_SPARED, result_layout};
+use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
-use crate::expr::{Input, Program, Source, Step, Value, cost};
+use crate::expr::{Input, Program, Source, Step, Value};
 use crate::layout::{Layout, Shape};
 
 /// How much smaller than the result such a part is at least.
 const LEAST_RATIO: usize = 16;
-
-/// What an op costs that makes such a part worth a kernel: less is less than a load.
-const EXPENSIVE: usize = 8;
 
 /// The program that is left of one where such parts are added to the stages.
 pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<Program>) -> Result<Program> {
@@ -22,7 +19,7 @@ pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<P
     }
     let mut known = BTreeMap::new();
     for (stage, (value, part)) in (stages.len()..).zip(&parts) {
-        let layout = result_layout(part)?.broadcast_to(&program.shape)?;
+        let layout = Layout::contiguous(&part.shape)?.broadcast_to(&program.shape)?;
         known.insert(*value, Input { dtype: part.dtype, source: Source::Stage(stage), layout });
     }
     let same = |layout: &Layout| Ok(layout.clone());
@@ -76,9 +73,8 @@ fn followed(program: &Program) -> Vec<Vec<bool>> {
     axes
 }
 
-/// What a step costs, where that counts.
 fn expense(step: &Step) -> usize {
-    Some(cost(step.op, step.dtype)).filter(|&cost| cost >= EXPENSIVE).unwrap_or(0)
+    costly(step.op, step.dtype)
 }
 
 fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {

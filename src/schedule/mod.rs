@@ -13,13 +13,22 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{Known, Node, Program, Source, Storage};
-use crate::layout::{Layout, Shape};
+use crate::expr::{Known, Node, Op, Program, Source, Storage, cost};
+use crate::layout::Shape;
 
 /// What a stage must spare, in additions, to be worth a dispatch: lavapipe takes 50 us for a small kernel,
 /// and 250 us for 2^20 exponentials.
 const LEAST_SPARED: usize = 20 << 20;
+
+/// What an op costs at least that is dearer than a load, in additions.
+const COSTLY: usize = 8;
+
+/// What an op on operands of a type costs, where that is dearer than a load.
+fn costly(op: Op, dtype: DType) -> usize {
+    Some(cost(op, dtype)).filter(|&cost| cost >= COSTLY).unwrap_or(0)
+}
 
 /// What a schedule must know of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,9 +119,4 @@ fn bound<'a>(program: &'a Program, results: &BTreeMap<usize, Storage>) -> Result
         }
     }
     Ok(Cow::Owned(program))
-}
-
-/// The layout of the result of a stage.
-fn result_layout(program: &Program) -> Result<Layout> {
-    Layout::contiguous(&program.shape)
 }

@@ -18,7 +18,8 @@ pub(crate) fn emit(kernel: &Kernel) -> String {
     let _ = Emitter { kernel, text: &mut main, shared: shared(kernel), fences }.main();
     let functions = prelude::used_by(&main);
     let mut text = String::new();
-    let _ = declarations(kernel, (functions.clone() + &main).contains("p.zero"), &mut text);
+    let zero = functions.contains("p.zero") || main.contains("p.zero");
+    let _ = declarations(kernel, zero, &mut text);
     text + &functions + &main
 }
 

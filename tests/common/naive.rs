@@ -141,12 +141,6 @@ fn cast(x: Value, to: DType, open: &mut bool) -> Value {
 
 fn compare(name: &str, args: &[f64], open: &mut bool) -> Option<bool> {
     Some(match (name, args) {
-        ("eq", [a, b]) => a == b,
-        ("ne", [a, b]) => a != b,
-        ("lt", [a, b]) => a < b,
-        ("le", [a, b]) => a <= b,
-        ("gt", [a, b]) => a > b,
-        ("ge", [a, b]) => a >= b,
         ("is_nan", [a]) => a.is_nan(),
         ("is_inf", [a]) => a.is_infinite(),
         ("is_finite", [a]) => a.is_finite(),
@@ -154,7 +148,7 @@ fn compare(name: &str, args: &[f64], open: &mut bool) -> Option<bool> {
             *open |= a.is_nan();
             a.is_sign_negative()
         }
-        _ => return None,
+        _ => return relation(name, args),
     })
 }
 
@@ -269,7 +263,8 @@ fn wrap(x: i128, of: DType) -> i128 {
     if is_signed(of) { x << free >> free } else { ((x as u128) << free >> free) as i128 }
 }
 
-fn relation(name: &str, args: &[i128]) -> Option<bool> {
+/// The relations that numbers of any kind have.
+fn relation<T: PartialOrd>(name: &str, args: &[T]) -> Option<bool> {
     Some(match (name, args) {
         ("eq", [a, b]) => a == b,
         ("ne", [a, b]) => a != b,
