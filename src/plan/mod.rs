@@ -18,7 +18,7 @@ pub(crate) use grid::{LANES, WORKGROUP, Walk};
 
 use smallvec::SmallVec;
 
-use crate::dtype::DType;
+use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::{Math, Program, Source, Step, Storage, Value, cost};
 use crate::layout::{Layout, Shape};
@@ -190,8 +190,11 @@ impl Plan {
                 && input.dtype.packing() == Packing::Whole
                 && access::linear_columns(&collapsed, i + 1)
         };
-        let cost: usize = program.steps.iter().map(|step| cost(step.op, step.dtype)).sum();
-        let affordable = (MOST_COST / cost.max(1)).max(1);
+        // A fence is an operation more to compile.
+        let fence =
+            |step: &Step| usize::from(adapter.math == Math::Precise && step.result.kind() == Kind::Float);
+        let cost: usize = program.steps.iter().map(|step| cost(step.op, step.dtype) + fence(step)).sum();
+        let affordable = ((2 * MOST_COST + cost) / (2 * cost).max(1)).max(1);
         let adapter = Adapter { blocks: adapter.blocks.min(affordable as u32), ..adapter };
         let interleaved = affordable >= LANES
             && (0..program.inputs.len()).any(|i| elsewhere(i) && access::interleaved(&collapsed, i + 1));
