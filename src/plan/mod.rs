@@ -230,7 +230,7 @@ impl Plan {
             let place = match &input.source {
                 Source::Scalar(_) => Place::Scalar,
                 Source::Index(_) => Place::Index,
-                Source::Stage(stage) => bail!(Kernel, "stage {stage} has no storage yet"),
+                Source::Stage { stage, .. } => bail!(Kernel, "stage {stage} has no storage yet"),
                 source if reads_output(source) => Place::Output,
                 Source::Tensor(storage) => {
                     // Four bytes are a word, whether they are loaded together or not.
@@ -321,7 +321,8 @@ impl Plan {
         let count: usize = program.shape.iter().product();
         let inputs = program.inputs.iter().filter(|i| matches!(i.source, Source::Tensor(_)));
         let read: usize = inputs.map(|i| distinct(&i.layout).min(count) * i.dtype.size()).sum();
-        read + count * program.dtype.size()
+        let results: usize = program.result_shape().iter().product();
+        read + results * program.results.len() * program.dtype.size()
     }
 
     pub(crate) fn is_empty(shape: &Shape) -> bool {
