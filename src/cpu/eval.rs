@@ -13,7 +13,8 @@ use super::kernels::PART;
 use super::load::Reader;
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
-use crate::expr::{Input, Program, Source, Value};
+use crate::error::Result;
+use crate::expr::{Input, Program, Value};
 
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
 const BLOCK: usize = 2048;
@@ -67,8 +68,10 @@ pub(super) enum From<'a> {
     Bytes(&'a [u8]),
     /// The elements that the output holds until they are overwritten.
     Output,
-    /// What the program itself says: a constant or a coordinate.
-    Program,
+    /// One constant, as its bits.
+    Scalar(u64),
+    /// The address itself: a coordinate.
+    Index,
 }
 
 /// A program made ready: readers of its inputs, and a register for each value.
@@ -93,8 +96,8 @@ struct Job<'a> {
 }
 
 /// Runs a program over all of its elements, in row-major order, into `out`.
-pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
-    let loops = pairs::loops(program);
+pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    let loops = pairs::loops(program)?;
     let (registers, register_count) = registers::assign(program, &loops);
     let readers: Vec<Reader> = program.inputs.iter().map(|input| Reader::new(&input.layout)).collect();
     let is_turned =
@@ -152,6 +155,7 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) {
                 .for_each(|(i, out)| job.chunk(i * elements, out, &mut scratch));
         }
     }
+    Ok(())
 }
 
 /// The crate's own threads; none where they cannot be started.
@@ -257,8 +261,8 @@ impl Job<'_> {
                 let args = &args[..own.args.len()];
                 match stream {
                     Some(stream) if last => self.stream(own, args, &mut register, stream, out),
-                    _ if last => own.run(program, args, out),
-                    _ => own.run(program, args, register.bytes_mut(count * self.sizes[value])),
+                    _ if last => (own.run)(args, out),
+                    _ => (own.run)(args, register.bytes_mut(count * self.sizes[value])),
                 }
             }
             scratch.registers[target] = register;
@@ -296,7 +300,7 @@ impl Job<'_> {
                 *part = &arg[start * size..(start + length) * size];
             }
             let part = register.bytes_mut(out.len());
-            own.run(self.program, &parts[..args.len()], part);
+            (own.run)(&parts[..args.len()], part);
             stream.copy(part, out);
             start += length;
         }
@@ -344,20 +348,17 @@ impl Job<'_> {
         register.splat = splat;
         let count = if splat.is_some() { self.block.min(PART) } else { length };
         let to = register.bytes_mut(count * size);
-        match (self.from[i], &input.source) {
-            (From::Bytes(bytes), _) => with_memory!(size, |M| match splat {
+        match self.from[i] {
+            From::Bytes(bytes) => with_memory!(size, |M| match splat {
                 Some(at) => cast_mut::<_, M>(to).fill(cast::<_, M>(bytes)[at]),
                 None => reader.gather::<M>(cast(bytes), start, cast_mut(to)),
             }),
-            (From::Output, _) => to.copy_from_slice(out),
-            (_, Source::Index(_)) => match splat {
+            From::Output => to.copy_from_slice(out),
+            From::Index => match splat {
                 Some(at) => cast_mut::<_, i32>(to).fill(at as i32),
                 None => reader.addresses(start, cast_mut(to)),
             },
-            (_, Source::Scalar(bits)) => {
-                with_memory!(size, |M| cast_mut::<_, M>(to).fill(*bits as M));
-            }
-            (From::Program, Source::Tensor(_) | Source::Stage { .. }) => {}
+            From::Scalar(bits) => with_memory!(size, |M| cast_mut::<_, M>(to).fill(bits as M)),
         }
         (Place::Register, splat.is_some())
     }

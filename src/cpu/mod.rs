@@ -72,18 +72,17 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         known.map_or(eval::From::Output, |(_, memory)| eval::From::Bytes(memory))
     };
     let from = |input: &Input| match &input.source {
-        Source::Tensor(storage) => find(storage),
-        _ => eval::From::Program,
+        Source::Tensor(storage) => Ok(find(storage)),
+        Source::Scalar(bits) => Ok(eval::From::Scalar(*bits)),
+        Source::Index(_) => Ok(eval::From::Index),
+        Source::Stage { stage, .. } => bail!(Kernel, "stage {stage} is read before it is run"),
     };
-    let from: Vec<eval::From<'_>> = program.inputs.iter().map(from).collect();
+    let from: Vec<eval::From<'_>> = program.inputs.iter().map(from).collect::<Result<_>>()?;
     match (target, &mut writing) {
         (Target::New(out), _) => eval::eval(program, &from, out),
-        (Target::Into(_, range), Some(memory)) => {
-            eval::eval(program, &from, &mut memory[range]);
-        }
-        (Target::Into(..), None) => {}
+        (Target::Into(_, range), Some(memory)) => eval::eval(program, &from, &mut memory[range]),
+        (Target::Into(..), None) => bail!(Kernel, "a storage to write is not at hand"),
     }
-    Ok(())
 }
 
 /// Computes what is folded, and folds it.

@@ -195,7 +195,7 @@ impl Expr<bool> {
 }
 
 macro_rules! methods {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($first:ident $(, $arg:ident)*) $(is $commutative:ident)? for $class:ident -> $gives:ident $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($first:ident $(, $arg:ident)*) $(is $commutative:ident)? $(in $pairs:ident)? for $class:ident -> $gives:ident $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$x:expr $(, $eg:expr)* => $result:expr] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// The operations, from the op table. Operands may be tensors, expressions and scalars.
         impl<T: Element> Expr<T> {$(
