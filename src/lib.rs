@@ -53,8 +53,8 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options}
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    AnyExpr, Composition, Expr, IntoExpr, KernelTime, Math, Memory, Operation, Scalar, compositions,
-    operations, warn_on_reinterpreted_shapes,
+    AnyExpr, Axes, Composition, Expr, IntoAxes, IntoExpr, KernelTime, Math, Memory, Operation, ReduceOptions,
+    Reduction, Scalar, compositions, operations, reductions, warn_on_reinterpreted_shapes,
 };
 pub use layout::{Broadcast, Layout, MAX_RANK, Shape};
 pub use tensor::{AnyTensor, Explain, Tensor};

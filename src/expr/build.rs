@@ -72,7 +72,7 @@ impl<T: Element> Expr<T> {
         Expr { any, element: PhantomData }
     }
 
-    pub(crate) fn any(&self) -> &AnyExpr {
+    pub(crate) fn untyped(&self) -> &AnyExpr {
         &self.any
     }
 

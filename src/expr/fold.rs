@@ -99,7 +99,6 @@ enum FormKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FoldRow {
     pub name: &'static str,
-    pub doc: &'static str,
     /// Whether the result is the index of a value, and not made of values.
     pub gives_index: bool,
     identity: Identity,
@@ -152,7 +151,6 @@ macro_rules! define {
         /// The rows, in the order of the enum.
         const FOLDS: &[FoldRow] = &[$(FoldRow {
             name: stringify!($name),
-            doc: concat!($($doc),+).trim_ascii(),
             gives_index: gives_index!($gives),
             identity: identity!($identity),
             forms: &[$(FoldForm { kind: form_kind!($kind), wgsl: $wgsl }),+],

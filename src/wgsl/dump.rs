@@ -27,7 +27,7 @@ impl Folder {
         let (pairs, tiles, narrow) = (false, true, false);
         let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
         let adapter = Adapter { groups, bindings, workgroup, faults, math, blocks, pairs, tiles, narrow };
-        let node = expr.any().node().unwrap();
+        let node = expr.untyped().node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();
         let text = emit(&Plan::new(&program, Destination::Fresh, adapter).unwrap().kernel);
         if self.seen.insert(text.clone()) {
