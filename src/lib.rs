@@ -56,5 +56,5 @@ pub use expr::{
     AnyExpr, Composition, Expr, IntoExpr, KernelTime, Math, Memory, Operation, Scalar, compositions,
     operations, warn_on_reinterpreted_shapes,
 };
-pub use layout::{Broadcast, Layout, MAX_RANK, Shape};
+pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
 pub use tensor::{AnyTensor, Explain, Tensor};
