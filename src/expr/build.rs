@@ -35,7 +35,6 @@ use crate::layout::{Broadcast, Shape};
 /// assert_eq!(total.to_vec()?, [6.0, 12.0, 18.0, 24.0]);
 /// # Ok::<(), zerostride::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Expr<T> {
     pub(super) any: AnyExpr,
     element: PhantomData<T>,

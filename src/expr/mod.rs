@@ -11,6 +11,7 @@ mod op;
 mod operators;
 mod ops;
 mod parts;
+mod print;
 mod program;
 mod scalar;
 mod small_map;
