@@ -48,7 +48,9 @@ macro_rules! binary {
                 $crate::Expr::$method(&$crate::IntoExpr::into_expr(self), rhs)
             }
         }
+        // Hidden, or pages of documentation would be nothing else.
         $(
+            #[doc(hidden)]
             impl std::ops::$trait<$name<$scalar>> for $scalar {
                 type Output = $crate::Expr<$scalar>;
                 #[track_caller]
@@ -56,6 +58,7 @@ macro_rules! binary {
                     $crate::Expr::$method(&$crate::Expr::scalar(self), rhs)
                 }
             }
+            #[doc(hidden)]
             impl std::ops::$trait<&$name<$scalar>> for $scalar {
                 type Output = $crate::Expr<$scalar>;
                 #[track_caller]
