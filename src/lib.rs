@@ -56,5 +56,5 @@ pub use expr::{
     AnyExpr, Axes, Composition, Expr, IntoAxes, IntoExpr, KernelTime, Math, Memory, Operation, ReduceOptions,
     Reduction, Scalar, compositions, operations, reductions, warn_on_reinterpreted_shapes,
 };
-pub use layout::{Broadcast, Layout, MAX_RANK, Shape};
+pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
 pub use tensor::{AnyTensor, Explain, Tensor};
