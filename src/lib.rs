@@ -28,7 +28,7 @@
 //! | [`Tensor`] | elements on a device: views, [`assign`](Tensor::assign), [`to_vec`](Tensor::to_vec) |
 //! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
 //! | [`AnyTensor`], [`AnyExpr`], [`Scalar`] | both with an element type that is known at run time |
-//! | [`operations`], [`compositions`] | the table of operations, and what is made of them, as data |
+//! | [`operations`], [`compositions`], [`reductions`] | the table of operations, and what is made of them, as data |
 //! | [`Math`] | whether functions are precise or the adapter's builtins |
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
 //! | [`Shape`], [`Layout`] | lengths and strides, on their own |
