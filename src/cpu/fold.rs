@@ -160,7 +160,12 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
 
 impl Job<'_> {
     /// Calls `each` with every task, of results of which elements take so many bytes.
-    fn run(&self, outs: Outs<'_>, sizes: &[usize], each: impl Fn(&mut Scratch, Task<'_>) + Send + Sync) -> Result<()> {
+    fn run(
+        &self,
+        outs: Outs<'_>,
+        sizes: &[usize],
+        each: impl Fn(&mut Scratch, Task<'_>) + Send + Sync,
+    ) -> Result<()> {
         let elements = self.count.min(BLOCK) * self.inner;
         let (blocks, columns) = match self.together {
             0 if self.strip < self.inner => (1, self.strip),
@@ -270,14 +275,7 @@ impl Job<'_> {
     }
 
     /// Folds a block of rows, or some columns of it.
-    fn tree(
-        &self,
-        loops: &Values,
-        number: usize,
-        column: usize,
-        outs: &mut Outs<'_>,
-        scratch: &mut Scratch,
-    ) {
+    fn tree(&self, loops: &Values, number: usize, column: usize, outs: &mut Outs<'_>, scratch: &mut Scratch) {
         let columns = outs[0].len() / self.size;
         let row = columns * self.size;
         let (matrix, cut) = (number / self.cuts, number % self.cuts);
@@ -316,7 +314,8 @@ impl Job<'_> {
         let sizes: SmallVec<[usize; 4]> = outs.iter().flat_map(|_| [self.size, 4]).collect();
         let results = outs.len();
         let elements = outs[0].len() / 4 * self.cuts;
-        let mut bests: Vec<Memory> = (0..results).map(|_| Memory::take(elements * self.size)).collect::<Result<_>>()?;
+        let mut bests: Vec<Memory> =
+            (0..results).map(|_| Memory::take(elements * self.size)).collect::<Result<_>>()?;
         // Of one block, they are the results.
         let held = if self.cuts == 1 { 0 } else { elements * 4 };
         let mut found: Vec<Memory> = (0..results).map(|_| Memory::take(held)).collect::<Result<_>>()?;
@@ -355,7 +354,14 @@ impl Job<'_> {
     }
 
     /// Finds the best rows of a block, or of some columns of it, or of matrices from one on.
-    fn seek(&self, loops: &Indexes, number: usize, column: usize, outs: &mut Outs<'_>, scratch: &mut Scratch) {
+    fn seek(
+        &self,
+        loops: &Indexes,
+        number: usize,
+        column: usize,
+        outs: &mut Outs<'_>,
+        scratch: &mut Scratch,
+    ) {
         let columns = outs[0].len() / self.size;
         if self.together > 0 {
             let elements = self.count * self.inner;

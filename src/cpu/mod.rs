@@ -100,7 +100,8 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
 /// Runs a program into new memory for each result.
 fn evaluated(program: &Program) -> Result<Vec<Memory>> {
     let bytes = program.byte_size()?;
-    let mut results: Vec<Memory> = program.results.iter().map(|_| Memory::take(bytes)).collect::<Result<_>>()?;
+    let mut results: Vec<Memory> =
+        program.results.iter().map(|_| Memory::take(bytes)).collect::<Result<_>>()?;
     run(program, Target::New(results.iter_mut().map(|memory| &mut memory[..bytes]).collect()))?;
     Ok(results)
 }

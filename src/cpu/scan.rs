@@ -96,11 +96,15 @@ impl Job<'_> {
             let parts = out.chunks_mut(part).zip(lasts.chunks_mut(groups * self.row)).enumerate();
             tasks.extend(parts.map(|(k, (out, lasts))| (i * matrix + k * part, out, lasts)));
         }
-        threads::each(tasks, || Ok(self.blocks.scratch()), |scratch, (start, out, lasts)| {
-            self.compute(start / (self.row / self.columns), out, scratch);
-            (self.loops.groups)(self.columns, out);
-            self.last_rows(out, lasts);
-        })?;
+        threads::each(
+            tasks,
+            || Ok(self.blocks.scratch()),
+            |scratch, (start, out, lasts)| {
+                self.compute(start / (self.row / self.columns), out, scratch);
+                (self.loops.groups)(self.columns, out);
+                self.last_rows(out, lasts);
+            },
+        )?;
         let mut tasks = Vec::new();
         for (out, lasts) in out.chunks_mut(matrix).zip(memory.chunks_mut(held)) {
             self.scan(lasts, &mut buffer);
@@ -108,10 +112,14 @@ impl Job<'_> {
             tasks.push((first, &[][..]));
             tasks.extend(rest.chunks_mut(part).zip(lasts.chunks(groups * self.row)));
         }
-        threads::each(tasks, || Ok(()), |(), (out, carried)| {
-            (self.loops.carry)(self.columns, out, carried);
-            self.finish(out);
-        })?;
+        threads::each(
+            tasks,
+            || Ok(()),
+            |(), (out, carried)| {
+                (self.loops.carry)(self.columns, out, carried);
+                self.finish(out);
+            },
+        )?;
         threads::each(out.chunks_mut(matrix).collect(), || Ok(()), |(), matrix| self.exclude(matrix))
     }
 

@@ -255,13 +255,12 @@ impl Folding {
         operand[self.axes.clone()].iter().product()
     }
 
-    /// How the fold is called, as `sum` or `cumsum exclusive`.
-    pub(crate) fn name(&self) -> String {
+    /// How the fold is called, as `sum` or `cumsum`.
+    pub(crate) fn name(&self) -> &'static str {
         match self.scan {
-            None => self.fold.name().to_string(),
-            Some(scan) => {
-                format!("cum{}{}", self.fold.name(), if scan.exclusive { " exclusive" } else { "" })
-            }
+            None => self.fold.name(),
+            Some(_) if self.fold == Fold::Sum => "cumsum",
+            Some(_) => "cumprod",
         }
     }
 }

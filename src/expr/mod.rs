@@ -13,6 +13,7 @@ mod op;
 mod operators;
 mod ops;
 mod parts;
+mod print;
 mod program;
 mod reduce;
 mod reductions;

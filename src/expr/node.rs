@@ -161,7 +161,7 @@ impl fmt::Debug for Node {
             Kind::Leaf { .. } => "leaf",
             Kind::Op(op) => op.name(),
             Kind::View(_) => "view",
-            Kind::Fold(folding) => folding.fold.name(),
+            Kind::Fold(folding) => folding.name(),
             Kind::Shared => "shared",
         };
         write!(f, "{what} of {} {}", self.dtype, self.shape)

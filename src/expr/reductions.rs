@@ -23,6 +23,12 @@ pub struct Reduction {
     pub name: &'static str,
     /// What it does, edge cases included.
     pub doc: &'static str,
+    /// How far a float result may be from the exact one, where that was rounded at all: `-` is exact. L is the
+    /// number of levels in which a range of n elements is folded, log2 n of each run of neighbouring axes,
+    /// rounded up; u is half a unit of 1; m is the greatest element of a range. The bits are the same on
+    /// every device all the same, but for what exponentials and logarithms are in. f16 and bf16 are within 1
+    /// ulp.
+    pub bound: &'static str,
     /// Whether the result has the operand's shape.
     pub keeps_shape: bool,
     class: Class,
@@ -152,11 +158,12 @@ macro_rules! gives {
 /// Reductions of a class of types, which lose their axes or keep them with length 1.
 macro_rules! reduced {
     ($rows:ident: $class:ident, impl [$($generic:tt)*] $t:ty;
-        $($(#[doc = $doc:literal])+ $name:ident $keepdim:ident($($correction:ident = $eg:literal)?) -> $gives:ident,
+        $($(#[doc = $doc:literal])+ $name:ident $keepdim:ident($($correction:ident = $eg:literal)?) -> $gives:ident within $bound:literal,
             [$($from:expr),+ => $($to:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
         const $rows: &[Reduction] = &[$(Reduction {
             name: stringify!($name),
             doc: concat!($($doc),+).trim_ascii(),
+            bound: $bound,
             keeps_shape: false,
             class: Class::$class,
             gives: gives!($gives),
@@ -241,68 +248,68 @@ reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
     /// The sum of each range. Integers wrap; floats are added in an order that the lengths of the axes alone
     /// decide, so the bits are the same on every device. f16 and bf16 are added in f32 and rounded once, at
     /// the end. Of no elements 0.
-    sum sum_keepdim() -> T, [1.0_f32, 2.0, 3.0, 5.0 => 3.0, 8.0] |r, x| r.fold(Fold::Sum, x);
+    sum sum_keepdim() -> T within "L u of the sum of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 3.0, 8.0] |r, x| r.fold(Fold::Sum, x);
     /// The product of each range, in the order of [`sum`](Self::sum). Integers wrap. Of no elements 1.
-    prod prod_keepdim() -> T, [1.0_f32, 2.0, 3.0, 5.0 => 2.0, 15.0] |r, x| r.fold(Fold::Prod, x);
+    prod prod_keepdim() -> T within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 2.0, 15.0] |r, x| r.fold(Fold::Prod, x);
     /// The least element of each range. NaN wins, and -0 is less than 0. A range without elements is an
     /// error.
-    amin amin_keepdim() -> T, [1.0_f32, 2.0, 3.0, -5.0 => 1.0, -5.0] |r, x| r.fold(Fold::Min, x);
+    amin amin_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1.0, -5.0] |r, x| r.fold(Fold::Min, x);
     /// The greatest element of each range. NaN wins, and 0 is greater than -0. A range without elements is an
     /// error.
-    amax amax_keepdim() -> T, [1.0_f32, 2.0, 3.0, -5.0 => 2.0, 3.0] |r, x| r.fold(Fold::Max, x);
+    amax amax_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 2.0, 3.0] |r, x| r.fold(Fold::Max, x);
     /// The index of the least element of each range, among those of the range in row-major order. The first
     /// of equals wins, and the first NaN over every number. A range without elements, or with more than 2^32,
     /// is an error.
-    argmin argmin_keepdim() -> u32, [1.0_f32, 2.0, 3.0, -5.0 => 0, 1] |r, x| r.fold(Fold::ArgMin, x);
+    argmin argmin_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 0, 1] |r, x| r.fold(Fold::ArgMin, x);
     /// The index of the greatest element of each range, among those of the range in row-major order. The
     /// first of equals wins, and the first NaN over every number. A range without elements, or with more than
     /// 2^32, is an error.
-    argmax argmax_keepdim() -> u32, [1.0_f32, 2.0, 3.0, -5.0 => 1, 0] |r, x| r.fold(Fold::ArgMax, x);
+    argmax argmax_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1, 0] |r, x| r.fold(Fold::ArgMax, x);
     /// The sum of the magnitudes of each range; of integers `abs(MIN)` is `MIN`.
-    l1 l1_keepdim() -> T, [1.0_f32, -2.0, 3.0, -5.0 => 3.0, 8.0] |r, x| r.fold(Fold::Sum, &x.map(Op::Abs));
+    l1 l1_keepdim() -> T within "L ulp", [1.0_f32, -2.0, 3.0, -5.0 => 3.0, 8.0] |r, x| r.fold(Fold::Sum, &x.map(Op::Abs));
     /// The sum of the squares of each range.
-    sum_square sum_square_keepdim() -> T, [1.0_f32, -2.0, 3.0, -5.0 => 5.0, 34.0]
+    sum_square sum_square_keepdim() -> T within "L + 1 ulp", [1.0_f32, -2.0, 3.0, -5.0 => 5.0, 34.0]
         |r, x| r.fold(Fold::Sum, &x.map(Op::Square));
 }
 
 reduced! { FLOATS: Float, impl [<T: Float>] T;
     /// The mean of each range: the sum, divided by the number of elements. Of no elements NaN.
-    mean mean_keepdim() -> T, [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| &r.fold(Fold::Sum, x) / &r.n();
+    mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| &r.fold(Fold::Sum, x) / &r.n();
     /// The variance of each range: the sum of the squares of what elements differ from the mean by, divided
     /// by their number less `correction`, which is 0 for that of the elements themselves and 1 for what a
     /// sample tells of a whole. What the mean is rounded by is made up for (Chan, Golub and LeVeque, 1983).
-    var var_keepdim(correction = 0) -> T, [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0] |r, x| var(r, x);
+    var var_keepdim(correction = 0) -> T within "L + 6 ulp, or the square of 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0] |r, x| var(r, x);
     /// The standard deviation of each range: the root of [`var`](Self::var).
-    std std_keepdim(correction = 0) -> T, [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0]
+    std std_keepdim(correction = 0) -> T within "L / 2 + 4 ulp, or 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0]
         |r, x| var(r, x).map(Op::Sqrt);
     /// The Euclidean norm of each range: the root of [`sum_square`](Self::sum_square).
-    l2 l2_keepdim() -> T, [3.0_f32, -4.0, 5.0, 12.0 => 5.0, 13.0]
+    l2 l2_keepdim() -> T within "L / 2 + 2 ulp", [3.0_f32, -4.0, 5.0, 12.0 => 5.0, 13.0]
         |r, x| r.fold(Fold::Sum, &x.map(Op::Square)).map(Op::Sqrt);
     /// The logarithm of the sum of the exponentials of each range, without overflow inside. Where the
     /// greatest element is infinite, it is the result; of no elements -inf.
-    logsumexp logsumexp_keepdim() -> T, [0.0_f32, f32::NEG_INFINITY, f32::INFINITY, 1.0 => 0.0, f32::INFINITY]
+    logsumexp logsumexp_keepdim() -> T within "log2 n + 5 ulp, of 1 or log n where that is more", [0.0_f32, f32::NEG_INFINITY, f32::INFINITY, 1.0 => 0.0, f32::INFINITY]
         |r, x| logsumexp(r, x);
 }
 
 reduced! { TRUTHS: Bool, impl [] bool;
     /// Whether one element of each range is true. Of no elements false.
-    any any_keepdim() -> bool, [true, false, false, false => true, false] |r, x| r.fold(Fold::Any, x);
+    any any_keepdim() -> bool within "-", [true, false, false, false => true, false] |r, x| r.fold(Fold::Any, x);
     /// Whether all elements of each range are true. Of no elements true.
-    all all_keepdim() -> bool, [true, false, true, true => false, true] |r, x| r.fold(Fold::All, x);
+    all all_keepdim() -> bool within "-", [true, false, true, true => false, true] |r, x| r.fold(Fold::All, x);
 }
 
 reduced! { ELEMENTS: Element, impl [<T: Element>] T;
     /// How many elements of each range are not 0, by their bits: NaN and subnormals count, -0 does not. A
     /// range of 2^32 elements or more is an error.
-    count_nonzero count_nonzero_keepdim() -> u32, [1.0_f32, 0.0, f32::NAN, -5.0 => 1, 2]
+    count_nonzero count_nonzero_keepdim() -> u32 within "-", [1.0_f32, 0.0, f32::NAN, -5.0 => 1, 2]
         |r, x| r.fold(Fold::Sum, &r.counts(&x.nonzero()));
 }
 
 /// Functions of ranges whose result has the operand's shape, and cumulative operations along one axis.
 macro_rules! kept {
     (axes $rows:ident: $class:ident;
-        $($(#[doc = $doc:literal])+ $name:ident, [$($from:expr),+ => $($to:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
-        kept! { @ $rows: $class; $($name [$($doc),+] |$r, $x| $body;)* }
+        $($(#[doc = $doc:literal])+ $name:ident within $bound:literal, [$($from:expr),+ => $($to:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
+        kept! { @ $rows: $class; $($name $bound [$($doc),+] |$r, $x| $body;)* }
 
         impl AnyExpr {$(
             $(#[doc = $doc])+
@@ -337,8 +344,8 @@ macro_rules! kept {
         )*}
     };
     (axis $rows:ident: $class:ident;
-        $($(#[doc = $doc:literal])+ $name:ident $with:ident, [$($from:expr),+ => $($to:expr),+; $($other:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
-        kept! { @ $rows: $class; $($name [$($doc),+] |$r, $x| $body;)* }
+        $($(#[doc = $doc:literal])+ $name:ident $with:ident within $bound:literal, [$($from:expr),+ => $($to:expr),+; $($other:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
+        kept! { @ $rows: $class; $($name $bound [$($doc),+] |$r, $x| $body;)* }
 
         impl AnyExpr {$(
             $(#[doc = $doc])+
@@ -402,10 +409,11 @@ macro_rules! kept {
             }
         )*}
     };
-    (@ $rows:ident: $class:ident; $($name:ident [$($doc:literal),+] |$r:ident, $x:ident| $body:expr;)*) => {
+    (@ $rows:ident: $class:ident; $($name:ident $bound:literal [$($doc:literal),+] |$r:ident, $x:ident| $body:expr;)*) => {
         const $rows: &[Reduction] = &[$(Reduction {
             name: stringify!($name),
             doc: concat!($($doc),+).trim_ascii(),
+            bound: $bound,
             keeps_shape: true,
             class: Class::$class,
             gives: None,
@@ -417,19 +425,19 @@ macro_rules! kept {
 kept! { axes SOFTMAXES: Float;
     /// Exponentials that add up to 1 in each range, without overflow inside. A range with NaN or inf, or of
     /// -inf alone, is NaN throughout.
-    softmax, [0.0_f32, 0.0, 1.0, f32::NEG_INFINITY => 0.5, 0.5, 1.0, 0.0] |r, x| softmax(r, x);
+    softmax within "2 log2 n + 14 + (m - x) ulp", [0.0_f32, 0.0, 1.0, f32::NEG_INFINITY => 0.5, 0.5, 1.0, 0.0] |r, x| softmax(r, x);
     /// The logarithm of [`softmax`](Self::softmax), without underflow inside.
-    log_softmax, [1.0_f32, f32::NEG_INFINITY, f32::NEG_INFINITY, 2.0 => 0.0, f32::NEG_INFINITY, f32::NEG_INFINITY, 0.0]
+    log_softmax within "log2 n + 5 ulp, of 1 or log n where that is more", [1.0_f32, f32::NEG_INFINITY, f32::NEG_INFINITY, 2.0 => 0.0, f32::NEG_INFINITY, f32::NEG_INFINITY, 0.0]
         |r, x| log_softmax(r, x);
 }
 
 kept! { axis SCANS: Numeric;
     /// The sum of each element and those before it along an axis. Integers wrap; floats are added in an order
     /// that the length of the axis alone decides, f16 and bf16 in f32.
-    cumsum cumsum_with, [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 3.0, 3.0, 8.0; 3.0, 2.0, 8.0, 5.0] |r, _x| r.scan(Fold::Sum);
+    cumsum cumsum_with within "(16 levels - 1) u of the sum of magnitudes so far", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 3.0, 3.0, 8.0; 3.0, 2.0, 8.0, 5.0] |r, _x| r.scan(Fold::Sum);
     /// The product of each element and those before it along an axis, in the order of
     /// [`cumsum`](Self::cumsum). Integers wrap.
-    cumprod cumprod_with, [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 2.0, 3.0, 15.0; 2.0, 2.0, 15.0, 5.0] |r, _x| r.scan(Fold::Prod);
+    cumprod cumprod_with within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 2.0, 3.0, 15.0; 2.0, 2.0, 15.0, 5.0] |r, _x| r.scan(Fold::Prod);
 }
 
 /// The rows, by class.

@@ -4,6 +4,7 @@
 mod broadcast;
 mod compose;
 mod overlap;
+mod range;
 mod shape;
 mod view;
 
@@ -13,6 +14,7 @@ use smallvec::SmallVec;
 
 pub use broadcast::Broadcast;
 pub(crate) use broadcast::numpy;
+pub use range::{AxisIndex, IndexRange};
 pub use shape::{MAX_RANK, Shape};
 
 use crate::error::{Result, bail};
