@@ -29,6 +29,7 @@
 //! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
 //! | [`AnyTensor`], [`AnyExpr`], [`Scalar`] | both with an element type that is known at run time |
 //! | [`operations`], [`compositions`], [`reductions`] | the table of operations, and what is made of them, as data |
+//! | [`IntoAxes`], [`ReduceOptions`] | what a reduction is over |
 //! | [`Math`] | whether functions are precise or the adapter's builtins |
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
 //! | [`Shape`], [`Layout`] | lengths and strides, on their own |

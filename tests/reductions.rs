@@ -338,6 +338,8 @@ fn what_would_run() {
     assert!(var.contains("and mul("), "{var}");
     let norm = told((&x - x.mean_keepdim(1)) / (x.var_keepdim(1, 0) + 1e-5).sqrt());
     assert_eq!(norm.matches(" = sum over axis 1 of [4, 8]").count(), 2, "{norm}");
+    let shared = told(x.sum(1).shared().sum(0));
+    assert_eq!(shared.matches("first, as it is stored").count(), 1, "{shared}");
     let all = told(x.permute([1, 0]).unwrap().amax([0, 1]));
     assert!(all.starts_with("f32 [1, 1] = amax over axes 0, 1 of [8, 4] a\n"), "{all}");
 }

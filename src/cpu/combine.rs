@@ -1,7 +1,7 @@
 //! Loops of folds and scans over elements in cache: the CPU forms of the fold table, each compiled into
 //! loops per type. Elements are matrices: rows that are combined, of columns that are not.
 
-use bytemuck::{Pod, cast_slice as cast, cast_slice_mut as cast_mut};
+use bytemuck::Pod;
 
 use super::math;
 use crate::dtype::DType;
@@ -221,4 +221,13 @@ pub(super) fn of(fold: Fold, dtype: DType) -> Result<Loops> {
         Some(loops) => Ok(loops),
         None => bail!(Kernel, "{} has no form for {dtype}", fold.name()),
     }
+}
+
+/// Elements of bytes, which may be none of no alignment.
+fn cast<T: Pod>(bytes: &[u8]) -> &[T] {
+    if bytes.is_empty() { &[] } else { bytemuck::cast_slice(bytes) }
+}
+
+fn cast_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
+    if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }

@@ -137,7 +137,9 @@ impl Node {
     /// The same expression, computed once and stored wherever it is read.
     pub(crate) fn shared(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
-            Kind::Leaf { .. } | Kind::Shared => self.clone(),
+            // A fold is stored anyway.
+            Kind::Leaf { .. } | Kind::Shared | Kind::Fold(_) => self.clone(),
+            Kind::View(_) if matches!(self.args[0].kind, Kind::Fold(_)) => self.clone(),
             _ => Node::of(self.dtype, self.shape.clone(), Kind::Shared, &[self]),
         }
     }
