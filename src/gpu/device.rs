@@ -31,7 +31,7 @@ pub(super) struct Parts {
 pub(crate) struct Gpu {
     pub(super) parts: Arc<Parts>,
     /// What plans must know of the adapter and of this handle.
-    pub(super) adapter: plan::Adapter,
+    pub(super) adapter: plan::Target,
 }
 
 /// Invocations of a workgroup, in whatever form.
@@ -46,7 +46,7 @@ impl Gpu {
     /// kept.
     pub(super) fn new(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
         let (limits, driver) = (&connection.limits, connection.driver);
-        let adapter = plan::Adapter {
+        let adapter = plan::Target {
             groups: limits.max_compute_workgroups_per_dimension,
             bindings: limits.max_storage_buffers_per_shader_stage,
             workgroup: workgroup(limits),
@@ -66,12 +66,12 @@ impl Gpu {
 
     /// A handle of the same device whose kernels make up for faults.
     pub(super) fn with_faults(&self, faults: Faults) -> Gpu {
-        Gpu { parts: self.parts.clone(), adapter: plan::Adapter { faults, ..self.adapter } }
+        Gpu { parts: self.parts.clone(), adapter: plan::Target { faults, ..self.adapter } }
     }
 
     /// A handle of the same device that computes functions otherwise.
     pub(super) fn with_math(&self, math: Math) -> Gpu {
-        Gpu { parts: self.parts.clone(), adapter: plan::Adapter { math, ..self.adapter } }
+        Gpu { parts: self.parts.clone(), adapter: plan::Target { math, ..self.adapter } }
     }
 
     /// Whether every type of a program is one that the adapter computes with.

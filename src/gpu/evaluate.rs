@@ -118,5 +118,6 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<(String, Opti
         return Ok(("runs: nothing, the result is empty\n".into(), None));
     }
     let plans = split::plans(gpu, program)?;
-    Ok((plan::tell(&plans), plans.first().map(|plan| wgsl::emit(&plan.kernel))))
+    let text = plans.first().map(|plan| wgsl::emit(&plan.kernel)).transpose()?;
+    Ok((plan::tell(&plans), text))
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use super::types::compute;
 use crate::dtype::{DType, Kind};
 use crate::expr::{Math, Nature, Op, Step, Value};
-use crate::plan::{Kernel, Operand, Place};
+use crate::plan::{Kernel, Operand, Origin};
 
 /// Fences there are: by how far the unknown 0 is shifted.
 const MOST: u32 = 32;
@@ -155,8 +155,8 @@ fn is_closed(step: &Step, from_open: bool) -> bool {
 
 /// Whether two loads are the same text.
 fn is_same_load(a: &Operand, b: &Operand) -> bool {
-    a.place == b.place
-        && a.place != Place::Scalar
+    a.origin == b.origin
+        && a.origin != Origin::Scalar
         && (a.dtype, a.access, a.walks_as) == (b.dtype, b.access, b.walks_as)
 }
 
