@@ -357,7 +357,7 @@ impl Job<'_> {
             (_, Source::Scalar(bits)) => {
                 with_memory!(size, |M| cast_mut::<_, M>(to).fill(*bits as M));
             }
-            (From::Program, Source::Tensor(_) | Source::Stage(_)) => {}
+            (From::Program, Source::Tensor(_) | Source::Stage { .. }) => {}
         }
         (Place::Register, splat.is_some())
     }

@@ -3,6 +3,7 @@
 mod cache;
 mod erfc;
 mod eval;
+mod fold;
 mod kernels;
 mod load;
 mod math;
@@ -18,7 +19,7 @@ use memory::Memory;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Backend, HostBytes, Input, Program, Reading, Source, Storage};
+use crate::expr::{Backend, Folding, HostBytes, Input, Program, Reading, Source, Storage};
 use crate::layout::Layout;
 
 /// The CPU as a device.
@@ -85,6 +86,16 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Computes what is folded, and folds it.
+fn run_folded(program: &Program, folding: &Folding, out: &mut [u8]) -> Result<()> {
+    let elements = program.clone().folded(None);
+    let bytes = elements.byte_size()?;
+    let mut memory = Memory::take(bytes)?;
+    run(&elements, Target::New(&mut memory[..bytes]))?;
+    fold::fold(folding, elements.dtype, &program.shape, &memory[..bytes], out);
+    Ok(())
+}
+
 impl Backend for CpuDevice {
     fn name(&self) -> String {
         "cpu".into()
@@ -103,7 +114,10 @@ impl Backend for CpuDevice {
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
         let bytes = program.byte_size()?;
         let mut memory = Memory::take(bytes)?;
-        run(program, Target::New(&mut memory[..bytes]))?;
+        match &program.fold {
+            None => run(program, Target::New(&mut memory[..bytes]))?,
+            Some(folding) => run_folded(program, folding, &mut memory[..bytes])?,
+        }
         Ok(Storage::new(self, bytes / program.dtype.size(), Buffer(RwLock::new(memory))))
     }
 

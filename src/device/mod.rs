@@ -9,11 +9,13 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
+use smallvec::smallvec;
+
 use crate::cpu::CpuDevice;
 use crate::error::{Result, bail};
 use crate::expr::{AnyExpr, Backend, KernelTime, Math, Memory, Program};
 use crate::gpu;
-use crate::schedule::{Bounds, Schedule};
+use crate::schedule::{Bounds, Results, Schedule};
 
 pub use crate::gpu::{AdapterKind, Limits, Options};
 
@@ -308,7 +310,15 @@ impl Device {
 
     /// Runs all stages of a schedule but the last, which is left ready to run.
     pub(crate) fn stages<'a>(&self, schedule: &'a Schedule) -> Result<Cow<'a, Program>> {
-        schedule.run(|stage| self.backend().eval(stage))
+        schedule.run(|stage| match stage.results.len() {
+            1 => Ok(smallvec![self.backend().eval(stage)?]),
+            _ => Ok(self.backend().eval_all(stage)?.into()),
+        })
+    }
+
+    /// Storages for the results of a stage, whatever they hold.
+    pub(crate) fn reserve(&self, stage: &Program) -> Result<Results> {
+        stage.results.iter().map(|_| self.backend().reserve(stage)).collect()
     }
 
     /// Whether every tensor of an expression lives here.

@@ -11,8 +11,9 @@ use super::{DType, Input, Kept, Node, Op, Program, Source, Step, Value};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
-/// Nodes that a program reads and does not compute: each the result of a stage, by its number.
-pub(crate) type Known = FxHashMap<*const Node, usize>;
+/// Nodes that a program reads and does not compute: each the result of a stage, by the number of that and
+/// its own among its results.
+pub(crate) type Known = FxHashMap<*const Node, (usize, usize)>;
 
 /// An input, or a step: inputs are numbered first, when all of them are found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,8 +59,25 @@ impl Program {
         Self::of(&[root], shape, &Known::default())
     }
 
-    /// The same for several results of one type, where some nodes are known.
+    /// The same for several results of one type, where some nodes are known. Roots that are folds and not
+    /// known are all of the same axes of one shape, and have the shape that they are asked for.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
+        let folding = |root: &&Arc<Node>| match &root.kind {
+            Kind::Fold(folding) if !known.contains_key(&Arc::as_ptr(root)) => Some(folding.clone()),
+            _ => None,
+        };
+        let Some(first) = roots.iter().find_map(folding) else { return Self::elements(roots, shape, known) };
+        let operands: SmallVec<[&Arc<Node>; 1]> = roots.iter().filter_map(|root| root.args.first()).collect();
+        let over = &operands[0].shape;
+        let alike = |root: &&Arc<Node>| folding(root).as_ref() == Some(&first) && root.shape == *shape;
+        if !roots.iter().all(alike) || operands.iter().any(|operand| operand.shape != *over) {
+            bail!(Kernel, "a {} beside what is no such fold", first.name());
+        }
+        Ok(Self::elements(&operands, over, known)?.folded(Some(first)))
+    }
+
+    /// The same for roots that are not folded.
+    fn elements(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         let mut flat = Flatten {
             known,
             views: SmallVec::new(),
@@ -89,6 +107,7 @@ impl Program {
             inputs: flat.inputs,
             steps,
             results: results.iter().map(value).collect(),
+            fold: None,
             ready: Kept::default(),
         })
     }
@@ -120,7 +139,9 @@ impl<'a> Flatten<'a> {
                 && other.layout == input.layout
                 && match (&other.source, &input.source) {
                     (Source::Tensor(a), Source::Tensor(b)) => a.same(b),
-                    (Source::Stage(a), Source::Stage(b)) => a == b,
+                    (Source::Stage { stage: a, result: i }, Source::Stage { stage: b, result: j }) => {
+                        (a, i) == (b, j)
+                    }
                     (Source::Index(_), Source::Index(_)) => true,
                     _ => false,
                 }
@@ -136,11 +157,11 @@ impl<'a> Flatten<'a> {
         loop {
             // What a stage gives is read, even if a result before this one computed it: a kernel may not
             // hold both.
-            if let Some(&stage) = self.known.get(&Arc::as_ptr(node)) {
+            if let Some(&(stage, result)) = self.known.get(&Arc::as_ptr(node)) {
                 let layout = self.views[view as usize].clone();
                 return Ok(Seen::Value(self.input(Input {
                     dtype: node.dtype,
-                    source: Source::Stage(stage),
+                    source: Source::Stage { stage, result },
                     layout,
                 })));
             }
@@ -159,6 +180,7 @@ impl<'a> Flatten<'a> {
                 }
                 Kind::View(layout) => view = self.under(layout, view)?,
                 Kind::Shared => {}
+                Kind::Fold(folding) => bail!(Kernel, "{} is no stage", folding.name()),
             }
             // A view or a shared node is its operand.
             node = &node.args[0];

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Backend, DType, Kept, Op, Storage};
-use crate::error::Result;
+use super::{Backend, DType, Folding, Kept, Op, Storage};
+use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
 /// Where a leaf's elements come from.
@@ -19,8 +19,8 @@ pub(crate) enum Source {
     /// The address itself, as i32: a coordinate, under whatever views were taken of it. With the
     /// device of the expression that it was asked of, if that has one.
     Index(Option<Arc<dyn Backend>>),
-    /// The result of a stage of the schedule that the program is part of, in row-major order.
-    Stage(usize),
+    /// One of the results of a stage of the schedule that the program is part of, in row-major order.
+    Stage { stage: usize, result: usize },
 }
 
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     Op(Op),
     /// Elements of its operand: the layout leads to their numbers in row-major order.
     View(Layout),
+    /// Its operand along some axes, each range of it as one value, or its values so far.
+    Fold(Folding),
     /// Its operand, which is computed once and stored.
     Shared,
 }
@@ -91,6 +93,15 @@ impl Node {
         Arc::new(Node { dtype, shape, kind, args, devices, schedule: Kept::default() })
     }
 
+    /// A fold, whose shape is the operand's with length 1 along the folded axes, so that it broadcasts back.
+    pub(crate) fn fold(folding: Folding, operand: &Arc<Node>) -> Result<Arc<Node>> {
+        let Some(dtype) = folding.fold.result(operand.dtype) else {
+            bail!(Kernel, "{} of {}", folding.fold.name(), operand.dtype);
+        };
+        let shape = folding.shape(&operand.shape);
+        Ok(Node::of(dtype, shape, Kind::Fold(folding), &[operand]))
+    }
+
     /// The same expression under a view.
     pub(crate) fn view(self: &Arc<Node>, view: &dyn Fn(&Layout) -> Result<Layout>) -> Result<Arc<Node>> {
         let dense = Layout::contiguous(&self.shape)?;
@@ -134,6 +145,7 @@ impl fmt::Debug for Node {
             Kind::Leaf { .. } => "leaf",
             Kind::Op(op) => op.name(),
             Kind::View(_) => "view",
+            Kind::Fold(folding) => folding.fold.name(),
             Kind::Shared => "shared",
         };
         write!(f, "{what} of {} {}", self.dtype, self.shape)

@@ -11,7 +11,7 @@ impl Program {
     pub(crate) fn each(&self, eval: impl Fn(&Program) -> Result<Storage>) -> Result<Vec<Storage>> {
         let same = |layout: &Layout| Ok(layout.clone());
         let only = |result| self.extract(&[result], self.shape.clone(), &BTreeMap::new(), same);
-        self.results.iter().map(|&result| eval(&only(result)?)).collect()
+        self.results.iter().map(|&result| eval(&only(result)?.folded(self.fold.clone()))).collect()
     }
 
     /// The values that `results` are made of, themselves included, in their order; what is `known` is
@@ -29,7 +29,8 @@ impl Program {
     }
 
     /// The program of some values over another shape, with its inputs and steps numbered anew: what is
-    /// `known` becomes an input, and `layout` says how inputs lie under that shape.
+    /// `known` becomes an input, and `layout` says how inputs lie under that shape. The values are not
+    /// folded.
     pub(crate) fn extract(
         &self,
         results: &[Value],
@@ -61,6 +62,6 @@ impl Program {
         }
         let dtype = self.dtype_of(results[0]);
         let results = results.iter().map(|value| numbers[value]).collect();
-        Ok(Program { shape, dtype, inputs, steps, results, ready: Kept::default() })
+        Ok(Program { shape, dtype, inputs, steps, results, fold: None, ready: Kept::default() })
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::{DType, Kept, Op, Source, Storage};
+use super::{DType, Folding, Kept, Op, Source, Storage};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -32,12 +32,16 @@ pub(crate) struct Step {
 /// A flat expression. Equal leaves and equal steps appear once.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
+    /// What steps run over: the shape of the results, or, where they are folded, of what is folded.
     pub shape: Shape,
+    /// The type of the results.
     pub dtype: DType,
     pub inputs: Vec<Input>,
     pub steps: Vec<Step>,
     /// A value for each result, all of one type.
     pub results: SmallVec<[Value; 1]>,
+    /// What is made of each of these values before it is stored.
+    pub fold: Option<Folding>,
     /// What a device made of it.
     pub ready: Kept,
 }
@@ -51,16 +55,36 @@ impl Program {
             inputs: vec![input],
             steps: Vec::new(),
             results: smallvec::smallvec![0],
+            fold: None,
             ready: Kept::default(),
         }
     }
 
-    /// The bytes that the result takes.
+    /// The shape of what is stored for each result.
+    pub(crate) fn result_shape(&self) -> Shape {
+        self.fold.as_ref().map_or_else(|| self.shape.clone(), |folding| folding.shape(&self.shape))
+    }
+
+    /// The bytes that a result takes.
     pub(crate) fn byte_size(&self) -> Result<usize> {
-        match self.shape.count()?.checked_mul(self.dtype.size()) {
+        let shape = self.result_shape();
+        match shape.count()?.checked_mul(self.dtype.size()) {
             Some(bytes) => Ok(bytes),
-            None => bail!(Overflow, "the size of {} {} in bytes overflows", self.shape, self.dtype),
+            None => bail!(Overflow, "the size of {shape} {} in bytes overflows", self.dtype),
         }
+    }
+
+    /// The type of what steps give, before it is folded.
+    pub(crate) fn element_type(&self) -> DType {
+        self.results.first().map_or(self.dtype, |&result| self.dtype_of(result))
+    }
+
+    /// The same, with results folded as `fold` says.
+    pub(crate) fn folded(mut self, fold: Option<Folding>) -> Program {
+        let element = self.element_type();
+        self.dtype = fold.as_ref().and_then(|folding| folding.fold.result(element)).unwrap_or(element);
+        self.fold = fold;
+        self
     }
 
     pub(crate) fn dtype_of(&self, value: Value) -> DType {
@@ -83,12 +107,12 @@ impl Program {
     /// The stages that it reads.
     pub(crate) fn stages(&self) -> impl Iterator<Item = usize> {
         self.inputs.iter().filter_map(|input| match input.source {
-            Source::Stage(stage) => Some(stage),
+            Source::Stage { stage, .. } => Some(stage),
             _ => None,
         })
     }
 
-    /// The program over a range of an axis.
+    /// The program over a range of an axis. Along a folded axis it is the fold of that range.
     pub(crate) fn slice(&self, axis: isize, range: Range<isize>) -> Result<Program> {
         let mut part = self.clone();
         part.shape = Layout::contiguous(&self.shape)?.slice(axis, range.clone(), 1)?.shape().clone();

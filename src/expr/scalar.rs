@@ -76,7 +76,7 @@ impl Scalar {
 }
 
 /// The least and the greatest of an integer type.
-fn limits(dtype: DType) -> (i128, i128) {
+pub(super) fn limits(dtype: DType) -> (i128, i128) {
     let bits = 8 * dtype.size();
     match dtype.kind() {
         Kind::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),

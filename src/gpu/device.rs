@@ -77,6 +77,9 @@ impl Gpu {
     /// Whether every type of a program is one that the adapter computes with.
     pub(super) fn supports(&self, program: &Program) -> Result<()> {
         let connection = &self.parts.connection;
+        if let Some(folding) = &program.fold {
+            bail!(Kernel, "{} has no kernel on {}", folding.name(), connection.name());
+        }
         program.inputs.iter().try_for_each(|input| connection.supports(input.dtype))?;
         program.steps.iter().try_for_each(|step| connection.supports(step.result))
     }

@@ -14,7 +14,15 @@ impl Program {
     pub(crate) fn describe(&self) -> String {
         let mut text = String::new();
         let expression = self.write_out().unwrap_or_else(|| format!("{} steps", self.steps.len()));
-        let _ = writeln!(text, "{} {} = {expression}", self.dtype, self.shape);
+        let fold = match &self.fold {
+            None => String::new(),
+            Some(folding) => {
+                let axes: Vec<String> = folding.axes.clone().map(|axis| axis.to_string()).collect();
+                let noun = if axes.len() == 1 { "axis" } else { "axes" };
+                format!("{} over {noun} {} of {} ", folding.name(), axes.join(", "), self.shape)
+            }
+        };
+        let _ = writeln!(text, "{} {} = {fold}{expression}", self.dtype, self.result_shape());
         let tensors =
             || self.inputs.iter().enumerate().filter(|(_, i)| !matches!(i.source, Source::Scalar(_)));
         let width = self.shape.iter().map(|n| n.to_string().len()).max().unwrap_or(1) + 2;
@@ -52,7 +60,9 @@ impl Program {
             }
             values.push(text);
         }
-        values.into_iter().nth(self.results[0] as usize)
+        let results: Vec<&str> =
+            self.results.iter().map(|&result| values[result as usize].as_str()).collect();
+        Some(results.join(" and ")).filter(|text| text.len() <= LONGEST)
     }
 }
 

@@ -221,7 +221,8 @@ impl Plan {
         let count: usize = program.shape.iter().product();
         let inputs = program.inputs.iter().filter(|i| matches!(i.source, Source::Tensor(_)));
         let read: usize = inputs.map(|i| distinct(&i.layout).min(count) * i.dtype.size()).sum();
-        read + count * program.dtype.size()
+        let results: usize = program.result_shape().iter().product();
+        read + results * program.results.len() * program.dtype.size()
     }
 
     pub(crate) fn is_empty(shape: &Shape) -> bool {
@@ -271,7 +272,7 @@ impl Reading {
             (Source::Scalar(_), _) => Read::Scalar,
             (Source::Index(_), _) => Read::Index,
             (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
-            (Source::Tensor(_) | Source::Stage(_), _) => Read::Bound,
+            (Source::Tensor(_) | Source::Stage { .. }, _) => Read::Bound,
         };
         Reading(program.inputs.iter().map(read).collect())
     }

@@ -29,8 +29,9 @@ const ARRAYS: usize = 3;
 /// A node by its number in the order of the graph, under a view by its number: 0 for none.
 type Place = (u32, u32);
 
-/// The nodes to be computed on their own, those that others need first.
-pub(super) fn find<'a>(roots: &[&'a Arc<Node>], bounds: Bounds) -> Result<Vec<&'a Arc<Node>>> {
+/// The nodes to be computed on their own, those that others need first. Roots that are folds of another
+/// shape than the results are among them.
+pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Vec<&'a Arc<Node>>> {
     if is_small(roots, bounds) {
         return Ok(Vec::new());
     }
@@ -46,8 +47,9 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], bounds: Bounds) -> Result<Vec<&'
     };
     (0..count).try_for_each(|i| search.visit(i))?;
     search.results();
-    // Of one result, the program that gives it is its stage.
-    let is_result = |i: usize| search.graph.roots == [i];
+    // Of one result, the program that gives it is its stage, unless it stretches a fold.
+    let is_fold = |i: usize| matches!(search.graph.nodes[i].kind, Kind::Fold(_));
+    let is_result = |i: usize| search.graph.roots == [i] && !(is_fold(i) && roots[0].shape != *shape);
     let stored = (0..count).filter(|&i| search.stored[i] && !is_result(i));
     Ok(stored.map(|i| search.graph.nodes[i]).collect())
 }
@@ -196,6 +198,10 @@ impl<'a> Search<'a> {
                 }
                 let parts = self.parts[of].clone();
                 self.under(parts, i)
+            }
+            Kind::Fold(_) => {
+                self.stored[i] = true;
+                vec![(i as u32, 0)]
             }
             Kind::Op(_) => self.operation(i, node),
         };

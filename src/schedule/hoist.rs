@@ -20,10 +20,11 @@ pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<P
     let mut known = BTreeMap::new();
     for (stage, (value, part)) in (stages.len()..).zip(&parts) {
         let layout = Layout::contiguous(&part.shape)?.broadcast_to(&program.shape)?;
-        known.insert(*value, Input { dtype: part.dtype, source: Source::Stage(stage), layout });
+        known.insert(*value, Input { dtype: part.dtype, source: Source::Stage { stage, result: 0 }, layout });
     }
     let same = |layout: &Layout| Ok(layout.clone());
     let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
+    let rest = rest.folded(program.fold.clone());
     // A part of coordinates alone is one tensor more.
     if rest.tensors().count() + rest.stages().count() > bounds.operands {
         return Ok(program);

@@ -13,9 +13,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{Known, Node, Op, Program, Source, Storage, cost};
+use crate::expr::{Kind, Known, Node, Op, Program, Source, Storage, cost};
 use crate::layout::Shape;
 
 /// What a stage must spare, in additions, to be worth a dispatch: lavapipe takes 50 us for a small kernel,
@@ -36,6 +38,9 @@ pub(crate) struct Bounds {
     /// Tensors that a stage reads at most.
     pub operands: usize,
 }
+
+/// What a program gives, in the order of its results.
+pub(crate) type Results = SmallVec<[Storage; 1]>;
 
 /// Programs in the order in which they run. The results of `stages` are temporaries.
 #[derive(Debug)]
@@ -68,13 +73,17 @@ impl Schedule {
 
     /// Schedules expressions of one type, broadcast to one shape.
     pub(crate) fn new(roots: &[&Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Schedule> {
+        let (roots, shape) = match roots {
+            [root] if root.shape == *shape => (&[result(root)][..], &result(root).shape),
+            _ => (roots, shape),
+        };
         let mut stages = Vec::new();
         let mut known = Known::default();
-        for node in boundaries::find(roots, bounds)? {
+        for node in boundaries::find(roots, shape, bounds)? {
             let program = Program::of(&[node], &node.shape, &known)?;
             let program = hoist::without_parts(program, bounds, &mut stages)?;
             stages.push(program);
-            known.insert(Arc::as_ptr(node), stages.len() - 1);
+            known.insert(Arc::as_ptr(node), (stages.len() - 1, 0));
         }
         let last = hoist::without_parts(Program::of(roots, shape, &known)?, bounds, &mut stages)?;
         let mut finished = vec![Vec::new(); stages.len()];
@@ -92,27 +101,39 @@ impl Schedule {
 
     /// Computes all stages but the last, each by `each`, and gives the last, ready to run. Results that
     /// nothing reads any more are dropped on the way.
-    pub(crate) fn run(&self, mut each: impl FnMut(&Program) -> Result<Storage>) -> Result<Cow<'_, Program>> {
-        let mut results: BTreeMap<usize, Storage> = BTreeMap::new();
+    pub(crate) fn run(&self, mut each: impl FnMut(&Program) -> Result<Results>) -> Result<Cow<'_, Program>> {
+        let mut results: BTreeMap<usize, Results> = BTreeMap::new();
         for (i, program) in self.stages.iter().enumerate() {
             let program = bound(program, &results)?;
-            let result = each(&program)?;
-            results.insert(i, result);
+            let own = each(&program)?;
+            results.insert(i, own);
             self.finished[i].iter().for_each(|stage| drop(results.remove(stage)));
         }
         bound(&self.last, &results)
     }
 }
 
+/// The root whose elements in row-major order are those of one root: under a view that moves nothing it is
+/// the fold itself, which the last program then is.
+fn result<'a>(root: &'a Arc<Node>) -> &'a Arc<Node> {
+    match (&root.kind, root.args.first()) {
+        (Kind::View(layout), Some(fold)) if matches!(fold.kind, Kind::Fold(_)) => {
+            let is_all = layout.count() == fold.shape.iter().product::<usize>();
+            if is_all && layout.is_identity() { fold } else { root }
+        }
+        _ => root,
+    }
+}
+
 /// A program that reads stages from where their results are.
-fn bound<'a>(program: &'a Program, results: &BTreeMap<usize, Storage>) -> Result<Cow<'a, Program>> {
+fn bound<'a>(program: &'a Program, results: &BTreeMap<usize, Results>) -> Result<Cow<'a, Program>> {
     if program.stages().next().is_none() {
         return Ok(Cow::Borrowed(program));
     }
     let mut program = program.clone();
     for input in &mut program.inputs {
-        if let Source::Stage(stage) = input.source {
-            let Some(storage) = results.get(&stage) else {
+        if let Source::Stage { stage, result } = input.source {
+            let Some(storage) = results.get(&stage).and_then(|results| results.get(result)) else {
                 return Err(Error::new(ErrorKind::Kernel, format!("stage {stage} is read before it is run")));
             };
             input.source = Source::Tensor(storage.clone());

@@ -192,7 +192,13 @@ impl AnyTensor {
             true => Schedule::of(node, bounds)?,
             false => Arc::new(Schedule::new(&[node], self.shape(), bounds)?),
         };
-        let program = self.device.stages(&schedule)?.into_owned();
+        let mut program = self.device.stages(&schedule)?.into_owned();
+        if program.fold.is_some() {
+            // What is folded is all read before the first result.
+            let source = Source::Tensor(self.device.backend().eval(&program)?);
+            let layout = Layout::contiguous(self.shape())?;
+            program = Program::copy(Input { dtype: self.dtype, source, layout });
+        }
         self.device.backend().assign(program, &self.storage, &self.layout)
     }
 

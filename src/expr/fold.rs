@@ -1,0 +1,269 @@
+//! The table of folds: the one place that knows what makes one value of many.
+//!
+//! A row says what a fold is called, which types it takes, what it begins with, how two values become one
+//! in WGSL and on the CPU. A float has one form for f32 and f64: f16 and bf16 are cast to f32 by what builds
+//! a fold, and rounded once, at the end. In a WGSL form `{a}` and `{b}` are the operands, four lanes each,
+//! of which `{a}` comes first in the order of the range, and `{T}` is the type that computes. The form of a
+//! fold that gives an index says whether `b` takes the place of `a`; where neither wins, the lesser index
+//! stays. Whatever is made of several folds and of operations is in the file `reductions.rs`.
+//!
+//! The order in which float sums and products are made stands at [`Folding`]; minima, maxima, truths and
+//! integers have none.
+
+use std::ops::Range;
+
+use super::DType;
+use super::scalar::limits;
+use crate::dtype::Kind;
+use crate::layout::Shape;
+
+/// Values of a block of a fold: what is folded by halving, before the first values of all blocks are the
+/// values of the next round.
+pub(crate) const BLOCK: usize = 4096;
+
+/// Values of a group of a scan.
+pub(crate) const GROUP: usize = 16;
+
+/// Calls `$go!` with the whole table.
+macro_rules! for_each_fold {
+    ($go:ident) => {
+        $go! {
+            /// The sum, in the order of the contract; integers wrap, and a zero of a float sum is +0.
+            Sum: sum from zero -> T {
+                float "{a} + {b}" = |a, b| a + b;
+                int "{a} + {b}" = |a, b| a.wrapping_add(b);
+            }
+            /// The product, in the order of the contract; integers wrap.
+            Prod: prod from one -> T {
+                float "{a} * {b}" = |a, b| a * b;
+                int "{a} * {b}" = |a, b| a.wrapping_mul(b);
+            }
+            /// The least value. NaN wins, and -0 is less than +0 (IEEE 754-2019 `minimum`).
+            Min: amin from greatest -> T {
+                float "minimum_{T}({a}, {b})" = |a, b| math::minimum(a, b);
+                int "min({a}, {b})" = |a, b| a.min(b);
+            }
+            /// The greatest value. NaN wins, and +0 is greater than -0 (IEEE 754-2019 `maximum`).
+            Max: amax from least -> T {
+                float "maximum_{T}({a}, {b})" = |a, b| math::maximum(a, b);
+                int "max({a}, {b})" = |a, b| a.max(b);
+            }
+            /// The index of the first of the least values, as u32. The first NaN wins; zeros are equal.
+            ArgMin: argmin from greatest -> u32 {
+                float "beats_min_{T}({a}, {b})" = |a, b| math::beats_min(a, b);
+                int "{b} < {a}" = |a, b| b < a;
+            }
+            /// The index of the first of the greatest values, as u32. The first NaN wins; zeros are equal.
+            ArgMax: argmax from least -> u32 {
+                float "beats_max_{T}({a}, {b})" = |a, b| math::beats_max(a, b);
+                int "{b} > {a}" = |a, b| b > a;
+            }
+            /// Whether one is true.
+            Any: any from zero -> T {
+                bool "{a} | {b}" = |a, b| a | b;
+            }
+            /// Whether all are true.
+            All: all from one -> T {
+                bool "{a} & {b}" = |a, b| a & b;
+            }
+        }
+    };
+}
+pub(crate) use for_each_fold;
+
+/// The value that changes none that it is combined with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Identity {
+    Zero,
+    One,
+    /// Infinity, for floats.
+    Greatest,
+    Least,
+}
+
+/// What a fold means for some types.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FoldForm {
+    kind: FormKind,
+    pub wgsl: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FormKind {
+    Float,
+    Int,
+    Bool,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FoldRow {
+    pub name: &'static str,
+    pub doc: &'static str,
+    /// Whether the result is the index of a value, and not made of values.
+    pub gives_index: bool,
+    identity: Identity,
+    forms: &'static [FoldForm],
+}
+
+macro_rules! form_kind {
+    (float) => {
+        FormKind::Float
+    };
+    (int) => {
+        FormKind::Int
+    };
+    (bool) => {
+        FormKind::Bool
+    };
+}
+
+macro_rules! identity {
+    (zero) => {
+        Identity::Zero
+    };
+    (one) => {
+        Identity::One
+    };
+    (greatest) => {
+        Identity::Greatest
+    };
+    (least) => {
+        Identity::Least
+    };
+}
+
+macro_rules! gives_index {
+    (T) => {
+        false
+    };
+    (u32) => {
+        true
+    };
+}
+
+macro_rules! define {
+    ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:ident
+        { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
+        /// What makes one value of many.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub(crate) enum Fold { $($(#[doc = $doc])+ $fold,)* }
+
+        /// The rows, in the order of the enum.
+        const FOLDS: &[FoldRow] = &[$(FoldRow {
+            name: stringify!($name),
+            doc: concat!($($doc),+).trim_ascii(),
+            gives_index: gives_index!($gives),
+            identity: identity!($identity),
+            forms: &[$(FoldForm { kind: form_kind!($kind), wgsl: $wgsl }),+],
+        },)*];
+    };
+}
+for_each_fold!(define);
+
+impl Fold {
+    pub(crate) fn row(self) -> &'static FoldRow {
+        &FOLDS[self as usize]
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The form for operands of a type, if the fold takes them.
+    pub(crate) fn form(self, dtype: DType) -> Option<&'static FoldForm> {
+        let kind = match dtype {
+            DType::F16 | DType::BF16 => return None,
+            _ => match dtype.kind() {
+                Kind::Float => FormKind::Float,
+                Kind::Signed | Kind::Unsigned => FormKind::Int,
+                Kind::Bool => FormKind::Bool,
+            },
+        };
+        self.row().forms.iter().find(|form| form.kind == kind)
+    }
+
+    /// The type of the result for operands of a type, if the fold takes them.
+    pub(crate) fn result(self, dtype: DType) -> Option<DType> {
+        self.form(dtype).map(|_| if self.row().gives_index { DType::U32 } else { dtype })
+    }
+
+    /// The bits of the value that changes none that it is combined with: what an empty range gives, and what
+    /// may stand past the end of a block. (For a fold that gives an index it is a value to compare with.)
+    pub(crate) fn identity(self, dtype: DType) -> u64 {
+        let float = |value: f64| match dtype {
+            DType::F64 => value.to_bits(),
+            _ => (value as f32).to_bits().into(),
+        };
+        let is_float = dtype.kind() == Kind::Float;
+        let mask = u64::MAX >> (64 - 8 * dtype.size());
+        match self.row().identity {
+            Identity::Zero => 0,
+            Identity::One if is_float => float(1.0),
+            Identity::One => 1,
+            Identity::Greatest if is_float => float(f64::INFINITY),
+            Identity::Least if is_float => float(f64::NEG_INFINITY),
+            Identity::Greatest => limits(dtype).1 as u64 & mask,
+            Identity::Least => limits(dtype).0 as u64 & mask,
+        }
+    }
+
+    /// Whether the bits of the result depend on the order in which values are combined.
+    pub(crate) fn is_ordered(self, dtype: DType) -> bool {
+        matches!(self, Fold::Sum | Fold::Prod) && dtype.kind() == Kind::Float
+    }
+}
+
+/// A cumulative form: the result has the operand's shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Scan {
+    /// Whether an element is left out of its own result: the first is the identity.
+    pub exclusive: bool,
+}
+
+/// A fold of an operand of a known shape, along neighbouring axes.
+///
+/// These axes are one *run*, in row-major order; axes of length 1 in it do not matter. No run is empty where
+/// there are results, and a run of one element is never built: both are made of operations.
+///
+/// A float sum or product is made in this order: the run is cut into blocks of [`BLOCK`] values; in a block,
+/// for h = 2048, 1024, .. 1, `x[i] = x[i] + x[i + h]` for every i < h where `x[i + h]` is in it; the first
+/// values of the blocks are the values of the next round, until there is one. A zero that a sum gives is +0.
+/// A scan, in groups of [`GROUP`] values: `y[0] = x[0]`, `y[k] = y[k - 1] + x[k]`; with more than one group,
+/// `c` is the scan of the last y of every group but the last, and each y of group g > 0 becomes
+/// `c[g - 1] + y`. A zero that a scan of sums gives is +0.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Folding {
+    pub fold: Fold,
+    pub axes: Range<usize>,
+    /// For cumulative sums and products, which have one axis.
+    pub scan: Option<Scan>,
+}
+
+impl Folding {
+    /// The shape of the result: that of the operand with length 1 along the folded axes, or all of it.
+    pub(crate) fn shape(&self, operand: &Shape) -> Shape {
+        match self.scan {
+            Some(_) => operand.clone(),
+            None => {
+                let length = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
+                operand.iter().enumerate().map(length).collect()
+            }
+        }
+    }
+
+    /// The values of a run.
+    pub(crate) fn count(&self, operand: &Shape) -> usize {
+        operand[self.axes.clone()].iter().product()
+    }
+
+    /// How the fold is called, as `sum` or `cumsum exclusive`.
+    pub(crate) fn name(&self) -> String {
+        match self.scan {
+            None => self.fold.name().to_string(),
+            Some(scan) => {
+                format!("cum{}{}", self.fold.name(), if scan.exclusive { " exclusive" } else { "" })
+            }
+        }
+    }
+}
