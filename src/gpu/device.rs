@@ -53,6 +53,7 @@ impl Gpu {
             faults: Faults::default(),
             math: Math::Precise,
             blocks: driver.blocks,
+            team: driver.team,
             pairs: driver.pairs && connection.has(wgpu::Features::SHADER_INT64),
             tiles: driver.tiles,
             narrow: driver.narrow,
@@ -77,9 +78,6 @@ impl Gpu {
     /// Whether every type of a program is one that the adapter computes with.
     pub(super) fn supports(&self, program: &Program) -> Result<()> {
         let connection = &self.parts.connection;
-        if let Some(folding) = &program.fold {
-            bail!(Kernel, "{} has no kernel on {}", folding.name(), connection.name());
-        }
         program.inputs.iter().try_for_each(|input| connection.supports(input.dtype))?;
         program.steps.iter().try_for_each(|step| connection.supports(step.result))
     }
@@ -135,6 +133,11 @@ impl Gpu {
     pub(super) fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
         let bytes = program.byte_size()?;
         Ok(Storage::new(self.clone(), bytes / program.dtype.size(), self.allocate(bytes)?))
+    }
+
+    /// A storage of `count` elements, whatever they hold.
+    pub(super) fn storage(self: &Arc<Self>, dtype: DType, count: usize) -> Result<Storage> {
+        Ok(Storage::new(self.clone(), count, self.allocate(count * dtype.size())?))
     }
 
     /// Begins to read `length` bytes of a storage.

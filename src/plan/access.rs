@@ -134,7 +134,9 @@ impl Chooser<'_> {
         let (loops, path) = (self.loops, self.loops.operand(operand));
         // Going back, the last vector of a row of another length would begin before it.
         match self.walk {
-            Walk::Flat | Walk::Bands | Walk::Words { .. } if path.strides.iter().all(|&s| s == 0) => {
+            Walk::Flat | Walk::Bands | Walk::Words { .. } | Walk::Anywhere
+                if path.strides.iter().all(|&s| s == 0) =>
+            {
                 Access::Splat
             }
             Walk::Flat | Walk::Bands if path.is_linear(loops, 1) => Access::Vector,
@@ -179,7 +181,7 @@ impl Chooser<'_> {
             let regular = match self.walk {
                 Walk::Flat | Walk::Bands => path.is_dense(self.loops, step),
                 Walk::Rows => outer.iter().all(|s| s % width as isize == 0),
-                Walk::Words { .. } => false,
+                Walk::Words { .. } | Walk::Anywhere => false,
             };
             let whole = (step as usize * LANES).is_multiple_of(width);
             let first = (path.offset % width) as u8;
@@ -213,7 +215,7 @@ impl Store {
             // A fresh storage is padded, so its last store may be wider than what is left.
             Walk::Flat | Walk::Bands => loops.output().is_linear(loops, 1) && (fresh || whole(loops.count())),
             Walk::Rows => loops.output().has_linear_rows(1) && whole(loops.inner()),
-            Walk::Words { .. } => false,
+            Walk::Words { .. } | Walk::Anywhere => false,
         };
         match dtype.packing() {
             _ if vector => Store::Vector,

@@ -111,7 +111,7 @@ impl fmt::Display for Plan {
                 Origin::Scalar => continue,
                 Origin::Index => "computed".to_string(),
                 Origin::Output => "in place".to_string(),
-                Origin::Binding(binding) => format!("binding {}", binding + 1 + kernel.results.len()),
+                Origin::Binding(binding) => format!("binding {}", binding + 1 + kernel.stored().len()),
             };
             let access = operand.access.describe();
             writeln!(f, "  {:<4} {access}, strides {:?}, {origin}", name(i), self.strides[i + 1])?;
@@ -127,6 +127,7 @@ impl fmt::Display for Plan {
             Walk::Bands => "bands of rows, no division",
             Walk::Rows if kernel.rank > 3 => "rows, outer coordinates by division",
             Walk::Rows => "rows, no division",
+            Walk::Anywhere => "anywhere, coordinates by division",
             Walk::Words { .. } => "words of the destination, coordinates by division",
         };
         let [x, y] = kernel.workgroup;

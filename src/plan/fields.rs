@@ -1,10 +1,9 @@
 //! The uniform block: which numbers a kernel needs, in which order. The emitter declares the
 //! block from this list and the launch fills it from the same list.
 
-use super::grid::Grid;
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Walk};
-use super::{Access, Kernel, Operand, Origin, Store, Stride};
+use super::{Access, Folder, Kernel, Operand, Origin, Store, Stride};
 use crate::expr::{Program, Source};
 
 /// The role of a tensor in a kernel: the output, or an operand by its index.
@@ -44,8 +43,56 @@ pub(crate) enum Field {
     Scalar(usize),
     /// The high word of a constant of 64 bits.
     ScalarHigh(usize),
+    /// A number of a fold.
+    Fold(Number),
     /// 0, which no compiler can know: the prelude keeps error terms with it.
     Zero,
+}
+
+/// What a pass of a fold goes by. Steps count vectors where lanes lie along the run, values else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    /// Vectors of the innermost axis, where lanes lie along it.
+    Columns,
+    /// Values that are stored of a run.
+    Positions,
+    /// Values of a run.
+    Run,
+    /// Steps of a block.
+    Block,
+    /// Values of a block that stay.
+    Keep,
+    /// Steps between values that an invocation loads.
+    Step,
+    /// Steps between those that it loads straight.
+    Apart,
+    /// How many times it does.
+    Leaves,
+    /// Elements between what is stored of a run.
+    PositionStride,
+    /// What stands past the end of a run, or its low word.
+    Identity,
+    IdentityHigh,
+}
+
+impl Folder {
+    /// The numbers that the text names.
+    fn numbers(&self) -> impl Iterator<Item = Number> {
+        let halves = [
+            Number::Columns,
+            Number::Positions,
+            Number::Run,
+            Number::Block,
+            Number::Keep,
+            Number::Step,
+            Number::Apart,
+            Number::Leaves,
+            Number::PositionStride,
+            Number::Identity,
+            Number::IdentityHigh,
+        ];
+        halves.into_iter()
+    }
 }
 
 impl Kernel {
@@ -53,6 +100,13 @@ impl Kernel {
     pub(crate) fn fields(&self) -> Vec<Field> {
         let mut fields = vec![Field::Pitch];
         match self.walk {
+            _ if self.fold.is_some() => {
+                fields.push(Field::Count);
+                fields.extend(self.fold.iter().flat_map(Folder::numbers).map(Field::Fold));
+                fields.extend((0..self.rank).map(Field::Length));
+            }
+            // A fold's.
+            Walk::Anywhere => {}
             Walk::Flat => {
                 fields.push(Field::Vectors);
                 if self.needs_coordinates() {
@@ -184,8 +238,13 @@ impl Kernel {
     }
 }
 
-/// The numbers of the uniform block.
-pub(super) fn words(kernel: &Kernel, loops: &Loops, grid: &Grid, program: &Program) -> Vec<u32> {
+/// The numbers of the uniform block, of which `other` knows those of the grid.
+pub(super) fn words(
+    kernel: &Kernel,
+    loops: &Loops,
+    program: &Program,
+    other: impl Fn(&Field) -> u32,
+) -> Vec<u32> {
     let path = |role: Role| match role {
         Role::Out => loops.output(),
         Role::In(i) => loops.operand(i),
@@ -196,25 +255,16 @@ pub(super) fn words(kernel: &Kernel, loops: &Loops, grid: &Grid, program: &Progr
         _ => 0,
     };
     let word = |field: &Field| match *field {
-        Field::Count => match grid.walk {
-            Walk::Words { outer } => (loops.lengths[..outer].iter().product::<usize>() * grid.slots) as u32,
-            _ => loops.count() as u32,
-        },
-        Field::Vectors => loops.count().div_ceil(LANES) as u32,
-        Field::Slots => grid.slots as u32,
-        Field::Pitch => grid.pitch,
         Field::Length(axis) => loops.lengths[axis] as u32,
         Field::Factor(axis) => divider(loops.lengths[axis]).0,
         Field::Shift(axis) => divider(loops.lengths[axis]).1,
-        Field::BandVectors => (loops.lengths[kernel.rank - 1] * grid.band / LANES) as u32,
-        Field::BandRows => grid.band as u32,
-        Field::Rows => loops.lengths[..kernel.rank - 1].iter().product::<usize>() as u32,
         Field::Rest(role) => (path(role).offset % LANES) as u32,
         Field::Offset(role) => (path(role).offset / unit(role)) as u32,
         Field::Stride(role, axis) => (path(role).strides[axis] / unit(role) as isize) as u32,
         Field::Zero => 0,
         Field::Scalar(i) => bits(i) as u32,
         Field::ScalarHigh(i) => (bits(i) >> 32) as u32,
+        ref field => other(field),
     };
     kernel.fields().iter().map(word).collect()
 }

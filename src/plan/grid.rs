@@ -1,8 +1,8 @@
 //! The grid: which invocation computes which elements.
 
-use super::Target;
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Packing, Together, Walk};
+use super::{Field, Target};
 use crate::dtype::DType;
 
 /// Vectors of a flat walk that an invocation computes at most: more of them share nothing.
@@ -42,6 +42,24 @@ fn form(length: usize, most: u32) -> u32 {
 }
 
 impl Grid {
+    /// A word of the uniform block that the grid knows.
+    pub(super) fn word(&self, field: &Field, loops: &Loops) -> u32 {
+        let word = match field {
+            Field::Count => match self.walk {
+                Walk::Words { outer } => loops.lengths[..outer].iter().product::<usize>() * self.slots,
+                _ => loops.count(),
+            },
+            Field::Vectors => loops.count().div_ceil(LANES),
+            Field::Slots => self.slots,
+            Field::Pitch => self.pitch as usize,
+            Field::BandVectors => loops.inner() * self.band / LANES,
+            Field::BandRows => self.band,
+            Field::Rows => loops.count() / loops.inner(),
+            _ => 0,
+        };
+        word as u32
+    }
+
     /// Lays out a grid over elements; [`Grid::words`] does over the words of a packed destination.
     pub(super) fn new(loops: &Loops, dtype: DType, fresh: bool, together: Together, target: Target) -> Grid {
         Self::rows(loops, dtype, fresh, together, target)

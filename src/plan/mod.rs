@@ -8,13 +8,15 @@
 mod access;
 mod explain;
 mod fields;
+mod fold;
 mod grid;
 mod loops;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
 pub(crate) use explain::tell;
-pub(crate) use fields::{Field, Role};
+pub(crate) use fields::{Field, Number, Role};
+pub(crate) use fold::{Folder, Lanes, Order, Pass, Stored, Work};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 
 use access::Chooser;
@@ -89,6 +91,7 @@ pub(crate) struct Kernel {
     pub steps: Vec<Step>,
     /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
+    /// The type of the results.
     pub out: DType,
     pub store: Store,
     /// How the addresses of the result follow the axes, as [`Operand::strides`].
@@ -102,6 +105,8 @@ pub(crate) struct Kernel {
     pub pairs: bool,
     pub faults: Faults,
     pub math: Math,
+    /// Where results are folded: how.
+    pub fold: Option<Folder>,
 }
 
 /// The numbers of one dispatch.
@@ -143,6 +148,9 @@ pub(crate) struct Target {
     pub blocks: u32,
     /// Whether words of 64 bits are moved faster than twice as many of 32.
     pub pairs: bool,
+    /// Invocations of a workgroup that fold a block together at most: 1 where a barrier costs more than
+    /// neighbours gain.
+    pub team: u32,
     /// Whether loading a transposed operand by tiles pays off.
     pub tiles: bool,
     /// Whether workgroups of few columns pay off wherever lanes are scattered across rows, and not
@@ -163,6 +171,16 @@ pub(crate) enum Destination<'a> {
 /// to compile a long text.
 const MOST_COST: usize = 192;
 
+impl Kernel {
+    /// The types of what it stores, each in a binding of its own.
+    pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
+        match &self.fold {
+            Some(fold) => fold.stored.iter().map(|&stored| fold.stored_type(stored)).collect(),
+            None => self.results.iter().map(|_| self.out).collect(),
+        }
+    }
+}
+
 impl Plan {
     /// Plans a program over a non-empty shape.
     pub(crate) fn new(program: &Program, to: Destination<'_>, target: Target) -> Result<Plan> {
@@ -175,7 +193,7 @@ impl Plan {
         let (grid, store) = lay_out(program, &loops, fresh, together, target);
         let chooser = Chooser { loops: &loops, walk: grid.walk, together, blocks: grid.blocks };
         let (accesses, store) = accesses(program, &reading, chooser, store, target.pairs);
-        let bound = Bound::new(program, &reading, &accesses, target)?;
+        let bound = Bound::new(program, &reading, &accesses, program.results.len(), target)?;
         let strides = match grid.walk {
             // Which are divided by.
             Walk::Words { .. } => loops.lengths.iter().map(|_| Stride::Any).collect(),
@@ -201,8 +219,9 @@ impl Plan {
             pairs: target.pairs,
             faults: target.faults,
             math: target.math,
+            fold: None,
         };
-        let words = fields::words(&kernel, &loops, &grid, program);
+        let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
         Ok(Plan {
             kernel,
             launch: Launch { words, groups: grid.groups },
@@ -360,7 +379,14 @@ struct Bound {
 }
 
 impl Bound {
-    fn new(program: &Program, reading: &Reading, accesses: &[Access], target: Target) -> Result<Bound> {
+    /// Binds what a kernel reads, beside `results` that it writes.
+    fn new(
+        program: &Program,
+        reading: &Reading,
+        accesses: &[Access],
+        results: usize,
+        target: Target,
+    ) -> Result<Bound> {
         let mut bound = Bound { bindings: Vec::new(), storages: Vec::new(), origins: SmallVec::new() };
         for (i, input) in program.inputs.iter().enumerate() {
             let origin = match (&input.source, reading.0[i]) {
@@ -372,7 +398,7 @@ impl Bound {
             };
             bound.origins.push(origin);
         }
-        let (tensors, results) = (bound.bindings.len(), program.results.len());
+        let tensors = bound.bindings.len();
         if tensors + results > target.bindings as usize {
             bail!(
                 Limit,

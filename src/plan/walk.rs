@@ -25,6 +25,8 @@ pub(crate) enum Walk {
     /// found from the address of a lane, as two of their elements may share a word. Those before
     /// are further apart.
     Words { outer: usize },
+    /// Each lane by coordinates of its own, which a fold knows.
+    Anywhere,
 }
 
 /// Which rows an invocation computes together because an operand is loaded for all of them.

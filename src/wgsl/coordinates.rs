@@ -12,6 +12,8 @@ impl Emitter<'_> {
             Walk::Bands => self.band_coordinates(),
             Walk::Rows => self.row_coordinates(),
             Walk::Words { outer } => self.word_coordinates(outer),
+            // The functions of a fold are given them.
+            Walk::Anywhere => {}
         }
     }
 

@@ -2,12 +2,15 @@
 //! several vectors per invocation (its blocks) all loads before all stores. `shaders/elementwise.wgsl`
 //! is a commented instance of what it writes.
 
+use std::ops::Range;
+
 use super::fences::Fences;
+use super::fold::stored_array;
 use super::types::{array, cast, compute, encode, narrow, pack, packed, unpack};
 use super::{prelude, workarounds};
 use crate::error::Result;
 use crate::expr::{Op, Step, Value};
-use crate::plan::{Access, Field, Kernel, LANES, Operand, Origin, Role, Store, Stride, Walk};
+use crate::plan::{Access, Field, Kernel, LANES, Number, Operand, Origin, Role, Store, Stride, Walk};
 
 /// Writes a line of a kernel's text, to which writing cannot fail.
 macro_rules! line {
@@ -24,7 +27,11 @@ pub(super) use line;
 pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
     let mut main = String::new();
     let fences = Fences::new(kernel);
-    Emitter { kernel, text: &mut main, shared: shared(kernel), fences }.main()?;
+    let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences };
+    match &kernel.fold {
+        Some(folder) => emitter.fold(folder)?,
+        None => emitter.main()?,
+    }
     let functions = prelude::used_by(&main);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
     Ok(declarations(kernel, zero) + &functions + &main)
@@ -38,7 +45,7 @@ pub(super) fn role(role: Role) -> String {
 }
 
 /// The array of a result.
-fn result(i: usize) -> String {
+pub(super) fn result(i: usize) -> String {
     if i == 0 { "result".into() } else { format!("result{i}") }
 }
 
@@ -59,6 +66,20 @@ fn field(field: &Field) -> String {
         Field::Stride(of, axis) => format!("{}_stride{axis}", role(*of)),
         Field::Scalar(i) => format!("scalar{i}"),
         Field::ScalarHigh(i) => format!("scalar{i}_high"),
+        Field::Fold(number) => match number {
+            Number::Columns => "columns",
+            Number::Positions => "positions",
+            Number::Run => "run",
+            Number::Block => "block",
+            Number::Keep => "keep",
+            Number::Step => "step",
+            Number::Apart => "apart",
+            Number::Leaves => "leaves",
+            Number::PositionStride => "position_stride",
+            Number::Identity => "identity",
+            Number::IdentityHigh => "identity_high",
+        }
+        .into(),
         Field::Zero => "zero".into(),
     }
 }
@@ -71,14 +92,13 @@ fn declarations(kernel: &Kernel, zero: bool) -> String {
     }
     line!(text, "}}\n");
     line!(text, "@group(0) @binding(0) var<uniform> p: Params;");
-    let out = array(kernel.out, if kernel.store == Store::Lanes { 1 } else { LANES }, kernel.pairs);
-    for i in 0..kernel.results.len() {
-        let name = result(i);
+    for (i, &dtype) in kernel.stored().iter().enumerate() {
+        let (name, out) = (result(i), stored_array(kernel, dtype));
         line!(text, "@group(0) @binding({}) var<storage, read_write> {name}: array<{out}>;", i + 1);
     }
     for (i, binding) in kernel.bindings.iter().enumerate() {
         let element = array(binding.dtype, binding.width, kernel.pairs);
-        let number = i + 1 + kernel.results.len();
+        let number = i + 1 + kernel.stored().len();
         line!(text, "@group(0) @binding({number}) var<storage, read> in{i}: array<{element}>;");
     }
     line!(text);
@@ -120,19 +140,20 @@ impl Emitter<'_> {
     fn main(&mut self) -> Result<()> {
         self.head();
         self.coordinates();
-        self.values()?;
+        self.values_of(0..self.kernel.operands.len())?;
         self.stores();
         line!(self.text, "}}");
         Ok(())
     }
 
-    /// Loads, then steps: first what all blocks share.
-    fn values(&mut self) -> Result<()> {
+    /// Loads of a range of operands, then steps: first what all blocks share.
+    pub(super) fn values_of(&mut self, range: Range<usize>) -> Result<()> {
         let kernel = self.kernel;
-        for (i, operand) in kernel.operands.iter().enumerate().filter(|(_, o)| o.access.serves_rows()) {
+        let loaded = || kernel.operands.iter().enumerate().filter(|(i, _)| range.contains(i));
+        for (i, operand) in loaded().filter(|(_, o)| o.access.serves_rows()) {
             self.load_rows(i, operand)?;
         }
-        let operands = kernel.operands.iter().enumerate();
+        let operands = loaded();
         let (shared, own): (Vec<_>, Vec<_>) = operands.partition(|&(i, _)| self.is_shared(i as Value));
         for (i, operand) in shared {
             self.load(i, operand, 0)?;

@@ -17,11 +17,12 @@ const GPU: Target = Target {
     faults: Faults { flushes: false, quotients: false, roots: false },
     math: Math::Precise,
     blocks: 1,
+    team: 64,
     pairs: false,
     tiles: false,
     narrow: true,
 };
-const LLVMPIPE: Target = Target { blocks: 8, pairs: true, tiles: true, narrow: false, ..GPU };
+const LLVMPIPE: Target = Target { blocks: 8, team: 1, pairs: true, tiles: true, narrow: false, ..GPU };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
     kernel_on(GPU, expr)

@@ -1,7 +1,8 @@
 //! The addresses of a kernel's lanes, and the loads from them.
 
 use super::emit::{Emitter, line, role};
-use super::types::{compute, decode, lanes, packed, raw_lanes, unpack};
+use super::fold::constant;
+use super::types::{decode, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::plan::{Access, LANES, Operand, Origin, Role, Stride, Walk};
@@ -66,7 +67,7 @@ impl Emitter<'_> {
     }
 
     /// What an axis adds to the addresses of a tensor.
-    fn term(&self, of: Role, axis: usize, block: u32) -> Option<String> {
+    pub(super) fn term(&self, of: Role, axis: usize, block: u32) -> Option<String> {
         let coordinate = self.coordinate(axis, block);
         match self.kernel.stride(of, axis) {
             Stride::Zero => None,
@@ -99,7 +100,11 @@ impl Emitter<'_> {
 
     /// The number of a block's vector along its walk.
     fn index(&self, block: u32) -> String {
-        if self.kernel.walk == Walk::Rows { "id.x".into() } else { format!("i{}", self.suffix(block)) }
+        match self.kernel.walk {
+            Walk::Rows if self.kernel.fold.is_some() => "x".into(),
+            Walk::Rows => "id.x".into(),
+            _ => format!("i{}", self.suffix(block)),
+        }
     }
 
     /// The address of a block's vector, for accesses whose uniform words count vectors.
@@ -192,14 +197,7 @@ impl Emitter<'_> {
         let dtype = operand.dtype;
         let own = self.value(i as _, block);
         let value = match (operand.origin, operand.access) {
-            (Origin::Scalar, _) => match dtype {
-                DType::F32 | DType::I32 => format!("vec4<{0}>(bitcast<{0}>(p.scalar{i}))", compute(dtype)),
-                DType::I64 | DType::U64 | DType::F64 => {
-                    let word = format!("(u64(p.scalar{i}_high) << 32u) | u64(p.scalar{i})");
-                    format!("vec4<{0}>(bitcast<{0}>({word}))", compute(dtype))
-                }
-                _ => decode(dtype, format!("vec4<u32>(p.scalar{i})")),
-            },
+            (Origin::Scalar, _) => constant(dtype, &format!("p.scalar{i}")),
             (Origin::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, block)),
             (Origin::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, block, None)),
             (_, Access::Tile) => {

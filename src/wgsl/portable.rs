@@ -61,8 +61,18 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
             ] {
                 let (tiles, narrow) = (blocks > 1, blocks == 1);
                 let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
-                let target =
-                    Target { groups, bindings, workgroup, faults, math, blocks, pairs, tiles, narrow };
+                let target = Target {
+                    groups,
+                    bindings,
+                    workgroup,
+                    faults,
+                    math,
+                    blocks,
+                    team: 64,
+                    pairs,
+                    tiles,
+                    narrow,
+                };
                 let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;
