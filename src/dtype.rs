@@ -137,7 +137,10 @@ pub trait Element:
     fn to_bits(self) -> u64;
 
     #[doc(hidden)]
-    fn from_bytes(bytes: &[u8]) -> Option<Vec<Self>>;
+    fn extend(all: &mut Vec<Self>, bytes: &[u8]);
+
+    #[doc(hidden)]
+    fn fill(all: &mut [Self], bytes: &[u8]);
 }
 
 /// Types with arithmetic: all but `bool`.
@@ -161,52 +164,56 @@ pub trait Bits: Element {}
 /// Integer types.
 pub trait Integer: Numeric + Bits {}
 
-/// Bytes as elements, unless there is no memory for them.
-fn elements<T: bytemuck::Pod>(bytes: &[u8]) -> Option<Vec<T>> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(bytes.len() / size_of::<T>()).ok()?;
+/// Appends bytes, which may lie at any address, as elements.
+fn extend<T: bytemuck::Pod>(all: &mut Vec<T>, bytes: &[u8]) {
     match bytemuck::try_cast_slice(bytes) {
         Ok(aligned) => all.extend_from_slice(aligned),
         Err(_) => all.extend(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>)),
     }
-    Some(all)
 }
 
-fn truths(bytes: &[u8]) -> Option<Vec<bool>> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(bytes.len()).ok()?;
+/// Writes as many bytes as elements have.
+fn fill<T: bytemuck::Pod>(all: &mut [T], bytes: &[u8]) {
+    bytemuck::cast_slice_mut(all).copy_from_slice(bytes);
+}
+
+fn extend_truths(all: &mut Vec<bool>, bytes: &[u8]) {
     all.extend(bytes.iter().map(|&byte| byte != 0));
-    Some(all)
+}
+
+fn fill_truths(all: &mut [bool], bytes: &[u8]) {
+    all.iter_mut().zip(bytes).for_each(|(truth, &byte)| *truth = byte != 0);
 }
 
 macro_rules! elements {
-    ($($t:ident $tag:ident $zero:tt [$($class:ident)*] |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {$(
+    ($($t:ident $tag:ident $zero:tt [$($class:ident)*] |$x:ident| $word:expr, $extend:ident $fill:ident;)*) => {$(
         impl sealed::Sealed for $t {}
         impl Element for $t {
             const DTYPE: DType = DType::$tag;
             #[allow(unused_parens)] // around constants, which are no literals
             const ZERO: Self = $zero;
             fn to_bits(self) -> u64 { let $x = self; $word }
-            fn from_bytes($bytes: &[u8]) -> Option<Vec<Self>> { $read }
+            fn extend(all: &mut Vec<Self>, bytes: &[u8]) { $extend(all, bytes) }
+            fn fill(all: &mut [Self], bytes: &[u8]) { $fill(all, bytes) }
         }
         $(impl $class for $t {})*
     )*};
 }
 
 elements! {
-    f32  F32  0.0        [Numeric]              |x| f32::to_bits(x).into(), |b| elements(b);
-    f64  F64  0.0        [Numeric]              |x| f64::to_bits(x),        |b| elements(b);
-    f16  F16  (f16::ZERO)  [Numeric]            |x| f16::to_bits(x).into(), |b| elements(b);
-    bf16 BF16 (bf16::ZERO) [Numeric]            |x| bf16::to_bits(x).into(), |b| elements(b);
-    i8   I8   0          [Numeric Bits Integer] |x| (x as u8).into(),  |b| elements(b);
-    i16  I16  0          [Numeric Bits Integer] |x| (x as u16).into(), |b| elements(b);
-    i32  I32  0          [Numeric Bits Integer] |x| (x as u32).into(), |b| elements(b);
-    i64  I64  0          [Numeric Bits Integer] |x| x as u64,          |b| elements(b);
-    u8   U8   0          [Numeric Bits Integer] |x| x.into(),          |b| elements(b);
-    u16  U16  0          [Numeric Bits Integer] |x| x.into(),          |b| elements(b);
-    u32  U32  0          [Numeric Bits Integer] |x| x.into(),          |b| elements(b);
-    u64  U64  0          [Numeric Bits Integer] |x| x,                 |b| elements(b);
-    bool Bool false      [Bits]                 |x| x.into(),          |b| truths(b);
+    f32  F32  0.0        [Numeric]              |x| f32::to_bits(x).into(), extend fill;
+    f64  F64  0.0        [Numeric]              |x| f64::to_bits(x),        extend fill;
+    f16  F16  (f16::ZERO)  [Numeric]            |x| f16::to_bits(x).into(), extend fill;
+    bf16 BF16 (bf16::ZERO) [Numeric]            |x| bf16::to_bits(x).into(), extend fill;
+    i8   I8   0          [Numeric Bits Integer] |x| (x as u8).into(),  extend fill;
+    i16  I16  0          [Numeric Bits Integer] |x| (x as u16).into(), extend fill;
+    i32  I32  0          [Numeric Bits Integer] |x| (x as u32).into(), extend fill;
+    i64  I64  0          [Numeric Bits Integer] |x| x as u64,          extend fill;
+    u8   U8   0          [Numeric Bits Integer] |x| x.into(),          extend fill;
+    u16  U16  0          [Numeric Bits Integer] |x| x.into(),          extend fill;
+    u32  U32  0          [Numeric Bits Integer] |x| x.into(),          extend fill;
+    u64  U64  0          [Numeric Bits Integer] |x| x,                 extend fill;
+    bool Bool false      [Bits]                 |x| x.into(),          extend_truths fill_truths;
 }
 
 macro_rules! floats {

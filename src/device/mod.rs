@@ -303,7 +303,7 @@ impl Device {
 
     /// What schedules must know of it.
     pub(crate) fn bounds(&self) -> Bounds {
-        Bounds { operands: self.0.operands() }
+        Bounds { operands: self.0.operands(), whole: self.0.whole() }
     }
 
     /// Runs all stages of a schedule but the last, which is left ready to run.

@@ -31,7 +31,7 @@ pub(crate) use operators::{binary, for_each_operator, operators, unary};
 pub use ops::{Operation, operations};
 pub(crate) use program::{Input, Program, Step, Value};
 pub use scalar::Scalar;
-pub(crate) use storage::{Backend, HostBytes, Reading, Storage};
+pub(crate) use storage::{Backend, Declared, HostBytes, PIECE, Reading, Storage};
 pub use storage::{KernelTime, Memory};
 pub(crate) use views::for_each_view;
 

@@ -217,6 +217,16 @@ impl Connection {
         Ok(buffer)
     }
 
+    /// Fails when there is no memory for buffers of so many bytes together. Where the driver's memory is the
+    /// host's, the system promises any of them, but not all.
+    pub(super) fn can_have(&self, bytes: u64) -> Result<()> {
+        let room = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+        match drivers::is_software(&self.device.adapter_info()) {
+            true if !usize::try_from(bytes).is_ok_and(room) => Err(self.no_memory(bytes)),
+            _ => Ok(()),
+        }
+    }
+
     /// A new buffer that is copied to and read by the host.
     pub(super) fn create_for_reading(&self, size: u64) -> Result<wgpu::Buffer> {
         if self.mark.is_some() {

@@ -4,10 +4,14 @@
 //! so that every view of it is a layout, as of a tensor. Those that need it read it as
 //! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
 //! too much or compute again what is read through several views, [`hoist`] where a part has far fewer
-//! elements than the result.
+//! elements than the result. A stage over storages that no kernel binds whole runs as parts, each over
+//! [`windows`] of them; how storages are cut is known when they are there, so this is done as it runs.
 
 mod boundaries;
 mod hoist;
+mod windows;
+
+pub(crate) use windows::{Cuts, Window};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -35,6 +39,8 @@ fn costly(op: Op, dtype: DType) -> usize {
 pub(crate) struct Bounds {
     /// Tensors that a stage reads at most.
     pub operands: usize,
+    /// Bytes of a tensor that is bound whole, however often it is read.
+    pub whole: u64,
 }
 
 /// Programs in the order in which they run. The results of `stages` are temporaries.

@@ -7,7 +7,7 @@ use super::AnyTensor;
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::AnyExpr;
+use crate::expr::{AnyExpr, Storage};
 use crate::layout::Layout;
 use crate::schedule::Schedule;
 
@@ -179,7 +179,7 @@ impl AnyExpr {
         let schedule = Schedule::of(node, device.bounds())?;
         let last = schedule.run(|stage| {
             device.backend().prepare(stage)?;
-            device.backend().reserve(stage)
+            Storage::declared(device.backend(), stage)
         })?;
         device.backend().prepare(&last)
     }
@@ -207,7 +207,7 @@ impl AnyExpr {
         let last = schedule.run(|stage| {
             let (plan, _) = device.backend().explain(stage)?;
             text += &format!("first, as it is stored:\n{}{plan}then:\n", stage.describe());
-            device.backend().reserve(stage)
+            Storage::declared(device.backend(), stage)
         })?;
         let (plan, wgsl) = device.backend().explain(&last)?;
         let text = format!("{text}{}device: {}\n{plan}", last.describe(), device.name());
