@@ -268,13 +268,9 @@ impl<'a> Search<'a> {
         let mut storages: Vec<(usize, usize)> = Vec::new();
         for &(i, _) in parts {
             let node = self.graph.nodes[i as usize];
-            let mut elements = self.graph.count(i as usize);
-            let storage = match &node.kind {
-                _ if self.stored[i as usize] => Arc::as_ptr(node) as usize,
-                Kind::Leaf { source: Source::Tensor(storage), .. } => {
-                    elements = storage.elements;
-                    storage.address()
-                }
+            let (storage, elements) = match &node.kind {
+                _ if self.stored[i as usize] => (Arc::as_ptr(node) as usize, self.graph.count(i as usize)),
+                Kind::Leaf { source: Source::Tensor(storage), .. } => (storage.address(), storage.elements),
                 Kind::Op(op) => {
                     size.steps += 1;
                     size.cost += own_cost(node);
