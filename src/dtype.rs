@@ -6,37 +6,37 @@ pub use half::{bf16, f16};
 
 /// Calls `$go!` with the table of element types: of each its documentation, its tag, Rust's type, what its
 /// values are like, the zero, the classes that it belongs to beside [`Element`], its elements as bits, and
-/// as they are read from bytes. Everything that lists the types is made from it.
+/// what reads them from bytes. Everything that lists the types is made from it.
 macro_rules! for_each_dtype {
     ($go:ident) => {
         $go! {
             /// 32-bit float (IEEE 754 binary32).
-            F32 f32: Float, 0.0, [Numeric], |x| f32::to_bits(x).into(), |b| elements(b);
+            F32 f32: Float, 0.0, [Numeric], |x| f32::to_bits(x).into(), extend fill;
             /// 16-bit float (IEEE 754 binary16). Computes in f32 and rounds once per operation.
-            F16 f16: Float, (f16::ZERO), [Numeric], |x| f16::to_bits(x).into(), |b| elements(b);
+            F16 f16: Float, (f16::ZERO), [Numeric], |x| f16::to_bits(x).into(), extend fill;
             /// 16-bit float with the exponent of f32 (bfloat16). Computes in f32 and rounds once per
             /// operation.
-            BF16 bf16: Float, (bf16::ZERO), [Numeric], |x| bf16::to_bits(x).into(), |b| elements(b);
+            BF16 bf16: Float, (bf16::ZERO), [Numeric], |x| bf16::to_bits(x).into(), extend fill;
             /// 64-bit float (IEEE 754 binary64). Needs an adapter with `SHADER_F64`.
-            F64 f64: Float, 0.0, [Numeric], |x| f64::to_bits(x), |b| elements(b);
+            F64 f64: Float, 0.0, [Numeric], |x| f64::to_bits(x), extend fill;
             /// 8-bit signed integer.
-            I8 i8: Signed, 0, [Numeric Bits Integer], |x| (x as u8).into(), |b| elements(b);
+            I8 i8: Signed, 0, [Numeric Bits Integer], |x| (x as u8).into(), extend fill;
             /// 8-bit unsigned integer.
-            U8 u8: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), |b| elements(b);
+            U8 u8: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), extend fill;
             /// 16-bit signed integer.
-            I16 i16: Signed, 0, [Numeric Bits Integer], |x| (x as u16).into(), |b| elements(b);
+            I16 i16: Signed, 0, [Numeric Bits Integer], |x| (x as u16).into(), extend fill;
             /// 16-bit unsigned integer.
-            U16 u16: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), |b| elements(b);
+            U16 u16: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), extend fill;
             /// 32-bit signed integer.
-            I32 i32: Signed, 0, [Numeric Bits Integer], |x| (x as u32).into(), |b| elements(b);
+            I32 i32: Signed, 0, [Numeric Bits Integer], |x| (x as u32).into(), extend fill;
             /// 32-bit unsigned integer.
-            U32 u32: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), |b| elements(b);
+            U32 u32: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), extend fill;
             /// 64-bit signed integer. Needs an adapter with `SHADER_INT64`.
-            I64 i64: Signed, 0, [Numeric Bits Integer], |x| x as u64, |b| elements(b);
+            I64 i64: Signed, 0, [Numeric Bits Integer], |x| x as u64, extend fill;
             /// 64-bit unsigned integer. Needs an adapter with `SHADER_INT64`.
-            U64 u64: Unsigned, 0, [Numeric Bits Integer], |x| x, |b| elements(b);
+            U64 u64: Unsigned, 0, [Numeric Bits Integer], |x| x, extend fill;
             /// Truth value, a byte of 0 or 1.
-            Bool bool: Bool, false, [Bits], |x| x.into(), |b| truths(b);
+            Bool bool: Bool, false, [Bits], |x| x.into(), extend_truths fill_truths;
         }
     };
 }
@@ -52,7 +52,7 @@ pub(crate) enum Kind {
 }
 
 macro_rules! define {
-    ($($(#[doc = $doc:literal])+ $tag:ident $t:ident: $kind:ident, $zero:tt, [$($class:ident)*], |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {
+    ($($(#[doc = $doc:literal])+ $tag:ident $t:ident: $kind:ident, $zero:tt, [$($class:ident)*], |$x:ident| $word:expr, $extend:ident $fill:ident;)*) => {
         /// The type of a tensor's elements, as a value.
         ///
         /// ```
@@ -102,7 +102,8 @@ macro_rules! define {
                 #[allow(unused_parens)] // around constants, which are no literals
                 const ZERO: Self = $zero;
                 fn to_bits(self) -> u64 { let $x = self; $word }
-                fn from_bytes($bytes: &[u8]) -> Option<Vec<Self>> { $read }
+                fn extend(all: &mut Vec<Self>, bytes: &[u8]) { $extend(all, bytes) }
+                fn fill(all: &mut [Self], bytes: &[u8]) { $fill(all, bytes) }
             }
             $(impl $class for $t {})*
         )*
@@ -135,7 +136,10 @@ pub trait Element:
     fn to_bits(self) -> u64;
 
     #[doc(hidden)]
-    fn from_bytes(bytes: &[u8]) -> Option<Vec<Self>>;
+    fn extend(all: &mut Vec<Self>, bytes: &[u8]);
+
+    #[doc(hidden)]
+    fn fill(all: &mut [Self], bytes: &[u8]);
 }
 
 /// Types with arithmetic: all but `bool`.
@@ -159,22 +163,25 @@ pub trait Bits: Element {}
 /// Integer types.
 pub trait Integer: Numeric + Bits {}
 
-/// Bytes as elements, unless there is no memory for them.
-fn elements<T: bytemuck::Pod>(bytes: &[u8]) -> Option<Vec<T>> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(bytes.len() / size_of::<T>()).ok()?;
+/// Appends bytes, which may lie at any address, as elements.
+fn extend<T: bytemuck::Pod>(all: &mut Vec<T>, bytes: &[u8]) {
     match bytemuck::try_cast_slice(bytes) {
         Ok(aligned) => all.extend_from_slice(aligned),
         Err(_) => all.extend(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>)),
     }
-    Some(all)
 }
 
-fn truths(bytes: &[u8]) -> Option<Vec<bool>> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(bytes.len()).ok()?;
+/// Writes as many bytes as elements have.
+fn fill<T: bytemuck::Pod>(all: &mut [T], bytes: &[u8]) {
+    bytemuck::cast_slice_mut(all).copy_from_slice(bytes);
+}
+
+fn extend_truths(all: &mut Vec<bool>, bytes: &[u8]) {
     all.extend(bytes.iter().map(|&byte| byte != 0));
-    Some(all)
+}
+
+fn fill_truths(all: &mut [bool], bytes: &[u8]) {
+    all.iter_mut().zip(bytes).for_each(|(truth, &byte)| *truth = byte != 0);
 }
 
 macro_rules! floats {

@@ -280,19 +280,6 @@ fn operations_by_name() {
     assert_eq!(message(Expr::<bool>::call("and", &[x]).eval()), "and takes 2 operands and not 1");
 }
 
-#[test]
-fn limits_of_an_adapter_are_named() {
-    for device in adapters() {
-        let adapter = common::found().find(|a| format!("{} ({})", a.name, a.backend) == device.name());
-        let limit = |name: &str| common::limit(adapter.as_ref().unwrap(), name);
-
-        let most = limit("max_buffer_size");
-        let error = device.zeros::<u8>([most as usize + 16]).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Limit);
-        assert!(error.message().contains(&format!("exceeds the {most} that")), "{error}");
-    }
-}
-
 static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Keep;

@@ -34,7 +34,9 @@ fn check(device: &Device) {
             let row = device.upload(&numbers(columns), [columns]).unwrap();
             let turned = device.upload(&numbers(rows * columns), [columns, rows]).unwrap();
             let turned = turned.transpose(0, 1).unwrap();
-            let all = [&x + &row, &x + &turned, turned * 2.0, &x * &x - 1.0];
+            // Of as many tensors as a kernel reads at least.
+            let chosen = x.gt(&turned).select(&x + &row, &turned - &row);
+            let all = [&x + &row, &x + &turned, turned * 2.0, &x * &x - 1.0, chosen];
             let all: Vec<Vec<f32>> = all.iter().map(|expr: &Expr<f32>| expr.to_vec().unwrap()).collect();
             let bytes = x.cast::<u8>().eval().unwrap();
             let part = bytes.slice_step(1, .., 2).unwrap();
@@ -49,17 +51,15 @@ fn check(device: &Device) {
 #[test]
 fn lesser_limits_are_kept() {
     let mut least = Limits::downlevel();
-    least.max_storage_buffers_per_shader_stage = 3;
+    least.max_storage_buffers_per_shader_stage = 4;
     least.max_compute_invocations_per_workgroup = 64;
     least.max_compute_workgroup_size_x = 64;
-    least.max_buffer_size = 1 << 20;
+    least.max_buffer_size = 64 << 10;
+    least.max_storage_buffer_binding_size = 16 << 10;
     for adapter in found() {
         for limits in [Limits::webgpu(), Limits::downlevel(), least] {
             let device = Device::open_with(&named(&adapter).limits(limits)).unwrap();
             check(&device);
-            let most = limits.max_buffer_size as usize;
-            let error = device.zeros::<u8>([most + 1]).unwrap_err();
-            assert!(error.message().contains(&format!("exceeds the {most} that")), "{error}");
             if limits == least {
                 let wide = "@workgroup_size(256";
                 assert!(device.kernels().iter().all(|text| !text.contains(wide)), "{}", device.name());
@@ -74,9 +74,9 @@ fn lesser_limits_are_kept() {
         for (name, _) in most.named().iter().filter(|(name, _)| name.starts_with("max")) {
             let mut none = Limits::webgpu();
             match *name {
-                "max_buffer_size" => none.max_buffer_size = 0,
-                "max_storage_buffer_binding_size" => none.max_storage_buffer_binding_size = 0,
-                "max_storage_buffers_per_shader_stage" => none.max_storage_buffers_per_shader_stage = 2,
+                "max_buffer_size" => none.max_buffer_size = 65_535,
+                "max_storage_buffer_binding_size" => none.max_storage_buffer_binding_size = 16_383,
+                "max_storage_buffers_per_shader_stage" => none.max_storage_buffers_per_shader_stage = 3,
                 "max_uniform_buffer_binding_size" => none.max_uniform_buffer_binding_size = 16,
                 "max_compute_workgroups_per_dimension" => none.max_compute_workgroups_per_dimension = 1,
                 "max_compute_invocations_per_workgroup" => none.max_compute_invocations_per_workgroup = 63,

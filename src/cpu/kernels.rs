@@ -246,7 +246,7 @@ impl ToOdd for f64 {
 
 macro_rules! casts {
     ($($(#[doc = $doc:literal])+ $tag:ident $t:ident: $kind:ident, $zero:tt, $classes:tt,
-        |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {
+        |$x:ident| $word:expr, $extend:ident $fill:ident;)*) => {
         casts! { @all [$($tag $t)*] $($tag $t)* }
     };
     (@all $types:tt $($tag:ident $t:ident)*) => {

@@ -175,12 +175,6 @@ impl Backend for CpuDevice {
         Box::pin(std::future::ready(bytes))
     }
 
-    fn reserve(self: Arc<Self>, program: &Program) -> Result<Storage> {
-        let bytes = program.byte_size()?;
-        let memory = Memory::take(bytes)?;
-        Ok(Storage::new(self, bytes / program.dtype.size(), Buffer(RwLock::new(memory))))
-    }
-
     fn synchronize(&self) -> Result<()> {
         Ok(())
     }

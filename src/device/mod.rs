@@ -13,7 +13,7 @@ use smallvec::smallvec;
 
 use crate::cpu::CpuDevice;
 use crate::error::{Result, bail};
-use crate::expr::{AnyExpr, Backend, KernelTime, Math, Memory, Program};
+use crate::expr::{AnyExpr, Backend, KernelTime, Math, Memory, Program, Storage};
 use crate::gpu;
 use crate::schedule::{Bounds, Results, Schedule};
 
@@ -305,7 +305,7 @@ impl Device {
 
     /// What schedules must know of it.
     pub(crate) fn bounds(&self) -> Bounds {
-        Bounds { operands: self.0.operands() }
+        Bounds { operands: self.0.operands(), whole: self.0.whole() }
     }
 
     /// Runs all stages of a schedule but the last, which is left ready to run.
@@ -316,9 +316,9 @@ impl Device {
         })
     }
 
-    /// Storages for the results of a stage, whatever they hold.
-    pub(crate) fn reserve(&self, stage: &Program) -> Result<Results> {
-        stage.results.iter().map(|_| self.backend().reserve(stage)).collect()
+    /// Storages for the results of a stage, of which only the sizes are known.
+    pub(crate) fn declared(&self, stage: &Program) -> Result<Results> {
+        stage.results.iter().map(|_| Storage::declared(self.backend(), stage)).collect()
     }
 
     /// Whether every tensor of an expression lives here.

@@ -45,6 +45,22 @@ impl fmt::Debug for Storage {
     }
 }
 
+/// What a storage holds that is planned for and not there.
+#[derive(Debug)]
+pub(crate) struct Declared;
+
+impl Storage {
+    /// A storage for the result of a program that is not run, but of which is to be told what reading it
+    /// would run. It takes no memory.
+    pub(crate) fn declared(backend: Arc<dyn Backend>, program: &Program) -> Result<Storage> {
+        Ok(Storage::new(backend, program.byte_size()? / program.dtype.size(), Declared))
+    }
+}
+
+/// Bytes of large tensors that are on their way to the host at a time: on a GPU, as many take longer than
+/// asking for them.
+pub(crate) const PIECE: usize = 64 << 20;
+
 /// Memory of a device, in bytes, as this crate takes it for tensors, and how many kernels it keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -90,6 +106,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         usize::MAX
     }
 
+    /// Bytes of a tensor that a kernel binds whole.
+    fn whole(&self) -> u64 {
+        u64::MAX
+    }
+
     /// A storage of `bytes` packed elements of type `dtype`.
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage>;
 
@@ -105,7 +126,12 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// has the program's shape and visits no element twice.
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()>;
 
-    /// The `count` elements from `offset` on.
+    /// Bytes that one reading takes at most.
+    fn most_read(&self) -> usize {
+        PIECE
+    }
+
+    /// The `count` elements from `offset` on, as they are after what was asked for before.
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading;
 
     /// The same, where the caller may wait: by default it waits for [`read`](Self::read).
@@ -121,9 +147,6 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
 
     /// Waits until everything that was asked for has run.
     fn synchronize(&self) -> Result<()>;
-
-    /// A storage for the result of a program, whatever it holds.
-    fn reserve(self: Arc<Self>, program: &Program) -> Result<Storage>;
 
     /// Whether the device is gone, and all that was on it.
     fn is_lost(&self) -> bool {

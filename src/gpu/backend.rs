@@ -7,7 +7,7 @@ use super::device::Gpu;
 use super::evaluate;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{Backend, HostBytes, KernelTime, Math, Memory, Program, Reading, Storage};
+use crate::expr::{Backend, HostBytes, KernelTime, Math, Memory, PIECE, Program, Reading, Storage};
 use crate::layout::Layout;
 
 impl Backend for Gpu {
@@ -22,6 +22,15 @@ impl Backend for Gpu {
     fn operands(&self) -> usize {
         // One binding is the result's.
         self.adapter.bindings.saturating_sub(1) as usize
+    }
+
+    fn whole(&self) -> u64 {
+        self.parts.cuts.whole()
+    }
+
+    fn most_read(&self) -> usize {
+        // The staging buffer has room to begin and end at words.
+        PIECE.min(self.parts.cuts.buffer() as usize - 2 * size_of::<u64>())
     }
 
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
@@ -59,10 +68,6 @@ impl Backend for Gpu {
 
     fn synchronize(&self) -> Result<()> {
         self.finish()
-    }
-
-    fn reserve(self: Arc<Self>, program: &Program) -> Result<Storage> {
-        self.result(program)
     }
 
     fn is_lost(&self) -> bool {

@@ -1,8 +1,10 @@
-//! What a storage of this path holds: a buffer, or a window of one.
+//! What a storage of this path holds: a buffer, several, or what is bound of one.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
+
+use smallvec::{SmallVec, smallvec};
 
 use super::pool::Pool;
 use crate::error::{Error, ErrorKind, Result};
@@ -25,24 +27,37 @@ impl Drop for Buffer {
     }
 }
 
-/// What is bound of a buffer, in bytes. A storage may be such a window.
+/// The buffers of a storage that is larger than one may be, in order.
+#[derive(Debug)]
+pub(super) struct Buffers(pub Vec<Arc<Buffer>>);
+
+/// What is bound of a buffer, in bytes. A storage may be that, for one kernel.
 #[derive(Clone, Debug)]
-pub(super) struct Window {
+pub(super) struct Bound {
     pub buffer: Arc<Buffer>,
     pub start: u64,
     pub size: u64,
 }
 
-/// The buffer of a storage that this path made.
-pub(super) fn buffer(storage: &Storage) -> Result<Arc<Buffer>> {
-    let foreign = || Error::new(ErrorKind::Device, "a tensor of another device reached the GPU");
-    storage.buffer.clone().downcast::<Buffer>().map_err(|_| foreign())
+fn foreign() -> Error {
+    Error::new(ErrorKind::Device, "a tensor of another device reached the GPU")
 }
 
-/// What a storage binds.
-pub(super) fn window(storage: &Storage) -> Result<Window> {
-    match storage.buffer.downcast_ref::<Window>() {
-        Some(window) => Ok(window.clone()),
-        None => buffer(storage).map(|buffer| Window { start: 0, size: buffer.size, buffer }),
+/// The buffers of a storage that this path made.
+pub(super) fn buffers(storage: &Storage) -> Result<SmallVec<[Arc<Buffer>; 1]>> {
+    match storage.buffer.downcast_ref::<Buffers>() {
+        Some(Buffers(all)) => Ok(all.iter().cloned().collect()),
+        None => Ok(smallvec![storage.buffer.clone().downcast::<Buffer>().map_err(|_| foreign())?]),
+    }
+}
+
+/// What a kernel binds of a storage: all of it, or what it is bound to.
+pub(super) fn bound(storage: &Storage) -> Result<Bound> {
+    match storage.buffer.downcast_ref::<Bound>() {
+        Some(bound) => Ok(bound.clone()),
+        None => {
+            let buffer = storage.buffer.clone().downcast::<Buffer>().map_err(|_| foreign())?;
+            Ok(Bound { start: 0, size: buffer.size, buffer })
+        }
     }
 }

@@ -7,21 +7,25 @@ use std::sync::atomic::AtomicU64;
 
 use smallvec::SmallVec;
 
-use super::buffer::{Buffer, Window, buffer, window};
+use super::buffer::{Bound, Buffer, Buffers, bound, buffers};
 use super::connection::Connection;
+use super::drivers::PADDING;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
 use super::recorder::Recorder;
-use super::transfer::{self, Transfer};
+use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
-use crate::expr::{Math, Program, Storage};
-use crate::plan::{self, Faults, Kernel, Plan};
+use crate::expr::{Declared, Math, PIECE, Program, Storage};
+use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Plan};
+use crate::schedule::{Cuts, Window};
 
 /// What all handles of a device share.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub connection: Arc<Connection>,
+    /// How storages are cut into buffers, and what of them kernels bind.
+    pub cuts: Cuts,
     pub pool: Arc<Pool>,
     pub pipelines: Pipelines,
     pub recorder: Recorder,
@@ -58,10 +62,13 @@ impl Gpu {
             tiles: driver.tiles,
             narrow: driver.narrow,
         };
+        let (binding, align) =
+            (limits.max_storage_buffer_binding_size, limits.min_storage_buffer_offset_alignment);
+        let cuts = Cuts::new(limits.max_buffer_size - PADDING, binding, align.into(), MOST_ELEMENTS);
         let recorder = Recorder::new(&connection)?;
         let connection = Arc::new(connection);
-        let parts =
-            Parts { connection, pool: Arc::default(), pipelines: Pipelines::new(pipelines), recorder };
+        let pipelines = Pipelines::new(pipelines);
+        let parts = Parts { connection, cuts, pool: Arc::default(), pipelines, recorder };
         Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter }))
     }
 
@@ -82,28 +89,46 @@ impl Gpu {
         program.steps.iter().try_for_each(|step| connection.supports(step.result))
     }
 
-    /// A buffer for `bytes` bytes, from the pool or new.
-    fn allocate(&self, bytes: usize) -> Result<Buffer> {
-        let Parts { connection, pool, .. } = &*self.parts;
-        connection.check()?;
-        // Whole vectors, so that a wide access of the last element stays inside.
-        let size = (bytes as u64).max(1).next_multiple_of(32);
-        let limit = connection.limits.max_buffer_size;
-        if size > limit {
-            bail!(
-                Limit,
-                "a tensor of {bytes} bytes exceeds the {limit} that {} holds in one buffer (max_buffer_size): work on slices of it",
-                connection.name()
-            );
-        }
-        let (raw, epoch) = match pool.take(size) {
+    /// A buffer of `size` bytes, from the pool or new.
+    fn allocate(&self, size: u64) -> Result<Buffer> {
+        let Parts { connection, pool, cuts, .. } = &*self.parts;
+        let class = pool::class(size).min(cuts.buffer());
+        let (raw, epoch) = match pool.take(class) {
             Some(found) => found,
-            None => {
-                let size = pool::class(size).min(limit / 32 * 32);
-                (self.with_memory(|| connection.create(size)).inspect_err(|_| pool.untake(size))?, 0)
-            }
+            None => (self.with_memory(|| connection.create(class)).inspect_err(|_| pool.untake(class))?, 0),
         };
         Ok(Buffer { raw, size, epoch: AtomicU64::new(epoch), pool: pool.clone() })
+    }
+
+    /// A storage of `bytes` bytes.
+    pub(super) fn storage(self: &Arc<Self>, bytes: usize, dtype: DType) -> Result<Storage> {
+        self.parts.connection.check()?;
+        let elements = bytes / dtype.size();
+        let mut sizes = self.parts.cuts.buffers(bytes as u64);
+        let first = self.allocate(sizes.next().unwrap_or_default())?;
+        let Some(second) = sizes.next() else { return Ok(Storage::new(self.clone(), elements, first)) };
+        self.with_memory(|| self.parts.connection.can_have(bytes as u64))?;
+        let mut all = vec![Arc::new(first)];
+        for size in std::iter::once(second).chain(sizes) {
+            all.push(Arc::new(self.allocate(size)?));
+        }
+        Ok(Storage::new(self.clone(), elements, Buffers(all)))
+    }
+
+    /// A window of a storage, to be bound by a kernel.
+    pub(super) fn bind(self: &Arc<Self>, storage: &Storage, window: Window) -> Result<Storage> {
+        if storage.buffer.is::<Declared>() {
+            return Ok(Storage::new(self.clone(), storage.elements, Declared));
+        }
+        let buffers = buffers(storage)?;
+        let Some(buffer) = buffers.get(window.buffer).cloned() else {
+            bail!(Kernel, "a window of buffer {} of a storage of {}", window.buffer, buffers.len());
+        };
+        let Window { start, size, .. } = window;
+        if buffers.len() == 1 && size == buffer.size {
+            return Ok(storage.clone());
+        }
+        Ok(Storage::new(self.clone(), storage.elements, Bound { buffer, start, size }))
     }
 
     /// Does what takes memory; where there is none, once more without what waits to be used again and
@@ -123,28 +148,26 @@ impl Gpu {
     pub(super) fn upload(self: &Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
         let Parts { connection, recorder, .. } = &*self.parts;
         connection.supports(dtype)?;
-        let buffer = self.allocate(bytes.len())?;
-        self.with_memory(|| connection.make_sure_of(bytes.len() as u64))?;
-        transfer::write(connection, recorder, &buffer, bytes)?;
-        Ok(Storage::new(self.clone(), bytes.len() / dtype.size(), buffer))
+        let storage = self.storage(bytes.len(), dtype)?;
+        self.with_memory(|| connection.make_sure_of(bytes.len().min(PIECE) as u64))?;
+        let parts = bytes.chunks(self.parts.cuts.buffer() as usize);
+        buffers(&storage)?
+            .iter()
+            .zip(parts)
+            .try_for_each(|(buffer, bytes)| transfer::write(connection, recorder, buffer, bytes))?;
+        Ok(storage)
     }
 
     /// A storage for the result of a program.
     pub(super) fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
-        let bytes = program.byte_size()?;
-        Ok(Storage::new(self.clone(), bytes / program.dtype.size(), self.allocate(bytes)?))
-    }
-
-    /// A storage of `count` elements, whatever they hold.
-    pub(super) fn storage(self: &Arc<Self>, dtype: DType, count: usize) -> Result<Storage> {
-        Ok(Storage::new(self.clone(), count, self.allocate(count * dtype.size())?))
+        self.storage(program.byte_size()?, program.dtype)
     }
 
     /// Begins to read `length` bytes of a storage.
     pub(super) fn begin_read(&self, storage: &Storage, start: usize, length: usize) -> Result<Transfer> {
-        let Parts { connection, recorder, .. } = &*self.parts;
-        let source = buffer(storage)?;
-        self.with_memory(|| Transfer::begin(connection, recorder, &source, start, length))
+        let Parts { connection, recorder, cuts, .. } = &*self.parts;
+        let source = Source { buffers: &buffers(storage)?, cuts: *cuts };
+        self.with_memory(|| Transfer::begin(connection, recorder, source, start, length))
     }
 
     /// The pipeline of a kernel.
@@ -166,8 +189,8 @@ impl Gpu {
     ) -> Result<()> {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
         let storages = results.iter().chain(&plan.storages);
-        let windows: SmallVec<[Window; 8]> = storages.map(window).collect::<Result<_>>()?;
-        recorder.record(connection, pool, plan, compiled, &windows)
+        let bound: SmallVec<[Bound; 8]> = storages.map(bound).collect::<Result<_>>()?;
+        recorder.record(connection, pool, plan, compiled, &bound)
     }
 
     /// Waits until everything that was recorded has run.

@@ -99,6 +99,10 @@ pub(super) fn is_silent(info: &AdapterInfo) -> bool {
     info.backend == Backend::Gl
 }
 
+/// Bytes that a driver may add to a buffer. SwiftShader adds 15, and has no memory then for one as large as
+/// its limit.
+pub(super) const PADDING: u64 = 4096;
+
 /// All interfaces.
 pub(crate) const INTERFACES: [&str; 5] = ["vulkan", "metal", "dx12", "gl", "webgpu"];
 

@@ -42,7 +42,7 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
         return Ok(results.swap_remove(0));
     }
     let result = gpu.result(program)?;
-    if !Plan::is_empty(&program.shape) && !split::is_large(gpu, program)? {
+    if !Plan::is_empty(&program.shape) && gpu.parts.cuts.is_whole(program) {
         let plan = Plan::new(program, Destination::Fresh, gpu.adapter)?;
         let compiled = gpu.pipeline(&plan.kernel)?;
         gpu.record_compiled(&plan, &compiled, std::slice::from_ref(&result))?;
@@ -60,7 +60,7 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
 pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
     let each = || program.each(|one| eval(gpu, one));
     gpu.supports(program)?;
-    if Plan::is_empty(&program.shape) || program.results.len() == 1 || split::is_large(gpu, program)? {
+    if Plan::is_empty(&program.shape) || program.results.len() == 1 || !gpu.parts.cuts.is_whole(program) {
         return each();
     }
     if fold::is_one(program) {
@@ -87,7 +87,10 @@ pub(super) fn assign(gpu: &Arc<Gpu>, program: Program, storage: &Storage, layout
     if Plan::is_empty(&program.shape) {
         return Ok(());
     }
-    let program = match program.fold.is_some() || program.conflicts(storage, layout) {
+    // What is written is bound for that alone, so that of a storage that is cut nothing else may be read.
+    let elsewhere = |(source, own): (&Storage, &Layout)| source.same(storage) && own != layout;
+    let apart = || gpu.parts.cuts.divides(storage, program.dtype) && program.tensors().any(elsewhere);
+    let program = match program.fold.is_some() || program.conflicts(storage, layout) || apart() {
         false => program,
         true => {
             let result = eval(gpu, &program)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::device::Gpu;
-use super::{evaluate, split};
+use super::evaluate;
 use crate::error::{Result, bail};
 use crate::expr::{Input, Kept, Op, Program, Source, Step, Storage};
 use crate::layout::Layout;
@@ -16,7 +16,7 @@ type Run<'a> = dyn FnMut(&Pass) -> Result<Vec<Storage>> + 'a;
 /// Runs a program that folds: a storage for each result.
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
     let stored = all(gpu, program, &mut |pass| {
-        let storages = pass.stored.iter().map(|&dtype| gpu.storage(dtype, pass.count));
+        let storages = pass.stored.iter().map(|&dtype| gpu.storage(pass.count * dtype.size(), dtype));
         let storages = storages.collect::<Result<Vec<_>>>()?;
         gpu.record(&pass.plan, &storages)?;
         Ok(storages)
@@ -68,7 +68,7 @@ fn nowhere(gpu: &Arc<Gpu>, pass: &Pass) -> Vec<Storage> {
 /// Goes through the passes of a program: what the last one stores, and a program that casts it where its
 /// type is not the result's.
 fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Storage, Option<Program>)>> {
-    if split::is_large(gpu, program)? {
+    if !gpu.parts.cuts.is_whole(program) {
         bail!(
             Limit,
             "a fold of {} reads or makes more than {} binds (max_storage_buffer_binding_size): fold slices of it",

@@ -57,12 +57,13 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Bytes of a buffer.
-    max_buffer_size: u64, lesser by min, least 1_048_576;
-    /// Bytes of a buffer that a kernel reaches.
-    max_storage_buffer_binding_size: u64, lesser by min, least 1_048_576;
-    /// Buffers that a kernel reads and writes: the tensors of an expression and its results.
-    max_storage_buffers_per_shader_stage: u32, lesser by min, least 3;
+    /// Bytes of a buffer. A tensor of more has several.
+    max_buffer_size: u64, lesser by min, least 65_536;
+    /// Bytes of a buffer that a kernel reaches. What is larger is worked on in parts.
+    max_storage_buffer_binding_size: u64, lesser by min, least 16_384;
+    /// Buffers that a kernel reads and writes: the tensors of an expression and its results. Of an expression
+    /// of more a part is computed first; an operation of three operands takes four.
+    max_storage_buffers_per_shader_stage: u32, lesser by min, least 4;
     /// Bytes of the numbers that a kernel is given: lengths, strides, constants.
     max_uniform_buffer_binding_size: u64, lesser by min, least 4096;
     /// Workgroups along a dimension of a dispatch.

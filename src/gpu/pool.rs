@@ -49,17 +49,17 @@ struct Shelf {
 }
 
 impl Pool {
-    /// The smallest idle buffer of at least `size` bytes, and not twice as large, the one used last,
-    /// with the recording in which that was. The caller then creates one of its [`class`] if there is
-    /// none, so either way its bytes count as used.
-    pub(super) fn take(&self, size: u64) -> Option<(wgpu::Buffer, u64)> {
-        lock(&self.shelf).take(size)
+    /// The smallest idle buffer of at least `class` bytes, and not twice as large, the one used last,
+    /// with the recording in which that was. The caller then creates one of so many if there is none, so
+    /// either way its bytes count as used.
+    pub(super) fn take(&self, class: u64) -> Option<(wgpu::Buffer, u64)> {
+        lock(&self.shelf).take(class)
     }
 
-    /// What [`take`](Self::take) counted is not used after all: no buffer of `held` bytes could be created.
-    pub(super) fn untake(&self, held: u64) {
+    /// What [`take`](Self::take) counted is not used after all: no buffer of `class` bytes could be created.
+    pub(super) fn untake(&self, class: u64) {
         let mut shelf = lock(&self.shelf);
-        shelf.used_bytes = shelf.used_bytes.saturating_sub(held);
+        shelf.used_bytes = shelf.used_bytes.saturating_sub(class);
         shelf.created -= 1;
     }
 
@@ -98,8 +98,7 @@ impl Pool {
 }
 
 impl Shelf {
-    fn take(&mut self, size: u64) -> Option<(wgpu::Buffer, u64)> {
-        let class = class(size);
+    fn take(&mut self, class: u64) -> Option<(wgpu::Buffer, u64)> {
         let fits = self.idle.iter().enumerate().rev().map(|(i, (buffer, _))| (buffer.size(), i));
         let found = fits.filter(|(held, _)| (class..2 * class).contains(held)).min_by_key(|(held, _)| *held);
         let held = found.map_or(class, |(held, _)| held);

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use super::buffer::{Buffer, Window};
+use super::buffer::{Bound, Buffer};
 use super::connection::Connection;
 use super::dispatch::Dispatch;
 use super::lock::lock;
@@ -20,8 +20,10 @@ use crate::plan::Plan;
 /// host records.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Bytes of uniform blocks in one recording.
+/// Bytes of uniform blocks in one recording, where a buffer may be that large.
 const UNIFORM_BYTES: u64 = 256 << 10;
+
+const ALIGN: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
 /// Where work is recorded, and submitted in the order of its recording: so a buffer may be used again
 /// as soon as the last handle to it is gone.
@@ -55,10 +57,11 @@ impl Recorder {
             epoch: 1,
             times: None,
         };
+        let bytes = UNIFORM_BYTES.min(connection.limits.max_buffer_size / ALIGN * ALIGN);
         Ok(Recorder {
             recording: Mutex::new(recording),
-            uniform_buffer: connection.create_for(UNIFORM_BYTES, usage)?,
-            most_uniforms: connection.limits.max_uniform_buffer_binding_size.min(UNIFORM_BYTES),
+            uniform_buffer: connection.create_for(bytes, usage)?,
+            most_uniforms: connection.limits.max_uniform_buffer_binding_size.min(bytes),
         })
     }
 
@@ -87,14 +90,14 @@ impl Recorder {
         connection.queue.submit([encoder.finish()])
     }
 
-    /// Records a plan whose kernel is compiled. `windows` are what it binds, the results first.
+    /// Records a plan whose kernel is compiled. `bound` is what it binds, the results first.
     pub(super) fn record(
         &self,
         connection: &Connection,
         pool: &Pool,
         plan: &Plan,
         compiled: &Compiled,
-        windows: &[Window],
+        bound: &[Bound],
     ) -> Result<()> {
         if compiled.uniform_size > self.most_uniforms {
             bail!(
@@ -108,7 +111,7 @@ impl Recorder {
         let align = connection.limits.min_uniform_buffer_offset_alignment as usize;
         let mut recording = lock(&self.recording);
         let start = recording.uniforms.len().next_multiple_of(align);
-        if start as u64 + compiled.uniform_size > UNIFORM_BYTES {
+        if start as u64 + compiled.uniform_size > self.uniform_buffer.size() {
             self.submit(connection, &mut recording);
         }
         let start = recording.uniforms.len().next_multiple_of(align);
@@ -116,12 +119,12 @@ impl Recorder {
         recording.uniforms.extend_from_slice(bytemuck::cast_slice(&plan.launch.words));
         recording.uniforms.resize(start + compiled.uniform_size as usize, 0);
 
-        let bound = |window: &Window| (window.buffer.raw.clone(), window.start, window.size);
-        let key = (compiled.layout.clone(), windows.iter().map(bound).collect());
-        let bind_group = pool.group(key, || self.bind_group(connection, compiled, windows));
+        let part = |bound: &Bound| (bound.buffer.raw.clone(), bound.start, bound.size);
+        let key = (compiled.layout.clone(), bound.iter().map(part).collect());
+        let bind_group = pool.group(key, || self.bind_group(connection, compiled, bound));
         let steps = || plan.kernel.steps.iter().map(|step| step.op.name()).collect::<Vec<_>>().join(", ");
         let name = recording.times.is_some().then(steps);
-        windows.iter().for_each(|window| window.buffer.epoch.store(recording.epoch, Ordering::Relaxed));
+        bound.iter().for_each(|bound| bound.buffer.epoch.store(recording.epoch, Ordering::Relaxed));
         recording.dispatches.push(Dispatch {
             pipeline: compiled.pipeline.clone(),
             bind_group,
@@ -129,8 +132,8 @@ impl Recorder {
             groups: plan.launch.groups,
             name,
         });
-        let results = &windows[..plan.kernel.stored().len()];
-        recording.result_bytes += results.iter().map(|window| window.size).sum::<u64>();
+        let results = &bound[..plan.kernel.stored().len()];
+        recording.result_bytes += results.iter().map(|bound| bound.size).sum::<u64>();
         if recording.dispatches.len() >= connection.driver.dispatches || recording.result_bytes >= MOST_BYTES
         {
             self.submit(connection, &mut recording);
@@ -138,21 +141,16 @@ impl Recorder {
         Ok(())
     }
 
-    fn bind_group(
-        &self,
-        connection: &Connection,
-        compiled: &Compiled,
-        windows: &[Window],
-    ) -> wgpu::BindGroup {
+    fn bind_group(&self, connection: &Connection, compiled: &Compiled, bound: &[Bound]) -> wgpu::BindGroup {
         let uniform = wgpu::BufferBinding {
             buffer: &self.uniform_buffer,
             offset: 0,
             size: wgpu::BufferSize::new(compiled.uniform_size),
         };
-        let storages = windows.iter().map(|window| wgpu::BufferBinding {
-            buffer: &window.buffer.raw,
-            offset: window.start,
-            size: wgpu::BufferSize::new(window.size),
+        let storages = bound.iter().map(|bound| wgpu::BufferBinding {
+            buffer: &bound.buffer.raw,
+            offset: bound.start,
+            size: wgpu::BufferSize::new(bound.size),
         });
         let bindings = std::iter::once(uniform).chain(storages).map(wgpu::BindingResource::Buffer);
         let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = (0..)

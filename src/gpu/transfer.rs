@@ -12,13 +12,15 @@ use super::connection::Connection;
 use super::lock::lock;
 use super::recorder::Recorder;
 use crate::error::{Result, bail};
-use crate::expr::HostBytes;
+use crate::expr::{HostBytes, PIECE};
+use crate::schedule::Cuts;
 
 /// Buffer copies begin and end at multiples of this many bytes.
 const ALIGN: usize = wgpu::COPY_BUFFER_ALIGNMENT as usize;
 
 /// Writes bytes to the begin of a buffer. Such a write runs before what is recorded, so a recording
-/// that uses the buffer goes first.
+/// that uses the buffer goes first. wgpu copies what is written, so of many bytes a piece is waited for
+/// before the next.
 pub(super) fn write(
     connection: &Connection,
     recorder: &Recorder,
@@ -27,8 +29,12 @@ pub(super) fn write(
 ) -> Result<()> {
     recorder.flush_uses(connection, buffer);
     let (whole, tail) = bytes.split_at(bytes.len() / ALIGN * ALIGN);
-    if !whole.is_empty() {
-        connection.queue.write_buffer(&buffer.raw, 0, whole);
+    for (i, piece) in whole.chunks(PIECE).enumerate() {
+        if i > 0 {
+            connection.queue.submit([]);
+            connection.wait()?;
+        }
+        connection.queue.write_buffer(&buffer.raw, (i * PIECE) as u64, piece);
     }
     if !tail.is_empty() {
         let mut padded = [0; ALIGN];
@@ -70,6 +76,13 @@ impl Mapping {
     }
 }
 
+/// What is read: buffers, and how they are cut.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub buffers: &'a [Arc<Buffer>],
+    pub cuts: Cuts,
+}
+
 /// A read-back under way. As a future it never blocks: the device is driven from another thread,
 /// or by the browser's event loop.
 #[derive(Debug)]
@@ -90,16 +103,22 @@ impl Transfer {
     pub(super) fn begin(
         connection: &Arc<Connection>,
         recorder: &Recorder,
-        source: &Buffer,
+        source: Source<'_>,
         start: usize,
         length: usize,
     ) -> Result<Transfer> {
         connection.check()?;
         let from = start / ALIGN * ALIGN;
-        let size = ((start + length).next_multiple_of(ALIGN) - from).max(ALIGN) as u64;
-        let staging = connection.create_for_reading(size)?;
+        let end = (start + length).next_multiple_of(ALIGN).max(from + ALIGN);
+        let staging = connection.create_for_reading((end - from) as u64)?;
         let submission = recorder.submit_with(connection, |encoder| {
-            encoder.copy_buffer_to_buffer(&source.raw, from as u64, &staging, 0, size);
+            let mut at = 0;
+            for (number, start, end) in source.cuts.stretch(from as u64, end as u64) {
+                if let Some(buffer) = source.buffers.get(number) {
+                    encoder.copy_buffer_to_buffer(&buffer.raw, start, &staging, at, end - start);
+                }
+                at += end - start;
+            }
         });
         let mapped = Arc::new(Mapping::default());
         let shared = mapped.clone();

@@ -173,11 +173,6 @@ impl Layout {
         })
     }
 
-    /// The same walk over a storage that begins `elements` later.
-    pub(crate) fn moved_back(&self, elements: usize) -> Layout {
-        Layout { offset: self.offset - elements, ..self.clone() }
-    }
-
     /// The same walk with fewer axes: length-1 axes dropped, neighbours that are one walk merged.
     pub(crate) fn simplified(&self) -> Layout {
         let mut shape: SmallVec<[usize; 6]> = SmallVec::new();

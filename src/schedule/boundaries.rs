@@ -238,9 +238,9 @@ impl<'a> Search<'a> {
         let mut storages: Vec<(usize, usize)> = Vec::new();
         for &(i, _) in parts {
             let node = self.graph.nodes[i as usize];
-            let storage = match &node.kind {
-                _ if self.stored[i as usize] => Arc::as_ptr(node) as usize,
-                Kind::Leaf { source: Source::Tensor(storage), .. } => storage.address(),
+            let (storage, elements) = match &node.kind {
+                _ if self.stored[i as usize] => (Arc::as_ptr(node) as usize, self.graph.count(i as usize)),
+                Kind::Leaf { source: Source::Tensor(storage), .. } => (storage.address(), storage.elements),
                 Kind::Op(op) => {
                     size.steps += 1;
                     size.cost += own_cost(node);
@@ -252,8 +252,11 @@ impl<'a> Search<'a> {
             if self.bounds.operands == usize::MAX {
                 continue;
             }
+            // Of one that is larger, each reading may have a window of its own.
+            let is_whole = elements as u64 <= self.bounds.whole / node.dtype.size() as u64;
+            let most = if is_whole { ARRAYS } else { usize::MAX };
             match storages.iter_mut().find(|(known, _)| *known == storage) {
-                Some((_, arrays)) => *arrays = ARRAYS.min(*arrays + 1),
+                Some((_, arrays)) => *arrays = most.min(*arrays + 1),
                 None => storages.push((storage, 1)),
             }
         }
@@ -312,7 +315,7 @@ impl<'a> Search<'a> {
             return;
         }
         let all = roots.iter().fold(Vec::new(), |all, &root| union(all, self.parts[root].clone()));
-        if !self.size(&all).fits(Bounds { operands: usize::MAX }) {
+        if !self.size(&all).fits(Bounds { operands: usize::MAX, ..self.bounds }) {
             roots.iter().for_each(|&root| self.store(root));
         }
     }

@@ -5,13 +5,17 @@
 //! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
 //! too much or compute again what is read through several views, [`apart`] where several kernels would compute
 //! it, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of folds
-//! that read the same.
+//! that read the same. A stage over storages that no kernel binds whole runs as parts, each over [`windows`] of
+//! them; how storages are cut is known when they are there, so this is done as it runs.
 
 mod apart;
 mod boundaries;
 mod graph;
 mod hoist;
 mod siblings;
+mod windows;
+
+pub(crate) use windows::{Cuts, Window};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -58,6 +62,8 @@ fn operand_type(node: &Node) -> DType {
 pub(crate) struct Bounds {
     /// Tensors that a stage reads at most.
     pub operands: usize,
+    /// Bytes of a tensor that is bound whole, however often it is read.
+    pub whole: u64,
 }
 
 /// What a program gives, in the order of its results.

@@ -1,6 +1,5 @@
 //! Tensors whose element type is known at run time. `Tensor` is their typed face.
 
-use std::future::Future;
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use super::Tensor;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{AnyExpr, HostBytes, Input, Program, Source, Storage};
+use crate::expr::{AnyExpr, Input, Program, Source, Storage};
 use crate::layout::{Broadcast, Layout, Shape};
 use crate::schedule::Schedule;
 
@@ -59,13 +58,6 @@ impl From<&AnyTensor> for AnyExpr {
     }
 }
 
-/// Packed elements, unless there is no memory for them.
-pub(super) fn elements<T: Element>(bytes: &[u8]) -> Result<Vec<T>> {
-    let no_memory =
-        || Error::new(ErrorKind::Memory, format!("no memory on the host for {} bytes", bytes.len()));
-    T::from_bytes(bytes).ok_or_else(no_memory)
-}
-
 impl AnyTensor {
     pub(crate) fn new(device: Device, storage: Storage, dtype: DType, layout: Layout) -> Self {
         let leaf = AnyExpr::tensor(storage.clone(), dtype, layout.clone());
@@ -99,7 +91,7 @@ impl AnyTensor {
         Ok(Tensor::face(self.clone()))
     }
 
-    fn is_of<T: Element>(&self, at: &'static Location<'static>) -> Result<()> {
+    pub(super) fn is_of<T: Element>(&self, at: &'static Location<'static>) -> Result<()> {
         if self.dtype != T::DTYPE {
             let text = format!("a tensor of {} was taken as one of {}: cast it", self.dtype, T::DTYPE);
             return Err(Error::new(ErrorKind::Type, text).at(at));
@@ -110,6 +102,10 @@ impl AnyTensor {
     /// The type of the elements.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    pub(super) fn storage(&self) -> &Storage {
+        &self.storage
     }
 
     /// The lengths of the axes.
@@ -193,79 +189,6 @@ impl AnyTensor {
             program = Program::copy(Input { dtype: self.dtype, source, layout });
         }
         self.device.backend().assign(program, &self.storage, &self.layout)
-    }
-
-    /// The elements in row-major order.
-    ///
-    /// # Errors
-    /// When they have another type, the device is lost, or the host has no memory for them.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().zeros_any(zerostride::DType::U32, [3])?;
-    /// assert_eq!(x.to_vec::<u32>()?, [0, 0, 0]);
-    /// assert!(x.to_vec::<f32>().is_err());
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        self.is_of::<T>(Location::caller())?;
-        elements(&self.read_now()?)
-    }
-
-    /// The elements in row-major order as bytes: little-endian, without gaps, a bool as 0 or 1.
-    ///
-    /// # Errors
-    /// When the device is lost or the host has no memory for them.
-    ///
-    /// ```
-    /// use zerostride::{AnyTensor, Device};
-    ///
-    /// let x = AnyTensor::from(Device::cpu().upload(&[1.0_f32, -2.0], [2])?);
-    /// assert_eq!(x.flip(0)?.to_bytes()?, [0, 0, 0, 192, 0, 0, 128, 63]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        elements(&self.read_now()?)
-    }
-
-    /// [`to_bytes`](Self::to_bytes) without blocking the calling thread. The work is recorded by this call;
-    /// the future waits for it.
-    ///
-    /// # Errors
-    /// As [`to_bytes`](Self::to_bytes).
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().zeros_any(zerostride::DType::F64, [1])?;
-    /// assert_eq!(pollster::block_on(x.to_bytes_async())?, [0; 8]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    pub fn to_bytes_async(&self) -> impl Future<Output = Result<Vec<u8>>> + Send + use<> {
-        self.read()
-    }
-
-    /// The elements in row-major order as what their bytes are.
-    pub(super) fn read<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
-        let count = self.layout.count();
-        let reading = self
-            .dense()
-            .map(|(storage, offset)| self.device.backend().read(&storage, self.dtype, offset, count));
-        async move { elements(&reading?.await?) }
-    }
-
-    fn read_now(&self) -> Result<HostBytes> {
-        let (storage, offset) = self.dense()?;
-        self.device.backend().read_now(&storage, self.dtype, offset, self.layout.count())
-    }
-
-    /// The elements as one row-major run: where it begins, copied only if they are none already.
-    fn dense(&self) -> Result<(Storage, usize)> {
-        if self.layout.is_contiguous() {
-            let empty = self.layout.count() == 0;
-            return Ok((self.storage.clone(), if empty { 0 } else { self.layout.offset() }));
-        }
-        let source = Source::Tensor(self.storage.clone());
-        let input = Input { dtype: self.dtype, source, layout: self.layout.clone() };
-        Ok((self.device.backend().eval(&Program::copy(input))?, 0))
     }
 
     /// A view of any strides (in elements) and offset over the same storage (PyTorch `as_strided`).

@@ -179,7 +179,7 @@ impl AnyExpr {
         let schedule = Schedule::of(node, device.bounds())?;
         let last = schedule.run(|stage| {
             device.backend().prepare(stage)?;
-            device.reserve(stage)
+            device.declared(stage)
         })?;
         device.backend().prepare(&last)
     }
@@ -207,7 +207,7 @@ impl AnyExpr {
         let last = schedule.run(|stage| {
             let (plan, _) = device.backend().explain(stage)?;
             text += &format!("first, as it is stored:\n{}{plan}then:\n", stage.describe());
-            device.reserve(stage)
+            device.declared(stage)
         })?;
         let (plan, wgsl) = device.backend().explain(&last)?;
         let text = format!("{text}{}device: {}\n{plan}", last.describe(), device.name());

@@ -1,6 +1,6 @@
 //! Tensors made of host data and of values.
 
-use super::any::elements;
+use super::read::room;
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
@@ -89,7 +89,9 @@ impl Device {
             );
         }
         if dtype == DType::Bool && bytes.iter().any(|&byte| byte > 1) {
-            return self.place(bytemuck::cast_slice(&elements::<bool>(bytes)?), dtype, layout);
+            let mut truths = room::<bool>(bytes.len())?;
+            bool::extend(&mut truths, bytes);
+            return self.place(bytemuck::cast_slice(&truths), dtype, layout);
         }
         self.place(bytes, dtype, layout)
     }

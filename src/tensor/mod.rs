@@ -4,6 +4,7 @@ mod any;
 mod consume;
 mod create;
 mod print;
+mod read;
 mod typed;
 mod views;
 
@@ -13,6 +14,7 @@ pub use consume::Explain;
 use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
+use std::panic::Location;
 
 use crate::device::Device;
 use crate::dtype::{Element, bf16, f16};
@@ -152,7 +154,8 @@ impl<T: Element> Tensor<T> {
     }
 
     /// The elements in row-major order, without blocking the calling thread. The work is recorded
-    /// by this call; the future waits for it.
+    /// by this call; the future waits for it. A tensor of more than 64 MiB then has as much memory on its
+    /// way to the host as it takes; [`read_into_async`](Self::read_into_async) reads it in parts.
     ///
     /// # Errors
     /// When the device is lost or the host has no memory for them.
@@ -167,6 +170,51 @@ impl<T: Element> Tensor<T> {
     /// ```
     pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
         self.any.read()
+    }
+
+    /// Writes the elements in row-major order to `all`, without memory of their own: a tensor of any size
+    /// takes two parts of 64 MiB on their way to the host. What another thread assigns to the tensor
+    /// meanwhile may be in later parts and not in earlier ones.
+    ///
+    /// # Errors
+    /// When `all` has not as many elements as the tensor, or the device is lost. Some of `all` may have been
+    /// written then.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let frames = Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [3, 2])?;
+    /// let mut frame = [0; 2];
+    /// for (i, sum) in [3, 7, 11].into_iter().enumerate() {
+    ///     frames.slice(0, i as isize..=i as isize)?.read_into(&mut frame)?;
+    ///     assert_eq!(frame.iter().sum::<i32>(), sum);
+    /// }
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn read_into(&self, all: &mut [T]) -> Result<()> {
+        self.any.read_into(all)
+    }
+
+    /// [`read_into`](Self::read_into) without blocking the calling thread. What is assigned to the tensor
+    /// before the future is done may be in some parts and not in others.
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[1_u8, 2], [2])?;
+    /// let mut all = [0; 2];
+    /// pollster::block_on(x.read_into_async(&mut all))?;
+    /// assert_eq!(all, [1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn read_into_async<'a>(
+        &self,
+        all: &'a mut [T],
+    ) -> impl Future<Output = Result<()>> + Send + use<'a, T> {
+        self.any.fill(all, Location::caller())
     }
 
     /// The only element of a tensor that has one.

@@ -3,7 +3,6 @@
 use std::fmt::{self, Write};
 
 use super::AnyTensor;
-use super::any::elements;
 use crate::dtype::{DType, bf16, f16, for_each_dtype};
 use crate::error::Result;
 
@@ -89,12 +88,11 @@ impl AnyTensor {
 
     /// The elements, each as text of so many decimals.
     fn texts(&self, precision: Option<usize>) -> Result<Vec<String>> {
-        let bytes = self.to_bytes()?;
         macro_rules! texts {
             ($($(#[doc = $doc:literal])+ $tag:ident $t:ident: $kind:ident, $zero:tt, $classes:tt,
-                |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {
+                |$x:ident| $word:expr, $extend:ident $fill:ident;)*) => {
                 match self.dtype() {
-                    $(DType::$tag => elements::<$t>(&bytes)?.iter().map(|value| text(value, precision)).collect(),)*
+                    $(DType::$tag => self.to_vec::<$t>()?.iter().map(|value| text(value, precision)).collect(),)*
                 }
             };
         }

@@ -1,0 +1,273 @@
+//! Elements back to the host. A run of them is read in pieces, two of which are on their way at most.
+
+use std::future::Future;
+use std::ops::Range;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::AnyTensor;
+use crate::dtype::{DType, Element};
+use crate::error::{Error, ErrorKind, Result, bail};
+use crate::expr::{Backend, Input, Program, Reading, Source, Storage};
+
+/// Elements of a storage that lie one after the other.
+struct Run {
+    backend: Arc<dyn Backend>,
+    storage: Storage,
+    dtype: DType,
+    elements: Range<usize>,
+}
+
+impl Run {
+    /// Elements that are read at a time.
+    fn piece(&self) -> usize {
+        self.backend.most_read() / self.dtype.size()
+    }
+
+    /// Begins to read the pieces, each when it is asked for.
+    fn pieces(&self) -> impl Iterator<Item = Reading> + Send + use<'_> {
+        let starts = self.elements.clone().step_by(self.piece());
+        starts.map(|start| {
+            let count = self.piece().min(self.elements.end - start);
+            self.backend.clone().read(&self.storage, self.dtype, start, count)
+        })
+    }
+
+    /// Gives the bytes to `take`, piece by piece. The next is on its way meanwhile.
+    async fn read(&self, take: impl FnMut(&[u8]) + Send) -> Result<()> {
+        each(self.pieces(), take).await
+    }
+
+    /// The same for who may wait.
+    fn read_now(&self, mut take: impl FnMut(&[u8]) + Send) -> Result<()> {
+        if self.elements.len() > self.piece() {
+            return pollster::block_on(self.read(take));
+        }
+        let Range { start, .. } = self.elements;
+        let backend = self.backend.clone();
+        take(&backend.read_now(&self.storage, self.dtype, start, self.elements.len())?);
+        Ok(())
+    }
+}
+
+/// Waits for readings in their order.
+async fn each(readings: impl IntoIterator<Item = Reading> + Send, mut take: impl FnMut(&[u8])) -> Result<()> {
+    let mut readings = readings.into_iter();
+    let mut next = readings.next();
+    while let Some(reading) = next {
+        let bytes = reading.await?;
+        next = readings.next();
+        take(&bytes);
+    }
+    Ok(())
+}
+
+/// Room for elements, unless there is no memory for them.
+pub(super) fn room<T: Element>(count: usize) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    match all.try_reserve_exact(count) {
+        Ok(()) => Ok(all),
+        Err(_) => bail!(Memory, "no memory on the host for {} bytes", count as u128 * size_of::<T>() as u128),
+    }
+}
+
+/// Reading.
+impl AnyTensor {
+    /// The elements in row-major order.
+    ///
+    /// # Errors
+    /// When they have another type, the device is lost, or the host has no memory for them.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().zeros_any(zerostride::DType::U32, [3])?;
+    /// assert_eq!(x.to_vec::<u32>()?, [0, 0, 0]);
+    /// assert!(x.to_vec::<f32>().is_err());
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.is_of::<T>(Location::caller())?;
+        self.read_now()
+    }
+
+    /// The elements in row-major order as bytes: little-endian, without gaps, a bool as 0 or 1.
+    ///
+    /// # Errors
+    /// When the device is lost or the host has no memory for them.
+    ///
+    /// ```
+    /// use zerostride::{AnyTensor, Device};
+    ///
+    /// let x = AnyTensor::from(Device::cpu().upload(&[1.0_f32, -2.0], [2])?);
+    /// assert_eq!(x.flip(0)?.to_bytes()?, [0, 0, 0, 192, 0, 0, 128, 63]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.read_now()
+    }
+
+    /// [`to_bytes`](Self::to_bytes) without blocking the calling thread. The work is recorded by this call;
+    /// the future waits for it. A tensor of more than 64 MiB then has as much memory on its way to the host as it
+    /// takes; [`read_bytes_into_async`](Self::read_bytes_into_async) reads it in parts.
+    ///
+    /// # Errors
+    /// As [`to_bytes`](Self::to_bytes).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().zeros_any(zerostride::DType::F64, [1])?;
+    /// assert_eq!(pollster::block_on(x.to_bytes_async())?, [0; 8]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn to_bytes_async(&self) -> impl Future<Output = Result<Vec<u8>>> + Send + use<> {
+        self.read()
+    }
+
+    /// Writes the elements in row-major order to `all`, without memory of their own: a tensor of any size
+    /// takes two parts of 64 MiB on their way to the host. What another thread assigns to the tensor
+    /// meanwhile may be in later parts and not in earlier ones.
+    ///
+    /// # Errors
+    /// When they have another type, `all` has not as many elements as the tensor, or the device is lost. Some
+    /// of `all` may have been written then.
+    ///
+    /// ```
+    /// use zerostride::{AnyTensor, Device};
+    ///
+    /// let x = AnyTensor::from(Device::cpu().upload(&[1, 2, 3], [3])?);
+    /// let mut last = [0; 2];
+    /// x.slice(0, 1..)?.read_into(&mut last)?;
+    /// assert_eq!(last, [2, 3]);
+    ///
+    /// let error = x.read_into(&mut last).unwrap_err();
+    /// assert_eq!(error.message(), "read of [3], which has 3 elements, into 2: give room for all of them");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn read_into<T: Element>(&self, all: &mut [T]) -> Result<()> {
+        let at = Location::caller();
+        self.is_of::<T>(at)?;
+        self.has_room(all.len(), 1, at)?;
+        self.dense()?.read_now(fill(all))
+    }
+
+    /// [`read_into`](Self::read_into) for elements as bytes, as [`to_bytes`](Self::to_bytes) gives them.
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().zeros_any(zerostride::DType::I16, [2])?;
+    /// let mut bytes = [1; 4];
+    /// x.read_bytes_into(&mut bytes)?;
+    /// assert_eq!(bytes, [0; 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn read_bytes_into(&self, all: &mut [u8]) -> Result<()> {
+        self.has_room(all.len(), self.dtype().size(), Location::caller())?;
+        self.dense()?.read_now(fill(all))
+    }
+
+    /// [`read_bytes_into`](Self::read_bytes_into) without blocking the calling thread. What is assigned to
+    /// the tensor before the future is done may be in some parts and not in others.
+    ///
+    /// # Errors
+    /// As [`read_bytes_into`](Self::read_bytes_into).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().zeros_any(zerostride::DType::Bool, [2])?;
+    /// let mut bytes = [1; 2];
+    /// pollster::block_on(x.read_bytes_into_async(&mut bytes))?;
+    /// assert_eq!(bytes, [0; 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn read_bytes_into_async<'a>(
+        &self,
+        all: &'a mut [u8],
+    ) -> impl Future<Output = Result<()>> + Send + use<'a> {
+        let fits = self.has_room(all.len(), self.dtype().size(), Location::caller());
+        let run = fits.and_then(|()| self.dense());
+        async move { run?.read(fill(all)).await }
+    }
+
+    /// The same for elements of a known type.
+    pub(super) fn fill<'a, T: Element>(
+        &self,
+        all: &'a mut [T],
+        at: &'static Location<'static>,
+    ) -> impl Future<Output = Result<()>> + Send + use<'a, T> {
+        let fits = self.is_of::<T>(at).and_then(|()| self.has_room(all.len(), 1, at));
+        let run = fits.and_then(|()| self.dense());
+        async move { run?.read(fill(all)).await }
+    }
+
+    fn has_room(&self, room: usize, each: usize, at: &'static Location<'static>) -> Result<()> {
+        let count = self.layout().count();
+        // A count fits 64 bits, its bytes may not.
+        if count as u128 * each as u128 == room as u128 {
+            return Ok(());
+        }
+        let shape = self.shape();
+        let text = match each {
+            1 => {
+                format!("read of {shape}, which has {count} elements, into {room}: give room for all of them")
+            }
+            _ => format!(
+                "read of {} {shape}, which has {} bytes, into {room}: give room for all of them",
+                self.dtype(),
+                count as u128 * each as u128
+            ),
+        };
+        Err(Error::new(ErrorKind::Data, text).at(at))
+    }
+
+    /// The elements in row-major order as what their bytes are, as they are when this is called.
+    pub(super) fn read<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
+        let run = self.dense();
+        let readings = run.as_ref().map(|run| run.pieces().collect::<Vec<_>>());
+        let readings = readings.map_err(Error::clone);
+        let count = self.count_of::<T>();
+        async move {
+            let mut all = room(count)?;
+            each(readings?, |bytes| T::extend(&mut all, bytes)).await?;
+            Ok(all)
+        }
+    }
+
+    fn read_now<T: Element>(&self) -> Result<Vec<T>> {
+        let mut all = room(self.count_of::<T>())?;
+        self.dense()?.read_now(|bytes| T::extend(&mut all, bytes))?;
+        Ok(all)
+    }
+
+    /// The elements, counted as others of as many bytes.
+    fn count_of<T>(&self) -> usize {
+        self.layout().count().saturating_mul(self.dtype().size()) / size_of::<T>()
+    }
+
+    /// The elements as one row-major run, copied only if they are none already.
+    fn dense(&self) -> Result<Run> {
+        let (backend, dtype, layout) = (self.device().backend(), self.dtype(), self.layout());
+        let count = layout.count();
+        if layout.is_contiguous() {
+            let start = if count == 0 { 0 } else { layout.offset() };
+            let storage = self.storage().clone();
+            return Ok(Run { backend, storage, dtype, elements: start..start + count });
+        }
+        let source = Source::Tensor(self.storage().clone());
+        let copy = Program::copy(Input { dtype, source, layout: layout.clone() });
+        let storage = backend.clone().eval(&copy)?;
+        Ok(Run { backend, storage, dtype, elements: 0..count })
+    }
+}
+
+/// Writes pieces one after the other.
+fn fill<T: Element>(all: &mut [T]) -> impl FnMut(&[u8]) + Send + use<'_, T> {
+    let mut at = 0;
+    move |bytes| {
+        let end = at + bytes.len() / size_of::<T>();
+        T::fill(&mut all[at..end], bytes);
+        at = end;
+    }
+}

@@ -1,0 +1,254 @@
+//! Tensors larger than a buffer, and than what a kernel binds: adapters are opened with limits so low that
+//! small ones are.
+
+#![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
+
+mod common;
+
+use std::sync::OnceLock;
+
+use common::case::Case;
+use common::draw::{Size, case};
+use common::shrink::shrink;
+use common::{check_kernels, found, limit, open};
+use zerostride::{
+    Adapter, AnyExpr, AnyTensor, DType, Device, ErrorKind, Expr, Limits, Options, Result, Tensor,
+};
+
+/// Bytes of a buffer, of which a driver may take 4096 itself, and of what of it is bound.
+const BUFFER: usize = 64 << 10;
+const BINDING: usize = 16 << 10;
+
+/// An adapter with such limits, and as many bindings.
+fn lowered(adapter: &Adapter, bindings: u64) -> Device {
+    let mut limits = Limits::webgpu();
+    limits.max_buffer_size = BUFFER as u64;
+    limits.max_storage_buffer_binding_size = BINDING as u64;
+    let most = limit(adapter, "max_storage_buffers_per_shader_stage");
+    limits.max_storage_buffers_per_shader_stage = bindings.min(most);
+    let name = format!("{}:{}", adapter.backend, adapter.index);
+    Device::open_with(&Options::default().pipelines(usize::MAX).adapter(name).limits(limits)).unwrap()
+}
+
+fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| found().map(|adapter| lowered(&adapter, 8)).collect())
+}
+
+fn on_each(test: impl Fn(&Device)) {
+    for device in devices() {
+        test(device);
+        check_kernels(device);
+    }
+}
+
+#[test]
+fn random_cases_over_many_buffers() {
+    for seed in 0..16 {
+        // Of a few elements in one window, and in many.
+        let size = Size { ops: 6, elements: if seed % 4 == 3 { 110_000 } else { 20_000 }, steps: 2 };
+        let whole = case(seed, size);
+        let expected = whole.expected();
+        for device in devices() {
+            let Some(how) = whole.differs(device, &expected) else { continue };
+            let fails = |case: &Case| case.differs(device, &case.expected()).is_some();
+            let least = shrink(whole, 100, fails);
+            let now = least.differs(device, &least.expected());
+            panic!("seed {seed}: {how}; of less: {}\n{least}", now.unwrap_or_default());
+        }
+        devices().iter().for_each(check_kernels);
+    }
+}
+
+/// Bytes that are no NaN of any type, and bools.
+fn bytes(of: DType, count: usize) -> Vec<u8> {
+    let byte = |i: usize| ((i * 31 + i / 251) % 2) as u8 + if of == DType::Bool { 0 } else { (i % 60) as u8 };
+    (0..count * of.size()).map(byte).collect()
+}
+
+/// Movement of elements of every type: where they are written, and what is beside.
+#[test]
+fn elements_of_every_type_move_as_on_the_cpu() {
+    /// Rows and columns, more bytes than two buffers.
+    fn moved(device: &Device, of: DType) -> Result<Vec<Vec<u8>>> {
+        let (rows, columns) = (601, 255 / of.size().min(2));
+        let x = device.upload_bytes(&bytes(of, rows * columns), of, [rows, columns])?;
+        let y = device.upload_bytes(&bytes(of, columns * rows), of, [columns, rows])?.transpose(0, 1)?;
+        let mut read = Vec::new();
+        let mut see = |x: AnyTensor| x.to_bytes().map(|bytes| read.push(bytes));
+        see(x.clone())?;
+        see(y.clone())?;
+        see(x.flip(0)?.flip(1)?)?;
+        see(x.slice(0, 250..300)?)?;
+        see(x.slice_step(1, 3.., 2)?.slice_step(0, .., -3)?)?;
+        see(x.slice(0, 1..)?.as_strided([300, 40], &[5, 7], 11)?)?;
+        // Into what there is: columns, a turned part, overlapping rows, and a part of itself.
+        x.slice_step(1, 1..-2, 3)?.assign(y.slice_step(1, 1..-2, 3)?)?;
+        see(x.clone())?;
+        x.transpose(0, 1)?.slice(0, 5..50)?.assign(x.slice(1, ..45)?.transpose(0, 1)?)?;
+        see(x.clone())?;
+        x.slice(0, 1..)?.assign(x.slice(0, ..-1)?)?;
+        see(x.clone())?;
+        x.slice(0, ..200)?.assign(x.slice(0, 400..600)?.flip(1)?)?;
+        see(x.clone())?;
+        // And by way of other values.
+        let sum = AnyExpr::call("max", &[x.expr(), y.slice(0, 7..8)?.expr()]);
+        x.assign(if of == DType::Bool { y.expr() } else { sum })?;
+        see(x.clone())?;
+        see(x.cast(DType::Bool).eval()?)?;
+        see(x.cast(DType::F32).eval()?)?;
+        Ok(read)
+    }
+    for of in DType::ALL {
+        let expected = moved(&Device::cpu(), of).unwrap();
+        on_each(|device| match moved(device, of) {
+            Ok(got) => {
+                let differs = (0..expected.len()).find(|&i| got[i] != expected[i]);
+                assert_eq!(differs, None, "{of} on {}", device.name());
+            }
+            Err(error) => assert!(error.message().contains("needs the feature"), "{of}: {error}"),
+        });
+    }
+}
+
+fn counting(device: &Device, count: usize) -> Tensor<f32> {
+    device.upload(&(0..count).map(|i| (i % 4093) as f32).collect::<Vec<_>>(), [count]).unwrap()
+}
+
+/// As many readings of one tensor as a kernel has bindings, and more, each in another buffer.
+#[test]
+fn windows_apart_are_bindings_of_their_own() {
+    for adapter in found() {
+        for bindings in [4, 5, 8] {
+            let device = lowered(&adapter, bindings);
+            let x = counting(&device, 200_000);
+            let at = |start: usize| x.slice(0, start as isize..start as isize + 20_000).unwrap().expr();
+            let sum = (1..10).map(|i| at(i * 19_001)).fold(at(0), |sum, part| sum + part);
+            let expected: Vec<f32> =
+                (0..20_000).map(|i| (0..10).map(|k| ((i + k * 19_001) % 4093) as f32).sum()).collect();
+            assert!(sum.to_vec().unwrap() == expected, "{bindings} bindings of {}", device.name());
+            // Of three operands, and into one of them.
+            let [a, b, c] = [0, 60_000, 120_000].map(|start| {
+                let range = start..start + 60_000;
+                x.slice(0, range).unwrap()
+            });
+            c.assign(a.lt(&b).select(&a, &c)).unwrap();
+            let value = |i: usize| (i % 4093) as f32;
+            let of = |i: usize| if value(i) < value(i + 60_000) { value(i) } else { value(i + 120_000) };
+            let expected: Vec<f32> = (0..60_000).map(of).collect();
+            assert!(c.to_vec().unwrap() == expected, "{bindings} bindings of {}", device.name());
+        }
+    }
+}
+
+/// Stages and hoisted parts larger than a buffer.
+#[test]
+fn stages_over_many_buffers() {
+    on_each(|device| {
+        let run = |device: &Device| {
+            let x = counting(device, 90_000).reshape([300, 300]).unwrap() * 0.001;
+            let shared = (x.sin() + 1.0).shared();
+            let blur = (shared.slice(0, ..-1) + shared.slice(0, 1..)) * shared.transpose(0, 1).slice(0, 1..);
+            blur.to_vec().unwrap()
+        };
+        let (got, expected) = (run(device), run(&Device::cpu()));
+        let near = got.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-5);
+        assert!(near && got.len() == expected.len(), "{}", device.name());
+    });
+}
+
+/// Neither takes memory on the device or runs there, stages and large tensors included.
+#[test]
+fn explaining_and_warming_up_take_no_memory() {
+    for adapter in found() {
+        for device in [open(&adapter), lowered(&adapter, 8)] {
+            let x = counting(&device, 200_000).reshape([400, 500]).unwrap();
+            let row = device.full([500], 2.0_f32).unwrap();
+            let shared = (&x + &row).shared();
+            let expr = shared.slice(0, 1..) * shared.slice(0, ..-1);
+            device.synchronize().unwrap();
+            let before = device.memory();
+            let explained = expr.explain(&device).unwrap().to_string();
+            expr.warm_up(&device).unwrap();
+            let after = device.memory();
+            assert!(explained.contains("first, as it is stored"), "{explained}");
+            let bytes = |memory: zerostride::Memory| (memory.used, memory.idle, memory.created, memory.peak);
+            assert_eq!(bytes(before), bytes(after), "{}", device.name());
+            // What was planned is what runs.
+            let result = expr.eval().unwrap();
+            assert_eq!(device.memory().pipelines, after.pipelines, "{}", device.name());
+            let element = |i: usize| (i % 4093) as f32 + 2.0;
+            let expected: Vec<f32> = (0..399 * 500).map(|i| element(i) * element(i + 500)).collect();
+            assert!(result.to_vec().unwrap() == expected, "{}", device.name());
+        }
+    }
+}
+
+#[test]
+fn parts_are_read_where_they_lie() {
+    // Devices of its own, as other tests allocate meanwhile.
+    for device in found().map(|adapter| lowered(&adapter, 8)) {
+        let all: Vec<u8> = (0..300_001_usize).map(|i| (i * 7 % 251) as u8).collect();
+        let x = device.upload(&all, [all.len()]).unwrap();
+        let before = device.memory().used;
+        let end = BUFFER - 4096;
+        for (start, end) in
+            [(0, 1), (end - 1, end + 1), (1, 300_001), (2 * end - 3, 2 * end), (70_001, 290_002)]
+        {
+            let part = x.slice(0, start as isize..end as isize).unwrap();
+            assert!(part.to_vec().unwrap() == all[start..end]);
+            let mut into = vec![0; end - start];
+            part.read_into(&mut into).unwrap();
+            assert!(into == all[start..end]);
+            into.fill(0);
+            pollster::block_on(part.read_into_async(&mut into)).unwrap();
+            assert!(into == all[start..end]);
+            into.fill(0);
+            let any = AnyTensor::from(part);
+            any.read_bytes_into(&mut into).unwrap();
+            assert!(into == all[start..end]);
+        }
+        assert_eq!(device.memory().used, before);
+        // A column of all buffers is copied together first, and no more than that.
+        let column = x.slice(0, ..300_000).unwrap().reshape([1000, 300]).unwrap().slice(1, 7..8).unwrap();
+        let mut into = vec![0; 1000];
+        column.read_into(&mut into).unwrap();
+        assert!(into.iter().enumerate().all(|(i, &byte)| byte == all[300 * i + 7]));
+        let error = column.read_into(&mut into[..999]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data);
+        assert!(error.location().is_some_and(|at| at.file().ends_with("windows.rs")));
+    }
+}
+
+/// A future reads what was there when it was made, whatever is assigned after.
+#[test]
+fn futures_read_what_was_there() {
+    on_each(|device| {
+        let x = counting(device, 100_000);
+        let reading = x.to_vec_async();
+        x.assign(-1.0).unwrap();
+        let got = pollster::block_on(reading).unwrap();
+        assert!(got.iter().enumerate().all(|(i, &value)| value == (i % 4093) as f32), "{}", device.name());
+        assert!(x.to_vec().unwrap().iter().all(|&value| value == -1.0));
+    });
+}
+
+/// More than there is, in buffers each of which there is.
+#[test]
+fn more_memory_than_there_is() {
+    for adapter in found() {
+        if adapter.kind != zerostride::AdapterKind::Cpu {
+            continue;
+        }
+        let device = open(&adapter);
+        let kept = counting(&device, 1000);
+        let before = device.memory();
+        let error = device.zeros::<u8>([1 << 42]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Memory, "{error}");
+        let error =
+            Expr::scalar(1_u8).broadcast_to([1 << 20, 1 << 22]).shared().eval_on(&device).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Memory, "{error}");
+        assert_eq!(device.memory().used, before.used);
+        assert_eq!(kept.slice(0, 7..9).unwrap().to_vec().unwrap(), [7.0, 8.0]);
+    }
+}
