@@ -31,7 +31,7 @@ pub(super) struct Parts {
 pub(crate) struct Gpu {
     pub(super) parts: Arc<Parts>,
     /// What plans must know of the adapter and of this handle.
-    pub(super) adapter: plan::Adapter,
+    pub(super) adapter: plan::Target,
 }
 
 /// Invocations of a workgroup, in whatever form.
@@ -46,13 +46,14 @@ impl Gpu {
     /// kept.
     pub(super) fn new(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
         let (limits, driver) = (&connection.limits, connection.driver);
-        let adapter = plan::Adapter {
+        let adapter = plan::Target {
             groups: limits.max_compute_workgroups_per_dimension,
             bindings: limits.max_storage_buffers_per_shader_stage,
             workgroup: workgroup(limits),
             faults: Faults::default(),
             math: Math::Precise,
             blocks: driver.blocks,
+            team: driver.team,
             pairs: driver.pairs && connection.has(wgpu::Features::SHADER_INT64),
             tiles: driver.tiles,
             narrow: driver.narrow,
@@ -66,20 +67,17 @@ impl Gpu {
 
     /// A handle of the same device whose kernels make up for faults.
     pub(super) fn with_faults(&self, faults: Faults) -> Gpu {
-        Gpu { parts: self.parts.clone(), adapter: plan::Adapter { faults, ..self.adapter } }
+        Gpu { parts: self.parts.clone(), adapter: plan::Target { faults, ..self.adapter } }
     }
 
     /// A handle of the same device that computes functions otherwise.
     pub(super) fn with_math(&self, math: Math) -> Gpu {
-        Gpu { parts: self.parts.clone(), adapter: plan::Adapter { math, ..self.adapter } }
+        Gpu { parts: self.parts.clone(), adapter: plan::Target { math, ..self.adapter } }
     }
 
     /// Whether every type of a program is one that the adapter computes with.
     pub(super) fn supports(&self, program: &Program) -> Result<()> {
         let connection = &self.parts.connection;
-        if let Some(folding) = &program.fold {
-            bail!(Kernel, "{} has no kernel on {}", folding.name(), connection.name());
-        }
         program.inputs.iter().try_for_each(|input| connection.supports(input.dtype))?;
         program.steps.iter().try_for_each(|step| connection.supports(step.result))
     }
@@ -135,6 +133,11 @@ impl Gpu {
     pub(super) fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
         let bytes = program.byte_size()?;
         Ok(Storage::new(self.clone(), bytes / program.dtype.size(), self.allocate(bytes)?))
+    }
+
+    /// A storage of `count` elements, whatever they hold.
+    pub(super) fn storage(self: &Arc<Self>, dtype: DType, count: usize) -> Result<Storage> {
+        Ok(Storage::new(self.clone(), count, self.allocate(count * dtype.size())?))
     }
 
     /// Begins to read `length` bytes of a storage.

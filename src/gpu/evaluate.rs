@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use super::device::{Gpu, Parts};
 use super::pipelines::Compiled;
-use super::split;
+use super::{fold, split};
 use crate::error::{ErrorKind, Result};
 use crate::expr::{Input, Math, Program, Source, Storage};
 use crate::layout::Layout;
@@ -36,6 +36,11 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
         return Ok(result);
     }
     gpu.supports(program)?;
+    if fold::is_one(program) {
+        let mut results = fold::eval(gpu, program)?;
+        gpu.parts.connection.check()?;
+        return Ok(results.swap_remove(0));
+    }
     let result = gpu.result(program)?;
     if !Plan::is_empty(&program.shape) && !split::is_large(gpu, program)? {
         let plan = Plan::new(program, Destination::Fresh, gpu.adapter)?;
@@ -58,6 +63,13 @@ pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>
     if Plan::is_empty(&program.shape) || program.results.len() == 1 || split::is_large(gpu, program)? {
         return each();
     }
+    if fold::is_one(program) {
+        return match fold::eval(gpu, program) {
+            // More than a kernel binds.
+            Err(error) if error.kind() == ErrorKind::Limit => each(),
+            results => results.and_then(|results| gpu.parts.connection.check().map(|()| results)),
+        };
+    }
     let plan = match Plan::new(program, Destination::Fresh, gpu.adapter) {
         Ok(plan) => plan,
         // More tensors than a kernel binds.
@@ -75,11 +87,11 @@ pub(super) fn assign(gpu: &Arc<Gpu>, program: Program, storage: &Storage, layout
     if Plan::is_empty(&program.shape) {
         return Ok(());
     }
-    let program = match program.conflicts(storage, layout) {
+    let program = match program.fold.is_some() || program.conflicts(storage, layout) {
         false => program,
         true => {
             let result = eval(gpu, &program)?;
-            let layout = Layout::contiguous(&program.shape)?;
+            let layout = Layout::contiguous(program.result_shape())?;
             Program::copy(Input { dtype: program.dtype, source: Source::Tensor(result), layout })
         }
     };
@@ -105,7 +117,9 @@ fn assign_nested(gpu: &Arc<Gpu>, program: &Program, storage: &Storage, layout: &
 /// Compiles what a program needs.
 pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
     gpu.supports(program)?;
-    if !Plan::is_empty(&program.shape) {
+    if fold::is_one(program) {
+        fold::prepare(gpu, program)?;
+    } else if !Plan::is_empty(&program.shape) {
         split::plans(gpu, program)?.iter().try_for_each(|plan| gpu.pipeline(&plan.kernel).map(drop))?;
     }
     gpu.parts.connection.check()
@@ -117,6 +131,10 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<(String, Opti
     if Plan::is_empty(&program.shape) {
         return Ok(("runs: nothing, the result is empty\n".into(), None));
     }
+    if fold::is_one(program) {
+        return fold::explain(gpu, program);
+    }
     let plans = split::plans(gpu, program)?;
-    Ok((plan::tell(&plans), plans.first().map(|plan| wgsl::emit(&plan.kernel))))
+    let text = plans.first().map(|plan| wgsl::emit(&plan.kernel)).transpose()?;
+    Ok((plan::tell(&plans), text))
 }

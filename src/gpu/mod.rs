@@ -15,6 +15,7 @@ mod disk;
 mod dispatch;
 mod drivers;
 mod evaluate;
+mod fold;
 mod limits;
 mod lock;
 #[cfg(test)]

@@ -80,10 +80,10 @@ impl Pipelines {
         if let Some(known) = lock(&self.known).get(kernel) {
             return Ok(known);
         }
-        let text = wgsl::emit(kernel);
+        let text = wgsl::emit(kernel)?;
         wgsl::validate(&text)?;
         let uniform_size = (kernel.fields().len() as u64 * 4).next_multiple_of(16);
-        let (results, inputs) = (kernel.results.len(), kernel.bindings.len());
+        let (results, inputs) = (kernel.stored().len(), kernel.bindings.len());
         let layout = lock(&self.known)
             .layouts
             .entry((results, inputs, uniform_size))

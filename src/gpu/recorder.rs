@@ -129,7 +129,7 @@ impl Recorder {
             groups: plan.launch.groups,
             name,
         });
-        let results = &windows[..plan.kernel.results.len()];
+        let results = &windows[..plan.kernel.stored().len()];
         recording.result_bytes += results.iter().map(|window| window.size).sum::<u64>();
         if recording.dispatches.len() >= connection.driver.dispatches || recording.result_bytes >= MOST_BYTES
         {

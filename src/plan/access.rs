@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::collapse::Collapsed;
-use super::grid::{LANES, Walk};
+use super::loops::{Loops, Path};
+use super::walk::{LANES, Packing, Together, Walk};
 use crate::dtype::DType;
 
 /// How the lanes of an operand lie in memory.
@@ -31,6 +31,18 @@ pub(crate) enum Access {
     Strided,
 }
 
+/// How an address follows an axis, as far as the text of a kernel depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stride {
+    /// Not at all.
+    Zero,
+    /// By one element along the innermost axis.
+    One,
+    /// By a word of the uniform block.
+    Any,
+}
+
+/// What other phases ask of an access.
 impl Access {
     /// The loads that four elements lie in.
     pub(crate) fn loads(self) -> u8 {
@@ -48,38 +60,140 @@ impl Access {
             _ => LANES,
         }
     }
+
+    /// Whether four elements are one load.
+    pub(super) fn is_wide(self) -> bool {
+        matches!(self, Access::Vector | Access::Backward)
+    }
+
+    /// Whether its loads serve several rows, so that they stand before those of any one.
+    pub(crate) fn serves_rows(self) -> bool {
+        matches!(self, Access::Tile | Access::Interleaved)
+    }
+
+    /// Whether its addresses are made of the coordinates of lanes.
+    pub(crate) fn needs_coordinates(self) -> bool {
+        matches!(self, Access::Strided | Access::Tile)
+    }
+
+    /// Whether an invocation that repeats its last row or vector past the end loads the same elements
+    /// again: a tile has other rows then, and what is shifted along a flat walk other vectors.
+    pub(crate) fn is_safe_to_repeat(self, walk: Walk) -> bool {
+        !matches!((self, walk), (Access::Tile, Walk::Rows) | (Access::Shifted, Walk::Flat))
+    }
+
+    /// In words, for `explain`.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Access::Vector => "vector: one load of four",
+            Access::Backward => "backward: one load of four, turned around",
+            Access::Interleaved => "interleaved: as many loads of four as rows, for all of them",
+            Access::Stepped { .. } => "stepped: a few loads of four, of which four elements are taken",
+            Access::Shifted => "shifted: two loads of four, of which four elements are taken",
+            Access::Splat => "splat: one load for all lanes",
+            Access::Tile => "tile: four loads for four rows",
+            Access::Strided => "strided: a load per lane",
+        }
+    }
+
+    /// How the addresses along a path follow the axes; none where they follow the vectors of a walk
+    /// instead.
+    pub(super) fn strides(self, path: &Path, walk: Walk) -> SmallVec<[Stride; 6]> {
+        let rank = path.strides.len();
+        let axes = match (self, walk) {
+            (Access::Strided | Access::Tile, _) => rank,
+            (Access::Interleaved, _) => rank - 2,
+            (_, Walk::Rows) => rank - 1,
+            _ => 0,
+        };
+        let stride = |(axis, &stride): (usize, &isize)| match stride {
+            // The rows of a tile are the elements of its vectors.
+            _ if self == Access::Tile && axis + 2 == rank => Stride::Zero,
+            0 => Stride::Zero,
+            1 if self == Access::Strided && axis + 1 == rank => Stride::One,
+            _ => Stride::Any,
+        };
+        path.strides.iter().enumerate().take(axes).map(stride).collect()
+    }
 }
 
-/// How an address follows an axis, as far as the text of a kernel depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Stride {
-    /// Not at all.
-    Zero,
-    /// By one element along the innermost axis.
-    One,
-    /// By a word of the uniform block.
-    Any,
+/// What the accesses of a kernel are chosen by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chooser<'a> {
+    pub loops: &'a Loops,
+    pub walk: Walk,
+    pub together: Together,
+    /// Vectors that an invocation computes.
+    pub blocks: u32,
 }
 
-/// How the addresses of an operand, or of the output, follow the axes; none where they follow the
-/// vectors of a walk instead.
-pub(super) fn strides(collapsed: &Collapsed, of: usize, access: Access, walk: Walk) -> SmallVec<[Stride; 6]> {
-    let strides = &collapsed.walks[of].strides;
-    let rank = strides.len();
-    let axes = match (access, walk) {
-        (Access::Strided, _) | (Access::Tile, _) => rank,
-        (Access::Interleaved, _) => rank - 2,
-        (_, Walk::Rows) => rank - 1,
-        _ => 0,
-    };
-    let stride = |(axis, &stride): (usize, &isize)| match stride {
-        // The rows of a tile are the elements of its vectors.
-        _ if access == Access::Tile && axis + 2 == rank => Stride::Zero,
-        0 => Stride::Zero,
-        1 if access == Access::Strided && axis + 1 == rank => Stride::One,
-        _ => Stride::Any,
-    };
-    strides.iter().enumerate().take(axes).map(stride).collect()
+impl Chooser<'_> {
+    /// The access of what may only be loaded by the vectors of the output or by lanes: what is read of
+    /// the output's own binding, and coordinates.
+    pub(super) fn plain(&self, operand: usize) -> Access {
+        let (loops, path) = (self.loops, self.loops.operand(operand));
+        // Going back, the last vector of a row of another length would begin before it.
+        match self.walk {
+            Walk::Flat | Walk::Bands | Walk::Words { .. } | Walk::Anywhere
+                if path.strides.iter().all(|&s| s == 0) =>
+            {
+                Access::Splat
+            }
+            Walk::Flat | Walk::Bands if path.is_linear(loops, 1) => Access::Vector,
+            Walk::Flat | Walk::Bands if loops.count().is_multiple_of(LANES) && path.is_linear(loops, -1) => {
+                Access::Backward
+            }
+            Walk::Rows if path.strides.last() == Some(&0) => Access::Splat,
+            // The last load of a row may read past its end, never past that of its padded buffer.
+            Walk::Rows if path.has_linear_rows(1) => Access::Vector,
+            Walk::Rows if loops.inner().is_multiple_of(LANES) && path.has_linear_rows(-1) => Access::Backward,
+            _ => Access::Strided,
+        }
+    }
+
+    /// The access of what has a binding of its own, whose loads take `widest` elements at most.
+    pub(super) fn bound(&self, operand: usize, widest: usize, dtype: DType) -> Access {
+        let (loops, path) = (self.loops, self.loops.operand(operand));
+        match (self.plain(operand), self.walk) {
+            (Access::Strided, Walk::Flat | Walk::Bands) if path.is_dense(loops, 1) => Access::Shifted,
+            (Access::Strided, Walk::Rows)
+                if loops.rows() == Some(self.blocks as usize)
+                    && self.blocks > 1
+                    && path.is_interleaved(loops) =>
+            {
+                Access::Interleaved
+            }
+            (Access::Strided, Walk::Rows) if self.together == Together::Tiles && is_tile(path, dtype) => {
+                Access::Tile
+            }
+            (Access::Strided, _) => self.stepped(path, widest).unwrap_or(Access::Strided),
+            (plain, _) => plain,
+        }
+    }
+
+    /// The access by steps along the innermost axis, by the widest loads of which few hold four elements.
+    fn stepped(&self, path: &Path, widest: usize) -> Option<Access> {
+        let (&step, outer) = path.strides.split_last()?;
+        if !(2..LANES as isize).contains(&step) {
+            return None;
+        }
+        [2 * LANES, LANES].into_iter().filter(|&width| width <= widest).find_map(|width| {
+            let regular = match self.walk {
+                Walk::Flat | Walk::Bands => path.is_dense(self.loops, step),
+                Walk::Rows => outer.iter().all(|s| s % width as isize == 0),
+                Walk::Words { .. } | Walk::Anywhere => false,
+            };
+            let whole = (step as usize * LANES).is_multiple_of(width);
+            let first = (path.offset % width) as u8;
+            let access = Access::Stepped { step: step as u8, first, width: width as u8 };
+            (regular && whole && usize::from(access.loads()) * width < LANES * LANES).then_some(access)
+        })
+    }
+}
+
+/// Whether a path is one that is loaded by tiles, where rows are computed together for it.
+pub(super) fn is_tile(path: &Path, dtype: DType) -> bool {
+    dtype.packing() == Packing::Whole && path.has_linear_columns()
 }
 
 /// How the lanes of the result are written.
@@ -94,154 +208,36 @@ pub(crate) enum Store {
     Words,
 }
 
-/// How elements lie in the 32-bit words of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Packing {
-    /// One or two words each.
-    Whole,
-    /// Two to a word.
-    Halves,
-    /// Four to a word, so that four lanes are one word.
-    Bytes,
-}
-
-impl DType {
-    pub(crate) fn packing(self) -> Packing {
-        match self.size() {
-            1 => Packing::Bytes,
-            2 => Packing::Halves,
-            _ => Packing::Whole,
-        }
-    }
-}
-
-/// Whether a walk begins where a vector does: at its first element, or going back at its last.
-fn aligned(offset: usize, step: isize) -> bool {
-    if step == 1 { offset.is_multiple_of(LANES) } else { (offset + 1).is_multiple_of(LANES) }
-}
-
-/// Whether a walk over all axes visits elements one after the other in steps of `step`, 1 or -1.
-fn dense(collapsed: &Collapsed, operand: usize, step: isize) -> bool {
-    let mut next = step;
-    collapsed.lengths.iter().zip(&collapsed.walks[operand].strides).rev().all(|(&n, &stride)| {
-        let fits = stride == next;
-        next *= n as isize;
-        fits
-    })
-}
-
-/// Whether it does so from an aligned element on.
-fn linear(collapsed: &Collapsed, operand: usize, step: isize) -> bool {
-    dense(collapsed, operand, step) && aligned(collapsed.walks[operand].offset, step)
-}
-
-/// Whether each row of the innermost axis is such a walk.
-fn linear_rows(collapsed: &Collapsed, operand: usize, step: isize) -> bool {
-    let walk = &collapsed.walks[operand];
-    let Some((&inner, outer)) = walk.strides.split_last() else { return false };
-    inner == step && aligned(walk.offset, step) && outer.iter().all(|s| s % LANES as isize == 0)
-}
-
-/// Whether four rows of the innermost axis are such walks across it: a transposed operand.
-pub(super) fn linear_columns(collapsed: &Collapsed, operand: usize) -> bool {
-    let walk = &collapsed.walks[operand];
-    let [outer @ .., row, inner] = walk.strides.as_slice() else { return false };
-    let aligned = |s: &isize| s % LANES as isize == 0;
-    // An inner stride of 0 is a splat, which needs no turning.
-    *row == 1
-        && *inner != 0
-        && walk.offset.is_multiple_of(LANES)
-        && aligned(inner)
-        && outer.iter().all(aligned)
-}
-
-/// Whether the rows, as few as there are lanes at most, are interleaved in memory: pixels of an image
-/// whose channels come last.
-pub(super) fn interleaved(collapsed: &Collapsed, operand: usize) -> bool {
-    let walk = &collapsed.walks[operand];
-    let ([.., rows, inner], [outer @ .., row, step]) =
-        (collapsed.lengths.as_slice(), walk.strides.as_slice())
-    else {
-        return false;
-    };
-    *rows <= LANES
-        && *row == 1
-        && *step == *rows as isize
-        && inner.is_multiple_of(LANES)
-        && walk.offset.is_multiple_of(LANES)
-        && outer.iter().all(|s| s % LANES as isize == 0)
-}
-
-/// The access by steps along the innermost axis, by the widest loads of which few hold four elements.
-fn stepped(collapsed: &Collapsed, operand: usize, walk: Walk, widest: usize) -> Option<Access> {
-    let own = &collapsed.walks[operand];
-    let (&step, outer) = own.strides.split_last()?;
-    if !(2..LANES as isize).contains(&step) {
-        return None;
-    }
-    [2 * LANES, LANES].into_iter().filter(|&width| width <= widest).find_map(|width| {
-        let regular = match walk {
-            Walk::Flat | Walk::Bands => dense(collapsed, operand, step),
-            Walk::Rows => outer.iter().all(|s| s % width as isize == 0),
-            Walk::Words { .. } => false,
+impl Store {
+    pub(super) fn of(loops: &Loops, walk: Walk, dtype: DType, fresh: bool) -> Store {
+        let whole = |n: usize| n.is_multiple_of(LANES);
+        let vector = match walk {
+            // A fresh storage is padded, so its last store may be wider than what is left.
+            Walk::Flat | Walk::Bands => loops.output().is_linear(loops, 1) && (fresh || whole(loops.count())),
+            Walk::Rows => loops.output().has_linear_rows(1) && whole(loops.inner()),
+            Walk::Words { .. } | Walk::Anywhere => false,
         };
-        let whole = (step as usize * LANES).is_multiple_of(width);
-        let first = (own.offset % width) as u8;
-        let access = Access::Stepped { step: step as u8, first, width: width as u8 };
-        (regular && whole && usize::from(access.loads()) * width < LANES * LANES).then_some(access)
-    })
-}
-
-/// How an operand is loaded. `tiles` says that invocations compute four rows each, and that the
-/// operand may be loaded for all of them at once; `widest` is how many elements a load may take.
-pub(super) fn load(
-    collapsed: &Collapsed,
-    operand: usize,
-    walk: Walk,
-    tiles: bool,
-    blocks: u32,
-    widest: usize,
-) -> Access {
-    let strides = &collapsed.walks[operand].strides;
-    // Going back, the last vector of a row of another length would begin before it.
-    let count: usize = collapsed.lengths.iter().product();
-    let inner = collapsed.lengths.last().copied().unwrap_or(1);
-    match walk {
-        Walk::Flat | Walk::Bands | Walk::Words { .. } if strides.iter().all(|&s| s == 0) => Access::Splat,
-        Walk::Flat | Walk::Bands if linear(collapsed, operand, 1) => Access::Vector,
-        Walk::Flat | Walk::Bands if dense(collapsed, operand, 1) => Access::Shifted,
-        Walk::Flat | Walk::Bands if count.is_multiple_of(LANES) && linear(collapsed, operand, -1) => {
-            Access::Backward
+        match dtype.packing() {
+            _ if vector => Store::Vector,
+            Packing::Whole => Store::Lanes,
+            Packing::Halves | Packing::Bytes => Store::Words,
         }
-        Walk::Rows if strides.last() == Some(&0) => Access::Splat,
-        // The last load of a row may read past its end, never past that of its padded buffer.
-        Walk::Rows if linear_rows(collapsed, operand, 1) => Access::Vector,
-        Walk::Rows if inner.is_multiple_of(LANES) && linear_rows(collapsed, operand, -1) => Access::Backward,
-        Walk::Rows
-            if collapsed.lengths.iter().nth_back(1) == Some(&(blocks as usize))
-                && blocks > 1
-                && interleaved(collapsed, operand) =>
-        {
-            Access::Interleaved
-        }
-        Walk::Rows if tiles && linear_columns(collapsed, operand) => Access::Tile,
-        _ => stepped(collapsed, operand, walk, widest).unwrap_or(Access::Strided),
     }
-}
 
-pub(super) fn store(collapsed: &Collapsed, walk: Walk, dtype: DType, fresh: bool) -> Store {
-    let whole = |n: usize| n.is_multiple_of(LANES);
-    let inner = collapsed.lengths.last().copied().unwrap_or(1);
-    let count: usize = collapsed.lengths.iter().product();
-    let vector = match walk {
-        // A fresh storage is padded, so its last store may be wider than what is left.
-        Walk::Flat | Walk::Bands => linear(collapsed, 0, 1) && (fresh || whole(count)),
-        Walk::Rows => linear_rows(collapsed, 0, 1) && whole(inner),
-        Walk::Words { .. } => false,
-    };
-    match dtype.packing() {
-        _ if vector => Store::Vector,
-        Packing::Whole => Store::Lanes,
-        Packing::Halves | Packing::Bytes => Store::Words,
+    /// How the result is addressed.
+    pub(crate) fn access(self) -> Access {
+        match self {
+            Store::Vector => Access::Vector,
+            Store::Lanes | Store::Words => Access::Strided,
+        }
+    }
+
+    /// In words, for `explain`.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Store::Vector => "vector: one store of four",
+            Store::Lanes => "strided: a store per lane",
+            Store::Words => "words: read, changed in part, and stored",
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{Access, LANES, Place, Plan, Store, Walk};
+use super::{LANES, Origin, Plan, Walk};
 use crate::dtype::{DType, bf16, f16};
 use crate::expr::{Input, Program, Source};
 
@@ -109,29 +109,16 @@ impl fmt::Display for Plan {
         let kernel = &self.kernel;
         writeln!(f, "axes: {:?} after collapsing, innermost last", self.lengths)?;
         for (i, operand) in kernel.operands.iter().enumerate() {
-            let place = match operand.place {
-                Place::Scalar => continue,
-                Place::Index => "computed".to_string(),
-                Place::Output => "in place".to_string(),
-                Place::Binding(binding) => format!("binding {}", binding + 1 + kernel.results.len()),
+            let origin = match operand.origin {
+                Origin::Scalar => continue,
+                Origin::Index => "computed".to_string(),
+                Origin::Output => "in place".to_string(),
+                Origin::Binding(binding) => format!("binding {}", binding + 1 + kernel.stored().len()),
             };
-            let access = match operand.access {
-                Access::Vector => "vector: one load of four",
-                Access::Backward => "backward: one load of four, turned around",
-                Access::Interleaved => "interleaved: as many loads of four as rows, for all of them",
-                Access::Stepped { .. } => "stepped: a few loads of four, of which four elements are taken",
-                Access::Shifted => "shifted: two loads of four, of which four elements are taken",
-                Access::Splat => "splat: one load for all lanes",
-                Access::Tile => "tile: four loads for four rows",
-                Access::Strided => "strided: a load per lane",
-            };
-            writeln!(f, "  {:<4} {access}, strides {:?}, {place}", name(i), self.strides[i + 1])?;
+            let access = operand.access.describe();
+            writeln!(f, "  {:<4} {access}, strides {:?}, {origin}", name(i), self.strides[i + 1])?;
         }
-        let store = match kernel.store {
-            Store::Vector => "vector: one store of four",
-            Store::Lanes => "strided: a store per lane",
-            Store::Words => "words: read, changed in part, and stored",
-        };
+        let store = kernel.store.describe();
         writeln!(f, "  out  {store}, strides {:?}", self.strides[0])?;
         let walk = match kernel.walk {
             Walk::Flat if !kernel.needs_coordinates() || kernel.rank == 1 => "flat, no division",
@@ -142,6 +129,7 @@ impl fmt::Display for Plan {
             Walk::Bands => "bands of rows, no division",
             Walk::Rows if kernel.rank > 3 => "rows, outer coordinates by division",
             Walk::Rows => "rows, no division",
+            Walk::Anywhere => "anywhere, coordinates by division",
             Walk::Words { .. } => "words of the destination, coordinates by division",
         };
         let [x, y] = kernel.workgroup;

@@ -1,14 +1,14 @@
 //! The uniform block: which numbers a kernel needs, in which order. The emitter declares the
 //! block from this list and the launch fills it from the same list.
 
-use super::collapse::Collapsed;
-use super::grid::{Grid, LANES};
-use super::{Access, Kernel, Place, Store, Stride, Walk};
+use super::loops::{Loops, Path};
+use super::walk::{LANES, Walk};
+use super::{Access, Folder, Kernel, Operand, Origin, Store, Stride};
 use crate::expr::{Program, Source};
 
-/// The output, or an operand by its index.
+/// The role of a tensor in a kernel: the output, or an operand by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Slot {
+pub(crate) enum Role {
     Out,
     In(usize),
 }
@@ -34,17 +34,65 @@ pub(crate) enum Field {
     BandRows,
     Rows,
     /// First element, or first vector where the access is by vectors.
-    Offset(Slot),
+    Offset(Role),
     /// Elements from there to the first of a shifted access.
-    Rest(Slot),
+    Rest(Role),
     /// Distance along a collapsed axis, in elements or vectors, modulo 2^32.
-    Stride(Slot, usize),
+    Stride(Role, usize),
     /// A constant, or its low word.
     Scalar(usize),
     /// The high word of a constant of 64 bits.
     ScalarHigh(usize),
+    /// A number of a fold.
+    Fold(Number),
     /// 0, which no compiler can know: the prelude keeps error terms with it.
     Zero,
+}
+
+/// What a pass of a fold goes by. Steps count vectors where lanes lie along the run, values else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    /// Vectors of the innermost axis, where lanes lie along it.
+    Columns,
+    /// Values that are stored of a run.
+    Positions,
+    /// Values of a run.
+    Run,
+    /// Steps of a block.
+    Block,
+    /// Values of a block that stay.
+    Keep,
+    /// Steps between values that an invocation loads.
+    Step,
+    /// Steps between those that it loads straight.
+    Apart,
+    /// How many times it does.
+    Leaves,
+    /// Elements between what is stored of a run.
+    PositionStride,
+    /// What stands past the end of a run, or its low word.
+    Identity,
+    IdentityHigh,
+}
+
+impl Folder {
+    /// The numbers that the text names.
+    fn numbers(&self) -> impl Iterator<Item = Number> {
+        let halves = [
+            Number::Columns,
+            Number::Positions,
+            Number::Run,
+            Number::Block,
+            Number::Keep,
+            Number::Step,
+            Number::Apart,
+            Number::Leaves,
+            Number::PositionStride,
+            Number::Identity,
+            Number::IdentityHigh,
+        ];
+        halves.into_iter()
+    }
 }
 
 impl Kernel {
@@ -52,6 +100,13 @@ impl Kernel {
     pub(crate) fn fields(&self) -> Vec<Field> {
         let mut fields = vec![Field::Pitch];
         match self.walk {
+            _ if self.fold.is_some() => {
+                fields.push(Field::Count);
+                fields.extend(self.fold.iter().flat_map(Folder::numbers).map(Field::Fold));
+                fields.extend((0..self.rank).map(Field::Length));
+            }
+            // A fold's.
+            Walk::Anywhere => {}
             Walk::Flat => {
                 fields.push(Field::Vectors);
                 if self.needs_coordinates() {
@@ -81,27 +136,27 @@ impl Kernel {
                 fields.extend((0..self.rank).map(Field::Length));
             }
         }
-        let mut walk = |slot: Slot| {
-            if slot != Slot::Out || !self.fresh {
-                fields.push(Field::Offset(slot));
+        let mut walk = |role: Role| {
+            if role != Role::Out || !self.fresh {
+                fields.push(Field::Offset(role));
             }
-            if self.access(slot) == Access::Shifted {
-                fields.push(Field::Rest(slot));
+            if self.access(role) == Access::Shifted {
+                fields.push(Field::Rest(role));
             }
-            let words = (0..self.rank).filter(|&axis| self.stride(slot, axis) == Stride::Any);
-            fields.extend(words.map(|axis| Field::Stride(slot, axis)));
+            let words = (0..self.rank).filter(|&axis| self.stride(role, axis) == Stride::Any);
+            fields.extend(words.map(|axis| Field::Stride(role, axis)));
         };
-        walk(Slot::Out);
+        walk(Role::Out);
         let mut scalars = Vec::new();
         for (i, operand) in self.operands.iter().enumerate() {
-            match operand.place {
-                Place::Scalar => {
+            match operand.origin {
+                Origin::Scalar => {
                     scalars.push(Field::Scalar(i));
                     if operand.dtype.size() == 8 {
                         scalars.push(Field::ScalarHigh(i));
                     }
                 }
-                _ if operand.walks_as == Slot::In(i) => walk(Slot::In(i)),
+                _ if operand.walks_as == Role::In(i) => walk(Role::In(i)),
                 _ => {}
             }
         }
@@ -112,29 +167,34 @@ impl Kernel {
 
     /// Whether a flat walk has to divide: some operand, or the store, follows the axes.
     pub(crate) fn needs_coordinates(&self) -> bool {
-        self.store != Store::Vector
-            || self.operands.iter().any(|o| matches!(o.access, Access::Strided | Access::Tile))
+        needs_coordinates(self.store, &self.operands)
     }
 
-    /// How the addresses of a slot follow an axis.
-    pub(crate) fn stride(&self, slot: Slot, axis: usize) -> Stride {
-        let strides = match slot {
-            Slot::Out => &self.strides,
-            Slot::In(i) => &self.operands[i].strides,
+    /// How the addresses of a tensor follow an axis.
+    pub(crate) fn stride(&self, role: Role, axis: usize) -> Stride {
+        let strides = match role {
+            Role::Out => &self.strides,
+            Role::In(i) => &self.operands[i].strides,
         };
         strides.get(axis).copied().unwrap_or(Stride::Zero)
     }
 
-    /// Whether the addresses of any slot follow an axis.
+    /// Whether the addresses of any tensor follow an axis.
     pub(crate) fn follows(&self, axis: usize) -> bool {
-        let slots = std::iter::once(Slot::Out).chain((0..self.operands.len()).map(Slot::In));
-        slots.into_iter().any(|slot| self.stride(slot, axis) != Stride::Zero)
+        let mut roles = std::iter::once(Role::Out).chain((0..self.operands.len()).map(Role::In));
+        roles.any(|role| self.stride(role, axis) != Stride::Zero)
     }
 
     /// The first axis that some address follows.
     pub(crate) fn outermost(&self) -> usize {
         (0..self.rank).find(|&axis| self.follows(axis)).unwrap_or(self.rank - 1)
     }
+}
+
+/// See [`Kernel::needs_coordinates`].
+pub(super) fn needs_coordinates(store: Store, operands: &[Operand]) -> bool {
+    let mut accesses = operands.iter().map(|operand| operand.access).chain([store.access()]);
+    accesses.any(Access::needs_coordinates)
 }
 
 /// A factor and a shift that divide by `d`, from 2 on, every number below 2^31: by Granlund and
@@ -146,79 +206,65 @@ fn divider(d: usize) -> (u32, u32) {
     (((1_u64 << (31 + l)) / d as u64 + 1) as u32, l - 1)
 }
 
-/// Lets operands that walk alike share their words. Alike they are in what is addressed, so a vector
-/// is no like of an element.
-pub(super) fn share_walks(kernel: &mut Kernel, collapsed: &Collapsed) {
-    let walk = |slot: Slot| match slot {
-        Slot::Out => &collapsed.walks[0],
-        Slot::In(i) => &collapsed.walks[i + 1],
-    };
-    for i in 0..kernel.operands.len() {
-        let own = Slot::In(i);
-        if kernel.operands[i].place == Place::Scalar {
-            continue;
-        }
-        let alike = |&slot: &Slot| {
-            let scalar = matches!(slot, Slot::In(j) if kernel.operands[j].place == Place::Scalar);
-            let same = walk(slot) == walk(own) && kernel.unit(slot) == kernel.unit(own);
-            let alike = |axis| kernel.stride(slot, axis) == kernel.stride(own, axis);
-            !scalar && same && (0..kernel.rank).all(alike)
-        };
-        let before = std::iter::once(Slot::Out).chain((0..i).map(Slot::In));
-        kernel.operands[i].walks_as = before.into_iter().find(alike).unwrap_or(own);
+/// How a tensor is addressed: what decides whether another is addressed alike. A vector is no like of
+/// an element, so what is addressed counts too.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Addressing<'a> {
+    path: &'a Path,
+    unit: usize,
+    strides: &'a [Stride],
+}
+
+impl<'a> Addressing<'a> {
+    pub(super) fn new(path: &'a Path, access: Access, walk: Walk, strides: &'a [Stride]) -> Self {
+        // What the axes at the end do not move is left out, or is there as a stride of 0.
+        let followed = strides.iter().rposition(|&stride| stride != Stride::Zero).map_or(0, |axis| axis + 1);
+        Addressing { path, unit: unit(access, walk), strides: &strides[..followed] }
     }
+}
+
+/// Elements that an offset and strides count.
+fn unit(access: Access, walk: Walk) -> usize {
+    if matches!(walk, Walk::Words { .. }) { 1 } else { access.width() }
 }
 
 impl Kernel {
-    /// How a slot is accessed.
-    fn access(&self, slot: Slot) -> Access {
-        match slot {
-            Slot::Out if self.store == Store::Vector => Access::Vector,
-            Slot::Out => Access::Strided,
-            Slot::In(i) => self.operands[i].access,
-        }
-    }
-
-    /// Elements that the offset and the strides of a slot count.
-    fn unit(&self, slot: Slot) -> usize {
-        match self.access(slot) {
-            _ if matches!(self.walk, Walk::Words { .. }) => 1,
-            access => access.width(),
+    /// How a role is accessed.
+    fn access(&self, role: Role) -> Access {
+        match role {
+            Role::Out => self.store.access(),
+            Role::In(i) => self.operands[i].access,
         }
     }
 }
 
-pub(super) fn words(kernel: &Kernel, collapsed: &Collapsed, grid: &Grid, program: &Program) -> Vec<u32> {
-    let walk = |slot: Slot| match slot {
-        Slot::Out => &collapsed.walks[0],
-        Slot::In(i) => &collapsed.walks[i + 1],
+/// The numbers of the uniform block, of which `other` knows those of the grid.
+pub(super) fn words(
+    kernel: &Kernel,
+    loops: &Loops,
+    program: &Program,
+    other: impl Fn(&Field) -> u32,
+) -> Vec<u32> {
+    let path = |role: Role| match role {
+        Role::Out => loops.output(),
+        Role::In(i) => loops.operand(i),
     };
+    let unit = |role: Role| unit(kernel.access(role), kernel.walk);
     let bits = |i: usize| match program.inputs[i].source {
         Source::Scalar(bits) => bits,
         _ => 0,
     };
     let word = |field: &Field| match *field {
-        Field::Count => match grid.walk {
-            Walk::Words { outer } => {
-                (collapsed.lengths[..outer].iter().product::<usize>() * grid.slots) as u32
-            }
-            _ => collapsed.lengths.iter().product::<usize>() as u32,
-        },
-        Field::Vectors => collapsed.lengths.iter().product::<usize>().div_ceil(LANES) as u32,
-        Field::Slots => grid.slots as u32,
-        Field::Pitch => grid.pitch,
-        Field::Length(axis) => collapsed.lengths[axis] as u32,
-        Field::Factor(axis) => divider(collapsed.lengths[axis]).0,
-        Field::Shift(axis) => divider(collapsed.lengths[axis]).1,
-        Field::BandVectors => (collapsed.lengths[kernel.rank - 1] * grid.band / LANES) as u32,
-        Field::BandRows => grid.band as u32,
-        Field::Rows => collapsed.lengths[..kernel.rank - 1].iter().product::<usize>() as u32,
-        Field::Rest(slot) => (walk(slot).offset % LANES) as u32,
-        Field::Offset(slot) => (walk(slot).offset / kernel.unit(slot)) as u32,
-        Field::Stride(slot, axis) => (walk(slot).strides[axis] / kernel.unit(slot) as isize) as u32,
+        Field::Length(axis) => loops.lengths[axis] as u32,
+        Field::Factor(axis) => divider(loops.lengths[axis]).0,
+        Field::Shift(axis) => divider(loops.lengths[axis]).1,
+        Field::Rest(role) => (path(role).offset % LANES) as u32,
+        Field::Offset(role) => (path(role).offset / unit(role)) as u32,
+        Field::Stride(role, axis) => (path(role).strides[axis] / unit(role) as isize) as u32,
         Field::Zero => 0,
         Field::Scalar(i) => bits(i) as u32,
         Field::ScalarHigh(i) => (bits(i) >> 32) as u32,
+        ref field => other(field),
     };
     kernel.fields().iter().map(word).collect()
 }

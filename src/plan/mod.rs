@@ -6,21 +6,29 @@
 //! class compiles nothing.
 
 mod access;
-mod collapse;
 mod explain;
 mod fields;
+mod fold;
 mod grid;
+mod loops;
+mod walk;
 
-pub(crate) use access::{Access, Packing, Store, Stride};
+pub(crate) use access::{Access, Store, Stride};
 pub(crate) use explain::tell;
-pub(crate) use fields::{Field, Slot};
-pub(crate) use grid::{LANES, WORKGROUP, Walk};
+pub(crate) use fields::{Field, Number, Role};
+pub(crate) use fold::{Folder, Lanes, Order, Pass, Stored, Work};
+pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 
+use access::Chooser;
+use fields::Addressing;
+use grid::Grid;
+use loops::Loops;
 use smallvec::SmallVec;
+use walk::Together;
 
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::expr::{Math, Program, Source, Step, Storage, Value, cost};
+use crate::expr::{Input, Math, Program, Source, Step, Storage, Value, cost};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
@@ -28,7 +36,7 @@ pub(crate) const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
 
 /// What the kernel reads an operand from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum Origin {
     /// A read-only binding, by its index.
     Binding(usize),
     /// The output's binding: an in-place operand.
@@ -43,13 +51,13 @@ pub(crate) enum Place {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Operand {
     pub dtype: DType,
-    pub place: Place,
+    pub origin: Origin,
     pub access: Access,
     /// How its addresses follow the axes, the outermost first; those that are left out they do not.
     pub strides: SmallVec<[Stride; 6]>,
     /// The first of the output and the operands that walks just as this one does: they share their
     /// addresses, and the words that these are made of.
-    pub walks_as: Slot,
+    pub walks_as: Role,
 }
 
 /// A read-only binding: the type of its elements, and how many its array holds side by side.
@@ -83,6 +91,7 @@ pub(crate) struct Kernel {
     pub steps: Vec<Step>,
     /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
+    /// The type of the results.
     pub out: DType,
     pub store: Store,
     /// How the addresses of the result follow the axes, as [`Operand::strides`].
@@ -96,6 +105,8 @@ pub(crate) struct Kernel {
     pub pairs: bool,
     pub faults: Faults,
     pub math: Math,
+    /// Where results are folded: how.
+    pub fold: Option<Folder>,
 }
 
 /// The numbers of one dispatch.
@@ -122,7 +133,7 @@ pub(crate) struct Plan {
 
 /// What a plan must know of an adapter.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Adapter {
+pub(crate) struct Target {
     /// Workgroups per dimension of a dispatch.
     pub groups: u32,
     /// Storage bindings of a kernel, the output included.
@@ -137,6 +148,9 @@ pub(crate) struct Adapter {
     pub blocks: u32,
     /// Whether words of 64 bits are moved faster than twice as many of 32.
     pub pairs: bool,
+    /// Invocations of a workgroup that fold a block together at most: 1 where a barrier costs more than
+    /// neighbours gain.
+    pub team: u32,
     /// Whether loading a transposed operand by tiles pays off.
     pub tiles: bool,
     /// Whether workgroups of few columns pay off wherever lanes are scattered across rows, and not
@@ -157,158 +171,63 @@ pub(crate) enum Destination<'a> {
 /// to compile a long text.
 const MOST_COST: usize = 192;
 
+impl Kernel {
+    /// The types of what it stores, each in a binding of its own.
+    pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
+        match &self.fold {
+            Some(fold) => fold.stored.iter().map(|&stored| fold.stored_type(stored)).collect(),
+            None => self.results.iter().map(|_| self.out).collect(),
+        }
+    }
+}
+
 impl Plan {
     /// Plans a program over a non-empty shape.
-    pub(crate) fn new(program: &Program, to: Destination<'_>, adapter: Adapter) -> Result<Plan> {
-        let row_major = Layout::contiguous(&program.shape)?;
-        let output = match to {
-            Destination::Fresh => &row_major,
-            Destination::Into(_, layout) => layout,
-        };
-        let layouts: Vec<&Layout> =
-            std::iter::once(output).chain(program.inputs.iter().map(|i| &i.layout)).collect();
-        let collapsed = collapse::collapse(&program.shape, &layouts);
-        let count: usize = collapsed.lengths.iter().product();
-        if count > MOST_ELEMENTS {
-            bail!(
-                Limit,
-                "a result of {} has {count} elements, and a kernel counts to {MOST_ELEMENTS}: evaluate it in slices",
-                program.shape
-            );
-        }
-
-        let reads_output = |source: &Source| match (source, to) {
-            (Source::Tensor(source), Destination::Into(storage, _)) => source.same(storage),
-            _ => false,
-        };
-        let elsewhere = |i: usize| {
-            matches!(&program.inputs[i].source, Source::Tensor(_)) && !reads_output(&program.inputs[i].source)
-        };
-        let tile = |i: usize| {
-            let input = &program.inputs[i];
-            elsewhere(i)
-                && input.dtype.packing() == Packing::Whole
-                && access::linear_columns(&collapsed, i + 1)
-        };
-        // A fence is an operation more to compile.
-        let fence =
-            |step: &Step| usize::from(adapter.math == Math::Precise && step.result.kind() == Kind::Float);
-        let cost: usize = program.steps.iter().map(|step| cost(step.op, step.dtype) + fence(step)).sum();
-        let affordable = ((2 * MOST_COST + cost) / (2 * cost).max(1)).max(1);
-        let adapter = Adapter { blocks: adapter.blocks.min(affordable as u32), ..adapter };
-        let interleaved = affordable >= LANES
-            && (0..program.inputs.len()).any(|i| elsewhere(i) && access::interleaved(&collapsed, i + 1));
-        let tiles =
-            !interleaved && adapter.tiles && affordable >= LANES && (0..program.inputs.len()).any(tile);
+    pub(crate) fn new(program: &Program, to: Destination<'_>, target: Target) -> Result<Plan> {
+        let loops = loops(program, to)?;
+        let reading = Reading::of(program, to);
+        let affordable = affordable(program, target.math);
+        let target = Target { blocks: target.blocks.min(affordable), ..target };
+        let together = together(program, &reading, &loops, affordable, target);
         let fresh = matches!(to, Destination::Fresh);
-        let mut grid = grid::Grid::new(&collapsed, program.dtype, fresh, [tiles, interleaved], adapter);
-        let mut store = access::store(&collapsed, grid.walk, program.dtype, fresh);
-        if store == Store::Words {
-            grid = grid::Grid::words(&collapsed, adapter);
-        }
-
-        // An array has one element type, so operands in the output's binding are wide only if all
-        // of them and the store are. Those of small elements have the output's layout.
-        let wide_input = |i: usize| {
-            matches!(
-                access::load(&collapsed, i + 1, grid.walk, false, 1, LANES),
-                Access::Vector | Access::Backward
-            )
+        let (grid, store) = lay_out(program, &loops, fresh, together, target);
+        let chooser = Chooser { loops: &loops, walk: grid.walk, together, blocks: grid.blocks };
+        let (accesses, store) = accesses(program, &reading, chooser, store, target.pairs);
+        let bound = Bound::new(program, &reading, &accesses, program.results.len(), target)?;
+        let strides = match grid.walk {
+            // Which are divided by.
+            Walk::Words { .. } => loops.lengths.iter().map(|_| Stride::Any).collect(),
+            walk => store.access().strides(loops.output(), walk),
         };
-        let aliased = |i: usize| reads_output(&program.inputs[i].source);
-        let aliases_wide = (0..program.inputs.len()).filter(|&i| aliased(i)).all(wide_input);
-        if store == Store::Vector && !aliases_wide {
-            store = Store::Lanes;
-        }
-
-        let mut bindings: Vec<Binding> = Vec::new();
-        let mut storages: Vec<Storage> = Vec::new();
-        let mut operands = Vec::with_capacity(program.inputs.len());
-        for (i, input) in program.inputs.iter().enumerate() {
-            let widest = if adapter.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
-            let load = access::load(&collapsed, i + 1, grid.walk, tiles && tile(i), grid.blocks, widest);
-            let place = match &input.source {
-                Source::Scalar(_) => Place::Scalar,
-                Source::Index(_) => Place::Index,
-                Source::Stage { stage, .. } => bail!(Kernel, "stage {stage} has no storage yet"),
-                source if reads_output(source) => Place::Output,
-                Source::Tensor(storage) => {
-                    // Four bytes are a word, whether they are loaded together or not.
-                    let width = if input.dtype.packing() == Packing::Bytes { 1 } else { load.width() };
-                    let binding = Binding { dtype: input.dtype, width };
-                    let known =
-                        (0..bindings.len()).find(|&b| bindings[b] == binding && storages[b].same(storage));
-                    Place::Binding(known.unwrap_or_else(|| {
-                        bindings.push(binding);
-                        storages.push(storage.clone());
-                        bindings.len() - 1
-                    }))
-                }
-            };
-            let access = match place {
-                Place::Scalar => Access::Splat,
-                Place::Output if store == Store::Words => Access::Vector,
-                Place::Output
-                    if store == Store::Vector && matches!(load, Access::Vector | Access::Backward) =>
-                {
-                    load
-                }
-                Place::Index | Place::Output if load != Access::Splat => Access::Strided,
-                _ => load,
-            };
-            let strides = match place {
-                Place::Scalar => SmallVec::new(),
-                _ => access::strides(&collapsed, i + 1, access, grid.walk),
-            };
-            operands.push(Operand { dtype: input.dtype, place, access, strides, walks_as: Slot::In(i) });
-        }
-        let results = program.results.len();
-        if bindings.len() + results > adapter.bindings as usize {
-            bail!(
-                Limit,
-                "an expression of {} tensors and {} needs {} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): evaluate a part of it first",
-                bindings.len(),
-                if results == 1 { "a result".into() } else { format!("{results} results") },
-                bindings.len() + results,
-                adapter.bindings
-            );
-        }
-
-        let mut kernel = Kernel {
+        let operands = operands(program, &bound, &accesses, &loops, (grid.walk, store, &strides));
+        let kernel = Kernel {
             walk: grid.walk,
-            rank: collapsed.lengths.len(),
+            rank: loops.lengths.len(),
             workgroup: grid.workgroup,
             blocks: grid.blocks,
-            bindings,
+            carries: grid.walk == Walk::Flat
+                && fields::needs_coordinates(store, &operands)
+                && loops.inner() >= LANES * grid.blocks as usize,
+            bindings: bound.bindings,
             operands,
             steps: program.steps.clone(),
             results: program.results.clone(),
             out: program.dtype,
             store,
-            strides: match (store, grid.walk) {
-                // Which are divided by.
-                (_, Walk::Words { .. }) => collapsed.lengths.iter().map(|_| Stride::Any).collect(),
-                (Store::Vector, _) => access::strides(&collapsed, 0, Access::Vector, grid.walk),
-                _ => access::strides(&collapsed, 0, Access::Strided, grid.walk),
-            },
+            strides,
             fresh,
-            carries: false,
-            pairs: adapter.pairs,
-            faults: adapter.faults,
-            math: adapter.math,
+            pairs: target.pairs,
+            faults: target.faults,
+            math: target.math,
+            fold: None,
         };
-        let inner = collapsed.lengths.last().copied().unwrap_or(1);
-        kernel.carries = kernel.walk == Walk::Flat
-            && kernel.needs_coordinates()
-            && inner >= LANES * kernel.blocks as usize;
-        fields::share_walks(&mut kernel, &collapsed);
-        let words = fields::words(&kernel, &collapsed, &grid, program);
+        let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
         Ok(Plan {
             kernel,
             launch: Launch { words, groups: grid.groups },
-            storages,
-            lengths: collapsed.lengths.to_vec(),
-            strides: collapsed.walks.iter().map(|walk| walk.strides.to_vec()).collect(),
+            storages: bound.storages,
+            lengths: loops.lengths.to_vec(),
+            strides: loops.paths.iter().map(|path| path.strides.to_vec()).collect(),
         })
     }
 
@@ -328,4 +247,214 @@ impl Plan {
     pub(crate) fn is_empty(shape: &Shape) -> bool {
         shape.contains(&0)
     }
+}
+
+/// The loops over a program's elements.
+fn loops(program: &Program, to: Destination<'_>) -> Result<Loops> {
+    let row_major = Layout::contiguous(&program.shape)?;
+    let output = match to {
+        Destination::Fresh => &row_major,
+        Destination::Into(_, layout) => layout,
+    };
+    let layouts: Vec<&Layout> =
+        std::iter::once(output).chain(program.inputs.iter().map(|i| &i.layout)).collect();
+    let loops = loops::collapse(&program.shape, &layouts);
+    let count = loops.count();
+    if count > MOST_ELEMENTS {
+        bail!(
+            Limit,
+            "a result of {} has {count} elements, and a kernel counts to {MOST_ELEMENTS}: evaluate it in slices",
+            program.shape
+        );
+    }
+    Ok(loops)
+}
+
+/// How the operands of a program are read.
+struct Reading(SmallVec<[Read; 8]>);
+
+/// How an operand is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Read {
+    /// From a binding of its own.
+    Bound,
+    /// Through the binding of the output, which is the same storage.
+    Output,
+    /// Not from memory.
+    Scalar,
+    Index,
+}
+
+impl Reading {
+    fn of(program: &Program, to: Destination<'_>) -> Reading {
+        let read = |input: &Input| match (&input.source, to) {
+            (Source::Scalar(_), _) => Read::Scalar,
+            (Source::Index(_), _) => Read::Index,
+            (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
+            (Source::Tensor(_) | Source::Stage { .. }, _) => Read::Bound,
+        };
+        Reading(program.inputs.iter().map(read).collect())
+    }
+
+    /// The operands that are read so.
+    fn of_kind(&self, kind: Read) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().filter(move |&(_, &read)| read == kind).map(|(i, _)| i)
+    }
+}
+
+/// The vectors of an invocation whose text compiles in time.
+fn affordable(program: &Program, math: Math) -> u32 {
+    // A fence is an operation more to compile.
+    let fence = |step: &Step| usize::from(math == Math::Precise && step.result.kind() == Kind::Float);
+    let cost: usize = program.steps.iter().map(|step| cost(step.op, step.dtype) + fence(step)).sum();
+    ((2 * MOST_COST + cost) / (2 * cost).max(1)).max(1) as u32
+}
+
+/// Which rows are computed together.
+fn together(
+    program: &Program,
+    reading: &Reading,
+    loops: &Loops,
+    affordable: u32,
+    target: Target,
+) -> Together {
+    let is_tile = |i: usize| access::is_tile(loops.operand(i), program.inputs[i].dtype);
+    match affordable >= LANES as u32 {
+        true if reading.of_kind(Read::Bound).any(|i| loops.operand(i).is_interleaved(loops)) => {
+            Together::Interleaved
+        }
+        true if target.tiles && reading.of_kind(Read::Bound).any(is_tile) => Together::Tiles,
+        _ => Together::Apart,
+    }
+}
+
+/// The grid, and how the result is stored along it.
+fn lay_out(
+    program: &Program,
+    loops: &Loops,
+    fresh: bool,
+    together: Together,
+    target: Target,
+) -> (Grid, Store) {
+    let grid = Grid::new(loops, program.dtype, fresh, together, target);
+    match Store::of(loops, grid.walk, program.dtype, fresh) {
+        Store::Words => (Grid::words(loops, target), Store::Words),
+        store => (grid, store),
+    }
+}
+
+/// How each operand is accessed, and the result: an array has one element type, so operands in the
+/// output's binding are wide only if all of them and the store are. Those of small elements have the
+/// output's layout.
+fn accesses(
+    program: &Program,
+    reading: &Reading,
+    chooser: Chooser<'_>,
+    store: Store,
+    pairs: bool,
+) -> (SmallVec<[Access; 8]>, Store) {
+    let all_wide = reading.of_kind(Read::Output).all(|i| chooser.plain(i).is_wide());
+    let store = if store == Store::Vector && !all_wide { Store::Lanes } else { store };
+    let access = |(i, input): (usize, &Input)| match reading.0[i] {
+        Read::Scalar => Access::Splat,
+        Read::Bound => {
+            let widest = if pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
+            chooser.bound(i, widest, input.dtype)
+        }
+        Read::Output if store == Store::Words => Access::Vector,
+        read => match chooser.plain(i) {
+            Access::Splat => Access::Splat,
+            wide if read == Read::Output && store == Store::Vector => wide,
+            _ => Access::Strided,
+        },
+    };
+    (program.inputs.iter().enumerate().map(access).collect(), store)
+}
+
+/// The read-only bindings of a kernel, and what each operand is read from.
+struct Bound {
+    bindings: Vec<Binding>,
+    storages: Vec<Storage>,
+    origins: SmallVec<[Origin; 8]>,
+}
+
+impl Bound {
+    /// Binds what a kernel reads, beside `results` that it writes.
+    fn new(
+        program: &Program,
+        reading: &Reading,
+        accesses: &[Access],
+        results: usize,
+        target: Target,
+    ) -> Result<Bound> {
+        let mut bound = Bound { bindings: Vec::new(), storages: Vec::new(), origins: SmallVec::new() };
+        for (i, input) in program.inputs.iter().enumerate() {
+            let origin = match (&input.source, reading.0[i]) {
+                (_, Read::Scalar) => Origin::Scalar,
+                (_, Read::Index) => Origin::Index,
+                (_, Read::Output) => Origin::Output,
+                (Source::Tensor(storage), Read::Bound) => bound.bind(input.dtype, accesses[i], storage),
+                (source, Read::Bound) => bail!(Kernel, "{source:?} has no storage yet"),
+            };
+            bound.origins.push(origin);
+        }
+        let tensors = bound.bindings.len();
+        if tensors + results > target.bindings as usize {
+            bail!(
+                Limit,
+                "an expression of {tensors} tensors and {} needs {} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): evaluate a part of it first",
+                if results == 1 { "a result".into() } else { format!("{results} results") },
+                tensors + results,
+                target.bindings
+            );
+        }
+        Ok(bound)
+    }
+
+    /// The binding of a storage, known or new.
+    fn bind(&mut self, dtype: DType, access: Access, storage: &Storage) -> Origin {
+        // Four bytes are a word, whether they are loaded together or not.
+        let width = if dtype.packing() == Packing::Bytes { 1 } else { access.width() };
+        let binding = Binding { dtype, width };
+        let is_known = |&b: &usize| self.bindings[b] == binding && self.storages[b].same(storage);
+        let known = (0..self.bindings.len()).find(is_known);
+        Origin::Binding(known.unwrap_or_else(|| {
+            self.bindings.push(binding);
+            self.storages.push(storage.clone());
+            self.bindings.len() - 1
+        }))
+    }
+}
+
+/// The operands as a kernel's text sees them, `output` being how that is walked, stored and follows the
+/// axes.
+fn operands(
+    program: &Program,
+    bound: &Bound,
+    accesses: &[Access],
+    loops: &Loops,
+    (walk, store, strides): (Walk, Store, &[Stride]),
+) -> Vec<Operand> {
+    let output = Addressing::new(loops.output(), store.access(), walk, strides);
+    let mut operands: Vec<Operand> = Vec::with_capacity(program.inputs.len());
+    for (i, input) in program.inputs.iter().enumerate() {
+        let (origin, access) = (bound.origins[i], accesses[i]);
+        let strides = match origin {
+            Origin::Scalar => SmallVec::new(),
+            _ => access.strides(loops.operand(i), walk),
+        };
+        let own = Addressing::new(loops.operand(i), access, walk, &strides);
+        let is_alike = |&j: &usize| {
+            let other: &Operand = &operands[j];
+            other.origin != Origin::Scalar
+                && Addressing::new(loops.operand(j), other.access, walk, &other.strides) == own
+        };
+        let walks_as = match origin {
+            Origin::Scalar => Role::In(i),
+            _ if own == output => Role::Out,
+            _ => Role::In((0..i).find(is_alike).unwrap_or(i)),
+        };
+        operands.push(Operand { dtype: input.dtype, origin, access, strides, walks_as });
+    }
+    operands
 }

@@ -1,205 +1,205 @@
 //! Where a kernel's lanes are: their coordinates, by walk.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
-use super::emit::Emitter;
-use crate::plan::Walk;
+use super::emit::{Emitter, line};
+use crate::plan::{LANES, Walk};
 
 impl Emitter<'_> {
-    pub(super) fn coordinates(&mut self) -> fmt::Result {
+    pub(super) fn coordinates(&mut self) {
         match self.kernel.walk {
             Walk::Flat => self.flat_coordinates(),
             Walk::Bands => self.band_coordinates(),
             Walk::Rows => self.row_coordinates(),
             Walk::Words { outer } => self.word_coordinates(outer),
+            // The functions of a fold are given them.
+            Walk::Anywhere => {}
         }
     }
 
     /// `i`, the vector that a block computes, and where something follows the axes, per lane the
     /// coordinates `c0`, `c1`, ... A block past the end repeats the last vector.
-    fn flat_coordinates(&mut self) -> fmt::Result {
+    fn flat_coordinates(&mut self) {
         let kernel = self.kernel;
         let first = self.suffix(0);
         let step = if kernel.blocks == 1 { String::new() } else { format!(" * {}u", kernel.blocks) };
-        writeln!(self.text, "    let i{first} = (id.y * p.pitch + id.x){step};")?;
-        writeln!(self.text, "    if (i{first} >= p.vectors) {{ return; }}")?;
+        line!(self.text, "    let i{first} = (id.y * p.pitch + id.x){step};");
+        line!(self.text, "    if (i{first} >= p.vectors) {{ return; }}");
         for block in 1..kernel.blocks {
             let own = self.suffix(block);
-            writeln!(self.text, "    let i{own} = min(i{first} + {block}u, p.vectors - 1u);")?;
+            line!(self.text, "    let i{own} = min(i{first} + {block}u, p.vectors - 1u);");
         }
         for block in (0..kernel.blocks).filter(|_| kernel.needs_coordinates()) {
             let own = self.suffix(block);
             if kernel.carries {
-                self.carry(block)?;
+                self.carry(block);
                 continue;
             }
             // Lanes past the end repeat the last element, so that every address is one that exists.
-            let lane = format!("i{own} * 4u + vec4<u32>(0u, 1u, 2u, 3u)");
-            writeln!(self.text, "    let lane{own} = min({lane}, vec4<u32>(p.count - 1u));")?;
-            self.divide(format!("lane{own}"), kernel.rank, block)?;
+            let lane = format!("i{own} * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u)");
+            line!(self.text, "    let lane{own} = min({lane}, vec4<u32>(p.count - 1u));");
+            self.divide(format!("lane{own}"), kernel.rank, block);
         }
-        Ok(())
     }
 
     /// The coordinates of lanes on the axes before `end` that some address follows, by division.
-    fn divide(&mut self, mut rest: String, end: usize, block: u32) -> fmt::Result {
+    fn divide(&mut self, mut rest: String, end: usize, block: u32) {
         let (outermost, own) = (self.kernel.outermost(), self.suffix(block));
         for axis in (outermost.max(1)..end).rev() {
             let quotients = format!("quotients({rest}, p.factor{axis}, p.shift{axis})");
-            writeln!(self.text, "    let q{axis}{own} = {quotients};")?;
+            line!(self.text, "    let q{axis}{own} = {quotients};");
             if self.kernel.follows(axis) {
-                writeln!(self.text, "    let c{axis}{own} = {rest} - q{axis}{own} * p.len{axis};")?;
+                line!(self.text, "    let c{axis}{own} = {rest} - q{axis}{own} * p.len{axis};");
             }
             rest = format!("q{axis}{own}");
         }
-        if outermost == 0 { writeln!(self.text, "    let c0{own} = {rest};") } else { Ok(()) }
+        if outermost == 0 {
+            line!(self.text, "    let c0{own} = {rest};");
+        }
     }
 
     /// `i` as along a flat walk. The coordinate along a row is the same in all bands. A block past the
     /// end repeats the first.
-    fn band_coordinates(&mut self) -> fmt::Result {
+    fn band_coordinates(&mut self) {
         let kernel = self.kernel;
         let (inner, first) = (kernel.rank - 1, self.suffix(0));
         let step = if kernel.blocks == 1 { String::new() } else { format!(" * {}u", kernel.blocks) };
-        writeln!(self.text, "    let band{first} = (id.z * p.pitch + id.y){step};")?;
-        writeln!(self.text, "    let i{first} = band{first} * p.band_vectors + id.x;")?;
-        writeln!(self.text, "    if (id.x >= p.band_vectors || i{first} >= p.vectors) {{ return; }}")?;
+        line!(self.text, "    let band{first} = (id.z * p.pitch + id.y){step};");
+        line!(self.text, "    let i{first} = band{first} * p.band_vectors + id.x;");
+        line!(self.text, "    if (id.x >= p.band_vectors || i{first} >= p.vectors) {{ return; }}");
         for block in 1..kernel.blocks {
             let own = self.suffix(block);
             let next = format!("band{first} + {block}u");
             let exists = format!("({next}) * p.band_vectors + id.x < p.vectors");
-            writeln!(self.text, "    let band{own} = select(band{first}, {next}, {exists});")?;
-            writeln!(self.text, "    let i{own} = band{own} * p.band_vectors + id.x;")?;
+            line!(self.text, "    let band{own} = select(band{first}, {next}, {exists});");
+            line!(self.text, "    let i{own} = band{own} * p.band_vectors + id.x;");
         }
         if !kernel.needs_coordinates() {
-            return Ok(());
+            return;
         }
         // At most four rows begin in a band.
         let begun = |row: u32| {
             let rows = if row == 1 { String::new() } else { format!(" * {row}u") };
             format!("select(vec4<u32>(0u), vec4<u32>(1u), at >= vec4<u32>(p.len{inner}{rows}))")
         };
-        writeln!(self.text, "    let at = id.x * 4u + vec4<u32>(0u, 1u, 2u, 3u);")?;
-        writeln!(self.text, "    let r = {};", [1, 2, 3].map(begun).join("\n        + "))?;
-        writeln!(self.text, "    let c{inner} = at - r * p.len{inner};")?;
+        line!(self.text, "    let at = id.x * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u);");
+        line!(self.text, "    let r = {};", [1, 2, 3].map(begun).join("\n        + "));
+        line!(self.text, "    let c{inner} = at - r * p.len{inner};");
         for block in (0..kernel.blocks).filter(|_| kernel.outermost() < inner) {
             let own = self.suffix(block);
             // Lanes past the end stay in the last row.
             let row = format!("min(band{own} * p.band_rows + r, vec4<u32>(p.rows - 1u))");
-            writeln!(self.text, "    let row{own} = {row};")?;
-            self.divide(format!("row{own}"), inner, block)?;
+            line!(self.text, "    let row{own} = {row};");
+            self.divide(format!("row{own}"), inner, block);
         }
-        Ok(())
     }
 
     /// The coordinates of lane 0 of the first block by division, those of all others by carrying over.
-    fn carry(&mut self, block: u32) -> fmt::Result {
+    fn carry(&mut self, block: u32) {
         let inner = self.kernel.rank - 1;
         let outermost = self.kernel.outermost();
         let (first, own) = (self.suffix(0), self.suffix(block));
-        let mut rest = format!("(i{first} * 4u)");
+        let mut rest = format!("(i{first} * {LANES}u)");
         for axis in (outermost.max(1)..=inner).rev() {
             if block == 0 {
-                writeln!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});")?;
-                writeln!(self.text, "    let b{axis} = {rest} - q{axis} * p.len{axis};")?;
+                line!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});");
+                line!(self.text, "    let b{axis} = {rest} - q{axis} * p.len{axis};");
             }
             rest = format!("q{axis}");
         }
         let mut next = "vec4<u32>(0u, 1u, 2u, 3u)".to_string();
         if block > 0 {
-            next = format!("(i{own} - i{first}) * 4u + {next}");
+            next = format!("(i{own} - i{first}) * {LANES}u + {next}");
         }
         for axis in (outermost.max(1)..=inner).rev() {
             let length = format!("vec4<u32>(p.len{axis})");
-            writeln!(self.text, "    let t{axis}{own} = b{axis} + {next};")?;
+            line!(self.text, "    let t{axis}{own} = b{axis} + {next};");
             if self.kernel.follows(axis) {
                 // Of the two the other is negative, or too large.
-                writeln!(self.text, "    let c{axis}{own} = min(t{axis}{own}, t{axis}{own} - {length});")?;
+                line!(self.text, "    let c{axis}{own} = min(t{axis}{own}, t{axis}{own} - {length});");
             }
             next = format!("select(vec4<u32>(0u), vec4<u32>(1u), t{axis}{own} >= {length})");
         }
         if outermost > 0 {
-            return Ok(());
+            return;
         }
         // Lanes past the end stay on the last index.
-        writeln!(self.text, "    let c0{own} = min({rest} + {next}, vec4<u32>(p.len0 - 1u));")
+        line!(self.text, "    let c0{own} = min({rest} + {next}, vec4<u32>(p.len0 - 1u));");
     }
 
     /// `first` on the innermost axis, the element of lane 0, whose vector is `id.x`; the other
     /// coordinates as scalars. A block past the end repeats the last row.
-    fn row_coordinates(&mut self) -> fmt::Result {
+    fn row_coordinates(&mut self) {
         let kernel = self.kernel;
         let inner = kernel.rank - 1;
         let rows = inner - 1;
         // What the z coordinate means.
         let row = if kernel.rank == 2 { "id.z * p.pitch + id.y" } else { "id.y" };
         let first = self.suffix(0);
-        writeln!(self.text, "    let first = id.x * 4u;")?;
+        line!(self.text, "    let first = id.x * {LANES}u;");
         match kernel.blocks {
-            1 => writeln!(self.text, "    let c{rows} = {row};")?,
-            n if row == "id.y" => writeln!(self.text, "    let c{rows}{first} = id.y * {n}u;")?,
-            n => writeln!(self.text, "    let c{rows}{first} = ({row}) * {n}u;")?,
+            1 => line!(self.text, "    let c{rows} = {row};"),
+            n if row == "id.y" => line!(self.text, "    let c{rows}{first} = id.y * {n}u;"),
+            n => line!(self.text, "    let c{rows}{first} = ({row}) * {n}u;"),
         }
         let outside = format!("first >= p.len{inner} || c{rows}{first} >= p.len{rows}");
-        writeln!(self.text, "    if ({outside}) {{ return; }}")?;
+        line!(self.text, "    if ({outside}) {{ return; }}");
         for block in 1..kernel.blocks {
             let own = self.suffix(block);
             let next = format!("min(c{rows}{first} + {block}u, p.len{rows} - 1u)");
-            writeln!(self.text, "    let c{rows}{own} = {next};")?;
+            line!(self.text, "    let c{rows}{own} = {next};");
         }
         // Those before, by division from rank 4 on.
         let mut rest = "id.z".to_string();
         for axis in (0..rows).rev() {
             if axis == 0 {
-                writeln!(self.text, "    let c0 = {rest};")?;
+                line!(self.text, "    let c0 = {rest};");
             } else {
-                writeln!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});")?;
-                writeln!(self.text, "    let c{axis} = {rest} - q{axis} * p.len{axis};")?;
+                line!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});");
+                line!(self.text, "    let c{axis} = {rest} - q{axis} * p.len{axis};");
                 rest = format!("q{axis}");
             }
         }
         if kernel.needs_coordinates() {
             let lane = "first + vec4<u32>(0u, 1u, 2u, 3u)";
-            writeln!(self.text, "    let lane = min({lane}, vec4<u32>(p.len{inner} - 1u));")?;
+            line!(self.text, "    let lane = min({lane}, vec4<u32>(p.len{inner} - 1u));");
         }
-        self.tiles()?;
-        self.interleaved()
     }
 
     /// From the address of each lane: its coordinates, and whether it is a `member` of the
     /// destination. `first` is the address of lane 0.
-    fn word_coordinates(&mut self, outer: usize) -> fmt::Result {
+    fn word_coordinates(&mut self, outer: usize) {
         let text = &mut *self.text;
-        writeln!(text, "    let slot = id.y * p.pitch + id.x;")?;
-        writeln!(text, "    if (slot >= p.count) {{ return; }}")?;
-        writeln!(text, "    let row = slot / p.slots;")?;
+        line!(text, "    let slot = id.y * p.pitch + id.x;");
+        line!(text, "    if (slot >= p.count) {{ return; }}");
+        line!(text, "    let row = slot / p.slots;");
         let mut base = "p.out_offset".to_string();
         let mut rest = "row".to_string();
         for axis in (0..outer).rev() {
             match axis {
-                0 => writeln!(text, "    let c0 = vec4<u32>({rest});")?,
+                0 => line!(text, "    let c0 = vec4<u32>({rest});"),
                 _ => {
-                    writeln!(text, "    let q{axis} = {rest} / p.len{axis};")?;
-                    writeln!(text, "    let c{axis} = vec4<u32>({rest} - q{axis} * p.len{axis});")?;
+                    line!(text, "    let q{axis} = {rest} / p.len{axis};");
+                    line!(text, "    let c{axis} = vec4<u32>({rest} - q{axis} * p.len{axis});");
                 }
             }
             rest = format!("q{axis}");
             let _ = write!(base, " + c{axis}.x * p.out_stride{axis}");
         }
-        writeln!(text, "    let base = {base};")?;
-        writeln!(text, "    let first = (base & ~3u) + (slot - row * p.slots) * 4u;")?;
+        line!(text, "    let base = {base};");
+        line!(text, "    let first = (base & ~3u) + (slot - row * p.slots) * {LANES}u;");
         // A lane before the base wraps around, and is beyond every length.
-        writeln!(text, "    let r{outer} = first + vec4<u32>(0u, 1u, 2u, 3u) - base;")?;
+        line!(text, "    let r{outer} = first + vec4<u32>(0u, 1u, 2u, 3u) - base;");
         let mut member = String::new();
         for axis in outer..self.kernel.rank {
             let next = axis + 1;
-            writeln!(text, "    let q{axis} = r{axis} / p.out_stride{axis};")?;
-            writeln!(text, "    let c{axis} = min(q{axis}, vec4<u32>(p.len{axis} - 1u));")?;
-            writeln!(text, "    let r{next} = r{axis} - q{axis} * p.out_stride{axis};")?;
+            line!(text, "    let q{axis} = r{axis} / p.out_stride{axis};");
+            line!(text, "    let c{axis} = min(q{axis}, vec4<u32>(p.len{axis} - 1u));");
+            line!(text, "    let r{next} = r{axis} - q{axis} * p.out_stride{axis};");
             let _ = write!(member, "(q{axis} < vec4<u32>(p.len{axis})) & ");
         }
-        writeln!(text, "    let member = {member}(r{} == vec4<u32>(0u));", self.kernel.rank)?;
+        line!(text, "    let member = {member}(r{} == vec4<u32>(0u));", self.kernel.rank);
         // Words without a member may be another invocation's.
-        writeln!(text, "    if (!any(member)) {{ return; }}")
+        line!(text, "    if (!any(member)) {{ return; }}");
     }
 }

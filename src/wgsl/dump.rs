@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::emit;
 use crate::dtype::{DType, Element};
 use crate::expr::{Math, Program};
-use crate::plan::{Adapter, Destination, Faults, Plan, WORKGROUP};
+use crate::plan::{Destination, Faults, Plan, Target, WORKGROUP};
 use crate::{Device, Expr, bf16, f16, operations};
 
 /// A shape whose kernel is one vector an invocation and nothing else, so that a checker can run it.
@@ -26,10 +26,11 @@ impl Folder {
         let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
         let (pairs, tiles, narrow) = (false, true, false);
         let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
-        let adapter = Adapter { groups, bindings, workgroup, faults, math, blocks, pairs, tiles, narrow };
+        let target =
+            Target { groups, bindings, workgroup, faults, math, blocks, team: 64, pairs, tiles, narrow };
         let node = expr.untyped().node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();
-        let text = emit(&Plan::new(&program, Destination::Fresh, adapter).unwrap().kernel);
+        let text = emit(&Plan::new(&program, Destination::Fresh, target).unwrap().kernel).unwrap();
         if self.seen.insert(text.clone()) {
             std::fs::write(self.path.join(format!("{name}.wgsl")), text).unwrap();
         }

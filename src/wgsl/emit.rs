@@ -2,36 +2,50 @@
 //! several vectors per invocation (its blocks) all loads before all stores. `shaders/elementwise.wgsl`
 //! is a commented instance of what it writes.
 
-use std::fmt::{self, Write};
+use std::ops::Range;
 
 use super::fences::Fences;
+use super::fold::stored_array;
 use super::types::{array, cast, compute, encode, narrow, pack, packed, unpack};
 use super::{prelude, workarounds};
+use crate::error::Result;
 use crate::expr::{Op, Step, Value};
-use crate::plan::{Access, Field, Kernel, LANES, Operand, Place, Slot, Store, Stride, Walk};
+use crate::plan::{Access, Field, Kernel, LANES, Number, Operand, Origin, Role, Store, Stride, Walk};
+
+/// Writes a line of a kernel's text, to which writing cannot fail.
+macro_rules! line {
+    ($text:expr) => { $text.push('\n') };
+    ($text:expr, $($line:tt)*) => {{
+        let line = format!($($line)*);
+        $text.push_str(&line);
+        $text.push('\n');
+    }};
+}
+pub(super) use line;
 
 /// The text of a kernel. It depends on nothing but the kernel.
-pub(crate) fn emit(kernel: &Kernel) -> String {
+pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
     let mut main = String::new();
-    // Writing to a string cannot fail.
     let fences = Fences::new(kernel);
-    let _ = Emitter { kernel, text: &mut main, shared: shared(kernel), fences }.main();
+    let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences };
+    match &kernel.fold {
+        Some(folder) => emitter.fold(folder)?,
+        None => emitter.main()?,
+    }
     let functions = prelude::used_by(&main);
-    let mut text = String::new();
     let zero = functions.contains("p.zero") || main.contains("p.zero");
-    let _ = declarations(kernel, zero, &mut text);
-    text + &functions + &main
+    Ok(declarations(kernel, zero) + &functions + &main)
 }
 
-pub(super) fn slot(slot: Slot) -> String {
-    match slot {
-        Slot::Out => "out".into(),
-        Slot::In(i) => format!("x{i}"),
+pub(super) fn role(role: Role) -> String {
+    match role {
+        Role::Out => "out".into(),
+        Role::In(i) => format!("x{i}"),
     }
 }
 
 /// The array of a result.
-fn result(i: usize) -> String {
+pub(super) fn result(i: usize) -> String {
     if i == 0 { "result".into() } else { format!("result{i}") }
 }
 
@@ -47,34 +61,48 @@ fn field(field: &Field) -> String {
         Field::BandVectors => "band_vectors".into(),
         Field::BandRows => "band_rows".into(),
         Field::Rows => "rows".into(),
-        Field::Rest(of) => format!("{}_rest", slot(*of)),
-        Field::Offset(of) => format!("{}_offset", slot(*of)),
-        Field::Stride(of, axis) => format!("{}_stride{axis}", slot(*of)),
+        Field::Rest(of) => format!("{}_rest", role(*of)),
+        Field::Offset(of) => format!("{}_offset", role(*of)),
+        Field::Stride(of, axis) => format!("{}_stride{axis}", role(*of)),
         Field::Scalar(i) => format!("scalar{i}"),
         Field::ScalarHigh(i) => format!("scalar{i}_high"),
+        Field::Fold(number) => match number {
+            Number::Columns => "columns",
+            Number::Positions => "positions",
+            Number::Run => "run",
+            Number::Block => "block",
+            Number::Keep => "keep",
+            Number::Step => "step",
+            Number::Apart => "apart",
+            Number::Leaves => "leaves",
+            Number::PositionStride => "position_stride",
+            Number::Identity => "identity",
+            Number::IdentityHigh => "identity_high",
+        }
+        .into(),
         Field::Zero => "zero".into(),
     }
 }
 
 /// The uniform block and the bindings. `zero`, at the end of the block, is declared where it is used.
-fn declarations(kernel: &Kernel, zero: bool, text: &mut String) -> fmt::Result {
-    writeln!(text, "struct Params {{")?;
+fn declarations(kernel: &Kernel, zero: bool) -> String {
+    let mut text = "struct Params {\n".to_string();
     for word in kernel.fields().into_iter().filter(|word| zero || *word != Field::Zero) {
-        writeln!(text, "    {}: u32,", field(&word))?;
+        line!(text, "    {}: u32,", field(&word));
     }
-    writeln!(text, "}}\n")?;
-    writeln!(text, "@group(0) @binding(0) var<uniform> p: Params;")?;
-    let out = array(kernel.out, if kernel.store == Store::Lanes { 1 } else { LANES }, kernel.pairs);
-    for i in 0..kernel.results.len() {
-        let name = result(i);
-        writeln!(text, "@group(0) @binding({}) var<storage, read_write> {name}: array<{out}>;", i + 1)?;
+    line!(text, "}}\n");
+    line!(text, "@group(0) @binding(0) var<uniform> p: Params;");
+    for (i, &dtype) in kernel.stored().iter().enumerate() {
+        let (name, out) = (result(i), stored_array(kernel, dtype));
+        line!(text, "@group(0) @binding({}) var<storage, read_write> {name}: array<{out}>;", i + 1);
     }
     for (i, binding) in kernel.bindings.iter().enumerate() {
         let element = array(binding.dtype, binding.width, kernel.pairs);
-        let number = i + 1 + kernel.results.len();
-        writeln!(text, "@group(0) @binding({number}) var<storage, read> in{i}: array<{element}>;")?;
+        let number = i + 1 + kernel.stored().len();
+        line!(text, "@group(0) @binding({number}) var<storage, read> in{i}: array<{element}>;");
     }
-    writeln!(text)
+    line!(text);
+    text
 }
 
 /// Columns of a workgroup, all of them powers of two, from which on they fill the lanes of every
@@ -93,9 +121,9 @@ pub(super) struct Emitter<'a> {
 
 /// Which values are the same in all blocks: operands that do not move, and what is made of them.
 fn shared(kernel: &Kernel) -> Vec<bool> {
-    let follows = |i: usize, axis: usize| kernel.stride(Slot::In(i), axis) != Stride::Zero;
+    let follows = |i: usize, axis: usize| kernel.stride(Role::In(i), axis) != Stride::Zero;
     let operand = |(i, operand): (usize, &Operand)| match (kernel.walk, operand.access) {
-        _ if kernel.blocks == 1 || operand.place == Place::Scalar => true,
+        _ if kernel.blocks == 1 || operand.origin == Origin::Scalar => true,
         (_, Access::Tile | Access::Interleaved) => false,
         (Walk::Rows, _) => !follows(i, kernel.rank - 2),
         (Walk::Bands, Access::Strided) => !(0..kernel.rank - 1).any(|axis| follows(i, axis)),
@@ -109,74 +137,86 @@ fn shared(kernel: &Kernel) -> Vec<bool> {
 }
 
 impl Emitter<'_> {
-    fn main(&mut self) -> fmt::Result {
-        self.head()?;
-        self.coordinates()?;
-        let operands = self.kernel.operands.iter().enumerate();
+    fn main(&mut self) -> Result<()> {
+        self.head();
+        self.coordinates();
+        self.values_of(0..self.kernel.operands.len())?;
+        self.stores();
+        line!(self.text, "}}");
+        Ok(())
+    }
+
+    /// Loads of a range of operands, then steps: first what all blocks share.
+    pub(super) fn values_of(&mut self, range: Range<usize>) -> Result<()> {
+        let kernel = self.kernel;
+        let loaded = || kernel.operands.iter().enumerate().filter(|(i, _)| range.contains(i));
+        for (i, operand) in loaded().filter(|(_, o)| o.access.serves_rows()) {
+            self.load_rows(i, operand)?;
+        }
+        let operands = loaded();
         let (shared, own): (Vec<_>, Vec<_>) = operands.partition(|&(i, _)| self.is_shared(i as Value));
         for (i, operand) in shared {
             self.load(i, operand, 0)?;
         }
-        for block in 0..self.kernel.blocks {
-            for &(i, operand) in &own {
-                self.load(i, operand, block)?;
-            }
+        for block in 0..kernel.blocks {
+            own.iter().try_for_each(|&(i, operand)| self.load(i, operand, block))?;
         }
-        for line in self.fences.zeros(self.kernel) {
-            writeln!(self.text, "    {line}")?;
+        for line in self.fences.zeros(kernel) {
+            line!(self.text, "    {line}");
         }
-        let first = self.kernel.operands.len();
-        let steps = (first..).zip(&self.kernel.steps);
+        let steps = (kernel.operands.len()..).zip(&kernel.steps);
         let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.is_shared(value as Value));
         for (value, step) in shared {
-            writeln!(self.text, "    let v{value} = {};", self.step(value as Value, step, 0))?;
+            line!(self.text, "    let v{value} = {};", self.step(value as Value, step, 0));
         }
-        for block in 0..self.kernel.blocks {
+        for block in 0..kernel.blocks {
             for &(value, step) in &own {
                 let name = self.value(value as Value, block);
-                writeln!(self.text, "    let {name} = {};", self.step(value as Value, step, block))?;
+                line!(self.text, "    let {name} = {};", self.step(value as Value, step, block));
             }
         }
-        // A block past the end computes the last row or vector once more, but a tile has other rows,
-        // and what is shifted other vectors.
-        let any = |access| self.kernel.operands.iter().any(|operand| operand.access == access);
-        let guard = match self.kernel.walk {
-            Walk::Rows if any(Access::Tile) => {
-                let rows = self.kernel.rank - 2;
-                Some((format!("c{rows}_0"), format!("p.len{rows}")))
-            }
-            Walk::Flat if any(Access::Shifted) => Some(("i_0".into(), "p.vectors".into())),
-            _ => None,
+        Ok(())
+    }
+
+    /// Stores the results of all blocks; one past the end stores what the last row or vector has once
+    /// more, unless an operand would give it other elements.
+    fn stores(&mut self) {
+        let kernel = self.kernel;
+        let is_safe = kernel.operands.iter().all(|operand| operand.access.is_safe_to_repeat(kernel.walk));
+        let guard = match kernel.walk {
+            _ if is_safe => None,
+            Walk::Rows => Some((format!("c{}_0", kernel.rank - 2), format!("p.len{}", kernel.rank - 2))),
+            _ => Some(("i_0".into(), "p.vectors".into())),
         };
-        for block in 0..self.kernel.blocks {
+        for block in 0..kernel.blocks {
             let guard = guard.as_ref().filter(|_| block > 0);
             if let Some((first, end)) = guard {
-                writeln!(self.text, "    if ({first} + {block}u < {end}) {{")?;
+                line!(self.text, "    if ({first} + {block}u < {end}) {{");
             }
-            for i in 0..self.kernel.results.len() {
-                self.store(i, block)?;
+            for i in 0..kernel.results.len() {
+                self.store(i, block);
             }
             if guard.is_some() {
-                writeln!(self.text, "    }}")?;
+                line!(self.text, "    }}");
             }
         }
-        writeln!(self.text, "}}")
     }
 
     /// The entry point, and `id`, the place of the invocation in the grid. A workgroup of few columns
     /// is folded by hand: drivers that run neighbours along x side by side would leave lanes idle.
-    fn head(&mut self) -> fmt::Result {
+    fn head(&mut self) {
         let [x, y] = self.kernel.workgroup;
         if x >= NARROW || y == 1 {
-            writeln!(self.text, "@compute @workgroup_size({x}, {y})")?;
-            return writeln!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
+            line!(self.text, "@compute @workgroup_size({x}, {y})");
+            line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
+            return;
         }
         let (column, row) = (format!("local & {}u", x - 1), format!("local >> {}u", x.ilog2()));
-        writeln!(self.text, "@compute @workgroup_size({})", x * y)?;
+        line!(self.text, "@compute @workgroup_size({})", x * y);
         let group = "@builtin(workgroup_id) group: vec3<u32>";
-        writeln!(self.text, "fn main({group}, @builtin(local_invocation_index) local: u32) {{")?;
+        line!(self.text, "fn main({group}, @builtin(local_invocation_index) local: u32) {{");
         let (x, y) = (format!("group.x * {x}u + ({column})"), format!("group.y * {y}u + ({row})"));
-        writeln!(self.text, "    let id = vec3<u32>({x}, {y}, group.z);")
+        line!(self.text, "    let id = vec3<u32>({x}, {y}, group.z);");
     }
 
     /// Whether a value is the same in all blocks.
@@ -214,40 +254,40 @@ impl Emitter<'_> {
         self.fences.result(value, step.result, text)
     }
 
-    fn store(&mut self, i: usize, block: u32) -> fmt::Result {
+    fn store(&mut self, i: usize, block: u32) {
         let dtype = self.kernel.out;
         let result = result(i);
         let mut value = self.value(self.kernel.results[i], block);
         if packed(dtype).is_some() {
             let number = if i == 0 { String::new() } else { format!("{i}_") };
             let raw = format!("raw{number}{}", self.suffix(block));
-            writeln!(self.text, "    let {raw} = {};", encode(dtype, &value))?;
+            line!(self.text, "    let {raw} = {};", encode(dtype, &value));
             value = raw;
         }
         if self.kernel.store != Store::Lanes {
-            let word = format!("{result}[{}]", self.vector(Slot::Out, block));
+            let word = format!("{result}[{}]", self.vector(Role::Out, block));
             if self.kernel.store == Store::Words {
                 value =
                     format!("select({}, {value}, member)", unpack(dtype, self.kernel.pairs, word.clone()));
             }
             let value = pack(dtype, self.kernel.pairs, value);
-            return writeln!(self.text, "    {word} = {value};");
+            line!(self.text, "    {word} = {value};");
+            return;
         }
         let at = format!("at{}", self.suffix(block));
         if i == 0 {
-            writeln!(self.text, "    let {at} = {};", self.addresses(Slot::Out, block))?;
+            line!(self.text, "    let {at} = {};", self.addresses(Role::Out, block));
         }
         let (first, end) = match self.kernel.walk {
             Walk::Rows => ("first".to_string(), format!("p.len{}", self.kernel.rank - 1)),
-            _ => (format!("i{} * 4u", self.suffix(block)), "p.count".to_string()),
+            _ => (format!("i{} * {LANES}u", self.suffix(block)), "p.count".to_string()),
         };
         for (k, c) in "xyzw".chars().enumerate() {
             let store = format!("{result}[{at}.{c}] = {value}.{c};");
             match k {
-                0 => writeln!(self.text, "    {store}")?,
-                _ => writeln!(self.text, "    if ({first} + {k}u < {end}) {{ {store} }}")?,
+                0 => line!(self.text, "    {store}"),
+                _ => line!(self.text, "    if ({first} + {k}u < {end}) {{ {store} }}"),
             }
         }
-        Ok(())
     }
 }

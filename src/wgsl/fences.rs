@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use super::types::compute;
 use crate::dtype::{DType, Kind};
 use crate::expr::{Math, Nature, Op, Step, Value};
-use crate::plan::{Kernel, Operand, Place};
+use crate::plan::{Folder, Kernel, Operand, Origin};
 
 /// Fences there are: by how far the unknown 0 is shifted.
 const MOST: u32 = 32;
@@ -46,6 +46,11 @@ impl Fences {
         let mut read = vec![false; count];
         let arithmetic = || kernel.steps.iter().filter(|step| nature(step) == Nature::Arithmetic);
         arithmetic().flat_map(|step| &step.args).for_each(|&arg| read[arg as usize] = true);
+        // What a fold adds or multiplies is read by that.
+        let is_ordered = |folder: &Folder| folder.fold.is_ordered(folder.element);
+        if kernel.fold.as_ref().is_some_and(is_ordered) {
+            kernel.results.iter().for_each(|&result| read[result as usize] = true);
+        }
         for (step, value) in kernel.steps.iter().zip(inputs..) {
             let from_open = step.args.first().is_some_and(|&arg| open[arg as usize]);
             open[value] = step.result.kind() == Kind::Float && !is_closed(step, from_open);
@@ -155,8 +160,8 @@ fn is_closed(step: &Step, from_open: bool) -> bool {
 
 /// Whether two loads are the same text.
 fn is_same_load(a: &Operand, b: &Operand) -> bool {
-    a.place == b.place
-        && a.place != Place::Scalar
+    a.origin == b.origin
+        && a.origin != Origin::Scalar
         && (a.dtype, a.access, a.walks_as) == (b.dtype, b.access, b.walks_as)
 }
 

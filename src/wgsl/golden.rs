@@ -7,36 +7,37 @@ use std::path::Path;
 use super::emit;
 use crate::dtype::Element;
 use crate::expr::{Known, Math, Program, Source};
-use crate::plan::{Adapter, Destination, Faults, Plan, WORKGROUP};
+use crate::plan::{Destination, Faults, Plan, Target, WORKGROUP};
 use crate::{Device, Expr, Tensor};
 
-const ADAPTER: Adapter = Adapter {
+const GPU: Target = Target {
     groups: 65535,
     bindings: 8,
     workgroup: WORKGROUP,
     faults: Faults { flushes: false, quotients: false, roots: false },
     math: Math::Precise,
     blocks: 1,
+    team: 64,
     pairs: false,
     tiles: false,
     narrow: true,
 };
-const LLVMPIPE: Adapter = Adapter { blocks: 8, pairs: true, tiles: true, narrow: false, ..ADAPTER };
+const LLVMPIPE: Target = Target { blocks: 8, team: 1, pairs: true, tiles: true, narrow: false, ..GPU };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
-    kernel_on(ADAPTER, expr)
+    kernel_on(GPU, expr)
 }
 
-fn kernel_on<T: Element>(adapter: Adapter, expr: &Expr<T>) -> String {
+fn kernel_on<T: Element>(target: Target, expr: &Expr<T>) -> String {
     let node = expr.untyped().node().unwrap();
     let program = Program::new(node, &node.shape).unwrap();
-    emit(&Plan::new(&program, Destination::Fresh, adapter).unwrap().kernel)
+    emit(&Plan::new(&program, Destination::Fresh, target).unwrap().kernel).unwrap()
 }
 
 fn two_results<T: Element>(first: &Expr<T>, second: &Expr<T>) -> String {
     let (first, second) = (first.untyped().node().unwrap(), second.untyped().node().unwrap());
     let program = Program::of(&[first, second], &first.shape, &Known::default()).unwrap();
-    emit(&Plan::new(&program, Destination::Fresh, ADAPTER).unwrap().kernel)
+    emit(&Plan::new(&program, Destination::Fresh, GPU).unwrap().kernel).unwrap()
 }
 
 fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> String {
@@ -44,7 +45,7 @@ fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> String {
     let own = Program::new(destination.expr().untyped().node().unwrap(), destination.shape()).unwrap();
     let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
     let into = Destination::Into(storage, destination.layout());
-    emit(&Plan::new(&program, into, ADAPTER).unwrap().kernel)
+    emit(&Plan::new(&program, into, GPU).unwrap().kernel).unwrap()
 }
 
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {

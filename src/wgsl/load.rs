@@ -1,11 +1,11 @@
 //! The addresses of a kernel's lanes, and the loads from them.
 
-use std::fmt::{self, Write};
-
-use super::emit::{Emitter, slot};
-use super::types::{compute, decode, lanes, packed, raw_lanes, unpack};
+use super::emit::{Emitter, line, role};
+use super::fold::constant;
+use super::types::{decode, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
-use crate::plan::{Access, LANES, Operand, Place, Slot, Stride, Walk};
+use crate::error::{Result, bail};
+use crate::plan::{Access, LANES, Operand, Origin, Role, Stride, Walk};
 
 /// Four elements, `step` apart from element `first` on, of the vectors whose names are `prefix` and a
 /// number.
@@ -18,41 +18,41 @@ fn every(dtype: DType, prefix: &str, step: u32, first: u32) -> String {
 }
 
 impl Emitter<'_> {
-    /// Loads of four pixels for all of their channels: `t0_0` has the first four elements.
-    pub(super) fn interleaved(&mut self) -> fmt::Result {
-        let kernel = self.kernel;
-        for (i, operand) in kernel.operands.iter().enumerate() {
-            let (Access::Interleaved, Place::Binding(binding)) = (operand.access, operand.place) else {
-                continue;
-            };
-            let name = self.walk_name(Slot::In(i));
-            let outer = (0..kernel.rank - 2).filter_map(|axis| self.term(Slot::In(i), axis, 0));
-            let base = self.sum(&name, outer);
-            for k in 0..kernel.blocks {
-                let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.blocks);
-                let vector = unpack(operand.dtype, kernel.pairs, word);
-                writeln!(self.text, "    let t{i}_{k} = {vector};")?;
-            }
+    /// The loads that serve several rows, of an operand with a binding of its own.
+    pub(super) fn load_rows(&mut self, i: usize, operand: &Operand) -> Result<()> {
+        match (operand.origin, operand.access) {
+            (Origin::Binding(binding), Access::Interleaved) => self.interleaved(i, operand, binding),
+            (Origin::Binding(binding), Access::Tile) => self.tile(i, operand, binding),
+            (origin, access) => bail!(Kernel, "{access:?} of {origin:?} serves no rows"),
         }
         Ok(())
     }
 
+    /// Loads of four pixels for all of their channels: `t0_0` has the first four elements.
+    fn interleaved(&mut self, i: usize, operand: &Operand, binding: usize) {
+        let kernel = self.kernel;
+        let name = self.path_name(Role::In(i));
+        let outer = (0..kernel.rank - 2).filter_map(|axis| self.term(Role::In(i), axis, 0));
+        let base = self.sum(&name, outer);
+        for k in 0..kernel.blocks {
+            let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.blocks);
+            let vector = unpack(operand.dtype, kernel.pairs, word);
+            line!(self.text, "    let t{i}_{k} = {vector};");
+        }
+    }
+
     /// Loads of four columns by four rows, a column at a time: `t0_x` is the first of operand 0.
-    pub(super) fn tiles(&mut self) -> fmt::Result {
+    fn tile(&mut self, i: usize, operand: &Operand, binding: usize) {
         let kernel = self.kernel;
         let (inner, rows) = (kernel.rank - 1, kernel.rank - 2);
-        for (i, operand) in kernel.operands.iter().enumerate() {
-            let (Access::Tile, Place::Binding(binding)) = (operand.access, operand.place) else { continue };
-            let name = self.walk_name(Slot::In(i));
-            let outer = (0..rows).filter_map(|axis| self.term(Slot::In(i), axis, 0));
-            let base = self.sum(&name, outer.chain([format!("(c{rows}_0 >> 2u)")]));
-            for c in "xyzw".chars() {
-                let word = format!("in{binding}[{base} + lane.{c} * p.{name}_stride{inner}]");
-                let vector = unpack(operand.dtype, kernel.pairs, word);
-                writeln!(self.text, "    let t{i}_{c} = {vector};")?;
-            }
+        let name = self.path_name(Role::In(i));
+        let outer = (0..rows).filter_map(|axis| self.term(Role::In(i), axis, 0));
+        let base = self.sum(&name, outer.chain([format!("(c{rows}_0 >> 2u)")]));
+        for c in "xyzw".chars() {
+            let word = format!("in{binding}[{base} + lane.{c} * p.{name}_stride{inner}]");
+            let vector = unpack(operand.dtype, kernel.pairs, word);
+            line!(self.text, "    let t{i}_{c} = {vector};");
         }
-        Ok(())
     }
 
     /// The coordinate of a block on an axis, which blocks may share.
@@ -66,21 +66,21 @@ impl Emitter<'_> {
         }
     }
 
-    /// What an axis adds to the addresses of a slot.
-    fn term(&self, of: Slot, axis: usize, block: u32) -> Option<String> {
+    /// What an axis adds to the addresses of a tensor.
+    pub(super) fn term(&self, of: Role, axis: usize, block: u32) -> Option<String> {
         let coordinate = self.coordinate(axis, block);
         match self.kernel.stride(of, axis) {
             Stride::Zero => None,
             Stride::One => Some(coordinate),
-            Stride::Any => Some(format!("{coordinate} * p.{}_stride{axis}", self.walk_name(of))),
+            Stride::Any => Some(format!("{coordinate} * p.{}_stride{axis}", self.path_name(of))),
         }
     }
 
-    /// What the words that a walk is made of are named after.
-    fn walk_name(&self, of: Slot) -> String {
+    /// What the words that a path is made of are named after.
+    fn path_name(&self, of: Role) -> String {
         match of {
-            Slot::In(i) => slot(self.kernel.operands[i].walks_as),
-            Slot::Out => slot(of),
+            Role::In(i) => role(self.kernel.operands[i].walks_as),
+            Role::Out => role(of),
         }
     }
 
@@ -92,25 +92,29 @@ impl Emitter<'_> {
     }
 
     /// The address at the beginning of a block's row, and what comes on top of it.
-    fn base(&self, of: Slot, block: u32, more: Option<String>) -> String {
-        let name = self.walk_name(of);
+    fn base(&self, of: Role, block: u32, more: Option<String>) -> String {
+        let name = self.path_name(of);
         let rows = if self.kernel.walk == Walk::Rows { self.kernel.rank - 1 } else { 0 };
         self.sum(&name, (0..rows).filter_map(|axis| self.term(of, axis, block)).chain(more))
     }
 
     /// The number of a block's vector along its walk.
     fn index(&self, block: u32) -> String {
-        if self.kernel.walk == Walk::Rows { "id.x".into() } else { format!("i{}", self.suffix(block)) }
+        match self.kernel.walk {
+            Walk::Rows if self.kernel.fold.is_some() => "x".into(),
+            Walk::Rows => "id.x".into(),
+            _ => format!("i{}", self.suffix(block)),
+        }
     }
 
     /// The address of a block's vector, for accesses whose uniform words count vectors.
-    pub(super) fn vector(&self, of: Slot, block: u32) -> String {
+    pub(super) fn vector(&self, of: Role, block: u32) -> String {
         if matches!(self.kernel.walk, Walk::Words { .. }) {
             return "first >> 2u".into();
         }
         let i = self.index(block);
         match of {
-            Slot::In(operand) if self.kernel.operands[operand].access == Access::Backward => {
+            Role::In(operand) if self.kernel.operands[operand].access == Access::Backward => {
                 format!("{} - {i}", self.base(of, block, None))
             }
             _ => self.base(of, block, Some(i)),
@@ -118,7 +122,7 @@ impl Emitter<'_> {
     }
 
     /// The addresses of all lanes.
-    pub(super) fn addresses(&self, of: Slot, block: u32) -> String {
+    pub(super) fn addresses(&self, of: Role, block: u32) -> String {
         match self.kernel.walk {
             Walk::Rows => {
                 let inner = self.term(of, self.kernel.rank - 1, block).unwrap_or("vec4<u32>(0u)".into());
@@ -126,16 +130,15 @@ impl Emitter<'_> {
             }
             _ => {
                 let terms = (0..self.kernel.rank).filter_map(|axis| self.term(of, axis, block));
-                self.sum(&self.walk_name(of), terms)
+                self.sum(&self.path_name(of), terms)
             }
         }
     }
 
     /// Loads the vectors that the elements of a shifted operand lie in, and takes those. Neighbouring
     /// blocks share a vector.
-    fn shifted(&mut self, i: usize, operand: &Operand, block: u32) -> Result<String, fmt::Error> {
-        let name = self.walk_name(Slot::In(i));
-        let Place::Binding(binding) = operand.place else { return Err(fmt::Error) };
+    fn shifted(&mut self, i: usize, operand: &Operand, binding: usize, block: u32) -> String {
+        let name = self.path_name(Role::In(i));
         let vector = |k: u32, at: &str| {
             let word = format!("in{binding}[p.{name}_offset + {at}]");
             format!("    let w{i}_{k} = {};", unpack(operand.dtype, self.kernel.pairs, word))
@@ -144,17 +147,17 @@ impl Emitter<'_> {
         let first = if flat { block } else { 2 * block };
         let at = if flat { format!("i{}", self.suffix(0)) } else { format!("i{}", self.suffix(block)) };
         if !flat || block == 0 {
-            writeln!(self.text, "{}", vector(first, &at))?;
+            line!(self.text, "{}", vector(first, &at));
         }
         let next = if flat { block + 1 } else { 1 };
-        writeln!(self.text, "{}", vector(first + 1, &format!("{at} + {next}u")))?;
+        line!(self.text, "{}", vector(first + 1, &format!("{at} + {next}u")));
         let (low, high) = (format!("w{i}_{first}"), format!("w{i}_{}", first + 1));
         let vector = raw_lanes(operand.dtype);
         let [one, two] = [1, 2].map(|bit| format!("(p.{name}_rest & {bit}u) != 0u"));
         let half = format!("h{i}_{block}");
-        writeln!(self.text, "    let {half} = select({low}, {vector}({low}.zw, {high}.xy), {two});")?;
+        line!(self.text, "    let {half} = select({low}, {vector}({low}.zw, {high}.xy), {two});");
         let last = format!("select({high}.x, {high}.z, {two})");
-        Ok(format!("select({half}, {vector}({half}.yzw, {last}), {one})"))
+        format!("select({half}, {vector}({half}.yzw, {last}), {one})")
     }
 
     /// Loads the vectors that the elements of a stepped operand lie in, and takes those.
@@ -162,49 +165,41 @@ impl Emitter<'_> {
         &mut self,
         i: usize,
         operand: &Operand,
+        binding: usize,
         block: u32,
-        step: u32,
-        first: u32,
-    ) -> Result<String, fmt::Error> {
-        let Place::Binding(binding) = operand.place else { return Err(fmt::Error) };
+        (step, first): (u32, u32),
+    ) -> String {
         let own = self.value(i as _, block);
         let per_load = (operand.access.width() / LANES) as u32;
         let index = self.index(block);
         let more = if step == per_load { index } else { format!("{index} * {}u", step / per_load) };
-        let base = self.base(Slot::In(i), block, Some(more));
-        writeln!(self.text, "    let at_{own} = {base};")?;
+        let base = self.base(Role::In(i), block, Some(more));
+        line!(self.text, "    let at_{own} = {base};");
         let pairs = self.kernel.pairs;
         for k in 0..operand.access.loads().into() {
             let word = format!("in{binding}[at_{own} + {k}u]");
             if per_load == 1 {
-                writeln!(self.text, "    let w_{own}_{k} = {};", unpack(operand.dtype, pairs, word))?;
+                line!(self.text, "    let w_{own}_{k} = {};", unpack(operand.dtype, pairs, word));
                 continue;
             }
-            writeln!(self.text, "    let d_{own}_{k} = {word};")?;
+            line!(self.text, "    let d_{own}_{k} = {word};");
             for (vector, half) in (2 * k..).zip(["xy", "zw"]) {
                 let word = unpack(operand.dtype, pairs, format!("d_{own}_{k}.{half}"));
-                writeln!(self.text, "    let w_{own}_{vector} = {word};")?;
+                line!(self.text, "    let w_{own}_{vector} = {word};");
             }
         }
-        Ok(every(operand.dtype, &format!("w_{own}_"), step, first))
+        every(operand.dtype, &format!("w_{own}_"), step, first)
     }
 
     /// Loads an operand for a block.
-    pub(super) fn load(&mut self, i: usize, operand: &Operand, block: u32) -> fmt::Result {
-        let of = Slot::In(i);
+    pub(super) fn load(&mut self, i: usize, operand: &Operand, block: u32) -> Result<()> {
+        let of = Role::In(i);
         let dtype = operand.dtype;
         let own = self.value(i as _, block);
-        let value = match (operand.place, operand.access) {
-            (Place::Scalar, _) => match dtype {
-                DType::F32 | DType::I32 => format!("vec4<{0}>(bitcast<{0}>(p.scalar{i}))", compute(dtype)),
-                DType::I64 | DType::U64 | DType::F64 => {
-                    let word = format!("(u64(p.scalar{i}_high) << 32u) | u64(p.scalar{i})");
-                    format!("vec4<{0}>(bitcast<{0}>({word}))", compute(dtype))
-                }
-                _ => decode(dtype, format!("vec4<u32>(p.scalar{i})")),
-            },
-            (Place::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, block)),
-            (Place::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, block, None)),
+        let value = match (operand.origin, operand.access) {
+            (Origin::Scalar, _) => constant(dtype, &format!("p.scalar{i}")),
+            (Origin::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, block)),
+            (Origin::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, block, None)),
             (_, Access::Tile) => {
                 let turned = "xyzw".chars().nth(block as usize).unwrap_or('x');
                 let column = |c| format!("t{i}_{c}.{turned}");
@@ -213,17 +208,18 @@ impl Emitter<'_> {
             (_, Access::Interleaved) => {
                 decode(dtype, every(dtype, &format!("t{i}_"), self.kernel.blocks, block))
             }
-            (_, Access::Stepped { step, first, .. }) => {
-                let raw = self.stepped(i, operand, block, step.into(), first.into())?;
-                decode(dtype, raw)
+            (Origin::Binding(binding), Access::Stepped { step, first, .. }) => {
+                decode(dtype, self.stepped(i, operand, binding, block, (step.into(), first.into())))
             }
-            (_, Access::Shifted) => {
-                let raw = self.shifted(i, operand, block)?;
-                decode(dtype, raw)
+            (Origin::Binding(binding), Access::Shifted) => {
+                decode(dtype, self.shifted(i, operand, binding, block))
+            }
+            (Origin::Output, Access::Stepped { .. } | Access::Shifted) => {
+                bail!(Kernel, "{:?} of the output's own binding", operand.access)
             }
             (place, access) => {
                 let array = match place {
-                    Place::Binding(binding) => format!("in{binding}"),
+                    Origin::Binding(binding) => format!("in{binding}"),
                     _ => "result".into(),
                 };
                 let word = |at: &str| format!("{array}[{at}]");
@@ -237,12 +233,12 @@ impl Emitter<'_> {
                         format!("{}({})", lanes(dtype), word(&self.base(of, block, None)))
                     }
                     (Access::Splat, Some((suffix, shift))) => {
-                        writeln!(self.text, "    let {at} = {};", self.base(of, block, None))?;
+                        line!(self.text, "    let {at} = {};", self.base(of, block, None));
                         let word = word(&format!("{at} >> {shift}u"));
                         format!("vec4<u32>(part_{suffix}({word}, {at}))")
                     }
                     (_, packed) => {
-                        writeln!(self.text, "    let {at} = {};", self.addresses(of, block))?;
+                        line!(self.text, "    let {at} = {};", self.addresses(of, block));
                         let lane = |c: char| match packed {
                             None => word(&format!("{at}.{c}")),
                             Some((suffix, shift)) => {
@@ -257,6 +253,7 @@ impl Emitter<'_> {
                 decode(dtype, raw)
             }
         };
-        writeln!(self.text, "    let {own} = {value};")
+        line!(self.text, "    let {own} = {value};");
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ mod coordinates;
 mod dump;
 mod emit;
 mod fences;
+mod fold;
 #[cfg(test)]
 mod golden;
 mod load;

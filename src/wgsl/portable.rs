@@ -7,7 +7,7 @@
 use super::emit;
 use crate::dtype::{DType, Element};
 use crate::expr::{Math, Program, Source};
-use crate::plan::{Adapter, Destination, Faults, Plan, WORKGROUP};
+use crate::plan::{Destination, Faults, Plan, Target, WORKGROUP};
 use crate::{Device, Expr, bf16, f16, operations};
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
@@ -61,9 +61,19 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
             ] {
                 let (tiles, narrow) = (blocks > 1, blocks == 1);
                 let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
-                let adapter =
-                    Adapter { groups, bindings, workgroup, faults, math, blocks, pairs, tiles, narrow };
-                let text = emit(&Plan::new(&program, to, adapter).unwrap().kernel);
+                let target = Target {
+                    groups,
+                    bindings,
+                    workgroup,
+                    faults,
+                    math,
+                    blocks,
+                    team: 64,
+                    pairs,
+                    tiles,
+                    narrow,
+                };
+                let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;
             }

@@ -38,6 +38,7 @@ const SHARED: &[&str] = &[
     include_str!("../../shaders/prelude/power.wgsl"),
     include_str!("../../shaders/prelude/error.wgsl"),
     include_str!("../../shaders/prelude/gamma.wgsl"),
+    include_str!("../../shaders/prelude/fold.wgsl"),
 ];
 
 /// All of the prelude, one text after the other.
