@@ -66,16 +66,35 @@ impl Expected {
     pub fn closed(&self) -> usize {
         self.elements.iter().filter(|element| !element.open).count()
     }
+
+    pub fn count(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// How many are told, and no NaN and no infinity.
+    pub fn numbers(&self) -> usize {
+        let is_number = |value| !matches!(value, Value::Float(x) if !f64::is_finite(x));
+        self.elements.iter().filter(|element| !element.open && is_number(element.value)).count()
+    }
 }
 
 impl Case {
+    /// The names of its reductions.
+    pub fn reductions(&self) -> Vec<&'static str> {
+        let nodes = self.steps.iter().flat_map(|step| match step {
+            Step::Eval(roots) => roots.iter().flat_map(Recipe::nodes).collect(),
+            Step::Assign(_, _, value) => value.nodes(),
+        });
+        let name = |node: Recipe| match &node.kind {
+            Kind::Reduce(reduction) => Some(reduction.name),
+            _ => None,
+        };
+        nodes.filter_map(name).collect()
+    }
+
     /// Whether something of it is reduced.
     pub fn reduces(&self) -> bool {
-        let is_it = |node: &Recipe| matches!(node.kind, Kind::Reduce(_));
-        self.steps.iter().any(|step| match step {
-            Step::Eval(roots) => roots.iter().any(|root| root.nodes().iter().any(is_it)),
-            Step::Assign(_, _, value) => value.nodes().iter().any(is_it),
-        })
+        !self.reductions().is_empty()
     }
 
     /// Whether it writes to a storage: then all are read in the end.
