@@ -31,14 +31,14 @@ fn tensors_show_their_values() {
 #[test]
 fn long_axes_are_shortened() {
     for device in devices() {
-        let x = Expr::coordinate([1001, 2], 0).eval_on(&device).unwrap();
+        let x = Expr::coordinate([1001, 2], 0).eval_on(device).unwrap();
         let row = |n: usize| format!("[{n:>4}, {n:>4}]");
         let [first, last] = [[0, 1, 2], [998, 999, 1000]].map(|ends| ends.map(row).join(",\n "));
         assert_eq!(
             format!("{x:?}"),
             format!("[{first},\n ...,\n {last}], i32 [1001, 2] on {}", device.name())
         );
-        let x = Expr::coordinate([2000], 0).eval_on(&device).unwrap();
+        let x = Expr::coordinate([2000], 0).eval_on(device).unwrap();
         let expected = format!("[   0,    1,    2, ..., 1997, 1998, 1999], i32 [2000] on {}", device.name());
         assert_eq!(format!("{x:?}"), expected);
     }

@@ -238,7 +238,10 @@ impl Emitter<'_> {
         }
         line!(self.text, "    var v: Values;");
         line!(self.text, "    for (var j = 0u; j < p.leaves; j++) {{");
-        line!(self.text, "        let turned = reverseBits(j) >> (countLeadingZeros(p.leaves) + 1u);");
+        line!(
+            self.text,
+            "        let turned = reverse_bits_u32(vec4(j), 32u).x >> (countLeadingZeros(p.leaves) + 1u);"
+        );
         line!(self.text, "        let at = begin + turned * p.step;");
         for k in 0..straight {
             let more = if k == 0 { String::new() } else { format!(" + {k}u * p.apart") };
