@@ -4,46 +4,43 @@ use std::fmt;
 
 pub use half::{bf16, f16};
 
-/// The type of a tensor's elements, as a value.
-///
-/// ```
-/// use zerostride::{DType, Element};
-///
-/// assert_eq!(f32::DTYPE, DType::F32);
-/// assert_eq!(DType::U8.size(), 1);
-/// assert_eq!(DType::Bool.to_string(), "bool");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum DType {
-    /// 32-bit float (IEEE 754 binary32).
-    F32,
-    /// 16-bit float (IEEE 754 binary16). Computes in f32 and rounds once per operation.
-    F16,
-    /// 16-bit float with the exponent of f32 (bfloat16). Computes in f32 and rounds once per
-    /// operation.
-    BF16,
-    /// 64-bit float (IEEE 754 binary64). Needs an adapter with `SHADER_F64`.
-    F64,
-    /// 8-bit signed integer.
-    I8,
-    /// 8-bit unsigned integer.
-    U8,
-    /// 16-bit signed integer.
-    I16,
-    /// 16-bit unsigned integer.
-    U16,
-    /// 32-bit signed integer.
-    I32,
-    /// 32-bit unsigned integer.
-    U32,
-    /// 64-bit signed integer. Needs an adapter with `SHADER_INT64`.
-    I64,
-    /// 64-bit unsigned integer. Needs an adapter with `SHADER_INT64`.
-    U64,
-    /// Truth value, a byte of 0 or 1.
-    Bool,
+/// Calls `$go!` with the table of element types: of each its documentation, its tag, Rust's type, what its
+/// values are like, the zero, the classes that it belongs to beside [`Element`], its elements as bits, and
+/// as they are read from bytes. Everything that lists the types is made from it.
+macro_rules! for_each_dtype {
+    ($go:ident) => {
+        $go! {
+            /// 32-bit float (IEEE 754 binary32).
+            F32 f32: Float, 0.0, [Numeric], |x| f32::to_bits(x).into(), |b| elements(b);
+            /// 16-bit float (IEEE 754 binary16). Computes in f32 and rounds once per operation.
+            F16 f16: Float, (f16::ZERO), [Numeric], |x| f16::to_bits(x).into(), |b| elements(b);
+            /// 16-bit float with the exponent of f32 (bfloat16). Computes in f32 and rounds once per
+            /// operation.
+            BF16 bf16: Float, (bf16::ZERO), [Numeric], |x| bf16::to_bits(x).into(), |b| elements(b);
+            /// 64-bit float (IEEE 754 binary64). Needs an adapter with `SHADER_F64`.
+            F64 f64: Float, 0.0, [Numeric], |x| f64::to_bits(x), |b| elements(b);
+            /// 8-bit signed integer.
+            I8 i8: Signed, 0, [Numeric Bits Integer], |x| (x as u8).into(), |b| elements(b);
+            /// 8-bit unsigned integer.
+            U8 u8: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), |b| elements(b);
+            /// 16-bit signed integer.
+            I16 i16: Signed, 0, [Numeric Bits Integer], |x| (x as u16).into(), |b| elements(b);
+            /// 16-bit unsigned integer.
+            U16 u16: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), |b| elements(b);
+            /// 32-bit signed integer.
+            I32 i32: Signed, 0, [Numeric Bits Integer], |x| (x as u32).into(), |b| elements(b);
+            /// 32-bit unsigned integer.
+            U32 u32: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), |b| elements(b);
+            /// 64-bit signed integer. Needs an adapter with `SHADER_INT64`.
+            I64 i64: Signed, 0, [Numeric Bits Integer], |x| x as u64, |b| elements(b);
+            /// 64-bit unsigned integer. Needs an adapter with `SHADER_INT64`.
+            U64 u64: Unsigned, 0, [Numeric Bits Integer], |x| x, |b| elements(b);
+            /// Truth value, a byte of 0 or 1.
+            Bool bool: Bool, false, [Bits], |x| x.into(), |b| truths(b);
+        }
+    };
 }
+pub(crate) use for_each_dtype;
 
 /// What the values of a type are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,63 +51,64 @@ pub(crate) enum Kind {
     Bool,
 }
 
-impl DType {
-    /// Every element type there is.
-    pub const ALL: [DType; 13] = [
-        DType::F32,
-        DType::F16,
-        DType::BF16,
-        DType::F64,
-        DType::I8,
-        DType::U8,
-        DType::I16,
-        DType::U16,
-        DType::I32,
-        DType::U32,
-        DType::I64,
-        DType::U64,
-        DType::Bool,
-    ];
+macro_rules! define {
+    ($($(#[doc = $doc:literal])+ $tag:ident $t:ident: $kind:ident, $zero:tt, [$($class:ident)*], |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {
+        /// The type of a tensor's elements, as a value.
+        ///
+        /// ```
+        /// use zerostride::{DType, Element};
+        ///
+        /// assert_eq!(f32::DTYPE, DType::F32);
+        /// assert_eq!(DType::U8.size(), 1);
+        /// assert_eq!(DType::Bool.to_string(), "bool");
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum DType {$(
+            $(#[doc = $doc])+
+            $tag,
+        )*}
 
-    /// Bytes of one element, in memory of the host and of the device. On the GPU, elements of less
-    /// than four bytes are packed in words.
-    pub const fn size(self) -> usize {
-        match self {
-            DType::F64 | DType::I64 | DType::U64 => 8,
-            DType::F32 | DType::I32 | DType::U32 => 4,
-            DType::F16 | DType::BF16 | DType::I16 | DType::U16 => 2,
-            DType::I8 | DType::U8 | DType::Bool => 1,
-        }
-    }
+        impl DType {
+            /// Every element type there is.
+            pub const ALL: [DType; [$(stringify!($tag)),*].len()] = [$(DType::$tag),*];
 
-    /// The name, as Rust writes the type.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DType::F32 => "f32",
-            DType::F16 => "f16",
-            DType::BF16 => "bf16",
-            DType::F64 => "f64",
-            DType::I8 => "i8",
-            DType::U8 => "u8",
-            DType::I16 => "i16",
-            DType::U16 => "u16",
-            DType::I32 => "i32",
-            DType::U32 => "u32",
-            DType::I64 => "i64",
-            DType::U64 => "u64",
-            DType::Bool => "bool",
-        }
-    }
+            /// Bytes of one element, in memory of the host and of the device. On the GPU, elements of
+            /// less than four bytes are packed in words.
+            pub const fn size(self) -> usize {
+                match self {
+                    $(DType::$tag => size_of::<$t>(),)*
+                }
+            }
 
-    pub(crate) const fn kind(self) -> Kind {
-        match self {
-            DType::F32 | DType::F16 | DType::BF16 | DType::F64 => Kind::Float,
-            DType::I8 | DType::I16 | DType::I32 | DType::I64 => Kind::Signed,
-            DType::U8 | DType::U16 | DType::U32 | DType::U64 => Kind::Unsigned,
-            DType::Bool => Kind::Bool,
+            /// The name, as Rust writes the type.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(DType::$tag => stringify!($t),)*
+                }
+            }
+
+            pub(crate) const fn kind(self) -> Kind {
+                match self {
+                    $(DType::$tag => Kind::$kind,)*
+                }
+            }
         }
-    }
+
+        $(
+            impl sealed::Sealed for $t {}
+            impl Element for $t {
+                const DTYPE: DType = DType::$tag;
+                #[allow(unused_parens)] // around constants, which are no literals
+                const ZERO: Self = $zero;
+                fn to_bits(self) -> u64 { let $x = self; $word }
+                fn from_bytes($bytes: &[u8]) -> Option<Vec<Self>> { $read }
+            }
+            $(impl $class for $t {})*
+        )*
+    };
 }
+for_each_dtype!(define);
 
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -179,36 +177,6 @@ fn truths(bytes: &[u8]) -> Option<Vec<bool>> {
     Some(all)
 }
 
-macro_rules! elements {
-    ($($t:ident $tag:ident $zero:tt [$($class:ident)*] |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {$(
-        impl sealed::Sealed for $t {}
-        impl Element for $t {
-            const DTYPE: DType = DType::$tag;
-            #[allow(unused_parens)] // around constants, which are no literals
-            const ZERO: Self = $zero;
-            fn to_bits(self) -> u64 { let $x = self; $word }
-            fn from_bytes($bytes: &[u8]) -> Option<Vec<Self>> { $read }
-        }
-        $(impl $class for $t {})*
-    )*};
-}
-
-elements! {
-    f32  F32  0.0        [Numeric]              |x| f32::to_bits(x).into(), |b| elements(b);
-    f64  F64  0.0        [Numeric]              |x| f64::to_bits(x),        |b| elements(b);
-    f16  F16  (f16::ZERO)  [Numeric]            |x| f16::to_bits(x).into(), |b| elements(b);
-    bf16 BF16 (bf16::ZERO) [Numeric]            |x| bf16::to_bits(x).into(), |b| elements(b);
-    i8   I8   0          [Numeric Bits Integer] |x| (x as u8).into(),  |b| elements(b);
-    i16  I16  0          [Numeric Bits Integer] |x| (x as u16).into(), |b| elements(b);
-    i32  I32  0          [Numeric Bits Integer] |x| (x as u32).into(), |b| elements(b);
-    i64  I64  0          [Numeric Bits Integer] |x| x as u64,          |b| elements(b);
-    u8   U8   0          [Numeric Bits Integer] |x| x.into(),          |b| elements(b);
-    u16  U16  0          [Numeric Bits Integer] |x| x.into(),          |b| elements(b);
-    u32  U32  0          [Numeric Bits Integer] |x| x.into(),          |b| elements(b);
-    u64  U64  0          [Numeric Bits Integer] |x| x,                 |b| elements(b);
-    bool Bool false      [Bits]                 |x| x.into(),          |b| truths(b);
-}
-
 macro_rules! floats {
     ($($t:ident |$x:ident| $value:expr;)*) => {$(
         impl Float for $t {
@@ -220,6 +188,36 @@ macro_rules! floats {
 floats! {
     f32 |x| x as f32;
     f64 |x| x;
-    f16 |x| f16::from_f64(x);
-    bf16 |x| bf16::from_f64(x);
+    f16 |x| f16::from_f32(odd(x));
+    bf16 |x| bf16::from_f32(odd(x));
+}
+
+/// A number as f32, rounded to odd: rounded again, to 8 or 11 bits, it is as if rounded once (Boldo and
+/// Melquiond, When double rounding is odd, 2005).
+pub(crate) fn odd(value: f64) -> f32 {
+    let near = value as f32;
+    if near.is_nan() || f64::from(near) == value || near.to_bits() & 1 == 1 {
+        return near;
+    }
+    // The even neighbour was chosen: the odd one lies on the other side of the value.
+    let up = f64::from(near).abs() < value.abs();
+    f32::from_bits(if up { near.to_bits() + 1 } else { near.to_bits() - 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // Just above the middle between 1 and the next f16, and the next bf16.
+        for (middle, next) in [(1.0 + 2_f64.powi(-11), 0x3c01), (1.0 - 2_f64.powi(-12), 0x3c00)] {
+            assert_eq!(<f16 as Float>::from_f64(middle + 2_f64.powi(-50)).to_bits(), next);
+        }
+        assert_eq!(<f16 as Float>::from_f64(1.0 + 2_f64.powi(-11)).to_bits(), 0x3c00);
+        assert_eq!(<bf16 as Float>::from_f64(1.0 + 2_f64.powi(-8) + 2_f64.powi(-50)).to_bits(), 0x3f81);
+        assert_eq!(<bf16 as Float>::from_f64(-1.0 - 2_f64.powi(-8)).to_bits(), 0xbf80);
+        assert_eq!(<f16 as Float>::from_f64(f64::INFINITY).to_bits(), 0x7c00);
+        assert!(<bf16 as Float>::from_f64(f64::NAN).is_nan());
+    }
 }

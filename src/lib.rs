@@ -28,7 +28,8 @@
 //! | [`Tensor`] | elements on a device: views, [`assign`](Tensor::assign), [`to_vec`](Tensor::to_vec) |
 //! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
 //! | [`AnyTensor`], [`AnyExpr`], [`Scalar`] | both with an element type that is known at run time |
-//! | [`operations`], [`compositions`] | the table of operations, and what is made of them, as data |
+//! | [`operations`], [`compositions`], [`reductions`] | the table of operations, and what is made of them, as data |
+//! | [`IntoAxes`], [`ReduceOptions`] | what a reduction is over |
 //! | [`Math`] | whether functions are precise or the adapter's builtins |
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
 //! | [`Shape`], [`Layout`] | lengths and strides, on their own |
@@ -53,8 +54,8 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options}
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    AnyExpr, Composition, Expr, IntoExpr, KernelTime, Math, Memory, Operation, Scalar, compositions,
-    operations, warn_on_reinterpreted_shapes,
+    AnyExpr, Axes, Composition, Expr, IntoAxes, IntoExpr, KernelTime, Math, Memory, Operation, ReduceOptions,
+    Reduction, Scalar, compositions, operations, reductions, warn_on_reinterpreted_shapes,
 };
-pub use layout::{Broadcast, Layout, MAX_RANK, Shape};
+pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
 pub use tensor::{AnyTensor, Explain, Tensor};

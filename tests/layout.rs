@@ -103,6 +103,21 @@ impl Model {
     }
 }
 
+/// Bounds may be of any of three types; one that no axis has is an error like any other.
+#[test]
+fn slices_take_unsigned_bounds() {
+    let layout = Layout::contiguous([6]).unwrap();
+    let n = layout.shape()[0];
+    let at = |layout: Layout| layout.addresses().collect::<Vec<_>>();
+    assert_eq!(at(layout.slice(0, 1..n, 1).unwrap()), [1, 2, 3, 4, 5]);
+    assert_eq!(at(layout.slice(0, ..=n - 4, 1).unwrap()), [0, 1, 2]);
+    assert_eq!(at(layout.slice(0, -2_i32.., 1).unwrap()), [4, 5]);
+    assert_eq!(at(layout.slice(0, -1_isize..2, -1).unwrap()), [5, 4, 3]);
+    assert_eq!(at(layout.slice(0, .., -2).unwrap()), [5, 3, 1]);
+    let error = layout.slice(0, usize::MAX.., 1).unwrap_err();
+    assert!(error.message().contains("outside of axis 0 of [6], which has length 6"), "{error}");
+}
+
 proptest! {
     #[test]
     fn chains_of_views(shape in prop::collection::vec(0..5usize, 0..5), chain in views()) {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use zerostride::{DType, Operation, compositions, operations};
+use zerostride::{DType, Operation, Reduction, compositions, operations, reductions};
 
 /// The names that other systems give an operation, where they differ: NumPy, PyTorch, ONNX,
 /// OpenVINO.
@@ -97,8 +97,35 @@ const NAMES: &[(&str, &str, &str, &str, &str)] = &[
     ("ceil", "ceil", "ceil", "Ceil", "Ceiling"),
 ];
 
+/// The same for reductions.
+const REDUCTIONS: &[(&str, &str, &str, &str, &str)] = &[
+    ("sum", "sum", "sum", "ReduceSum", "ReduceSum"),
+    ("prod", "prod", "prod", "ReduceProd", "ReduceProd"),
+    ("amin", "min", "amin", "ReduceMin", "ReduceMin"),
+    ("amax", "max", "amax", "ReduceMax", "ReduceMax"),
+    ("argmin", "argmin", "argmin", "ArgMin", "TopK"),
+    ("argmax", "argmax", "argmax", "ArgMax", "TopK"),
+    ("l1", "linalg.norm(ord=1)", "linalg.vector_norm(ord=1)", "ReduceL1", "ReduceL1"),
+    ("sum_square", "-", "-", "ReduceSumSquare", "-"),
+    ("mean", "mean", "mean", "ReduceMean", "ReduceMean"),
+    ("var", "var", "var", "-", "-"),
+    ("std", "std", "std", "-", "-"),
+    ("l2", "linalg.norm", "linalg.vector_norm", "ReduceL2", "ReduceL2"),
+    ("logsumexp", "-", "logsumexp", "ReduceLogSumExp", "-"),
+    ("any", "any", "any", "-", "ReduceLogicalOr"),
+    ("all", "all", "all", "-", "ReduceLogicalAnd"),
+    ("count_nonzero", "count_nonzero", "count_nonzero", "-", "-"),
+    ("softmax", "-", "softmax", "Softmax", "Softmax"),
+    ("log_softmax", "-", "log_softmax", "LogSoftmax", "LogSoftmax"),
+    ("cumsum", "cumsum", "cumsum", "CumSum", "CumSum"),
+    ("cumprod", "cumprod", "cumprod", "CumProd", "-"),
+];
+
 fn types(op: &Operation) -> String {
-    let takes = |dtype: DType| op.result(dtype).is_some();
+    types_that(|dtype| op.result(dtype).is_some())
+}
+
+fn types_that(takes: impl Fn(DType) -> bool) -> String {
     let groups = [(DType::F32, "floats"), (DType::I32, "integers"), (DType::Bool, "bool")];
     let taken: Vec<&str> = groups.iter().filter(|(dtype, _)| takes(*dtype)).map(|(_, name)| *name).collect();
     taken.join(", ")
@@ -154,7 +181,35 @@ fn table() -> String {
     for composition in compositions() {
         text += &format!("| `{}` | {} |\n", composition.name, plain(composition.doc));
     }
+    text += "\n## Reductions\n\nOver one axis, several or all; those that lose axes have a form `_keepdim` that keeps them with\n\
+             length 1. Float sums and products are made in an order that the lengths of the axes alone decide, so\n\
+             that all but the exponentials have the same bits on every device. The bound is the distance from the\n\
+             exact result; `-` is exact. n is the number of elements of a range, L the levels in which they are\n\
+             folded (log2 n, rounded up, of each run of neighbouring axes), u half a unit of 1, and m the greatest\n\
+             element. f16 and bf16 are computed in f32 and rounded once, at the end. `sum_to(shape)` is the sum that\n\
+             undoes a `broadcast_to`.\n\n\
+             | name | of | gives | bound | what | NumPy | PyTorch | ONNX | OpenVINO |\n|---|---|---|---|---|---|---|---|---|\n";
+    for row in reductions() {
+        let (_, numpy, torch, onnx, openvino) = REDUCTIONS.iter().find(|names| names.0 == row.name).unwrap();
+        text += &format!(
+            "| `{}` | {} | {} | {} | {} | {numpy} | {torch} | {onnx} | {openvino} |\n",
+            row.name,
+            types_that(|dtype| row.result(dtype).is_some()),
+            gives(&row),
+            row.bound,
+            plain(row.doc)
+        );
+    }
     text
+}
+
+/// The type of a reduction's results.
+fn gives(row: &Reduction) -> &'static str {
+    let all: Vec<DType> = DType::ALL.into_iter().filter(|&dtype| row.result(dtype).is_some()).collect();
+    match all.iter().all(|&dtype| row.result(dtype) == Some(dtype)) {
+        true => "the same",
+        false => row.result(all[0]).unwrap().name(),
+    }
 }
 
 #[test]
@@ -171,5 +226,8 @@ fn the_table_in_the_docs() {
 fn names_are_of_operations() {
     for (name, ..) in NAMES {
         assert!(operations().any(|op| op.name == *name), "{name} is no operation");
+    }
+    for (name, ..) in REDUCTIONS {
+        assert!(reductions().any(|row| row.name == *name), "{name} is no reduction");
     }
 }

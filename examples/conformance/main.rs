@@ -5,10 +5,11 @@
 //! cargo run --release --example conformance -- [--device NAME]... [--report FILE] FILE...
 //! ```
 //!
-//! Files hold one JSON object a line: questions about shapes (`mode`) or about values (`op`), in
-//! the format of `tests/data/README.md`. Without `--device` every device of this machine is
+//! Files hold one JSON object a line: questions about shapes (`mode`), about values (`op`), or about
+//! reductions (`op` and `shape`), in the format of `tests/data/README.md`. Without `--device` every device of this machine is
 //! checked. The exit code is 1 when a case failed.
 
+mod reductions;
 mod shapes;
 mod values;
 mod verdict;
@@ -102,7 +103,10 @@ fn check(device: &Device, cases: &[Value], print: usize) -> BTreeMap<String, Row
     for case in cases {
         let (name, verdict) = match case["mode"].as_str() {
             Some(mode) => (format!("shape {mode}"), shapes::check(device, case)),
-            None => (case["op"].as_str().unwrap_or("?").to_string(), values::check(device, case)),
+            None => {
+                let check = if case["shape"].is_array() { reductions::check } else { values::check };
+                (case["op"].as_str().unwrap_or("?").to_string(), check(device, case))
+            }
         };
         let row = rows.entry(name.clone()).or_default();
         row.allowed = row.allowed.max(case["ulp"].as_u64().unwrap_or(0));

@@ -25,11 +25,11 @@ pub(crate) fn check(device: &Device, case: &Value) -> Verdict {
     }
 }
 
-fn dtype(name: &str) -> Option<DType> {
+pub(crate) fn dtype(name: &str) -> Option<DType> {
     DType::ALL.into_iter().find(|dtype| dtype.name() == name)
 }
 
-fn parse(list: &Value) -> Option<Vec<u64>> {
+pub(crate) fn parse(list: &Value) -> Option<Vec<u64>> {
     let parse = |bits: &Value| u64::from_str_radix(bits.as_str()?, 16).ok();
     list.as_array()?.iter().map(parse).collect()
 }
@@ -53,7 +53,7 @@ fn evaluate(device: &Device, case: &Value, from: DType, args: &[Vec<u64>]) -> Re
 }
 
 /// The bits of infinity, for floats.
-fn infinity(dtype: DType) -> Option<u64> {
+pub(crate) fn infinity(dtype: DType) -> Option<u64> {
     match dtype {
         DType::F16 => Some(0x7c00),
         DType::BF16 => Some(0x7f80),
@@ -69,7 +69,7 @@ fn without_sign(dtype: DType, bits: u64) -> (u64, bool) {
     (bits & (sign - 1), bits & sign != 0)
 }
 
-fn is_nan(dtype: DType, bits: u64) -> bool {
+pub(crate) fn is_nan(dtype: DType, bits: u64) -> bool {
     infinity(dtype).is_some_and(|infinity| without_sign(dtype, bits).0 > infinity)
 }
 
@@ -86,11 +86,15 @@ fn rank(dtype: DType, bits: u64) -> i128 {
 }
 
 /// Bits as a text with the value, as f64 has it.
-fn shown(dtype: DType, bits: u64) -> String {
+pub(crate) fn shown(dtype: DType, bits: u64) -> String {
+    number(dtype, bits).map_or_else(|| format!("{bits:#x}"), |value| format!("{value:?} ({bits:#x})"))
+}
+
+/// The value of bits, as f64 has it.
+pub(crate) fn number(dtype: DType, bits: u64) -> Option<f64> {
     let bytes = &bits.to_le_bytes()[..dtype.size()];
-    let value =
-        Device::cpu().upload_bytes(bytes, dtype, [1]).and_then(|x| x.cast(DType::F64).to_vec::<f64>());
-    value.map_or_else(|error| error.to_string(), |value| format!("{:?} ({bits:#x})", value[0]))
+    let value = Device::cpu().upload_bytes(bytes, dtype, [1]).ok()?.cast(DType::F64).to_vec::<f64>();
+    value.ok().map(|value| value[0])
 }
 
 fn judge(

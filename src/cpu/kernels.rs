@@ -5,7 +5,8 @@ use half::slice::HalfFloatSliceExt;
 use smallvec::SmallVec;
 
 use super::math;
-use crate::dtype::{DType, bf16, f16};
+use crate::dtype::{DType, bf16, f16, for_each_dtype, odd};
+use crate::error::{Result, bail};
 use crate::expr::{Op, Step, for_each_op};
 
 /// How a type lies in a block, and what it computes as.
@@ -139,19 +140,22 @@ maps! {
     map3 Map3(a: A 0, b: B 1, c: C 2);
 }
 
-/// Dispatches an op of the table on the type of its operands. A pair of op and type that the
-/// table lacks cannot be built, as the builder's bounds come from the same rows.
+/// A loop over a block: every argument has as many elements as the result, or a part of equal ones.
+pub(super) type Run = fn(&[&[u8]], &mut [u8]);
+
+/// The loop of an op of the table, by the type of its operands.
 macro_rules! table {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? for $class:ident -> $gives:ident
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? $(in $pairs:ident)? for $class:ident -> $gives:ident
         $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
-        fn table(step: &Step, args: &[&[u8]], out: &mut [u8]) {
-            match step.op {
+        fn table(op: Op, dtype: DType) -> Option<Run> {
+            match op {
                 $(Op::$op => {
-                    $(row!($kind $gives $args step.dtype, args, out, $cpu);)+
+                    $(row!($kind $gives $args dtype, $cpu);)+
                 })*
                 Op::Select | Op::Cast => {}
             }
+            None
         }
     };
 }
@@ -162,11 +166,10 @@ macro_rules! row {
     (stored $($rest:tt)*) => { row!(@ [F32 f32, F16 StoredF16, BF16 StoredBf16, F64 f64] $($rest)*) };
     (int $($rest:tt)*) => { row!(@ [I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64] $($rest)*) };
     (bool $($rest:tt)*) => { row!(@ [Bool bool] $($rest)*) };
-    (@ [$($tag:ident $t:ident),+] $gives:ident $arity:tt $dtype:expr, $args:expr, $out:expr, $cpu:expr) => {
-        match $dtype {
-            $(DType::$tag => row!(@map $t $gives $arity $args, $out, $cpu),)+
-            _ => {}
-        }
+    (@ [$($tag:ident $t:ident),+] $gives:ident $arity:tt $dtype:expr, $cpu:expr) => {
+        $(if $dtype == DType::$tag {
+            return Some(|args, out| row!(@map $t $gives $arity args, out, $cpu));
+        })+
     };
     (@map f16 T $arity:tt $args:expr, $out:expr, $cpu:expr) => {
         map_halves::<f16>($args, $out, |args, out| row!(@call f32 f32 $arity args, out, $cpu))
@@ -188,26 +191,29 @@ macro_rules! row {
 }
 for_each_op!(table);
 
-/// Runs one step over a block: every argument has as many elements as `out`, or a part of equal ones.
-pub(super) fn run(step: &Step, args: &[&[u8]], out: &mut [u8]) {
-    match step.op {
-        Op::Select => select(step.dtype, args, out),
-        Op::Cast => cast(step.dtype, step.result, args, out),
-        _ => table(step, args, out),
+/// The loop of a step. One that the table lacks cannot be built, as the builder asks the same rows.
+pub(super) fn of(step: &Step) -> Result<Run> {
+    let run = match step.op {
+        Op::Select => Some(select(step.dtype)),
+        Op::Cast => Some(cast(step.dtype, step.result)),
+        op => table(op, step.dtype),
+    };
+    match run {
+        Some(run) => Ok(run),
+        None => bail!(Kernel, "{} has no form for {}", step.op.name(), step.dtype),
     }
 }
 
-fn select(dtype: DType, args: &[&[u8]], out: &mut [u8]) {
+fn select(dtype: DType) -> Run {
     match dtype.size() {
-        1 => map3::<bool, u8, u8, u8>(args, out, |c, a, b| if c { a } else { b }),
-        2 => map3::<bool, u16, u16, u16>(args, out, |c, a, b| if c { a } else { b }),
-        4 => map3::<bool, u32, u32, u32>(args, out, |c, a, b| if c { a } else { b }),
-        _ => map3::<bool, u64, u64, u64>(args, out, |c, a, b| if c { a } else { b }),
+        1 => |args, out| map3::<bool, u8, u8, u8>(args, out, |c, a, b| if c { a } else { b }),
+        2 => |args, out| map3::<bool, u16, u16, u16>(args, out, |c, a, b| if c { a } else { b }),
+        4 => |args, out| map3::<bool, u32, u32, u32>(args, out, |c, a, b| if c { a } else { b }),
+        _ => |args, out| map3::<bool, u64, u64, u64>(args, out, |c, a, b| if c { a } else { b }),
     }
 }
 
-/// A value as f32 rounded to odd: rounded again, to 8 or 11 bits, it is as if rounded once
-/// (Boldo and Melquiond, When double rounding is odd, 2005).
+/// A value as f32, rounded to odd as [`odd`] does.
 pub(super) trait ToOdd {
     fn odd(self) -> f32;
 }
@@ -234,49 +240,33 @@ wide!(i32 u32 i64 u64);
 
 impl ToOdd for f64 {
     fn odd(self) -> f32 {
-        let near = self as f32;
-        if near.is_nan() || f64::from(near) == self || near.to_bits() & 1 == 1 {
-            return near;
-        }
-        // The even neighbour was chosen: the odd one lies on the other side of the value.
-        let up = f64::from(near).abs() < self.abs();
-        f32::from_bits(if up { near.to_bits() + 1 } else { near.to_bits() - 1 })
+        odd(self)
     }
 }
 
-fn cast(from: DType, to: DType, args: &[&[u8]], out: &mut [u8]) {
-    macro_rules! to {
-        ($t:ident) => {
-            match to {
-                DType::F32 => map1::<$t, f32>(args, out, |x| x as f32),
-                DType::F16 => map1::<$t, f16>(args, out, ToOdd::odd),
-                DType::BF16 => map1::<$t, bf16>(args, out, ToOdd::odd),
-                DType::F64 => map1::<$t, f64>(args, out, |x| x as f64),
-                DType::I8 => map1::<$t, i8>(args, out, |x| x as i8),
-                DType::U8 => map1::<$t, u8>(args, out, |x| x as u8),
-                DType::I16 => map1::<$t, i16>(args, out, |x| x as i16),
-                DType::U16 => map1::<$t, u16>(args, out, |x| x as u16),
-                DType::I32 => map1::<$t, i32>(args, out, |x| x as i32),
-                DType::U32 => map1::<$t, u32>(args, out, |x| x as u32),
-                DType::I64 => map1::<$t, i64>(args, out, |x| x as i64),
-                DType::U64 => map1::<$t, u64>(args, out, |x| x as u64),
-                DType::Bool => map1::<$t, bool>(args, out, |x| x as f64 != 0.0),
+macro_rules! casts {
+    ($($(#[doc = $doc:literal])+ $tag:ident $t:ident: $kind:ident, $zero:tt, $classes:tt,
+        |$x:ident| $word:expr, |$bytes:ident| $read:expr;)*) => {
+        casts! { @all [$($tag $t)*] $($tag $t)* }
+    };
+    (@all $types:tt $($tag:ident $t:ident)*) => {
+        /// The loop of a conversion.
+        fn cast(from: DType, to: DType) -> Run {
+            match from {
+                $(DType::$tag => casts!(@from $t $types to),)*
             }
-        };
-    }
-    match from {
-        DType::F32 => to!(f32),
-        DType::F16 => to!(f16),
-        DType::BF16 => to!(bf16),
-        DType::F64 => to!(f64),
-        DType::I8 => to!(i8),
-        // A bool is a byte of 0 or 1.
-        DType::U8 | DType::Bool => to!(u8),
-        DType::I16 => to!(i16),
-        DType::U16 => to!(u16),
-        DType::I32 => to!(i32),
-        DType::U32 => to!(u32),
-        DType::I64 => to!(i64),
-        DType::U64 => to!(u64),
-    }
+        }
+    };
+    // A bool is a byte of 0 or 1.
+    (@from bool $types:tt $to:ident) => { casts!(@from u8 $types $to) };
+    (@from $from:ident [$($tag:ident $t:ident)*] $to:ident) => {
+        match $to {
+            $(DType::$tag => |args, out| casts!(@one $from $t args, out),)*
+        }
+    };
+    (@one $from:ident f16 $args:expr, $out:expr) => { map1::<$from, f16>($args, $out, ToOdd::odd) };
+    (@one $from:ident bf16 $args:expr, $out:expr) => { map1::<$from, bf16>($args, $out, ToOdd::odd) };
+    (@one $from:ident bool $args:expr, $out:expr) => { map1::<$from, bool>($args, $out, |x| x as f64 != 0.0) };
+    (@one $from:ident $t:ident $args:expr, $out:expr) => { map1::<$from, $t>($args, $out, |x| x as $t) };
 }
+for_each_dtype!(casts);

@@ -1,6 +1,8 @@
 //! The CPU path: a device like any other, and the reference that checks them.
 
+mod blocks;
 mod cache;
+mod combine;
 mod erfc;
 mod eval;
 mod fold;
@@ -10,16 +12,20 @@ mod math;
 mod memory;
 mod pairs;
 mod registers;
+mod scan;
 mod single;
+mod threads;
+mod walk;
 
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use blocks::From;
 use memory::Memory;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Backend, Folding, HostBytes, Input, Program, Reading, Source, Storage};
+use crate::expr::{Backend, HostBytes, Input, Program, Reading, Source, Storage};
 use crate::layout::Layout;
 
 /// The CPU as a device.
@@ -36,7 +42,8 @@ fn buffer(storage: &Storage) -> Result<Arc<Buffer>> {
 
 /// Where the elements of a program go.
 enum Target<'a> {
-    New(&'a mut [u8]),
+    /// New memory, for each result.
+    New(Vec<&'a mut [u8]>),
     /// Bytes of a storage, which inputs may read in the same places.
     Into(&'a Storage, std::ops::Range<usize>),
 }
@@ -69,31 +76,34 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
     }
     let find = |storage: &Storage| {
         let known = reading.iter().find(|(address, _)| *address == storage.address());
-        known.map_or(eval::From::Output, |(_, memory)| eval::From::Bytes(memory))
+        known.map_or(From::Output, |(_, memory)| From::Bytes(memory))
     };
     let from = |input: &Input| match &input.source {
-        Source::Tensor(storage) => find(storage),
-        _ => eval::From::Program,
+        Source::Tensor(storage) => Ok(find(storage)),
+        Source::Scalar(bits) => Ok(From::Scalar(*bits)),
+        Source::Index(_) => Ok(From::Index),
+        Source::Stage { stage, .. } => bail!(Kernel, "stage {stage} is read before it is run"),
     };
-    let from: Vec<eval::From<'_>> = program.inputs.iter().map(from).collect();
-    match (target, &mut writing) {
-        (Target::New(out), _) => eval::eval(program, &from, out),
-        (Target::Into(_, range), Some(memory)) => {
-            eval::eval(program, &from, &mut memory[range]);
-        }
-        (Target::Into(..), None) => {}
+    let from: Vec<From<'_>> = program.inputs.iter().map(from).collect::<Result<_>>()?;
+    match (target, &mut writing, &program.fold) {
+        (Target::New(mut outs), _, folding) => match (folding, outs.as_mut_slice()) {
+            (None, [out]) => eval::eval(program, &from, out),
+            (Some(folding), [out]) if folding.scan.is_some() => scan::scan(program, folding, &from, out),
+            (Some(folding), _) if folding.scan.is_none() => fold::fold(program, folding, &from, outs),
+            _ => bail!(Kernel, "several results that are not folded"),
+        },
+        (Target::Into(_, range), Some(memory), None) => eval::eval(program, &from, &mut memory[range]),
+        (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
     }
-    Ok(())
 }
 
-/// Computes what is folded, and folds it.
-fn run_folded(program: &Program, folding: &Folding, out: &mut [u8]) -> Result<()> {
-    let elements = program.clone().folded(None);
-    let bytes = elements.byte_size()?;
-    let mut memory = Memory::take(bytes)?;
-    run(&elements, Target::New(&mut memory[..bytes]))?;
-    fold::fold(folding, elements.dtype, &program.shape, &memory[..bytes], out);
-    Ok(())
+/// Runs a program into new memory for each result.
+fn evaluated(program: &Program) -> Result<Vec<Memory>> {
+    let bytes = program.byte_size()?;
+    let mut results: Vec<Memory> =
+        program.results.iter().map(|_| Memory::take(bytes)).collect::<Result<_>>()?;
+    run(program, Target::New(results.iter_mut().map(|memory| &mut memory[..bytes]).collect()))?;
+    Ok(results)
 }
 
 impl Backend for CpuDevice {
@@ -112,13 +122,19 @@ impl Backend for CpuDevice {
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
-        let bytes = program.byte_size()?;
-        let mut memory = Memory::take(bytes)?;
-        match &program.fold {
-            None => run(program, Target::New(&mut memory[..bytes]))?,
-            Some(folding) => run_folded(program, folding, &mut memory[..bytes])?,
+        let elements = program.byte_size()? / program.dtype.size();
+        let result = evaluated(program)?.swap_remove(0);
+        Ok(Storage::new(self, elements, Buffer(RwLock::new(result))))
+    }
+
+    fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
+        if program.fold.as_ref().is_none_or(|folding| folding.scan.is_some()) {
+            return program.each(|one| self.clone().eval(one));
         }
-        Ok(Storage::new(self, bytes / program.dtype.size(), Buffer(RwLock::new(memory))))
+        // What is folded is computed once for all.
+        let elements = program.byte_size()? / program.dtype.size();
+        let storage = |result| Storage::new(self.clone(), elements, Buffer(RwLock::new(result)));
+        Ok(evaluated(program)?.into_iter().map(storage).collect())
     }
 
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
@@ -138,7 +154,7 @@ impl Backend for CpuDevice {
             return run(&program, Target::Into(storage, start..start + bytes));
         }
         let mut result = Memory::take(bytes)?;
-        run(&program, Target::New(&mut result[..bytes]))?;
+        run(&program, Target::New(vec![&mut result[..bytes]]))?;
         let buffer = buffer(storage)?;
         let mut memory = buffer.0.write().unwrap_or_else(PoisonError::into_inner);
         eval::scatter(&result[..bytes], size, layout, &mut memory);

@@ -4,6 +4,7 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::cache::{LINE, to_line};
 use super::pairs::Loop;
+use crate::error::{Result, bail};
 use crate::expr::{Program, Value};
 
 /// Gives each value of a loop a register, reusing those whose value is not read any more.
@@ -14,7 +15,7 @@ pub(super) fn assign(program: &Program, loops: &[Loop]) -> (Vec<usize>, usize) {
     for (i, own) in loops.iter().enumerate() {
         own.args.iter().for_each(|&arg| last_use[arg as usize] = i);
     }
-    last_use[program.results[0] as usize] = usize::MAX;
+    program.results.iter().for_each(|&result| last_use[result as usize] = usize::MAX);
     let mut registers: Vec<usize> = (0..values).collect();
     let mut free: Vec<usize> = Vec::new();
     let mut count = inputs;
@@ -43,6 +44,18 @@ pub(super) struct Register {
 }
 
 impl Register {
+    /// Memory for so many bytes, which the first use cannot fail for want of.
+    pub(super) fn of(bytes: usize) -> Result<Register> {
+        let words = (bytes + LINE).div_ceil(8);
+        match Vec::<u64>::new().try_reserve_exact(words) {
+            Ok(()) => {}
+            Err(_) => bail!(Memory, "no memory for {bytes} bytes on the CPU"),
+        }
+        let mut register = Register::default();
+        register.bytes_mut(bytes);
+        Ok(register)
+    }
+
     pub(super) fn bytes(&self, count: usize) -> &[u8] {
         &cast(&self.words)[self.start..self.start + count]
     }

@@ -33,7 +33,7 @@ use crate::layout::{Broadcast, Layout, Shape};
 /// assert_eq!(error.message(), "mul takes operands of one type and got u8 and f32: cast one of them");
 /// # Ok::<(), zerostride::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AnyExpr {
     node: Result<Arc<Node>>,
 }

@@ -27,9 +27,14 @@ use crate::layout::{Broadcast, Shape};
 /// let row = device.upload(&[10.0_f32, 20.0], [2])?;
 /// let y = ((&x + &row) * 2.0).permute([1, 0]);
 /// assert_eq!(y.to_vec()?, [22.0, 26.0, 44.0, 48.0]);
+///
+/// let mut total = x.expr();
+/// for step in 1..4 {
+///     total *= step as f32;
+/// }
+/// assert_eq!(total.to_vec()?, [6.0, 12.0, 18.0, 24.0]);
 /// # Ok::<(), zerostride::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Expr<T> {
     pub(super) any: AnyExpr,
     element: PhantomData<T>,
@@ -43,6 +48,11 @@ impl<T> Clone for Expr<T> {
 
 /// What operators take as an operand: tensors and expressions, by value or by reference, and
 /// scalars.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no operand of `{T}` elements",
+    label = "not a tensor, an expression or a scalar of `{T}`",
+    note = "write a number as one of the element type (`2.0`, not `2`, for floats), or `cast` the operand"
+)]
 pub trait IntoExpr<T: Element> {
     /// The operand as an expression.
     fn into_expr(self) -> Expr<T>;
@@ -72,7 +82,7 @@ impl<T: Element> Expr<T> {
         Expr { any, element: PhantomData }
     }
 
-    pub(crate) fn any(&self) -> &AnyExpr {
+    pub(crate) fn untyped(&self) -> &AnyExpr {
         &self.any
     }
 
@@ -195,7 +205,7 @@ impl Expr<bool> {
 }
 
 macro_rules! methods {
-    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($first:ident $(, $arg:ident)*) $(is $commutative:ident)? for $class:ident -> $gives:ident $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($first:ident $(, $arg:ident)*) $(is $commutative:ident)? $(in $pairs:ident)? for $class:ident -> $gives:ident $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$x:expr $(, $eg:expr)* => $result:expr] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// The operations, from the op table. Operands may be tensors, expressions and scalars.
         impl<T: Element> Expr<T> {$(

@@ -89,7 +89,8 @@ impl Program {
         };
         let mut results: SmallVec<[Found; 1]> = SmallVec::new();
         for root in roots {
-            let view = flat.number(Layout::contiguous(&root.shape)?.broadcast_to(shape)?);
+            let own = Layout::contiguous(&root.shape)?;
+            let view = flat.number(if root.shape == *shape { own } else { own.broadcast_to(shape)? });
             results.push(flat.root(root, view)?);
         }
         let inputs = flat.inputs.len() as Value;
@@ -200,8 +201,7 @@ impl<'a> Flatten<'a> {
                 Some(arg) => {
                     let (node, mut view) = (top.node, top.view);
                     if arg.shape != node.shape {
-                        view =
-                            self.under(&Layout::contiguous(&arg.shape)?.broadcast_to(&node.shape)?, view)?;
+                        view = self.under(&Layout::contiguous(&arg.shape)?.stretched(&node.shape), view)?;
                     }
                     match self.look(arg, view)? {
                         Seen::Value(found) => found,

@@ -99,7 +99,6 @@ enum FormKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FoldRow {
     pub name: &'static str,
-    pub doc: &'static str,
     /// Whether the result is the index of a value, and not made of values.
     pub gives_index: bool,
     identity: Identity,
@@ -152,7 +151,6 @@ macro_rules! define {
         /// The rows, in the order of the enum.
         const FOLDS: &[FoldRow] = &[$(FoldRow {
             name: stringify!($name),
-            doc: concat!($($doc),+).trim_ascii(),
             gives_index: gives_index!($gives),
             identity: identity!($identity),
             forms: &[$(FoldForm { kind: form_kind!($kind), wgsl: $wgsl }),+],
@@ -257,13 +255,12 @@ impl Folding {
         operand[self.axes.clone()].iter().product()
     }
 
-    /// How the fold is called, as `sum` or `cumsum exclusive`.
-    pub(crate) fn name(&self) -> String {
+    /// How the fold is called, as `sum` or `cumsum`.
+    pub(crate) fn name(&self) -> &'static str {
         match self.scan {
-            None => self.fold.name().to_string(),
-            Some(scan) => {
-                format!("cum{}{}", self.fold.name(), if scan.exclusive { " exclusive" } else { "" })
-            }
+            None => self.fold.name(),
+            Some(_) if self.fold == Fold::Sum => "cumsum",
+            Some(_) => "cumprod",
         }
     }
 }

@@ -54,12 +54,21 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn leaf(dtype: DType, source: Source, layout: Layout) -> Arc<Node> {
-        let shape = layout.shape().clone();
         let devices = match &source {
             Source::Tensor(storage) => smallvec![storage.backend.clone()],
             Source::Index(Some(device)) => smallvec![device.clone()],
             _ => SmallVec::new(),
         };
+        Node::leaf_on(dtype, source, layout, devices)
+    }
+
+    fn leaf_on(
+        dtype: DType,
+        source: Source,
+        layout: Layout,
+        devices: SmallVec<[Arc<dyn Backend>; 1]>,
+    ) -> Arc<Node> {
+        let shape = layout.shape().clone();
         Arc::new(Node {
             dtype,
             shape,
@@ -68,6 +77,11 @@ impl Node {
             devices,
             schedule: Kept::default(),
         })
+    }
+
+    /// One value of any shape. It has the devices of `like`, so that what is made of it knows where it is.
+    pub(crate) fn constant(dtype: DType, bits: u64, layout: Layout, like: &Node) -> Arc<Node> {
+        Node::leaf_on(dtype, Source::Scalar(bits), layout, like.devices.clone())
     }
 
     pub(crate) fn op(op: Op, dtype: DType, args: &[&Arc<Node>]) -> Result<Arc<Node>> {
@@ -108,7 +122,9 @@ impl Node {
         // Taken of the shape alone first, so that errors speak of what the user wrote.
         let viewed = view(&dense)?;
         match &self.kind {
-            Kind::Leaf { source, layout } => Ok(Node::leaf(self.dtype, source.clone(), view(layout)?)),
+            Kind::Leaf { source, layout } => {
+                Ok(Node::leaf_on(self.dtype, source.clone(), view(layout)?, self.devices.clone()))
+            }
             _ if viewed == dense => Ok(self.clone()),
             Kind::View(layout) => {
                 let layout = view(layout)?;
@@ -121,7 +137,9 @@ impl Node {
     /// The same expression, computed once and stored wherever it is read.
     pub(crate) fn shared(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
-            Kind::Leaf { .. } | Kind::Shared => self.clone(),
+            // A fold is stored anyway.
+            Kind::Leaf { .. } | Kind::Shared | Kind::Fold(_) => self.clone(),
+            Kind::View(_) if matches!(self.args[0].kind, Kind::Fold(_)) => self.clone(),
             _ => Node::of(self.dtype, self.shape.clone(), Kind::Shared, &[self]),
         }
     }
@@ -145,7 +163,7 @@ impl fmt::Debug for Node {
             Kind::Leaf { .. } => "leaf",
             Kind::Op(op) => op.name(),
             Kind::View(_) => "view",
-            Kind::Fold(folding) => folding.fold.name(),
+            Kind::Fold(folding) => folding.name(),
             Kind::Shared => "shared",
         };
         write!(f, "{what} of {} {}", self.dtype, self.shape)

@@ -12,7 +12,8 @@
 //! bool; the forms that it has are the types that it takes. A `float` form is arithmetic, which compilers
 //! of drivers rewrite as if it were algebra; one that `moves` gives an operand as it is or without its
 //! sign, and one of `bits` reads and makes floats by their bits alone (see [`Nature`]). An op that `is
-//! commutative` is the same step in both orders; of two zeros a minimum takes one by the order. In a WGSL
+//! commutative` is the same step in both orders; of two zeros a minimum takes one by the order. One `in
+//! pairs` takes less time than its loads and stores, so that the CPU path joins two of them. In a WGSL
 //! form `{a}`, `{b}`, `{c}` are the operands, `{D}` is the element type, `{T}` the type that computes
 //! (narrow integers compute in 32 bits and are cut back afterwards, f16 and bf16 in f32), and `{W}` the
 //! width of the elements in
@@ -49,22 +50,22 @@ macro_rules! for_each_op {
     ($go:ident) => {
         $go! {
             /// Sum. Integers wrap.
-            Add: add(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 5.5] {
+            Add: add(a, b) is commutative in pairs for Numeric -> T, [3.5_f32, 2.0 => 5.5] {
                 float "{a} + {b}" = |a, b| a + b;
                 int "{a} + {b}" = |a, b| a.wrapping_add(b);
             }
             /// Difference. Integers wrap.
-            Sub: sub(a, b) for Numeric -> T, [3.5_f32, 2.0 => 1.5] {
+            Sub: sub(a, b) in pairs for Numeric -> T, [3.5_f32, 2.0 => 1.5] {
                 float "{a} - {b}" = |a, b| a - b;
                 int "{a} - {b}" = |a, b| a.wrapping_sub(b);
             }
             /// Product. Integers wrap.
-            Mul: mul(a, b) is commutative for Numeric -> T, [3.5_f32, 2.0 => 7.0] {
+            Mul: mul(a, b) is commutative in pairs for Numeric -> T, [3.5_f32, 2.0 => 7.0] {
                 float "{a} * {b}" = |a, b| a * b;
                 int "{a} * {b}" = |a, b| a.wrapping_mul(b);
             }
             /// Quotient, of floats the nearest. Integers truncate; by 0 they give 0, and `MIN / -1` is `MIN`.
-            Div: div(a, b) for Numeric -> T costs 4, [-7_i32, 2 => -3] {
+            Div: div(a, b) in pairs for Numeric -> T costs 4, [-7_i32, 2 => -3] {
                 float "{a} / {b}" = |a, b| a / b;
                 int "div_{T}({a}, {b})" = |a, b| if b == 0 { 0 } else { a.wrapping_div(b) };
             }
@@ -120,7 +121,7 @@ macro_rules! for_each_op {
                 stored "fma_{D}({a}, {b}, {c})" = |a, b, c| math::Stored::fma(a, b, c);
             }
             /// Negation. Integers wrap: `neg(MIN)` is `MIN`.
-            Neg: neg(x) for Numeric -> T, [3.5_f32 => -3.5] {
+            Neg: neg(x) in pairs for Numeric -> T, [3.5_f32 => -3.5] {
                 float "-({a})" = |x| -x;
                 int "neg_{T}({a})" = |x| x.wrapping_neg();
             }
@@ -130,7 +131,7 @@ macro_rules! for_each_op {
                 int "{a}" = |x| x;
             }
             /// Magnitude. `abs(MIN)` is `MIN`.
-            Abs: abs(x) for Numeric -> T, [-3_i32 => 3] {
+            Abs: abs(x) in pairs for Numeric -> T, [-3_i32 => 3] {
                 moves "abs({a})" = |x| x.abs();
                 int "abs_{T}({a})" = |x| math::IntOps::abs(x);
             }
@@ -140,7 +141,7 @@ macro_rules! for_each_op {
                 int "sign_{T}({a})" = |x| math::IntOps::sign(x);
             }
             /// `max(x, 0)` whose zero is positive. NaN stays NaN.
-            Relu: relu(x) for Float -> T, [-3.5_f32 => 0.0] {
+            Relu: relu(x) in pairs for Float -> T, [-3.5_f32 => 0.0] {
                 moves "relu_{T}({a})" = |x| if x <= 0.0 { 0.0 } else { x };
             }
             /// Down to an integer.
@@ -515,7 +516,7 @@ pub(crate) struct Row {
 
 macro_rules! define {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident($($arg:ident),+) $(is $commutative:ident)?
-        for $class:ident -> $gives:ident
+        $(in $pairs:ident)? for $class:ident -> $gives:ident
         $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// An elementwise operation.

@@ -1,7 +1,7 @@
 //! Rust's operators, for every combination of expressions, tensors and scalars.
 
 use super::Expr;
-use crate::dtype::{bf16, f16};
+use crate::dtype::{Numeric, bf16, f16};
 
 /// Implements every binary operator: its trait and method in `std::ops`, the op's method, the
 /// elements it takes, and the scalar types.
@@ -48,7 +48,9 @@ macro_rules! binary {
                 $crate::Expr::$method(&$crate::IntoExpr::into_expr(self), rhs)
             }
         }
+        // Hidden, or pages of documentation would be nothing else.
         $(
+            #[doc(hidden)]
             impl std::ops::$trait<$name<$scalar>> for $scalar {
                 type Output = $crate::Expr<$scalar>;
                 #[track_caller]
@@ -56,6 +58,7 @@ macro_rules! binary {
                     $crate::Expr::$method(&$crate::Expr::scalar(self), rhs)
                 }
             }
+            #[doc(hidden)]
             impl std::ops::$trait<&$name<$scalar>> for $scalar {
                 type Output = $crate::Expr<$scalar>;
                 #[track_caller]
@@ -89,3 +92,44 @@ macro_rules! unary {
 pub(crate) use unary;
 
 operators!(Expr);
+
+macro_rules! assigning {
+    ($($trait:ident $operator:ident $method:ident $class:ident)*) => {$(
+        /// What the name stands for afterwards; nothing is computed or written.
+        impl<T: $crate::$class, R: $crate::IntoExpr<T>> std::ops::$trait<R> for Expr<T> {
+            #[track_caller]
+            fn $operator(&mut self, rhs: R) {
+                *self = Expr::$method(self, rhs);
+            }
+        }
+    )*};
+}
+assigning! {
+    AddAssign add_assign add Numeric
+    SubAssign sub_assign sub Numeric
+    MulAssign mul_assign mul Numeric
+    DivAssign div_assign div Numeric
+    RemAssign rem_assign rem Numeric
+    BitAndAssign bitand_assign and Bits
+    BitOrAssign bitor_assign or Bits
+    BitXorAssign bitxor_assign xor Bits
+    ShlAssign shl_assign shl Integer
+    ShrAssign shr_assign shr Integer
+}
+
+/// The sum of several expressions, from the first to the last; of none, the number 0.
+///
+/// ```
+/// use zerostride::{Device, Expr};
+///
+/// let device = Device::cpu();
+/// let parts = [device.upload(&[1, 2], [2])?, device.upload(&[10, 20], [2])?];
+/// let sum: Expr<i32> = parts.iter().map(|part| part.expr()).sum();
+/// assert_eq!(sum.to_vec()?, [11, 22]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+impl<T: Numeric> std::iter::Sum for Expr<T> {
+    fn sum<I: Iterator<Item = Expr<T>>>(exprs: I) -> Expr<T> {
+        exprs.reduce(|sum, expr| sum + expr).unwrap_or_else(|| Expr::scalar(T::ZERO))
+    }
+}

@@ -1,7 +1,7 @@
 //! Values whose type is known at run time.
 
 use super::DType;
-use crate::dtype::{Kind, bf16, f16};
+use crate::dtype::{Float, Kind, bf16, f16};
 use crate::error::{Result, bail};
 
 /// A number or a truth value, to be an element of a type that is known at run time.
@@ -105,9 +105,15 @@ fn odd(value: i128) -> f64 {
 
 /// The nearest of a float type, unless that is an infinity made of a number.
 fn float(value: f64, dtype: DType) -> Option<u64> {
-    let (bits, nearest) = match dtype {
-        DType::F16 => (f16::from_f64(value).to_bits().into(), f16::from_f64(value).to_f64()),
-        DType::BF16 => (bf16::from_f64(value).to_bits().into(), bf16::from_f64(value).to_f64()),
+    let (bits, nearest): (u64, f64) = match dtype {
+        DType::F16 => {
+            let nearest = <f16 as Float>::from_f64(value);
+            (nearest.to_bits().into(), nearest.into())
+        }
+        DType::BF16 => {
+            let nearest = <bf16 as Float>::from_f64(value);
+            (nearest.to_bits().into(), nearest.into())
+        }
         DType::F32 => ((value as f32).to_bits().into(), f64::from(value as f32)),
         _ => (value.to_bits(), value),
     };

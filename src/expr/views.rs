@@ -12,13 +12,13 @@ macro_rules! for_each_view {
         transpose(a: isize, b: isize) as "transpose(0, 1)", [3, 2], |l| l.transpose(a, b);
         /// The indexes of `range` along `axis`. Negative bounds count from the end; a bound outside
         /// of the axis is an error and not clamped.
-        slice(axis: isize, range: impl std::ops::RangeBounds<isize>) as "slice(1, 1..)", [2, 2],
-            |l| l.slice(axis, (range.start_bound().cloned(), range.end_bound().cloned()), 1);
+        slice(axis: isize, range: impl $crate::IndexRange) as "slice(1, 1..)", [2, 2],
+            let range = range.bounds(), |l| l.slice(axis, range, 1);
         /// Every `step`-th index of `range` along `axis`, as Python's `[start:end:step]`: with a
         /// negative step the walk goes down from `start` and ends before `end`. A bound outside of
         /// the axis is an error and not clamped.
-        slice_step(axis: isize, range: impl std::ops::RangeBounds<isize>, step: isize) as "slice_step(1, .., -2)", [2, 2],
-            |l| l.slice(axis, (range.start_bound().cloned(), range.end_bound().cloned()), step);
+        slice_step(axis: isize, range: impl $crate::IndexRange, step: isize) as "slice_step(1, .., -2)", [2, 2],
+            let range = range.bounds(), |l| l.slice(axis, range, step);
         /// `axis` backwards.
         flip(axis: isize) as "flip(0)", [2, 3], |l| l.flip(axis);
         /// Stretched to `shape` in one direction: axes align at the end, each has length 1 or that

@@ -4,6 +4,7 @@
 mod broadcast;
 mod compose;
 mod overlap;
+mod range;
 mod shape;
 mod view;
 
@@ -13,6 +14,7 @@ use smallvec::SmallVec;
 
 pub use broadcast::Broadcast;
 pub(crate) use broadcast::numpy;
+pub use range::{AxisIndex, IndexRange};
 pub use shape::{MAX_RANK, Shape};
 
 use crate::error::{Result, bail};
@@ -34,11 +36,18 @@ pub(crate) type Strides = SmallVec<[isize; 6]>;
 /// assert_eq!(matrix.strides(), [0, 1]);
 /// # Ok::<(), zerostride::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, Hash)]
 pub struct Layout {
     shape: Shape,
     strides: Strides,
     offset: usize,
+}
+
+impl Clone for Layout {
+    fn clone(&self) -> Self {
+        // A copy of a slice, where the derived form would push one element after the other.
+        Layout { shape: self.shape.clone(), strides: Strides::from_slice(&self.strides), offset: self.offset }
+    }
 }
 
 impl Layout {
@@ -87,17 +96,10 @@ impl Layout {
 
     /// Row-major strides for a shape whose count is known to be representable.
     fn row_major(shape: Shape, offset: usize) -> Self {
-        let mut step = 1isize;
-        let mut strides: Strides = shape
-            .iter()
-            .rev()
-            .map(|&n| {
-                let stride = step;
-                step *= n.max(1) as isize;
-                stride
-            })
-            .collect();
-        strides.reverse();
+        let mut strides = Strides::from_elem(1, shape.rank());
+        for axis in (1..shape.rank()).rev() {
+            strides[axis - 1] = strides[axis] * shape[axis].max(1) as isize;
+        }
         Layout { shape, strides, offset }
     }
 
@@ -128,9 +130,13 @@ impl Layout {
 
     /// Whether the elements lie in row-major order without gaps, at whatever offset.
     pub fn is_contiguous(&self) -> bool {
-        let dense = Self::row_major(self.shape.clone(), self.offset);
-        self.count() == 0
-            || (0..self.rank()).all(|k| self.shape[k] == 1 || self.strides[k] == dense.strides[k])
+        let mut step = 1;
+        self.shape.contains(&0)
+            || self.shape.iter().zip(&self.strides).rev().all(|(&n, &stride)| {
+                let is_next = n == 1 || stride == step;
+                step *= n as isize;
+                is_next
+            })
     }
 
     /// Storage addresses in row-major order of the indexes. Slow; for tests and small work.
@@ -143,6 +149,19 @@ impl Layout {
             }
             at as usize
         })
+    }
+
+    /// The same over a shape that NumPy's rule is known to allow: axes that it lacks, and those of length 1
+    /// that are longer there, have stride 0.
+    pub(crate) fn stretched(&self, shape: &Shape) -> Layout {
+        let mut strides = Strides::from_elem(0, shape.rank());
+        let missing = shape.rank() - self.rank();
+        for (axis, (&n, &stride)) in self.shape.iter().zip(&self.strides).enumerate() {
+            if n == shape[missing + axis] {
+                strides[missing + axis] = stride;
+            }
+        }
+        Layout { shape: shape.clone(), strides, offset: self.offset }
     }
 
     /// The lowest and the highest element that a non-empty layout reaches.

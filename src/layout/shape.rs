@@ -22,8 +22,15 @@ pub const MAX_RANK: usize = 128;
 /// assert_eq!(shape.to_string(), "[2, 3, 4]");
 /// # Ok::<(), zerostride::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+#[derive(PartialEq, Eq, Hash, Default)]
 pub struct Shape(SmallVec<[usize; 6]>);
+
+impl Clone for Shape {
+    fn clone(&self) -> Self {
+        // A copy of a slice, where the derived form would push one element after the other.
+        Shape(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl Shape {
     /// The number of axes.

@@ -1,8 +1,8 @@
 //! Views: layouts of the same storage, so that rearranging never moves an element.
 
-use std::ops::{Bound, RangeBounds};
+use std::ops::Bound;
 
-use super::{Layout, Shape, Strides};
+use super::{IndexRange, Layout, Shape, Strides};
 use crate::error::{Result, bail};
 
 /// `axis` counted from the front; negative axes count from the back.
@@ -91,7 +91,7 @@ impl Layout {
     /// assert!(x.slice(0, 4..11, 1).is_err());
     /// # Ok::<(), zerostride::Error>(())
     /// ```
-    pub fn slice(&self, axis: isize, range: impl RangeBounds<isize>, step: isize) -> Result<Layout> {
+    pub fn slice(&self, axis: isize, range: impl IndexRange, step: isize) -> Result<Layout> {
         let k = self.axis(axis)?;
         let n = self.shape[k] as isize;
         if step == 0 {
@@ -108,14 +108,15 @@ impl Layout {
                 ),
             }
         };
-        let start = match range.start_bound() {
-            Bound::Included(&bound) => Some(within(bound, n)?),
-            Bound::Excluded(&bound) => Some(within(bound, n)? + step.signum()),
+        let (from, to) = range.bounds();
+        let start = match from {
+            Bound::Included(bound) => Some(within(bound, n)?),
+            Bound::Excluded(bound) => Some(within(bound, n)? + step.signum()),
             Bound::Unbounded => None,
         };
-        let end = match range.end_bound() {
-            Bound::Included(&bound) => Some(within(bound, n - 1)? + step.signum()),
-            Bound::Excluded(&bound) => Some(within(bound, n)?),
+        let end = match to {
+            Bound::Included(bound) => Some(within(bound, n - 1)? + step.signum()),
+            Bound::Excluded(bound) => Some(within(bound, n)?),
             Bound::Unbounded => None,
         };
         // A walk down starts at the last index even if the bound is one past it.

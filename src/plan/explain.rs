@@ -19,7 +19,9 @@ impl Program {
             Some(folding) => {
                 let axes: Vec<String> = folding.axes.clone().map(|axis| axis.to_string()).collect();
                 let noun = if axes.len() == 1 { "axis" } else { "axes" };
-                format!("{} over {noun} {} of {} ", folding.name(), axes.join(", "), self.shape)
+                let exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
+                let name = if exclusive { "exclusive " } else { "" }.to_string() + folding.name();
+                format!("{name} over {noun} {} of {} ", axes.join(", "), self.shape)
             }
         };
         let _ = writeln!(text, "{} {} = {fold}{expression}", self.dtype, self.result_shape());

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{Bounds, LEAST_SPARED, costly};
+use super::graph::Graph;
+use super::siblings::{self, Stage};
+use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, operand_type, own_cost};
 use crate::error::Result;
-use crate::expr::{DType, Kind, Node, Source, cost};
+use crate::expr::{Kind, Node, Source};
 use crate::layout::{Layout, Shape};
 
-/// The most steps of a stage, and the most that its costly ones may take together, in additions: compilers
-/// of drivers take long for long texts (FXC 3.5 s for eight powers, 14 s for sixteen).
+/// The most steps of a stage.
 const MOST_STEPS: usize = 512;
-const MOST_COST: usize = 500;
 
 /// Steps that are computed again, through another view of them, at most: each time they are more text.
 const MOST_AGAIN: usize = 32;
@@ -31,7 +31,7 @@ type Place = (u32, u32);
 
 /// The nodes to be computed on their own, those that others need first. Roots that are folds of another
 /// shape than the results are among them.
-pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Vec<&'a Arc<Node>>> {
+pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Vec<Stage<'a>>> {
     if is_small(roots, bounds) {
         return Ok(Vec::new());
     }
@@ -39,82 +39,30 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     let count = graph.nodes.len();
     let mut search = Search {
         open: graph.reads.clone(),
-        stored: vec![false; count],
+        stored: apart::find(&graph),
         parts: vec![Vec::new(); count],
         views: FxHashMap::default(),
+        groups: Vec::new(),
+        group_parts: FxHashMap::default(),
         bounds,
         graph,
     };
     (0..count).try_for_each(|i| search.visit(i))?;
     search.results();
-    // Of one result, the program that gives it is its stage, unless it stretches a fold.
-    let is_fold = |i: usize| matches!(search.graph.nodes[i].kind, Kind::Fold(_));
-    let is_result = |i: usize| search.graph.roots == [i] && !(is_fold(i) && roots[0].shape != *shape);
-    let stored = (0..count).filter(|&i| search.stored[i] && !is_result(i));
-    Ok(stored.map(|i| search.graph.nodes[i]).collect())
-}
-
-/// The nodes below some roots, each once and after those that it is made of.
-struct Graph<'a> {
-    nodes: Vec<&'a Arc<Node>>,
-    /// The numbers of the roots.
-    roots: Vec<usize>,
-    /// Of each node, the numbers of its operands, each once.
-    args: Vec<SmallVec<[u32; 3]>>,
-    /// The nodes that read each one.
-    reads: Vec<u32>,
-    /// The elements of it that are read in all, through views and stretched axes, each time anew.
-    elements: Vec<usize>,
-}
-
-impl<'a> Graph<'a> {
-    fn new(roots: &[&'a Arc<Node>]) -> Self {
-        let mut numbers: FxHashMap<*const Node, u32> = FxHashMap::default();
-        let mut graph = Graph {
-            nodes: Vec::new(),
-            roots: Vec::new(),
-            args: Vec::new(),
-            reads: Vec::new(),
-            elements: Vec::new(),
-        };
-        let mut stack: Vec<(&'a Arc<Node>, usize)> = roots.iter().rev().map(|&root| (root, 0)).collect();
-        while let Some((node, next)) = stack.pop() {
-            if numbers.contains_key(&Arc::as_ptr(node)) {
-                continue;
-            }
-            if let Some(arg) = node.args.get(next) {
-                stack.push((node, next + 1));
-                if !numbers.contains_key(&Arc::as_ptr(arg)) {
-                    stack.push((arg, 0));
-                }
-                continue;
-            }
-            let mut args: SmallVec<[u32; 3]> =
-                node.args.iter().map(|arg| numbers[&Arc::as_ptr(arg)]).collect();
-            args.sort_unstable();
-            args.dedup();
-            numbers.insert(Arc::as_ptr(node), graph.nodes.len() as u32);
-            graph.nodes.push(node);
-            graph.reads.push(0);
-            graph.elements.push(0);
-            // Views that are equal show the same elements; as a rule they differ.
-            let count = graph.count(graph.nodes.len() - 1);
-            for &arg in &args {
-                graph.reads[arg as usize] += 1;
-                let direct = !matches!(node.kind, Kind::View(_)) && graph.count(arg as usize) == count;
-                let read = &mut graph.elements[arg as usize];
-                // All that read it as it is share its elements.
-                *read = if direct { (*read).max(count) } else { read.saturating_add(count) };
-            }
-            graph.args.push(args);
+    let Search { graph, mut stored, groups, .. } = search;
+    // What gives the results is the last program, unless that reads them.
+    let is_last = match graph.roots.as_slice() {
+        [root] if !graph.is_fold(*root) => true,
+        all => {
+            let first = groups.iter().find(|group| group.contains(&all[0]));
+            let alike = |group: &Vec<usize>| all.iter().all(|root| group.contains(root));
+            first.is_some_and(alike) && roots[0].shape == *shape
         }
-        graph.roots = roots.iter().map(|root| numbers[&Arc::as_ptr(root)] as usize).collect();
-        graph
+    };
+    if is_last {
+        graph.roots.iter().for_each(|&root| stored[root] = false);
     }
-
-    fn count(&self, i: usize) -> usize {
-        self.nodes[i].shape.iter().product()
-    }
+    Ok(siblings::stages(&graph, &stored, &groups))
 }
 
 /// Nodes, each counted as often as it is read, up to which an expression is looked at without a graph.
@@ -141,18 +89,6 @@ fn is_small(roots: &[&Arc<Node>], bounds: Bounds) -> bool {
     leaves <= bounds.operands && cost <= MOST_COST
 }
 
-fn own_cost(node: &Node) -> usize {
-    match node.kind {
-        Kind::Op(op) => cost(op, operand_type(node)),
-        _ => 0,
-    }
-}
-
-/// The type that an op computes in: that of its last operand, as a condition comes first.
-fn operand_type(node: &Node) -> DType {
-    node.args.last().map_or(node.dtype, |arg| arg.dtype)
-}
-
 struct Search<'a> {
     graph: Graph<'a>,
     /// Of each node, what reads it and was not visited yet.
@@ -163,6 +99,10 @@ struct Search<'a> {
     parts: Vec<Vec<Place>>,
     /// Numbers of views: of a node's own view, or stretch, under another.
     views: FxHashMap<Place, u32>,
+    /// Folds that one program gives; and, of the last group of those that might be one, its number and the
+    /// parts that its kernel is made of.
+    groups: Vec<Vec<usize>>,
+    group_parts: FxHashMap<u32, (usize, Vec<Place>)>,
     bounds: Bounds,
 }
 
@@ -200,10 +140,14 @@ impl<'a> Search<'a> {
                 self.under(parts, i)
             }
             Kind::Fold(_) => {
+                self.group(i);
                 self.stored[i] = true;
                 vec![(i as u32, 0)]
             }
-            Kind::Op(_) => self.operation(i, node),
+            Kind::Op(_) => {
+                let parts = self.operation(i, node);
+                if self.stored[i] { vec![(i as u32, 0)] } else { parts }
+            }
         };
         self.parts[i] = parts;
         // A long graph need not be kept whole.
@@ -245,6 +189,26 @@ impl<'a> Search<'a> {
                 None => return all,
             }
         }
+    }
+
+    /// Makes a fold one of a group, where one kernel holds all of that.
+    fn group(&mut self, i: usize) {
+        let kin = self.graph.kin[i];
+        let own = self.parts[self.graph.args[i][0] as usize].clone();
+        if let Some((group, parts)) = self.group_parts.get(&kin) {
+            let all = union(parts.clone(), own.clone());
+            // Each result takes a tensor more.
+            let mut size = self.size(&all);
+            size.operands += self.groups[*group].len();
+            if size.fits(self.bounds) {
+                let group = *group;
+                self.groups[group].push(i);
+                self.group_parts.insert(kin, (group, all));
+                return;
+            }
+        }
+        self.groups.push(vec![i]);
+        self.group_parts.insert(kin, (self.groups.len() - 1, own));
     }
 
     fn is_loaded(&self, i: usize) -> bool {

@@ -3,11 +3,15 @@
 //! What must be computed on its own becomes a *stage*: a flat program whose result has a row-major layout,
 //! so that every view of it is a layout, as of a tensor. Those that need it read it as
 //! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
-//! too much or compute again what is read through several views, [`hoist`] where a part has far fewer
-//! elements than the result.
+//! too much or compute again what is read through several views, [`apart`] where several kernels would compute
+//! it, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of folds
+//! that read the same.
 
+mod apart;
 mod boundaries;
+mod graph;
 mod hoist;
+mod siblings;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,6 +34,23 @@ const COSTLY: usize = 8;
 /// What an op on operands of a type costs, where that is dearer than a load.
 fn costly(op: Op, dtype: DType) -> usize {
     Some(cost(op, dtype)).filter(|&cost| cost >= COSTLY).unwrap_or(0)
+}
+
+/// The most that the costly steps of a stage may take together, in additions: compilers of drivers take long
+/// for long texts (FXC 3.5 s for eight powers, 14 s for sixteen).
+const MOST_COST: usize = 500;
+
+/// What a node takes by itself, in additions.
+fn own_cost(node: &Node) -> usize {
+    match node.kind {
+        Kind::Op(op) => cost(op, operand_type(node)),
+        _ => 0,
+    }
+}
+
+/// The type that an op computes in: that of its last operand, as a condition comes first.
+fn operand_type(node: &Node) -> DType {
+    node.args.last().map_or(node.dtype, |arg| arg.dtype)
 }
 
 /// What a schedule must know of a device.
@@ -73,17 +94,31 @@ impl Schedule {
 
     /// Schedules expressions of one type, broadcast to one shape.
     pub(crate) fn new(roots: &[&Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Schedule> {
-        let (roots, shape) = match roots {
-            [root] if root.shape == *shape => (&[result(root)][..], &result(root).shape),
-            _ => (roots, shape),
+        let stored: SmallVec<[&Arc<Node>; 1]> = roots.iter().copied().map(result).collect();
+        // Views that move nothing are left out where results are folds.
+        let is_fold = |node: &&Arc<Node>| matches!(node.kind, Kind::Fold(_)) && node.shape == stored[0].shape;
+        let (roots, shape) = match roots.iter().all(|root| root.shape == *shape) && stored.iter().all(is_fold)
+        {
+            true => (stored.as_slice(), &stored[0].shape),
+            false => (roots, shape),
         };
         let mut stages = Vec::new();
         let mut known = Known::default();
-        for node in boundaries::find(roots, shape, bounds)? {
-            let program = Program::of(&[node], &node.shape, &known)?;
+        let mut at: Vec<(*const Node, usize)> = Vec::new();
+        for nodes in boundaries::find(roots, shape, bounds)? {
+            let mut program = Program::of(&nodes, &nodes[0].shape, &known)?;
+            let results = std::mem::take(&mut program.results);
+            for (node, value) in nodes.iter().zip(results) {
+                // The same of equal values is one result.
+                let result = program.results.iter().position(|&other| other == value).unwrap_or_else(|| {
+                    program.results.push(value);
+                    program.results.len() - 1
+                });
+                at.push((Arc::as_ptr(node), result));
+            }
             let program = hoist::without_parts(program, bounds, &mut stages)?;
             stages.push(program);
-            known.insert(Arc::as_ptr(node), (stages.len() - 1, 0));
+            known.extend(at.drain(..).map(|(node, result)| (node, (stages.len() - 1, result))));
         }
         let last = hoist::without_parts(Program::of(roots, shape, &known)?, bounds, &mut stages)?;
         let mut finished = vec![Vec::new(); stages.len()];
@@ -113,9 +148,18 @@ impl Schedule {
     }
 }
 
+/// Whether one program may give the results of both expressions.
+pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
+    let fold = |node| match &result(node).kind {
+        Kind::Fold(folding) => Some((folding, &result(node).args[0].shape)),
+        _ => None,
+    };
+    a.shape == b.shape && a.dtype == b.dtype && fold(a) == fold(b)
+}
+
 /// The root whose elements in row-major order are those of one root: under a view that moves nothing it is
 /// the fold itself, which the last program then is.
-fn result<'a>(root: &'a Arc<Node>) -> &'a Arc<Node> {
+fn result(root: &Arc<Node>) -> &Arc<Node> {
     match (&root.kind, root.args.first()) {
         (Kind::View(layout), Some(fold)) if matches!(fold.kind, Kind::Fold(_)) => {
             let is_all = layout.count() == fold.shape.iter().product::<usize>();

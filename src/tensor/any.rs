@@ -1,6 +1,5 @@
 //! Tensors whose element type is known at run time. `Tensor` is their typed face.
 
-use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
 use std::panic::Location;
@@ -57,12 +56,6 @@ impl From<AnyTensor> for AnyExpr {
 impl From<&AnyTensor> for AnyExpr {
     fn from(tensor: &AnyTensor) -> AnyExpr {
         tensor.leaf.clone()
-    }
-}
-
-impl fmt::Debug for AnyTensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tensor<{}> {:?} on {}", self.dtype, self.layout, self.device.name())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::AnyExpr;
 use crate::layout::Layout;
-use crate::schedule::Schedule;
+use crate::schedule::{self, Schedule};
 
 /// Consumers.
 impl AnyExpr {
@@ -102,7 +102,7 @@ impl AnyExpr {
                 continue;
             }
             let (shape, dtype) = (&nodes[i].shape, nodes[i].dtype);
-            let is_alike = |&j: &usize| nodes[j].shape == *shape && nodes[j].dtype == dtype;
+            let is_alike = |&j: &usize| schedule::are_alike(nodes[i], nodes[j]);
             let alike: Vec<usize> = (i..nodes.len()).filter(is_alike).collect();
             let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
             let schedule = Schedule::new(&roots, shape, device.bounds())?;

@@ -3,6 +3,7 @@
 mod any;
 mod consume;
 mod create;
+mod print;
 mod typed;
 mod views;
 

@@ -25,7 +25,7 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn eval(&self) -> Result<Tensor<T>> {
-        Ok(Tensor::face(self.any().eval()?))
+        Ok(Tensor::face(self.untyped().eval()?))
     }
 
     /// Runs the expression on a device, which its tensors, if any, must live on.
@@ -34,7 +34,7 @@ impl<T: Element> Expr<T> {
     /// As [`eval`](Self::eval).
     #[track_caller]
     pub fn eval_on(&self, device: &Device) -> Result<Tensor<T>> {
-        Ok(Tensor::face(self.any().eval_on(device)?))
+        Ok(Tensor::face(self.untyped().eval_on(device)?))
     }
 
     /// Runs several expressions on the device of their tensors, those of equal shapes by one kernel: what
@@ -55,7 +55,7 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn eval_all(exprs: &[Expr<T>]) -> Result<Vec<Tensor<T>>> {
-        let exprs: Vec<&AnyExpr> = exprs.iter().map(Expr::any).collect();
+        let exprs: Vec<&AnyExpr> = exprs.iter().map(Expr::untyped).collect();
         Ok(AnyExpr::eval_each(&exprs)?.into_iter().map(Tensor::face).collect())
     }
 
@@ -103,7 +103,7 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn warm_up(&self, device: &Device) -> Result<()> {
-        self.any().warm_up(device)
+        self.untyped().warm_up(device)
     }
 
     /// What evaluating on `device` would run: operands under the axes of the result, the axes left
@@ -125,6 +125,6 @@ impl<T: Element> Expr<T> {
     /// ```
     #[track_caller]
     pub fn explain(&self, device: &Device) -> Result<Explain> {
-        self.any().explain(device)
+        self.untyped().explain(device)
     }
 }

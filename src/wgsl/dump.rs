@@ -28,7 +28,7 @@ impl Folder {
         let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
         let target =
             Target { groups, bindings, workgroup, faults, math, blocks, team: 64, pairs, tiles, narrow };
-        let node = expr.any().node().unwrap();
+        let node = expr.untyped().node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();
         let text = emit(&Plan::new(&program, Destination::Fresh, target).unwrap().kernel).unwrap();
         if self.seen.insert(text.clone()) {

@@ -29,20 +29,20 @@ fn kernel<T: Element>(expr: &Expr<T>) -> String {
 }
 
 fn kernel_on<T: Element>(target: Target, expr: &Expr<T>) -> String {
-    let node = expr.any().node().unwrap();
+    let node = expr.untyped().node().unwrap();
     let program = Program::new(node, &node.shape).unwrap();
     emit(&Plan::new(&program, Destination::Fresh, target).unwrap().kernel).unwrap()
 }
 
 fn two_results<T: Element>(first: &Expr<T>, second: &Expr<T>) -> String {
-    let (first, second) = (first.any().node().unwrap(), second.any().node().unwrap());
+    let (first, second) = (first.untyped().node().unwrap(), second.untyped().node().unwrap());
     let program = Program::of(&[first, second], &first.shape, &Known::default()).unwrap();
     emit(&Plan::new(&program, Destination::Fresh, GPU).unwrap().kernel).unwrap()
 }
 
 fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> String {
-    let program = Program::new(expr.any().node().unwrap(), destination.shape()).unwrap();
-    let own = Program::new(destination.expr().any().node().unwrap(), destination.shape()).unwrap();
+    let program = Program::new(expr.untyped().node().unwrap(), destination.shape()).unwrap();
+    let own = Program::new(destination.expr().untyped().node().unwrap(), destination.shape()).unwrap();
     let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
     let into = Destination::Into(storage, destination.layout());
     emit(&Plan::new(&program, into, GPU).unwrap().kernel).unwrap()

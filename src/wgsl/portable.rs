@@ -41,9 +41,9 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
     let target = device.zeros::<R>([144, 70]).unwrap().slice_step(0, .., 2).unwrap();
     for operands in layouts {
         let expr = Expr::<R>::call(name, &operands[..arity]);
-        let node = expr.any().node().unwrap();
+        let node = expr.untyped().node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();
-        let own = Program::new(target.expr().any().node().unwrap(), target.shape()).unwrap();
+        let own = Program::new(target.expr().untyped().node().unwrap(), target.shape()).unwrap();
         let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
         let mut destinations = vec![Destination::Fresh];
         if node.shape == *target.shape() {

@@ -1,0 +1,280 @@
+//! A program computed a block at a time: each step is a loop over a block that stays in cache, so nothing
+//! is interpreted per element. Who asks says which elements, and where they go.
+
+use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
+
+use super::cache::{self, LINE, Stream};
+use super::kernels::PART;
+use super::load::Reader;
+use super::pairs::{self, Loop};
+use super::registers::{self, Register};
+use crate::error::Result;
+use crate::expr::{Input, Program, Value};
+
+/// Calls `$call` with the type that moves elements of `$size` bytes.
+macro_rules! with_memory {
+    ($size:expr, |$memory:ident| $call:expr) => {
+        match $size {
+            1 => {
+                type $memory = u8;
+                $call
+            }
+            2 => {
+                type $memory = u16;
+                $call
+            }
+            4 => {
+                type $memory = u32;
+                $call
+            }
+            _ => {
+                type $memory = u64;
+                $call
+            }
+        }
+    };
+}
+
+pub(super) use with_memory;
+
+/// What an input is read from.
+#[derive(Clone, Copy)]
+pub(super) enum From<'a> {
+    /// Elements of a storage.
+    Bytes(&'a [u8]),
+    /// The elements that the output holds until they are overwritten.
+    Output,
+    /// One constant, as its bits.
+    Scalar(u64),
+    /// The address itself: a coordinate.
+    Index,
+}
+
+/// A program made ready: readers of its inputs, and a register for each value.
+pub(super) struct Blocks<'a> {
+    pub program: &'a Program,
+    from: &'a [From<'a>],
+    pub readers: Vec<Reader>,
+    pub loops: Vec<Loop>,
+    registers: Vec<usize>,
+    register_count: usize,
+    /// Bytes of an element of each value.
+    sizes: Vec<usize>,
+    /// The most elements of a block.
+    pub most: usize,
+    /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
+    pub turned: Vec<bool>,
+    /// Elements of such a chunk.
+    pub chunk: usize,
+}
+
+/// Where the last loop of a block stores its elements.
+pub(super) struct Out<'a> {
+    pub bytes: &'a mut [u8],
+    pub stream: Option<&'a Stream>,
+}
+
+/// Where the elements of an input lie as a block needs them: the first byte.
+#[derive(Clone, Copy)]
+enum Place {
+    Source(usize),
+    Turned(usize),
+    Register,
+}
+
+/// Memory of one thread.
+pub(super) struct Scratch {
+    registers: Vec<Register>,
+    /// A chunk of each turned input.
+    turned: Vec<Vec<u64>>,
+    /// The first element of that chunk.
+    start: usize,
+    /// Of the inputs, for the block at hand.
+    places: Vec<Place>,
+    /// Elements of each value, for the block at hand: where all are equal, there is one part.
+    lengths: Vec<usize>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Makes a program ready, for blocks of no elements as yet.
+    pub(super) fn new(program: &'a Program, from: &'a [From<'a>]) -> Result<Self> {
+        let loops = pairs::loops(program)?;
+        let (registers, register_count) = registers::assign(program, &loops);
+        let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
+        Ok(Blocks {
+            program,
+            from,
+            readers: program.inputs.iter().map(|input| Reader::new(&input.layout)).collect(),
+            loops,
+            registers,
+            register_count,
+            sizes,
+            most: 0,
+            turned: vec![false; program.inputs.len()],
+            chunk: 0,
+        })
+    }
+
+    /// Memory of one thread.
+    pub(super) fn scratch(&self) -> Scratch {
+        let turned = self.turned.iter().zip(&self.program.inputs);
+        let words = turned.map(|(&turned, input)| {
+            if turned { vec![0; (self.chunk * input.dtype.size()).div_ceil(8)] } else { Vec::new() }
+        });
+        Scratch {
+            registers: (0..self.register_count).map(|_| Register::default()).collect(),
+            turned: words.collect(),
+            start: 0,
+            places: vec![Place::Register; self.program.inputs.len()],
+            lengths: vec![0; self.registers.len()],
+        }
+    }
+
+    /// Gathers `length` elements from `start` on of those inputs whose rows lie across memory.
+    pub(super) fn gather(&self, start: usize, length: usize, scratch: &mut Scratch) {
+        scratch.start = start;
+        for i in (0..self.turned.len()).filter(|&i| self.turned[i]) {
+            let From::Bytes(bytes) = self.from[i] else { continue };
+            let to: &mut [u8] = cast_mut(&mut scratch.turned[i]);
+            let element = self.program.inputs[i].dtype.size();
+            let to = &mut to[..length * element];
+            with_memory!(element, |M| {
+                const SIDE: usize = LINE / size_of::<M>();
+                self.readers[i].gather_rows::<M, SIDE>(cast(bytes), start, cast_mut(to));
+            });
+        }
+    }
+
+    /// Computes `length` elements from `start` on: into `out`, if there is one, those of the first result.
+    pub(super) fn compute(&self, start: usize, length: usize, out: Option<Out<'_>>, scratch: &mut Scratch) {
+        let program = self.program;
+        for (i, input) in program.inputs.iter().enumerate() {
+            let before = out.as_ref().map_or(&[][..], |out| out.bytes);
+            let (place, equal) = self.place(i, input, start, length, scratch, before);
+            scratch.places[i] = place;
+            scratch.lengths[i] = if equal { length.min(PART) } else { length };
+        }
+        let mut out = out;
+        for own in &self.loops {
+            let value = program.inputs.len() + own.step;
+            let target = self.registers[value];
+            // Taken out, so that the others can be read.
+            let mut register = std::mem::take(&mut scratch.registers[target]);
+            let last = if value as Value == program.results[0] { out.take() } else { None };
+            let is_last = last.is_some();
+            let count = own.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
+            scratch.lengths[value] = count;
+            {
+                let mut args: [&[u8]; 3] = [&[]; 3];
+                for (slot, &arg) in args.iter_mut().zip(&own.args) {
+                    *slot = self.value(arg, scratch);
+                }
+                let args = &args[..own.args.len()];
+                match last {
+                    Some(Out { bytes, stream: Some(stream) }) => {
+                        self.stream(own, args, &mut register, stream, bytes);
+                    }
+                    Some(Out { bytes, stream: None }) => (own.run)(args, bytes),
+                    None => (own.run)(args, register.bytes_mut(count * self.sizes[value])),
+                }
+            }
+            scratch.registers[target] = register;
+            if is_last {
+                return;
+            }
+        }
+        let Some(Out { bytes, stream }) = out else { return };
+        let result = self.value(program.results[0], scratch);
+        for out in bytes.chunks_mut(result.len()) {
+            let result = &result[..out.len()];
+            match stream {
+                Some(stream) => stream.copy(result, out),
+                None => out.copy_from_slice(result),
+            }
+        }
+    }
+
+    /// Runs the last loop of a block, whose elements are stored past the cache: a part at a time, as
+    /// loads go on only beside few such stores.
+    fn stream(&self, own: &Loop, args: &[&[u8]], register: &mut Register, stream: &Stream, out: &mut [u8]) {
+        let size = self.program.dtype.size();
+        let block = out.len() / size;
+        let mut start = 0;
+        // A line that blocks share takes ordinary stores, and others wait for them.
+        out.last().into_iter().for_each(cache::prefetch);
+        // The first part ends where a line does, so that parts share none.
+        let first = PART * size - LINE + cache::to_line(out);
+        let (first, rest) = out.split_at_mut(first.min(out.len()));
+        for out in std::iter::once(first).chain(rest.chunks_mut(PART * size)) {
+            let length = out.len() / size;
+            let mut parts: [&[u8]; 3] = [&[]; 3];
+            for ((part, arg), &value) in parts.iter_mut().zip(args).zip(&own.args) {
+                let size = self.sizes[value as usize];
+                let start = if arg.len() == block * size { start } else { 0 };
+                *part = &arg[start * size..(start + length) * size];
+            }
+            let part = register.bytes_mut(out.len());
+            (own.run)(&parts[..args.len()], part);
+            stream.copy(part, out);
+            start += length;
+        }
+    }
+
+    /// The elements of a value that was computed; one part of them where all are equal.
+    pub(super) fn value<'s>(&'s self, value: Value, scratch: &'s Scratch) -> &'s [u8] {
+        let index = value as usize;
+        let bytes = scratch.lengths[index] * self.sizes[index];
+        let source = match (scratch.places.get(index), self.from.get(index)) {
+            (Some(&Place::Source(at)), Some(From::Bytes(source))) => Some((*source, at)),
+            (Some(&Place::Turned(at)), _) => Some((cast(&scratch.turned[index]), at)),
+            _ => None,
+        };
+        match source {
+            Some((source, at)) => &source[at..at + bytes],
+            None => scratch.registers[self.registers[index]].bytes(bytes),
+        }
+    }
+
+    /// Finds the elements of an input, and gathers them in its register where they do not lie
+    /// side by side; whether they are one element.
+    fn place(
+        &self,
+        i: usize,
+        input: &Input,
+        start: usize,
+        length: usize,
+        scratch: &mut Scratch,
+        out: &[u8],
+    ) -> (Place, bool) {
+        let size = input.dtype.size();
+        if self.turned[i] {
+            return (Place::Turned((start - scratch.start) * size), false);
+        }
+        let reader = &self.readers[i];
+        let run = reader.run(start, length);
+        if let (From::Bytes(_), Some((at, 1))) = (self.from[i], run) {
+            return (Place::Source(at * size), false);
+        }
+        let register = &mut scratch.registers[self.registers[i]];
+        let splat = run.filter(|&(_, stride)| stride == 0).map(|(at, _)| at);
+        if splat.is_some() && splat == register.splat {
+            return (Place::Register, true);
+        }
+        register.splat = splat;
+        let count = if splat.is_some() { self.most.min(PART) } else { length };
+        let to = register.bytes_mut(count * size);
+        match self.from[i] {
+            From::Bytes(bytes) => with_memory!(size, |M| match splat {
+                Some(at) => cast_mut::<_, M>(to).fill(cast::<_, M>(bytes)[at]),
+                None => reader.gather::<M>(cast(bytes), start, cast_mut(to)),
+            }),
+            From::Output => to.copy_from_slice(out),
+            From::Index => match splat {
+                Some(at) => cast_mut::<_, i32>(to).fill(at as i32),
+                None => reader.addresses(start, cast_mut(to)),
+            },
+            From::Scalar(bits) => with_memory!(size, |M| cast_mut::<_, M>(to).fill(bits as M)),
+        }
+        (Place::Register, splat.is_some())
+    }
+}

@@ -1,0 +1,233 @@
+//! Loops of folds and scans over elements in cache: the CPU forms of the fold table, each compiled into
+//! loops per type. Elements are matrices: rows that are combined, of columns that are not.
+
+use bytemuck::Pod;
+
+use super::math;
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::expr::{Fold, GROUP, for_each_fold};
+
+/// The loops of a fold for a type.
+#[derive(Clone, Copy)]
+pub(super) enum Loops {
+    Values(Values),
+    Indexes(Indexes),
+}
+
+/// Of a fold that gives a value.
+#[derive(Clone, Copy)]
+pub(super) struct Values {
+    /// Combines the first of some elements with as many others, into the former.
+    pub combine: fn(&mut [u8], &[u8]),
+    /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving:
+    /// the elements, by way of memory for a matrix, into the last.
+    pub halve: fn([usize; 2], &[u8], &mut [u8], &mut [u8]),
+    /// Scans the rows of so many columns of each group.
+    pub groups: fn(usize, &mut [u8]),
+    /// Combines the rows of so many columns of each group with a row of its own.
+    pub carry: fn(usize, &mut [u8], &[u8]),
+}
+
+/// Of a fold that gives the index of a value.
+#[derive(Clone, Copy)]
+pub(super) struct Indexes {
+    /// Looks through rows of so many columns, from the row of an index on, for what is better than the
+    /// values of the rows before, unless these are the first, and puts it in their places, with the indexes
+    /// of its rows.
+    pub seek: fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]),
+    /// Puts what is better in the places of values that come before it, with its indexes.
+    pub merge: fn(&mut [u8], &mut [u32], &[u8], &[u32]),
+}
+
+/// Functions that run with the widest vectors of the processor: what they call must be inlined, as functions
+/// on their own have only the vectors that every processor has.
+macro_rules! vectors {
+    ($($run:ident as $task:ident<$r:ty>($($arg:ident: $t:ty),+; $f:ident) $body:block)*) => {$(
+        struct $task<'a, T, F> {
+            $($arg: $t,)+
+            $f: F,
+            element: std::marker::PhantomData<&'a T>,
+        }
+
+        impl<T: Pod, F: Fn(T, T) -> $r> pulp::NullaryFnOnce for $task<'_, T, F> {
+            type Output = ();
+
+            #[inline(always)]
+            fn call(self) {
+                let Self { $($arg,)+ $f, .. } = self;
+                $body
+            }
+        }
+
+        #[allow(single_use_lifetimes)]
+        fn $run<'a, T: Pod, F: Fn(T, T) -> $r>($($arg: $t,)+ $f: F) {
+            pulp::Arch::new().dispatch($task { $($arg,)+ $f, element: std::marker::PhantomData });
+        }
+    )*};
+}
+
+vectors! {
+    combine as Combine<T>(a: &'a mut [T], b: &'a [T]; f) {
+        a.iter_mut().zip(b).for_each(|(a, &b)| *a = f(*a, b));
+    }
+
+    halve as Halve<T>(rows: usize, columns: usize, x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
+        let half = rows.next_power_of_two() / 2;
+        for (x, out) in x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns)) {
+            if half == 0 {
+                out.copy_from_slice(x);
+                continue;
+            }
+            let (low, high) = x.split_at(half * columns);
+            let (both, alone) = low.split_at(high.len());
+            let (to_both, to_alone) = buffer[..low.len()].split_at_mut(high.len());
+            to_both.iter_mut().zip(both).zip(high).for_each(|((to, &a), &b)| *to = f(a, b));
+            to_alone.copy_from_slice(alone);
+            let mut half = half;
+            while half > 1 {
+                half /= 2;
+                let (low, high) = buffer[..2 * half * columns].split_at_mut(half * columns);
+                low.iter_mut().zip(high).for_each(|(a, &mut b)| *a = f(*a, b));
+            }
+            out.copy_from_slice(&buffer[..columns]);
+        }
+    }
+
+    groups as Groups<T>(columns: usize, x: &'a mut [T]; f) {
+        for group in x.chunks_mut(GROUP * columns) {
+            for at in columns..group.len() {
+                group[at] = f(group[at - columns], group[at]);
+            }
+        }
+    }
+
+    carry as Carry<T>(columns: usize, x: &'a mut [T], carried: &'a [T]; f) {
+        for (group, carried) in x.chunks_mut(GROUP * columns).zip(carried.chunks_exact(columns)) {
+            if let &[carried] = carried {
+                group.iter_mut().for_each(|x| *x = f(carried, *x));
+                continue;
+            }
+            for row in group.chunks_exact_mut(columns) {
+                row.iter_mut().zip(carried).for_each(|(x, &carried)| *x = f(carried, *x));
+            }
+        }
+    }
+
+    seek as Seek<bool>(columns: usize, first: usize, is_first: bool, x: &'a [T], best: &'a mut [T], index: &'a mut [u32]; f) {
+        // Rows side by side, as many as keep vectors busy and are worth the rest.
+        let rows = x.len() / columns;
+        let side = match (LANES / columns).min(rows / 4) {
+            0 => 1,
+            most => 1 << most.ilog2(),
+        };
+        if side == 1 {
+            for (k, row) in x.chunks_exact(columns).enumerate() {
+                if is_first && k == 0 {
+                    best.copy_from_slice(row);
+                    index.fill(first as u32);
+                } else {
+                    better(best, index, row, (first + k) as u32, &f);
+                }
+            }
+            return;
+        }
+        let lanes = side * columns;
+        let (mut bests, mut turns) = ([T::zeroed(); LANES], [0; LANES]);
+        let (bests, turns) = (&mut bests[..lanes], &mut turns[..lanes]);
+        bests.copy_from_slice(&x[..lanes]);
+        for (turn, x) in x.chunks(lanes).enumerate().skip(1) {
+            better(&mut bests[..x.len()], &mut turns[..x.len()], x, turn as u32, &f);
+        }
+        let fresh = if is_first { columns } else { 0 };
+        for (i, (&value, &turn)) in bests.iter().zip(turns.iter()).enumerate() {
+            let (best, index) = (&mut best[i % columns], &mut index[i % columns]);
+            let at = (first + turn as usize * side + i / columns) as u32;
+            // Of equal ones the first.
+            if i < fresh || f(*best, value) || (!f(value, *best) && at < *index) {
+                (*best, *index) = (value, at);
+            }
+        }
+    }
+
+    merge as Merge<bool>(best: &'a mut [T], index: &'a mut [u32], others: &'a [T], indexes: &'a [u32]; f) {
+        for (((best, index), &other), &at) in best.iter_mut().zip(index).zip(others).zip(indexes) {
+            if f(*best, other) {
+                (*best, *index) = (other, at);
+            }
+        }
+    }
+}
+
+/// Elements that [`Seek`] keeps side by side.
+const LANES: usize = 256;
+
+#[inline(always)]
+fn better<T: Pod>(best: &mut [T], index: &mut [u32], row: &[T], at: u32, beats: &impl Fn(T, T) -> bool) {
+    for ((best, index), &x) in best.iter_mut().zip(index).zip(row) {
+        let takes = beats(*best, x);
+        *best = if takes { x } else { *best };
+        *index = if takes { at } else { *index };
+    }
+}
+
+macro_rules! table {
+    ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:ident
+        { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
+        fn table(fold: Fold, dtype: DType) -> Option<Loops> {
+            match fold {
+                $(Fold::$fold => { $(table!(@types $kind $gives dtype $cpu);)+ })*
+            }
+            None
+        }
+    };
+    (@types float $($rest:tt)*) => { table!(@ [F32 f32, F64 f64] $($rest)*) };
+    (@types int $($rest:tt)*) => {
+        table!(@ [I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64] $($rest)*)
+    };
+    // A bool is a byte of 0 or 1.
+    (@types bool $($rest:tt)*) => { table!(@ [Bool u8] $($rest)*) };
+    (@ [$($tag:ident $t:ident),+] $gives:ident $dtype:ident $cpu:expr) => {
+        $(if $dtype == DType::$tag {
+            return Some(table!(@loops $gives $t $cpu));
+        })+
+    };
+    (@loops T $t:ident $cpu:expr) => {
+        Loops::Values(Values {
+            combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
+            halve: |[rows, columns], x, buffer, out| {
+                halve::<$t, _>(rows, columns, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
+            },
+            groups: |columns, x| groups::<$t, _>(columns, cast_mut(x), $cpu),
+            carry: |columns, x, carried| carry::<$t, _>(columns, cast_mut(x), cast(carried), $cpu),
+        })
+    };
+    (@loops u32 $t:ident $cpu:expr) => {
+        Loops::Indexes(Indexes {
+            seek: |columns, first, is_first, x, best, index| {
+                seek::<$t, _>(columns, first, is_first, cast(x), cast_mut(best), index, $cpu);
+            },
+            merge: |best, index, others, indexes| {
+                merge::<$t, _>(cast_mut(best), index, cast(others), indexes, $cpu);
+            },
+        })
+    };
+}
+for_each_fold!(table);
+
+/// The loops of a fold. One that the table lacks cannot be built, as the builder asks the same rows.
+pub(super) fn of(fold: Fold, dtype: DType) -> Result<Loops> {
+    match table(fold, dtype) {
+        Some(loops) => Ok(loops),
+        None => bail!(Kernel, "{} has no form for {dtype}", fold.name()),
+    }
+}
+
+/// Elements of bytes, which may be none of no alignment.
+fn cast<T: Pod>(bytes: &[u8]) -> &[T] {
+    if bytes.is_empty() { &[] } else { bytemuck::cast_slice(bytes) }
+}
+
+fn cast_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
+    if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
+}

@@ -1,0 +1,85 @@
+//! The order in which a fold walks its operand: elements that lie next to each other in memory are read
+//! together, whichever axes they are on. The order of the values of a range stays.
+
+use super::blocks::From;
+use crate::error::Result;
+use crate::expr::{Folding, Program};
+use crate::layout::{Layout, Shape};
+
+/// Values of a range below which ranges are walked side by side.
+const SHORT: usize = 32;
+
+/// Ranges that are worth it.
+const MANY: usize = 256;
+
+/// A program with its axes in another order.
+pub(super) struct Walk {
+    pub program: Program,
+    pub folding: Folding,
+    /// The result, row-major in that order, as it was asked for; none if it is.
+    pub result: Option<Layout>,
+}
+
+impl Walk {
+    /// A better order than that of the axes, if there is one.
+    pub(super) fn new(program: &Program, folding: &Folding, from: &[From<'_>]) -> Result<Option<Walk>> {
+        let shape = &program.shape;
+        let run = &folding.axes;
+        // What most elements are read of decides.
+        let tensors = program.inputs.iter().zip(from).filter(|(_, from)| matches!(from, From::Bytes(_)));
+        let elements = |layout: &Layout| -> usize {
+            let walked = shape.iter().zip(layout.strides()).filter(|(_, stride)| **stride != 0);
+            walked.map(|(&n, _)| n).product()
+        };
+        let Some(main) = tensors.map(|(input, _)| &input.layout).max_by_key(|layout| elements(layout)) else {
+            return Ok(None);
+        };
+        let stride = |axis: usize| match main.strides()[axis] {
+            0 => usize::MAX,
+            stride => stride.unsigned_abs(),
+        };
+        let is_long = |axis: &usize| shape[*axis] > 1;
+        let kept = || (0..run.start).chain(run.end..shape.rank());
+        let (Some(near), Some(inner)) = (
+            kept().filter(is_long).min_by_key(|&axis| (stride(axis), shape.rank() - axis)),
+            run.clone().rfind(is_long),
+        ) else {
+            return Ok(None);
+        };
+        let last = (0..shape.rank()).rfind(is_long);
+        let count = folding.count(shape);
+        let ranges: usize = kept().map(|axis| shape[axis]).product();
+        let order: Vec<usize> = match () {
+            // Runs are next to each other in memory, but so short that ranges are walked side by side.
+            () if stride(inner) < stride(near) && count < SHORT && ranges >= MANY => {
+                run.clone().chain(kept()).collect()
+            }
+            () if stride(inner) < stride(near) && last != Some(inner) && count >= SHORT => {
+                kept().chain(run.clone()).collect()
+            }
+            () if stride(near) < stride(inner) && last != Some(near) => {
+                (0..shape.rank()).filter(|&axis| axis != near).chain([near]).collect()
+            }
+            () => return Ok(None),
+        };
+        let there: Vec<isize> = order.iter().map(|&axis| axis as isize).collect();
+        let mut program = program.clone();
+        program.shape = order.iter().map(|&axis| shape[axis]).collect();
+        for input in &mut program.inputs {
+            input.layout = input.layout.permute(&there)?;
+        }
+        let start = order.iter().position(|axis| run.contains(axis)).unwrap_or(run.start);
+        let folding = Folding { axes: start..start + run.len(), ..folding.clone() };
+        let walked: Vec<usize> = order.into_iter().filter(|axis| !run.contains(axis)).collect();
+        let result = match walked.is_sorted() {
+            true => None,
+            false => {
+                let lengths: Shape = walked.iter().map(|&axis| shape[axis]).collect();
+                let mut back: Vec<isize> = (0..walked.len() as isize).collect();
+                back.sort_by_key(|&i| walked[i as usize]);
+                Some(Layout::contiguous(lengths)?.permute(&back)?)
+            }
+        };
+        Ok(Some(Walk { program, folding, result }))
+    }
+}

@@ -1,0 +1,76 @@
+//! The axes that a reduction is over.
+
+use std::ops::RangeFull;
+
+use smallvec::SmallVec;
+
+use crate::error::{Result, bail};
+use crate::layout::{Layout, MAX_RANK, Shape};
+
+/// Axes of any operand: a list, or all that it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axes(Option<SmallVec<[isize; 6]>>);
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// What reductions take as axes: one, an array, a slice or a `Vec` of them, or `..` for all.
+///
+/// The order of a list does not matter, and negative axes count from the end. The empty list reduces nothing:
+/// every element is a range of its own (NumPy, JAX; PyTorch and ONNX take it for all axes).
+///
+/// ```
+/// use zerostride::Device;
+///
+/// let x = Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+/// assert_eq!(x.sum(1).to_vec()?, [6, 15]);
+/// assert_eq!(x.sum(-2).to_vec()?, [5, 7, 9]);
+/// assert_eq!(x.sum([0, 1]).to_vec()?, [21]);
+/// assert_eq!(x.sum(..).to_vec()?, [21]);
+/// assert_eq!(x.sum(vec![]).to_vec()?, [1, 2, 3, 4, 5, 6]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+pub trait IntoAxes: sealed::Sealed {
+    /// The axes as a value.
+    fn into_axes(self) -> Axes;
+}
+
+macro_rules! into_axes {
+    ($([$($generic:tt)*] $t:ty, |$axes:ident| $value:expr;)*) => {$(
+        impl<$($generic)*> sealed::Sealed for $t {}
+        impl<$($generic)*> IntoAxes for $t {
+            fn into_axes(self) -> Axes {
+                let $axes = self;
+                Axes($value)
+            }
+        }
+    )*};
+}
+
+into_axes! {
+    [] isize, |axis| Some(SmallVec::from_slice(&[axis]));
+    [const N: usize] [isize; N], |axes| Some(SmallVec::from_slice(&axes));
+    [const N: usize] &[isize; N], |axes| Some(SmallVec::from_slice(axes));
+    [] &[isize], |axes| Some(SmallVec::from_slice(axes));
+    [] Vec<isize>, |axes| Some(axes.into());
+    [] &Vec<isize>, |axes| Some(SmallVec::from_slice(axes));
+    [] RangeFull, |_all| None;
+    [] Axes, |axes| axes.0;
+}
+
+impl Axes {
+    /// The axes of a shape, in their order; `name` is what is over them.
+    pub(super) fn of(&self, shape: &Shape, name: &str) -> Result<SmallVec<[usize; 6]>> {
+        let Some(list) = &self.0 else { return Ok((0..shape.rank()).collect()) };
+        let layout = Layout::contiguous(shape)?;
+        let mut seen = [false; MAX_RANK];
+        for &axis in list {
+            let axis = layout.axis(axis)?;
+            if std::mem::replace(&mut seen[axis], true) {
+                bail!(Axis, "{name} of {shape} over axes {list:?} names axis {axis} twice");
+            }
+        }
+        Ok((0..shape.rank()).filter(|&axis| seen[axis]).collect())
+    }
+}

@@ -1,0 +1,369 @@
+//! How a reduction is built of folds: axes in runs, ranges without elements or with one, types.
+
+use std::ops::{Add, Div, Mul, Range, Sub};
+use std::panic::Location;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::any::apply;
+use super::axes::Axes;
+use super::{AnyExpr, DType, Fold, Folding, Node, Op, Scan};
+use crate::dtype::Kind;
+use crate::error::{Error, ErrorKind, Result, bail};
+use crate::layout::{Layout, Shape};
+
+/// What reductions may be told beside their axes; what one has no use for changes nothing.
+///
+/// ```
+/// use zerostride::{Device, ReduceOptions};
+///
+/// let x = Device::cpu().upload(&[1, 2, 3], [3])?;
+/// let after = x.cumsum_with(0, ReduceOptions::default().exclusive().reverse());
+/// assert_eq!(after.to_vec()?, [5, 3, 0]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ReduceOptions {
+    /// Whether reduced axes stay, with length 1.
+    pub keepdim: bool,
+    /// What is taken off the count that a variance is divided by.
+    pub correction: f64,
+    /// Whether a cumulative result leaves out the element itself.
+    pub exclusive: bool,
+    /// Whether a cumulative result is that of the element and those after it.
+    pub reverse: bool,
+}
+
+impl ReduceOptions {
+    /// Reduced axes stay, with length 1.
+    pub fn keepdim(self) -> Self {
+        ReduceOptions { keepdim: true, ..self }
+    }
+
+    /// The count that a variance is divided by is less by this.
+    pub fn correction(self, correction: impl Into<f64>) -> Self {
+        ReduceOptions { correction: correction.into(), ..self }
+    }
+
+    /// A cumulative result leaves out the element itself: results move on by one.
+    pub fn exclusive(self) -> Self {
+        ReduceOptions { exclusive: true, ..self }
+    }
+
+    /// Cumulative results go from the end to the front.
+    pub fn reverse(self) -> Self {
+        ReduceOptions { reverse: true, ..self }
+    }
+}
+
+/// Which types a reduction takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Float,
+    Numeric,
+    Bool,
+    Element,
+}
+
+impl Class {
+    pub(super) fn takes(self, dtype: DType) -> bool {
+        match self {
+            Class::Float => dtype.kind() == Kind::Float,
+            Class::Numeric => dtype.kind() != Kind::Bool,
+            Class::Bool => dtype == DType::Bool,
+            Class::Element => true,
+        }
+    }
+
+    fn check(self, name: &str, dtype: DType) -> Result<()> {
+        let all = match self {
+            _ if self.takes(dtype) => return Ok(()),
+            Class::Float => "floats",
+            Class::Numeric => "floats and integers",
+            Class::Bool => "bool",
+            Class::Element => "every type",
+        };
+        bail!(Operation, "{name} takes {all}, not {dtype}: cast first")
+    }
+}
+
+/// An operand as it is reduced: of the type that accumulates, with axes in their order.
+pub(super) struct Ranges {
+    name: &'static str,
+    operand: Arc<Node>,
+    axes: SmallVec<[usize; 6]>,
+    pub options: ReduceOptions,
+    at: &'static Location<'static>,
+}
+
+/// A value of a composition, with operators that rows of the table are written with.
+#[derive(Clone)]
+pub(super) struct Value {
+    any: AnyExpr,
+    at: &'static Location<'static>,
+}
+
+impl Ranges {
+    /// `any` of a type of `class` over `axes`, or the first mistake.
+    pub(super) fn new(
+        name: &'static str,
+        class: Class,
+        any: &AnyExpr,
+        axes: &Axes,
+        options: ReduceOptions,
+        at: &'static Location<'static>,
+    ) -> Result<Ranges> {
+        let node = any.node()?;
+        class.check(name, node.dtype)?;
+        let axes = axes.of(&node.shape, name)?;
+        let accumulating = match node.dtype {
+            DType::F16 | DType::BF16 => DType::F32,
+            dtype => dtype,
+        };
+        let operand = any.cast(accumulating).node()?.clone();
+        Ok(Ranges { name, operand, axes, options, at })
+    }
+
+    fn shape(&self) -> &Shape {
+        &self.operand.shape
+    }
+
+    /// The elements of a range.
+    pub(super) fn count(&self) -> usize {
+        self.axes.iter().map(|&axis| self.shape()[axis]).product()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// The operand.
+    pub(super) fn values(&self) -> Value {
+        self.value(Ok(self.operand.clone()))
+    }
+
+    fn value(&self, node: Result<Arc<Node>>) -> Value {
+        Value { any: AnyExpr::new(node, self.at), at: self.at }
+    }
+
+    /// A number as a constant of the accumulating type.
+    pub(super) fn number(&self, value: f64) -> Value {
+        let bits = match self.operand.dtype {
+            DType::F64 => value.to_bits(),
+            _ => (value as f32).to_bits().into(),
+        };
+        Value { any: AnyExpr::constant(self.operand.dtype, bits), at: self.at }
+    }
+
+    /// The number of elements of a range.
+    pub(super) fn n(&self) -> Value {
+        // Once rounded: an f64 holds what memory does.
+        self.number(self.count() as f64)
+    }
+
+    /// One value of each range of `values`, which has the operand's shape; the axes stay with length 1.
+    pub(super) fn fold(&self, fold: Fold, values: &Value) -> Value {
+        self.value(values.any.node().and_then(|node| self.folded(fold, node)))
+    }
+
+    fn folded(&self, fold: Fold, node: &Arc<Node>) -> Result<Arc<Node>> {
+        let shape = self.shape();
+        if let Some(&axis) = self.axes.iter().find(|&&axis| shape[axis] == 0) {
+            if matches!(fold, Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax) {
+                bail!(Shape, "{} over axis {axis} of {shape}, which has length 0", self.name);
+            }
+            let reduced = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
+            let reduced = shape.iter().enumerate().map(reduced).collect();
+            return constant(node, node.dtype, fold.identity(node.dtype), &reduced);
+        }
+        if fold.row().gives_index && self.count() as u64 > 1 << 32 {
+            bail!(
+                Overflow,
+                "{} of {shape} has more than 2^32 elements in a range, and indices are u32",
+                self.name
+            );
+        }
+        let runs = self.runs();
+        match runs.as_slice() {
+            [] if fold.row().gives_index => constant(node, DType::U32, 0, shape),
+            [] => self.alone(fold, node),
+            [.., last] if runs.len() > 1 && !fold.is_ordered(node.dtype) => {
+                // Neighbours of the last run, the others make one with it.
+                let others = runs[..runs.len() - 1].iter().flat_map(Range::clone);
+                let others: SmallVec<[usize; 6]> = others.filter(|axis| self.axes.contains(axis)).collect();
+                let stays = |axis: &usize| !others.contains(axis);
+                let order: Vec<usize> = (0..last.start)
+                    .filter(stays)
+                    .chain(others.iter().copied())
+                    .chain(last.start..shape.rank())
+                    .collect();
+                let there: Vec<isize> = order.iter().map(|&axis| axis as isize).collect();
+                let mut back = vec![0; order.len()];
+                order.iter().enumerate().for_each(|(i, &axis)| back[axis] = i as isize);
+                let node = node.view(&|layout| layout.permute(&there))?;
+                let axes = last.start - others.len()..last.end;
+                let node = Node::fold(Folding { fold, axes, scan: None }, &node)?;
+                node.view(&|layout| layout.permute(&back))
+            }
+            _ => runs
+                .into_iter()
+                .rev()
+                .try_fold(node.clone(), |node, axes| Node::fold(Folding { fold, axes, scan: None }, &node)),
+        }
+    }
+
+    /// The fold of one value, whose zero is +0 if it is a sum.
+    fn alone(&self, fold: Fold, node: &Arc<Node>) -> Result<Arc<Node>> {
+        if fold != Fold::Sum || node.dtype.kind() != Kind::Float {
+            return Ok(node.clone());
+        }
+        let zero = constant(node, node.dtype, 0, &node.shape)?;
+        Node::op(Op::Add, node.dtype, &[node, &zero])
+    }
+
+    /// Reduced axes between which there are only axes of length 1, without such at either end.
+    fn runs(&self) -> SmallVec<[Range<usize>; 2]> {
+        let shape = self.shape();
+        let mut runs: SmallVec<[Range<usize>; 2]> = SmallVec::new();
+        for &axis in self.axes.iter().filter(|&&axis| shape[axis] != 1) {
+            match runs.last_mut() {
+                Some(run) if shape[run.end..axis].iter().all(|&n| n == 1) => run.end = axis + 1,
+                _ => runs.push(axis..axis + 1),
+            }
+        }
+        runs
+    }
+
+    /// The values of each range so far, along the one axis.
+    pub(super) fn scan(&self, fold: Fold) -> Value {
+        self.value(self.scanned(fold))
+    }
+
+    fn scanned(&self, fold: Fold) -> Result<Arc<Node>> {
+        let (node, shape) = (&self.operand, self.shape());
+        let Some(&axis) = self.axes.first() else {
+            bail!(Axis, "{} of {shape} takes one axis", self.name);
+        };
+        let ReduceOptions { exclusive, reverse, .. } = self.options;
+        match shape[axis] {
+            0 => Ok(node.clone()),
+            1 if exclusive => constant(node, node.dtype, fold.identity(node.dtype), shape),
+            1 => self.alone(fold, node),
+            _ => {
+                let turned = |node: &Arc<Node>| match reverse {
+                    true => node.view(&|layout| layout.flip(axis as isize)),
+                    false => Ok(node.clone()),
+                };
+                let scan = Some(Scan { exclusive });
+                turned(&Node::fold(Folding { fold, axes: axis..axis + 1, scan }, &turned(node)?)?)
+            }
+        }
+    }
+
+    /// What is made of folds, as the result: of type `gives`, and without the axes unless they are kept.
+    pub(super) fn finish(&self, value: &Value, gives: DType) -> Result<AnyExpr> {
+        let any = value.any.cast(gives);
+        any.node()?;
+        if self.options.keepdim {
+            return Ok(any);
+        }
+        let squeezed = any.node()?.view(&|layout: &Layout| {
+            self.axes.iter().rev().try_fold(layout.clone(), |layout, &axis| layout.squeeze(axis as isize))
+        });
+        Ok(AnyExpr::new(squeezed, self.at))
+    }
+
+    /// What is counted of each element, as u32; an error where that does not hold a count.
+    pub(super) fn counts(&self, values: &Value) -> Value {
+        if self.count() as u64 <= u32::MAX.into() {
+            return values.clone();
+        }
+        let text = format!(
+            "{} of {} has more than 2^32 - 1 elements in a range, and counts are u32",
+            self.name,
+            self.shape()
+        );
+        self.value(Err(Error::new(ErrorKind::Overflow, text)))
+    }
+}
+
+/// One value of any shape, on the device of another node.
+fn constant(like: &Arc<Node>, dtype: DType, bits: u64, shape: &Shape) -> Result<Arc<Node>> {
+    Ok(Node::constant(dtype, bits, Layout::contiguous([])?.broadcast_to(shape)?, like))
+}
+
+impl Value {
+    fn op(op: Op, operands: &[&Value]) -> Value {
+        let at = operands[0].at;
+        let all: SmallVec<[&AnyExpr; 3]> = operands.iter().map(|value| &value.any).collect();
+        Value { any: apply(op, &all, at), at }
+    }
+
+    pub(super) fn map(&self, op: Op) -> Value {
+        Value::op(op, &[self])
+    }
+
+    pub(super) fn max(&self, other: &Value) -> Value {
+        Value::op(Op::Max, &[self, other])
+    }
+
+    /// `a` where this is infinite, else `b`.
+    pub(super) fn where_infinite(&self, a: &Value, b: &Value) -> Value {
+        Value::op(Op::Select, &[&self.map(Op::IsInf), a, b])
+    }
+
+    /// Whether elements are not 0, by their bits, as 0 and 1.
+    pub(super) fn nonzero(&self) -> Value {
+        let truth = match self.any.dtype() {
+            Ok(DType::Bool) => self.any.clone(),
+            Ok(dtype) => apply(Op::Ne, &[&self.any, &AnyExpr::constant(dtype, 0)], self.at),
+            Err(_) => self.any.clone(),
+        };
+        Value { any: truth.cast(DType::U32), at: self.at }
+    }
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident)*) => {$(
+        impl $trait for &Value {
+            type Output = Value;
+            fn $method(self, other: &Value) -> Value {
+                Value::op(Op::$trait, &[self, other])
+            }
+        }
+    )*};
+}
+operators! { Add add Sub sub Mul mul Div div }
+
+impl AnyExpr {
+    /// The sum of what `shape` would be stretched by to become this one's shape: the adjoint of
+    /// [`broadcast_to`](Self::broadcast_to), as gradients need it (PyTorch `sum_to_size`).
+    pub(super) fn summed_to(&self, shape: &Shape, at: &'static Location<'static>) -> Result<AnyExpr> {
+        Class::Numeric.check("sum_to", self.dtype()?)?;
+        let own = self.shape()?;
+        let mistake =
+            |why: String| Err(Error::new(ErrorKind::Shape, format!("cannot sum {own} to {shape}: {why}")));
+        let Some(lead) = own.rank().checked_sub(shape.rank()) else {
+            return mistake(format!("it has {} axes and the target {}", own.rank(), shape.rank()));
+        };
+        let mut axes: SmallVec<[isize; 6]> = (0..lead as isize).collect();
+        for (axis, (&n, &target)) in (lead..).zip(own[lead..].iter().zip(shape.iter())) {
+            match target {
+                _ if target == n => {}
+                1 => axes.push(axis as isize),
+                _ => return mistake(format!("axis {axis} has length {n} and the target {target}")),
+            }
+        }
+        if axes.is_empty() {
+            return Ok(self.clone());
+        }
+        let options = ReduceOptions::default().keepdim();
+        let axes = super::axes::IntoAxes::into_axes(axes.as_slice());
+        let ranges = Ranges::new("sum_to", Class::Numeric, self, &axes, options, at)?;
+        let sum = ranges.finish(&ranges.fold(Fold::Sum, &ranges.values()), self.dtype()?)?;
+        let leading = |layout: &Layout| (0..lead).try_fold(layout.clone(), |layout, _| layout.squeeze(0));
+        Ok(AnyExpr::new(sum.node()?.view(&leading), at))
+    }
+}

@@ -1,0 +1,478 @@
+//! The table of reductions: the one place that knows what is made of ranges of elements.
+//!
+//! A row says what a reduction is called, which types it takes and gives, how it is composed of folds and
+//! operations, and gives an example that is run as a doctest. The methods, the names for
+//! [`AnyExpr::reduce`], [`reductions`] and the documentation are made from the rows, which stand by the types
+//! that they take. In a composition, `x` is the operand in the type that accumulates, `r` its ranges, and the
+//! result is cast once, at the end.
+
+use std::panic::Location;
+
+use super::axes::IntoAxes;
+use super::reduce::{Class, Ranges, ReduceOptions, Value};
+use super::{AnyExpr, DType, Expr, Fold, Op};
+use crate::dtype::{Element, Float, Numeric};
+use crate::error::{Error, ErrorKind, Result};
+use crate::layout::Shape;
+
+/// A reduction, softmax or cumulative operation.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Reduction {
+    /// The name of the method on [`Expr`].
+    pub name: &'static str,
+    /// What it does, edge cases included.
+    pub doc: &'static str,
+    /// How far a float result may be from the exact one, where that was rounded at all: `-` is exact. L is the
+    /// number of levels in which a range of n elements is folded, log2 n of each run of neighbouring axes,
+    /// rounded up; u is half a unit of 1; m is the greatest element of a range. The bits are the same on
+    /// every device all the same, but for what exponentials and logarithms are in. f16 and bf16 are within 1
+    /// ulp.
+    pub bound: &'static str,
+    /// Whether the result has the operand's shape.
+    pub keeps_shape: bool,
+    class: Class,
+    gives: Option<DType>,
+    compose: fn(&Ranges, &Value) -> Value,
+}
+
+impl Reduction {
+    /// The element type of the result for operands of type `dtype`, if it takes them.
+    pub fn result(&self, dtype: DType) -> Option<DType> {
+        self.class.takes(dtype).then(|| self.gives.unwrap_or(dtype))
+    }
+
+    fn call(
+        &self,
+        operand: &AnyExpr,
+        axes: impl IntoAxes,
+        options: ReduceOptions,
+        at: &'static Location<'static>,
+    ) -> AnyExpr {
+        let build = || -> Result<AnyExpr> {
+            let options = ReduceOptions { keepdim: options.keepdim || self.keeps_shape, ..options };
+            let ranges = Ranges::new(self.name, self.class, operand, &axes.into_axes(), options, at)?;
+            let gives = self.gives.unwrap_or(operand.dtype()?);
+            ranges.finish(&(self.compose)(&ranges, &ranges.values()), gives)
+        };
+        match build() {
+            Ok(expr) => expr,
+            Err(error) => AnyExpr::new(Err(error), at),
+        }
+    }
+}
+
+/// Every reduction, softmax and cumulative operation. `sum_to`, which takes a shape, is not among them.
+///
+/// ```
+/// use zerostride::{DType, reductions};
+///
+/// let argmax = reductions().find(|reduction| reduction.name == "argmax").unwrap();
+/// assert_eq!(argmax.result(DType::F32), Some(DType::U32));
+/// assert_eq!(argmax.result(DType::Bool), None);
+/// ```
+pub fn reductions() -> impl Iterator<Item = Reduction> {
+    REDUCTIONS.into_iter().flatten().copied()
+}
+
+impl AnyExpr {
+    /// The reduction called `name` over some axes.
+    ///
+    /// A wrong name, type or axis is kept as the expression's mistake. An option that the reduction does not
+    /// have changes nothing.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device, ReduceOptions};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1.0_f32, 2.0, 3.0, 5.0], [2, 2])?);
+    /// let mean = x.reduce("mean", 1, ReduceOptions::default().keepdim());
+    /// assert_eq!(mean.shape()?, &[2, 1]);
+    /// assert_eq!(mean.to_vec::<f32>()?, [1.5, 4.0]);
+    ///
+    /// let error = x.reduce("any", .., ReduceOptions::default()).eval().unwrap_err();
+    /// assert_eq!(error.message(), "any takes bool, not f32: cast first");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn reduce(&self, name: &str, axes: impl IntoAxes, options: ReduceOptions) -> AnyExpr {
+        let at = Location::caller();
+        match reductions().find(|reduction| reduction.name == name) {
+            Some(reduction) => reduction.call(self, axes, options, at),
+            None => {
+                let unknown = || Error::new(ErrorKind::Operation, format!("no reduction is called '{name}'"));
+                AnyExpr::new(Err(self.node().err().unwrap_or_else(unknown)), at)
+            }
+        }
+    }
+
+    /// The sums that make this expression of `shape` again, where that could be
+    /// [broadcast](Self::broadcast_to) to this shape: over the axes that `shape` lacks, and those where it
+    /// has 1 ([`Expr::sum_to`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);
+    /// assert_eq!(x.sum_to([3]).to_vec::<i32>()?, [5, 7, 9]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sum_to(&self, shape: impl Into<Shape>) -> AnyExpr {
+        let at = Location::caller();
+        self.summed_to(&shape.into(), at).unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+    }
+}
+
+impl<T: Numeric> Expr<T> {
+    /// The sums that make this expression of `shape` again, where that could be
+    /// [broadcast](Self::broadcast_to) to this shape: over the axes that `shape` lacks, and those where it
+    /// has 1. It is the adjoint of a broadcast: what the gradient of a result becomes for an operand (PyTorch
+    /// `sum_to_size`).
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let device = Device::cpu();
+    /// let gradient = device.upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+    /// assert_eq!(gradient.sum_to([2, 1]).to_vec()?, [6.0, 15.0]);
+    ///
+    /// let error = gradient.sum_to([2]).eval().unwrap_err();
+    /// assert_eq!(error.message(), "cannot sum [2, 3] to [2]: axis 1 has length 3 and the target 2");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sum_to(&self, shape: impl Into<Shape>) -> Expr<T> {
+        Expr::face(self.any.sum_to(shape))
+    }
+}
+
+macro_rules! gives {
+    (T) => {
+        None
+    };
+    ($t:ident) => {
+        Some(<$t as Element>::DTYPE)
+    };
+}
+
+/// Reductions of a class of types, which lose their axes or keep them with length 1.
+macro_rules! reduced {
+    ($rows:ident: $class:ident, impl [$($generic:tt)*] $t:ty;
+        $($(#[doc = $doc:literal])+ $name:ident $keepdim:ident($($correction:ident = $eg:literal)?) -> $gives:ident within $bound:literal,
+            [$($from:expr),+ => $($to:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
+        const $rows: &[Reduction] = &[$(Reduction {
+            name: stringify!($name),
+            doc: concat!($($doc),+).trim_ascii(),
+            bound: $bound,
+            keeps_shape: false,
+            class: Class::$class,
+            gives: gives!($gives),
+            compose: |$r, $x| $body,
+        }),*];
+
+        impl AnyExpr {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($name), "(1", $(", ", stringify!($eg),)? ");")]
+            #[doc = concat!("assert_eq!(y.to_vec::<", typed!($gives), ">()?, [", stringify!($($to),+), "]);")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> AnyExpr {
+                self.reduce(stringify!($name), axes, ReduceOptions::default()$(.correction($correction))?)
+            }
+
+            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") where reduced axes stay, with length 1.")]
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($keepdim), "(1", $(", ", stringify!($eg),)? ");")]
+            /// assert_eq!(y.shape()?, &[2, 1]);
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $keepdim(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> AnyExpr {
+                let options = ReduceOptions::default().keepdim()$(.correction($correction))?;
+                self.reduce(stringify!($name), axes, options)
+            }
+        )*}
+
+        /// Reductions, from their table.
+        impl $($generic)* Expr<$t> {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            #[doc = concat!("let y = x.", stringify!($name), "(1", $(", ", stringify!($eg),)? ");")]
+            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($to),+), "]);")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> Expr<$gives> {
+                Expr::face(self.any.$name(axes $(, $correction)?))
+            }
+
+            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") where reduced axes stay, with length 1.")]
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            #[doc = concat!("let y = x.", stringify!($keepdim), "(1", $(", ", stringify!($eg),)? ");")]
+            /// assert_eq!(y.shape()?, &[2, 1]);
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $keepdim(&self, axes: impl IntoAxes $(, $correction: impl Into<f64>)?) -> Expr<$gives> {
+                Expr::face(self.any.$keepdim(axes $(, $correction)?))
+            }
+        )*}
+    };
+}
+
+/// The type of the results of an example, for the untyped face.
+macro_rules! typed {
+    (T) => {
+        "f32"
+    };
+    ($t:ident) => {
+        stringify!($t)
+    };
+}
+
+reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
+    /// The sum of each range. Integers wrap; floats are added in an order that the lengths of the axes alone
+    /// decide, so the bits are the same on every device. f16 and bf16 are added in f32 and rounded once, at
+    /// the end. Of no elements 0.
+    sum sum_keepdim() -> T within "L u of the sum of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 3.0, 8.0] |r, x| r.fold(Fold::Sum, x);
+    /// The product of each range, in the order of [`sum`](Self::sum). Integers wrap. Of no elements 1.
+    prod prod_keepdim() -> T within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 2.0, 15.0] |r, x| r.fold(Fold::Prod, x);
+    /// The least element of each range. NaN wins, and -0 is less than 0. A range without elements is an
+    /// error.
+    amin amin_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1.0, -5.0] |r, x| r.fold(Fold::Min, x);
+    /// The greatest element of each range. NaN wins, and 0 is greater than -0. A range without elements is an
+    /// error.
+    amax amax_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 2.0, 3.0] |r, x| r.fold(Fold::Max, x);
+    /// The index of the least element of each range, among those of the range in row-major order. The first
+    /// of equals wins, and the first NaN over every number. A range without elements, or with more than 2^32,
+    /// is an error.
+    argmin argmin_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 0, 1] |r, x| r.fold(Fold::ArgMin, x);
+    /// The index of the greatest element of each range, among those of the range in row-major order. The
+    /// first of equals wins, and the first NaN over every number. A range without elements, or with more than
+    /// 2^32, is an error.
+    argmax argmax_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1, 0] |r, x| r.fold(Fold::ArgMax, x);
+    /// The sum of the magnitudes of each range; of integers `abs(MIN)` is `MIN`.
+    l1 l1_keepdim() -> T within "L ulp", [1.0_f32, -2.0, 3.0, -5.0 => 3.0, 8.0] |r, x| r.fold(Fold::Sum, &x.map(Op::Abs));
+    /// The sum of the squares of each range.
+    sum_square sum_square_keepdim() -> T within "L + 1 ulp", [1.0_f32, -2.0, 3.0, -5.0 => 5.0, 34.0]
+        |r, x| r.fold(Fold::Sum, &x.map(Op::Square));
+}
+
+reduced! { FLOATS: Float, impl [<T: Float>] T;
+    /// The mean of each range: the sum, divided by the number of elements. Of no elements NaN.
+    mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| &r.fold(Fold::Sum, x) / &r.n();
+    /// The variance of each range: the sum of the squares of what elements differ from the mean by, divided
+    /// by their number less `correction`, which is 0 for that of the elements themselves and 1 for what a
+    /// sample tells of a whole. What the mean is rounded by is made up for (Chan, Golub and LeVeque, 1983).
+    var var_keepdim(correction = 0) -> T within "L + 6 ulp, or the square of 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0] |r, x| var(r, x);
+    /// The standard deviation of each range: the root of [`var`](Self::var).
+    std std_keepdim(correction = 0) -> T within "L / 2 + 4 ulp, or 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0]
+        |r, x| var(r, x).map(Op::Sqrt);
+    /// The Euclidean norm of each range: the root of [`sum_square`](Self::sum_square).
+    l2 l2_keepdim() -> T within "L / 2 + 2 ulp", [3.0_f32, -4.0, 5.0, 12.0 => 5.0, 13.0]
+        |r, x| r.fold(Fold::Sum, &x.map(Op::Square)).map(Op::Sqrt);
+    /// The logarithm of the sum of the exponentials of each range, without overflow inside. Where the
+    /// greatest element is infinite, it is the result; of no elements -inf.
+    logsumexp logsumexp_keepdim() -> T within "log2 n + 5 ulp, of 1 or log n where that is more", [0.0_f32, f32::NEG_INFINITY, f32::INFINITY, 1.0 => 0.0, f32::INFINITY]
+        |r, x| logsumexp(r, x);
+}
+
+reduced! { TRUTHS: Bool, impl [] bool;
+    /// Whether one element of each range is true. Of no elements false.
+    any any_keepdim() -> bool within "-", [true, false, false, false => true, false] |r, x| r.fold(Fold::Any, x);
+    /// Whether all elements of each range are true. Of no elements true.
+    all all_keepdim() -> bool within "-", [true, false, true, true => false, true] |r, x| r.fold(Fold::All, x);
+}
+
+reduced! { ELEMENTS: Element, impl [<T: Element>] T;
+    /// How many elements of each range are not 0, by their bits: NaN and subnormals count, -0 does not. A
+    /// range of 2^32 elements or more is an error.
+    count_nonzero count_nonzero_keepdim() -> u32 within "-", [1.0_f32, 0.0, f32::NAN, -5.0 => 1, 2]
+        |r, x| r.fold(Fold::Sum, &r.counts(&x.nonzero()));
+}
+
+/// Functions of ranges whose result has the operand's shape, and cumulative operations along one axis.
+macro_rules! kept {
+    (axes $rows:ident: $class:ident;
+        $($(#[doc = $doc:literal])+ $name:ident within $bound:literal, [$($from:expr),+ => $($to:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
+        kept! { @ $rows: $class; $($name $bound [$($doc),+] |$r, $x| $body;)* }
+
+        impl AnyExpr {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($name), "(1);")]
+            #[doc = concat!("assert_eq!(y.to_vec::<f32>()?, [", stringify!($($to),+), "]);")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, axes: impl IntoAxes) -> AnyExpr {
+                self.reduce(stringify!($name), axes, ReduceOptions::default())
+            }
+        )*}
+
+        impl<T: $class> Expr<T> {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            #[doc = concat!("let y = x.", stringify!($name), "(1);")]
+            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($to),+), "]);")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, axes: impl IntoAxes) -> Expr<T> {
+                Expr::face(self.any.$name(axes))
+            }
+        )*}
+    };
+    (axis $rows:ident: $class:ident;
+        $($(#[doc = $doc:literal])+ $name:ident $with:ident within $bound:literal, [$($from:expr),+ => $($to:expr),+; $($other:expr),+] |$r:ident, $x:ident| $body:expr;)*) => {
+        kept! { @ $rows: $class; $($name $bound [$($doc),+] |$r, $x| $body;)* }
+
+        impl AnyExpr {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($name), "(1);")]
+            #[doc = concat!("assert_eq!(y.to_vec::<f32>()?, [", stringify!($($to),+), "]);")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, axis: isize) -> AnyExpr {
+                self.reduce(stringify!($name), axis, ReduceOptions::default())
+            }
+
+            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") without the element itself, or from the end to the front.")]
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            /// let reverse = zerostride::ReduceOptions::default().reverse();
+            #[doc = concat!("let y = zerostride::AnyExpr::from(x).", stringify!($with), "(1, reverse);")]
+            #[doc = concat!("assert_eq!(y.to_vec::<f32>()?, [", stringify!($($other),+), "]);")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $with(&self, axis: isize, options: ReduceOptions) -> AnyExpr {
+                self.reduce(stringify!($name), axis, options)
+            }
+        )*}
+
+        impl<T: $class> Expr<T> {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            #[doc = concat!("let y = x.", stringify!($name), "(1);")]
+            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($to),+), "]);")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, axis: isize) -> Expr<T> {
+                Expr::face(self.any.$name(axis))
+            }
+
+            #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") without the element itself, or from the end to the front.")]
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            #[doc = concat!("let x = device.upload(&[", stringify!($($from),+), "], [2, 2])?;")]
+            /// let reverse = zerostride::ReduceOptions::default().reverse();
+            #[doc = concat!("let y = x.", stringify!($with), "(1, reverse);")]
+            #[doc = concat!("assert_eq!(y.to_vec()?, [", stringify!($($other),+), "]);")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $with(&self, axis: isize, options: ReduceOptions) -> Expr<T> {
+                Expr::face(self.any.$with(axis, options))
+            }
+        )*}
+    };
+    (@ $rows:ident: $class:ident; $($name:ident $bound:literal [$($doc:literal),+] |$r:ident, $x:ident| $body:expr;)*) => {
+        const $rows: &[Reduction] = &[$(Reduction {
+            name: stringify!($name),
+            doc: concat!($($doc),+).trim_ascii(),
+            bound: $bound,
+            keeps_shape: true,
+            class: Class::$class,
+            gives: None,
+            compose: |$r, $x| $body,
+        }),*];
+    };
+}
+
+kept! { axes SOFTMAXES: Float;
+    /// Exponentials that add up to 1 in each range, without overflow inside. A range with NaN or inf, or of
+    /// -inf alone, is NaN throughout.
+    softmax within "2 log2 n + 14 + (m - x) ulp", [0.0_f32, 0.0, 1.0, f32::NEG_INFINITY => 0.5, 0.5, 1.0, 0.0] |r, x| softmax(r, x);
+    /// The logarithm of [`softmax`](Self::softmax), without underflow inside.
+    log_softmax within "log2 n + 5 ulp, of 1 or log n where that is more", [1.0_f32, f32::NEG_INFINITY, f32::NEG_INFINITY, 2.0 => 0.0, f32::NEG_INFINITY, f32::NEG_INFINITY, 0.0]
+        |r, x| log_softmax(r, x);
+}
+
+kept! { axis SCANS: Numeric;
+    /// The sum of each element and those before it along an axis. Integers wrap; floats are added in an order
+    /// that the length of the axis alone decides, f16 and bf16 in f32.
+    cumsum cumsum_with within "(16 levels - 1) u of the sum of magnitudes so far", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 3.0, 3.0, 8.0; 3.0, 2.0, 8.0, 5.0] |r, _x| r.scan(Fold::Sum);
+    /// The product of each element and those before it along an axis, in the order of
+    /// [`cumsum`](Self::cumsum). Integers wrap.
+    cumprod cumprod_with within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 2.0, 3.0, 15.0; 2.0, 2.0, 15.0, 5.0] |r, _x| r.scan(Fold::Prod);
+}
+
+/// The rows, by class.
+const REDUCTIONS: [&[Reduction]; 6] = [NUMERIC, FLOATS, TRUTHS, ELEMENTS, SOFTMAXES, SCANS];
+
+fn var(r: &Ranges, x: &Value) -> Value {
+    let d = x - &(&r.fold(Fold::Sum, x) / &r.n());
+    let (sum, squares) = (r.fold(Fold::Sum, &d), r.fold(Fold::Sum, &(&d * &d)));
+    let rest = &(&sum * &sum) / &r.n();
+    let all = rest.where_infinite(&squares, &(&squares - &rest)).max(&r.number(0.0));
+    &all / &r.number((r.count() as f64 - r.options.correction).max(0.0))
+}
+
+fn logsumexp(r: &Ranges, x: &Value) -> Value {
+    if r.is_empty() {
+        // Of no elements there is no greatest.
+        return r.fold(Fold::Sum, x).map(Op::Log);
+    }
+    let greatest = r.fold(Fold::Max, x);
+    let sum = r.fold(Fold::Sum, &(x - &greatest).map(Op::Exp));
+    greatest.where_infinite(&greatest, &(&greatest + &sum.map(Op::Log)))
+}
+
+fn softmax(r: &Ranges, x: &Value) -> Value {
+    if r.is_empty() {
+        return x.clone();
+    }
+    let powers = (x - &r.fold(Fold::Max, x)).map(Op::Exp);
+    &powers / &r.fold(Fold::Sum, &powers)
+}
+
+fn log_softmax(r: &Ranges, x: &Value) -> Value {
+    if r.is_empty() {
+        return x.clone();
+    }
+    let below = x - &r.fold(Fold::Max, x);
+    &below - &r.fold(Fold::Sum, &below.map(Op::Exp)).map(Op::Log)
+}

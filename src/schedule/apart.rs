@@ -1,0 +1,75 @@
+//! What several kernels read, where computing it in each costs more than storing it once: the power of
+//! differences, say, that a sum reads and a quotient by this sum.
+
+use smallvec::SmallVec;
+
+use super::graph::Graph;
+use super::{LEAST_SPARED, MOST_COST, own_cost};
+use crate::expr::Kind;
+
+/// What storing an element in one kernel and loading it in another costs, in additions, beside loading what
+/// it is made of. Memory is all that an exponential costs on a GPU, so it is computed again.
+const APART: usize = 48;
+
+/// The kernel that gives the results.
+const LAST: u32 = u32::MAX;
+
+/// Which nodes are to be stored because several kernels read them. (Those whose place is not decided here,
+/// as folds, are left to [`boundaries`](super::boundaries).)
+pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
+    let count = graph.nodes.len();
+    let mut stored = vec![false; count];
+    let is_apart = |i: usize| matches!(graph.nodes[i].kind, Kind::Fold(_) | Kind::Shared);
+    if !(0..count).any(is_apart) {
+        return stored;
+    }
+    // Of each node, the kernels that compute it.
+    let mut kernels: Vec<SmallVec<[u32; 4]>> = vec![SmallVec::new(); count];
+    graph.roots.iter().for_each(|&root| kernels[root].push(LAST));
+    for i in (0..count).rev() {
+        let mut own = std::mem::take(&mut kernels[i]);
+        if own.len() > 1 && matches!(graph.nodes[i].kind, Kind::Op(_)) {
+            stored[i] = is_worth_storing(graph, i, own.len() - 1);
+        }
+        if is_apart(i) || stored[i] {
+            own = SmallVec::from_slice(&[graph.kin[i]]);
+        }
+        for &arg in &graph.args[i] {
+            let reading = &mut kernels[arg as usize];
+            for &kernel in &own {
+                if !reading.contains(&kernel) {
+                    reading.push(kernel);
+                }
+            }
+        }
+    }
+    stored
+}
+
+/// Whether computing a node `again` times takes longer than storing it.
+fn is_worth_storing(graph: &Graph<'_>, i: usize, again: usize) -> bool {
+    let spared = again.saturating_mul(graph.count(i));
+    let least = (APART / again + 1).max(LEAST_SPARED.div_ceil(spared.max(1)));
+    if least > MOST_COST {
+        return false;
+    }
+    // What it is made of, as far as it must be seen: what has fewer elements costs little.
+    let mut cost = 0;
+    let mut open = vec![i];
+    let mut seen: SmallVec<[usize; 32]> = SmallVec::new();
+    while let Some(at) = open.pop() {
+        if seen.contains(&at) || graph.count(at) < graph.count(i) {
+            continue;
+        }
+        seen.push(at);
+        let node = graph.nodes[at];
+        if matches!(node.kind, Kind::Op(_) | Kind::View(_)) {
+            cost += own_cost(node);
+            open.extend(graph.args[at].iter().map(|&arg| arg as usize));
+        }
+        if cost >= least || seen.len() > MOST_COST {
+            return cost >= least;
+        }
+    }
+    false
+}

@@ -1,0 +1,97 @@
+//! The graph of an expression with its nodes numbered, as the passes go through it.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::expr::{DType, Folding, Kind, Node};
+use crate::layout::Shape;
+
+/// The nodes below some roots, each once and after those that it is made of.
+pub(super) struct Graph<'a> {
+    pub nodes: Vec<&'a Arc<Node>>,
+    /// The numbers of the roots.
+    pub roots: Vec<usize>,
+    /// Of each node, the numbers of its operands, each once.
+    pub args: Vec<SmallVec<[u32; 3]>>,
+    /// The nodes that read each one.
+    pub reads: Vec<u32>,
+    /// Of each fold, the first of those that one program may give with it: of the same axes of operands of one
+    /// shape and type, none of which needs another. All else is its own.
+    pub kin: Vec<u32>,
+    /// The elements of it that are read in all, through views and stretched axes, each time anew.
+    pub elements: Vec<usize>,
+}
+
+impl<'a> Graph<'a> {
+    pub(super) fn new(roots: &[&'a Arc<Node>]) -> Self {
+        let mut numbers: FxHashMap<*const Node, u32> = FxHashMap::default();
+        let mut graph = Graph {
+            nodes: Vec::new(),
+            roots: Vec::new(),
+            args: Vec::new(),
+            reads: Vec::new(),
+            elements: Vec::new(),
+            kin: Vec::new(),
+        };
+        // The most folds on a way to each node, itself not counted: those that have as many need none of
+        // each other.
+        let mut depths: Vec<u32> = Vec::new();
+        let mut kin: FxHashMap<(u32, &Folding, &Shape, DType), u32> = FxHashMap::default();
+        let mut stack: Vec<(&'a Arc<Node>, usize)> = roots.iter().rev().map(|&root| (root, 0)).collect();
+        while let Some((node, next)) = stack.pop() {
+            if numbers.contains_key(&Arc::as_ptr(node)) {
+                continue;
+            }
+            if let Some(arg) = node.args.get(next) {
+                stack.push((node, next + 1));
+                if !numbers.contains_key(&Arc::as_ptr(arg)) {
+                    stack.push((arg, 0));
+                }
+                continue;
+            }
+            let mut args: SmallVec<[u32; 3]> =
+                node.args.iter().map(|arg| numbers[&Arc::as_ptr(arg)]).collect();
+            args.sort_unstable();
+            args.dedup();
+            let number = graph.nodes.len() as u32;
+            numbers.insert(Arc::as_ptr(node), number);
+            let depth = args.iter().map(|&arg| depths[arg as usize] + u32::from(graph.is_fold(arg as usize)));
+            let depth = depth.max().unwrap_or(0);
+            depths.push(depth);
+            graph.kin.push(match (&node.kind, node.args.first()) {
+                (Kind::Fold(folding), Some(operand)) => {
+                    *kin.entry((depth, folding, &operand.shape, operand.dtype)).or_insert(number)
+                }
+                _ => number,
+            });
+            graph.nodes.push(node);
+            graph.reads.push(0);
+            graph.elements.push(0);
+            // Views that are equal show the same elements; as a rule they differ.
+            let count = graph.count(graph.nodes.len() - 1);
+            for &arg in &args {
+                graph.reads[arg as usize] += 1;
+                let direct = !matches!(node.kind, Kind::View(_)) && graph.count(arg as usize) == count;
+                let read = &mut graph.elements[arg as usize];
+                // All that read it as it is share its elements.
+                *read = if direct { (*read).max(count) } else { read.saturating_add(count) };
+            }
+            graph.args.push(args);
+        }
+        graph.roots = roots.iter().map(|root| numbers[&Arc::as_ptr(root)] as usize).collect();
+        graph
+    }
+
+    /// The elements of a node.
+    pub(super) fn count(&self, i: usize) -> usize {
+        self.nodes[i].shape.iter().product()
+    }
+}
+
+impl Graph<'_> {
+    pub(super) fn is_fold(&self, i: usize) -> bool {
+        matches!(self.nodes[i].kind, Kind::Fold(_))
+    }
+}
