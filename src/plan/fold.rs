@@ -25,11 +25,8 @@ use crate::layout::Layout;
 /// Invocations of a workgroup of a fold.
 pub(crate) const FOLD_WORKGROUP: u32 = 64;
 
-/// Values of a run that an invocation folds at most where its lanes do not lie along the run: more of them
-/// leave too few invocations, and rows too far apart for a cache.
-const MOST_ROWS: usize = 256;
-
-/// Values that are loaded before any of them are added.
+/// Values that are loaded before any of them are added. Where lanes do not lie along the run, these are all
+/// that an invocation folds: more rows lie too far apart for a cache, and leave few invocations.
 const STRAIGHT: usize = 16;
 
 /// Additions that the text of a pass costs at most, values that are loaded straight counted each.
@@ -100,10 +97,6 @@ impl Folder {
     /// Whether an axis is kept.
     pub(crate) fn keeps(&self, axis: usize) -> bool {
         !self.run.contains(&axis)
-    }
-
-    pub(crate) fn is_scan(&self) -> bool {
-        matches!(self.order, Order::Each { .. })
     }
 }
 
@@ -557,7 +550,7 @@ fn cut(work: &Work, lanes: Lanes, count: usize, target: Target) -> Cut {
             Cut { order: halves(vectors / team, team), block, keep: 1 }
         }
         Lanes::Kept | Lanes::Anywhere => {
-            let keep = if block > MOST_ROWS { block / STRAIGHT } else { 1 };
+            let keep = if block > STRAIGHT { block / STRAIGHT } else { 1 };
             Cut { order: halves(block / keep, 1), block, keep }
         }
     }

@@ -247,8 +247,9 @@ impl Emitter<'_> {
         }
         line!(self.text, "    var v: Values;");
         if loops {
+            // The bits of j, turned around.
+            line!(self.text, "    var turned = 0u;");
             line!(self.text, "    for (var j = 0u; j < p.leaves; j++) {{");
-            line!(self.text, "        let turned = reverseBits(j) >> (countLeadingZeros(p.leaves) + 1u);");
             line!(self.text, "        let at = begin + turned * p.step;");
         } else {
             line!(self.text, "    {{");
@@ -278,6 +279,10 @@ impl Emitter<'_> {
         for _ in 0..levels {
             indent.truncate(indent.len() - 4);
             line!(self.text, "{indent}}}");
+        }
+        if loops {
+            let flipped = "p.leaves - (p.leaves >> (countTrailingZeros(j + 1u) + 1u))";
+            line!(self.text, "        turned = turned ^ ({flipped});");
         }
         line!(self.text, "    }}");
         if team > 1 {
