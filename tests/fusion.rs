@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -10,13 +11,13 @@ use common::case::Case;
 use common::draw::{Size, case};
 use common::shrink::shrink;
 use common::{check_kernels, devices};
-use zerostride::{Adapter, Device};
+use zerostride::{Adapter, Device, reductions};
 
 /// Whether devices give what they should, or else a case, as small as it gets, for which one does not.
 fn check<'a>(seed: u64, size: Size, devices: impl Iterator<Item = &'a Device>) -> Result<(), String> {
     let whole = case(seed, size);
     let expected = whole.expected();
-    for device in devices {
+    for device in devices.filter(|device| common::REDUCES || device.name() == "cpu" || !whole.reduces()) {
         let Some(how) = whole.differs(device, &expected) else { continue };
         let fails = |case: &Case| case.differs(device, &case.expected()).is_some();
         let least = shrink(whole, 1000, fails);
@@ -33,6 +34,26 @@ fn devices_agree_with_the_oracle() {
             .unwrap_or_else(|how| panic!("{how}"));
         devices().iter().for_each(check_kernels);
     }
+}
+
+/// Cases hold reductions of every kind, most of which are told to the bit.
+#[test]
+fn cases_reduce() {
+    let (mut names, mut closed, mut all) = (BTreeSet::new(), 0, 0);
+    for seed in 0..400 {
+        let case = case(seed, Size { ops: 12, elements: 6000, steps: 3 });
+        for name in case.reductions() {
+            names.insert(name);
+        }
+        if case.reduces() {
+            let expected = case.expected();
+            closed += expected.iter().map(|expected| expected.numbers()).sum::<usize>();
+            all += expected.iter().map(|expected| expected.count()).sum::<usize>();
+        }
+    }
+    let unseen: Vec<&str> = reductions().map(|row| row.name).filter(|name| !names.contains(name)).collect();
+    assert!(unseen.is_empty(), "no case holds {unseen:?}");
+    assert!(2 * closed > all, "{closed} numbers of {all} elements");
 }
 
 /// Random cases for as long as `ZEROSTRIDE_SOAK` says in minutes, from the seed `ZEROSTRIDE_SEED` on;

@@ -199,16 +199,12 @@ impl Job<'_> {
         };
         let leaf = self.leaf * self.strip * self.size;
         let waiting = || (0..levels).map(|_| Ok((Register::of(leaf)?, 0))).collect::<Result<Vec<_>>>();
-        let mut identity = Register::of(most)?;
-        cast_mut(identity.bytes_mut(most)).chunks_exact_mut(self.size).for_each(|to: &mut [u8]| {
-            to.copy_from_slice(&self.identity.to_le_bytes()[..self.size]);
-        });
         Ok(Scratch {
             block: self.blocks.scratch(),
             buffer: Register::of(most)?,
             expanded: Register::of(most)?,
             waiting: self.blocks.program.results.iter().map(|_| waiting()).collect::<Result<_>>()?,
-            identity,
+            identity: Register::of_equal(self.identity, self.size, self.blocks.most)?,
         })
     }
 
@@ -402,7 +398,9 @@ fn add(loops: &Values, waiting: &mut [(Register, usize)], i: usize, levels: u32,
         return false;
     }
     let (to, bytes) = &mut waiting[0];
-    (loops.combine)(to.bytes_mut(*bytes), x);
+    if !x.is_empty() {
+        (loops.combine)(to.bytes_mut(*bytes), x);
+    }
     let mut level = 1;
     while i >> level & 1 == 1 {
         let (low, high) = waiting.split_at_mut(level);

@@ -56,6 +56,14 @@ impl Register {
         Ok(register)
     }
 
+    /// So many equal elements of `size` bytes, by their bits.
+    pub(super) fn of_equal(bits: u64, size: usize, count: usize) -> Result<Register> {
+        let mut register = Register::of(count * size)?;
+        let all = register.bytes_mut(count * size).chunks_exact_mut(size);
+        all.for_each(|to| to.copy_from_slice(&bits.to_le_bytes()[..size]));
+        Ok(register)
+    }
+
     pub(super) fn bytes(&self, count: usize) -> &[u8] {
         &cast(&self.words)[self.start..self.start + count]
     }

@@ -24,8 +24,8 @@ struct Job<'a> {
     count: usize,
     row: usize,
     columns: usize,
-    /// The value that changes none, for each element of a block.
-    identity: Vec<u8>,
+    /// A block of the value that changes none.
+    identity: Register,
     is_exclusive: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out:
     let mut blocks = Blocks::new(program, from)?;
     blocks.most = MOST;
     let columns: usize = shape[folding.axes.end..].iter().product();
-    let identity = folding.fold.identity(dtype).to_le_bytes()[..dtype.size()].repeat(MOST);
+    let identity = Register::of_equal(folding.fold.identity(dtype), dtype.size(), MOST)?;
     let is_exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
     let (count, row) = (folding.count(shape), columns * dtype.size());
     let job = Job { blocks, loops, count, row, columns, identity, is_exclusive };
@@ -116,7 +116,9 @@ impl Job<'_> {
             tasks,
             || Ok(()),
             |(), (out, carried)| {
-                (self.loops.carry)(self.columns, out, carried);
+                if !carried.is_empty() {
+                    (self.loops.carry)(self.columns, out, carried);
+                }
                 self.finish(out);
             },
         )?;
@@ -154,8 +156,9 @@ impl Job<'_> {
 
     /// Makes +0 of a sum's -0.
     fn finish(&self, x: &mut [u8]) {
-        for x in x.chunks_mut(self.identity.len()) {
-            (self.loops.combine)(x, &self.identity[..x.len()]);
+        let most = MOST * self.row / self.columns;
+        for x in x.chunks_mut(most) {
+            (self.loops.combine)(x, self.identity.bytes(x.len()));
         }
     }
 
@@ -168,7 +171,7 @@ impl Job<'_> {
         for matrix in matrices.chunks_mut(self.count * self.row) {
             matrix.copy_within(..matrix.len() - self.row, self.row);
             let first = matrix[..self.row].chunks_exact_mut(size);
-            first.for_each(|first| first.copy_from_slice(&self.identity[..size]));
+            first.for_each(|first| first.copy_from_slice(self.identity.bytes(size)));
         }
     }
 }

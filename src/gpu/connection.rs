@@ -258,8 +258,10 @@ impl Connection {
         let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         // Memory that was used before may still hold a mark.
         encoder.clear_buffer(&seen, 0, None);
-        encoder.copy_buffer_to_buffer(mark, 0, buffer, buffer.size() - size, size);
-        encoder.copy_buffer_to_buffer(buffer, buffer.size() - size, &seen, 0, size);
+        // Of a size that is no whole number of words, the last whole one.
+        let last = (buffer.size() / size - 1) * size;
+        encoder.copy_buffer_to_buffer(mark, 0, buffer, last, size);
+        encoder.copy_buffer_to_buffer(buffer, last, &seen, 0, size);
         self.queue.submit([encoder.finish()]);
         seen.map_async(wgpu::MapMode::Read, .., |_| {});
         self.wait()?;

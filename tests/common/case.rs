@@ -9,6 +9,7 @@ use zerostride::{DType, Device, Element, Expr, Layout, Operation, Result};
 
 use super::naive::{Known, Naive, evaluate};
 use super::recipe::{Builder, Kind, Recipe, View};
+use super::reduce::bounds;
 use super::value::{Plain, Value, by_rank, nearest, rank, with_type};
 
 #[derive(Clone)]
@@ -36,7 +37,28 @@ pub struct Case {
 pub struct Expected {
     what: String,
     elements: Rc<Vec<Naive>>,
-    bound: Option<(Operation, DType)>,
+    bound: Option<Bound>,
+}
+
+/// How far results may be from the exact ones.
+enum Bound {
+    Function(Operation, DType),
+    /// Of each element, with the number below which units are its own.
+    Reduction(Vec<(f64, f64)>, DType),
+}
+
+impl Bound {
+    /// Of what is told of its root.
+    fn of(root: &Recipe, state: &[Vec<Naive>], known: &mut Known) -> Option<Bound> {
+        match &root.kind {
+            Kind::Reduce(reduction) if reduction.is_bounded() => {
+                let x = evaluate(&root.args[0], state, known);
+                let bounds = bounds(reduction, &root.args[0].shape, root.dtype, &x);
+                Some(Bound::Reduction(bounds, root.dtype))
+            }
+            _ => root.bound().map(|op| Bound::Function(op, root.dtype)),
+        }
+    }
 }
 
 impl Expected {
@@ -44,9 +66,37 @@ impl Expected {
     pub fn closed(&self) -> usize {
         self.elements.iter().filter(|element| !element.open).count()
     }
+
+    pub fn count(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// How many are told, and no NaN and no infinity.
+    pub fn numbers(&self) -> usize {
+        let is_number = |value| !matches!(value, Value::Float(x) if !f64::is_finite(x));
+        self.elements.iter().filter(|element| !element.open && is_number(element.value)).count()
+    }
 }
 
 impl Case {
+    /// The names of its reductions.
+    pub fn reductions(&self) -> Vec<&'static str> {
+        let nodes = self.steps.iter().flat_map(|step| match step {
+            Step::Eval(roots) => roots.iter().flat_map(Recipe::nodes).collect(),
+            Step::Assign(_, _, value) => value.nodes(),
+        });
+        let name = |node: Recipe| match &node.kind {
+            Kind::Reduce(reduction) => Some(reduction.name),
+            _ => None,
+        };
+        nodes.filter_map(name).collect()
+    }
+
+    /// Whether something of it is reduced.
+    pub fn reduces(&self) -> bool {
+        !self.reductions().is_empty()
+    }
+
     /// Whether it writes to a storage: then all are read in the end.
     fn writes(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Assign(..)))
@@ -64,7 +114,7 @@ impl Case {
                 Step::Eval(roots) => all.extend(roots.iter().enumerate().map(|(k, root)| Expected {
                     what: format!("result {k} of step {i}"),
                     elements: evaluate(root, &state, &mut known),
-                    bound: root.bound().map(|op| (op, root.dtype)),
+                    bound: Bound::of(root, &state, &mut known),
                 })),
                 Step::Assign(to, views, value) => {
                     let elements = evaluate(value, &state, &mut known);
@@ -144,7 +194,8 @@ impl Case {
             if got.len() != count {
                 return Some(format!("{}: {what} has {} elements and not {count}", device.name(), got.len()));
             }
-            let i = (0..count).find(|&i| !agrees(got[i], expected.elements[i], expected.bound))?;
+            let agrees = |i: usize| agrees(got[i], expected.elements[i], expected.bound.as_ref(), i);
+            let i = (0..count).find(|&i| !agrees(i))?;
             let value = expected.elements[i].value;
             Some(format!("{}: {what}, element {i} is {:?} and not {value:?}", device.name(), got[i]))
         })
@@ -180,7 +231,7 @@ fn values<T: Plain + Element>(all: Vec<T>) -> Vec<Value> {
 }
 
 /// The same bits, or NaN as NaN; of inexact functions within the bound.
-fn agrees(got: Value, expected: Naive, bound: Option<(Operation, DType)>) -> bool {
+fn agrees(got: Value, expected: Naive, bound: Option<&Bound>, i: usize) -> bool {
     if expected.open {
         return true;
     }
@@ -188,7 +239,13 @@ fn agrees(got: Value, expected: Naive, bound: Option<(Operation, DType)>) -> boo
         (Value::Float(got), Value::Float(exact), _) if got.is_nan() || exact.is_nan() => {
             got.is_nan() && exact.is_nan()
         }
-        (Value::Float(got), Value::Float(exact), Some((op, of))) => {
+        (Value::Float(got), Value::Float(exact), Some(Bound::Reduction(bounds, of))) => {
+            let (exact, (ulp, above)) = (nearest(exact, *of), bounds[i]);
+            let size = exact.abs().max(nearest(above, *of));
+            let unit = by_rank(rank(size, *of) + 1, *of) - size;
+            got == exact || (got - exact).abs() / unit <= ulp
+        }
+        (Value::Float(got), Value::Float(exact), Some(&Bound::Function(op, of))) => {
             let exact = nearest(exact, of);
             // Functions with zeros that no float is are bound near them by units of a larger number.
             if exact.abs() < op.ulp_from() && got.is_finite() {

@@ -8,6 +8,7 @@ use zerostride::{DType, Operation, operations};
 use super::Random;
 use super::case::{Case, Step, Storage};
 use super::recipe::{Kind, Recipe, View};
+use super::reduce::Reduction;
 use super::value::{Plain, Value, is_float, least, nearest, with_type};
 
 /// How large cases are.
@@ -31,7 +32,7 @@ pub fn case(seed: u64, size: Size) -> Case {
         }
     };
     let types = (0..1 + random.below(3)).map(|_| drawn(&mut random)).chain([DType::Bool]).collect();
-    let mut draw = Draw { random, size, types, case: Case::default(), known: Vec::new() };
+    let mut draw = Draw { random, size, types, case: Case::default(), known: Vec::new(), is_tame: false };
     for _ in 0..1 + draw.random.below(size.steps) {
         draw.step();
     }
@@ -45,6 +46,8 @@ struct Draw {
     case: Case,
     /// Nodes, to be used again.
     known: Vec<Recipe>,
+    /// Whether elements are such as can be added without end.
+    is_tame: bool,
 }
 
 impl Draw {
@@ -75,6 +78,12 @@ impl Draw {
                 });
                 let roots = roots.collect();
                 self.case.steps.push(Step::Eval(roots));
+            }
+            5 if is_float(of) && of != DType::F64 => {
+                // Of f64 the oracle would have to hold more digits.
+                let name = self.pick(&["softmax", "log_softmax", "logsumexp"]);
+                let root = self.reduced(name, of, &shape, ops);
+                self.case.steps.push(Step::Eval(vec![root]));
             }
             5..=6 if is_float(of) => {
                 let op = self.op(of, |op| op.ulp(of) > 0);
@@ -122,19 +131,36 @@ impl Draw {
         shape
     }
 
+    fn pick(&mut self, names: &[&'static str]) -> &'static str {
+        names[self.random.below(names.len())]
+    }
+
+    fn element(&mut self, of: DType) -> Value {
+        loop {
+            match element(of, &mut self.random) {
+                Value::Float(x) if self.is_tame && !(x.abs() <= TAME) => {}
+                value => return value,
+            }
+        }
+    }
+
     fn length_up_to(&mut self, n: usize) -> usize {
         if n > 1 && self.random.chance(40) { 1 + self.random.below(n) } else { n }
     }
 
     /// A new storage of a shape, with other values, or one that is there.
     fn storage(&mut self, of: DType, shape: &[usize]) -> usize {
-        let there: Vec<usize> =
-            (0..self.case.storages.len()).filter(|&i| self.case.storages[i].dtype == of).collect();
+        let fits = |i: &usize| {
+            let storage = &self.case.storages[*i];
+            let is_tame = |value: &Value| !matches!(value, Value::Float(x) if !(x.abs() <= TAME));
+            storage.dtype == of && (!self.is_tame || storage.values.iter().all(is_tame))
+        };
+        let there: Vec<usize> = (0..self.case.storages.len()).filter(fits).collect();
         if !there.is_empty() && self.random.chance(50) {
             return there[self.random.below(there.len())];
         }
         let count = shape.iter().product();
-        let values = Rc::new((0..count).map(|_| element(of, &mut self.random)).collect());
+        let values = Rc::new((0..count).map(|_| self.element(of)).collect());
         self.case.storages.push(Storage { dtype: of, shape: shape.to_vec(), values });
         self.case.storages.len() - 1
     }
@@ -146,7 +172,7 @@ impl Draw {
 
     fn leaf(&mut self, of: DType, shape: &[usize]) -> Recipe {
         match self.random.below(10) {
-            0..=1 => Recipe::constant(element(of, &mut self.random), of),
+            0..=1 => Recipe::constant(self.element(of), of),
             2 if !shape.is_empty() => {
                 let axis = self.random.below(shape.len());
                 let index = Recipe::new(DType::I32, shape.to_vec(), Kind::Index(axis), Vec::new());
@@ -157,8 +183,7 @@ impl Draw {
                 let own = if self.random.chance(50) { narrow } else { roomy };
                 let i = self.storage(of, &own);
                 let leaf = self.leaf_of(i);
-                self.reach(&leaf, shape)
-                    .unwrap_or_else(|| Recipe::constant(element(of, &mut self.random), of))
+                self.reach(&leaf, shape).unwrap_or_else(|| Recipe::constant(self.element(of), of))
             }
         }
     }
@@ -224,6 +249,8 @@ impl Draw {
                     return self.draw(from, shape, ops - 1).cast(of);
                 }
             }
+            51..=58 => return self.reduction(of, shape, ops),
+            59..=61 if !shape.is_empty() => return self.beside(of, shape, ops),
             45..=50 => {
                 let [c, a, b] = [DType::Bool, of, of].map(|of| self.operand(of, shape, (ops - 1) / 3));
                 return c.select(&a, &b);
@@ -236,6 +263,146 @@ impl Draw {
         let args: Vec<Recipe> =
             (0..op.arity).map(|_| self.operand(from, shape, (ops - 1) / op.arity)).collect();
         Recipe::call(op.name, &args.iter().collect::<Vec<_>>())
+    }
+
+    /// A reduction that gives a shape, of any kind whose bits are known.
+    fn reduction(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
+        let (names, from): (&[&str], DType) = match of {
+            DType::Bool => (&["any", "all"], of),
+            DType::U32 if self.random.chance(60) => {
+                let from = self.a_type();
+                let counts = from == DType::Bool || self.random.chance(30);
+                (if counts { &["count_nonzero"] } else { &["argmin", "argmax"] }, from)
+            }
+            _ if is_float(of) => (FLOAT, of),
+            _ => (INTEGER, of),
+        };
+        let name = self.pick(names);
+        let root = self.reduced(name, from, shape, ops - 1);
+        // Axes that are kept go by views.
+        let extra = root.shape.len() - shape.len();
+        match root.kind {
+            Kind::Reduce(ref reduction) if extra > 0 => {
+                let mut axes: Vec<isize> = reduction.axes.clone().unwrap_or_default();
+                let rank = root.shape.len() as isize;
+                axes.iter_mut().for_each(|axis| *axis = axis.rem_euclid(rank));
+                axes.sort_unstable();
+                axes.iter().rev().fold(root.clone(), |root, &axis| root.view(View::Squeeze(axis)))
+            }
+            _ => root,
+        }
+    }
+
+    /// An operation of elements and of what is made of their ranges.
+    fn beside(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
+        let x = self.ranges(of, shape, ops / 2);
+        let name =
+            self.pick(if of == DType::Bool { &["any", "all"] } else { &["sum", "prod", "amin", "amax"] });
+        let axes: Vec<isize> = (0..shape.len() as isize).filter(|_| self.random.chance(50)).collect();
+        let is_empty = axes.iter().any(|&axis| shape[axis as usize] == 0);
+        let name = if is_empty && name.starts_with('a') && of != DType::Bool { "sum" } else { name };
+        let ranges = x.reduce(Reduction { keepdim: true, ..Reduction::over(name, axes) });
+        let op = self.op(of, |op| op.arity == 2 && op.ulp(of) == 0 && op.result(of) == Some(of));
+        let (a, b) = if self.random.chance(50) { (&x, &ranges) } else { (&ranges, &x) };
+        Recipe::call(op.name, &[a, b])
+    }
+
+    /// A reduction by its name, of elements of a type: of the shape, but for axes that stay with length 1.
+    fn reduced(&mut self, name: &'static str, from: DType, shape: &[usize], ops: usize) -> Recipe {
+        let mut reduction = Reduction::over(name, []);
+        let (mut lengths, mut axes) = (shape.to_vec(), Vec::new());
+        if reduction.keeps_shape() {
+            let count = if name.starts_with("cum") { 1 } else { self.random.below(3) };
+            if lengths.is_empty() && count == 1 {
+                return self.reduced(if from == DType::Bool { "any" } else { "sum" }, from, shape, ops);
+            }
+            for _ in 0..count.min(lengths.len()) {
+                axes.push(self.random.below(lengths.len()));
+            }
+            axes.sort_unstable();
+            axes.dedup();
+            if axes.len() == 1 && shape[axes[0]] > 1 && self.random.chance(50) {
+                // A longer one, of which a part is looked at.
+                return self.longer(reduction, from, shape, axes[0], ops);
+            }
+        } else {
+            let most = 3 * self.size.elements;
+            for _ in 0..self.random.below(3).min(6 - lengths.len().min(6)) {
+                let at = self.random.below(lengths.len() + 1);
+                let mut length = self.length();
+                if name.contains("max") || name.contains("min") {
+                    length = length.max(1);
+                }
+                let others: usize = lengths.iter().product();
+                length = length.min((most / others.max(1)).max(1));
+                lengths.insert(at, length);
+                axes.iter_mut().for_each(|axis| *axis += usize::from(*axis >= at));
+                axes.push(at);
+            }
+            reduction.keepdim = self.random.chance(30);
+        }
+        let is_all = axes.len() == lengths.len() && !name.starts_with("cum") && !reduction.keepdim;
+        let rank = lengths.len() as isize;
+        let signed =
+            |axis: usize, random: &mut Random| axis as isize - if random.chance(30) { rank } else { 0 };
+        let list = axes.into_iter().map(|axis| signed(axis, &mut self.random)).collect();
+        reduction.axes = if is_all && self.random.chance(50) { None } else { Some(list) };
+        if matches!(name, "var" | "std") {
+            reduction.correction = [0.0, 1.0, 0.5, 3.0][self.random.below(4)];
+        }
+        self.options(&mut reduction);
+        self.ranges(from, &lengths, ops).reduce(reduction)
+    }
+
+    fn options(&mut self, reduction: &mut Reduction) {
+        if reduction.name.starts_with("cum") {
+            reduction.exclusive = self.random.chance(30);
+            reduction.reverse = self.random.chance(30);
+        }
+    }
+
+    /// Along an axis that is longer, of which a part is looked at.
+    fn longer(
+        &mut self,
+        mut reduction: Reduction,
+        from: DType,
+        shape: &[usize],
+        axis: usize,
+        ops: usize,
+    ) -> Recipe {
+        let others: usize = shape.iter().product::<usize>() / shape[axis];
+        let most = 3 * self.size.elements / others.max(1);
+        let mut lengths = shape.to_vec();
+        lengths[axis] = self.length().clamp(shape[axis], most.max(shape[axis]));
+        reduction.axes = Some(vec![axis as isize]);
+        self.options(&mut reduction);
+        let is_bounded = reduction.is_bounded();
+        let root = self.ranges(from, &lengths, ops).reduce(reduction);
+        if is_bounded {
+            return root;
+        }
+        let start = self.random.below(lengths[axis] - shape[axis] + 1) as isize;
+        root.view(View::Cut(axis as isize, start, start + shape[axis] as isize))
+    }
+
+    /// What is reduced: of all of the shape, and mostly such that sums are numbers.
+    fn ranges(&mut self, from: DType, shape: &[usize], ops: usize) -> Recipe {
+        let before = std::mem::replace(&mut self.is_tame, self.random.chance(85));
+        let x = self.draw(from, shape, ops.min(4));
+        self.is_tame = before;
+        self.stretched(x, shape)
+    }
+
+    /// The length of an axis that is reduced: around what blocks and groups are, too.
+    fn length(&mut self) -> usize {
+        match self.random.below(16) {
+            0 => self.random.below(2),
+            1..=8 => 2 + self.random.below(69),
+            _ => {
+                let near = [16, 64, 256, 512, 1024, 4096, 8192, 12288][self.random.below(8)];
+                near - 2 + self.random.below(5)
+            }
+        }
     }
 
     fn operand(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
@@ -306,6 +473,14 @@ impl Draw {
         Some(if step == 1 { cut } else { cut.view(View::Step(at, step)) })
     }
 }
+
+/// The greatest number whose sums are drawn to be numbers.
+const TAME: f64 = 1024.0;
+
+/// Reductions that give the type of their operand, with bits that are known.
+const INTEGER: &[&str] = &["sum", "prod", "amin", "amax", "l1", "sum_square", "cumsum", "cumprod"];
+const FLOAT: &[&str] =
+    &["sum", "mean", "var", "std", "prod", "amin", "amax", "l1", "l2", "sum_square", "cumsum", "cumprod"];
 
 /// The views on the way from a leaf.
 fn views_of(recipe: &Recipe) -> Vec<View> {

@@ -7,6 +7,7 @@ pub mod draw;
 pub mod naive;
 pub mod portable;
 pub mod recipe;
+pub mod reduce;
 pub mod reference;
 pub mod shrink;
 pub mod value;
@@ -16,6 +17,9 @@ use std::io::Write;
 use std::sync::{Mutex, OnceLock};
 
 use zerostride::{Adapter, Device, Limits, Options};
+
+/// Whether adapters reduce.
+pub const REDUCES: bool = false;
 
 /// Every device of this machine, the CPU path first, opened once per test binary.
 ///

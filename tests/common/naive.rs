@@ -44,6 +44,10 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
             let layout = view.of(&Layout::contiguous(&recipe.args[0].shape[..]).unwrap()).unwrap();
             layout.addresses().map(|i| args[0][i]).collect()
         }
+        Kind::Reduce(reduction) => {
+            let of = &recipe.args[0];
+            reduction.evaluate(&of.shape, of.dtype, &args[0])
+        }
         Kind::Shared => args[0].to_vec(),
         Kind::Op(_) | Kind::Select | Kind::Cast => {
             let mut addresses: Vec<_> = (recipe.args.iter())

@@ -8,8 +8,11 @@ use std::fmt;
 use std::ops::{Add, Deref, Div, Mul, Neg, Sub};
 use std::rc::Rc;
 
-use zerostride::{DType, Device, Element, Expr, Layout, Operation, Shape, Tensor, operations};
+use zerostride::{
+    AnyExpr, DType, Device, Element, Expr, Layout, Operation, ReduceOptions, Shape, Tensor, operations,
+};
 
+use super::reduce::Reduction;
 use super::value::{Plain, Value, with_type};
 
 #[derive(Clone)]
@@ -34,6 +37,7 @@ pub enum Kind {
     Select,
     Cast,
     View(View),
+    Reduce(Reduction),
     Shared,
 }
 
@@ -124,6 +128,11 @@ impl Recipe {
     pub fn view(&self, view: View) -> Recipe {
         let layout = view.of(&Layout::contiguous(&self.shape[..]).unwrap()).unwrap();
         Recipe::new(self.dtype, layout.shape().to_vec(), Kind::View(view), vec![self.clone()])
+    }
+
+    pub fn reduce(&self, reduction: Reduction) -> Recipe {
+        let (dtype, shape) = (reduction.result(self.dtype), reduction.shape(&self.shape));
+        Recipe::new(dtype, shape, Kind::Reduce(reduction), vec![self.clone()])
     }
 
     pub fn of1(&self, name: &'static str) -> Recipe {
@@ -282,6 +291,12 @@ impl Builder {
             Kind::Op(name) if recipe.dtype == DType::Bool => {
                 with_type!(recipe.args[0].dtype, T => Rc::new(Expr::<bool>::call::<T>(name, &all(&args))))
             }
+            Kind::Reduce(reduction) => {
+                let of = recipe.args[0].dtype;
+                let operand = with_type!(of, From => AnyExpr::from(typed::<From>(&args[0])));
+                let result = reduced(&operand, reduction);
+                with_type!(recipe.dtype, T => Rc::new(result.typed::<T>().unwrap()))
+            }
             kind => with_type!(recipe.dtype, T => Rc::new(match kind {
                 Kind::Leaf(i) => self.tensor::<T>(*i).expr(),
                 Kind::Constant(value) => Expr::scalar(T::of(*value)),
@@ -290,12 +305,23 @@ impl Builder {
                 Kind::Cast => with_type!(recipe.args[0].dtype, From => typed::<From>(&args[0]).cast::<T>()),
                 Kind::View(view) => view.of_expr(typed::<T>(&args[0])),
                 Kind::Shared => typed::<T>(&args[0]).shared(),
-                Kind::Index(_) => unreachable!("it is of i32"),
+                Kind::Index(_) | Kind::Reduce(_) => unreachable!("they are built above"),
             })),
         };
         self.known.insert(recipe.id(), built.clone());
         self.held.push(recipe.clone());
         built
+    }
+}
+
+fn reduced(operand: &AnyExpr, reduction: &Reduction) -> AnyExpr {
+    let mut options = ReduceOptions::default().correction(reduction.correction);
+    options.keepdim = reduction.keepdim;
+    options.exclusive = reduction.exclusive;
+    options.reverse = reduction.reverse;
+    match &reduction.axes {
+        Some(axes) => operand.reduce(reduction.name, axes, options),
+        None => operand.reduce(reduction.name, .., options),
     }
 }
 
