@@ -25,11 +25,8 @@ use crate::layout::Layout;
 /// Invocations of a workgroup of a fold.
 pub(crate) const FOLD_WORKGROUP: u32 = 64;
 
-/// Values of a run that an invocation folds at most where its lanes do not lie along the run: more of them
-/// leave too few invocations, and rows too far apart for a cache.
-const MOST_ROWS: usize = 256;
-
-/// Values that are loaded before any of them are added.
+/// Values that are loaded before any of them are added. Where lanes do not lie along the run, these are all
+/// that an invocation folds: more rows lie too far apart for a cache, and leave few invocations.
 const STRAIGHT: usize = 16;
 
 /// Additions that the text of a pass costs at most, values that are loaded straight counted each.
@@ -52,8 +49,9 @@ pub(crate) enum Lanes {
 /// In which order a kernel goes through values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Order {
-    /// By halves of a block, `straight` values at once; `team` invocations share a block.
-    Halves { straight: u32, team: u32 },
+    /// By halves of a block, `straight` values at once, which are all that an invocation has or as many as
+    /// are in each turn of a loop; `team` invocations share a block.
+    Halves { straight: u32, loops: bool, team: u32 },
     /// One after the other, of which the last is stored.
     Last,
     /// One after the other, of which each is stored, after what comes before the group where `carried` says
@@ -71,6 +69,8 @@ pub(crate) struct Folder {
     pub order: Order,
     /// The axes of the run.
     pub run: Range<usize>,
+    /// Whether all blocks are whole, so that nothing is past the end.
+    pub whole: bool,
     /// Values that are folded side by side.
     pub values: usize,
     /// Whether the index of each value is a result of the program too, from a pass before.
@@ -97,10 +97,6 @@ impl Folder {
     /// Whether an axis is kept.
     pub(crate) fn keeps(&self, axis: usize) -> bool {
         !self.run.contains(&axis)
-    }
-
-    pub(crate) fn is_scan(&self) -> bool {
-        matches!(self.order, Order::Each { .. })
     }
 }
 
@@ -393,6 +389,7 @@ impl Pass {
             lanes,
             order: cut.order,
             run: run_range,
+            whole: count.is_multiple_of(cut.block),
             values,
             indexed: program.results.len() > values,
             stored,
@@ -534,25 +531,27 @@ fn cut(work: &Work, lanes: Lanes, count: usize, target: Target) -> Cut {
     let block = work.block.min(count.next_power_of_two());
     let fence = |step: &Step| usize::from(target.math == Math::Precise && step.result.kind() == Kind::Float);
     let cost: usize = work.program.steps.iter().map(|step| cost(step.op, step.dtype) + fence(step)).sum();
-    let straight = |values: usize| {
-        let most = values.min(STRAIGHT);
-        [16, 4, 1].into_iter().find(|&n| n <= most && (n == 1 || n * (cost + 2) <= MOST_COST)).unwrap_or(1)
+    let combine = if work.folding.fold.row().gives_index { 8 } else { 2 };
+    // How many of an invocation's values are straight.
+    let halves = |values: usize, team: usize| {
+        let is_affordable = |&n: &usize| n == 1 || n * (cost + combine) <= MOST_COST;
+        let straight = match values <= STRAIGHT && is_affordable(&values) {
+            true => values,
+            false => [STRAIGHT, 4, 1].into_iter().find(|n| *n <= values && is_affordable(n)).unwrap_or(1),
+        };
+        Order::Halves { straight: straight as u32, loops: straight < values, team: team as u32 }
     };
     match lanes {
         Lanes::Run => {
             let block = block.max(LANES);
             let vectors = block / LANES;
-            let team = [64, 16, 4, 1]
-                .into_iter()
-                .find(|&team| team <= target.team as usize && (team == 1 || team * LANES <= vectors));
-            let team = team.unwrap_or(1);
-            let straight = straight(vectors / team) as u32;
-            Cut { order: Order::Halves { straight, team: team as u32 }, block, keep: 1 }
+            let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= vectors);
+            let team = [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1);
+            Cut { order: halves(vectors / team, team), block, keep: 1 }
         }
         Lanes::Kept | Lanes::Anywhere => {
-            let keep = if block > MOST_ROWS { block / STRAIGHT } else { 1 };
-            let straight = straight(block / keep) as u32;
-            Cut { order: Order::Halves { straight, team: 1 }, block, keep }
+            let keep = if block > STRAIGHT { block / STRAIGHT } else { 1 };
+            Cut { order: halves(block / keep, 1), block, keep }
         }
     }
 }
@@ -565,7 +564,7 @@ fn numbers(
     (groups, columns, position_stride): (usize, usize, usize),
 ) -> Numbers {
     let (straight, team) = match folder.order {
-        Order::Halves { straight, team } => (straight as usize, team as usize),
+        Order::Halves { straight, team, .. } => (straight as usize, team as usize),
         _ => (1, 1),
     };
     let (block, step) = match folder.lanes {
@@ -636,7 +635,7 @@ fn describe(folder: &Folder, cut: &Cut, count: usize, positions: usize) -> Strin
         Lanes::Anywhere => "coordinates by division",
     };
     match folder.order {
-        Order::Halves { straight, team } => {
+        Order::Halves { straight, team, .. } => {
             let team = match team {
                 1 => "an invocation".to_string(),
                 n => format!("{n} invocations"),

@@ -25,7 +25,7 @@ impl Emitter<'_> {
         }
         self.combine(folder)?;
         match folder.order {
-            Order::Halves { straight, team } => self.halves(folder, straight, team),
+            Order::Halves { straight, loops, team } => self.halves(folder, straight, loops, team),
             Order::Last => self.sequence(folder, None),
             Order::Each { exclusive, carried } => self.sequence(folder, Some((exclusive, carried))),
         }
@@ -68,7 +68,8 @@ impl Emitter<'_> {
         let vectors = folder.lanes == Lanes::Run;
         let last = if vectors { format!("(p.run - 1u) / {LANES}u") } else { "p.run - 1u".to_string() };
         let last = if folder.lanes == Lanes::Anywhere { format!("vec4<u32>({last})") } else { last };
-        let inside = if is_element { format!("min(at, {last})") } else { "at".to_string() };
+        let is_padded = is_element && !folder.whole;
+        let inside = if is_padded { format!("min(at, {last})") } else { "at".to_string() };
         line!(self.text, "    let inside = {inside};");
         let mut rest = "inside".to_string();
         for &axis in axes.iter().rev() {
@@ -94,14 +95,23 @@ impl Emitter<'_> {
                 self.load(i, &kernel.operands[i], 0)?;
             }
         }
-        let valid = match folder.lanes {
-            _ if !is_element => "vec4<bool>(true)".to_string(),
-            Lanes::Run => format!("(at * {LANES}u + {EACH}) < vec4<u32>(p.run)"),
-            Lanes::Kept => "vec4<bool>(at < p.run)".to_string(),
-            Lanes::Anywhere => "at < vec4<u32>(p.run)".to_string(),
+        if is_padded {
+            let exists = match folder.lanes {
+                Lanes::Run => format!("(at * {LANES}u + {EACH}) < vec4<u32>(p.run)"),
+                Lanes::Kept => "vec4<bool>(at < p.run)".to_string(),
+                Lanes::Anywhere => "at < vec4<u32>(p.run)".to_string(),
+            };
+            line!(self.text, "    let exists = {exists};");
+            line!(
+                self.text,
+                "    let identity = {};",
+                ranked(folder, constant(folder.element, "p.identity"))
+            );
+        }
+        let pad = |value: String, identity: &str| match is_padded {
+            true => format!("select({identity}, {value}, exists)"),
+            false => value,
         };
-        line!(self.text, "    let exists = {valid};");
-        line!(self.text, "    let identity = {};", constant(folder.element, "p.identity"));
         let mut parts = Vec::new();
         for (i, (name, _)) in components(folder).enumerate() {
             let value = |i: usize| match is_element {
@@ -109,7 +119,7 @@ impl Emitter<'_> {
                 false => format!("v{}", operands.start + i),
             };
             parts.push(match name.starts_with('v') {
-                true => format!("select(identity, {}, exists)", value(i)),
+                true => pad(ranked(folder, value(i)), "identity"),
                 false => {
                     let own = match folder.lanes {
                         _ if folder.indexed => value(i),
@@ -117,7 +127,7 @@ impl Emitter<'_> {
                         Lanes::Kept => "vec4<u32>(at)".into(),
                         Lanes::Anywhere => "at".into(),
                     };
-                    format!("select(vec4<u32>(0xffffffffu), {own}, exists)")
+                    pad(own, "vec4<u32>(0xffffffffu)")
                 }
             });
         }
@@ -128,7 +138,7 @@ impl Emitter<'_> {
 
     /// The function that makes one of two.
     fn combine(&mut self, folder: &Folder) -> Result<()> {
-        let Some(form) = folder.fold.form(folder.element) else {
+        let Some(form) = folder.fold.form(ranks(folder).unwrap_or(folder.element)) else {
             bail!(Kernel, "{} takes no {}", folder.fold.name(), folder.element)
         };
         let apply = |a: String, b: String| {
@@ -149,8 +159,7 @@ impl Emitter<'_> {
                 continue;
             }
             line!(self.text, "    let wins{i} = {};", apply(a.clone(), b.clone()));
-            line!(self.text, "    let loses{i} = {};", apply(b, a));
-            line!(self.text, "    let takes{i} = wins{i} | (!loses{i} & (b.at{i} < a.at{i}));");
+            line!(self.text, "    let takes{i} = wins{i} | (({a} == {b}) & (b.at{i} < a.at{i}));");
             parts.push(format!("select(a.v{i}, b.v{i}, takes{i})"));
         }
         if folder.fold.row().gives_index {
@@ -224,7 +233,7 @@ impl Emitter<'_> {
 
     /// A block by halves: what is straight as one line of loads, the rest in the order in which each value
     /// meets the one that it is combined with, so that one value a level is held.
-    fn halves(&mut self, folder: &Folder, straight: u32, team: u32) {
+    fn halves(&mut self, folder: &Folder, straight: u32, loops: bool, team: u32) {
         self.fold_head(folder, team);
         let begin = match folder.lanes {
             Lanes::Run if team > 1 => "position * p.block + member".to_string(),
@@ -232,17 +241,20 @@ impl Emitter<'_> {
             _ => "(position / p.keep) * p.block + position % p.keep".to_string(),
         };
         line!(self.text, "    let begin = {begin};");
-        let levels = LEVELS - straight.ilog2();
+        let levels = if loops { LEVELS - straight.ilog2() } else { 0 };
         for level in 0..levels {
             line!(self.text, "    var s{level}: Values;");
         }
         line!(self.text, "    var v: Values;");
-        line!(self.text, "    for (var j = 0u; j < p.leaves; j++) {{");
-        line!(
-            self.text,
-            "        let turned = reverse_bits_u32(vec4(j), 32u).x >> (countLeadingZeros(p.leaves) + 1u);"
-        );
-        line!(self.text, "        let at = begin + turned * p.step;");
+        if loops {
+            // The bits of j, turned around.
+            line!(self.text, "    var turned = 0u;");
+            line!(self.text, "    for (var j = 0u; j < p.leaves; j++) {{");
+            line!(self.text, "        let at = begin + turned * p.step;");
+        } else {
+            line!(self.text, "    {{");
+            line!(self.text, "        let at = begin;");
+        }
         for k in 0..straight {
             let more = if k == 0 { String::new() } else { format!(" + {k}u * p.apart") };
             line!(self.text, "        let a{k} = {};", self.call(folder, "element", &format!("at{more}")));
@@ -267,6 +279,10 @@ impl Emitter<'_> {
         for _ in 0..levels {
             indent.truncate(indent.len() - 4);
             line!(self.text, "{indent}}}");
+        }
+        if loops {
+            let flipped = "p.leaves - (p.leaves >> (countTrailingZeros(j + 1u) + 1u))";
+            line!(self.text, "        turned = turned ^ ({flipped});");
         }
         line!(self.text, "    }}");
         if team > 1 {
@@ -368,6 +384,7 @@ impl Emitter<'_> {
                 let own = format!("{value}.v{i}");
                 match folder.element {
                     DType::Bool => encode(DType::Bool, &own),
+                    _ if ranks(folder).is_some() => format!("of_rank_{}({own})", compute(folder.element)),
                     // A zero of a sum is +0.
                     _ if folder.fold == Fold::Sum && folder.element.kind() == Kind::Float => {
                         format!("positive_zero_{}({own})", compute(folder.element))
@@ -447,9 +464,27 @@ fn carried(folder: &Folder) -> usize {
 /// What is folded side by side: names, and types of four lanes.
 fn components(folder: &Folder) -> impl Iterator<Item = (String, String)> {
     let indices = if folder.fold.row().gives_index { folder.values } else { 0 };
-    let vector = lanes(folder.element);
+    let vector = lanes(ranks(folder).unwrap_or(folder.element));
     let values = (0..folder.values).map(move |i| (format!("v{i}"), vector.clone()));
     values.chain((0..indices).map(|i| (format!("at{i}"), "vec4<u32>".into())))
+}
+
+/// The type of the ranks that stand for floats where their order is what counts: integers are compared
+/// by one instruction, and flushed by no adapter.
+fn ranks(folder: &Folder) -> Option<DType> {
+    match (folder.fold, folder.element) {
+        (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F32) => Some(DType::U32),
+        (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F64) => Some(DType::U64),
+        _ => None,
+    }
+}
+
+/// A value as it is folded.
+fn ranked(folder: &Folder, value: String) -> String {
+    match ranks(folder) {
+        Some(_) => format!("{}_rank_{}({value})", folder.fold.name(), compute(folder.element)),
+        None => value,
+    }
 }
 
 /// A constant of the uniform block in four lanes.

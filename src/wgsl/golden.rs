@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::emit;
 use crate::dtype::Element;
-use crate::expr::{Known, Math, Program, Source};
-use crate::plan::{Destination, Faults, Plan, Target, WORKGROUP};
+use crate::expr::{Fold, Folding, Known, Math, Program, Scan, Source};
+use crate::plan::{Destination, Faults, Pass, Plan, Target, WORKGROUP, Work};
 use crate::{Device, Expr, Tensor};
 
 const GPU: Target = Target {
@@ -48,6 +48,25 @@ fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> String {
     emit(&Plan::new(&program, into, GPU).unwrap().kernel).unwrap()
 }
 
+/// The kernel of the first pass of a fold, or of its second.
+fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bool) -> String {
+    let node = expr.untyped().node().unwrap();
+    let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
+    let mut work = Work::new(&program).unwrap();
+    if work.scan().is_some() {
+        // The pass that stores all values, where there are several groups.
+        let groups = zeros::<T, 1>([1000]);
+        let own = Program::new(groups.expr().untyped().node().unwrap(), groups.shape()).unwrap();
+        let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
+        work = if second { work.each(std::slice::from_ref(storage)).unwrap() } else { work.totals() };
+    } else if second {
+        let pass = Pass::new(&work, target).unwrap();
+        let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor has a storage") };
+        work = work.after(&pass, &vec![storage.clone(); pass.stored.len()]).unwrap();
+    }
+    emit(&Pass::new(&work, target).unwrap().plan.kernel).unwrap()
+}
+
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
     Device::cpu().zeros(shape).unwrap()
 }
@@ -62,6 +81,8 @@ fn kernels_in_the_tree() {
     let mean = zeros::<f32, 1>([3]);
     let every_second = a.slice_step(1, .., 2).unwrap();
     let odd_bytes = bytes.slice(1, 1..).unwrap();
+    let over = |fold, axis: usize, scan| Folding { fold, axes: axis..axis + 1, scan };
+    let inclusive = Some(Scan { exclusive: false });
     let kernels = [
         ("same_shape", kernel(&(&a + &b))),
         ("self_difference", kernel(&(&a - &a))),
@@ -105,6 +126,15 @@ fn kernels_in_the_tree() {
                 &(zeros::<f32, 2>([256, 64]) + zeros::<f32, 2>([64, 256]).transpose(0, 1).unwrap()),
             ),
         ),
+        // Sums: of rows by one invocation, and by sixteen that meet in workgroup memory; of columns; of rows
+        // that are no whole vectors; the index of a maximum; a cumulative sum, its groups and then all.
+        ("sum_of_rows_llvmpipe", fold(LLVMPIPE, &(&a * &row), over(Fold::Sum, 1, None), false)),
+        ("sum_of_rows", fold(GPU, &(&a * &row), over(Fold::Sum, 1, None), false)),
+        ("sum_of_columns", fold(GPU, &(&a * &row), over(Fold::Sum, 0, None), false)),
+        ("sum_of_odd_rows", fold(GPU, &zeros::<f32, 2>([1000, 3]).expr(), over(Fold::Sum, 1, None), false)),
+        ("argmax_of_all", fold(GPU, &long.expr(), over(Fold::ArgMax, 0, None), false)),
+        ("cumsum_groups", fold(GPU, &a.expr(), over(Fold::Sum, 1, inclusive), false)),
+        ("cumsum", fold(GPU, &a.expr(), over(Fold::Sum, 1, inclusive), true)),
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second, &(&every_second + 1.0))),
         ("packed_destination", into_kernel(&odd_bytes, &(&odd_bytes ^ 1))),

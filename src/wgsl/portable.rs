@@ -6,8 +6,8 @@
 
 use super::emit;
 use crate::dtype::{DType, Element};
-use crate::expr::{Math, Program, Source};
-use crate::plan::{Destination, Faults, Plan, Target, WORKGROUP};
+use crate::expr::{Fold, Folding, Math, Program, Scan, Source};
+use crate::plan::{Destination, Faults, Pass, Plan, Target, WORKGROUP, Work};
 use crate::{Device, Expr, bf16, f16, operations};
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
@@ -97,4 +97,72 @@ fn every_op_in_every_language() {
         on!(f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool);
     }
     assert!(written > 1000, "only {written} kernels");
+}
+
+/// Folds of a type over a few layouts: their passes in all languages.
+fn check_folds<T: Element>(written: &mut usize) {
+    let device = Device::cpu();
+    let shapes = [[72, 70], [64, 128], [1000, 3], [3, 5000]];
+    let folds =
+        [Fold::Sum, Fold::Prod, Fold::Min, Fold::Max, Fold::ArgMin, Fold::ArgMax, Fold::Any, Fold::All];
+    for fold in folds.into_iter().filter(|fold| fold.form(T::DTYPE).is_some()) {
+        for (shape, axis) in shapes.into_iter().flat_map(|shape| [(shape, 0), (shape, 1)]) {
+            for scan in [None, Some(Scan { exclusive: true })] {
+                if scan.is_some() && !matches!(fold, Fold::Sum | Fold::Prod) {
+                    continue;
+                }
+                let tensor = device.zeros::<T>(shape).unwrap();
+                let program = Program::new(tensor.expr().untyped().node().unwrap(), tensor.shape()).unwrap();
+                let folding = Folding { fold, axes: axis..axis + 1, scan };
+                let program = program.folded(Some(folding));
+                for (team, pairs) in [(1, false), (64, false), (1, true)] {
+                    let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
+                    let (faults, math, tiles, narrow) = (Faults::default(), Math::Precise, false, true);
+                    let target = Target {
+                        groups,
+                        bindings,
+                        workgroup,
+                        faults,
+                        math,
+                        blocks,
+                        team,
+                        pairs,
+                        tiles,
+                        narrow,
+                    };
+                    let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor") };
+                    let mut work = Work::new(&program).unwrap();
+                    let mut works = vec![];
+                    if scan.is_some() {
+                        works.push(work.totals());
+                        works.push(work.each(std::slice::from_ref(storage)).unwrap());
+                    } else {
+                        loop {
+                            let pass = Pass::new(&work, target).unwrap();
+                            works.push(work.clone());
+                            if pass.is_last() {
+                                break;
+                            }
+                            work = work.after(&pass, &vec![storage.clone(); pass.stored.len()]).unwrap();
+                        }
+                    }
+                    for work in works.iter().filter(|work| work.scan().is_none() || work.groups() > 1) {
+                        let text = emit(&Pass::new(work, target).unwrap().plan.kernel).unwrap();
+                        all_languages::write_all(&text).unwrap_or_else(|e| panic!("{fold:?}: {e}\n{text}"));
+                        *written += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn folds_in_every_language() {
+    let mut written = 0;
+    macro_rules! on {
+        ($($t:ident)*) => { $(check_folds::<$t>(&mut written);)* };
+    }
+    on!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool);
+    assert!(written > 500, "only {written} kernels");
 }

@@ -1,0 +1,78 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    columns: u32,
+    positions: u32,
+    run: u32,
+    block: u32,
+    keep: u32,
+    step: u32,
+    apart: u32,
+    leaves: u32,
+    position_stride: u32,
+    identity: u32,
+    identity_high: u32,
+    len0: u32,
+    len1: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    x0_stride1: u32,
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in0: array<f32>;
+
+const SIGN_f32: u32 = 0x80000000u;
+
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
+}
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
+// +0 for -0, and other numbers as they are.
+fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
+    let bits = bits_f32(x);
+    return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
+}
+
+struct Values {
+    v0: vec4<f32>,
+}
+
+fn element(x: u32, at: u32) -> Values {
+    let inside = at;
+    let c0 = inside;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let at_v0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
+    let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
+    return Values(v0);
+}
+
+fn combine(a: Values, b: Values) -> Values {
+    return Values(opaque_f32(a.v0 + b.v0));
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.y * p.pitch + id.x;
+    if (i >= p.count) { return; }
+    let x = i % p.columns;
+    let after_x = i / p.columns;
+    let position = after_x;
+    var v: Values;
+    for (var k = 0u; k < 16u; k++) {
+        let at = position * 16u + k;
+        let own = element(x, at);
+        if (k == 0u) { v = own; } else { v = combine(v, own); }
+    }
+    result[position * p.position_stride + x] = positive_zero_f32(v.v0);
+}
