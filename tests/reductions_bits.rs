@@ -14,7 +14,19 @@ use zerostride::{DType, Device, Tensor};
 
 /// Reductions whose bits are known, of floats.
 const EXACT: [&str; 14] = [
-    "sum", "mean", "prod", "amin", "amax", "argmin", "argmax", "l1", "l2", "sum_square", "var", "std", "cumsum",
+    "sum",
+    "mean",
+    "prod",
+    "amin",
+    "amax",
+    "argmin",
+    "argmax",
+    "l1",
+    "l2",
+    "sum_square",
+    "var",
+    "std",
+    "cumsum",
     "cumprod",
 ];
 
@@ -53,9 +65,11 @@ fn agrees(case: &Case) {
 #[test]
 fn lengths_around_blocks_and_groups() {
     let mut random = Random(1);
-    for length in [1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 63, 65, 255, 257, 2048, 4095, 4096, 4097, 8193, 70_001] {
+    for length in [1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 63, 65, 255, 257, 2048, 4095, 4096, 4097, 8193, 70_001]
+    {
         for name in EXACT {
-            let shapes = [(vec![length], 0), (vec![3, length], 1), (vec![length, 3], 0), (vec![2, length, 5], 1)];
+            let shapes =
+                [(vec![length], 0), (vec![3, length], 1), (vec![length, 3], 0), (vec![2, length, 5], 1)];
             for (shape, axis) in shapes.into_iter().filter(|(shape, _)| shape[0] * length < 80_000 * 3) {
                 let reduction = Reduction::over(name, [axis]);
                 agrees(&reduced(DType::F32, &shape, &[], |x| x.reduce(reduction.clone()), &mut random));
@@ -132,7 +146,8 @@ fn any_number_of_threads() {
     }
     for threads in ["1", "2", "3"] {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        let run = command.args(["--exact", "shapes_of_every_form", "larger_than_tasks"]).env(ALREADY, threads);
+        let run =
+            command.args(["--exact", "shapes_of_every_form", "larger_than_tasks"]).env(ALREADY, threads);
         let output = run.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && text.contains("2 passed"), "with {threads} threads: {text}");
@@ -208,7 +223,10 @@ fn sums_are_as_near_as_the_contract_says() {
         ("uniform", (0..count).map(|_| unit() as f32).collect()),
         ("positive", (0..count).map(|_| (60.0 * unit() - 30.0).exp2() as f32).collect()),
         ("all 0.1", vec![0.1; count]),
-        ("alternating", (0..count).map(|i| if i % 2 == 0 { unit() as f32 } else { -unit() as f32 }).collect()),
+        (
+            "alternating",
+            (0..count).map(|i| if i % 2 == 0 { unit() as f32 } else { -unit() as f32 }).collect(),
+        ),
         ("normal", (0..count).map(|_| ((0..12).map(|_| unit()).sum::<f64>() - 6.0) as f32).collect()),
     ];
     let mut ascending = inputs[0].1.clone();
@@ -219,7 +237,8 @@ fn sums_are_as_near_as_the_contract_says() {
         let n = x.len();
         let tensor = Device::cpu().upload(&x, [n]).unwrap();
         // Numbers between 2^-54 and 2^30 add up to few enough digits of f64 to be near exact in it.
-        let (exact, magnitudes) = x.iter().fold((0.0, 0.0), |(s, m), &x| (s + f64::from(x), m + f64::from(x).abs()));
+        let (exact, magnitudes) =
+            x.iter().fold((0.0, 0.0), |(s, m), &x| (s + f64::from(x), m + f64::from(x).abs()));
         let unit = magnitudes / f64::from(1 << 24);
         let levels = (n as f64).log2().ceil();
         let error = (f64::from(tensor.sum(..).to_vec().unwrap()[0]) - exact).abs() / unit;
@@ -229,7 +248,8 @@ fn sums_are_as_near_as_the_contract_says() {
         for (got, &x) in tensor.cumsum(0).to_vec().unwrap().into_iter().zip(&x) {
             sum += f64::from(x);
             sums += f64::from(x).abs();
-            worst = worst.max((f64::from(got) - sum).abs() * f64::from(1 << 24) / sums.max(f64::MIN_POSITIVE));
+            worst =
+                worst.max((f64::from(got) - sum).abs() * f64::from(1 << 24) / sums.max(f64::MIN_POSITIVE));
         }
         let groups = 16.0 * (n as f64).log(16.0).ceil() - 1.0;
         println!("{name}, {n}, cumulative: {worst:.3} of {groups}");

@@ -111,13 +111,7 @@ fn bits_of(dtype: DType, x: f64) -> u64 {
     }
 }
 
-fn evaluate(
-    device: &Device,
-    case: &Value,
-    dtype: DType,
-    shape: &[usize],
-    data: &[u64],
-) -> Result<AnyTensor> {
+fn evaluate(device: &Device, case: &Value, dtype: DType, shape: &[usize], data: &[u64]) -> Result<AnyTensor> {
     let bytes: Vec<u8> =
         data.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(dtype.size())).collect();
     let mut x = device.upload_bytes(&bytes, dtype, shape)?.expr();
@@ -196,7 +190,13 @@ fn judge(case: &Value, result: &AnyTensor) -> Verdict {
         let got = all[place as usize];
         let wanted = expected.as_str().and_then(|text| u64::from_str_radix(text, 16).ok());
         let distance = match wanted {
-            None if expected == "nan" => if is_nan(dtype, got) { 0 } else { u64::MAX },
+            None if expected == "nan" => {
+                if is_nan(dtype, got) {
+                    0
+                } else {
+                    u64::MAX
+                }
+            }
             None => return wrong(format!("the answer {expected} is no number")),
             Some(wanted) if got == wanted || (is_nan(dtype, got) && is_nan(dtype, wanted)) => 0,
             Some(wanted) => distance(dtype, got, wanted, case["above"][i].as_f64().unwrap_or(0.0)),

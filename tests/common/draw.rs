@@ -79,7 +79,7 @@ impl Draw {
                 let roots = roots.collect();
                 self.case.steps.push(Step::Eval(roots));
             }
-            5 if is_float(of) && of != DType::F64 => {
+            5..=6 if is_float(of) && of != DType::F64 && self.random.chance(60) => {
                 // Of f64 the oracle would have to hold more digits.
                 let name = self.pick(&["softmax", "log_softmax", "logsumexp"]);
                 let root = self.reduced(name, of, &shape, ops);
@@ -183,8 +183,7 @@ impl Draw {
                 let own = if self.random.chance(50) { narrow } else { roomy };
                 let i = self.storage(of, &own);
                 let leaf = self.leaf_of(i);
-                self.reach(&leaf, shape)
-                    .unwrap_or_else(|| Recipe::constant(self.element(of), of))
+                self.reach(&leaf, shape).unwrap_or_else(|| Recipe::constant(self.element(of), of))
             }
         }
     }
@@ -297,7 +296,8 @@ impl Draw {
     /// An operation of elements and of what is made of their ranges.
     fn beside(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
         let x = self.ranges(of, shape, ops / 2);
-        let name = self.pick(if of == DType::Bool { &["any", "all"] } else { &["sum", "prod", "amin", "amax"] });
+        let name =
+            self.pick(if of == DType::Bool { &["any", "all"] } else { &["sum", "prod", "amin", "amax"] });
         let axes: Vec<isize> = (0..shape.len() as isize).filter(|_| self.random.chance(50)).collect();
         let is_empty = axes.iter().any(|&axis| shape[axis as usize] == 0);
         let name = if is_empty && name.starts_with('a') && of != DType::Bool { "sum" } else { name };
@@ -343,7 +343,8 @@ impl Draw {
         }
         let is_all = axes.len() == lengths.len() && !name.starts_with("cum") && !reduction.keepdim;
         let rank = lengths.len() as isize;
-        let signed = |axis: usize, random: &mut Random| axis as isize - if random.chance(30) { rank } else { 0 };
+        let signed =
+            |axis: usize, random: &mut Random| axis as isize - if random.chance(30) { rank } else { 0 };
         let list = axes.into_iter().map(|axis| signed(axis, &mut self.random)).collect();
         reduction.axes = if is_all && self.random.chance(50) { None } else { Some(list) };
         if matches!(name, "var" | "std") {
@@ -361,7 +362,14 @@ impl Draw {
     }
 
     /// Along an axis that is longer, of which a part is looked at.
-    fn longer(&mut self, mut reduction: Reduction, from: DType, shape: &[usize], axis: usize, ops: usize) -> Recipe {
+    fn longer(
+        &mut self,
+        mut reduction: Reduction,
+        from: DType,
+        shape: &[usize],
+        axis: usize,
+        ops: usize,
+    ) -> Recipe {
         let others: usize = shape.iter().product::<usize>() / shape[axis];
         let most = 3 * self.size.elements / others.max(1);
         let mut lengths = shape.to_vec();
@@ -471,9 +479,8 @@ const TAME: f64 = 1024.0;
 
 /// Reductions that give the type of their operand, with bits that are known.
 const INTEGER: &[&str] = &["sum", "prod", "amin", "amax", "l1", "sum_square", "cumsum", "cumprod"];
-const FLOAT: &[&str] = &[
-    "sum", "mean", "var", "std", "prod", "amin", "amax", "l1", "l2", "sum_square", "cumsum", "cumprod",
-];
+const FLOAT: &[&str] =
+    &["sum", "mean", "var", "std", "prod", "amin", "amax", "l1", "l2", "sum_square", "cumsum", "cumprod"];
 
 /// The views on the way from a leaf.
 fn views_of(recipe: &Recipe) -> Vec<View> {

@@ -151,7 +151,9 @@ impl Ranges {
     fn op(&self, a: Naive, b: Naive, f: fn(f64, f64) -> f64, g: fn(i128, i128) -> i128) -> Naive {
         let open = a.open || b.open;
         match (a.value, b.value) {
-            (Value::Float(a), Value::Float(b)) => round(Naive { value: Value::Float(f(a, b)), open }, self.of),
+            (Value::Float(a), Value::Float(b)) => {
+                round(Naive { value: Value::Float(f(a, b)), open }, self.of)
+            }
             (Value::Int(a), Value::Int(b)) => Naive { value: Value::Int(wrap(g(a, b), self.of)), open },
             values => panic!("{values:?} are no numbers"),
         }
@@ -212,8 +214,13 @@ impl Ranges {
     /// The first and the values of each range, in row-major order: their places.
     fn places(&self) -> Vec<Vec<usize>> {
         let total: usize = self.lengths.iter().product();
-        let kept: usize =
-            self.lengths.iter().zip(&self.reduced).filter(|(_, reduced)| !**reduced).map(|(n, _)| n).product();
+        let kept: usize = self
+            .lengths
+            .iter()
+            .zip(&self.reduced)
+            .filter(|(_, reduced)| !**reduced)
+            .map(|(n, _)| n)
+            .product();
         let mut places = vec![Vec::new(); kept];
         for place in 0..total {
             let (mut rest, mut number, mut unit) = (place, 0, 1);
@@ -280,7 +287,11 @@ impl Ranges {
         let divided = |(a, b): (Naive, Naive)| {
             let off = self.div(self.mul(a, a), n);
             // Which of two ways it goes is as open as what decides.
-            let rest = if number(off).is_infinite() { Naive { open: b.open || off.open, ..b } } else { self.sub(b, off) };
+            let rest = if number(off).is_infinite() {
+                Naive { open: b.open || off.open, ..b }
+            } else {
+                self.sub(b, off)
+            };
             let rest = match number(rest) {
                 rest_value if rest_value <= 0.0 => Naive { value: Value::Float(0.0), ..rest },
                 _ => rest,
@@ -371,8 +382,20 @@ fn picked(name: &str, places: &[usize], x: &[Naive]) -> Naive {
             (Value::Float(a), Value::Float(b)) if a == 0.0 && b == 0.0 => {
                 zeros && a.is_sign_negative() != b.is_sign_negative() && b.is_sign_negative() != is_max
             }
-            (Value::Float(a), Value::Float(b)) => if is_max { b > a } else { b < a },
-            (Value::Int(a), Value::Int(b)) => if is_max { b > a } else { b < a },
+            (Value::Float(a), Value::Float(b)) => {
+                if is_max {
+                    b > a
+                } else {
+                    b < a
+                }
+            }
+            (Value::Int(a), Value::Int(b)) => {
+                if is_max {
+                    b > a
+                } else {
+                    b < a
+                }
+            }
             values => panic!("{values:?} are no numbers"),
         }
     };
