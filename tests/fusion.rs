@@ -40,12 +40,12 @@ fn devices_agree_with_the_oracle() {
 #[test]
 fn cases_reduce() {
     let (mut names, mut closed, mut all) = (BTreeSet::new(), 0, 0);
-    for seed in 0..400 {
+    for seed in 0..800 {
         let case = case(seed, Size { ops: 12, elements: 6000, steps: 3 });
         for name in case.reductions() {
             names.insert(name);
         }
-        if case.reduces() {
+        if seed < 200 && case.reduces() {
             let expected = case.expected();
             closed += expected.iter().map(|expected| expected.numbers()).sum::<usize>();
             all += expected.iter().map(|expected| expected.count()).sum::<usize>();

@@ -145,6 +145,16 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// Begins to load `length` elements from `start` on of inputs of which they lie side by side.
+    pub(super) fn prefetch(&self, start: usize, length: usize) {
+        for ((reader, from), input) in self.readers.iter().zip(self.from).zip(&self.program.inputs) {
+            if let (From::Bytes(bytes), Some((at, 1))) = (from, reader.run(start, length)) {
+                let size = input.dtype.size();
+                bytes[at * size..(at + length) * size].iter().step_by(LINE).for_each(cache::prefetch);
+            }
+        }
+    }
+
     /// Computes `length` elements from `start` on: into `out`, if there is one, those of the first result.
     pub(super) fn compute(&self, start: usize, length: usize, out: Option<Out<'_>>, scratch: &mut Scratch) {
         let program = self.program;

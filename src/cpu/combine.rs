@@ -23,8 +23,9 @@ pub(super) struct Values {
     /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving:
     /// the elements, by way of memory for a matrix, into the last.
     pub halve: fn([usize; 2], &[u8], &mut [u8], &mut [u8]),
-    /// Scans the rows of so many columns of each group.
-    pub groups: fn(usize, &mut [u8]),
+    /// Scans the rows of so many columns of each group, and copies the last ones, of as many groups as there
+    /// is memory for.
+    pub groups: fn(usize, &mut [u8], &mut [u8]),
     /// Combines the rows of so many columns of each group with a row of its own.
     pub carry: fn(usize, &mut [u8], &[u8]),
 }
@@ -73,6 +74,14 @@ vectors! {
     }
 
     halve as Halve<T>(rows: usize, columns: usize, x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
+        // Rows of one value each lie side by side, and a few of them in a register.
+        match rows * columns {
+            2 if columns == 1 => return few::<T, 2>(x, out, &f),
+            4 if columns == 1 => return few::<T, 4>(x, out, &f),
+            8 if columns == 1 => return few::<T, 8>(x, out, &f),
+            16 if columns == 1 => return few::<T, 16>(x, out, &f),
+            _ => {}
+        }
         let half = rows.next_power_of_two() / 2;
         for (x, out) in x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns)) {
             if half == 0 {
@@ -84,20 +93,44 @@ vectors! {
             let (to_both, to_alone) = buffer[..low.len()].split_at_mut(high.len());
             to_both.iter_mut().zip(both).zip(high).for_each(|((to, &a), &b)| *to = f(a, b));
             to_alone.copy_from_slice(alone);
-            let mut half = half;
-            while half > 1 {
-                half /= 2;
-                let (low, high) = buffer[..2 * half * columns].split_at_mut(half * columns);
+            let mut left = half;
+            while left > 1 {
+                if left == 16 && columns == 1 {
+                    few::<T, 16>(&buffer[..16], out, &f);
+                    break;
+                }
+                left /= 2;
+                let (low, high) = buffer[..2 * left * columns].split_at_mut(left * columns);
                 low.iter_mut().zip(high).for_each(|(a, &mut b)| *a = f(*a, b));
             }
-            out.copy_from_slice(&buffer[..columns]);
+            if left == 1 {
+                out.copy_from_slice(&buffer[..columns]);
+            }
         }
     }
 
-    groups as Groups<T>(columns: usize, x: &'a mut [T]; f) {
+    groups as Groups<T>(columns: usize, x: &'a mut [T], lasts: &'a mut [T]; f) {
+        let mut lasts = lasts.chunks_exact_mut(columns);
+        if columns == 1 {
+            for group in x.chunks_mut(GROUP) {
+                let mut y = group[0];
+                for x in &mut group[1..] {
+                    y = f(y, *x);
+                    *x = y;
+                }
+                if let Some(last) = lasts.next() {
+                    last[0] = y;
+                }
+            }
+            return;
+        }
         for group in x.chunks_mut(GROUP * columns) {
-            for at in columns..group.len() {
-                group[at] = f(group[at - columns], group[at]);
+            for row in 1..group.len() / columns {
+                let (before, rest) = group[(row - 1) * columns..].split_at_mut(columns);
+                rest[..columns].iter_mut().zip(before).for_each(|(x, &mut y)| *x = f(y, *x));
+            }
+            if let Some(last) = lasts.next() {
+                last.copy_from_slice(&group[group.len() - columns..]);
             }
         }
     }
@@ -162,6 +195,22 @@ vectors! {
 /// Elements that [`Seek`] keeps side by side.
 const LANES: usize = 256;
 
+/// Folds as many values each as are known when this is compiled.
+#[inline(always)]
+fn few<T: Pod, const N: usize>(x: &[T], out: &mut [T], f: &impl Fn(T, T) -> T) {
+    for (x, out) in x.as_chunks::<N>().0.iter().zip(out) {
+        let mut x = *x;
+        let mut half = N / 2;
+        while half > 0 {
+            for i in 0..half {
+                x[i] = f(x[i], x[i + half]);
+            }
+            half /= 2;
+        }
+        *out = x[0];
+    }
+}
+
 #[inline(always)]
 fn better<T: Pod>(best: &mut [T], index: &mut [u32], row: &[T], at: u32, beats: &impl Fn(T, T) -> bool) {
     for ((best, index), &x) in best.iter_mut().zip(index).zip(row) {
@@ -198,7 +247,7 @@ macro_rules! table {
             halve: |[rows, columns], x, buffer, out| {
                 halve::<$t, _>(rows, columns, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
             },
-            groups: |columns, x| groups::<$t, _>(columns, cast_mut(x), $cpu),
+            groups: |columns, x, lasts| groups::<$t, _>(columns, cast_mut(x), cast_mut(lasts), $cpu),
             carry: |columns, x, carried| carry::<$t, _>(columns, cast_mut(x), cast(carried), $cpu),
         })
     };

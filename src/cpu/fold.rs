@@ -34,7 +34,7 @@ const LEAST_STRIP: usize = 256;
 const TASK: usize = 32 << 10;
 
 /// Tasks that keep threads busy, where there are so many.
-const TASKS: usize = 16;
+const TASKS: usize = 8;
 
 /// The results of a program, or a part of each.
 type Outs<'a> = SmallVec<[&'a mut [u8]; 2]>;
@@ -278,15 +278,26 @@ impl Job<'_> {
         let rows = (self.count - cut * BLOCK).min(BLOCK);
         let first = matrix * self.count + cut * BLOCK;
         let levels = rows.div_ceil(self.leaf).next_power_of_two().ilog2();
-        for i in 0..1_usize << levels {
-            // Of which each pair is as far apart as what is added first.
-            let at = match self.is_ordered && levels > 0 {
+        // The rows of leaf `i`: each pair is as far apart as what is added first.
+        let leaf = |i: usize| {
+            let number = match self.is_ordered && levels > 0 {
                 true => i.reverse_bits() >> (usize::BITS - levels),
                 false => i,
-            } * self.leaf;
+            };
+            let at = number * self.leaf;
             let count = rows.saturating_sub(at).min(self.leaf);
+            ((first + at) * self.inner + column, count)
+        };
+        for i in 0..1_usize << levels {
+            let (start, count) = leaf(i);
+            // Leaves lie too far apart to be guessed.
+            if i + 1 < 1 << levels {
+                let (start, count) = leaf(i + 1);
+                if count > 0 {
+                    self.blocks.prefetch(start, count * columns);
+                }
+            }
             if count > 0 {
-                let start = (first + at) * self.inner + column;
                 self.blocks.compute(start, count * columns, None, &mut scratch.block);
             }
             for (k, out) in outs.iter_mut().enumerate() {

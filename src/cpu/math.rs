@@ -58,23 +58,28 @@ pub(super) fn max<R: Real>(a: R, b: R) -> R {
 }
 
 /// The lesser, of which NaN is the least and -0 less than +0.
+#[inline(always)]
 pub(super) fn minimum<R: Real>(a: R, b: R) -> R {
-    if a.is_nan() || a < b || (a == b && a.is_negative()) { a } else { b }
+    // Without branches, so that loops become such of vectors.
+    if a.is_nan() | (a < b) | ((a == b) & a.is_negative()) { a } else { b }
 }
 
 /// The greater, of which NaN is the greatest and +0 greater than -0.
+#[inline(always)]
 pub(super) fn maximum<R: Real>(a: R, b: R) -> R {
-    if a.is_nan() || a > b || (a == b && !a.is_negative()) { a } else { b }
+    if a.is_nan() | (a > b) | ((a == b) & !a.is_negative()) { a } else { b }
 }
 
 /// Whether `b`, which comes later, is the minimum in place of `a`.
+#[inline(always)]
 pub(super) fn beats_min<R: Real>(a: R, b: R) -> bool {
-    !a.is_nan() && (b.is_nan() || b < a)
+    !a.is_nan() & (b.is_nan() | (b < a))
 }
 
 /// Whether `b`, which comes later, is the maximum in place of `a`.
+#[inline(always)]
 pub(super) fn beats_max<R: Real>(a: R, b: R) -> bool {
-    !a.is_nan() && (b.is_nan() || b > a)
+    !a.is_nan() & (b.is_nan() | (b > a))
 }
 
 pub(super) fn sign<R: Real>(x: R) -> R {

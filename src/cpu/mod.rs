@@ -25,7 +25,7 @@ use memory::Memory;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Backend, HostBytes, Input, Program, Reading, Source, Storage};
+use crate::expr::{BLOCK, Backend, HostBytes, Input, Program, Reading, Source, Storage};
 use crate::layout::Layout;
 
 /// The CPU as a device.
@@ -182,9 +182,23 @@ impl Backend for CpuDevice {
     fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)> {
         let mut text = String::new();
         let threads = rayon::current_num_threads();
+        let folded = match &program.fold {
+            None => String::new(),
+            Some(folding) if folding.scan.is_some() => format!(", {} in groups", folding.name()),
+            Some(folding) => {
+                let mut rounds = 1;
+                let mut count = folding.count(&program.shape);
+                while count > BLOCK {
+                    count = count.div_ceil(BLOCK);
+                    rounds += 1;
+                }
+                let s = if rounds == 1 { "" } else { "s" };
+                format!(", {} in {rounds} round{s}", folding.name())
+            }
+        };
         let _ = writeln!(
             text,
-            "runs: one pass of {} steps over blocks in cache, on up to {threads} threads",
+            "runs: one pass of {} steps over blocks in cache{folded}, on up to {threads} threads",
             program.steps.len()
         );
         Ok((text, None))

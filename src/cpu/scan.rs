@@ -101,8 +101,7 @@ impl Job<'_> {
             || Ok(self.blocks.scratch()),
             |scratch, (start, out, lasts)| {
                 self.compute(start / (self.row / self.columns), out, scratch);
-                (self.loops.groups)(self.columns, out);
-                self.last_rows(out, lasts);
+                (self.loops.groups)(self.columns, out, lasts);
             },
         )?;
         let mut tasks = Vec::new();
@@ -136,21 +135,14 @@ impl Job<'_> {
 
     /// Scans a matrix, with memory for what is carried.
     fn scan(&self, x: &mut [u8], buffer: &mut [u8]) {
-        (self.loops.groups)(self.columns, x);
         let rows = x.len() / self.row;
-        if rows > GROUP {
-            let (lasts, buffer) = buffer.split_at_mut(rows.div_ceil(GROUP) * self.row);
-            self.last_rows(x, lasts);
+        let groups = if rows > GROUP { rows.div_ceil(GROUP) } else { 0 };
+        let (lasts, buffer) = buffer.split_at_mut(groups * self.row);
+        (self.loops.groups)(self.columns, x, lasts);
+        if groups > 0 {
             // As deep as a logarithm of the rows to base 16.
             self.scan(lasts, buffer);
             (self.loops.carry)(self.columns, &mut x[GROUP * self.row..], lasts);
-        }
-    }
-
-    /// Copies the last row of each group.
-    fn last_rows(&self, x: &[u8], lasts: &mut [u8]) {
-        for (group, last) in x.chunks(GROUP * self.row).zip(lasts.chunks_mut(self.row)) {
-            last.copy_from_slice(&group[group.len() - self.row..]);
         }
     }
 

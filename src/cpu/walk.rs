@@ -51,7 +51,12 @@ impl Walk {
         let ranges: usize = kept().map(|axis| shape[axis]).product();
         let order: Vec<usize> = match () {
             // Runs are next to each other in memory, but so short that ranges are walked side by side.
-            () if stride(inner) < stride(near) && count < SHORT && ranges >= MANY => {
+            // A power of two of values is folded in registers.
+            () if stride(inner) < stride(near)
+                && count < SHORT
+                && ranges >= MANY
+                && !(count.is_power_of_two() && last == Some(inner)) =>
+            {
                 run.clone().chain(kept()).collect()
             }
             () if stride(inner) < stride(near) && last != Some(inner) && count >= SHORT => {
