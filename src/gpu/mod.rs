@@ -22,6 +22,7 @@ mod lock;
 mod lost;
 mod open;
 mod options;
+mod parts;
 mod pipelines;
 mod pool;
 mod profile;

@@ -121,6 +121,12 @@ impl Cuts {
         count <= self.elements && self.shows(results, program.dtype) && program.inputs.iter().all(shown)
     }
 
+    /// Whether a window may show all results of a program.
+    pub(crate) fn has_room(&self, program: &Program) -> bool {
+        let count: usize = program.shape.iter().product();
+        count <= self.elements && self.shows(count, program.dtype)
+    }
+
     /// Divides a program over a non-empty shape, whose result goes to a layout of a storage, all of it where
     /// it is `fresh`. `bind` gives a storage for a window of one, and `each` takes the parts. Sources in the
     /// destination's own storage have its layout.

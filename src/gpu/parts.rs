@@ -1,0 +1,243 @@
+//! Folds of more than a kernel binds, part by part. Kept axes are cut in halves until a part can be bound, or
+//! until its elements can be computed into a storage that can. A run that is too long for that is cut into
+//! chunks of 4096 to some power: a chunk is then a value of a later round of the contract's order, so that
+//! these cuts change no bit.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::device::Gpu;
+use super::{fold, split};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result, bail};
+use crate::expr::{BLOCK, Fold, Folding, Input, Op, Program, Source, Step, Storage};
+use crate::layout::{Layout, Shape};
+
+/// Runs a program of one result that folds: a storage for it.
+pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
+    let result = gpu.result(program)?;
+    let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
+    while let Some((part, to)) = open.pop() {
+        let folding = folding(&part)?;
+        let part = match bound(gpu, part)? {
+            Ok(part) => part,
+            Err(part) => {
+                let kept = (0..part.shape.rank()).filter(|axis| !folding.axes.contains(axis));
+                let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
+                match longest {
+                    Some(axis) => {
+                        let (n, axis) = (part.shape[axis], axis as isize);
+                        for range in [n / 2..n, 0..n / 2] {
+                            let range = range.start as isize..range.end as isize;
+                            open.push((part.slice(axis, range.clone())?, to.slice(axis, range, 1)?));
+                        }
+                        continue;
+                    }
+                    None => {
+                        let value = long_run(gpu, part)?;
+                        write(gpu, program.dtype, value, &result, &to)?;
+                        continue;
+                    }
+                }
+            }
+        };
+        let value = whole(gpu, &part)?;
+        write(gpu, program.dtype, value, &result, &to)?;
+    }
+    Ok(result)
+}
+
+fn folding(program: &Program) -> Result<Folding> {
+    match &program.fold {
+        Some(folding) => Ok(folding.clone()),
+        None => bail!(Kernel, "a program without a fold"),
+    }
+}
+
+/// Folds what can be bound.
+fn whole(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
+    match fold::eval(gpu, program)?.pop() {
+        Some(storage) => Ok(storage),
+        None => bail!(Kernel, "a fold without a result"),
+    }
+}
+
+/// Writes row-major elements to their places in a result.
+fn write(gpu: &Arc<Gpu>, dtype: DType, from: Storage, to: &Storage, layout: &Layout) -> Result<()> {
+    let own = Layout::contiguous(layout.shape())?;
+    let copy = Program::copy(Input { dtype, source: Source::Tensor(from), layout: own });
+    split::run(gpu, &copy, to, layout, false)
+}
+
+/// A program as one that a kernel binds: its own, over windows, or one that reads the elements, computed
+/// before. Given back where both are too large.
+fn bound(gpu: &Arc<Gpu>, program: Program) -> Result<std::result::Result<Program, Program>> {
+    let cuts = &gpu.parts.cuts;
+    if cuts.is_whole(&program) {
+        return Ok(Ok(program));
+    }
+    let elements = program.clone().folded(None);
+    if !cuts.has_room(&elements) {
+        return Ok(Err(program));
+    }
+    let (to, layout) = (Storage::declared(gpu.clone(), &elements)?, Layout::contiguous(&elements.shape)?);
+    let mut parts = Vec::new();
+    // Stopped by the second part.
+    let stopped = cuts.parts(
+        &elements,
+        (&to, &layout, true),
+        &mut |storage, window| gpu.bind(storage, window),
+        &mut |part| match parts.is_empty() {
+            true => {
+                parts.push(part.program);
+                Ok(())
+            }
+            false => Err(Error::new(ErrorKind::Limit, "more than one part")),
+        },
+    );
+    match (stopped, parts.pop()) {
+        (Ok(()), Some(part)) => Ok(Ok(part.folded(program.fold.clone()))),
+        (Err(error), _) if error.kind() != ErrorKind::Limit => Err(error),
+        _ => Ok(Ok(computed(gpu, &elements)?.folded(program.fold.clone()))),
+    }
+}
+
+/// A program that reads elements, which are computed into a storage.
+fn computed(gpu: &Arc<Gpu>, elements: &Program) -> Result<Program> {
+    let layout = Layout::contiguous(&elements.shape)?;
+    let storage = gpu.result(elements)?;
+    split::run(gpu, elements, &storage, &layout, true)?;
+    Ok(Program::copy(Input { dtype: elements.dtype, source: Source::Tensor(storage), layout }))
+}
+
+/// Folds a run that is all of a program: chunk by chunk, and what these give.
+fn long_run(gpu: &Arc<Gpu>, program: Program) -> Result<Storage> {
+    let folding = folding(&program)?;
+    if folding.scan.is_some() {
+        bail!(
+            Limit,
+            "{} of {} values reads or makes more than {} binds (max_storage_buffer_binding_size): take slices of it",
+            folding.name(),
+            folding.count(&program.shape),
+            gpu.parts.connection.name()
+        );
+    }
+    let program = flat(gpu, program)?;
+    let (count, element) = (program.shape[0], program.element_type());
+    let mut length = BLOCK;
+    while gpu.parts.cuts.has_room(&program.slice(0, 0..(length.min(count) as isize))?.folded(None))
+        && length < count
+    {
+        length *= BLOCK;
+    }
+    let length = (length / BLOCK).max(BLOCK);
+    let chunks = count.div_ceil(length);
+    let shape = Shape::from([chunks]);
+    let along = |fold: Fold| Some(Folding { fold, axes: 0..1, scan: None });
+    let values_of = match folding.fold {
+        Fold::ArgMin => Fold::Min,
+        Fold::ArgMax => Fold::Max,
+        fold => fold,
+    };
+    // The value of each chunk, and the index of it there.
+    let gather = |fold: Fold, dtype: DType| -> Result<Program> {
+        let all = Layout::contiguous(&shape)?;
+        let storage = gpu.storage(chunks * dtype.size(), dtype)?;
+        for chunk in 0..chunks {
+            let Range { start, end } = chunk * length..count.min((chunk + 1) * length);
+            let part = program.slice(0, start as isize..end as isize)?.folded(along(fold));
+            let value = match (bound(gpu, part)?, end - start) {
+                (Ok(part), 1) if fold != folding.fold || !is_index(fold) => {
+                    computed(gpu, &part.folded(None))?.inputs.swap_remove(0)
+                }
+                (Ok(part), _) => {
+                    let (source, layout) = (Source::Tensor(whole(gpu, &part)?), Layout::contiguous([1])?);
+                    Input { dtype, source, layout }
+                }
+                (Err(_), _) => bail!(
+                    Limit,
+                    "a kernel of {} binds fewer than {BLOCK} elements of {element} (max_storage_buffer_binding_size)",
+                    gpu.parts.connection.name()
+                ),
+            };
+            let to = all.slice(0, chunk as isize..chunk as isize + 1, 1)?;
+            split::run(gpu, &Program::copy(value), &storage, &to, false)?;
+        }
+        Ok(Program::copy(Input { dtype, source: Source::Tensor(storage), layout: all }))
+    };
+    let values = gather(values_of, element)?;
+    let best = whole(gpu, &values.folded(along(folding.fold)))?;
+    if !is_index(folding.fold) {
+        return Ok(best);
+    }
+    // Which chunk has it, and then which value of that chunk.
+    let indexes = gather(folding.fold, DType::U32)?;
+    chosen(gpu, best, indexes, length)
+}
+
+fn is_index(fold: Fold) -> bool {
+    fold.row().gives_index
+}
+
+/// The program of one run along one axis.
+fn flat(gpu: &Arc<Gpu>, program: Program) -> Result<Program> {
+    let count: usize = program.shape.iter().product();
+    let merged: Result<Vec<Layout>> =
+        program.inputs.iter().map(|input| input.layout.reshape(&[count as isize])).collect();
+    let fold = program.fold.clone().map(|folding| Folding { axes: 0..1, ..folding });
+    let mut flat = match merged {
+        Ok(layouts) => {
+            let mut flat = program;
+            flat.inputs.iter_mut().zip(layouts).for_each(|(input, layout)| input.layout = layout);
+            flat
+        }
+        // Elements that no one axis leads through are computed first.
+        Err(_) => {
+            let mut flat = computed(gpu, &program.folded(None))?;
+            flat.inputs[0].layout = Layout::contiguous([count])?;
+            flat
+        }
+    };
+    flat.shape = Shape::from([count]);
+    Ok(flat.folded(fold))
+}
+
+/// `chunk * length + indexes[chunk]`: the sum of what that gives for the chunk, and 0 for all others.
+fn chosen(gpu: &Arc<Gpu>, chunk: Storage, indexes: Program, length: usize) -> Result<Storage> {
+    let shape = indexes.shape.clone();
+    let scalar = |bits: u64| -> Result<Input> {
+        let layout = Layout::contiguous([])?.broadcast_to(&shape)?;
+        Ok(Input { dtype: DType::U32, source: Source::Scalar(bits), layout })
+    };
+    let number = Input { dtype: DType::I32, source: Source::Index(None), layout: Layout::contiguous(&shape)? };
+    let chunk = Input {
+        dtype: DType::U32,
+        source: Source::Tensor(chunk),
+        layout: Layout::contiguous([1])?.broadcast_to(&shape)?,
+    };
+    let index = indexes.inputs.into_iter().next();
+    let inputs: Vec<Input> = [Some(number), Some(chunk), index, Some(scalar(length as u64)?), Some(scalar(0)?)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let step = |op: Op, dtype: DType, result: DType, args: &[u32]| Step { op, dtype, result, args: args.into() };
+    let steps = vec![
+        step(Op::Cast, DType::I32, DType::U32, &[0]),
+        step(Op::Mul, DType::U32, DType::U32, &[5, 3]),
+        step(Op::Add, DType::U32, DType::U32, &[6, 2]),
+        step(Op::Eq, DType::U32, DType::Bool, &[5, 1]),
+        step(Op::Select, DType::U32, DType::U32, &[8, 7, 4]),
+    ];
+    let program = Program {
+        shape,
+        dtype: DType::U32,
+        inputs,
+        steps,
+        results: smallvec![9],
+        fold: Some(Folding { fold: Fold::Sum, axes: 0..1, scan: None }),
+        ready: Default::default(),
+    };
+    whole(gpu, &program)
+}
