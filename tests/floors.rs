@@ -28,6 +28,7 @@ const GPU_FLOORS: &[&[&str]] = &[
     &["transfer"],
     &["device"],
     &["open", "split"],
+    &["fold"],
     &["evaluate"],
     &["backend"],
 ];

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::device::Gpu;
-use super::{evaluate, parts};
+use super::parts;
 use crate::error::Result;
 use crate::expr::{Input, Kept, Op, Program, Source, Step, Storage};
 use crate::layout::Layout;
-use crate::plan::{Pass, Plan, Work};
+use crate::plan::{Destination, Pass, Plan, Work};
 use crate::wgsl;
 
 /// What becomes of a pass: the storages of what it stores.
@@ -25,7 +25,11 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
         Ok(storages)
     })?;
     let results = stored.iter().map(|(storage, cast)| match cast {
-        Some(cast) => evaluate::eval(gpu, cast),
+        Some(cast) => {
+            let result = gpu.result(cast)?;
+            gpu.record(&Plan::new(cast, Destination::Fresh, gpu.adapter)?, std::slice::from_ref(&result))?;
+            Ok(result)
+        }
         None => Ok(storage.clone()),
     });
     results.collect()
@@ -40,7 +44,9 @@ pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
         gpu.pipeline(&pass.plan.kernel)?;
         Ok(nowhere(gpu, pass))
     })?;
-    stored.iter().filter_map(|(_, cast)| cast.as_ref()).try_for_each(|cast| evaluate::prepare(gpu, cast))
+    stored.iter().filter_map(|(_, cast)| cast.as_ref()).try_for_each(|cast| {
+        gpu.pipeline(&Plan::new(cast, Destination::Fresh, gpu.adapter)?.kernel).map(drop)
+    })
 }
 
 /// What would run, and the text of the first kernel.
