@@ -15,6 +15,10 @@ pub(super) enum Loops {
     Indexes(Indexes),
 }
 
+type Halving = fn([usize; 2], &[u8], &mut [u8], &mut [u8]);
+type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
+type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
+
 /// Of a fold that gives a value.
 #[derive(Clone, Copy)]
 pub(super) struct Values {
@@ -22,7 +26,7 @@ pub(super) struct Values {
     pub combine: fn(&mut [u8], &[u8]),
     /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving:
     /// the elements, by way of memory for a matrix, into the last.
-    pub halve: fn([usize; 2], &[u8], &mut [u8], &mut [u8]),
+    pub halve: Halving,
     /// Scans the rows of so many columns of each group, and copies the last ones, of as many groups as there
     /// is memory for.
     pub groups: fn(usize, &mut [u8], &mut [u8]),
@@ -36,9 +40,9 @@ pub(super) struct Indexes {
     /// Looks through rows of so many columns, from the row of an index on, for what is better than the
     /// values of the rows before, unless these are the first, and puts it in their places, with the indexes
     /// of its rows.
-    pub seek: fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]),
+    pub seek: Seeking,
     /// Puts what is better in the places of values that come before it, with its indexes.
-    pub merge: fn(&mut [u8], &mut [u32], &[u8], &[u32]),
+    pub merge: Merging,
 }
 
 /// Functions that run with the widest vectors of the processor: what they call must be inlined, as functions
