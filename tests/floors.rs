@@ -29,6 +29,7 @@ const GPU_FLOORS: &[&[&str]] = &[
     &["device"],
     &["open", "split"],
     &["fold"],
+    &["parts"],
     &["evaluate"],
     &["backend"],
 ];

@@ -17,7 +17,7 @@ use zerostride::{
 
 /// Bytes of a buffer, of which a driver may take 4096 itself, and of what of it is bound.
 const BUFFER: usize = 64 << 10;
-const BINDING: usize = 16 << 10;
+const BINDING: usize = 32 << 10;
 
 /// An adapter with such limits, and as many bindings.
 fn lowered(adapter: &Adapter, bindings: u64) -> Device {
@@ -251,4 +251,50 @@ fn more_memory_than_there_is() {
         assert_eq!(device.memory().used, before.used);
         assert_eq!(kept.slice(0, 7..9).unwrap().to_vec().unwrap(), [7.0, 8.0]);
     }
+}
+
+/// Folds over more than a kernel binds: kept axes are cut in halves, a long run at multiples of blocks.
+#[test]
+fn folds_of_many_windows() {
+    let cpu = Device::cpu();
+    let numbers: Vec<f32> =
+        (0..150_000_u32).map(|i| (i.wrapping_mul(2654435761) >> 8) as f32 * 1e-4 - 500.0).collect();
+    let folds = |device: &Device| -> Result<Vec<Vec<u8>>> {
+        let x = device.upload(&numbers, [300, 500])?;
+        let turned = x.permute([1, 0])?;
+        let small = x.cast::<i8>();
+        let all: Vec<AnyExpr> = vec![
+            x.sum(..).into(),
+            x.mean(1).into(),
+            x.var(0, 1).into(),
+            turned.sum(..).into(),
+            turned.sum(1).into(),
+            turned.sum(0).into(),
+            (&x * 2.0 + 1.0).l2(..).into(),
+            x.amax(..).into(),
+            x.argmax(..).into(),
+            x.argmin(0).into(),
+            turned.argmin(..).into(),
+            (&turned + &turned).argmax(1).into(),
+            small.sum(..).into(),
+            small.argmax(..).into(),
+            x.gt(0.0).count_nonzero(..).into(),
+            x.gt(-1e6).all(..).into(),
+            x.flip(0)?.cumsum(1).into(),
+            x.cumsum(0).into(),
+            x.slice(0, 7..)?.sum([0, 1]).into(),
+            x.softmax(1).gt(2.0).any(..).into(),
+        ];
+        all.iter().map(|expr| expr.to_bytes()).collect()
+    };
+    let expected = folds(&cpu).unwrap();
+    on_each(|device| {
+        let got = folds(device).unwrap();
+        for (i, (got, expected)) in got.iter().zip(&expected).enumerate() {
+            assert!(got == expected, "fold {i} on {}", device.name());
+        }
+        let refused = device.zeros::<f32>([100_000]).unwrap().cumsum(0).eval().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Limit);
+        assert!(refused.message().contains("cumsum of 100000 values"), "{refused}");
+    });
 }

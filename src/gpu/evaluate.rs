@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use super::device::{Gpu, Parts};
 use super::pipelines::Compiled;
-use super::{fold, split};
+use super::{fold, parts, split};
 use crate::error::{ErrorKind, Result};
 use crate::expr::{Input, Math, Program, Source, Storage};
 use crate::layout::Layout;
@@ -37,9 +37,9 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
     }
     gpu.supports(program)?;
     if fold::is_one(program) {
-        let mut results = fold::eval(gpu, program)?;
+        let result = parts::eval(gpu, program)?;
         gpu.parts.connection.check()?;
-        return Ok(results.swap_remove(0));
+        return Ok(result);
     }
     let result = gpu.result(program)?;
     if !Plan::is_empty(&program.shape) && gpu.parts.cuts.is_whole(program) {
@@ -121,7 +121,7 @@ fn assign_nested(gpu: &Arc<Gpu>, program: &Program, storage: &Storage, layout: &
 pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
     gpu.supports(program)?;
     if fold::is_one(program) {
-        fold::prepare(gpu, program)?;
+        parts::prepare(gpu, program)?;
     } else if !Plan::is_empty(&program.shape) {
         split::plans(gpu, program)?.iter().try_for_each(|plan| gpu.pipeline(&plan.kernel).map(drop))?;
     }
@@ -135,7 +135,7 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<(String, Opti
         return Ok(("runs: nothing, the result is empty\n".into(), None));
     }
     if fold::is_one(program) {
-        return fold::explain(gpu, program);
+        return parts::explain(gpu, program);
     }
     let plans = split::plans(gpu, program)?;
     let text = plans.first().map(|plan| wgsl::emit(&plan.kernel)).transpose()?;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::device::Gpu;
-use super::parts;
 use crate::error::Result;
 use crate::expr::{Input, Kept, Op, Program, Source, Step, Storage};
 use crate::layout::Layout;
@@ -15,9 +14,6 @@ type Run<'a> = dyn FnMut(&Pass) -> Result<Vec<Storage>> + 'a;
 
 /// Runs a program that folds: a storage for each result.
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
-    if !gpu.parts.cuts.is_whole(program) {
-        return program.each(|one| parts::eval(gpu, one));
-    }
     let stored = all(gpu, program, &mut |pass| {
         let storages = pass.stored.iter().map(|&dtype| gpu.storage(pass.count * dtype.size(), dtype));
         let storages = storages.collect::<Result<Vec<_>>>()?;
@@ -37,9 +33,6 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
 
 /// Compiles what it needs.
 pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
-    if !gpu.parts.cuts.is_whole(program) {
-        return Ok(()); // its parts have kernels that other folds have too
-    }
     let stored = all(gpu, program, &mut |pass| {
         gpu.pipeline(&pass.plan.kernel)?;
         Ok(nowhere(gpu, pass))
@@ -51,10 +44,6 @@ pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
 
 /// What would run, and the text of the first kernel.
 pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<(String, Option<String>)> {
-    if !gpu.parts.cuts.is_whole(program) {
-        let text = "runs: a fold of each part that a kernel binds (max_storage_buffer_binding_size), then one of what they give\n";
-        return Ok((text.into(), None));
-    }
     let mut text = String::new();
     let mut kernel = None;
     let mut passes = 0;

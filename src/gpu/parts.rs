@@ -17,6 +17,24 @@ use crate::layout::{Layout, Shape};
 
 /// Runs a program of one result that folds: a storage for it.
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
+    if gpu.parts.cuts.is_whole(program) { whole(gpu, program) } else { divided(gpu, program) }
+}
+
+/// Compiles what a fold needs; parts of one have kernels that other folds have too.
+pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
+    if gpu.parts.cuts.is_whole(program) { fold::prepare(gpu, program) } else { Ok(()) }
+}
+
+/// What would run, and the text of the first kernel.
+pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<(String, Option<String>)> {
+    if gpu.parts.cuts.is_whole(program) {
+        return fold::explain(gpu, program);
+    }
+    let text = "runs: a fold of each part that a kernel binds (max_storage_buffer_binding_size), then one of what they give\n";
+    Ok((text.into(), None))
+}
+
+fn divided(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
     let result = gpu.result(program)?;
     let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
     while let Some((part, to)) = open.pop() {
@@ -98,7 +116,15 @@ fn bound(gpu: &Arc<Gpu>, program: Program) -> Result<std::result::Result<Program
         },
     );
     match (stopped, parts.pop()) {
-        (Ok(()), Some(part)) => Ok(Ok(part.folded(program.fold.clone()))),
+        // Its axes may be merged: what a fold needs of it is where each input is bound.
+        (Ok(()), Some(part)) if part.inputs.len() == program.inputs.len() => {
+            let mut program = program;
+            for (input, bound) in program.inputs.iter_mut().zip(part.inputs) {
+                input.layout = input.layout.from(bound.layout.offset());
+                input.source = bound.source;
+            }
+            Ok(Ok(program))
+        }
         (Err(error), _) if error.kind() != ErrorKind::Limit => Err(error),
         _ => Ok(Ok(computed(gpu, &elements)?.folded(program.fold.clone()))),
     }
@@ -211,18 +237,21 @@ fn chosen(gpu: &Arc<Gpu>, chunk: Storage, indexes: Program, length: usize) -> Re
         let layout = Layout::contiguous([])?.broadcast_to(&shape)?;
         Ok(Input { dtype: DType::U32, source: Source::Scalar(bits), layout })
     };
-    let number = Input { dtype: DType::I32, source: Source::Index(None), layout: Layout::contiguous(&shape)? };
+    let number =
+        Input { dtype: DType::I32, source: Source::Index(None), layout: Layout::contiguous(&shape)? };
     let chunk = Input {
         dtype: DType::U32,
         source: Source::Tensor(chunk),
         layout: Layout::contiguous([1])?.broadcast_to(&shape)?,
     };
     let index = indexes.inputs.into_iter().next();
-    let inputs: Vec<Input> = [Some(number), Some(chunk), index, Some(scalar(length as u64)?), Some(scalar(0)?)]
-        .into_iter()
-        .flatten()
-        .collect();
-    let step = |op: Op, dtype: DType, result: DType, args: &[u32]| Step { op, dtype, result, args: args.into() };
+    let inputs: Vec<Input> =
+        [Some(number), Some(chunk), index, Some(scalar(length as u64)?), Some(scalar(0)?)]
+            .into_iter()
+            .flatten()
+            .collect();
+    let step =
+        |op: Op, dtype: DType, result: DType, args: &[u32]| Step { op, dtype, result, args: args.into() };
     let steps = vec![
         step(Op::Cast, DType::I32, DType::U32, &[0]),
         step(Op::Mul, DType::U32, DType::U32, &[5, 3]),

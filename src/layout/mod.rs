@@ -173,6 +173,11 @@ impl Layout {
         })
     }
 
+    /// The same walk from another element on.
+    pub(crate) fn from(&self, offset: usize) -> Layout {
+        Layout { offset, ..self.clone() }
+    }
+
     /// The same walk with fewer axes: length-1 axes dropped, neighbours that are one walk merged.
     pub(crate) fn simplified(&self) -> Layout {
         let mut shape: SmallVec<[usize; 6]> = SmallVec::new();

@@ -92,11 +92,6 @@ impl Case {
         nodes.filter_map(name).collect()
     }
 
-    /// Whether something of it is reduced.
-    pub fn reduces(&self) -> bool {
-        !self.reductions().is_empty()
-    }
-
     /// Whether it writes to a storage: then all are read in the end.
     fn writes(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Assign(..)))

@@ -18,9 +18,6 @@ use std::sync::{Mutex, OnceLock};
 
 use zerostride::{Adapter, Device, Limits, Options};
 
-/// Whether adapters reduce.
-pub const REDUCES: bool = false;
-
 /// Every device of this machine, the CPU path first, opened once per test binary.
 ///
 /// `ZEROSTRIDE_EXPECT` names devices that must be among them, as `Device::named` takes them and

@@ -1,0 +1,174 @@
+//! How fast reductions are, as a multiple of an elementwise operation on the same tensor in the same run:
+//! `x + 1.0`, which reads and writes what a sum only reads, or `exp(x)` where exponentials are made.
+//!
+//! ```text
+//! cargo bench --bench reductions -- [--device NAME] [--quick] [--json FILE] [--case NAME]...
+//! ```
+//!
+//! Times are medians of interleaved, warm runs, each of which ends when the device is done. `most` is the
+//! multiple that the crate means to stay below on software drivers.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use serde_json::json;
+use zerostride::{Device, Expr, Result, Tensor};
+
+#[derive(Parser)]
+struct Options {
+    /// A device, as `Device::named` takes it; the best one when none is given
+    #[arg(long)]
+    device: Option<String>,
+    /// Smaller sizes and fewer runs
+    #[arg(long)]
+    quick: bool,
+    /// Where one JSON object a row goes
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Only these cases
+    #[arg(long)]
+    case: Vec<String>,
+    /// Passed by `cargo bench`; without it this is a test that everything runs
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+type Failure = Box<dyn std::error::Error>;
+type Work = Box<dyn Fn() -> Result<()>>;
+
+/// What a case is measured against.
+#[derive(Clone, Copy)]
+enum Base {
+    /// `x + 1.0`.
+    Add,
+    /// `exp(x)`.
+    Exp,
+    /// `x + y`.
+    Two,
+}
+
+/// One case: its work, the same tensor's elementwise work, and the multiple to stay below.
+struct Case {
+    name: &'static str,
+    work: Work,
+    base: Work,
+    most: f64,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> std::result::Result<(), Failure> {
+    let device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    let (side, rounds) = match (options.bench, options.quick) {
+        (false, _) => (128, 1),
+        (true, true) => (1024, 7),
+        (true, false) => (4096, 15),
+    };
+    println!("{}, {} elements of f32, medians of {rounds} interleaved runs\n", device.name(), side * side);
+    println!("{:<16} {:>10} {:>10} {:>8} {:>8}", "case", "ms", "base ms", "ratio", "most");
+    let mut file = options.json.as_ref().map(File::create).transpose()?;
+    for case in cases(&device, side)? {
+        if !options.case.is_empty() && !options.case.iter().any(|wanted| wanted == case.name) {
+            continue;
+        }
+        let mut times: [Vec<Duration>; 2] = Default::default();
+        // Not counted: kernels are compiled, and pages touched for the first time.
+        for round in 0..rounds + 2 {
+            for (times, work) in times.iter_mut().zip([&case.work, &case.base]) {
+                device.synchronize()?;
+                let start = Instant::now();
+                work()?;
+                device.synchronize()?;
+                if round >= 2 {
+                    times.push(start.elapsed());
+                }
+            }
+        }
+        let [own, base] = times.map(|times| median(times).as_secs_f64());
+        let (name, most) = (case.name, case.most);
+        println!("{name:<16} {:>10.3} {:>10.3} {:>8.2} {most:>8.2}", own * 1e3, base * 1e3, own / base);
+        if let Some(file) = &mut file {
+            let object = json!({
+                "case": name, "device": device.name(), "median_ns": own * 1e9, "base_ns": base * 1e9,
+                "ratio": own / base, "most": most,
+            });
+            writeln!(file, "{object}")?;
+        }
+    }
+    Ok(())
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// A tensor of numbers from 0 up to 1 that differ from their neighbours.
+fn tensor(device: &Device, shape: &[usize]) -> Result<Tensor<f32>> {
+    let flat = Expr::coordinate([shape.iter().product()], 0);
+    let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
+    ((flat.rem(1021) + 1).cast::<f32>() / 1024.0).eval_on(device)?.reshape(&signed)
+}
+
+fn cases(device: &Device, side: usize) -> Result<Vec<Case>> {
+    let count = side * side;
+    let square = tensor(device, &[side, side])?;
+    let other = tensor(device, &[side, side])?;
+    let tall = tensor(device, &[count / 8, 8])?;
+    let wide = tensor(device, &[8, count / 8])?;
+    let images = tensor(device, &[16, 64, side / 32, side / 32])?;
+    let middle = tensor(device, &[side / 16, 16 * 16, side / 16])?;
+    let mut cases = Vec::new();
+    let mut add = |name, x: &Tensor<f32>, base, most, of: &dyn Fn(&Tensor<f32>) -> Expr<f32>| {
+        // Built once, as a program does that runs it again and again.
+        let (expr, other) = (of(x), other.clone());
+        let base = match base {
+            Base::Add => x + 1.0,
+            Base::Exp => x.exp(),
+            Base::Two => x + &other,
+        };
+        let work = move || expr.eval().map(drop);
+        cases.push(Case { name, work: Box::new(work), base: Box::new(move || base.eval().map(drop)), most });
+    };
+    add("sum all", &square, Base::Add, 0.6, &|x| x.sum(..));
+    add("mean all", &square, Base::Add, 0.6, &|x| x.mean(..));
+    add("amax all", &square, Base::Add, 0.6, &|x| x.amax(..));
+    add("sum last", &square, Base::Add, 0.6, &|x| x.sum(-1));
+    add("mean last", &square, Base::Add, 0.6, &|x| x.mean(-1));
+    add("amax last", &square, Base::Add, 0.6, &|x| x.amax(-1));
+    add("sum channels", &images, Base::Add, 0.6, &|x| x.sum([0, 2, 3]));
+    add("sum axis 1", &images, Base::Add, 0.6, &|x| x.sum(1));
+    add("tall last", &tall, Base::Add, 0.6, &|x| x.sum(1));
+    add("wide last", &wide, Base::Add, 0.6, &|x| x.sum(1));
+    add("sum first", &square, Base::Add, 0.75, &|x| x.sum(0));
+    add("sum middle", &middle, Base::Add, 0.75, &|x| x.sum(1));
+    add("tall first", &tall, Base::Add, 0.75, &|x| x.sum(0));
+    add("wide first", &wide, Base::Add, 0.75, &|x| x.sum(0));
+    add("l2", &square, Base::Add, 0.75, &|x| x.l2(-1));
+    add("sum_square", &square, Base::Add, 0.75, &|x| x.sum_square(..));
+    add("all", &square, Base::Add, 0.75, &|x| x.gt(0.0).all(-1).cast());
+    add("count_nonzero", &square, Base::Add, 0.75, &|x| x.count_nonzero(-1).cast());
+    add("transposed", &square, Base::Add, 1.0, &|x| x.expr().permute([1, 0]).sum(1));
+    add("argmax", &square, Base::Add, 1.0, &|x| x.argmax(-1).cast());
+    add("var", &square, Base::Add, 1.3, &|x| x.var(-1, 0));
+    add("dot", &square, Base::Two, 0.65, &|x| (x * &other).sum(..));
+    add("softmax", &square, Base::Exp, 2.2, &|x| x.softmax(-1));
+    add("layer norm", &square, Base::Exp, 2.2, &|x| {
+        (x - x.mean_keepdim(-1)) / (x.var_keepdim(-1, 0) + 1e-5).sqrt()
+    });
+    add("cumsum", &square, Base::Add, 2.5, &|x| x.cumsum(-1));
+    add("cumsum first", &square, Base::Add, 2.5, &|x| x.cumsum(0));
+    Ok(cases)
+}
