@@ -1,6 +1,6 @@
 //! The main job on real input: a picture of bytes, height x width x channel, normalized per channel
-//! to floats, channel x height x width, in one kernel; checked against the CPU path, timed on both,
-//! and drawn.
+//! to floats, channel x height x width: the mean and the spread of each channel by reductions, the rest in one
+//! kernel; checked against the CPU path, timed on both, and drawn.
 //!
 //! ```text
 //! cargo run --release --example normalize [-- --device NAME] [IMAGE]
@@ -45,18 +45,21 @@ fn run(options: &Options) -> Result<(), Failure> {
         .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/astronaut.png"));
     let picture = load(&path)?;
     let (width, height) = picture.dimensions();
-    let (mean, std) = statistics(&picture);
     println!("{}: {width} x {height}", path.display());
-    println!("  mean per channel {mean:.4?}, standard deviation {std:.4?}, of values from 0 to 1");
 
     let device = match &options.device {
         Some(name) => Device::named(name)?,
         None => Device::open()?,
     };
-    let job = Job::new(&device, &picture, mean, std)?;
+    let job = Job::new(&device, &picture)?;
+    println!("mean per channel, of values from 0 to 1: {:.4?}", job.mean);
+    println!("standard deviation: {:.4?}", job.std);
     println!("\non {}:\n{}", device.name(), job.expression().explain(&device)?);
 
-    let reference = Job::new(&Device::cpu(), &picture, mean, std)?;
+    let reference = Job::new(&Device::cpu(), &picture)?;
+    if job.mean.to_vec()? != reference.mean.to_vec()? || job.std.to_vec()? != reference.std.to_vec()? {
+        return Err("the statistics differ from those of the CPU path".into());
+    }
     let (chw, expected) = (job.expression().to_vec()?, reference.expression().to_vec()?);
     let difference = chw.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     let wrong = chw.iter().zip(&expected).filter(|(a, b)| !close(**a, **b)).count();
@@ -85,23 +88,6 @@ fn load(path: &Path) -> Result<RgbImage, Failure> {
     read().map_err(|e| format!("{} cannot be read as a PNG or JPEG: {e}", path.display()).into())
 }
 
-/// Mean and standard deviation per channel, of values from 0 to 1.
-fn statistics(picture: &RgbImage) -> ([f32; 3], [f32; 3]) {
-    let (mut sum, mut squares) = ([0.0_f64; 3], [0.0_f64; 3]);
-    for Rgb(pixel) in picture.pixels() {
-        for c in 0..3 {
-            let value = f64::from(pixel[c]) / 255.0;
-            sum[c] += value;
-            squares[c] += value * value;
-        }
-    }
-    let count = f64::from(picture.width()) * f64::from(picture.height());
-    let mean = sum.map(|sum| sum / count);
-    let std = [0, 1, 2].map(|c| (squares[c] / count - mean[c] * mean[c]).max(0.0).sqrt());
-    // A channel of one value has no spread to divide by.
-    (mean.map(|m| m as f32), std.map(|s| if s > 0.0 { s as f32 } else { 1.0 }))
-}
-
 /// The operands on a device.
 struct Job {
     image: Tensor<u8>,
@@ -110,13 +96,15 @@ struct Job {
 }
 
 impl Job {
-    fn new(device: &Device, picture: &RgbImage, mean: [f32; 3], std: [f32; 3]) -> zerostride::Result<Job> {
+    /// Uploads the picture, and finds the mean and the standard deviation of each channel there.
+    fn new(device: &Device, picture: &RgbImage) -> zerostride::Result<Job> {
         let shape = [picture.height() as usize, picture.width() as usize, 3];
-        Ok(Job {
-            image: device.upload(picture.as_raw(), shape)?,
-            mean: device.upload(&mean, [3])?,
-            std: device.upload(&std, [3])?,
-        })
+        let image = device.upload(picture.as_raw(), shape)?;
+        let values = image.cast::<f32>() / 255.0;
+        let (mean, std) = (values.mean([0, 1]), values.std([0, 1], 0));
+        // A channel of one value has no spread to divide by.
+        let std = std.gt(0.0).select(&std, 1.0);
+        Ok(Job { mean: mean.eval()?, std: std.eval()?, image })
     }
 
     fn expression(&self) -> Expr<f32> {

@@ -51,11 +51,11 @@ impl Walk {
         let ranges: usize = kept().map(|axis| shape[axis]).product();
         let order: Vec<usize> = match () {
             // Runs are next to each other in memory, but so short that ranges are walked side by side.
-            // A power of two of values is folded in registers.
+            // A power of two of values is folded in registers, where no index is carried along.
             () if stride(inner) < stride(near)
                 && count < SHORT
                 && ranges >= MANY
-                && !(count.is_power_of_two() && last == Some(inner)) =>
+                && !(count.is_power_of_two() && last == Some(inner) && !folding.fold.row().gives_index) =>
             {
                 run.clone().chain(kept()).collect()
             }

@@ -20,6 +20,9 @@ const MOST_STEPS: usize = 512;
 /// Steps that are computed again, through another view of them, at most: each time they are more text.
 const MOST_AGAIN: usize = 32;
 
+/// How often a search is begun anew at most.
+const MOST_SEARCHES: usize = 4;
+
 /// What storing an element and loading it again costs.
 const STORED: usize = 8;
 
@@ -36,19 +39,17 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
         return Ok(Vec::new());
     }
     let graph = Graph::new(roots);
-    let count = graph.nodes.len();
-    let mut search = Search {
-        open: graph.reads.clone(),
-        stored: apart::find(&graph),
-        parts: vec![Vec::new(); count],
-        views: FxHashMap::default(),
-        groups: Vec::new(),
-        group_parts: FxHashMap::default(),
-        bounds,
-        graph,
-    };
-    (0..count).try_for_each(|i| search.visit(i))?;
-    search.results();
+    let stored = apart::find(&graph);
+    let mut search = Search::new(graph, stored, bounds);
+    search.run()?;
+    // What is stored late is read by kernels that were measured before. As a rule once more is enough.
+    for _ in 0..MOST_SEARCHES {
+        if !search.is_late {
+            break;
+        }
+        search = Search::new(search.graph, search.stored, bounds);
+        search.run()?;
+    }
     let Search { graph, mut stored, groups, .. } = search;
     // What gives the results is the last program, unless that reads them.
     let is_last = match graph.roots.as_slice() {
@@ -103,6 +104,8 @@ struct Search<'a> {
     /// parts that its kernel is made of.
     groups: Vec<Vec<usize>>,
     group_parts: FxHashMap<u32, (usize, Vec<Place>)>,
+    /// Whether a node was stored after one that reads it was visited.
+    is_late: bool,
     bounds: Bounds,
 }
 
@@ -123,6 +126,27 @@ impl Size {
 }
 
 impl<'a> Search<'a> {
+    /// A search that begins with some nodes stored.
+    fn new(graph: Graph<'a>, stored: Vec<bool>, bounds: Bounds) -> Self {
+        Search {
+            open: graph.reads.clone(),
+            stored,
+            parts: vec![Vec::new(); graph.nodes.len()],
+            views: FxHashMap::default(),
+            groups: Vec::new(),
+            group_parts: FxHashMap::default(),
+            is_late: false,
+            bounds,
+            graph,
+        }
+    }
+
+    fn run(&mut self) -> Result<()> {
+        (0..self.graph.nodes.len()).try_for_each(|i| self.visit(i))?;
+        self.results();
+        Ok(())
+    }
+
     fn visit(&mut self, i: usize) -> Result<()> {
         let node = self.graph.nodes[i];
         let parts = match &node.kind {
@@ -217,6 +241,7 @@ impl<'a> Search<'a> {
 
     fn store(&mut self, i: usize) {
         if !self.is_loaded(i) {
+            self.is_late |= self.open[i] < self.graph.reads[i];
             self.stored[i] = true;
             self.parts[i] = vec![(i as u32, 0)];
         }
