@@ -13,6 +13,7 @@ fn ramp<const N: usize>(device: &Device, shape: [usize; N]) -> Tensor<f32> {
 }
 
 #[test]
+#[allow(clippy::needless_borrows_for_generic_args)] // references are one of the forms
 fn axes_in_every_form() {
     on_every_device(|device| {
         let x = ramp(device, [2, 3, 4]);

@@ -122,7 +122,7 @@ fn layouts() {
                 let stepped = View::Step(random.below(3) as isize, [-1, 2, -3][random.below(3)]);
                 let reduction = Reduction::over(name, axes);
                 let both = |x: &Recipe| x.reduce(reduction.clone());
-                agrees(&reduced(DType::F32, &shape, &[permuted.clone()], both, &mut random));
+                agrees(&reduced(DType::F32, &shape, std::slice::from_ref(&permuted), both, &mut random));
                 agrees(&reduced(DType::F32, &shape, &[permuted, stepped], both, &mut random));
             }
         }
@@ -132,7 +132,7 @@ fn layouts() {
         for name in EXACT {
             let reduction = Reduction::over(name, [axis]);
             let both = |x: &Recipe| (x + x.view(View::Flip(1))).reduce(reduction.clone());
-            agrees(&reduced(DType::F32, &[50, 1, 70], &[stretched.clone()], both, &mut random));
+            agrees(&reduced(DType::F32, &[50, 1, 70], std::slice::from_ref(&stretched), both, &mut random));
         }
     }
 }
@@ -185,7 +185,7 @@ fn larger_than_tasks() {
     for columns in [3, 8, 100, 1000, 2048, 5000] {
         let rows = x.len() / columns;
         let matrix = tensor.slice(0, 0..(rows * columns) as isize).unwrap();
-        let matrix = matrix.reshape(&[rows as isize, columns as isize]).unwrap();
+        let matrix = matrix.reshape([rows as isize, columns as isize]).unwrap();
         let row = |k: usize| sum(&x[k * columns..(k + 1) * columns]);
         let by_rows = (0..rows).map(row).collect();
         assert_eq!(bits(matrix.sum(1).to_vec().unwrap()), bits(by_rows), "rows of {columns}");

@@ -75,7 +75,7 @@ fn generated(data: &Value, dtype: DType, z: u64) -> Option<u64> {
     };
     Some(match data["as"].as_str()? {
         "bits" => z & low,
-        "bool" => u64::from(z % data["of"].as_u64()? == 0),
+        "bool" => u64::from(z.is_multiple_of(data["of"].as_u64()?)),
         "int" => match infinity(dtype) {
             None => between(z)? as u64 & low,
             Some(_) => bits_of(dtype, between(z)? as f64),

@@ -138,7 +138,7 @@ impl Draw {
     fn element(&mut self, of: DType) -> Value {
         loop {
             match element(of, &mut self.random) {
-                Value::Float(x) if self.is_tame && !(x.abs() <= TAME) => {}
+                Value::Float(x) if self.is_tame && !is_small(&x) => {}
                 value => return value,
             }
         }
@@ -152,7 +152,7 @@ impl Draw {
     fn storage(&mut self, of: DType, shape: &[usize]) -> usize {
         let fits = |i: &usize| {
             let storage = &self.case.storages[*i];
-            let is_tame = |value: &Value| !matches!(value, Value::Float(x) if !(x.abs() <= TAME));
+            let is_tame = |value: &Value| !matches!(value, Value::Float(x) if !is_small(x));
             storage.dtype == of && (!self.is_tame || storage.values.iter().all(is_tame))
         };
         let there: Vec<usize> = (0..self.case.storages.len()).filter(fits).collect();
@@ -476,6 +476,11 @@ impl Draw {
 
 /// The greatest number whose sums are drawn to be numbers.
 const TAME: f64 = 1024.0;
+
+/// Whether a number is no larger; NaN is not.
+fn is_small(&x: &f64) -> bool {
+    x.abs() <= TAME
+}
 
 /// Reductions that give the type of their operand, with bits that are known.
 const INTEGER: &[&str] = &["sum", "prod", "amin", "amax", "l1", "sum_square", "cumsum", "cumprod"];
