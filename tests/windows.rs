@@ -298,3 +298,36 @@ fn folds_of_many_windows() {
         assert!(refused.message().contains("cumsum of 100000 values"), "{refused}");
     });
 }
+
+/// Folds that store indexes, and scans, take a binding more than others for each result.
+#[test]
+fn indexes_and_scans_of_as_many_tensors_as_are_bound() {
+    let sums = |device: &Device| -> Result<Vec<Vec<u8>>> {
+        let tensors = (0..9).map(|k| {
+            let numbers: Vec<f32> = (0..60).map(|i| ((i * (2 * k + 7)) % 61) as f32).collect();
+            device.upload(&numbers, [3, 20])
+        });
+        let tensors = tensors.collect::<Result<Vec<_>>>()?;
+        let mut all = Vec::new();
+        for n in 2..=9 {
+            let sum = tensors[..n].iter().map(|tensor| tensor.expr()).sum::<Expr<f32>>();
+            all.extend([
+                sum.argmax(1).into(),
+                sum.argmin(0).into(),
+                sum.cumsum(1).into(),
+                sum.var(1, 0).into(),
+            ]);
+            all.push(AnyExpr::from(sum.sum(1)));
+        }
+        all.iter().map(|expr| expr.to_bytes()).collect()
+    };
+    let expected = sums(&Device::cpu()).unwrap();
+    for adapter in found() {
+        for bindings in [4, 5, 8] {
+            assert!(
+                sums(&lowered(&adapter, bindings)).unwrap() == expected,
+                "{adapter:?}, {bindings} bindings"
+            );
+        }
+    }
+}

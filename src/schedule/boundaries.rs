@@ -217,13 +217,22 @@ impl<'a> Search<'a> {
 
     /// Makes a fold one of a group, where one kernel holds all of that.
     fn group(&mut self, i: usize) {
-        let kin = self.graph.kin[i];
-        let own = self.parts[self.graph.args[i][0] as usize].clone();
+        let (kin, operand) = (self.graph.kin[i], self.graph.args[i][0] as usize);
+        // A tensor for each result, of which the first is counted with any kernel. Indexes are stored beside their
+        // values, and a scan reads what is carried.
+        let each = match &self.graph.nodes[i].kind {
+            Kind::Fold(folding) if folding.fold.row().gives_index || folding.scan.is_some() => 2,
+            _ => 1,
+        };
+        let beside = |results: usize| results * each - 1;
+        if self.size(&self.parts[operand]).operands.saturating_add(beside(1)) > self.bounds.operands {
+            self.store(operand);
+        }
+        let own = self.parts[operand].clone();
         if let Some((group, parts)) = self.group_parts.get(&kin) {
             let all = union(parts.clone(), own.clone());
-            // Each result takes a tensor more.
             let mut size = self.size(&all);
-            size.operands += self.groups[*group].len();
+            size.operands += beside(self.groups[*group].len() + 1);
             if size.fits(self.bounds) {
                 let group = *group;
                 self.groups[group].push(i);
