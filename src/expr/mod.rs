@@ -36,6 +36,7 @@ pub use op::Math;
 pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};
 pub use ops::{Operation, operations};
+pub(crate) use print::Constant;
 pub(crate) use program::{Input, Program, Step, Value};
 pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};

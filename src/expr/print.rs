@@ -46,7 +46,7 @@ impl Line {
                 return write!(f, "x{number}");
             }
             Kind::Leaf { source: Source::Scalar(bits), .. } => {
-                return f.write_str(&constant(node.dtype, *bits));
+                return write!(f, "{:?}", Constant(node.dtype, *bits));
             }
             Kind::Leaf { .. } => return f.write_str("index"),
             Kind::Op(super::Op::Cast) => node.dtype.name(),
@@ -70,17 +70,27 @@ impl Line {
 }
 
 /// A constant, by its bits.
-pub(crate) fn constant(dtype: DType, bits: u64) -> String {
-    match dtype {
-        DType::F32 => format!("{:?}", f32::from_bits(bits as u32)),
-        DType::F64 => format!("{:?}", f64::from_bits(bits)),
-        DType::F16 => format!("{:?}", f16::from_bits(bits as u16)),
-        DType::BF16 => format!("{:?}", bf16::from_bits(bits as u16)),
-        DType::I8 => (bits as i8).to_string(),
-        DType::I16 => (bits as i16).to_string(),
-        DType::I32 => (bits as i32).to_string(),
-        DType::I64 => (bits as i64).to_string(),
-        DType::U8 | DType::U16 | DType::U32 | DType::U64 => bits.to_string(),
-        DType::Bool => (bits != 0).to_string(),
-    }
+pub(crate) struct Constant(pub DType, pub u64);
+
+macro_rules! forms {
+    ($($form:ident)*) => {$(
+        impl fmt::$form for Constant {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let Constant(dtype, bits) = *self;
+                match dtype {
+                    DType::F32 => fmt::$form::fmt(&f32::from_bits(bits as u32), f),
+                    DType::F64 => fmt::$form::fmt(&f64::from_bits(bits), f),
+                    DType::F16 => fmt::$form::fmt(&f16::from_bits(bits as u16), f),
+                    DType::BF16 => fmt::$form::fmt(&bf16::from_bits(bits as u16), f),
+                    DType::I8 => fmt::$form::fmt(&(bits as i8), f),
+                    DType::I16 => fmt::$form::fmt(&(bits as i16), f),
+                    DType::I32 => fmt::$form::fmt(&(bits as i32), f),
+                    DType::I64 => fmt::$form::fmt(&(bits as i64), f),
+                    DType::U8 | DType::U16 | DType::U32 | DType::U64 => fmt::$form::fmt(&bits, f),
+                    DType::Bool => fmt::$form::fmt(&(bits != 0), f),
+                }
+            }
+        }
+    )*};
 }
+forms!(Debug Display);

@@ -53,7 +53,12 @@ impl Storage {
     /// A storage for the result of a program that is not run, but of which is to be told what reading it
     /// would run. It takes no memory.
     pub(crate) fn declared(backend: Arc<dyn Backend>, program: &Program) -> Result<Storage> {
-        Ok(Storage::new(backend, program.byte_size()? / program.dtype.size(), Declared))
+        Ok(Storage::without_memory(backend, program.byte_size()? / program.dtype.size()))
+    }
+
+    /// The same for so many elements.
+    pub(crate) fn without_memory(backend: Arc<dyn Backend>, elements: usize) -> Storage {
+        Storage::new(backend, elements, Declared)
     }
 }
 

@@ -65,9 +65,9 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<(String, Opti
     Ok((text, kernel))
 }
 
-/// Storages that only stand for those of a pass.
+/// Storages of which only the sizes are known, in place of those of a pass.
 fn nowhere(gpu: &Arc<Gpu>, pass: &Pass) -> Vec<Storage> {
-    pass.stored.iter().map(|_| Storage::new(gpu.clone(), pass.count, ())).collect()
+    pass.stored.iter().map(|_| Storage::without_memory(gpu.clone(), pass.count)).collect()
 }
 
 /// Goes through the passes of a program: what the last one stores, and a program that casts it where its

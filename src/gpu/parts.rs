@@ -39,29 +39,19 @@ fn divided(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
     let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
     while let Some((part, to)) = open.pop() {
         let folding = folding(&part)?;
-        let part = match bound(gpu, part)? {
-            Ok(part) => part,
-            Err(part) => {
-                let kept = (0..part.shape.rank()).filter(|axis| !folding.axes.contains(axis));
-                let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
-                match longest {
-                    Some(axis) => {
-                        let (n, axis) = (part.shape[axis], axis as isize);
-                        for range in [n / 2..n, 0..n / 2] {
-                            let range = range.start as isize..range.end as isize;
-                            open.push((part.slice(axis, range.clone())?, to.slice(axis, range, 1)?));
-                        }
-                        continue;
-                    }
-                    None => {
-                        let value = long_run(gpu, part)?;
-                        write(gpu, program.dtype, value, &result, &to)?;
-                        continue;
-                    }
+        let kept = (0..part.shape.rank()).filter(|axis| !folding.axes.contains(axis));
+        let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
+        let value = match (bound(gpu, part)?, longest) {
+            (Ok(part), _) => whole(gpu, &part)?,
+            (Err(part), None) => long_run(gpu, part)?,
+            (Err(part), Some(axis)) => {
+                let (n, axis) = (part.shape[axis] as isize, axis as isize);
+                for range in [n / 2..n, 0..n / 2] {
+                    open.push((part.slice(axis, range.clone())?, to.slice(axis, range, 1)?));
                 }
+                continue;
             }
         };
-        let value = whole(gpu, &part)?;
         write(gpu, program.dtype, value, &result, &to)?;
     }
     Ok(result)

@@ -3,8 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::dtype::{DType, bf16, f16};
-use crate::expr::{Input, Program, Source};
+use crate::expr::{Constant, Input, Program, Source};
 
 /// Longest expression that is written out; above it only the number of steps is told.
 const LONGEST: usize = 160;
@@ -77,18 +76,9 @@ fn name(i: usize) -> String {
 }
 
 fn leaf(i: usize, input: &Input) -> String {
-    let Source::Scalar(bits) = input.source else { return name(i) };
-    match input.dtype {
-        DType::F32 => f32::from_bits(bits as u32).to_string(),
-        DType::F64 => f64::from_bits(bits).to_string(),
-        DType::F16 => f16::from_bits(bits as u16).to_string(),
-        DType::BF16 => bf16::from_bits(bits as u16).to_string(),
-        DType::I8 => (bits as i8).to_string(),
-        DType::I16 => (bits as i16).to_string(),
-        DType::I32 => (bits as i32).to_string(),
-        DType::I64 => (bits as i64).to_string(),
-        DType::U8 | DType::U16 | DType::U32 | DType::U64 => bits.to_string(),
-        DType::Bool => (bits != 0).to_string(),
+    match input.source {
+        Source::Scalar(bits) => Constant(input.dtype, bits).to_string(),
+        _ => name(i),
     }
 }
 

@@ -18,7 +18,7 @@ use super::{Bound, Field, Kernel, Launch, Plan, Read, Reading, Target, operands}
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::{
-    BLOCK, Fold, Folding, GROUP, Input, Kept, Math, Op, Program, Scan, Source, Step, Storage, Value, cost,
+    BLOCK, Fold, Folding, GROUP, Input, Kept, Op, Program, Scan, Source, Step, Storage, Value,
 };
 use crate::layout::Layout;
 
@@ -529,8 +529,7 @@ fn cut(work: &Work, lanes: Lanes, count: usize, target: Target) -> Cut {
         return Cut { order, block: GROUP, keep: 1 };
     }
     let block = work.block.min(count.next_power_of_two());
-    let fence = |step: &Step| usize::from(target.math == Math::Precise && step.result.kind() == Kind::Float);
-    let cost: usize = work.program.steps.iter().map(|step| cost(step.op, step.dtype) + fence(step)).sum();
+    let cost = super::text_cost(&work.program, target.math);
     let combine = if work.folding.fold.row().gives_index { 8 } else { 2 };
     // How many of an invocation's values are straight.
     let halves = |values: usize, team: usize| {

@@ -302,11 +302,15 @@ impl Reading {
     }
 }
 
+/// What a vector of a program costs to compile, in additions: its steps, and a fence after each of floats.
+fn text_cost(program: &Program, math: Math) -> usize {
+    let fence = |step: &Step| usize::from(math == Math::Precise && step.result.kind() == Kind::Float);
+    program.steps.iter().map(|step| cost(step.op, step.dtype) + fence(step)).sum()
+}
+
 /// The vectors of an invocation whose text compiles in time.
 fn affordable(program: &Program, math: Math) -> u32 {
-    // A fence is an operation more to compile.
-    let fence = |step: &Step| usize::from(math == Math::Precise && step.result.kind() == Kind::Float);
-    let cost: usize = program.steps.iter().map(|step| cost(step.op, step.dtype) + fence(step)).sum();
+    let cost = text_cost(program, math);
     ((2 * MOST_COST + cost) / (2 * cost).max(1)).max(1) as u32
 }
 

@@ -2,8 +2,7 @@
 
 use crate::dtype::DType;
 
-/// Elements that an invocation computes side by side.
-pub(crate) const LANES: usize = 4;
+pub(crate) use crate::schedule::LANES;
 
 /// Invocations of a workgroup: the most that every WebGPU adapter has.
 pub(crate) const WORKGROUP: u32 = 256;

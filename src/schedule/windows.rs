@@ -13,8 +13,8 @@ use crate::error::{Result, bail};
 use crate::expr::{Input, Kept, Program, Source, Storage};
 use crate::layout::Layout;
 
-/// Elements of a vector.
-const LANES: usize = 4;
+/// Elements of a vector, which kernels compute side by side.
+pub(crate) const LANES: usize = 4;
 
 /// Bytes of the widest vector. Storages and windows are whole ones, so that a wide access of the last element
 /// stays inside.
