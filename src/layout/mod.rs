@@ -3,6 +3,7 @@
 
 mod broadcast;
 mod compose;
+mod merge;
 mod overlap;
 mod range;
 mod shape;
@@ -14,6 +15,7 @@ use smallvec::SmallVec;
 
 pub use broadcast::Broadcast;
 pub(crate) use broadcast::numpy;
+pub(crate) use merge::{Axes, Axis, merge};
 pub use range::{AxisIndex, IndexRange};
 pub use shape::{MAX_RANK, Shape};
 

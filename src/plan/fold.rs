@@ -20,7 +20,7 @@ use crate::error::{Result, bail};
 use crate::expr::{
     BLOCK, Fold, Folding, GROUP, Input, Kept, Op, Program, Scan, Source, Step, Storage, Value,
 };
-use crate::layout::Layout;
+use crate::layout::{Axes, Axis, Layout, merge};
 
 /// Invocations of a workgroup of a fold.
 pub(crate) const FOLD_WORKGROUP: u32 = 64;
@@ -240,34 +240,10 @@ impl Work {
     }
 }
 
-/// An axis of a fold, with the strides of the operands.
-#[derive(Clone, Debug)]
-struct Axis {
-    length: usize,
-    strides: SmallVec<[isize; 8]>,
-}
-
 /// The fewest axes of `range` that all operands walk as these.
-fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Vec<Axis> {
-    let mut axes: Vec<Axis> = Vec::new();
-    for k in range.filter(|&k| program.shape[k] != 1) {
-        let length = program.shape[k];
-        let strides: SmallVec<[isize; 8]> = program.inputs.iter().map(|i| i.layout.strides()[k]).collect();
-        match axes.last_mut() {
-            Some(outer)
-                if outer
-                    .strides
-                    .iter()
-                    .zip(&strides)
-                    .all(|(&outer, &own)| outer == own * length as isize) =>
-            {
-                outer.length *= length;
-                outer.strides = strides;
-            }
-            _ => axes.push(Axis { length, strides }),
-        }
-    }
-    axes
+fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
+    let strides = |k: usize| program.inputs.iter().map(|input| input.layout.strides()[k]).collect();
+    merge(range.map(|k| Axis { length: program.shape[k], strides: strides(k) }))
 }
 
 /// What a pass does, in numbers.

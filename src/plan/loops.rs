@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::walk::LANES;
-use crate::layout::{Layout, Shape};
+use crate::layout::{Axis, Layout, Shape, merge};
 
 /// How the addresses of a tensor move through the loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,30 +30,22 @@ pub(super) fn collapse(shape: &Shape, layouts: &[&Layout]) -> Loops {
     let mut axes: SmallVec<[usize; 6]> = (0..shape.rank()).filter(|&k| shape[k] != 1).collect();
     axes.sort_by_key(|&k| std::cmp::Reverse(output.strides()[k].unsigned_abs()));
 
-    let mut lengths: SmallVec<[usize; 6]> = SmallVec::new();
-    let start = |layout: &&Layout| Path { offset: layout.offset(), strides: SmallVec::new() };
-    let mut paths: Vec<Path> = layouts.iter().map(start).collect();
-    for k in axes {
-        let n = shape[k];
-        let backwards = output.strides()[k] < 0;
-        let step = |layout: &Layout| layout.strides()[k] * if backwards { -1 } else { 1 };
-        for (path, layout) in paths.iter_mut().zip(layouts).filter(|_| backwards) {
-            path.offset = (path.offset as isize + layout.strides()[k] * (n as isize - 1)) as usize;
-        }
-        let one_path = |(path, layout): (&Path, &&Layout)| {
-            path.strides.last().is_some_and(|&outer| outer == step(layout) * n as isize)
-        };
-        let merge = paths.iter().zip(layouts).all(one_path);
-        match lengths.last_mut() {
-            Some(outer) if merge => *outer *= n,
-            _ => lengths.push(n),
-        }
-        for (path, layout) in paths.iter_mut().zip(layouts) {
-            if merge {
-                path.strides.pop();
+    let mut paths: Vec<Path> =
+        layouts.iter().map(|layout| Path { offset: layout.offset(), strides: SmallVec::new() }).collect();
+    let merged = merge(axes.into_iter().map(|k| {
+        let (length, backwards) = (shape[k], output.strides()[k] < 0);
+        let mut strides: SmallVec<[isize; 8]> = layouts.iter().map(|layout| layout.strides()[k]).collect();
+        if backwards {
+            for (path, stride) in paths.iter_mut().zip(&mut strides) {
+                path.offset = (path.offset as isize + *stride * (length as isize - 1)) as usize;
+                *stride = -*stride;
             }
-            path.strides.push(step(layout));
         }
+        Axis { length, strides }
+    }));
+    let mut lengths: SmallVec<[usize; 6]> = merged.iter().map(|axis| axis.length).collect();
+    for (i, path) in paths.iter_mut().enumerate() {
+        path.strides.extend(merged.iter().map(|axis| axis.strides[i]));
     }
     if lengths.is_empty() {
         lengths.push(1);

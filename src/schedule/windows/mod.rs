@@ -1,0 +1,323 @@
+//! Windows: work over storages that no kernel binds whole becomes parts, each over one window of every
+//! storage. Pure; no device.
+//!
+//! A storage is cut into buffers, all but the last of one size. A window lies within one of them, and a kernel
+//! binds so many bytes at most. The work is a box of indexes, and each layout leads from it to a stretch of
+//! its storage. Where that is no window, the box is cut along an axis: at the end of a buffer, where the
+//! stretch crosses one, and into few parts alike where it is only too long.
+
+mod ranges;
+#[cfg(test)]
+mod tests;
+
+use smallvec::SmallVec;
+
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::expr::{Input, Kept, Program, Source, Storage};
+use crate::layout::{Axis, Layout, merge};
+
+use ranges::{Cut, Path, Ranges};
+
+/// Elements of a vector, which kernels compute side by side.
+pub(crate) const LANES: usize = 4;
+
+/// Bytes of the widest vector. Storages and windows are whole ones, so that a wide access of the last element
+/// stays inside.
+const VECTOR: u64 = 8 * LANES as u64;
+
+/// Bytes that windows begin at multiples of, if nothing asks for more: any vector begins so.
+const LINE: u64 = 64;
+
+/// Elements that a part begins at multiples of along the axis it is cut on, where it is that long: then rows
+/// of whatever length begin where vectors do, and windows too.
+const GRAIN: usize = 64;
+
+/// How a device cuts storages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cuts {
+    /// The most bytes that a kernel binds of a buffer.
+    window: u64,
+    /// The bytes of each buffer of a storage but its last: whole grains of any type.
+    buffer: u64,
+    /// What windows begin at multiples of.
+    align: u64,
+    /// The elements that a kernel counts to.
+    elements: usize,
+}
+
+/// Bytes of one buffer of a storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// The number of the buffer.
+    pub buffer: usize,
+    pub start: u64,
+    pub size: u64,
+}
+
+/// Work over windows.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub program: Program,
+    /// Where its result goes.
+    pub to: Storage,
+    pub layout: Layout,
+    /// Whether that is all of the window, in row-major order: then it may be written as whole vectors.
+    pub fresh: bool,
+}
+
+impl Cuts {
+    /// The cuts of a device with buffers and windows of so many bytes at most.
+    pub(crate) fn new(buffer: u64, window: u64, align: u64, elements: usize) -> Cuts {
+        let align = align.max(LINE);
+        let grains = (GRAIN * 8) as u64;
+        let grains = grains.max(align).next_multiple_of(grains);
+        Cuts { window: window / LINE * LINE, buffer: (buffer / grains * grains).max(grains), align, elements }
+    }
+
+    /// The bytes that elements take in a storage.
+    fn bytes(elements: usize, dtype: DType) -> u64 {
+        let bytes = (elements as u64).saturating_mul(dtype.size() as u64).max(1);
+        bytes.checked_next_multiple_of(VECTOR).unwrap_or(u64::MAX)
+    }
+
+    /// The most bytes that a buffer has.
+    pub(crate) fn buffer(&self) -> u64 {
+        self.buffer
+    }
+
+    /// The most bytes of a storage that is not cut.
+    pub(crate) fn whole(&self) -> u64 {
+        self.window.min(self.buffer)
+    }
+
+    /// The sizes of the buffers of a storage of so many bytes.
+    pub(crate) fn buffers(&self, bytes: u64) -> impl Iterator<Item = u64> + use<> {
+        let (size, whole) = (self.buffer, bytes.max(1).next_multiple_of(VECTOR));
+        (0..whole.div_ceil(size)).map(move |i| size.min(whole - i * size))
+    }
+
+    /// The buffers that bytes of a storage lie in, and where in each.
+    pub(crate) fn stretch(&self, start: u64, end: u64) -> impl Iterator<Item = (usize, u64, u64)> + use<> {
+        let size = self.buffer;
+        (start / size..end.div_ceil(size)).map(move |i| {
+            let first = i * size;
+            (i as usize, start.max(first) - first, end.min(first + size) - first)
+        })
+    }
+
+    /// Whether a window may show all of a storage.
+    fn shows(&self, elements: usize, dtype: DType) -> bool {
+        Cuts::bytes(elements, dtype) <= self.whole()
+    }
+
+    /// Whether a storage of elements of a type is cut.
+    pub(crate) fn divides(&self, storage: &Storage, dtype: DType) -> bool {
+        !self.shows(storage.elements, dtype)
+    }
+
+    /// Whether a program into a new storage is one part: all that it reads and writes is shown by windows.
+    pub(crate) fn is_whole(&self, program: &Program) -> bool {
+        let count: usize = program.shape.iter().product();
+        let results: usize = program.result_shape().iter().product();
+        let shown = |input: &Input| match &input.source {
+            Source::Tensor(storage) => self.shows(storage.elements, input.dtype),
+            _ => true,
+        };
+        count <= self.elements && self.shows(results, program.dtype) && program.inputs.iter().all(shown)
+    }
+
+    /// Whether a window may show all results of a program.
+    pub(crate) fn has_room(&self, program: &Program) -> bool {
+        let count: usize = program.shape.iter().product();
+        count <= self.elements && self.shows(count, program.dtype)
+    }
+
+    /// Divides a program over a non-empty shape, whose result goes to a layout of a storage, all of it where
+    /// it is `fresh`. `bind` gives a storage for a window of one, and `each` takes the parts. Sources in the
+    /// destination's own storage have its layout.
+    pub(crate) fn parts(
+        &self,
+        program: &Program,
+        (to, layout, fresh): (&Storage, &Layout, bool),
+        bind: &mut dyn FnMut(&Storage, Window) -> Result<Storage>,
+        each: &mut dyn FnMut(Part) -> Result<()>,
+    ) -> Result<()> {
+        let work = Work::new(*self, program, to, layout, fresh);
+        let mut open = vec![work.all()];
+        while let Some(part) = open.pop() {
+            match work.windows(&part)? {
+                Ok(windows) => each(work.part(&part, &windows, bind)?)?,
+                Err(cut) => {
+                    let (low, high) = part.cut(cut);
+                    open.extend([high, low]);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a layout is of.
+#[derive(Clone, Copy)]
+struct Tensor<'a> {
+    storage: &'a Storage,
+    dtype: DType,
+}
+
+/// Windows of a part: that of the result, and which of them each input reads.
+struct Windows<'a> {
+    all: SmallVec<[(&'a Storage, Window); 4]>,
+    of: SmallVec<[Option<usize>; 8]>,
+}
+
+/// A program, its axes merged where everything walks them as one.
+struct Work<'a> {
+    cuts: Cuts,
+    program: &'a Program,
+    to: &'a Storage,
+    fresh: bool,
+    lengths: SmallVec<[usize; 6]>,
+    /// Of the result, then of each input.
+    paths: Vec<Path>,
+    tensors: Vec<Option<Tensor<'a>>>,
+}
+
+/// What becomes of a layout in a part: a window, or where the part is to be cut.
+type Found = std::result::Result<Window, Cut>;
+
+impl<'a> Work<'a> {
+    fn new(cuts: Cuts, program: &'a Program, to: &'a Storage, layout: &'a Layout, fresh: bool) -> Self {
+        let layouts = || std::iter::once(layout).chain(program.inputs.iter().map(|input| &input.layout));
+        let axes = merge(program.shape.iter().enumerate().map(|(k, &length)| Axis {
+            length,
+            strides: layouts().map(|layout| layout.strides()[k]).collect(),
+        }));
+        let path = |(i, layout): (usize, &Layout)| Path {
+            offset: layout.offset(),
+            strides: axes.iter().map(|axis| axis.strides[i]).collect(),
+        };
+        let paths = layouts().enumerate().map(path).collect();
+        let lengths = axes.iter().map(|axis| axis.length).collect();
+        let tensor = |input: &'a Input| match &input.source {
+            Source::Tensor(storage) => Some(Tensor { storage, dtype: input.dtype }),
+            _ => None,
+        };
+        let result = Tensor { storage: to, dtype: program.dtype };
+        let tensors = std::iter::once(Some(result)).chain(program.inputs.iter().map(tensor)).collect();
+        Work { cuts, program, to, fresh, lengths, paths, tensors }
+    }
+
+    fn all(&self) -> Ranges {
+        Ranges { starts: SmallVec::from_elem(0, self.lengths.len()), lengths: self.lengths.clone() }
+    }
+
+    /// The window of a layout, or where to cut.
+    fn find(&self, i: usize, Tensor { storage, dtype }: Tensor<'_>, part: &Ranges) -> Result<Found> {
+        let Cuts { window, buffer, align, elements } = self.cuts;
+        let (path, size) = (&self.paths[i], dtype.size() as u64);
+        let (low, high) = path.reach(part);
+        let (start, end) = (low as u64 * size, (high as u64 + 1) * size);
+        let number = start / buffer;
+        let first = number * buffer;
+        let mut cut = None;
+        if end > first + buffer {
+            cut = path.cut_at(part, ((first + buffer) / size) as usize);
+        } else {
+            let held = buffer.min(Cuts::bytes(storage.elements, dtype) - first);
+            let new = i == 0 && self.fresh;
+            let counts = part.lengths.iter().product::<usize>() <= elements;
+            let from = (start - first) / align * align;
+            let to = (end - first).next_multiple_of(LINE).min(held);
+            // All of a small buffer is one window for all parts; a new result's begins with it.
+            let (from, to) = if held <= window && !new { (0, held) } else { (from, to) };
+            if to - from <= window && (counts || i > 0) {
+                return Ok(Ok(Window { buffer: number as usize, start: from, size: to - from }));
+            }
+            let bytes = ((window - 2 * align) / size) as usize;
+            cut = path.cut_to(part, if counts { bytes } else { bytes.min(elements) }).or(cut);
+        }
+        match cut.or_else(|| path.halve(part)) {
+            Some(cut) => Ok(Err(cut)),
+            None => bail!(Kernel, "no window of {window} bytes shows an element of {storage:?}"),
+        }
+    }
+
+    /// The windows of a part, or where to cut it.
+    fn windows(&self, part: &Ranges) -> Result<std::result::Result<Windows<'a>, Cut>> {
+        let mut windows = Windows { all: SmallVec::new(), of: SmallVec::new() };
+        for (i, tensor) in self.tensors.iter().enumerate() {
+            let Some(tensor) = *tensor else {
+                windows.of.push(None);
+                continue;
+            };
+            let window = match self.find(i, tensor, part)? {
+                Ok(window) => window,
+                Err(cut) => return Ok(Err(cut)),
+            };
+            // The result's is bound for writing, and shows only what has its layout.
+            let known = windows.all.iter_mut().enumerate().find_map(|(k, (storage, known))| {
+                if !storage.same(tensor.storage) {
+                    return None;
+                }
+                let both = known.with(&window).filter(|both| both.size <= self.cuts.window)?;
+                (k > 0 || both == *known).then(|| *known = both).map(|()| k)
+            });
+            if known.is_none() && i > 0 && tensor.storage.same(self.to) {
+                bail!(Kernel, "{:?} is read and written apart by one kernel", self.to);
+            }
+            windows.of.push(Some(known.unwrap_or_else(|| {
+                windows.all.push((tensor.storage, window));
+                windows.all.len() - 1
+            })));
+        }
+        Ok(Ok(windows))
+    }
+
+    /// The program over some ranges and windows.
+    fn part(
+        &self,
+        part: &Ranges,
+        windows: &Windows<'_>,
+        bind: &mut dyn FnMut(&Storage, Window) -> Result<Storage>,
+    ) -> Result<Part> {
+        let bound = windows.all.iter().map(|&(storage, window)| bind(storage, window));
+        let bound = bound.collect::<Result<SmallVec<[Storage; 4]>>>()?;
+        let layout = |i: usize, dtype: DType| {
+            let path = &self.paths[i];
+            // A stretched axis of ranges that begin later begins with the same element.
+            let first = path.first(part);
+            let skipped = windows.of[i].map_or(0, |k| {
+                let window = windows.all[k].1;
+                (window.buffer as u64 * self.cuts.buffer + window.start) / dtype.size() as u64
+            });
+            Layout::strided(&part.lengths[..], &path.strides, first - skipped as usize, usize::MAX)
+        };
+        let mut program = Program { ready: Kept::default(), ..self.program.clone() };
+        program.shape = part.lengths[..].into();
+        for (i, input) in program.inputs.iter_mut().enumerate() {
+            input.layout = layout(i + 1, input.dtype)?;
+            if let Some(k) = windows.of[i + 1] {
+                input.source = Source::Tensor(bound[k].clone());
+            }
+        }
+        let layout = layout(0, program.dtype)?;
+        let count = layout.count();
+        let ends = self.paths[0].reach(part).1 + 1 == self.to.elements;
+        let whole = layout.offset() == 0 && layout.is_contiguous() && (count.is_multiple_of(LANES) || ends);
+        let to = bound[0].clone();
+        Ok(Part { program, to, layout, fresh: self.fresh && whole })
+    }
+}
+
+impl Window {
+    /// The window of both, if one buffer has both.
+    fn with(&self, other: &Window) -> Option<Window> {
+        if self.buffer != other.buffer {
+            return None;
+        }
+        let start = self.start.min(other.start);
+        let end = (self.start + self.size).max(other.start + other.size);
+        Some(Window { size: end - start, start, ..*self })
+    }
+}
