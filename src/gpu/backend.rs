@@ -7,7 +7,7 @@ use super::device::Gpu;
 use super::evaluate;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{Backend, HostBytes, KernelTime, Math, Memory, PIECE, Program, Reading, Storage};
+use crate::expr::{Backend, HostBytes, KernelTime, Math, Memory, PIECE, Program, Reading, Storage, Told};
 use crate::layout::Layout;
 
 impl Backend for Gpu {
@@ -78,7 +78,7 @@ impl Backend for Gpu {
         evaluate::prepare(&self, program)
     }
 
-    fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)> {
+    fn explain(self: Arc<Self>, program: &Program) -> Result<Told> {
         evaluate::explain(&self, program)
     }
 
