@@ -14,6 +14,7 @@ const FLOORS: &[&[&str]] = &[
     &["cpu", "gpu"],
     &["device"],
     &["tensor"],
+    &["guide"],
 ];
 
 /// The same for the files of `gpu/`.
