@@ -7,7 +7,9 @@
 //! (`open`); how it runs programs ([`split`], [`evaluate`]); and the [`backend`] that expressions see.
 
 mod adapters;
+mod adopt;
 mod backend;
+mod batch;
 mod buffer;
 mod connection;
 mod device;
@@ -16,6 +18,7 @@ mod dispatch;
 mod drivers;
 mod evaluate;
 mod fold;
+mod lend;
 mod limits;
 mod lock;
 #[cfg(test)]
@@ -27,12 +30,18 @@ mod pipelines;
 mod pool;
 mod profile;
 mod recorder;
+mod session;
 mod split;
+mod textures;
 mod transfer;
 
 pub use adapters::AdapterKind;
 pub(crate) use adapters::{Found, find, missing};
+pub(crate) use adopt::{adopt, of, wants};
+pub(crate) use device::Gpu;
 pub(crate) use drivers::INTERFACES;
+pub(crate) use lend::Loan;
 pub use limits::Limits;
 pub(crate) use open::open;
 pub use options::Options;
+pub(crate) use textures::Area;
