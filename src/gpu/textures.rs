@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::device::{Gpu, Parts};
+use super::drivers;
 use super::lend::Loan;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -96,11 +97,10 @@ impl<'a> Area<'a> {
         let room = rest.extent;
         let has = [room.depth_or_array_layers, room.height, room.width].map(|length| length as usize);
         if depth > has[0] || height > has[1] || width > has[2] {
-            let [depth, height, width] = has;
+            let ([depth, height, width], wgpu::Origin3d { x, y, z }) = (has, texture.origin);
             bail!(
                 Shape,
-                "{shape} to a texture that has {depth} layers of {height} x {width} texels from {:?} on",
-                texture.origin
+                "{shape} to a texture that has {depth} layers of {height} x {width} texels from ({x}, {y}, {z}) on"
             );
         }
         let extent = wgpu::Extent3d {
@@ -245,6 +245,14 @@ impl Gpu {
 
     /// The elements of an area, in a new storage.
     pub(crate) fn copy_from(self: &Arc<Self>, area: Area<'_>) -> Result<(Storage, Layout)> {
+        let (connection, format) = (&self.parts.connection, area.texture.texture.format());
+        if drivers::is_misread(&connection.device.adapter_info(), format) {
+            bail!(
+                Limit,
+                "{} does not copy texels of {format:?} from a texture as they are: render to a format of Float, Unorm or Sint, and take that",
+                connection.name()
+            );
+        }
         let (layout, bytes) = area.padded(&area.shape())?;
         let storage = self.rows_of(bytes, area)?;
         if area.is_empty() {
