@@ -57,7 +57,7 @@ pub fn nothing_was_said(name: &str) {
 /// An instance with validation on.
 pub fn instance() -> wgpu::Instance {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.flags = wgpu::InstanceFlags::DEBUG | wgpu::InstanceFlags::VALIDATION;
+    descriptor.flags = wgpu::InstanceFlags::VALIDATION;
     wgpu::Instance::new(descriptor)
 }
 
@@ -125,8 +125,10 @@ pub fn programs() -> &'static [Program] {
     })
 }
 
-/// Runs a test in every program, and in silence.
+/// Runs a test in every program, and in silence. One test at a time, as they look at the memory of a device.
 pub fn in_every_program(test: impl Fn(&Program)) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for program in programs() {
         test(program);
         let _ = program.device.poll(wgpu::PollType::wait_indefinitely());
