@@ -43,16 +43,69 @@ impl AnyExpr {
     #[track_caller]
     pub fn copy_to_texture(&self, texture: wgpu::TexelCopyTextureInfo<'_>) -> Result<()> {
         let at = Location::caller();
-        let gpu = self.adapter(at)?;
-        let Some(area) = area(self, texture, at)? else { return Ok(()) };
-        let (storage, layout) = rows(self, area, &gpu, at)?;
-        gpu.copy_to(area, &storage, &layout, None)
+        to_texture(self, &self.device(at)?, None, texture, at)
+    }
+
+    /// The same on a device, for expressions without tensors.
+    ///
+    /// # Errors
+    /// As [`copy_to_texture`](Self::copy_to_texture).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, AnyTensor, wgpu};
+    ///
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// # let texture = gpu.create_texture(&wgpu::TextureDescriptor {
+    /// #     label: None,
+    /// #     size: wgpu::Extent3d { width: 3, height: 2, depth_or_array_layers: 1 },
+    /// #     mip_level_count: 1,
+    /// #     sample_count: 1,
+    /// #     dimension: wgpu::TextureDimension::D2,
+    /// #     format: wgpu::TextureFormat::R32Sint,
+    /// #     usage: wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC,
+    /// #     view_formats: &[],
+    /// # });
+    /// // A texture of R32Sint, three texels wide and two high.
+    /// AnyExpr::coordinate([2, 3], 1).copy_to_texture_on(&device, texture.as_image_copy())?;
+    /// let back = AnyTensor::from_texture(&device, texture.as_image_copy())?;
+    /// assert_eq!(back.to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn copy_to_texture_on(&self, device: &Device, texture: wgpu::TexelCopyTextureInfo<'_>) -> Result<()> {
+        to_texture(self, device, None, texture, Location::caller())
     }
 
     /// Records such a copy into an encoder of the caller's ([`Expr::record_to_texture`]).
     ///
     /// # Errors
     /// As [`copy_to_texture`](Self::copy_to_texture); nothing is encoded then.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, AnyTensor, wgpu};
+    ///
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// # let texture = gpu.create_texture(&wgpu::TextureDescriptor {
+    /// #     label: None,
+    /// #     size: wgpu::Extent3d { width: 3, height: 2, depth_or_array_layers: 1 },
+    /// #     mip_level_count: 1,
+    /// #     sample_count: 1,
+    /// #     dimension: wgpu::TextureDimension::D2,
+    /// #     format: wgpu::TextureFormat::R32Sint,
+    /// #     usage: wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC,
+    /// #     view_formats: &[],
+    /// # });
+    /// // A texture of R32Sint, three texels wide and two high.
+    /// let mut encoder = gpu.create_command_encoder(&Default::default());
+    /// let x = AnyExpr::coordinate([2, 3], 1).eval_on(&device)?;
+    /// x.record_to_texture(&mut encoder, texture.as_image_copy())?;
+    /// queue.submit([encoder.finish()]);
+    /// let back = AnyTensor::from_texture(&device, texture.as_image_copy())?;
+    /// assert_eq!(back.to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
     #[track_caller]
     pub fn record_to_texture(
         &self,
@@ -60,21 +113,78 @@ impl AnyExpr {
         texture: wgpu::TexelCopyTextureInfo<'_>,
     ) -> Result<()> {
         let at = Location::caller();
-        let gpu = self.adapter(at)?;
-        let Some(area) = area(self, texture, at)? else { return Ok(()) };
-        let (storage, layout) = gpu.record_into(encoder, |gpu| rows(self, area, gpu, at))?;
-        gpu.copy_to(area, &storage, &layout, Some(encoder))
+        to_texture(self, &self.device(at)?, Some(encoder), texture, at)
     }
 
-    /// The adapter that its tensors are on.
-    fn adapter(&self, at: &'static Location<'static>) -> Result<Arc<Gpu>> {
+    /// The same on a device, for expressions without tensors.
+    ///
+    /// # Errors
+    /// As [`copy_to_texture`](Self::copy_to_texture); nothing is encoded then.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, AnyTensor, wgpu};
+    ///
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// # let texture = gpu.create_texture(&wgpu::TextureDescriptor {
+    /// #     label: None,
+    /// #     size: wgpu::Extent3d { width: 3, height: 2, depth_or_array_layers: 1 },
+    /// #     mip_level_count: 1,
+    /// #     sample_count: 1,
+    /// #     dimension: wgpu::TextureDimension::D2,
+    /// #     format: wgpu::TextureFormat::R32Sint,
+    /// #     usage: wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC,
+    /// #     view_formats: &[],
+    /// # });
+    /// // A texture of R32Sint, three texels wide and two high.
+    /// let mut encoder = gpu.create_command_encoder(&Default::default());
+    /// AnyExpr::coordinate([2, 3], 1).record_to_texture_on(&device, &mut encoder, texture.as_image_copy())?;
+    /// queue.submit([encoder.finish()]);
+    /// let back = AnyTensor::from_texture(&device, texture.as_image_copy())?;
+    /// assert_eq!(back.to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn record_to_texture_on(
+        &self,
+        device: &Device,
+        encoder: &mut wgpu::CommandEncoder,
+        texture: wgpu::TexelCopyTextureInfo<'_>,
+    ) -> Result<()> {
+        to_texture(self, device, Some(encoder), texture, Location::caller())
+    }
+
+    /// The device of its tensors.
+    fn device(&self, at: &'static Location<'static>) -> Result<Device> {
         match self.backends()?.first() {
-            Some(backend) => gpu::of(backend.clone()),
+            Some(backend) => Ok(Device::from_backend(backend.clone())),
             None => {
-                let text =
-                    "an expression without tensors has no device: evaluate it with eval_on, and copy that";
+                let text = "an expression without tensors has no device: use copy_to_texture_on and name one";
                 Err(Error::new(ErrorKind::Device, text).at(at))
             }
+        }
+    }
+}
+
+/// Copies elements to a texture, at once or by an encoder of the caller's.
+fn to_texture(
+    expr: &AnyExpr,
+    device: &Device,
+    encoder: Option<&mut wgpu::CommandEncoder>,
+    texture: wgpu::TexelCopyTextureInfo<'_>,
+    at: &'static Location<'static>,
+) -> Result<()> {
+    device.agrees(expr).map_err(|e| e.at(at))?;
+    let gpu = gpu::of(device.backend())?;
+    let Some(area) = area(expr, texture, at)? else { return Ok(()) };
+    match encoder {
+        None => {
+            let (storage, layout) = rows(expr, area, &gpu, at)?;
+            gpu.copy_to(area, &storage, &layout, None)
+        }
+        Some(encoder) => {
+            let (storage, layout) = gpu.record_into(encoder, |gpu| rows(expr, area, gpu, at))?;
+            gpu.copy_to(area, &storage, &layout, Some(encoder))
         }
     }
 }
@@ -168,6 +278,37 @@ impl<T: Element> Expr<T> {
         self.untyped().copy_to_texture(texture)
     }
 
+    /// [`copy_to_texture`](Self::copy_to_texture) on a device, for expressions without tensors.
+    ///
+    /// # Errors
+    /// As [`copy_to_texture`](Self::copy_to_texture); when there are tensors, on another device.
+    ///
+    /// ```
+    /// use zerostride::{Expr, Tensor, wgpu};
+    ///
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// # let texture = gpu.create_texture(&wgpu::TextureDescriptor {
+    /// #     label: None,
+    /// #     size: wgpu::Extent3d { width: 3, height: 2, depth_or_array_layers: 1 },
+    /// #     mip_level_count: 1,
+    /// #     sample_count: 1,
+    /// #     dimension: wgpu::TextureDimension::D2,
+    /// #     format: wgpu::TextureFormat::R32Sint,
+    /// #     usage: wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC,
+    /// #     view_formats: &[],
+    /// # });
+    /// // A texture of R32Sint, three texels wide and two high.
+    /// Expr::<i32>::coordinate([2, 3], 1).copy_to_texture_on(&device, texture.as_image_copy())?;
+    /// let back = Tensor::<i32>::from_texture(&device, texture.as_image_copy())?;
+    /// assert_eq!(back.to_vec()?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn copy_to_texture_on(&self, device: &Device, texture: wgpu::TexelCopyTextureInfo<'_>) -> Result<()> {
+        self.untyped().copy_to_texture_on(device, texture)
+    }
+
     /// Records what [`copy_to_texture`](Self::copy_to_texture) does into an encoder of the caller's, as
     /// [`record_into`](Self::record_into) does.
     ///
@@ -204,6 +345,44 @@ impl<T: Element> Expr<T> {
     ) -> Result<()> {
         self.untyped().record_to_texture(encoder, texture)
     }
+
+    /// [`record_to_texture`](Self::record_to_texture) on a device, for expressions without tensors.
+    ///
+    /// # Errors
+    /// As [`record_to_texture`](Self::record_to_texture); when there are tensors, on another device.
+    ///
+    /// ```
+    /// use zerostride::{Expr, Tensor, wgpu};
+    ///
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// # let texture = gpu.create_texture(&wgpu::TextureDescriptor {
+    /// #     label: None,
+    /// #     size: wgpu::Extent3d { width: 3, height: 2, depth_or_array_layers: 1 },
+    /// #     mip_level_count: 1,
+    /// #     sample_count: 1,
+    /// #     dimension: wgpu::TextureDimension::D2,
+    /// #     format: wgpu::TextureFormat::R32Sint,
+    /// #     usage: wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC,
+    /// #     view_formats: &[],
+    /// # });
+    /// // A texture of R32Sint, three texels wide and two high.
+    /// let mut encoder = gpu.create_command_encoder(&Default::default());
+    /// Expr::<i32>::coordinate([2, 3], 1).record_to_texture_on(&device, &mut encoder, texture.as_image_copy())?;
+    /// queue.submit([encoder.finish()]);
+    /// let back = Tensor::<i32>::from_texture(&device, texture.as_image_copy())?;
+    /// assert_eq!(back.to_vec()?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn record_to_texture_on(
+        &self,
+        device: &Device,
+        encoder: &mut wgpu::CommandEncoder,
+        texture: wgpu::TexelCopyTextureInfo<'_>,
+    ) -> Result<()> {
+        self.untyped().record_to_texture_on(device, encoder, texture)
+    }
 }
 
 impl AnyTensor {
@@ -211,6 +390,27 @@ impl AnyTensor {
     ///
     /// # Errors
     /// As there.
+    ///
+    /// ```
+    /// use zerostride::{AnyTensor, DType, wgpu};
+    ///
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// # let texture = gpu.create_texture(&wgpu::TextureDescriptor {
+    /// #     label: None,
+    /// #     size: wgpu::Extent3d { width: 3, height: 2, depth_or_array_layers: 1 },
+    /// #     mip_level_count: 1,
+    /// #     sample_count: 1,
+    /// #     dimension: wgpu::TextureDimension::D2,
+    /// #     format: wgpu::TextureFormat::R32Sint,
+    /// #     usage: wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC,
+    /// #     view_formats: &[],
+    /// # });
+    /// // A texture of R32Sint, three texels wide and two high.
+    /// let x = AnyTensor::from_texture(&device, texture.as_image_copy())?;
+    /// assert_eq!((x.dtype(), x.shape()), (DType::I32, &[2, 3, 1].into()));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
     pub fn from_texture(device: &Device, texture: wgpu::TexelCopyTextureInfo<'_>) -> Result<AnyTensor> {
         let gpu = gpu::of(device.backend())?;
         let area = Area::rest(texture, wgpu::TextureUsages::COPY_SRC)?;

@@ -8,11 +8,23 @@ use super::device::Gpu;
 use super::evaluate;
 use super::transfer::Transfer;
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Result, bail};
 use crate::expr::{
     Backend, HostBytes, Input, KernelTime, Math, Memory, PIECE, Program, Reading, Source, Storage,
 };
 use crate::layout::Layout;
+
+/// The adapter behind a device, or the error that there is none.
+pub(crate) fn of(backend: Arc<dyn Backend>) -> Result<Arc<Gpu>> {
+    match backend.clone().any().downcast::<Gpu>() {
+        Ok(gpu) => Ok(gpu),
+        Err(_) => bail!(
+            Device,
+            "{} has no buffers of wgpu: take a device of an adapter, as Device::from_wgpu gives it",
+            backend.name()
+        ),
+    }
+}
 
 impl Gpu {
     /// Begins to read elements, of a buffer of the caller's that nothing is copied from by way of another.

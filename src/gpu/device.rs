@@ -111,6 +111,11 @@ impl Gpu {
         Ok(made)
     }
 
+    /// wgpu's device and its queue.
+    pub(crate) fn wgpu(&self) -> (wgpu::Device, wgpu::Queue) {
+        (self.parts.connection.device.clone(), self.parts.connection.queue.clone())
+    }
+
     /// Whether every type of a program is one that the adapter computes with.
     pub(super) fn supports(&self, program: &Program) -> Result<()> {
         let connection = &self.parts.connection;
