@@ -35,6 +35,7 @@
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
 //! | [`Shape`], [`Layout`] | lengths and strides, on their own |
 //! | [`Element`], [`DType`] | element types |
+//! | [`guide`] | pages for users of NumPy and PyTorch, broadcasting by pictures, rules, performance, errors |
 //! | [`Error`] | what went wrong, where, and what to do |
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
@@ -46,6 +47,7 @@ mod dtype;
 mod error;
 mod expr;
 mod gpu;
+pub mod guide;
 mod layout;
 mod plan;
 mod schedule;

@@ -15,6 +15,7 @@ const FLOORS: &[&[&str]] = &[
     &["device"],
     &["tensor"],
     &["caller"],
+    &["guide"],
 ];
 
 /// The same for the files of `gpu/`.

@@ -26,7 +26,7 @@ use memory::Memory;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{BLOCK, Backend, HostBytes, Input, Program, Reading, Source, Storage};
+use crate::expr::{BLOCK, Backend, HostBytes, Input, Program, Reading, Source, Storage, Told};
 use crate::layout::Layout;
 
 /// The CPU as a device.
@@ -184,9 +184,8 @@ impl Backend for CpuDevice {
         Ok(())
     }
 
-    fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)> {
+    fn explain(self: Arc<Self>, program: &Program) -> Result<Told> {
         let mut text = String::new();
-        let threads = rayon::current_num_threads();
         let folded = match &program.fold {
             None => String::new(),
             Some(folding) if folding.scan.is_some() => format!(", {} in groups", folding.name()),
@@ -203,9 +202,10 @@ impl Backend for CpuDevice {
         };
         let _ = writeln!(
             text,
-            "runs: one pass of {} steps over blocks in cache{folded}, on up to {threads} threads",
-            program.steps.len()
+            "runs: one pass of {} step{s} over blocks in cache{folded}, on all threads",
+            program.steps.len(),
+            s = if program.steps.len() == 1 { "" } else { "s" },
         );
-        Ok((text, None))
+        Ok(Told { text, ..Told::default() })
     }
 }

@@ -41,7 +41,7 @@ pub(crate) use program::{Input, Program, Step, Value};
 pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};
 pub use scalar::Scalar;
-pub(crate) use storage::{Backend, Declared, HostBytes, PIECE, Reading, Storage};
+pub(crate) use storage::{Backend, Declared, HostBytes, PIECE, Reading, Storage, Told};
 pub use storage::{KernelTime, Memory};
 pub(crate) use views::for_each_view;
 

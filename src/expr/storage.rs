@@ -101,6 +101,17 @@ pub(crate) type Reading = Pin<Box<dyn Future<Output = Result<HostBytes>> + Send>
 /// Bytes that the host can see, wherever they are.
 pub(crate) type HostBytes = Box<dyn Deref<Target = [u8]> + Send>;
 
+/// What a device would run for a program.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Lines of text, of which one begins with "runs:".
+    pub text: String,
+    /// The text of the first kernel, where the device runs one.
+    pub wgsl: Option<String>,
+    /// How that accesses each input, in words.
+    pub accesses: Vec<&'static str>,
+}
+
 /// What a device can do. Storages passed in were made by the same device.
 pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// The adapter's name, and the interface that reaches it.
@@ -184,8 +195,8 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// What would run for a program, as lines of text, and the text of its kernel if it has one.
-    fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)>;
+    /// What would run for a program.
+    fn explain(self: Arc<Self>, program: &Program) -> Result<Told>;
 
     /// A handle of the same device that computes functions in another way, if it has one.
     fn with_math(&self, _math: Math) -> Option<Arc<dyn Backend>> {

@@ -8,10 +8,15 @@ use super::device::Gpu;
 use super::evaluate;
 use super::transfer::Transfer;
 use crate::dtype::DType;
+<<<<<<< HEAD
 use crate::error::{Result, bail};
 use crate::expr::{
     Backend, HostBytes, Input, KernelTime, Math, Memory, PIECE, Program, Reading, Source, Storage,
 };
+=======
+use crate::error::Result;
+use crate::expr::{Backend, HostBytes, KernelTime, Math, Memory, PIECE, Program, Reading, Storage, Told};
+>>>>>>> main
 use crate::layout::Layout;
 
 /// The adapter behind a device, or the error that there is none.
@@ -121,7 +126,7 @@ impl Backend for Gpu {
         evaluate::prepare(&self, program)
     }
 
-    fn explain(self: Arc<Self>, program: &Program) -> Result<(String, Option<String>)> {
+    fn explain(self: Arc<Self>, program: &Program) -> Result<Told> {
         evaluate::explain(&self, program)
     }
 

@@ -6,7 +6,7 @@ use super::device::{Gpu, Parts};
 use super::pipelines::Compiled;
 use super::{fold, parts, split};
 use crate::error::{ErrorKind, Result};
-use crate::expr::{Input, Math, Program, Source, Storage};
+use crate::expr::{Input, Math, Program, Source, Storage, Told};
 use crate::layout::Layout;
 use crate::plan::{self, Destination, Plan};
 use crate::wgsl;
@@ -129,15 +129,15 @@ pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
 }
 
 /// What would run, and the text of the first kernel.
-pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<(String, Option<String>)> {
+pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
     gpu.supports(program)?;
     if Plan::is_empty(&program.shape) {
-        return Ok(("runs: nothing, the result is empty\n".into(), None));
+        return Ok(Told { text: "runs: nothing, the result is empty\n".into(), ..Told::default() });
     }
     if fold::is_one(program) {
         return parts::explain(gpu, program);
     }
     let plans = split::plans(gpu, program)?;
     let text = plans.first().map(|plan| wgsl::emit(&plan.kernel)).transpose()?;
-    Ok((plan::tell(&plans), text))
+    Ok(plan::tell(&plans, text))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::device::Gpu;
 use crate::error::Result;
-use crate::expr::{Input, Kept, Op, Program, Source, Step, Storage};
+use crate::expr::{Input, Kept, Op, Program, Source, Step, Storage, Told};
 use crate::layout::Layout;
 use crate::plan::{Destination, Pass, Plan, Work};
 use crate::wgsl;
@@ -43,26 +43,25 @@ pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
 }
 
 /// What would run, and the text of the first kernel.
-pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<(String, Option<String>)> {
-    let mut text = String::new();
-    let mut kernel = None;
+pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
+    let mut told = Told::default();
     let mut passes = 0;
     let stored = all(gpu, program, &mut |pass| {
         passes += 1;
-        if kernel.is_none() {
-            text = pass.plan.to_string();
-            kernel = Some(wgsl::emit(&pass.plan.kernel)?);
+        if passes == 1 {
+            let wgsl = Some(wgsl::emit(&pass.plan.kernel)?);
+            told = Told { text: pass.plan.to_string(), wgsl, accesses: pass.plan.accesses() };
         }
         let [x, y, z] = pass.plan.launch.groups;
-        text.push_str(&format!("pass {passes}: {}; workgroups {x} x {y} x {z}\n", pass.form));
+        told.text.push_str(&format!("pass {passes}: {}; workgroups {x} x {y} x {z}\n", pass.form));
         Ok(nowhere(gpu, pass))
     })?;
     let casts = stored.iter().filter(|(_, cast)| cast.is_some()).count();
     if casts > 0 {
-        text.push_str(&format!("then: a cast to {}\n", program.dtype));
+        told.text.push_str(&format!("then: a cast to {}\n", program.dtype));
     }
-    text.push_str(&format!("runs: {} kernels, the first as above\n", passes + casts));
-    Ok((text, kernel))
+    told.text.push_str(&format!("runs: {} kernels, the first as above\n", passes + casts));
+    Ok(told)
 }
 
 /// Storages of which only the sizes are known, in place of those of a pass.

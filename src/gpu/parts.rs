@@ -12,7 +12,7 @@ use super::device::Gpu;
 use super::{fold, split};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{BLOCK, Fold, Folding, Input, Op, Program, Source, Step, Storage};
+use crate::expr::{BLOCK, Fold, Folding, Input, Op, Program, Source, Step, Storage, Told};
 use crate::layout::{Layout, Shape};
 
 /// Runs a program of one result that folds: a storage for it.
@@ -26,12 +26,12 @@ pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
 }
 
 /// What would run, and the text of the first kernel.
-pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<(String, Option<String>)> {
+pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
     if gpu.parts.cuts.is_whole(program) {
         return fold::explain(gpu, program);
     }
     let text = "runs: a fold of each part that a kernel binds (max_storage_buffer_binding_size), then one of what they give\n";
-    Ok((text.into(), None))
+    Ok(Told { text: text.into(), ..Told::default() })
 }
 
 fn divided(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {

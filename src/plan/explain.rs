@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::expr::{Constant, Input, Program, Source};
+use crate::expr::{Constant, Input, Program, Source, Told};
 
 /// Longest expression that is written out; above it only the number of steps is told.
 const LONGEST: usize = 160;
@@ -12,18 +12,8 @@ impl Program {
     /// The expression, its operands in columns under the axes of the result, and the bytes.
     pub(crate) fn describe(&self) -> String {
         let mut text = String::new();
-        let expression = self.write_out().unwrap_or_else(|| format!("{} steps", self.steps.len()));
-        let fold = match &self.fold {
-            None => String::new(),
-            Some(folding) => {
-                let axes: Vec<String> = folding.axes.clone().map(|axis| axis.to_string()).collect();
-                let noun = if axes.len() == 1 { "axis" } else { "axes" };
-                let exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
-                let name = if exclusive { "exclusive " } else { "" }.to_string() + folding.name();
-                format!("{name} over {noun} {} of {} ", axes.join(", "), self.shape)
-            }
-        };
-        let _ = writeln!(text, "{} {} = {fold}{expression}", self.dtype, self.result_shape());
+        let written = self.written();
+        let _ = writeln!(text, "{} {} = {written}", self.dtype, self.result_shape());
         let tensors =
             || self.inputs.iter().enumerate().filter(|(_, i)| !matches!(i.source, Source::Scalar(_)));
         let width = self.shape.iter().map(|n| n.to_string().len()).max().unwrap_or(1) + 2;
@@ -43,6 +33,22 @@ impl Program {
         }
         let _ = writeln!(text, "moves: {} bytes at least", Plan::bytes(self));
         text
+    }
+
+    /// What is computed, in one line.
+    pub(super) fn written(&self) -> String {
+        let expression = self.write_out().unwrap_or_else(|| format!("{} steps", self.steps.len()));
+        let fold = match &self.fold {
+            None => String::new(),
+            Some(folding) => {
+                let axes: Vec<String> = folding.axes.clone().map(|axis| axis.to_string()).collect();
+                let noun = if axes.len() == 1 { "axis" } else { "axes" };
+                let exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
+                let name = if exclusive { "exclusive " } else { "" }.to_string() + folding.name();
+                format!("{name} over {noun} {} of {} ", axes.join(", "), self.shape)
+            }
+        };
+        format!("{fold}{expression}")
     }
 
     /// The expression in one line, unless it is too long for that.
@@ -68,7 +74,7 @@ impl Program {
 }
 
 /// Operands are a, b, ... and then x26, x27, ...
-fn name(i: usize) -> String {
+pub(super) fn name(i: usize) -> String {
     match u8::try_from(i) {
         Ok(i) if i < 26 => char::from(b'a' + i).to_string(),
         _ => format!("x{i}"),
@@ -83,14 +89,22 @@ fn leaf(i: usize, input: &Input) -> String {
 }
 
 /// Plans that compute a program together: the first of them, and what runs.
-pub(crate) fn tell(plans: &[Plan]) -> String {
-    let Some(first) = plans.first() else { return String::new() };
+pub(crate) fn tell(plans: &[Plan], wgsl: Option<String>) -> Told {
+    let Some(first) = plans.first() else { return Told::default() };
     let steps = first.kernel.steps.len();
-    match plans.len() {
+    let text = match plans.len() {
         1 => format!("{first}runs: 1 kernel of {steps} steps\n"),
         n => format!(
             "{first}runs: {n} kernels of {steps} steps, the first as above, each for a part of the result: a storage is larger than a binding (max_storage_buffer_binding_size)\n"
         ),
+    };
+    Told { text, wgsl, accesses: first.accesses() }
+}
+
+impl Plan {
+    /// How each operand is accessed, in words.
+    pub(crate) fn accesses(&self) -> Vec<&'static str> {
+        self.kernel.operands.iter().map(|operand| operand.access.describe()).collect()
     }
 }
 

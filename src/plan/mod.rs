@@ -11,12 +11,14 @@ mod fields;
 mod fold;
 mod grid;
 mod loops;
+mod picture;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
 pub(crate) use explain::tell;
 pub(crate) use fields::{Field, Number, Role};
 pub(crate) use fold::{Folder, Lanes, Order, Pass, Stored, Work};
+pub(crate) use picture::{Panel, svg};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 
 use access::Chooser;

@@ -1,9 +1,8 @@
 //! What consumes expressions, and what is told of them.
 
-use std::fmt;
 use std::panic::Location;
 
-use super::AnyTensor;
+use super::{AnyTensor, Explain};
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Result};
@@ -203,34 +202,13 @@ impl AnyExpr {
         device.agrees(self).map_err(|e| e.at(at))?;
         let node = self.node()?;
         let schedule = Schedule::of(node, device.bounds())?;
-        let mut text = String::new();
+        let mut explain = Explain::default();
         let last = schedule.run(|stage| {
-            let (plan, _) = device.backend().explain(stage)?;
-            text += &format!("first, as it is stored:\n{}{plan}then:\n", stage.describe());
+            explain.push(stage, device.backend().explain(stage)?);
             device.declared(stage)
         })?;
-        let (plan, wgsl) = device.backend().explain(&last)?;
-        let text = format!("{text}{}device: {}\n{plan}", last.describe(), device.name());
-        Ok(Explain { text, wgsl })
-    }
-}
-
-/// What would run for an expression, as [`Expr::explain`](crate::Expr::explain) tells it. Prints as text.
-#[derive(Clone, Debug)]
-pub struct Explain {
-    text: String,
-    wgsl: Option<String>,
-}
-
-impl Explain {
-    /// The text of the kernel, where the device runs one.
-    pub fn wgsl(&self) -> Option<&str> {
-        self.wgsl.as_deref()
-    }
-}
-
-impl fmt::Display for Explain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        explain.push(&last, device.backend().explain(&last)?);
+        explain.device = device.name().into();
+        Ok(explain)
     }
 }

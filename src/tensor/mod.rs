@@ -3,13 +3,14 @@
 mod any;
 mod consume;
 mod create;
+mod explain;
 mod print;
 mod read;
 mod typed;
 mod views;
 
 pub use any::AnyTensor;
-pub use consume::Explain;
+pub use explain::Explain;
 
 use std::fmt;
 use std::future::Future;

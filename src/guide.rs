@@ -1,0 +1,23 @@
+//! A guide: how to think in this crate, page by page. The same pages stand in `docs/guide`.
+
+/// Their line and our line, and what differs.
+#[doc = include_str!("../docs/guide/from-numpy.md")]
+pub mod from_numpy {}
+
+// The pictures as data come first, and Markdown takes the first of two links of one name: so a page shows
+// the files beside it where it is read as a file, and these where it is rendered.
+#[doc = include_str!("../docs/pictures/links.md")]
+#[doc = include_str!("../docs/guide/broadcasting.md")]
+pub mod broadcasting {}
+
+#[doc = include_str!("../docs/guide/rules.md")]
+pub mod rules {}
+
+#[doc = include_str!("../docs/guide/performance.md")]
+pub mod performance {}
+
+#[doc = include_str!("../docs/guide/errors.md")]
+pub mod errors {}
+
+#[doc = include_str!("../docs/guide/wgpu.md")]
+pub mod wgpu {}
