@@ -8,15 +8,10 @@ use super::device::Gpu;
 use super::evaluate;
 use super::transfer::Transfer;
 use crate::dtype::DType;
-<<<<<<< HEAD
 use crate::error::{Result, bail};
 use crate::expr::{
-    Backend, HostBytes, Input, KernelTime, Math, Memory, PIECE, Program, Reading, Source, Storage,
+    Backend, HostBytes, Input, KernelTime, Math, Memory, PIECE, Program, Reading, Source, Storage, Told,
 };
-=======
-use crate::error::Result;
-use crate::expr::{Backend, HostBytes, KernelTime, Math, Memory, PIECE, Program, Reading, Storage, Told};
->>>>>>> main
 use crate::layout::Layout;
 
 /// The adapter behind a device, or the error that there is none.
