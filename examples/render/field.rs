@@ -30,6 +30,12 @@ impl Ours {
         Ok(Ours { device })
     }
 
+    /// What runs for a frame.
+    pub(crate) fn explain(&self, size: [u32; 2]) -> Result<String, Failure> {
+        let explained = Ours::values(size, 1.0).explain(&self.device)?;
+        Ok(format!("{explained}\n{}", explained.wgsl().unwrap_or_default()))
+    }
+
     /// The values as an expression. Its constants are no part of a kernel: no frame compiles anything.
     fn values([height, width]: [u32; 2], time: f32) -> Expr<f32> {
         let at = |axis: isize, length: u32| {

@@ -11,8 +11,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (id.x >= WIDTH || id.y >= HEIGHT) { return; }
     let x = (f32(id.x) * 2.0 - f32(WIDTH)) / f32(HEIGHT);
     let y = (f32(id.y) * 2.0 - f32(HEIGHT)) / f32(HEIGHT);
-    let from = vec2<f32>(x, y) - frame.centre;
-    let ring = cos(sqrt(from.x * from.x + from.y * from.y) * 11.0 - frame.time * 3.0);
+    let away = vec2<f32>(x, y) - frame.centre;
+    let ring = cos(sqrt(away.x * away.x + away.y * away.y) * 11.0 - frame.time * 3.0);
     let waves = sin(x * 5.0 + frame.time) * sin(y * 7.0 - frame.time * 0.7);
     put(id.xy, (ring + waves) * 0.5);
 }

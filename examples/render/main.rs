@@ -36,6 +36,9 @@ struct Options {
     /// Frames of each, in turns of 10
     #[arg(long, default_value_t = 200)]
     frames: usize,
+    /// Tells what runs each frame
+    #[arg(long)]
+    explain: bool,
     /// Where the last frame goes
     #[arg(long, default_value = "render.png")]
     output: PathBuf,
@@ -67,10 +70,14 @@ fn run(options: &Options) -> Result<(), Failure> {
     let app = App::open(&options.device)?;
     println!("on {}, {} x {}", app.name, options.width, options.height);
     let size = [options.height, options.width];
+    let ours = Ours::new(&app)?;
+    if options.explain {
+        println!("{}", ours.explain(size)?);
+    }
     let canvas = app.canvas(size);
     let draws = || Draw::new(&app, size, options.through, canvas.format());
     let fields: [(&str, Draw, Box<dyn Field>); 2] = [
-        ("zerostride", draws(), Box::new(Ours::new(&app)?)),
+        ("zerostride", draws(), Box::new(ours)),
         ("hand-written WGSL", draws(), Box::new(HandWritten::new(&app, options.through))),
     ];
     let view = canvas.create_view(&Default::default());
