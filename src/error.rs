@@ -37,6 +37,8 @@ pub enum ErrorKind {
     Alias,
     /// No adapter, no adapter of that name, or operands that live on different devices.
     Device,
+    /// A buffer or a texture of the caller's that lacks a usage, bytes, or a format that tensors have.
+    Resource,
     /// A limit or a missing feature of the adapter.
     Limit,
     /// The device or the host has no memory left for the request.

@@ -18,3 +18,6 @@ pub mod performance {}
 
 #[doc = include_str!("../docs/guide/errors.md")]
 pub mod errors {}
+
+#[doc = include_str!("../docs/guide/wgpu.md")]
+pub mod wgpu {}

@@ -30,6 +30,7 @@
 //! | [`AnyTensor`], [`AnyExpr`], [`Scalar`] | both with an element type that is known at run time |
 //! | [`operations`], [`compositions`], [`reductions`] | the table of operations, and what is made of them, as data |
 //! | [`IntoAxes`], [`ReduceOptions`] | what a reduction is over |
+//! | [`wgpu`], [`Device::from_wgpu`], [`LentBuffer`] | the device, buffers, encoders and textures of a program that has them |
 //! | [`Math`] | whether functions are precise or the adapter's builtins |
 //! | [`Broadcast`] | the rules of NumPy, PyTorch, PaddlePaddle, OpenVINO and ONNX |
 //! | [`Shape`], [`Layout`] | lengths and strides, on their own |
@@ -39,6 +40,7 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod caller;
 mod cpu;
 mod device;
 mod dtype;
@@ -52,6 +54,7 @@ mod schedule;
 mod tensor;
 mod wgsl;
 
+pub use caller::LentBuffer;
 pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options};
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
@@ -61,3 +64,5 @@ pub use expr::{
 };
 pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
 pub use tensor::{AnyTensor, Explain, Tensor};
+
+pub use wgpu;

@@ -17,6 +17,7 @@ mod single;
 mod threads;
 mod walk;
 
+use std::any::Any;
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -173,6 +174,10 @@ impl Backend for CpuDevice {
             Ok(Box::new(bytes) as HostBytes)
         });
         Box::pin(std::future::ready(bytes))
+    }
+
+    fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
     }
 
     fn synchronize(&self) -> Result<()> {

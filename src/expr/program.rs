@@ -124,11 +124,13 @@ impl Program {
 
     /// Whether writing `layout` of `storage` element by element would destroy a source before it
     /// is read: then the result must go through a temporary. Small elements are written by whole
-    /// words, which may hold elements beside the layout.
+    /// words, which may hold elements beside the layout. A buffer of the caller's may be read as one type
+    /// and written as another.
     pub(crate) fn conflicts(&self, storage: &Storage, layout: &Layout) -> bool {
         self.inputs.iter().any(|input| match &input.source {
             Source::Tensor(source) if source.same(storage) => {
-                input.layout != *layout && (self.dtype.size() < 4 || input.layout.may_overlap(layout))
+                let overlaps = || self.dtype.size() < 4 || input.layout.may_overlap(layout);
+                input.dtype != self.dtype || input.layout != *layout && overlaps()
             }
             _ => false,
         })

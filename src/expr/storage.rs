@@ -21,11 +21,14 @@ pub(crate) struct Storage {
     pub elements: usize,
     /// What only the device looks into.
     pub buffer: Arc<dyn Any + Send + Sync>,
+    /// Whether memory may end with the last element, as it may where it is the caller's. Else it is whole
+    /// vectors.
+    pub is_exact: bool,
 }
 
 impl Storage {
     pub(crate) fn new(backend: Arc<dyn Backend>, elements: usize, buffer: impl Any + Send + Sync) -> Self {
-        Storage { backend, elements, buffer: Arc::new(buffer) }
+        Storage { backend, elements, buffer: Arc::new(buffer), is_exact: false }
     }
 
     /// Whether both are the same elements.
@@ -161,8 +164,16 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         pollster::block_on(self.read(storage, dtype, offset, count))
     }
 
+    /// Lets begin what was asked for, without waiting for it.
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Waits until everything that was asked for has run.
     fn synchronize(&self) -> Result<()>;
+
+    /// The device itself, for what only one kind of it can do.
+    fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 
     /// Whether the device is gone, and all that was on it.
     fn is_lost(&self) -> bool {

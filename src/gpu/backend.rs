@@ -1,14 +1,49 @@
 //! The GPU path as a device of expressions.
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::device::Gpu;
 use super::evaluate;
+use super::transfer::Transfer;
 use crate::dtype::DType;
-use crate::error::Result;
-use crate::expr::{Backend, HostBytes, KernelTime, Math, Memory, PIECE, Program, Reading, Storage, Told};
+use crate::error::{Result, bail};
+use crate::expr::{
+    Backend, HostBytes, Input, KernelTime, Math, Memory, PIECE, Program, Reading, Source, Storage, Told,
+};
 use crate::layout::Layout;
+
+/// The adapter behind a device, or the error that there is none.
+pub(crate) fn of(backend: Arc<dyn Backend>) -> Result<Arc<Gpu>> {
+    match backend.clone().any().downcast::<Gpu>() {
+        Ok(gpu) => Ok(gpu),
+        Err(_) => bail!(
+            Device,
+            "{} has no buffers of wgpu: take a device of an adapter, as Device::from_wgpu gives it",
+            backend.name()
+        ),
+    }
+}
+
+impl Gpu {
+    /// Begins to read elements, of a buffer of the caller's that nothing is copied from by way of another.
+    fn reading(
+        self: &Arc<Self>,
+        storage: &Storage,
+        dtype: DType,
+        offset: usize,
+        count: usize,
+    ) -> Result<Transfer> {
+        if self.may_copy_from(storage)? {
+            return self.begin_read(storage, offset * dtype.size(), count * dtype.size());
+        }
+        let layout = Layout::strided([count], &[1], offset, storage.elements)?;
+        let source = Source::Tensor(storage.clone());
+        let copy = evaluate::eval(self, &Program::copy(Input { dtype, source, layout }))?;
+        self.begin_read(&copy, 0, count * dtype.size())
+    }
+}
 
 impl Backend for Gpu {
     fn name(&self) -> String {
@@ -50,7 +85,7 @@ impl Backend for Gpu {
     }
 
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
-        match self.begin_read(storage, offset * dtype.size(), count * dtype.size()) {
+        match self.reading(storage, dtype, offset, count) {
             Ok(transfer) => Box::pin(transfer),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
@@ -63,11 +98,19 @@ impl Backend for Gpu {
         offset: usize,
         count: usize,
     ) -> Result<HostBytes> {
-        self.begin_read(storage, offset * dtype.size(), count * dtype.size())?.wait()
+        self.reading(storage, dtype, offset, count)?.wait()
+    }
+
+    fn flush(&self) -> Result<()> {
+        Gpu::flush(self)
     }
 
     fn synchronize(&self) -> Result<()> {
         self.finish()
+    }
+
+    fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
     }
 
     fn is_lost(&self) -> bool {

@@ -1,29 +1,91 @@
 //! What a storage of this path holds: a buffer, several, or what is bound of one.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 
+use rustc_hash::FxHasher;
 use smallvec::{SmallVec, smallvec};
 
+use super::lock::lock;
 use super::pool::Pool;
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::Storage;
 
-/// Memory of a device, which goes back to its pool.
+/// Memory of a device, which goes back to its pool, if it is not the caller's.
 #[derive(Debug)]
 pub(super) struct Buffer {
     pub raw: wgpu::Buffer,
-    /// Bytes that are bound: what was asked for, rounded up to whole vectors.
+    /// Bytes that are bound: what was asked for, rounded up to whole vectors. Of the caller's, whole words.
     pub size: u64,
     /// The recording in which it was last used.
     pub epoch: AtomicU64,
     pub pool: Arc<Pool>,
+    /// Whether it is the caller's.
+    pub is_lent: bool,
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.pool.give_back(self.raw.clone(), self.epoch.load(Ordering::Relaxed));
+        match self.is_lent {
+            true => self.pool.forget(&self.raw),
+            false => self.pool.give_back(self.raw.clone(), self.epoch.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+fn hash(buffer: &wgpu::Buffer) -> u64 {
+    BuildHasherDefault::<FxHasher>::default().hash_one(buffer)
+}
+
+/// Living buffers that the caller knows too. Each is one storage, however often it is handed in: what is
+/// read and written by one kernel is told by that.
+#[derive(Debug, Default)]
+pub(super) struct Shared(Mutex<HashMap<u64, Vec<Weak<Buffer>>>>);
+
+impl Shared {
+    /// The buffer of wgpu's, known or made by `create`.
+    pub(super) fn find(
+        &self,
+        raw: &wgpu::Buffer,
+        create: impl FnOnce() -> Result<Buffer>,
+    ) -> Result<Arc<Buffer>> {
+        let key = hash(raw);
+        let known = |all: &[Weak<Buffer>]| all.iter().filter_map(Weak::upgrade).find(|own| own.raw == *raw);
+        if let Some(known) = lock(&self.0).get(&key).and_then(|all| known(all)) {
+            return Ok(known);
+        }
+        let created = Arc::new(create()?);
+        // Another thread may have been first. What it made is dropped after the lock.
+        let mut all = lock(&self.0);
+        let found = all.get(&key).and_then(|all| known(all));
+        if found.is_none() {
+            Self::keep(&mut all, key, &created);
+        }
+        drop(all);
+        Ok(found.unwrap_or(created))
+    }
+
+    /// Remembers a buffer that the caller is shown.
+    pub(super) fn insert(&self, buffer: &Arc<Buffer>) {
+        let key = hash(&buffer.raw);
+        let mut all = lock(&self.0);
+        let is_known = |all: &Vec<Weak<Buffer>>| all.iter().any(|own| own.as_ptr() == Arc::as_ptr(buffer));
+        if !all.get(&key).is_some_and(is_known) {
+            Self::keep(&mut all, key, buffer);
+        }
+    }
+
+    fn keep(all: &mut HashMap<u64, Vec<Weak<Buffer>>>, key: u64, buffer: &Arc<Buffer>) {
+        // When there is no room, those go that are gone.
+        if all.len() == all.capacity() {
+            all.retain(|_, all| {
+                all.retain(|own| own.strong_count() > 0);
+                !all.is_empty()
+            });
+        }
+        all.entry(key).or_default().push(Arc::downgrade(buffer));
     }
 }
 

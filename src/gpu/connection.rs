@@ -4,6 +4,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use smallvec::SmallVec;
+
 use super::adapters::Found;
 use super::drivers::{self, Driver};
 use super::limits::Limits;
@@ -13,7 +15,7 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
 
 /// The features that are used where an adapter has them.
-const FEATURES: wgpu::Features = wgpu::Features::SHADER_INT64
+pub(super) const FEATURES: wgpu::Features = wgpu::Features::SHADER_INT64
     .union(wgpu::Features::SHADER_F64)
     .union(wgpu::Features::TIMESTAMP_QUERY)
     .union(wgpu::Features::PIPELINE_CACHE);
@@ -111,20 +113,14 @@ impl Connection {
     }
 
     /// Takes a device as it is, if kernels run within its limits. It keeps its callbacks, of which wgpu
-    /// has one each.
+    /// has one each: errors are found in scopes, and a loss by what does not work any more.
     pub(super) fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Result<Connection> {
         let info = device.adapter_info();
         let name = format!("{} ({})", info.name, drivers::interface(info.backend));
         let limits = device.limits();
         Limits::of(&limits).suffice(&name)?;
-        let mark = drivers::is_silent(&info).then(|| {
-            let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-            let mark = device.create_buffer(&buffer_of(MARK.len() as u64, usage));
-            queue.write_buffer(&mark, 0, &MARK);
-            mark
-        });
-        Ok(Connection {
-            mark,
+        let mut connection = Connection {
+            mark: None,
             limits,
             driver: drivers::of(&info),
             features: device.features(),
@@ -133,7 +129,14 @@ impl Connection {
             sure: Sure::default(),
             device,
             queue,
-        })
+        };
+        if drivers::is_silent(&info) {
+            let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+            let mark = connection.create_for(MARK.len() as u64, usage)?;
+            connection.contained(|| connection.queue.write_buffer(&mark, 0, &MARK));
+            connection.mark = Some(mark);
+        }
+        Ok(connection)
     }
 
     /// Keeps what the device reports outside of any call for the next [`check`](Self::check).
@@ -157,10 +160,27 @@ impl Connection {
         self.features.contains(feature)
     }
 
-    /// Whether the device is lost. wgpu tells so when it is asked how far the work is.
+    /// Whether the device is lost. wgpu tells so when it is asked how far the work is; of a device that was
+    /// handed in, its owner.
     pub(super) fn is_lost(&self) -> bool {
         let _ = self.device.poll(wgpu::PollType::Poll);
+        self.find_loss();
         self.failures.lost.get().is_some()
+    }
+
+    /// Finds out whether the device is lost: what is created on one that is, is not there, without an error.
+    fn find_loss(&self) {
+        if self.failures.lost.get().is_some() {
+            return;
+        }
+        let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
+        let descriptor =
+            wgpu::BufferDescriptor { mapped_at_creation: true, ..buffer_of(MARK.len() as u64, usage) };
+        let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
+        let Ok(buffer) = self.scoped(&filters, || self.device.create_buffer(&descriptor)) else { return };
+        if buffer.get_mapped_range(..).is_err() {
+            let _ = self.failures.lost.set("it makes no buffers any more".into());
+        }
     }
 
     /// Fails when the device is lost, or reported an error since the last check.
@@ -170,6 +190,7 @@ impl Connection {
         let Some(fault) = fault else { return Ok(()) };
         // What comes of a loss may be reported before the loss, which waits for work that is under way.
         let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
+        self.find_loss();
         self.check_known_loss()?;
         bail!(Kernel, "the device {} reports: {fault}", self.name)
     }
@@ -208,14 +229,36 @@ impl Connection {
         filters: &[wgpu::ErrorFilter],
         work: impl FnOnce() -> T,
     ) -> std::result::Result<T, wgpu::Error> {
-        let scopes: Vec<_> = filters.iter().map(|&filter| self.device.push_error_scope(filter)).collect();
+        let (made, error) = self.observed(filters, work);
+        error.map_or(Ok(made), Err)
+    }
+
+    /// Does `work`; what the device reports of it is kept for the next [`check`](Self::check), and does not
+    /// reach the owner of a device that was handed in.
+    pub(super) fn contained<T>(&self, work: impl FnOnce() -> T) -> T {
+        let all =
+            [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
+        let (made, error) = self.observed(&all, work);
+        if let Some(error) = error {
+            lock(&self.failures.fault).get_or_insert_with(|| error.to_string());
+        }
+        made
+    }
+
+    fn observed<T>(
+        &self,
+        filters: &[wgpu::ErrorFilter],
+        work: impl FnOnce() -> T,
+    ) -> (T, Option<wgpu::Error>) {
+        let scopes: SmallVec<[_; 3]> =
+            filters.iter().map(|&filter| self.device.push_error_scope(filter)).collect();
         let made = work();
         // Scopes end in the reverse of their order, all of them. Natively the answer is there already.
         let mut first = None;
         for scope in scopes.into_iter().rev() {
             first = first.or(pollster::block_on(scope.pop()));
         }
-        first.map_or(Ok(made), Err)
+        (made, first)
     }
 
     /// A new buffer for elements, or the error that there is no memory for it.
@@ -279,7 +322,11 @@ impl Connection {
     /// A new buffer for a purpose, or the error that wgpu reports.
     pub(super) fn create_for(&self, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         let create = || self.device.create_buffer(&buffer_of(size, usage));
-        self.scoped(&[wgpu::ErrorFilter::OutOfMemory], create).map_err(|_| self.no_memory(size))
+        let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
+        self.scoped(&filters, create).map_err(|error| match error {
+            wgpu::Error::OutOfMemory { .. } => self.no_memory(size),
+            error => Error::new(ErrorKind::Kernel, format!("{} refuses a buffer: {error}", self.name)),
+        })
     }
 
     fn no_memory(&self, size: u64) -> Error {
@@ -292,16 +339,18 @@ impl Connection {
     fn can_be_marked(&self, buffer: &wgpu::Buffer, mark: &wgpu::Buffer) -> Result<bool> {
         let size = MARK.len() as u64;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let seen = self.device.create_buffer(&buffer_of(size, usage));
-        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        // Memory that was used before may still hold a mark.
-        encoder.clear_buffer(&seen, 0, None);
-        // Of a size that is no whole number of words, the last whole one.
-        let last = (buffer.size() / size - 1) * size;
-        encoder.copy_buffer_to_buffer(mark, 0, buffer, last, size);
-        encoder.copy_buffer_to_buffer(buffer, last, &seen, 0, size);
-        self.queue.submit([encoder.finish()]);
-        seen.map_async(wgpu::MapMode::Read, .., |_| {});
+        let seen = self.create_for(size, usage)?;
+        self.contained(|| {
+            let mut encoder = self.encoder();
+            // Memory that was used before may still hold a mark.
+            encoder.clear_buffer(&seen, 0, None);
+            // Of a size that is no whole number of words, the last whole one.
+            let last = (buffer.size() / size - 1) * size;
+            encoder.copy_buffer_to_buffer(mark, 0, buffer, last, size);
+            encoder.copy_buffer_to_buffer(buffer, last, &seen, 0, size);
+            self.queue.submit([encoder.finish()]);
+            seen.map_async(wgpu::MapMode::Read, .., |_| {});
+        });
         self.wait()?;
         Ok(seen.get_mapped_range(..).is_ok_and(|bytes| bytes[..] == MARK))
     }
@@ -312,6 +361,12 @@ impl Connection {
             self.check()?;
             bail!(Lost, "the device {} does not answer: {error}", self.name);
         }
+        self.find_loss();
         self.check()
+    }
+
+    /// A new encoder.
+    pub(super) fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
     }
 }

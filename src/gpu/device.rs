@@ -7,12 +7,14 @@ use std::sync::atomic::AtomicU64;
 
 use smallvec::SmallVec;
 
-use super::buffer::{Bound, Buffer, Buffers, bound, buffers};
+use super::batch::Work;
+use super::buffer::{Bound, Buffer, Buffers, Shared, bound, buffers};
 use super::connection::Connection;
 use super::drivers::PADDING;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
 use super::recorder::Recorder;
+use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
@@ -29,6 +31,8 @@ pub(super) struct Parts {
     pub pool: Arc<Pool>,
     pub pipelines: Pipelines,
     pub recorder: Recorder,
+    /// Buffers that the caller knows too.
+    pub shared: Shared,
 }
 
 /// A GPU device. Handles that differ in how functions are computed share its parts.
@@ -36,6 +40,8 @@ pub(crate) struct Gpu {
     pub(super) parts: Arc<Parts>,
     /// What plans must know of the adapter and of this handle.
     pub(super) adapter: plan::Target,
+    /// Where work goes that is not for the queue.
+    pub(super) session: Option<Arc<Session>>,
 }
 
 /// Invocations of a workgroup, in whatever form.
@@ -68,18 +74,46 @@ impl Gpu {
         let recorder = Recorder::new(&connection)?;
         let connection = Arc::new(connection);
         let pipelines = Pipelines::new(pipelines);
-        let parts = Parts { connection, cuts, pool: Arc::default(), pipelines, recorder };
-        Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter }))
+        let shared = Shared::default();
+        let parts = Parts { connection, cuts, pool: Arc::default(), pipelines, recorder, shared };
+        Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter, session: None }))
     }
 
     /// A handle of the same device whose kernels make up for faults.
     pub(super) fn with_faults(&self, faults: Faults) -> Gpu {
-        Gpu { parts: self.parts.clone(), adapter: plan::Target { faults, ..self.adapter } }
+        Gpu { adapter: plan::Target { faults, ..self.adapter }, ..self.handle() }
     }
 
     /// A handle of the same device that computes functions otherwise.
     pub(super) fn with_math(&self, math: Math) -> Gpu {
-        Gpu { parts: self.parts.clone(), adapter: plan::Target { math, ..self.adapter } }
+        Gpu { adapter: plan::Target { math, ..self.adapter }, ..self.handle() }
+    }
+
+    /// Another handle of the same device.
+    fn handle(&self) -> Gpu {
+        Gpu { parts: self.parts.clone(), adapter: self.adapter, session: self.session.clone() }
+    }
+
+    /// What `work` does with a handle of the same device is encoded, after what was recorded before is
+    /// submitted; nothing of it, where it fails.
+    pub(crate) fn record_into<T>(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        work: impl FnOnce(&Arc<Gpu>) -> Result<T>,
+    ) -> Result<T> {
+        let Parts { connection, pool, recorder, .. } = &*self.parts;
+        recorder.flush(connection);
+        connection.check()?;
+        let session = Arc::new(Session::new(pool.clone()));
+        let handle = Arc::new(Gpu { session: Some(session.clone()), ..self.handle() });
+        let made = work(&handle)?;
+        session.encode(connection, encoder);
+        Ok(made)
+    }
+
+    /// wgpu's device and its queue.
+    pub(crate) fn wgpu(&self) -> (wgpu::Device, wgpu::Queue) {
+        (self.parts.connection.device.clone(), self.parts.connection.queue.clone())
     }
 
     /// Whether every type of a program is one that the adapter computes with.
@@ -91,13 +125,18 @@ impl Gpu {
 
     /// A buffer of `size` bytes, from the pool or new.
     fn allocate(&self, size: u64) -> Result<Buffer> {
-        let Parts { connection, pool, cuts, .. } = &*self.parts;
+        let Parts { connection, pool, cuts, recorder, .. } = &*self.parts;
         let class = pool::class(size).min(cuts.buffer());
         let (raw, epoch) = match pool.take(class) {
             Some(found) => found,
             None => (self.with_memory(|| connection.create(class)).inspect_err(|_| pool.untake(class))?, 0),
         };
-        Ok(Buffer { raw, size, epoch: AtomicU64::new(epoch), pool: pool.clone() })
+        let buffer = Buffer { raw, size, epoch: AtomicU64::new(epoch), pool: pool.clone(), is_lent: false };
+        if self.session.is_some() {
+            // What is encoded may run before what is recorded now.
+            recorder.flush_uses(connection, &buffer);
+        }
+        Ok(buffer)
     }
 
     /// A storage of `bytes` bytes.
@@ -128,7 +167,8 @@ impl Gpu {
         if buffers.len() == 1 && size == buffer.size {
             return Ok(storage.clone());
         }
-        Ok(Storage::new(self.clone(), storage.elements, Bound { buffer, start, size }))
+        let bound = Storage::new(self.clone(), storage.elements, Bound { buffer, start, size });
+        Ok(Storage { is_exact: storage.is_exact, ..bound })
     }
 
     /// Does what takes memory; where there is none, once more without what waits to be used again and
@@ -190,7 +230,17 @@ impl Gpu {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
         let storages = results.iter().chain(&plan.storages);
         let bound: SmallVec<[Bound; 8]> = storages.map(bound).collect::<Result<_>>()?;
-        recorder.record(connection, pool, plan, compiled, &bound)
+        let work = Work { plan, compiled, bound: &bound };
+        match &self.session {
+            Some(session) => session.record(connection, work),
+            None => recorder.record(connection, pool, work),
+        }
+    }
+
+    /// Submits what was recorded.
+    pub(super) fn flush(&self) -> Result<()> {
+        self.parts.recorder.flush(&self.parts.connection);
+        self.parts.connection.check()
     }
 
     /// Waits until everything that was recorded has run.

@@ -99,6 +99,17 @@ pub(super) fn is_silent(info: &AdapterInfo) -> bool {
     info.backend == Backend::Gl
 }
 
+/// Whether texels of a format are not copied to a buffer as they are: GL reads signed normalized ones as if none were
+/// negative (llvmpipe gives 0 for each that is).
+pub(super) fn is_misread(info: &AdapterInfo, format: wgpu::TextureFormat) -> bool {
+    use wgpu::TextureFormat as F;
+    let is_signed = matches!(
+        format,
+        F::R8Snorm | F::Rg8Snorm | F::Rgba8Snorm | F::R16Snorm | F::Rg16Snorm | F::Rgba16Snorm
+    );
+    info.backend == Backend::Gl && is_signed
+}
+
 /// Bytes that a driver may add to a buffer. SwiftShader adds 15, and has no memory then for one as large as
 /// its limit.
 pub(super) const PADDING: u64 = 4096;

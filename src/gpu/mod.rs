@@ -2,12 +2,15 @@
 //!
 //! Each file uses only those before it: what is known of [`drivers`]; which [`adapters`] there are; the
 //! [`limits`] and [`options`] that one is opened with; a [`connection`] to it; its memory ([`pool`],
-//! [`buffer`]); compiled [`pipelines`] and their file on [`disk`]; the [`recorder`] of [`dispatch`]es, and
-//! their times ([`profile`]); [`transfer`] to and fro; the [`device`] made of these, and how it is opened
-//! (`open`); how it runs programs ([`split`], [`evaluate`]); and the [`backend`] that expressions see.
+//! [`buffer`]); compiled [`pipelines`] and their file on [`disk`]; [`batch`]es of [`dispatch`]es, and
+//! their times ([`profile`]); where they go, to the queue ([`recorder`]) or an encoder of the caller's
+//! ([`session`]); [`transfer`] to and fro; the [`device`] made of these, which of them are [`known`], how they are
+//! opened or adopted (`open`), and what they share with a program ([`lend`], [`textures`]); how programs run
+//! ([`split`], [`evaluate`]); and the [`backend`] that expressions see.
 
 mod adapters;
 mod backend;
+mod batch;
 mod buffer;
 mod connection;
 mod device;
@@ -16,6 +19,8 @@ mod dispatch;
 mod drivers;
 mod evaluate;
 mod fold;
+mod known;
+mod lend;
 mod limits;
 mod lock;
 #[cfg(test)]
@@ -27,12 +32,18 @@ mod pipelines;
 mod pool;
 mod profile;
 mod recorder;
+mod session;
 mod split;
+mod textures;
 mod transfer;
 
 pub use adapters::AdapterKind;
 pub(crate) use adapters::{Found, find, missing};
+pub(crate) use backend::of;
+pub(crate) use device::Gpu;
 pub(crate) use drivers::INTERFACES;
+pub(crate) use lend::Loan;
 pub use limits::Limits;
-pub(crate) use open::open;
+pub(crate) use open::{adopt, open, wants};
 pub use options::Options;
+pub(crate) use textures::Area;

@@ -1,13 +1,14 @@
-//! Opening an adapter: a connection, the parts on it, and what it computes otherwise than IEEE 754. No
-//! limit tells that, so it is asked by a kernel.
+//! Opening an adapter, or taking a device that a program has opened: a connection, the parts on it, and what the
+//! adapter computes otherwise than IEEE 754. No limit tells that, so it is asked by a kernel.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::adapters::Found;
-use super::connection::Connection;
+use super::connection::{Connection, FEATURES};
 use super::device::Gpu;
+use super::lock::lock;
 use super::options::Options;
-use super::pipelines;
+use super::{known, pipelines};
 use crate::dtype::{DType, Float};
 use crate::error::Result;
 use crate::expr::{Known, Node, Op, Program, Source, Storage};
@@ -21,13 +22,50 @@ const COUNT: usize = 1024;
 /// Opens an adapter.
 pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
     let pipelines = options.pipelines.unwrap_or(pipelines::MOST);
-    let gpu = Gpu::new(Connection::open(found, options).await?, pipelines)?;
-    let faults = faults(&gpu).unwrap_or_else(|error| {
-        log::warn!("{gpu:?}: cannot tell how it rounds: {error}");
-        UNKNOWN
+    let gpu = ready(Connection::open(found, options).await?, pipelines)?;
+    known::remember(&gpu);
+    Ok(gpu)
+}
+
+/// The features of an adapter that are used where it has them, and its limits.
+pub(crate) fn wants(adapter: &wgpu::Adapter) -> (wgpu::Features, wgpu::Limits) {
+    (adapter.features() & FEATURES, adapter.limits())
+}
+
+/// A handle to a device that is the caller's, the same as for the time before if that is still in use.
+pub(crate) fn adopt(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Arc<Gpu>> {
+    if let Some(known) = known::find(device) {
+        return Ok(known);
+    }
+    let gpu = ready(Connection::adopt(device.clone(), queue.clone())?, pipelines::MOST)?;
+    // Another thread may have been first: no lock is held while kernels are compiled.
+    Ok(known::find(device).unwrap_or_else(|| {
+        known::remember(&gpu);
+        gpu
+    }))
+}
+
+/// The first handle of a device.
+fn ready(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
+    let info = connection.device.adapter_info();
+    let key = (info, connection.supports(DType::F64).is_ok());
+    let gpu = Gpu::new(connection, pipelines)?;
+    let known = lock(&FAULTS).iter().find(|(other, _)| *other == key).map(|(_, faults)| *faults);
+    let faults = known.unwrap_or_else(|| match faults(&gpu) {
+        Ok(faults) => {
+            lock(&FAULTS).push((key, faults));
+            faults
+        }
+        Err(error) => {
+            log::warn!("{gpu:?}: cannot tell how it rounds: {error}");
+            UNKNOWN
+        }
     });
     Ok(Arc::new(gpu.with_faults(faults)))
 }
+
+/// What was found out of adapters, and whether by f64 too: a program may open one again and again.
+static FAULTS: Mutex<Vec<((wgpu::AdapterInfo, bool), Faults)>> = Mutex::new(Vec::new());
 
 /// What gives right answers on every adapter.
 const UNKNOWN: Faults = Faults { flushes: true, quotients: true, roots: true };

@@ -133,7 +133,8 @@ fn layout(
     let storage = |read_only| wgpu::BindingType::Buffer {
         ty: wgpu::BufferBindingType::Storage { read_only },
         has_dynamic_offset: false,
-        min_binding_size: wgpu::BufferSize::new(32),
+        // The pool's buffers are large enough for any kernel, the caller's for those that bind them.
+        min_binding_size: None,
     };
     let types = std::iter::once(uniform).chain(std::iter::repeat_n(storage(false), results));
     let types = types.chain(std::iter::repeat_n(storage(true), inputs));
@@ -147,7 +148,7 @@ fn layout(
         })
         .collect();
     let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
-    connection.device.create_bind_group_layout(&descriptor)
+    connection.contained(|| connection.device.create_bind_group_layout(&descriptor))
 }
 
 fn compile(

@@ -24,7 +24,13 @@ pub(super) fn class(size: u64) -> u64 {
 /// Bind groups that are kept.
 const GROUPS: usize = 256;
 
-/// What a bind group is of: a layout, and what is bound of which buffers.
+/// Bytes of a page: the uniform blocks of work that waits in an encoder of the caller's.
+pub(super) const PAGE: u64 = 64 << 10;
+
+/// Pages that are kept.
+const PAGES: usize = 16;
+
+/// What a bind group is of: a layout, and what is bound of which buffers, the uniform blocks' first.
 pub(super) type GroupKey = (wgpu::BindGroupLayout, SmallVec<[(wgpu::Buffer, u64, u64); 4]>);
 
 /// The buffers of a device that no storage holds.
@@ -40,6 +46,7 @@ struct Shelf {
     idle: VecDeque<(wgpu::Buffer, u64)>,
     /// Bind groups of buffers that are alive: steady work binds the same ones again and again.
     groups: HashMap<GroupKey, wgpu::BindGroup>,
+    pages: Vec<wgpu::Buffer>,
     idle_bytes: u64,
     used_bytes: u64,
     /// The most that was in use, and the most that was held.
@@ -69,12 +76,35 @@ impl Pool {
     }
 
     /// The bind group of a key, made by `create` where it is not known.
-    pub(super) fn group(&self, key: GroupKey, create: impl FnOnce() -> wgpu::BindGroup) -> wgpu::BindGroup {
+    pub(super) fn group(
+        &self,
+        key: GroupKey,
+        create: impl FnOnce(&[(wgpu::Buffer, u64, u64)]) -> wgpu::BindGroup,
+    ) -> wgpu::BindGroup {
         let mut shelf = lock(&self.shelf);
         if shelf.groups.len() >= GROUPS && !shelf.groups.contains_key(&key) {
             shelf.groups.clear();
         }
-        shelf.groups.entry(key).or_insert_with(create).clone()
+        shelf.groups.entry(key).or_insert_with_key(|(_, parts)| create(parts)).clone()
+    }
+
+    /// A page that waits, if there is one.
+    pub(super) fn take_page(&self) -> Option<wgpu::Buffer> {
+        lock(&self.shelf).pages.pop()
+    }
+
+    /// Keeps a page for later.
+    pub(super) fn give_back_page(&self, page: wgpu::Buffer) {
+        let mut shelf = lock(&self.shelf);
+        match shelf.pages.len() < PAGES {
+            true => shelf.pages.push(page),
+            false => shelf.forget(&page),
+        }
+    }
+
+    /// Lets go what was made for a buffer that is none of the pool's.
+    pub(super) fn forget(&self, buffer: &wgpu::Buffer) {
+        lock(&self.shelf).forget(buffer);
     }
 
     pub(super) fn memory(&self) -> Memory {
@@ -93,6 +123,7 @@ impl Pool {
         let mut shelf = lock(&self.shelf);
         shelf.idle.clear();
         shelf.groups.clear();
+        shelf.pages.clear();
         shelf.idle_bytes = 0;
     }
 }
@@ -137,8 +168,12 @@ impl Shelf {
         {
             let Some((oldest, _)) = self.idle.pop_front() else { break };
             self.idle_bytes -= oldest.size();
-            self.groups.retain(|(_, bound), _| bound.iter().all(|(buffer, ..)| *buffer != oldest));
+            self.forget(&oldest);
         }
+    }
+
+    fn forget(&mut self, gone: &wgpu::Buffer) {
+        self.groups.retain(|(_, bound), _| bound.iter().all(|(buffer, ..)| buffer != gone));
     }
 }
 

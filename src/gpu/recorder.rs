@@ -3,18 +3,14 @@
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
-use smallvec::SmallVec;
-
-use super::buffer::{Bound, Buffer};
+use super::batch::{Batch, Work};
+use super::buffer::Buffer;
 use super::connection::Connection;
-use super::dispatch::Dispatch;
 use super::lock::lock;
-use super::pipelines::Compiled;
 use super::pool::Pool;
 use super::profile::{self, Pending};
 use crate::error::{Result, bail};
 use crate::expr::KernelTime;
-use crate::plan::Plan;
 
 /// Result bytes after which a recording is submitted, so that a device does not idle while the
 /// host records.
@@ -30,17 +26,13 @@ const ALIGN: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 #[derive(Debug)]
 pub(super) struct Recorder {
     recording: Mutex<Recording>,
-    uniform_buffer: wgpu::Buffer,
-    /// The most bytes of one uniform block.
-    most_uniforms: u64,
 }
 
 /// Work that is recorded and not submitted yet.
 #[derive(Debug)]
 struct Recording {
-    dispatches: Vec<Dispatch>,
+    batch: Batch,
     result_bytes: u64,
-    uniforms: Vec<u8>,
     /// Its number; buffers remember it.
     epoch: u64,
     /// Times of kernels, where they are wanted.
@@ -50,19 +42,9 @@ struct Recording {
 impl Recorder {
     pub(super) fn new(connection: &Connection) -> Result<Self> {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let recording = Recording {
-            dispatches: Vec::new(),
-            result_bytes: 0,
-            uniforms: Vec::new(),
-            epoch: 1,
-            times: None,
-        };
         let bytes = UNIFORM_BYTES.min(connection.limits.max_buffer_size / ALIGN * ALIGN);
-        Ok(Recorder {
-            recording: Mutex::new(recording),
-            uniform_buffer: connection.create_for(bytes, usage)?,
-            most_uniforms: connection.limits.max_uniform_buffer_binding_size.min(bytes),
-        })
+        let batch = Batch::new(connection.create_for(bytes, usage)?);
+        Ok(Recorder { recording: Mutex::new(Recording { batch, result_bytes: 0, epoch: 1, times: None }) })
     }
 
     /// Submits what was recorded, without waiting for it.
@@ -85,115 +67,55 @@ impl Recorder {
         more: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> wgpu::SubmissionIndex {
         let mut recording = lock(&self.recording);
-        let mut encoder = self.encode(connection, &mut recording);
-        more(&mut encoder);
-        connection.queue.submit([encoder.finish()])
+        connection.contained(|| {
+            let mut encoder = self.encode(connection, &mut recording);
+            more(&mut encoder);
+            connection.queue.submit([encoder.finish()])
+        })
     }
 
-    /// Records a plan whose kernel is compiled. `bound` is what it binds, the results first.
-    pub(super) fn record(
-        &self,
-        connection: &Connection,
-        pool: &Pool,
-        plan: &Plan,
-        compiled: &Compiled,
-        bound: &[Bound],
-    ) -> Result<()> {
-        if compiled.uniform_size > self.most_uniforms {
-            bail!(
-                Limit,
-                "an expression needs {} bytes of uniforms, and {} has {} (max_uniform_buffer_binding_size): evaluate a part of it first",
-                compiled.uniform_size,
-                connection.name(),
-                self.most_uniforms
-            );
-        }
-        let align = connection.limits.min_uniform_buffer_offset_alignment as usize;
+    /// Records work.
+    pub(super) fn record(&self, connection: &Connection, pool: &Pool, work: Work<'_>) -> Result<()> {
         let mut recording = lock(&self.recording);
-        let start = recording.uniforms.len().next_multiple_of(align);
-        if start as u64 + compiled.uniform_size > self.uniform_buffer.size() {
+        if !recording.batch.has_room(connection, work)? {
             self.submit(connection, &mut recording);
         }
-        let start = recording.uniforms.len().next_multiple_of(align);
-        recording.uniforms.resize(start, 0);
-        recording.uniforms.extend_from_slice(bytemuck::cast_slice(&plan.launch.words));
-        recording.uniforms.resize(start + compiled.uniform_size as usize, 0);
-
-        let part = |bound: &Bound| (bound.buffer.raw.clone(), bound.start, bound.size);
-        let key = (compiled.layout.clone(), bound.iter().map(part).collect());
-        let bind_group = pool.group(key, || self.bind_group(connection, compiled, bound));
-        let steps = || plan.kernel.steps.iter().map(|step| step.op.name()).collect::<Vec<_>>().join(", ");
-        let name = recording.times.is_some().then(steps);
-        bound.iter().for_each(|bound| bound.buffer.epoch.store(recording.epoch, Ordering::Relaxed));
-        recording.dispatches.push(Dispatch {
-            pipeline: compiled.pipeline.clone(),
-            bind_group,
-            offset: start as u32,
-            groups: plan.launch.groups,
-            name,
-        });
-        let results = &bound[..plan.kernel.stored().len()];
-        recording.result_bytes += results.iter().map(|bound| bound.size).sum::<u64>();
-        if recording.dispatches.len() >= connection.driver.dispatches || recording.result_bytes >= MOST_BYTES
+        let name = recording.times.is_some().then(|| work.name());
+        recording.batch.push(connection, pool, work, name);
+        work.mark(recording.epoch);
+        recording.result_bytes += work.result_bytes();
+        if recording.batch.dispatches.len() >= connection.driver.dispatches
+            || recording.result_bytes >= MOST_BYTES
         {
             self.submit(connection, &mut recording);
         }
         Ok(())
     }
 
-    fn bind_group(&self, connection: &Connection, compiled: &Compiled, bound: &[Bound]) -> wgpu::BindGroup {
-        let uniform = wgpu::BufferBinding {
-            buffer: &self.uniform_buffer,
-            offset: 0,
-            size: wgpu::BufferSize::new(compiled.uniform_size),
-        };
-        let storages = bound.iter().map(|bound| wgpu::BufferBinding {
-            buffer: &bound.buffer.raw,
-            offset: bound.start,
-            size: wgpu::BufferSize::new(bound.size),
-        });
-        let bindings = std::iter::once(uniform).chain(storages).map(wgpu::BindingResource::Buffer);
-        let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = (0..)
-            .zip(bindings)
-            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
-            .collect();
-        connection.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &compiled.layout,
-            entries: &entries,
-        })
-    }
-
     /// Encodes a recording and begins the next.
     fn encode(&self, connection: &Connection, recording: &mut Recording) -> wgpu::CommandEncoder {
-        let device = &connection.device;
-        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        if !recording.dispatches.is_empty() {
+        let mut encoder = connection.encoder();
+        if !recording.batch.dispatches.is_empty() {
             // Written before the kernels run, and after those of the last submission did.
-            connection.queue.write_buffer(&self.uniform_buffer, 0, &recording.uniforms);
+            recording.batch.write(connection);
             if let Some(times) = &mut recording.times {
-                let dispatches = std::mem::take(&mut recording.dispatches);
-                times.push(profile::encode(device, &mut encoder, dispatches));
+                let dispatches = std::mem::take(&mut recording.batch.dispatches);
+                times.push(profile::encode(&connection.device, &mut encoder, dispatches));
             }
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            let mut set = None;
-            for dispatch in &recording.dispatches {
-                dispatch.encode(&mut pass, set);
-                set = Some(&dispatch.pipeline);
-            }
-            drop(pass);
-            recording.dispatches.clear();
+            recording.batch.encode(&mut encoder);
         }
-        recording.uniforms.clear();
+        recording.batch.clear();
         recording.result_bytes = 0;
         recording.epoch += 1;
         encoder
     }
 
     fn submit(&self, connection: &Connection, recording: &mut Recording) {
-        if !recording.dispatches.is_empty() {
-            let commands = self.encode(connection, recording).finish();
-            connection.queue.submit([commands]);
+        if !recording.batch.dispatches.is_empty() {
+            connection.contained(|| {
+                let commands = self.encode(connection, recording).finish();
+                connection.queue.submit([commands]);
+            });
         }
     }
 

@@ -34,12 +34,12 @@ pub(super) fn write(
             connection.queue.submit([]);
             connection.wait()?;
         }
-        connection.queue.write_buffer(&buffer.raw, (i * PIECE) as u64, piece);
+        connection.contained(|| connection.queue.write_buffer(&buffer.raw, (i * PIECE) as u64, piece));
     }
     if !tail.is_empty() {
         let mut padded = [0; ALIGN];
         padded[..tail.len()].copy_from_slice(tail);
-        connection.queue.write_buffer(&buffer.raw, whole.len() as u64, &padded);
+        connection.contained(|| connection.queue.write_buffer(&buffer.raw, whole.len() as u64, &padded));
     }
     connection.check()
 }
@@ -122,8 +122,10 @@ impl Transfer {
         });
         let mapped = Arc::new(Mapping::default());
         let shared = mapped.clone();
-        staging.map_async(wgpu::MapMode::Read, .., move |answer| {
-            shared.tell(answer.map_err(|error| error.to_string()));
+        connection.contained(|| {
+            staging.map_async(wgpu::MapMode::Read, .., move |answer| {
+                shared.tell(answer.map_err(|error| error.to_string()));
+            });
         });
         let connection = connection.clone();
         Ok(Transfer { connection, staging, submission, mapped, skip: start - from, length, driven: false })

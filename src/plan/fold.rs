@@ -340,8 +340,8 @@ impl Pass {
         let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
         let access = |(i, input): (usize, &Input)| match reading.0[i] {
             Read::Scalar => Access::Splat,
-            Read::Index if chooser.plain(i) == Access::Splat => Access::Splat,
-            Read::Index => Access::Strided,
+            Read::Index | Read::Exact if chooser.plain(i) == Access::Splat => Access::Splat,
+            Read::Index | Read::Exact => Access::Strided,
             _ => {
                 let widest = if target.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
                 chooser.bound(i, widest, input.dtype)

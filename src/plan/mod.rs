@@ -280,6 +280,8 @@ struct Reading(SmallVec<[Read; 8]>);
 enum Read {
     /// From a binding of its own.
     Bound,
+    /// The same, lane by lane, as no vector may reach past its last element.
+    Exact,
     /// Through the binding of the output, which is the same storage.
     Output,
     /// Not from memory.
@@ -293,6 +295,7 @@ impl Reading {
             (Source::Scalar(_), _) => Read::Scalar,
             (Source::Index(_), _) => Read::Index,
             (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
+            (Source::Tensor(source), _) if source.is_exact => Read::Exact,
             (Source::Tensor(_) | Source::Stage { .. }, _) => Read::Bound,
         };
         Reading(program.inputs.iter().map(read).collect())
@@ -399,8 +402,10 @@ impl Bound {
                 (_, Read::Scalar) => Origin::Scalar,
                 (_, Read::Index) => Origin::Index,
                 (_, Read::Output) => Origin::Output,
-                (Source::Tensor(storage), Read::Bound) => bound.bind(input.dtype, accesses[i], storage),
-                (source, Read::Bound) => bail!(Kernel, "{source:?} has no storage yet"),
+                (Source::Tensor(storage), Read::Bound | Read::Exact) => {
+                    bound.bind(input.dtype, accesses[i], storage)
+                }
+                (source, Read::Bound | Read::Exact) => bail!(Kernel, "{source:?} has no storage yet"),
             };
             bound.origins.push(origin);
         }

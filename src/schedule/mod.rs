@@ -15,7 +15,7 @@ mod hoist;
 mod siblings;
 mod windows;
 
-pub(crate) use windows::{Cuts, LANES, Window};
+pub(crate) use windows::{Cuts, LANES, VECTOR, Window};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -104,7 +104,7 @@ impl AnyTensor {
         self.dtype
     }
 
-    pub(super) fn storage(&self) -> &Storage {
+    pub(crate) fn storage(&self) -> &Storage {
         &self.storage
     }
 
@@ -156,8 +156,16 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn assign(&self, value: impl Into<AnyExpr>) -> Result<()> {
-        let at = Location::caller();
-        let value = value.into();
+        self.assign_by(&self.device, &value.into(), Location::caller())
+    }
+
+    /// The same by a handle of the device.
+    pub(crate) fn assign_by(
+        &self,
+        device: &Device,
+        value: &AnyExpr,
+        at: &'static Location<'static>,
+    ) -> Result<()> {
         let node = value.node()?;
         if node.dtype != self.dtype {
             let text = format!("cannot assign {} to a tensor of {}: cast the value", node.dtype, self.dtype);
@@ -175,20 +183,20 @@ impl AnyTensor {
             );
             return Err(error.at(at));
         }
-        self.device.agrees(&value).map_err(|e| e.at(at))?;
-        let bounds = self.device.bounds();
+        device.agrees(value).map_err(|e| e.at(at))?;
+        let bounds = device.bounds();
         let schedule = match node.shape == *self.shape() {
             true => Schedule::of(node, bounds)?,
             false => Arc::new(Schedule::new(&[node], self.shape(), bounds)?),
         };
-        let mut program = self.device.stages(&schedule)?.into_owned();
+        let mut program = device.stages(&schedule)?.into_owned();
         if program.fold.is_some() {
             // What is folded is all read before the first result.
-            let source = Source::Tensor(self.device.backend().eval(&program)?);
+            let source = Source::Tensor(device.backend().eval(&program)?);
             let layout = Layout::contiguous(self.shape())?;
             program = Program::copy(Input { dtype: self.dtype, source, layout });
         }
-        self.device.backend().assign(program, &self.storage, &self.layout)
+        device.backend().assign(program, &self.storage, &self.layout)
     }
 
     /// A view of any strides (in elements) and offset over the same storage (PyTorch `as_strided`).

@@ -6,6 +6,7 @@ pub mod case;
 pub mod draw;
 pub mod naive;
 pub mod portable;
+pub mod program;
 pub mod recipe;
 pub mod reduce;
 pub mod reference;

@@ -24,7 +24,10 @@ pub(crate) const LANES: usize = 4;
 
 /// Bytes of the widest vector. Storages and windows are whole ones, so that a wide access of the last element
 /// stays inside.
-const VECTOR: u64 = 8 * LANES as u64;
+pub(crate) const VECTOR: u64 = 8 * LANES as u64;
+
+/// Bytes that what is bound is a multiple of.
+const WORD: u64 = 4;
 
 /// Bytes that windows begin at multiples of, if nothing asks for more: any vector begins so.
 const LINE: u64 = 64;
@@ -224,7 +227,11 @@ impl<'a> Work<'a> {
         if end > first + buffer {
             cut = path.cut_at(part, ((first + buffer) / size) as usize);
         } else {
-            let held = buffer.min(Cuts::bytes(storage.elements, dtype) - first);
+            let bytes = match storage.is_exact {
+                true => (storage.elements as u64 * size).next_multiple_of(WORD),
+                false => Cuts::bytes(storage.elements, dtype),
+            };
+            let held = buffer.min(bytes - first);
             let new = i == 0 && self.fresh;
             let counts = part.lengths.iter().product::<usize>() <= elements;
             let from = (start - first) / align * align;

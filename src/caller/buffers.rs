@@ -1,0 +1,171 @@
+//! Buffers of the caller's as tensors, and tensors as buffers.
+
+use crate::device::Device;
+use crate::dtype::{DType, Element};
+use crate::error::Result;
+use crate::gpu::{self, Loan};
+use crate::layout::Shape;
+use crate::tensor::{AnyTensor, Tensor};
+
+/// A buffer that a tensor lies in, as [`Tensor::buffer`] lends it. While this lives, the memory is not used for
+/// anything else, even when the tensor is dropped.
+#[derive(Clone, Debug)]
+pub struct LentBuffer {
+    loan: Loan,
+    dtype: DType,
+}
+
+impl LentBuffer {
+    /// The buffer. One that this crate made has `STORAGE`, `COPY_SRC` and `COPY_DST`, and may be larger than the tensor
+    /// and hold others' elements.
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        self.loan.raw()
+    }
+
+    /// Bytes from the begin of the buffer to the first element in memory.
+    pub fn offset(&self) -> u64 {
+        self.loan.offset
+    }
+
+    /// Bytes from there to the end of the last element in memory. Between them lie elements of the tensor where
+    /// its [layout](Tensor::layout) says.
+    pub fn size(&self) -> u64 {
+        self.loan.size
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The bytes as a binding of a bind group, rounded up to whole words. Where [`offset`](Self::offset) is not a multiple of
+    /// the device's `min_storage_buffer_offset_alignment`, bind all of the buffer and give the shader the
+    /// offset.
+    pub fn binding(&self) -> wgpu::BindingResource<'_> {
+        let size = self.size().next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: self.buffer(),
+            offset: self.offset(),
+            size: wgpu::BufferSize::new(size),
+        })
+    }
+}
+
+impl AnyTensor {
+    /// Elements of a buffer of the caller's ([`Tensor::from_buffer`]).
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// ```
+    /// use zerostride::{AnyTensor, DType, Device, wgpu};
+    ///
+    /// # let device = Device::all().remove(0).open()?;
+    /// # let Some((gpu, _)) = device.wgpu() else { return Ok(()) };
+    /// let buffer = gpu.create_buffer(&wgpu::BufferDescriptor {
+    ///     label: None,
+    ///     size: 16,
+    ///     usage: wgpu::BufferUsages::STORAGE,
+    ///     mapped_at_creation: false,
+    /// });
+    /// let halves = AnyTensor::from_buffer(&device, &buffer, DType::F16, 8, [4], &[1])?;
+    /// assert_eq!(halves.to_bytes()?, [0; 8]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn from_buffer(
+        device: &Device,
+        buffer: &wgpu::Buffer,
+        dtype: DType,
+        byte_offset: u64,
+        shape: impl Into<Shape>,
+        strides: &[isize],
+    ) -> Result<AnyTensor> {
+        let gpu = gpu::of(device.backend())?;
+        let (storage, layout) = gpu.storage_of(buffer, dtype, byte_offset, shape.into(), strides)?;
+        Ok(AnyTensor::new(device.clone(), storage, dtype, layout))
+    }
+
+    /// The buffer that the elements lie in ([`Tensor::buffer`]).
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// ```
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # if device.wgpu().is_none() { return Ok(()) }
+    /// let x = device.zeros_any(zerostride::DType::U8, [4, 4])?;
+    /// let row = x.slice(0, 2..3)?.buffer()?;
+    /// assert_eq!((row.offset(), row.size()), (8, 4));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn buffer(&self) -> Result<LentBuffer> {
+        let gpu = gpu::of(self.device().backend())?;
+        Ok(LentBuffer { loan: gpu.loan(self.storage(), self.dtype(), self.layout())?, dtype: self.dtype() })
+    }
+}
+
+impl<T: Element> Tensor<T> {
+    /// Elements of a buffer of the caller's, with strides in elements; the first index is at `byte_offset`.
+    /// Nothing is copied: the tensor may be read and [assigned](Tensor::assign) to, and what the caller's passes write is
+    /// seen ([the order](Device::from_wgpu#the-order-of-things)). Neither is anything else of the buffer
+    /// written, though elements of 8 and 16 bits are written by words, those beside them with what they hold; nor
+    /// is the buffer used for other tensors. It lives as long as a tensor of it does; do not `destroy` it or map
+    /// it while what was recorded of it is not submitted.
+    ///
+    /// The buffer needs the usage `STORAGE`. Reading it back is faster with `COPY_SRC`, and one whose size is a
+    /// multiple of 32 bytes is read by whole vectors to the end.
+    ///
+    /// # Errors
+    /// When an element would lie outside, `byte_offset` is no multiple of the element's size, the usage is missing,
+    /// the buffer is of another device, or the device does not have the type. Elements of 16 bits need a
+    /// buffer of whole groups of 8 bytes up to the last of them, those of 8 bits one of whole words.
+    ///
+    /// ```
+    /// use zerostride::{Device, Tensor, wgpu};
+    ///
+    /// # let device = Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// let buffer = gpu.create_buffer(&wgpu::BufferDescriptor {
+    ///     label: Some("vertices: x, y, u"),
+    ///     size: 4 * 12,
+    ///     usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+    ///     mapped_at_creation: false,
+    /// });
+    /// queue.write_buffer(&buffer, 32, &3.0_f32.to_ne_bytes());
+    /// let u = Tensor::<f32>::from_buffer(&device, &buffer, 8, [4], &[3])?;
+    /// u.assign(&u + 1.0)?;
+    /// assert_eq!(u.to_vec()?, [1.0, 1.0, 4.0, 1.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn from_buffer(
+        device: &Device,
+        buffer: &wgpu::Buffer,
+        byte_offset: u64,
+        shape: impl Into<Shape>,
+        strides: &[isize],
+    ) -> Result<Tensor<T>> {
+        Ok(Tensor::face(AnyTensor::from_buffer(device, buffer, T::DTYPE, byte_offset, shape, strides)?))
+    }
+
+    /// The buffer that the elements lie in, for a bind group or a copy of the caller's. What was recorded of the
+    /// tensor so far is submitted by this call; what comes later, by [`Device::flush`].
+    ///
+    /// # Errors
+    /// On the CPU path; when the elements lie in several buffers, as those of tensors larger than
+    /// `max_buffer_size` do: slices of it lie in one.
+    ///
+    /// ```
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// let field = (device.upload(&[1.0_f32, 2.0], [2])? * 0.5).eval()?;
+    /// let lent = field.buffer()?;
+    /// let mut encoder = gpu.create_command_encoder(&Default::default());
+    /// encoder.clear_buffer(lent.buffer(), lent.offset(), Some(4));
+    /// queue.submit([encoder.finish()]);
+    /// assert_eq!(field.to_vec()?, [0.0, 1.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn buffer(&self) -> Result<LentBuffer> {
+        AnyTensor::from(self).buffer()
+    }
+}

@@ -1,0 +1,64 @@
+//! Work into encoders of the caller's.
+
+use std::panic::Location;
+
+use crate::device::Device;
+use crate::dtype::Element;
+use crate::error::Result;
+use crate::expr::{AnyExpr, Expr};
+use crate::gpu;
+use crate::tensor::{AnyTensor, Tensor};
+
+impl AnyExpr {
+    /// Records what [`AnyTensor::assign`] does into an encoder of the caller's ([`Expr::record_into`]).
+    ///
+    /// # Errors
+    /// As [`AnyTensor::assign`]; nothing is encoded then.
+    ///
+    /// ```
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// use zerostride::{AnyExpr, AnyTensor, DType};
+    ///
+    /// let x = AnyTensor::from(device.upload(&[1_i16, 2, 3], [3])?);
+    /// let mut encoder = gpu.create_command_encoder(&Default::default());
+    /// AnyExpr::call("neg", &[x.expr()]).record_into(&mut encoder, &x)?;
+    /// queue.submit([encoder.finish()]);
+    /// assert_eq!(x.to_vec::<i16>()?, [-1, -2, -3]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn record_into(&self, encoder: &mut wgpu::CommandEncoder, destination: &AnyTensor) -> Result<()> {
+        let at = Location::caller();
+        gpu::of(destination.device().backend())?
+            .record_into(encoder, |gpu| destination.assign_by(&Device::from_backend(gpu.clone()), self, at))
+    }
+}
+
+impl<T: Element> Expr<T> {
+    /// Records what `destination.assign(self)` does into an encoder of the caller's, where it stands between the
+    /// caller's passes and runs when the caller submits it. What was recorded before is submitted by this
+    /// call; [the order](Device::from_wgpu#the-order-of-things) of everything else is that of submissions. Nothing waits for the device.
+    ///
+    /// What the work needs beside its tensors belongs to it until it has run, or the encoder is dropped. The encoder
+    /// must be of the destination's device, and no pass of it may be open.
+    ///
+    /// # Errors
+    /// As [`Tensor::assign`], and on the CPU path; nothing is encoded then.
+    ///
+    /// ```
+    /// # let device = zerostride::Device::all().remove(0).open()?;
+    /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// let x = device.upload(&[1.0_f32, 2.0, 3.0], [3])?;
+    /// let mut encoder = gpu.create_command_encoder(&Default::default());
+    /// (&x * 2.0).record_into(&mut encoder, &x)?;
+    /// assert_eq!(x.to_vec()?, [1.0, 2.0, 3.0]); // not submitted yet
+    /// queue.submit([encoder.finish()]);
+    /// assert_eq!(x.to_vec()?, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn record_into(&self, encoder: &mut wgpu::CommandEncoder, destination: &Tensor<T>) -> Result<()> {
+        self.untyped().record_into(encoder, &destination.into())
+    }
+}

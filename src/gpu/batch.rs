@@ -1,0 +1,147 @@
+//! Dispatches that are encoded together. Their uniform blocks lie in one buffer.
+
+use std::sync::atomic::Ordering;
+
+use smallvec::SmallVec;
+
+use super::buffer::Bound;
+use super::connection::Connection;
+use super::dispatch::Dispatch;
+use super::pipelines::Compiled;
+use super::pool::Pool;
+use crate::error::{Result, bail};
+use crate::plan::Plan;
+
+/// What is to be run: a plan, its compiled kernel, and what it binds, the results first.
+#[derive(Clone, Copy)]
+pub(super) struct Work<'a> {
+    pub plan: &'a Plan,
+    pub compiled: &'a Compiled,
+    pub bound: &'a [Bound],
+}
+
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub dispatches: Vec<Dispatch>,
+    uniforms: Vec<u8>,
+    /// Where the uniform blocks go.
+    page: wgpu::Buffer,
+}
+
+impl Batch {
+    /// None yet. A page is `UNIFORM` and `COPY_DST`.
+    pub(super) fn new(page: wgpu::Buffer) -> Batch {
+        Batch { dispatches: Vec::new(), uniforms: Vec::new(), page }
+    }
+
+    /// Whether the uniform block of some work fits; an error where it fits none.
+    pub(super) fn has_room(&self, connection: &Connection, work: Work<'_>) -> Result<bool> {
+        let size = work.compiled.uniform_size;
+        let most = connection.limits.max_uniform_buffer_binding_size.min(self.page.size());
+        if size > most {
+            bail!(
+                Limit,
+                "an expression needs {size} bytes of uniforms, and {} has {most} (max_uniform_buffer_binding_size): evaluate a part of it first",
+                connection.name(),
+            );
+        }
+        Ok(self.start(connection) as u64 + size <= self.page.size())
+    }
+
+    /// Where the next uniform block begins.
+    fn start(&self, connection: &Connection) -> usize {
+        self.uniforms.len().next_multiple_of(connection.limits.min_uniform_buffer_offset_alignment as usize)
+    }
+
+    /// Adds a dispatch, for which there is room.
+    pub(super) fn push(
+        &mut self,
+        connection: &Connection,
+        pool: &Pool,
+        work: Work<'_>,
+        name: Option<String>,
+    ) {
+        let Work { plan, compiled, bound } = work;
+        let start = self.start(connection);
+        self.uniforms.resize(start, 0);
+        self.uniforms.extend_from_slice(bytemuck::cast_slice(&plan.launch.words));
+        self.uniforms.resize(start + compiled.uniform_size as usize, 0);
+
+        let part = |bound: &Bound| (bound.buffer.raw.clone(), bound.start, bound.size);
+        let uniform = (self.page.clone(), 0, compiled.uniform_size);
+        let parts = std::iter::once(uniform).chain(bound.iter().map(part)).collect();
+        let bind_group =
+            pool.group((compiled.layout.clone(), parts), |parts| group(connection, compiled, parts));
+        self.dispatches.push(Dispatch {
+            pipeline: compiled.pipeline.clone(),
+            bind_group,
+            offset: start as u32,
+            groups: plan.launch.groups,
+            name,
+        });
+    }
+
+    /// Asks wgpu to write the uniform blocks, which it does before whatever is submitted next.
+    pub(super) fn write(&self, connection: &Connection) {
+        connection.queue.write_buffer(&self.page, 0, &self.uniforms);
+    }
+
+    /// Encodes the dispatches.
+    pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
+        if self.dispatches.is_empty() {
+            return;
+        }
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        let mut set = None;
+        for dispatch in &self.dispatches {
+            dispatch.encode(&mut pass, set);
+            set = Some(&dispatch.pipeline);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.dispatches.clear();
+        self.uniforms.clear();
+    }
+
+    /// The page, for another batch.
+    pub(super) fn into_page(self) -> wgpu::Buffer {
+        self.page
+    }
+}
+
+impl Work<'_> {
+    /// Its steps, in words.
+    pub(super) fn name(&self) -> String {
+        self.plan.kernel.steps.iter().map(|step| step.op.name()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Remembers the recording that its buffers are used in.
+    pub(super) fn mark(&self, epoch: u64) {
+        self.bound.iter().for_each(|bound| bound.buffer.epoch.store(epoch, Ordering::Relaxed));
+    }
+
+    pub(super) fn result_bytes(&self) -> u64 {
+        self.bound[..self.plan.kernel.stored().len()].iter().map(|bound| bound.size).sum()
+    }
+}
+
+fn group(
+    connection: &Connection,
+    compiled: &Compiled,
+    parts: &[(wgpu::Buffer, u64, u64)],
+) -> wgpu::BindGroup {
+    let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = (0..)
+        .zip(parts)
+        .map(|(binding, (buffer, offset, size))| wgpu::BindGroupEntry {
+            binding,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer,
+                offset: *offset,
+                size: wgpu::BufferSize::new(*size),
+            }),
+        })
+        .collect();
+    let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &compiled.layout, entries: &entries };
+    connection.contained(|| connection.device.create_bind_group(&descriptor))
+}

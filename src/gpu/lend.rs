@@ -1,0 +1,177 @@
+//! Buffers that a program and its tensors share: the caller's as storages, and storages as buffers.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::buffer::{Buffer, buffers};
+use super::device::{Gpu, Parts};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result, bail};
+use crate::expr::{Backend, Storage};
+use crate::layout::{Layout, Shape};
+use crate::schedule::{LANES, VECTOR};
+
+/// Bytes that a binding is whole numbers of.
+const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
+
+/// A buffer that elements lie in.
+#[derive(Clone, Debug)]
+pub(crate) struct Loan {
+    buffer: Arc<Buffer>,
+    /// Where the first of them begins, and how many bytes there are up to the end of the last.
+    pub offset: u64,
+    pub size: u64,
+}
+
+impl Loan {
+    pub(crate) fn raw(&self) -> &wgpu::Buffer {
+        &self.buffer.raw
+    }
+}
+
+/// Bytes that kernels reach of a buffer of the caller's.
+fn reachable(buffer: &Buffer) -> u64 {
+    if buffer.is_lent { buffer.raw.size() / WORD * WORD } else { buffer.size }
+}
+
+/// The bytes between the begin of a storage and the first element of a layout, and the end of the last.
+fn stretch(layout: &Layout, dtype: DType) -> (u64, u64) {
+    if layout.count() == 0 {
+        return (0, 0);
+    }
+    let ((low, high), size) = (layout.reach(), dtype.size() as u64);
+    (low as u64 * size, (high as u64 + 1) * size)
+}
+
+impl Gpu {
+    /// A storage that is a buffer of the caller's, and a layout of elements in it.
+    pub(crate) fn storage_of(
+        self: &Arc<Self>,
+        raw: &wgpu::Buffer,
+        dtype: DType,
+        byte_offset: u64,
+        shape: Shape,
+        strides: &[isize],
+    ) -> Result<(Storage, Layout)> {
+        self.parts.connection.supports(dtype)?;
+        let size = dtype.size() as u64;
+        if !raw.usage().contains(wgpu::BufferUsages::STORAGE) {
+            bail!(
+                Resource,
+                "a buffer of usage {:?} as a tensor: kernels bind it, so create it with BufferUsages::STORAGE too",
+                raw.usage()
+            );
+        }
+        if !byte_offset.is_multiple_of(size) {
+            bail!(
+                Resource,
+                "{dtype} {shape} at byte {byte_offset} of a buffer: elements begin at multiples of {size} bytes"
+            );
+        }
+        let layout =
+            Layout::strided(shape, strides, (byte_offset / size) as usize, (raw.size() / size) as usize)?;
+        let buffer = self.parts.shared.find(raw, || self.take_in(raw))?;
+        let (_, end) = stretch(&layout, dtype);
+        // Small elements are read and written in groups.
+        let group = if dtype.size() < WORD as usize { LANES as u64 * size } else { WORD };
+        let (whole, has) = (end.next_multiple_of(group), reachable(&buffer));
+        if whole > has {
+            bail!(
+                Resource,
+                "{dtype} {} ends with byte {end} of a buffer of {}, and its elements are read and written by {group} bytes: create the buffer with {} bytes",
+                layout.shape(),
+                raw.size(),
+                raw.size().max(whole).next_multiple_of(WORD)
+            );
+        }
+        if end > self.parts.cuts.buffer() {
+            bail!(
+                Limit,
+                "{dtype} {} ends with byte {end} of a buffer, and {} reaches {} (max_buffer_size): use several buffers",
+                layout.shape(),
+                self.name(),
+                self.parts.cuts.buffer()
+            );
+        }
+        let is_exact = end.next_multiple_of(VECTOR) > has;
+        let elements = (end / size) as usize;
+        Ok((Storage { backend: self.clone(), elements, buffer, is_exact }, layout))
+    }
+
+    /// A buffer of the caller's, if kernels can bind it.
+    fn take_in(&self, raw: &wgpu::Buffer) -> Result<Buffer> {
+        let Parts { connection, cuts, pool, .. } = &*self.parts;
+        let size = (raw.size() / WORD * WORD).min(cuts.whole());
+        if size == 0 {
+            bail!(Resource, "a buffer of {} bytes as a tensor: a kernel binds at least {WORD}", raw.size());
+        }
+        let device = &connection.device;
+        let bind = || {
+            let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: None,
+                entries: &[wgpu::BindGroupLayoutEntry {
+                    binding: 0,
+                    visibility: wgpu::ShaderStages::COMPUTE,
+                    ty: wgpu::BindingType::Buffer {
+                        ty: wgpu::BufferBindingType::Storage { read_only: false },
+                        has_dynamic_offset: false,
+                        min_binding_size: None,
+                    },
+                    count: None,
+                }],
+            });
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: raw,
+                offset: 0,
+                size: wgpu::BufferSize::new(size),
+            });
+            let entries = [wgpu::BindGroupEntry { binding: 0, resource }];
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &layout,
+                entries: &entries,
+            })
+        };
+        match connection.scoped(&[wgpu::ErrorFilter::Validation], bind) {
+            Ok(_) => Ok(Buffer {
+                raw: raw.clone(),
+                size,
+                epoch: AtomicU64::new(0),
+                pool: pool.clone(),
+                is_lent: true,
+            }),
+            Err(error) => {
+                bail!(Resource, "{} cannot bind a buffer of {} bytes: {error}", connection.name(), raw.size())
+            }
+        }
+    }
+
+    /// The buffer that elements lie in, after what was recorded of it is submitted.
+    pub(crate) fn loan(&self, storage: &Storage, dtype: DType, layout: &Layout) -> Result<Loan> {
+        let Parts { connection, recorder, shared, cuts, .. } = &*self.parts;
+        let all = buffers(storage)?;
+        let (start, end) = stretch(layout, dtype);
+        let mut parts = cuts.stretch(start, end.max(start + 1));
+        let (Some((number, offset, _)), None) = (parts.next(), parts.next()) else {
+            bail!(
+                Limit,
+                "{dtype} {} lies in several buffers of {} bytes (max_buffer_size): take slices of it",
+                layout.shape(),
+                cuts.buffer()
+            );
+        };
+        let Some(buffer) = all.get(number).cloned() else {
+            return Err(Error::new(ErrorKind::Kernel, format!("no buffer {number} of {storage:?}")));
+        };
+        recorder.flush_uses(connection, &buffer);
+        connection.check()?;
+        shared.insert(&buffer);
+        Ok(Loan { buffer, offset, size: end - start })
+    }
+
+    /// Whether the buffers of a storage may be copied from.
+    pub(super) fn may_copy_from(&self, storage: &Storage) -> Result<bool> {
+        let may = |buffer: &Arc<Buffer>| buffer.raw.usage().contains(wgpu::BufferUsages::COPY_SRC);
+        Ok(buffers(storage)?.iter().all(may))
+    }
+}

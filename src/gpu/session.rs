@@ -1,0 +1,82 @@
+//! Work for an encoder of the caller's. Nobody knows when it is submitted, if it ever is: what it uses is held
+//! until it has run, or the encoder is gone.
+
+use std::sync::{Arc, Mutex};
+
+use super::batch::{Batch, Work};
+use super::buffer::Buffer;
+use super::connection::Connection;
+use super::lock::lock;
+use super::pool::{PAGE, Pool};
+use crate::error::Result;
+
+/// Work that is not encoded yet.
+#[derive(Debug)]
+pub(super) struct Session {
+    held: Mutex<Held>,
+}
+
+/// What work uses, which goes back to the pool when this is dropped.
+#[derive(Debug)]
+struct Held {
+    batches: Vec<Batch>,
+    buffers: Vec<Arc<Buffer>>,
+    pool: Arc<Pool>,
+}
+
+impl Held {
+    fn new(pool: Arc<Pool>) -> Held {
+        Held { batches: Vec::new(), buffers: Vec::new(), pool }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.batches.drain(..).for_each(|batch| self.pool.give_back_page(batch.into_page()));
+    }
+}
+
+impl Session {
+    pub(super) fn new(pool: Arc<Pool>) -> Session {
+        Session { held: Mutex::new(Held::new(pool)) }
+    }
+
+    /// Adds work.
+    pub(super) fn record(&self, connection: &Connection, work: Work<'_>) -> Result<()> {
+        let mut held = lock(&self.held);
+        let Held { batches, buffers, pool } = &mut *held;
+        let has_room = match batches.last() {
+            Some(batch) => batch.has_room(connection, work)?,
+            None => false,
+        };
+        if !has_room {
+            let batch = Batch::new(page(connection, pool)?);
+            batch.has_room(connection, work)?;
+            batches.push(batch);
+        }
+        if let Some(batch) = batches.last_mut() {
+            batch.push(connection, pool, work, None);
+        }
+        buffers.extend(work.bound.iter().map(|bound| bound.buffer.clone()));
+        Ok(())
+    }
+
+    /// Encodes all that was added.
+    pub(super) fn encode(&self, connection: &Connection, encoder: &mut wgpu::CommandEncoder) {
+        let mut held = lock(&self.held);
+        let pool = held.pool.clone();
+        let mut held = std::mem::replace(&mut *held, Held::new(pool));
+        for batch in &mut held.batches {
+            connection.contained(|| batch.write(connection));
+            batch.encode(encoder);
+            batch.clear();
+        }
+        // Dropped when the work is done, or with the encoder.
+        encoder.on_submitted_work_done(move || drop(held));
+    }
+}
+
+fn page(connection: &Connection, pool: &Pool) -> Result<wgpu::Buffer> {
+    let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+    pool.take_page().map_or_else(|| connection.create_for(PAGE, usage), Ok)
+}

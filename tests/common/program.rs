@@ -1,0 +1,215 @@
+//! Programs with a wgpu device of their own, as callers of this crate are: on every adapter, with what it has, with
+//! WebGPU's limits and with less, always with wgpu's validation on.
+
+use std::sync::{Mutex, Once, OnceLock};
+
+use zerostride::{Device, wgpu};
+
+/// A program's device.
+pub struct Program {
+    pub name: String,
+    pub adapter: wgpu::Adapter,
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+    /// What was made of it here.
+    pub ours: Device,
+}
+
+/// What the program's own callback was told, which is nothing that this crate did.
+static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// What wgpu, its backends and validation layers said.
+static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Listener;
+
+impl log::Log for Listener {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.level() <= log::Level::Warn
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            let text = format!("{} {}: {}", record.level(), record.target(), record.args());
+            MESSAGES.lock().unwrap().push(text);
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Hears every message from now on.
+pub fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        log::set_logger(&Listener).unwrap();
+        log::set_max_level(log::LevelFilter::Warn);
+    });
+}
+
+/// Fails if anything was said, or told to a program's callback.
+pub fn nothing_was_said(name: &str) {
+    let (errors, messages) = (ERRORS.lock().unwrap().clone(), MESSAGES.lock().unwrap().clone());
+    assert!(errors.is_empty(), "{name}: the owner was told {errors:#?}");
+    assert!(messages.is_empty(), "{name}: wgpu says {messages:#?}");
+}
+
+/// An instance with validation on.
+pub fn instance() -> wgpu::Instance {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.flags = wgpu::InstanceFlags::VALIDATION;
+    wgpu::Instance::new(descriptor)
+}
+
+/// The adapters of an instance that run kernels.
+pub fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    // Adapters are looked for by this crate first: doing so while GL is in use fails inside of wgpu.
+    let known = Device::all().len() - 1;
+    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    adapters.retain(|adapter| {
+        adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+    });
+    assert_eq!(adapters.len(), known, "as many as this crate finds");
+    adapters
+}
+
+/// Opens an adapter as a program would that knows nothing of this crate, with callbacks of its own.
+pub fn open(
+    adapter: &wgpu::Adapter,
+    required_features: wgpu::Features,
+    required_limits: wgpu::Limits,
+) -> (wgpu::Device, wgpu::Queue) {
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        label: Some("a program's"),
+        required_features,
+        required_limits,
+        memory_hints: wgpu::MemoryHints::MemoryUsage,
+        ..Default::default()
+    }))
+    .unwrap();
+    device.on_uncaptured_error(std::sync::Arc::new(|error: wgpu::Error| {
+        ERRORS.lock().unwrap().push(error.to_string());
+    }));
+    (device, queue)
+}
+
+/// Every adapter with what is wanted of it, with WebGPU's default limits and no feature where it has these,
+/// and with downlevel limits.
+pub fn programs() -> &'static [Program] {
+    static PROGRAMS: OnceLock<Vec<Program>> = OnceLock::new();
+    PROGRAMS.get_or_init(|| {
+        let instance = instance();
+        let mut programs = Vec::new();
+        for adapter in adapters(&instance) {
+            let has = adapter.limits();
+            let (features, limits) = Device::wants(&adapter);
+            // Something of the program's own.
+            let features = features | adapter.features() & wgpu::Features::TEXTURE_FORMAT_16BIT_NORM;
+            let mut kinds = vec![("all", features, limits)];
+            let alignments = |limits: wgpu::Limits| limits.using_alignment(has.clone());
+            let default = alignments(wgpu::Limits::defaults());
+            if default.check_limits(&has) {
+                kinds.push(("webgpu", wgpu::Features::empty(), default));
+            }
+            let downlevel = alignments(wgpu::Limits::downlevel_defaults());
+            kinds.push(("downlevel", wgpu::Features::empty(), downlevel));
+            for (kind, features, limits) in kinds {
+                let (device, queue) = open(&adapter, features, limits);
+                let ours = Device::from_wgpu(&device, &queue).unwrap();
+                let name = format!("{} {kind}", ours.name());
+                programs.push(Program { name, adapter: adapter.clone(), device, queue, ours });
+            }
+        }
+        listen();
+        programs
+    })
+}
+
+/// Runs a test in every program, and in silence. One test at a time, as they look at the memory of a device.
+pub fn in_every_program(test: impl Fn(&Program)) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for program in programs() {
+        test(program);
+        let _ = program.device.poll(wgpu::PollType::wait_indefinitely());
+        super::check_kernels(&program.ours);
+        nothing_was_said(&program.name);
+    }
+}
+
+impl Program {
+    /// A buffer of bytes, a whole number of words of them.
+    pub fn buffer(&self, bytes: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("a program's"),
+            size: bytes.len() as u64,
+            usage: usage | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        self.queue.write_buffer(&buffer, 0, bytes);
+        buffer
+    }
+
+    pub fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+    }
+
+    pub fn submit(&self, encoder: wgpu::CommandEncoder) {
+        self.queue.submit([encoder.finish()]);
+    }
+
+    /// The bytes of a buffer with `COPY_SRC`, as the program reads them.
+    pub fn read(&self, buffer: &wgpu::Buffer) -> Vec<u8> {
+        let staging = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: buffer.size(),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.encoder();
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+        self.submit(encoder);
+        staging.map_async(wgpu::MapMode::Read, .., |_| {});
+        self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        staging.get_mapped_range(..).unwrap().to_vec()
+    }
+
+    /// A pipeline of the program's own that adds to every word of a buffer.
+    pub fn adder(&self, number: u32) -> wgpu::ComputePipeline {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> all: array<u32>;
+            @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                all[id.x] += {number}u;
+            }}"
+        );
+        let source = wgpu::ShaderSource::Wgsl(text.into());
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: None,
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        })
+    }
+
+    /// Encodes a pass of the program's that runs a pipeline over words of a binding.
+    pub fn pass(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        pipeline: &wgpu::ComputePipeline,
+        resource: wgpu::BindingResource<'_>,
+        words: u32,
+    ) {
+        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource }],
+        });
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(words, 1, 1);
+    }
+}
