@@ -129,7 +129,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 fn tensor(device: &Device, shape: &[usize]) -> Result<Tensor<f32>> {
     let flat = Expr::coordinate([shape.iter().product()], 0);
     let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
-    ((flat.rem(1021) + 1).cast::<f32>() / 1024.0).eval_on(device)?.reshape(&signed)
+    ((flat.rem(1021) + 1).cast::<f32>() / 1024.0).eval_on(device)?.reshape(&signed).tensor()
 }
 
 fn cases(device: &Device, side: usize) -> Result<Vec<Case>> {

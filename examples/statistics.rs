@@ -113,11 +113,11 @@ fn distances(points: &Tensor<f32>, centers: &Tensor<f32>) -> Expr<f32> {
 /// Lloyd's algorithm: the centers, and the number of the nearest for each point.
 fn clusters(device: &Device, points: &Tensor<f32>) -> zerostride::Result<(Tensor<f32>, Tensor<u32>)> {
     let numbers = Expr::coordinate([1, CLUSTERS], 1).cast::<u32>().eval_on(device)?;
-    let mut centers = points.slice(0, ..CLUSTERS as isize)?.expr().eval()?;
+    let mut centers = points.slice(0, ..CLUSTERS as isize).eval()?;
     let mut nearest = distances(points, &centers).argmin(1).eval()?;
     for _ in 0..20 {
-        let belongs = nearest.unsqueeze(1)?.eq(&numbers).cast::<f32>().unsqueeze(2);
-        let sums = (points.unsqueeze(1)? * &belongs).sum(0);
+        let belongs = nearest.unsqueeze(1).eq(&numbers).cast::<f32>().unsqueeze(2);
+        let sums = (points.unsqueeze(1) * &belongs).sum(0);
         let next = (sums / belongs.sum(0).max(1.0)).eval()?;
         let moved = (next.expr() - &centers).abs().amax(..).to_vec()?[0];
         centers = next;

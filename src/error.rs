@@ -29,7 +29,7 @@ pub enum ErrorKind {
     Type,
     /// Host data does not have the length that the shape needs.
     Data,
-    /// A file or a directory cannot be written.
+    /// A file or a directory cannot be read or written, or does not hold what its format asks for.
     File,
     /// An element count, a byte size, a rank or an expression is larger than can be represented.
     Overflow,

@@ -37,7 +37,35 @@
 //! | [`Element`], [`DType`] | element types |
 //! | [`guide`] | pages for users of NumPy and PyTorch, broadcasting by pictures, rules, performance, errors |
 //! | [`Error`] | what went wrong, where, and what to do |
+//!
+//! # Features
+//!
+//! | feature | gives |
+//! |---|---|
+//! | `vulkan`, `metal`, `dx12`, `gles`, `webgpu` | the interfaces that wgpu is built for, all on by default; without any there is the CPU path |
+//! | `ndarray` | `Device::upload_array` of arrays of any strides, `Expr::to_array` |
+//! | `image` | the module `image`: pictures as tensors of height, width and channels |
+//! | `npy` | the module `npy`: NumPy's files `.npy` and `.npz` |
+//! | `safetensors` | the module `safetensors`: files of tensors by name |
+//! | `serde` | [`Shape`], [`Layout`], [`DType`] and [`Broadcast`] as data of any format |
+//!
+//! # Limits
+//!
+//! Expressions may be of any length and depth and read any number of tensors: they run as several kernels where
+//! one does not hold them. What is limited is an error and says so:
+//!
+//! | | |
+//! |---|---|
+//! | axes of a tensor | [`MAX_RANK`], 128 |
+//! | elements of a tensor, stretched ones counted | `isize::MAX` |
+//! | bytes of a tensor | the memory of the device: it may be larger than a binding and than a buffer of the adapter, and is worked on in parts then |
+//! | a lone kernel | as many bindings as the adapter has, one of which is the result's: 4 at least |
+//! | steps of one kernel | a cost of 500 additions, beyond which drivers compile for seconds; more is computed in stages |
+//! | `i64`, `u64`, `f64` | on adapters with `SHADER_INT64` and `SHADER_F64`, and on the CPU path |
+//! | compiled kernels that are kept | 256, or as many as [`Options::pipelines`] says |
+//! | an element that a destination visits | once: writing to a stretched tensor is an error |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod caller;
@@ -48,6 +76,7 @@ mod error;
 mod expr;
 mod gpu;
 pub mod guide;
+mod interop;
 mod layout;
 mod plan;
 mod schedule;
@@ -62,6 +91,12 @@ pub use expr::{
     AnyExpr, Axes, Composition, Expr, IntoAxes, IntoExpr, KernelTime, Math, Memory, Operation, ReduceOptions,
     Reduction, Scalar, compositions, operations, reductions, warn_on_reinterpreted_shapes,
 };
+#[cfg(feature = "image")]
+pub use interop::image;
+#[cfg(feature = "npy")]
+pub use interop::npy;
+#[cfg(feature = "safetensors")]
+pub use interop::safetensors;
 pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
 pub use tensor::{AnyTensor, Explain, Tensor};
 

@@ -25,28 +25,28 @@ fn view<T: Element>(
     match kind {
         0 => numbered(shape),
         // Stretched along each axis, and along two.
-        1 => numbered([1, 1, inner])?.broadcast_to(shape),
-        2 => numbered([1, rows, 1])?.broadcast_to(shape),
-        3 => numbered([outer, 1, inner])?.broadcast_to(shape),
-        4 => numbered([1, 1, 1])?.broadcast_to(shape),
+        1 => numbered([1, 1, inner])?.broadcast_to(shape).tensor(),
+        2 => numbered([1, rows, 1])?.broadcast_to(shape).tensor(),
+        3 => numbered([outer, 1, inner])?.broadcast_to(shape).tensor(),
+        4 => numbered([1, 1, 1])?.broadcast_to(shape).tensor(),
         // Turned: transposed, and channels last.
-        5 => numbered([outer, inner, rows])?.transpose(1, 2),
-        6 => numbered([inner, outer, rows])?.permute([1, 2, 0]),
+        5 => numbered([outer, inner, rows])?.transpose(1, 2).tensor(),
+        6 => numbered([inner, outer, rows])?.permute([1, 2, 0]).tensor(),
         // Going back, along each axis and all.
-        7 => numbered(shape)?.flip(2),
-        8 => numbered(shape)?.flip(0)?.flip(1)?.flip(2),
-        9 => numbered(shape)?.flip(1),
+        7 => numbered(shape)?.flip(2).tensor(),
+        8 => numbered(shape)?.flip(0).flip(1).flip(2).tensor(),
+        9 => numbered(shape)?.flip(1).tensor(),
         // Off the vectors, and with gaps.
-        10 => numbered([outer, rows, inner + 1])?.slice(2, 1..),
-        11 => numbered([outer, rows, inner + 4])?.slice(2, 4..),
-        12 => numbered([outer, rows, 2 * inner])?.slice_step(2, .., 2),
-        13 => numbered([outer, 3 * rows, inner])?.slice_step(1, .., 3),
-        14 => numbered([outer, rows, 2 * inner])?.slice_step(2, .., -2),
-        15 => numbered([outer, rows, 2 * inner])?.slice_step(2, 1.., 2),
-        16 => numbered([outer, rows, 3 * inner])?.slice_step(2, 2.., 3),
-        17 => numbered([outer, rows, 2 * inner + 6])?.slice_step(2, 6.., 2),
+        10 => numbered([outer, rows, inner + 1])?.slice(2, 1..).tensor(),
+        11 => numbered([outer, rows, inner + 4])?.slice(2, 4..).tensor(),
+        12 => numbered([outer, rows, 2 * inner])?.slice_step(2, .., 2).tensor(),
+        13 => numbered([outer, 3 * rows, inner])?.slice_step(1, .., 3).tensor(),
+        14 => numbered([outer, rows, 2 * inner])?.slice_step(2, .., -2).tensor(),
+        15 => numbered([outer, rows, 2 * inner])?.slice_step(2, 1.., 2).tensor(),
+        16 => numbered([outer, rows, 3 * inner])?.slice_step(2, 2.., 3).tensor(),
+        17 => numbered([outer, rows, 2 * inner + 6])?.slice_step(2, 6.., 2).tensor(),
         // All next to each other, from anywhere on.
-        _ => numbered([outer + 1, rows, inner])?.slice(0, 1..),
+        _ => numbered([outer + 1, rows, inner])?.slice(0, 1..).tensor(),
     }
 }
 
@@ -99,7 +99,7 @@ fn turned_rows_of_any_number() {
                 let x = view(device, [outer, rows, inner], 0, |i| i as f32)?;
                 // Columns begin where cache lines do.
                 let y = view(device, [outer, inner, 320], 0, |i| (i % 1021) as f32)?;
-                (&x + y.slice(2, ..rows as isize)?.transpose(1, 2)?).to_vec()
+                (&x + y.slice(2, ..rows as isize).transpose(1, 2)).to_vec()
             };
             let same = run(&Device::cpu()).unwrap() == run(device).unwrap();
             assert!(same, "{outer} x {rows} x {inner} on {}", device.name());

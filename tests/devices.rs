@@ -42,7 +42,7 @@ fn bytes_arrive_as_they_left() {
             let x = device.upload(&bytes, [length]).unwrap();
             assert_eq!(x.to_vec().unwrap(), bytes);
             for start in [1, 2, 3, length / 2].into_iter().filter(|&start| start < length) {
-                let tail = x.slice(0, start as isize..).unwrap();
+                let tail = x.slice(0, start as isize..);
                 assert_eq!(tail.to_vec().unwrap(), bytes[start..]);
             }
             let flags: Vec<bool> = bytes.iter().map(|b| b % 3 == 0).collect();
@@ -93,8 +93,8 @@ fn profiles_tell_kernels_apart() {
         let x = device.full([1 << 20], 2.0_f32).unwrap();
         let work = || {
             let y = (&x * 3.0 + 1.0).eval()?;
-            y.slice(0, ..4)?.assign(-&x.slice(0, ..4)?)?;
-            y.slice(0, 3..5)?.to_vec()
+            y.slice(0, ..4).assign(-&x.slice(0, ..4))?;
+            y.slice(0, 3..5).to_vec()
         };
         if !adapter.features().contains(&"TIMESTAMP_QUERY") {
             assert!(device.profile(work).unwrap_err().message().contains("TIMESTAMP_QUERY"));
@@ -117,7 +117,7 @@ fn steady_evaluations_create_no_buffer() {
         let run = |rounds: usize| {
             for i in 0..rounds {
                 let y = (&x * 3.0 + 1.0).eval().unwrap();
-                let part = y.slice(0, ..20 + i as isize % 10).unwrap();
+                let part = y.slice(0, ..20 + i as isize % 10);
                 drop((&part - &part).eval().unwrap());
             }
         };
@@ -165,9 +165,9 @@ fn rows_beyond_one_dimension_of_the_grid() {
         let column = device.upload(&(0..rows).collect::<Vec<i32>>(), [rows as usize, 1]).unwrap();
         let row = device.upload(&[0, 1, 2, 3], [4]).unwrap();
         let sum = (&column + &row).eval().unwrap();
-        let last = sum.slice(0, -2..).unwrap().to_vec().unwrap();
+        let last = sum.slice(0, -2..).to_vec().unwrap();
         assert_eq!(last, [rows - 2, rows - 1, rows, rows + 1, rows - 1, rows, rows + 1, rows + 2]);
-        let middle = sum.slice(0, 2_000_000..2_000_001).unwrap().to_vec().unwrap();
+        let middle = sum.slice(0, 2_000_000..2_000_001).to_vec().unwrap();
         assert_eq!(middle, [2_000_000, 2_000_001, 2_000_002, 2_000_003]);
     });
 }
@@ -179,30 +179,30 @@ fn tensors_larger_than_a_binding() {
         let (rows, columns) = (5000, 8000);
         let count = rows * columns;
         let x = Expr::coordinate([count], 0).eval_on(device).unwrap();
-        let ends = |x: &Tensor<i32>| {
-            let n = x.layout().count() as isize;
+        let ends = |x: &Expr<i32>| {
+            let n = x.shape().unwrap().iter().product::<usize>() as isize;
             let at = [0, 1, n / 2 - 1, n / 2, n - 2, n - 1];
-            at.map(|i| x.slice(0, i..i + 1).unwrap().to_vec().unwrap()[0])
+            at.map(|i| x.slice(0, i..i + 1).to_vec().unwrap()[0])
         };
         let last = count as i32 - 1;
         let middle = last / 2;
         assert_eq!(ends(&x), [0, 1, middle, middle + 1, last - 1, last]);
-        let sum = (x.flip(0).unwrap() + &x).eval().unwrap();
+        let sum = (x.flip(0) + &x).eval().unwrap();
         assert_eq!(ends(&sum), [last; 6]);
         drop(sum);
-        let turned = x.reshape([rows as isize, columns as isize]).unwrap().transpose(0, 1).unwrap();
-        let turned = (turned + 1).eval().unwrap().reshape([-1]).unwrap();
+        let turned = x.reshape([rows as isize, columns as isize]).transpose(0, 1);
+        let turned = (turned + 1).eval().unwrap().reshape([-1]);
         let element = |i: usize| (i % rows * columns + i / rows + 1) as i32;
         let at = [0, 1, count / 2 - 1, count / 2, count - 2, count - 1];
         assert_eq!(ends(&turned), at.map(element), "{}", device.name());
         drop(turned);
         // Channels come apart, but not their rows: the same kernel for all parts, which warming up compiles.
-        let pixels = x.slice(0, ..39_996_000).unwrap().reshape([3333, 4000, 3]).unwrap();
-        let channels = pixels.permute([2, 0, 1]).unwrap() + 1;
+        let pixels = x.slice(0, ..39_996_000).reshape([3333, 4000, 3]);
+        let channels = pixels.permute([2, 0, 1]) + 1;
         channels.warm_up(device).unwrap();
         let known = device.kernels().len();
         let explained = channels.explain(device).unwrap().to_string();
-        let told = channels.eval().unwrap().reshape([-1]).unwrap();
+        let told = channels.eval().unwrap().reshape([-1]);
         assert_eq!(device.kernels().len(), known, "{}", device.name());
         let apart = explained.contains("each for a part of the result");
         assert!(apart || explained.contains("runs: 1 kernel of"), "{explained}");
@@ -211,8 +211,8 @@ fn tensors_larger_than_a_binding() {
         assert_eq!(ends(&told), [0, 1, count / 2 - 1, count / 2, count - 2, count - 1].map(element));
         drop(told);
         // Windows that begin alike and end apart.
-        let part = x.slice(0, 8..30_000_008).unwrap();
-        let sum = (part.slice(0, ..1).unwrap() + &part).eval().unwrap();
+        let part = x.slice(0, 8..30_000_008);
+        let sum = (part.slice(0, ..1) + &part).eval().unwrap();
         assert_eq!(ends(&sum), [16, 17, 15_000_015, 15_000_016, 30_000_014, 30_000_015]);
         x.assign(&x * 2).unwrap();
         assert_eq!(ends(&x), [0, 2, 2 * middle, 2 * middle + 2, 2 * last - 2, 2 * last]);

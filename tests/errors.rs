@@ -150,7 +150,7 @@ fn views_that_do_not_exist() {
             (x.reshape([-1, -1]), "reshape of [2, 3] to [-1, -1]: only one length may be -1"),
             (x.reshape([-2, -3]), "reshape of [2, 3] to [-2, -3]: -2 is no length"),
             (
-                x.transpose(0, 1).and_then(|t| t.reshape([6])),
+                x.transpose(0, 1).reshape([6]),
                 "cannot view [3, 2] with strides [1, 3] as [6]: no strides describe it, so evaluate first and reshape the result",
             ),
             (
@@ -163,10 +163,10 @@ fn views_that_do_not_exist() {
             ),
         ];
         for (got, expected) in checks {
-            assert_eq!(message(got), expected);
+            assert_eq!(message(got.tensor()), expected);
         }
         let scalar = device.upload(&[1], []).unwrap();
-        assert_eq!(message(scalar.flip(0)), "axis 0 of [], which has no axes");
+        assert_eq!(message(scalar.flip(0).tensor()), "axis 0 of [], which has no axes");
         // Expressions keep the same texts.
         assert_eq!(
             message((&x + 1).flip(5).eval()),
@@ -181,16 +181,16 @@ fn views_that_do_not_exist() {
 fn destinations_that_cannot_be_written() {
     on_every_device(|device| {
         let x = device.upload(&[1.0_f32, 2.0, 3.0, 4.0], [4]).unwrap();
-        let twice = x.as_strided([2, 3], &[1, 1], 0).unwrap();
+        let twice = x.as_strided([2, 3], &[1, 1], 0);
         let error = twice.assign(0.0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Alias);
         assert_eq!(
             error.message(),
             "cannot assign to [2, 3] with strides [1, 1]: it visits an element more than once, so assign to the tensor it was expanded from"
         );
-        assert!(x.slice(0, ..1).unwrap().broadcast_to([3]).unwrap().assign(0.0).is_err());
+        assert!(x.slice(0, ..1).broadcast_to([3]).assign(0.0).is_err());
         // Interleaved, and yet every element once.
-        let interleaved = x.as_strided([2, 2], &[2, 1], 0).unwrap();
+        let interleaved = x.as_strided([2, 2], &[2, 1], 0);
         interleaved.assign(&interleaved * 2.0).unwrap();
         assert_eq!(x.to_vec().unwrap(), [2.0, 4.0, 6.0, 8.0]);
         let error = x.assign(device.zeros::<f32>([2, 4]).unwrap()).unwrap_err();

@@ -22,9 +22,9 @@ fn slices_as_python_takes_them() {
     assert_eq!(slice(None, None, -1), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
     assert_eq!(slice(Some(8), Some(2), -2), [8, 6, 4]);
     assert_eq!(slice(Some(2), None, -1), [2, 1, 0]);
-    assert_eq!(slice(Some(5), Some(5), 1), []);
-    assert_eq!(slice(Some(7), Some(3), 1), []);
-    assert_eq!(slice(Some(10), None, 1), []);
+    assert!(slice(Some(5), Some(5), 1).is_empty());
+    assert!(slice(Some(7), Some(3), 1).is_empty());
+    assert!(slice(Some(10), None, 1).is_empty());
     assert_eq!(at(&x.slice(0, 3..=5, 1).unwrap()), [3, 4, 5]);
     assert_eq!(at(&x.slice(0, 5..=3, -1).unwrap()), [5, 4, 3]);
     assert_eq!(at(&x.slice(0, ..=-1, 4).unwrap()), [0, 4, 8]);
@@ -199,7 +199,7 @@ proptest! {
         // Reading through the layout agrees, and so does a reshape where there is one.
         let x = Device::cpu().upload(&(0..count as u32).collect::<Vec<_>>(), [count]).unwrap();
         let view = x.as_strided(layout.shape().clone(), layout.strides(), layout.offset());
-        if let Ok(view) = view {
+        if view.shape().is_ok() {
             let read: Vec<usize> = view.to_vec().unwrap().into_iter().map(|v| v as usize).collect();
             prop_assert_eq!(&read, &model.elements);
             if let Ok(flat) = layout.reshape(&[-1]) {

@@ -32,7 +32,7 @@ fn opened() -> Option<Device> {
 }
 
 fn ends(x: &Tensor<f32>) -> Result<[f32; 2]> {
-    let at = |i: isize| x.slice(0, i..i + 1)?.item();
+    let at = |i: isize| x.slice(0, i..i + 1).item();
     Ok([at(0)?, at(COUNT as isize - 1)?])
 }
 

@@ -19,7 +19,7 @@ fn two_ops_are_as_one_by_one() {
     let row = device.upload(&values(columns), [columns]).unwrap();
     let column = device.upload(&values(rows), [rows, 1]).unwrap();
     let operands: [[Tensor<f32>; 3]; 2] =
-        [[matrix.clone(), row.clone(), column.clone()], [column, matrix, row.flip(0).unwrap()]];
+        [[matrix.clone(), row.clone(), column.clone()], [column, matrix, row.flip(0).tensor().unwrap()]];
     let ops: Vec<_> =
         operations().filter(|op| op.arity <= 2 && op.result(DType::F32) == Some(DType::F32)).collect();
     let mut checked = 0;

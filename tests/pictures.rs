@@ -20,7 +20,7 @@ fn pictures() -> Result<Vec<(&'static str, String)>> {
         ("row", draw(&(&matrix + &row))?),
         ("outer", draw(&(&column * &row))?),
         ("channels", draw(&(&images * &channels))?),
-        ("transposed", draw(&(&matrix + zeros(&[4, 3])?.transpose(0, 1)?))?),
+        ("transposed", draw(&(&matrix + zeros(&[4, 3])?.transpose(0, 1)))?),
         ("sum", draw(&matrix.sum_keepdim(1))?),
         ("standardize", draw(&((&matrix - matrix.mean_keepdim(1)) / matrix.std_keepdim(1, 0)))?),
     ])

@@ -48,7 +48,7 @@ fn tensor<T: Element, const N: usize>(device: &Device, shape: [usize; N]) -> Res
     // Bytes and bools of these would all be 0.
     let numbers = if T::DTYPE.size() == 1 { numbers * 200.0 } else { numbers };
     let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
-    numbers.cast::<T>().eval_on(device)?.reshape(&signed)
+    numbers.cast::<T>().eval_on(device)?.reshape(&signed).tensor()
 }
 
 impl Case {
@@ -59,11 +59,11 @@ impl Case {
         match name {
             "same" => eval(square()? + square()?.expr(), f32s(3 * n * n)),
             "row" => eval(square()? + vector(n)?, f32s(2 * n * n + n)),
-            "col" => eval(square()? + vector(n)?.unsqueeze(1)?, f32s(2 * n * n + n)),
+            "col" => eval(square()? + vector(n)?.unsqueeze(1), f32s(2 * n * n + n)),
             "scalar" => eval(square()? + tensor::<f32, 0>(device, [])?, f32s(2 * n * n)),
-            "outer" => eval(vector(n)?.unsqueeze(1)? + vector(n)?, f32s(n * n)),
+            "outer" => eval(vector(n)?.unsqueeze(1) + vector(n)?, f32s(n * n)),
             "nchw" => {
-                let channels = tensor::<f32, 1>(device, [64])?.reshape([64, 1, 1])?;
+                let channels = tensor::<f32, 1>(device, [64])?.reshape([64, 1, 1]);
                 let side = n / 32;
                 eval(tensor::<f32, 4>(device, [16, 64, side, side])? + channels, f32s(2 * 1024 * side * side))
             }
@@ -82,18 +82,18 @@ impl Case {
                 eval(tensor::<f32, 2>(device, [rows, columns])? + vector(columns)?, f32s(2 * rows * columns))
             }
             "unaligned" => {
-                let x = vector(n * n + 1)?.slice(0, 1..)?;
+                let x = vector(n * n + 1)?.slice(0, 1..);
                 eval(x + vector(n * n)?, f32s(3 * n * n))
             }
-            "reversed" => eval(vector(n * n)?.flip(0)? + vector(n * n)?, f32s(3 * n * n)),
+            "reversed" => eval(vector(n * n)?.flip(0) + vector(n * n)?, f32s(3 * n * n)),
             "step2" => {
-                let x = vector(2 * n * n)?.slice_step(0, .., 2)?;
+                let x = vector(2 * n * n)?.slice_step(0, .., 2);
                 eval(x + vector(n * n)?, f32s(3 * n * n))
             }
-            "transposed" => eval(square()? + square()?.transpose(0, 1)?, f32s(3 * n * n)),
+            "transposed" => eval(square()? + square()?.transpose(0, 1), f32s(3 * n * n)),
             "nhwc_nchw" => {
                 let side = n / 32;
-                let x = tensor::<f32, 4>(device, [16, side, side, 64])?.permute([0, 3, 1, 2])?;
+                let x = tensor::<f32, 4>(device, [16, side, side, 64])?.permute([0, 3, 1, 2]);
                 eval(x * 2.0, f32s(2 * 1024 * side * side))
             }
             "exp" => eval(square()?.exp(), f32s(2 * n * n)),
@@ -117,7 +117,7 @@ impl Case {
                 Ok(Case { work: Box::new(work), bytes: f32s(3 * n * n), kernels: 1, elements: n * n })
             }
             "chain5" => {
-                let (a, row, column, s) = (square()?, vector(n)?, vector(n)?.unsqueeze(1)?, vector(1)?);
+                let (a, row, column, s) = (square()?, vector(n)?, vector(n)?.unsqueeze(1), vector(1)?);
                 let b = tensor::<f32, 0>(device, [])?;
                 eval(((a - row) / column * b + s).relu(), f32s(2 * n * n + 2 * n))
             }

@@ -2,7 +2,7 @@
 //! element is checked against a plain index loop that uses nothing of the library.
 
 use serde_json::Value;
-use zerostride::{Broadcast, Device, Expr, Result, Shape, Tensor};
+use zerostride::{Broadcast, Device, Expr, Result, Shape};
 
 use super::Verdict;
 
@@ -111,7 +111,7 @@ impl Question {
         for (shape, count) in self.shapes.iter().zip(&counts) {
             let end = start + *count as isize;
             let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
-            operands.push(pool.slice(0, start..end)?.reshape(&signed)?);
+            operands.push(pool.slice(0, start..end).reshape(&signed));
             start = end;
         }
         if self.mode == "inplace" {
@@ -126,7 +126,7 @@ impl Question {
             "paddle" => self.aligned(Broadcast::Paddle { axis: self.axis }, &operands)?,
             "bidirectional" => operands[0].broadcast(Broadcast::Bidirectional, positive),
             "explicit" => operands[0].broadcast(Broadcast::Explicit { axes: self.axes.clone() }, positive),
-            "expand" => operands[0].expand(&self.target)?.expr(),
+            "expand" => operands[0].expand(&self.target),
             _ => {
                 let shapes: Vec<Shape> = self.shapes.iter().map(Shape::from).collect();
                 Broadcast::NumPy.shape_of(&shapes)?;
@@ -140,7 +140,7 @@ impl Question {
     }
 
     /// The second operand where the first is odd, else the third, after the rule between all three.
-    fn selected(&self, operands: &[Tensor<i32>]) -> Result<Expr<i32>> {
+    fn selected(&self, operands: &[Expr<i32>]) -> Result<Expr<i32>> {
         let [condition, a, b] = operands else {
             return Ok(Expr::call::<i32>("select", &[])); // which is an error
         };
@@ -151,7 +151,7 @@ impl Question {
         Ok(condition.rem(2).eq(1).select(a, b))
     }
 
-    fn aligned(&self, rule: Broadcast, operands: &[Tensor<i32>]) -> Result<Expr<i32>> {
+    fn aligned(&self, rule: Broadcast, operands: &[Expr<i32>]) -> Result<Expr<i32>> {
         let shape = rule.shape(&self.shapes[0], &self.shapes[1])?;
         let (a, b) = rule.align(&operands[0], &operands[1])?;
         // Operators see equal shapes after a rule.
@@ -160,7 +160,7 @@ impl Question {
     }
 
     /// `a += b`, where a refusal must leave `a` as it was.
-    fn in_place(&self, device: &Device, values: &[Vec<i32>], source: &Tensor<i32>) -> Result<Answer> {
+    fn in_place(&self, device: &Device, values: &[Vec<i32>], source: &Expr<i32>) -> Result<Answer> {
         let destination = device.upload(&values[0], self.shapes[0].as_slice())?;
         let shape = destination.shape().to_vec();
         if let Err(error) = destination.assign(&destination + source) {

@@ -33,8 +33,47 @@ use crate::layout::Layout;
 #[derive(Debug, Default)]
 pub(crate) struct CpuDevice;
 
-/// Elements in memory. Locks of several buffers are always taken in the order of their addresses.
-struct Buffer(RwLock<Memory>);
+/// Elements in memory, which snapshots share until it is written. Locks of several buffers are always taken
+/// in the order of their addresses.
+struct Buffer(RwLock<Arc<Memory>>);
+
+impl Buffer {
+    fn new(memory: Memory) -> Buffer {
+        Buffer(RwLock::new(Arc::new(memory)))
+    }
+
+    /// The memory as it is now.
+    fn snapshot(&self) -> Arc<Memory> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Memory to write: a copy, where snapshots share what there is.
+fn own(shared: &mut Arc<Memory>) -> Result<&mut Memory> {
+    if Arc::get_mut(shared).is_none() {
+        let mut copy = Memory::take(shared.len())?;
+        copy[..shared.len()].copy_from_slice(shared);
+        *shared = Arc::new(copy);
+    }
+    match Arc::get_mut(shared) {
+        Some(memory) => Ok(memory),
+        None => bail!(Kernel, "memory that was just made is shared"),
+    }
+}
+
+/// Bytes of a snapshot.
+struct Part {
+    memory: Arc<Memory>,
+    range: std::ops::Range<usize>,
+}
+
+impl std::ops::Deref for Part {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.memory[self.range.clone()]
+    }
+}
 
 fn buffer(storage: &Storage) -> Result<Arc<Buffer>> {
     let foreign = || Error::new(ErrorKind::Device, "a tensor of another device reached the CPU");
@@ -93,7 +132,7 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
             (Some(folding), _) if folding.scan.is_none() => fold::fold(program, folding, &from, outs),
             _ => bail!(Kernel, "several results that are not folded"),
         },
-        (Target::Into(_, range), Some(memory), None) => eval::eval(program, &from, &mut memory[range]),
+        (Target::Into(_, range), Some(memory), None) => eval::eval(program, &from, &mut own(memory)?[range]),
         (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
     }
 }
@@ -116,16 +155,20 @@ impl Backend for CpuDevice {
         0 // there is one
     }
 
+    fn computes_here(&self) -> bool {
+        true
+    }
+
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
         let mut memory = Memory::take(bytes.len())?;
         memory[..bytes.len()].copy_from_slice(bytes);
-        Ok(Storage::new(self, bytes.len() / dtype.size(), Buffer(RwLock::new(memory))))
+        Ok(Storage::new(self, bytes.len() / dtype.size(), Buffer::new(memory)))
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
         let elements = program.byte_size()? / program.dtype.size();
         let result = evaluated(program)?.swap_remove(0);
-        Ok(Storage::new(self, elements, Buffer(RwLock::new(result))))
+        Ok(Storage::new(self, elements, Buffer::new(result)))
     }
 
     fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
@@ -134,7 +177,7 @@ impl Backend for CpuDevice {
         }
         // What is folded is computed once for all.
         let elements = program.byte_size()? / program.dtype.size();
-        let storage = |result| Storage::new(self.clone(), elements, Buffer(RwLock::new(result)));
+        let storage = |result| Storage::new(self.clone(), elements, Buffer::new(result));
         Ok(evaluated(program)?.into_iter().map(storage).collect())
     }
 
@@ -156,24 +199,34 @@ impl Backend for CpuDevice {
         }
         let mut result = Memory::take(bytes)?;
         run(&program, Target::New(vec![&mut result[..bytes]]))?;
+        self.write(storage, program.dtype, layout, &result[..bytes])
+    }
+
+    fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let buffer = buffer(storage)?;
         let mut memory = buffer.0.write().unwrap_or_else(PoisonError::into_inner);
-        eval::scatter(&result[..bytes], size, layout, &mut memory);
+        let memory = own(&mut memory)?;
+        if layout.is_contiguous() {
+            let start = layout.offset() * dtype.size();
+            memory[start..start + bytes.len()].copy_from_slice(bytes);
+        } else {
+            eval::scatter(bytes, dtype.size(), layout, memory);
+        }
         Ok(())
     }
 
+    fn snapshot(self: Arc<Self>, storage: &Storage, _dtype: DType) -> Result<Storage> {
+        let memory = buffer(storage)?.snapshot();
+        Ok(Storage::new(self, storage.elements, Buffer(RwLock::new(memory))))
+    }
+
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
-        let bytes = buffer(storage).and_then(|buffer| {
-            let all = buffer.0.read().unwrap_or_else(PoisonError::into_inner);
-            let range = offset * dtype.size()..(offset + count) * dtype.size();
-            let mut bytes = Vec::new();
-            match bytes.try_reserve_exact(range.len()) {
-                Ok(()) => bytes.extend_from_slice(&all[range]),
-                Err(_) => bail!(Memory, "no memory to read {} bytes", range.len()),
-            }
-            Ok(Box::new(bytes) as HostBytes)
-        });
-        Box::pin(std::future::ready(bytes))
+        let range = offset * dtype.size()..(offset + count) * dtype.size();
+        let part = |buffer: Arc<Buffer>| Box::new(Part { memory: buffer.snapshot(), range }) as HostBytes;
+        Box::pin(std::future::ready(buffer(storage).map(part)))
     }
 
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

@@ -316,6 +316,14 @@ impl Device {
         })
     }
 
+    /// Compiles all stages of a schedule but the last, which is left to be made ready.
+    pub(crate) fn prepared<'a>(&self, schedule: &'a Schedule) -> Result<Cow<'a, Program>> {
+        schedule.run(|stage| {
+            self.backend().prepare(stage)?;
+            self.declared(stage)
+        })
+    }
+
     /// Storages for the results of a stage, of which only the sizes are known.
     pub(crate) fn declared(&self, stage: &Program) -> Result<Results> {
         stage.results.iter().map(|_| Storage::declared(self.backend(), stage)).collect()

@@ -62,6 +62,11 @@ impl AnyExpr {
         AnyExpr { node: node.map_err(|error| error.at(at)) }
     }
 
+    /// A mistake.
+    pub(crate) fn mistake(error: Error) -> Self {
+        AnyExpr { node: Err(error) }
+    }
+
     pub(crate) fn node(&self) -> Result<&Arc<Node>> {
         self.node.as_ref().map_err(Error::clone)
     }
@@ -72,7 +77,7 @@ impl AnyExpr {
     }
 
     /// A leaf over elements of a storage.
-    pub(crate) fn tensor(storage: Storage, dtype: DType, layout: Layout) -> Self {
+    pub(crate) fn leaf(storage: Storage, dtype: DType, layout: Layout) -> Self {
         AnyExpr { node: Ok(Node::leaf(dtype, Source::Tensor(storage), layout)) }
     }
 

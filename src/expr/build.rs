@@ -48,6 +48,21 @@ impl<T> Clone for Expr<T> {
 
 /// What operators take as an operand: tensors and expressions, by value or by reference, and
 /// scalars.
+///
+/// A scalar may stand on either side, as in `1.0 - &x`. In code that is generic over the element type it stands
+/// on the right as it is; on the left it is made an expression, as Rust lets no crate implement `T - Expr<T>`
+/// for a type that is not its own (error E0210):
+///
+/// ```
+/// use zerostride::{Device, Expr, Float, IntoExpr};
+///
+/// fn complement<T: Float>(x: impl IntoExpr<T>) -> Expr<T> {
+///     Expr::scalar(T::from_f64(1.0)) - x
+/// }
+/// let x = Device::cpu().upload(&[0.25_f32, 1.0], [2])?;
+/// assert_eq!(complement(&x).to_vec()?, [0.75, 0.0]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand of `{T}` elements",
     label = "not a tensor, an expression or a scalar of `{T}`",

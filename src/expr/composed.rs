@@ -138,4 +138,8 @@ composed! {
     tanhshrink(x) [1.0 => 0.23840584] = x - x.tanh();
     /// `x` above `limit`, `value` elsewhere.
     threshold(x, limit, value) [0.5, 1.0, 20.0 => 20.0] = x.gt(limit).select(x, value);
+    /// [`log`](Self::log), as Rust calls it.
+    ln(x) [1.0 => 0.0] = x.log();
+    /// [`pow`](Self::pow), as Rust calls it.
+    powf(x, y) [3.0, 2.0 => 9.0] = x.pow(y);
 }

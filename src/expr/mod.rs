@@ -43,6 +43,5 @@ pub use reductions::{Reduction, reductions};
 pub use scalar::Scalar;
 pub(crate) use storage::{Backend, Declared, HostBytes, PIECE, Reading, Storage, Told};
 pub use storage::{KernelTime, Memory};
-pub(crate) use views::for_each_view;
 
 pub(crate) use crate::dtype::DType;

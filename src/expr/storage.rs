@@ -145,6 +145,23 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// has the program's shape and visits no element twice.
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()>;
 
+    /// Writes packed elements, in row-major order, to elements of `storage`, after what was asked for
+    /// before. The layout visits no element twice.
+    fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()>;
+
+    /// A storage of the same elements as they are after what was asked for before, which nothing writes.
+    fn snapshot(self: Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage>;
+
+    /// Whether it computes on threads of the host, so that a call takes the time of its work.
+    fn computes_here(&self) -> bool {
+        false
+    }
+
+    /// Whether running a program only records it, since all that it needs is compiled.
+    fn only_records(self: Arc<Self>, _program: &Program) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Bytes that one reading takes at most.
     fn most_read(&self) -> usize {
         PIECE
@@ -182,6 +199,16 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
 
     /// Makes ready what a program needs, without running it.
     fn prepare(self: Arc<Self>, _program: &Program) -> Result<()> {
+        Ok(())
+    }
+
+    /// The same for [`assign`](Self::assign).
+    fn prepare_assign(
+        self: Arc<Self>,
+        _program: Program,
+        _storage: &Storage,
+        _layout: &Layout,
+    ) -> Result<()> {
         Ok(())
     }
 

@@ -84,6 +84,18 @@ impl Backend for Gpu {
         evaluate::assign(&self, program, storage, layout)
     }
 
+    fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()> {
+        evaluate::write(&self, storage, dtype, layout, bytes)
+    }
+
+    fn snapshot(self: Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
+        Gpu::snapshot(&self, storage, dtype)
+    }
+
+    fn only_records(self: Arc<Self>, program: &Program) -> Result<bool> {
+        evaluate::is_compiled(&self, program)
+    }
+
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
         match self.reading(storage, dtype, offset, count) {
             Ok(transfer) => Box::pin(transfer),
@@ -119,6 +131,10 @@ impl Backend for Gpu {
 
     fn prepare(self: Arc<Self>, program: &Program) -> Result<()> {
         evaluate::prepare(&self, program)
+    }
+
+    fn prepare_assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
+        evaluate::prepare_assign(&self, program, storage, layout)
     }
 
     fn explain(self: Arc<Self>, program: &Program) -> Result<Told> {

@@ -186,16 +186,41 @@ impl Gpu {
 
     /// A storage of `bytes` packed elements.
     pub(super) fn upload(self: &Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
-        let Parts { connection, recorder, .. } = &*self.parts;
-        connection.supports(dtype)?;
+        self.parts.connection.supports(dtype)?;
         let storage = self.storage(bytes.len(), dtype)?;
-        self.with_memory(|| connection.make_sure_of(bytes.len().min(PIECE) as u64))?;
-        let parts = bytes.chunks(self.parts.cuts.buffer() as usize);
-        buffers(&storage)?
-            .iter()
-            .zip(parts)
-            .try_for_each(|(buffer, bytes)| transfer::write(connection, recorder, buffer, bytes))?;
+        self.fill(&storage, 0, bytes)?;
         Ok(storage)
+    }
+
+    /// Writes bytes to a storage, from a byte on that a copy may begin at. What is behind them in the last
+    /// word is lost.
+    pub(super) fn fill(&self, storage: &Storage, start: usize, bytes: &[u8]) -> Result<()> {
+        let Parts { connection, recorder, cuts, .. } = &*self.parts;
+        self.with_memory(|| connection.make_sure_of(bytes.len().min(PIECE) as u64))?;
+        let buffers = buffers(storage)?;
+        let mut rest = bytes;
+        for (number, at, end) in cuts.stretch(start as u64, (start + bytes.len()) as u64) {
+            let (part, after) = rest.split_at((end - at) as usize);
+            rest = after;
+            if let Some(buffer) = buffers.get(number) {
+                transfer::write(connection, recorder, buffer, at, part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy of a storage as it is after what was recorded before.
+    pub(super) fn snapshot(self: &Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
+        let copy = self.storage(storage.elements * dtype.size(), dtype)?;
+        let (from, to) = (buffers(storage)?, buffers(&copy)?);
+        self.parts.recorder.submit_with(&self.parts.connection, |encoder| {
+            for (from, to) in from.iter().zip(&to) {
+                let size = from.size.min(to.size);
+                encoder.copy_buffer_to_buffer(&from.raw, 0, &to.raw, 0, size);
+            }
+        });
+        self.parts.connection.check()?;
+        Ok(copy)
     }
 
     /// A storage for the result of a program.

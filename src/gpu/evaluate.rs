@@ -5,10 +5,11 @@ use std::sync::{Arc, Weak};
 use super::device::{Gpu, Parts};
 use super::pipelines::Compiled;
 use super::{fold, parts, split};
+use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
 use crate::expr::{Input, Math, Program, Source, Storage, Told};
 use crate::layout::Layout;
-use crate::plan::{self, Destination, Plan};
+use crate::plan::{self, Destination, Kernel, Plan};
 use crate::wgsl;
 
 /// What running a program takes, kept with it.
@@ -82,50 +83,141 @@ pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>
     Ok(results)
 }
 
+/// Whether the result of a program is computed before any of it is written to a layout.
+fn goes_through_a_temporary(gpu: &Gpu, program: &Program, storage: &Storage, layout: &Layout) -> bool {
+    // What is written is bound for that alone, so that of a storage that is cut nothing else may be read.
+    let elsewhere = |(source, own): (&Storage, &Layout)| source.same(storage) && own != layout;
+    let apart = || gpu.parts.cuts.divides(storage, program.dtype) && program.tensors().any(elsewhere);
+    program.fold.is_some() || program.conflicts(storage, layout) || apart()
+}
+
+/// A program that copies the result of another.
+fn copy_of(result: Storage, program: &Program) -> Result<Program> {
+    let layout = Layout::contiguous(program.result_shape())?;
+    Ok(Program::copy(Input { dtype: program.dtype, source: Source::Tensor(result), layout }))
+}
+
 pub(super) fn assign(gpu: &Arc<Gpu>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
     gpu.supports(&program)?;
     if Plan::is_empty(&program.shape) {
         return Ok(());
     }
-    // What is written is bound for that alone, so that of a storage that is cut nothing else may be read.
-    let elsewhere = |(source, own): (&Storage, &Layout)| source.same(storage) && own != layout;
-    let apart = || gpu.parts.cuts.divides(storage, program.dtype) && program.tensors().any(elsewhere);
-    let program = match program.fold.is_some() || program.conflicts(storage, layout) || apart() {
+    let program = match goes_through_a_temporary(gpu, &program, storage, layout) {
         false => program,
-        true => {
-            let result = eval(gpu, &program)?;
-            let layout = Layout::contiguous(program.result_shape())?;
-            Program::copy(Input { dtype: program.dtype, source: Source::Tensor(result), layout })
-        }
+        true => copy_of(eval(gpu, &program)?, &program)?,
     };
-    assign_nested(gpu, &program, storage, layout)?;
+    nested(&program, layout, &mut |program, layout| split::run(gpu, program, storage, layout, false))?;
     gpu.parts.connection.check()
 }
 
 /// Kernels find the index of a small element by its address, which a layout must be nested for: one that
 /// is not is written in slices along its shortest axis.
-fn assign_nested(gpu: &Arc<Gpu>, program: &Program, storage: &Storage, layout: &Layout) -> Result<()> {
+fn nested(
+    program: &Program,
+    layout: &Layout,
+    each: &mut dyn FnMut(&Program, &Layout) -> Result<()>,
+) -> Result<()> {
     if program.dtype.size() >= 4 || layout.is_nested() {
-        return split::run(gpu, program, storage, layout, false);
+        return each(program, layout);
     }
     let shape = layout.shape();
     let axis = (0..shape.rank()).filter(|&axis| shape[axis] > 1).min_by_key(|&axis| shape[axis]);
     let Some(axis) = axis else { return Ok(()) };
     (0..shape[axis] as isize).try_for_each(|i| {
         let part = layout.slice(axis as isize, i..i + 1, 1)?;
-        assign_nested(gpu, &program.slice(axis as isize, i..i + 1)?, storage, &part)
+        nested(&program.slice(axis as isize, i..i + 1)?, &part, each)
     })
+}
+
+/// Writes elements to a layout. What lies in one run is written as it is, but for words that it has parts of:
+/// those, and elements apart, are written by a kernel.
+pub(super) fn write(
+    gpu: &Arc<Gpu>,
+    storage: &Storage,
+    dtype: DType,
+    layout: &Layout,
+    bytes: &[u8],
+) -> Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let scattered = |layout: &Layout, bytes: &[u8]| {
+        let source = Source::Tensor(gpu.upload(bytes, dtype)?);
+        let dense = Layout::contiguous(layout.shape())?;
+        assign(gpu, Program::copy(Input { dtype, source, layout: dense }), storage, layout)
+    };
+    if !layout.is_contiguous() {
+        return scattered(layout, bytes);
+    }
+    let size = dtype.size();
+    let start = layout.offset() * size;
+    let align = wgpu::COPY_BUFFER_ALIGNMENT as usize;
+    let (first, last) = (start.next_multiple_of(align), (start + bytes.len()) / align * align);
+    if first >= last {
+        return scattered(layout, bytes);
+    }
+    gpu.fill(storage, first, &bytes[first - start..last - start])?;
+    for ends in [start..first, last..start + bytes.len()].into_iter().filter(|ends| !ends.is_empty()) {
+        let layout = Layout::contiguous([ends.len() / size])?.from(ends.start / size);
+        scattered(&layout, &bytes[ends.start - start..ends.end - start])?;
+    }
+    gpu.parts.connection.check()
+}
+
+/// Calls `each` with the kernels of a program until it fails.
+fn kernels(gpu: &Arc<Gpu>, program: &Program, each: &mut dyn FnMut(&Kernel) -> Result<()>) -> Result<()> {
+    gpu.supports(program)?;
+    if fold::is_one(program) {
+        return parts::kernels(gpu, program, each);
+    }
+    if Plan::is_empty(&program.shape) {
+        return Ok(());
+    }
+    split::plans(gpu, program, None)?.iter().try_for_each(|plan| each(&plan.kernel))
 }
 
 /// Compiles what a program needs.
 pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
-    gpu.supports(program)?;
-    if fold::is_one(program) {
-        parts::prepare(gpu, program)?;
-    } else if !Plan::is_empty(&program.shape) {
-        split::plans(gpu, program)?.iter().try_for_each(|plan| gpu.pipeline(&plan.kernel).map(drop))?;
-    }
+    kernels(gpu, program, &mut |kernel| gpu.pipeline(kernel).map(drop))?;
     gpu.parts.connection.check()
+}
+
+/// Compiles what writing a program's result to a layout needs.
+pub(super) fn prepare_assign(
+    gpu: &Arc<Gpu>,
+    program: Program,
+    storage: &Storage,
+    layout: &Layout,
+) -> Result<()> {
+    gpu.supports(&program)?;
+    if Plan::is_empty(&program.shape) {
+        return Ok(());
+    }
+    let program = match goes_through_a_temporary(gpu, &program, storage, layout) {
+        false => program,
+        true => {
+            prepare(gpu, &program)?;
+            copy_of(Storage::declared(gpu.clone(), &program)?, &program)?
+        }
+    };
+    nested(&program, layout, &mut |program, layout| {
+        let plans = split::plans(gpu, program, Some((storage, layout)))?;
+        plans.iter().try_for_each(|plan| gpu.pipeline(&plan.kernel).map(drop))
+    })?;
+    gpu.parts.connection.check()
+}
+
+/// Whether all kernels of a program are compiled. Which those of a fold in parts are shows as it runs.
+pub(super) fn is_compiled(gpu: &Arc<Gpu>, program: &Program) -> Result<bool> {
+    if fold::is_one(program) && !gpu.parts.cuts.is_whole(program) {
+        return Ok(false);
+    }
+    let mut all = true;
+    kernels(gpu, program, &mut |kernel| {
+        all &= gpu.parts.pipelines.has(kernel);
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 /// What would run, and the text of the first kernel.
@@ -137,7 +229,7 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
     if fold::is_one(program) {
         return parts::explain(gpu, program);
     }
-    let plans = split::plans(gpu, program)?;
+    let plans = split::plans(gpu, program, None)?;
     let text = plans.first().map(|plan| wgsl::emit(&plan.kernel)).transpose()?;
     Ok(plan::tell(&plans, text))
 }

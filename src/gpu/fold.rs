@@ -6,7 +6,7 @@ use super::device::Gpu;
 use crate::error::Result;
 use crate::expr::{Input, Kept, Op, Program, Source, Step, Storage, Told};
 use crate::layout::Layout;
-use crate::plan::{Destination, Pass, Plan, Work};
+use crate::plan::{Destination, Kernel, Pass, Plan, Work};
 use crate::wgsl;
 
 /// What becomes of a pass: the storages of what it stores.
@@ -31,15 +31,20 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
     results.collect()
 }
 
-/// Compiles what it needs.
-pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
+/// Calls `each` with the kernels of a fold.
+pub(super) fn kernels(
+    gpu: &Arc<Gpu>,
+    program: &Program,
+    each: &mut dyn FnMut(&Kernel) -> Result<()>,
+) -> Result<()> {
     let stored = all(gpu, program, &mut |pass| {
-        gpu.pipeline(&pass.plan.kernel)?;
+        each(&pass.plan.kernel)?;
         Ok(nowhere(gpu, pass))
     })?;
-    stored.iter().filter_map(|(_, cast)| cast.as_ref()).try_for_each(|cast| {
-        gpu.pipeline(&Plan::new(cast, Destination::Fresh, gpu.adapter)?.kernel).map(drop)
-    })
+    stored
+        .iter()
+        .filter_map(|(_, cast)| cast.as_ref())
+        .try_for_each(|cast| each(&Plan::new(cast, Destination::Fresh, gpu.adapter)?.kernel))
 }
 
 /// What would run, and the text of the first kernel.
@@ -186,16 +191,17 @@ mod tests {
     /// A view of a tensor, the same on every device.
     fn view<T: Element>(tensor: &Tensor<T>, kind: usize) -> Tensor<T> {
         let rank = tensor.shape().rank() as isize;
-        match kind {
-            1 if rank > 1 => tensor.transpose(0, -1).unwrap(),
-            2 if rank > 1 => tensor.transpose(-1, -2).unwrap(),
-            3 if tensor.shape()[rank as usize - 1] > 1 => tensor.slice(rank - 1, 1..).unwrap(),
-            4 => tensor.flip(-1).unwrap(),
-            5 => tensor.slice_step(0, .., 2).unwrap(),
-            6 => tensor.slice_step(rank - 1, .., 2).unwrap(),
-            7 => tensor.slice(0, ..1).unwrap().broadcast_to(tensor.shape().clone()).unwrap(),
-            _ => tensor.clone(),
-        }
+        let view = match kind {
+            1 if rank > 1 => tensor.transpose(0, -1),
+            2 if rank > 1 => tensor.transpose(-1, -2),
+            3 if tensor.shape()[rank as usize - 1] > 1 => tensor.slice(rank - 1, 1..),
+            4 => tensor.flip(-1),
+            5 => tensor.slice_step(0, .., 2),
+            6 => tensor.slice_step(rank - 1, .., 2),
+            7 => tensor.slice(0, ..1).broadcast_to(tensor.shape().clone()),
+            _ => tensor.expr(),
+        };
+        view.tensor().unwrap()
     }
 
     fn devices() -> Vec<Device> {

@@ -14,15 +14,20 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{BLOCK, Fold, Folding, Input, Op, Program, Source, Step, Storage, Told};
 use crate::layout::{Layout, Shape};
+use crate::plan::Kernel;
 
 /// Runs a program of one result that folds: a storage for it.
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
     if gpu.parts.cuts.is_whole(program) { whole(gpu, program) } else { divided(gpu, program) }
 }
 
-/// Compiles what a fold needs; parts of one have kernels that other folds have too.
-pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
-    if gpu.parts.cuts.is_whole(program) { fold::prepare(gpu, program) } else { Ok(()) }
+/// Calls `each` with the kernels of a fold; parts of one have kernels that other folds have too.
+pub(super) fn kernels(
+    gpu: &Arc<Gpu>,
+    program: &Program,
+    each: &mut dyn FnMut(&Kernel) -> Result<()>,
+) -> Result<()> {
+    if gpu.parts.cuts.is_whole(program) { fold::kernels(gpu, program, each) } else { Ok(()) }
 }
 
 /// What would run, and the text of the first kernel.

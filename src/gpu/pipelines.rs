@@ -98,6 +98,11 @@ impl Pipelines {
         lock(&self.known).compiled.values().map(|(compiled, _)| compiled.text.clone()).collect()
     }
 
+    /// Whether a kernel is compiled and kept.
+    pub(super) fn has(&self, kernel: &Kernel) -> bool {
+        lock(&self.known).compiled.contains_key(kernel)
+    }
+
     /// How many are kept.
     pub(super) fn count(&self) -> u64 {
         lock(&self.known).compiled.len() as u64

@@ -23,14 +23,25 @@ pub(super) fn run(
     })
 }
 
-/// The plans of a program for a new storage, which is not there.
-pub(super) fn plans(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Plan>> {
-    let (to, layout) = (Storage::declared(gpu.clone(), program)?, Layout::contiguous(&program.shape)?);
+/// The plans of a program for a layout of a storage, or for a new storage, which is not there.
+pub(super) fn plans(
+    gpu: &Arc<Gpu>,
+    program: &Program,
+    into: Option<(&Storage, &Layout)>,
+) -> Result<Vec<Plan>> {
     let mut plans = Vec::new();
-    each_plan(gpu, program, (&to, &layout, true), &mut |plan, _| {
+    let mut keep = |plan, _: &Storage| {
         plans.push(plan);
         Ok(())
-    })?;
+    };
+    match into {
+        Some((to, layout)) => each_plan(gpu, program, (to, layout, false), &mut keep)?,
+        None => {
+            let (to, layout) =
+                (Storage::declared(gpu.clone(), program)?, Layout::contiguous(&program.shape)?);
+            each_plan(gpu, program, (&to, &layout, true), &mut keep)?;
+        }
+    }
     Ok(plans)
 }
 

@@ -18,13 +18,15 @@ use crate::schedule::Cuts;
 /// Buffer copies begin and end at multiples of this many bytes.
 const ALIGN: usize = wgpu::COPY_BUFFER_ALIGNMENT as usize;
 
-/// Writes bytes to the begin of a buffer. Such a write runs before what is recorded, so a recording
+/// Writes bytes to a buffer, from a multiple of four on; a last word that they do not fill is filled with
+/// zeros. Such a write runs before what is recorded, so a recording
 /// that uses the buffer goes first. wgpu copies what is written, so of many bytes a piece is waited for
 /// before the next.
 pub(super) fn write(
     connection: &Connection,
     recorder: &Recorder,
     buffer: &Buffer,
+    start: u64,
     bytes: &[u8],
 ) -> Result<()> {
     recorder.flush_uses(connection, buffer);
@@ -34,12 +36,14 @@ pub(super) fn write(
             connection.queue.submit([]);
             connection.wait()?;
         }
-        connection.contained(|| connection.queue.write_buffer(&buffer.raw, (i * PIECE) as u64, piece));
+        connection
+            .contained(|| connection.queue.write_buffer(&buffer.raw, start + (i * PIECE) as u64, piece));
     }
     if !tail.is_empty() {
         let mut padded = [0; ALIGN];
         padded[..tail.len()].copy_from_slice(tail);
-        connection.contained(|| connection.queue.write_buffer(&buffer.raw, whole.len() as u64, &padded));
+        connection
+            .contained(|| connection.queue.write_buffer(&buffer.raw, start + whole.len() as u64, &padded));
     }
     connection.check()
 }

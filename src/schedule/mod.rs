@@ -70,7 +70,7 @@ pub(crate) struct Bounds {
 pub(crate) type Results = SmallVec<[Storage; 1]>;
 
 /// Programs in the order in which they run. The results of `stages` are temporaries.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     pub stages: Vec<Program>,
     /// What gives the results.
@@ -138,6 +138,27 @@ impl Schedule {
             }
         }
         Ok(Schedule { stages, last, finished })
+    }
+
+    /// The same over other storages: `instead` is asked once for each.
+    pub(crate) fn over(
+        &self,
+        mut instead: impl FnMut(&Storage, DType) -> Result<Storage>,
+    ) -> Result<Schedule> {
+        let mut schedule = self.clone();
+        let mut known: BTreeMap<usize, Storage> = BTreeMap::new();
+        for program in schedule.stages.iter_mut().chain(std::iter::once(&mut schedule.last)) {
+            for input in &mut program.inputs {
+                let Source::Tensor(storage) = &mut input.source else { continue };
+                let other = match known.get(&storage.address()) {
+                    Some(other) => other.clone(),
+                    None => instead(storage, input.dtype)?,
+                };
+                known.insert(storage.address(), other.clone());
+                *storage = other;
+            }
+        }
+        Ok(schedule)
     }
 
     /// Computes all stages but the last, each by `each`, and gives the last, ready to run. Results that

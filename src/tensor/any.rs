@@ -5,9 +5,10 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::Tensor;
+use super::create::truths;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{AnyExpr, Input, Program, Source, Storage};
 use crate::layout::{Broadcast, Layout, Shape};
 use crate::schedule::Schedule;
@@ -25,18 +26,18 @@ use crate::schedule::Schedule;
 /// let device = Device::cpu();
 /// let x: AnyTensor = device.upload(&[1_i16, 2, 3, 4], [2, 2])?.into();
 /// assert_eq!((x.dtype(), x.shape().rank()), (DType::I16, 2));
-/// let column = x.slice(1, 1..)?;
+/// let column = x.slice(1, 1..);
 /// column.assign(AnyTensor::from(device.full([1], 9_i16)?))?;
 /// assert_eq!(x.to_bytes()?, [1, 0, 9, 0, 3, 0, 9, 0]);
 /// # Ok::<(), zerostride::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct AnyTensor {
-    device: Device,
-    storage: Storage,
-    dtype: DType,
-    layout: Layout,
-    leaf: AnyExpr,
+    pub(super) device: Device,
+    pub(super) storage: Storage,
+    pub(super) dtype: DType,
+    pub(super) layout: Layout,
+    pub(super) leaf: AnyExpr,
 }
 
 impl Deref for AnyTensor {
@@ -60,13 +61,8 @@ impl From<&AnyTensor> for AnyExpr {
 
 impl AnyTensor {
     pub(crate) fn new(device: Device, storage: Storage, dtype: DType, layout: Layout) -> Self {
-        let leaf = AnyExpr::tensor(storage.clone(), dtype, layout.clone());
+        let leaf = AnyExpr::leaf(storage.clone(), dtype, layout.clone());
         AnyTensor { device, storage, dtype, layout, leaf }
-    }
-
-    /// The same elements seen through another layout.
-    pub(super) fn with(&self, layout: Layout) -> Self {
-        Self::new(self.device.clone(), self.storage.clone(), self.dtype, layout)
     }
 
     /// This tensor as one of a static type.
@@ -166,53 +162,127 @@ impl AnyTensor {
         value: &AnyExpr,
         at: &'static Location<'static>,
     ) -> Result<()> {
+        let schedule = self.schedule(device, value, at)?;
+        let mut program = device.stages(&schedule)?.into_owned();
+        if program.fold.is_some() {
+            // What is folded is all read before the first result.
+            let result = device.backend().eval(&program)?;
+            program = self.copy_of(result)?;
+        }
+        device.backend().assign(program, &self.storage, &self.layout)
+    }
+
+    /// Compiles the kernels of [`assign`](Self::assign) without running them.
+    ///
+    /// # Errors
+    /// As [`assign`](Self::assign).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = Device::open()?.zeros_any(DType::U8, [2])?;
+    /// x.warm_up_assign(AnyExpr::scalar(DType::U8, 7))?;
+    /// assert_eq!(x.to_bytes()?, [0, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn warm_up_assign(&self, value: impl Into<AnyExpr>) -> Result<()> {
+        let schedule = self.schedule(&self.device, &value.into(), Location::caller())?;
+        let mut program = self.device.prepared(&schedule)?.into_owned();
+        if program.fold.is_some() {
+            self.device.backend().prepare(&program)?;
+            program = self.copy_of(Storage::declared(self.device.backend(), &program)?)?;
+        }
+        self.device.backend().prepare_assign(program, &self.storage, &self.layout)
+    }
+
+    /// The schedule of a value that may be assigned to this tensor.
+    fn schedule(
+        &self,
+        device: &Device,
+        value: &AnyExpr,
+        at: &'static Location<'static>,
+    ) -> Result<Arc<Schedule>> {
         let node = value.node()?;
         if node.dtype != self.dtype {
             let text = format!("cannot assign {} to a tensor of {}: cast the value", node.dtype, self.dtype);
             return Err(Error::new(ErrorKind::Type, text).at(at));
         }
         Broadcast::in_place(self.shape(), &node.shape).map_err(|e| e.at(at))?;
-        if self.layout.visits_twice() {
-            let error = Error::new(
-                ErrorKind::Alias,
-                format!(
-                    "cannot assign to {} with strides {:?}: it visits an element more than once, so assign to the tensor it was expanded from",
-                    self.shape(),
-                    self.layout.strides()
-                ),
-            );
-            return Err(error.at(at));
-        }
+        self.is_written_once("assign").map_err(|e| e.at(at))?;
         device.agrees(value).map_err(|e| e.at(at))?;
         let bounds = device.bounds();
-        let schedule = match node.shape == *self.shape() {
-            true => Schedule::of(node, bounds)?,
-            false => Arc::new(Schedule::new(&[node], self.shape(), bounds)?),
-        };
-        let mut program = device.stages(&schedule)?.into_owned();
-        if program.fold.is_some() {
-            // What is folded is all read before the first result.
-            let source = Source::Tensor(device.backend().eval(&program)?);
-            let layout = Layout::contiguous(self.shape())?;
-            program = Program::copy(Input { dtype: self.dtype, source, layout });
+        match node.shape == *self.shape() {
+            true => Schedule::of(node, bounds),
+            false => Ok(Arc::new(Schedule::new(&[node], self.shape(), bounds)?)),
         }
-        device.backend().assign(program, &self.storage, &self.layout)
     }
 
-    /// A view of any strides (in elements) and offset over the same storage (PyTorch `as_strided`).
+    /// A program that copies row-major elements of this tensor's shape.
+    fn copy_of(&self, elements: Storage) -> Result<Program> {
+        let layout = Layout::contiguous(self.shape())?;
+        Ok(Program::copy(Input { dtype: self.dtype, source: Source::Tensor(elements), layout }))
+    }
+
+    /// Whether no element is visited twice, as all that writes asks.
+    fn is_written_once(&self, what: &str) -> Result<()> {
+        if self.layout.visits_twice() {
+            bail!(
+                Alias,
+                "cannot {what} to {} with strides {:?}: it visits an element more than once, so {what} to the tensor it was expanded from",
+                self.shape(),
+                self.layout.strides()
+            );
+        }
+        Ok(())
+    }
+
+    /// Writes elements of the host, as bytes in row-major order, to those of this tensor, as [`Tensor::write`]
+    /// does. Bytes are little-endian, without gaps; of bool a byte other than 0 is true.
     ///
     /// # Errors
-    /// When an index would leave the elements that this tensor's storage holds.
+    /// When the number of bytes is not the tensor's, this tensor visits an element twice, the device is lost,
+    /// or there is no memory.
     ///
     /// ```
-    /// use zerostride::{AnyTensor, Device};
+    /// use zerostride::{DType, Device};
     ///
-    /// let x = AnyTensor::from(Device::cpu().upload(&[1, 2, 3, 4, 5], [5])?);
-    /// let windows = x.as_strided([3, 2], &[1, 2], 0)?;
-    /// assert_eq!(windows.to_vec::<i32>()?, [1, 3, 2, 4, 3, 5]);
+    /// let x = Device::cpu().zeros_any(DType::I16, [3])?;
+    /// x.write_bytes(&[1, 0, 2, 0, 3, 0])?;
+    /// assert_eq!(x.to_vec::<i16>()?, [1, 2, 3]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
-    pub fn as_strided(&self, shape: impl Into<Shape>, strides: &[isize], offset: usize) -> Result<Self> {
-        Ok(self.with(Layout::strided(shape, strides, offset, self.storage.elements)?))
+    #[track_caller]
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
+        let needed = self.layout.count() as u128 * self.dtype.size() as u128;
+        if needed != bytes.len() as u128 {
+            let text = format!(
+                "write of {} bytes to {} {}, which has {needed}: data and shape must agree",
+                bytes.len(),
+                self.dtype,
+                self.shape()
+            );
+            return Err(Error::new(ErrorKind::Data, text).at(Location::caller()));
+        }
+        self.write_packed(&truths(self.dtype, bytes)?).map_err(|e| e.at(Location::caller()))
+    }
+
+    /// The same for elements, of the tensor's type.
+    pub(super) fn write<T: Element>(&self, data: &[T], at: &'static Location<'static>) -> Result<()> {
+        if self.layout.count() != data.len() {
+            let text = format!(
+                "write of {} elements to {}, which has {}: data and shape must agree",
+                data.len(),
+                self.shape(),
+                self.layout.count()
+            );
+            return Err(Error::new(ErrorKind::Data, text).at(at));
+        }
+        self.write_packed(bytemuck::cast_slice(data)).map_err(|e| e.at(at))
+    }
+
+    fn write_packed(&self, bytes: &[u8]) -> Result<()> {
+        self.is_written_once("write")?;
+        self.device.backend().write(&self.storage, self.dtype, &self.layout, bytes)
     }
 }

@@ -1,13 +1,16 @@
 //! What consumes expressions, and what is told of them.
 
+use std::future::Future;
 use std::panic::Location;
+use std::pin::Pin;
 
+use super::later::Later;
 use super::{AnyTensor, Explain};
 use crate::device::Device;
-use crate::dtype::Element;
+use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::AnyExpr;
-use crate::layout::Layout;
+use crate::expr::{AnyExpr, Program};
+use crate::layout::{Layout, Shape};
 use crate::schedule::{self, Schedule};
 
 /// Consumers.
@@ -28,7 +31,11 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn eval(&self) -> Result<AnyTensor> {
-        let at = Location::caller();
+        self.run(&self.own_device(Location::caller())?)
+    }
+
+    /// The device of the tensors.
+    fn own_device(&self, at: &'static Location<'static>) -> Result<Device> {
         let backends = self.backends()?;
         let Some(first) = backends.first() else {
             let text = "an expression without tensors has no device: use eval_on and name one";
@@ -36,7 +43,51 @@ impl AnyExpr {
         };
         let device = Device::from_backend(first.clone());
         device.is_that_of(backends).map_err(|e| e.at(at))?;
-        self.run(&device)
+        Ok(device)
+    }
+
+    /// [`eval`](Self::eval) without blocking the calling thread: what takes time, which is computing on the CPU
+    /// path and compiling on an adapter, is done on another. The work is asked for by this call and reads the
+    /// tensors as they are now, whatever is assigned to them before the future is done. A future that is
+    /// dropped leaves the work to its end.
+    ///
+    /// Where a kernel is to be compiled first, the tensors that it reads are copied on the device.
+    /// [`warm_up`](Self::warm_up) spares both.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, AnyTensor, DType, Device};
+    ///
+    /// let x = Device::cpu().upload_bytes(&[1, 4, 9], DType::U8, [3])?;
+    /// let roots = AnyExpr::call("sqrt", &[x.cast(DType::F32)]).eval_async();
+    /// x.write_bytes(&[0; 3])?; // is not seen
+    /// assert_eq!(pollster::block_on(roots)?.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn eval_async(&self) -> impl Future<Output = Result<AnyTensor>> + Send + use<> {
+        let device = self.own_device(Location::caller());
+        let begun = device.and_then(|device| self.begin(device));
+        begun.unwrap_or_else(|error| Later::ready(Err(error)))
+    }
+
+    /// Begins to run the expression.
+    fn begin(&self, device: Device) -> Result<Later<AnyTensor>> {
+        let node = self.node()?;
+        let schedule = Schedule::of(node, device.bounds())?;
+        let mut takes_time = false;
+        let last = schedule.run(|stage| {
+            takes_time |= device.takes_time(stage)?;
+            device.declared(stage)
+        })?;
+        if !takes_time && !device.takes_time(&last)? {
+            return Ok(Later::ready(self.run(&device)));
+        }
+        let schedule = schedule.over(|storage, dtype| device.backend().snapshot(storage, dtype))?;
+        let (dtype, shape) = (node.dtype, node.shape.clone());
+        Ok(Later::begin(move || finish(&device, &schedule, dtype, &shape)))
     }
 
     /// Runs the expression on a device, which its tensors, if any, must live on.
@@ -117,11 +168,16 @@ impl AnyExpr {
     /// Runs the expression on the device of its tensors.
     fn run(&self, device: &Device) -> Result<AnyTensor> {
         let node = self.node()?;
-        let schedule = Schedule::of(node, device.bounds())?;
-        let layout = Layout::contiguous(&node.shape)?;
-        let last = device.stages(&schedule)?;
-        let storage = device.backend().eval(&last)?;
-        Ok(AnyTensor::new(device.clone(), storage, node.dtype, layout))
+        finish(device, &*Schedule::of(node, device.bounds())?, node.dtype, &node.shape)
+    }
+
+    /// The elements to be read: of a tensor those that are there, else what is computed.
+    #[track_caller]
+    pub(super) fn elements(&self) -> Result<AnyTensor> {
+        match self.named()? {
+            Some(tensor) => Ok(tensor),
+            None => self.eval(),
+        }
     }
 
     /// Evaluates, and reads the elements in row-major order.
@@ -155,7 +211,38 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.eval()?.to_bytes()
+        self.elements()?.to_bytes()
+    }
+
+    /// Evaluates, and reads the elements in row-major order as bytes, without blocking the calling thread, as
+    /// [`eval_async`](Self::eval_async) does.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// use zerostride::{DType, Device};
+    ///
+    /// let x = Device::cpu().upload_bytes(&[1, 2], DType::U8, [2])?;
+    /// assert_eq!(pollster::block_on(x.cast(DType::U16).to_bytes_async())?, [1, 0, 2, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn to_bytes_async(&self) -> impl Future<Output = Result<Vec<u8>>> + Send + use<> {
+        self.read_later()
+    }
+
+    /// The elements as what their bytes are.
+    #[track_caller]
+    pub(super) fn read_later<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
+        let reading: Pin<Box<dyn Future<Output = Result<Vec<T>>> + Send>> = match self.named() {
+            Ok(Some(tensor)) => Box::pin(tensor.read()),
+            _ => {
+                let computed = self.eval_async();
+                Box::pin(async move { computed.await?.read().await })
+            }
+        };
+        reading
     }
 
     /// Compiles the kernel of this expression without running it ([`Expr::warm_up`](crate::Expr::warm_up)).
@@ -176,11 +263,7 @@ impl AnyExpr {
         device.agrees(self).map_err(|e| e.at(at))?;
         let node = self.node()?;
         let schedule = Schedule::of(node, device.bounds())?;
-        let last = schedule.run(|stage| {
-            device.backend().prepare(stage)?;
-            device.declared(stage)
-        })?;
-        device.backend().prepare(&last)
+        device.backend().prepare(&*device.prepared(&schedule)?)
     }
 
     /// What evaluating on `device` would run ([`Expr::explain`](crate::Expr::explain)). Nothing runs.
@@ -211,4 +294,22 @@ impl AnyExpr {
         explain.device = device.name();
         Ok(explain)
     }
+}
+
+impl Device {
+    /// Whether asking for a program takes longer than to record it: then another thread asks, where there are
+    /// threads, or none is needed to compute.
+    pub(super) fn takes_time(&self, program: &Program) -> Result<bool> {
+        let backend = self.backend();
+        let threads = cfg!(not(target_arch = "wasm32"));
+        Ok(backend.computes_here() || threads && !backend.only_records(program)?)
+    }
+}
+
+/// Runs a schedule: its result, of a type and a shape.
+fn finish(device: &Device, schedule: &Schedule, dtype: DType, shape: &Shape) -> Result<AnyTensor> {
+    let layout = Layout::contiguous(shape)?;
+    let last = device.stages(schedule)?;
+    let storage = device.backend().eval(&last)?;
+    Ok(AnyTensor::new(device.clone(), storage, dtype, layout))
 }

@@ -1,5 +1,7 @@
 //! Tensors made of host data and of values.
 
+use std::borrow::Cow;
+
 use super::read::room;
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
@@ -88,12 +90,7 @@ impl Device {
                 layout.shape()
             );
         }
-        if dtype == DType::Bool && bytes.iter().any(|&byte| byte > 1) {
-            let mut truths = room::<bool>(bytes.len())?;
-            bool::extend(&mut truths, bytes);
-            return self.place(bytemuck::cast_slice(&truths), dtype, layout);
-        }
-        self.place(bytes, dtype, layout)
+        self.place(&truths(dtype, bytes)?, dtype, layout)
     }
 
     /// A tensor of zeros (`false` for bool). For other values, evaluate an
@@ -118,4 +115,14 @@ impl Device {
         let storage = self.backend().upload(bytes, dtype)?;
         Ok(AnyTensor::new(self.clone(), storage, dtype, layout))
     }
+}
+
+/// Bytes of elements, of bool made 0 or 1.
+pub(super) fn truths(dtype: DType, bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
+    if dtype != DType::Bool || bytes.iter().all(|&byte| byte <= 1) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut truths = room::<u8>(bytes.len())?;
+    truths.extend(bytes.iter().map(|&byte| u8::from(byte != 0)));
+    Ok(Cow::Owned(truths))
 }

@@ -4,6 +4,7 @@ mod any;
 mod consume;
 mod create;
 mod explain;
+mod later;
 mod print;
 mod read;
 mod typed;
@@ -34,7 +35,7 @@ use crate::layout::{Layout, Shape};
 ///
 /// let device = Device::cpu();
 /// let x = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
-/// let last_column = x.slice(1, 2..)?;
+/// let last_column = x.slice(1, 2..);
 /// last_column.assign(0)?;
 /// assert_eq!(x.to_vec()?, [1, 2, 0, 4, 5, 0]);
 /// assert_eq!(x.max(3).to_vec()?, [3, 3, 3, 4, 5, 3]);
@@ -136,14 +137,59 @@ impl<T: Element> Tensor<T> {
     /// use zerostride::Device;
     ///
     /// let x = Device::cpu().upload(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [10])?;
-    /// let even = x.slice_step(0, .., 2)?;
-    /// even.assign(&even + x.slice(0, ..5)?)?;
+    /// let even = x.slice_step(0, .., 2);
+    /// even.assign(&even + x.slice(0, ..5))?;
     /// assert_eq!(even.to_vec()?, [0, 3, 6, 9, 12]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
     pub fn assign(&self, value: impl IntoExpr<T>) -> Result<()> {
         self.any.assign(value.into_expr())
+    }
+
+    /// Writes elements of the host, in row-major order, to those of this tensor, whatever its layout, after
+    /// all that was asked for before and before all that is asked for later. Memory is taken for what is on
+    /// its way alone.
+    ///
+    /// # Errors
+    /// When the number of elements is not the tensor's, this tensor visits an element twice, the device is
+    /// lost, or there is no memory.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let x = Device::cpu().zeros::<u8>([2, 3])?;
+    /// let doubled = (&x * 2).eval()?; // of the zeros
+    /// x.write(&[1, 2, 3, 4, 5, 6])?;
+    /// x.slice(1, 1..2).write(&[8, 9])?;
+    /// assert_eq!((x.to_vec()?, doubled.to_vec()?), (vec![1, 8, 3, 4, 9, 6], vec![0; 6]));
+    ///
+    /// let error = x.write(&[1, 2]).unwrap_err();
+    /// assert_eq!(error.message(), "write of 2 elements to [2, 3], which has 6: data and shape must agree");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn write(&self, data: &[T]) -> Result<()> {
+        self.any.write(data, Location::caller())
+    }
+
+    /// Compiles the kernels of [`assign`](Self::assign) without running them.
+    ///
+    /// # Errors
+    /// As [`assign`](Self::assign).
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let x = Device::open()?.zeros::<f32>([4, 4])?;
+    /// let sides = x.slice_step(1, .., 3).tensor()?;
+    /// sides.warm_up_assign(1.0)?;
+    /// assert_eq!(x.to_vec()?, [0.0; 16]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn warm_up_assign(&self, value: impl IntoExpr<T>) -> Result<()> {
+        self.any.warm_up_assign(value.into_expr())
     }
 
     /// The elements in row-major order.
@@ -154,8 +200,8 @@ impl<T: Element> Tensor<T> {
         self.any.to_vec()
     }
 
-    /// The elements in row-major order, without blocking the calling thread. The work is recorded
-    /// by this call; the future waits for it. A tensor of more than 64 MiB then has as much memory on its
+    /// The elements in row-major order, as they are now, without blocking the calling thread: on the CPU path
+    /// another one copies them. The work is asked for by this call; the future waits for it. A tensor of more than 64 MiB then has as much memory on its
     /// way to the host as it takes; [`read_into_async`](Self::read_into_async) reads it in parts.
     ///
     /// # Errors
@@ -187,7 +233,7 @@ impl<T: Element> Tensor<T> {
     /// let frames = Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [3, 2])?;
     /// let mut frame = [0; 2];
     /// for (i, sum) in [3, 7, 11].into_iter().enumerate() {
-    ///     frames.slice(0, i as isize..=i as isize)?.read_into(&mut frame)?;
+    ///     frames.slice(0, i..=i).read_into(&mut frame)?;
     ///     assert_eq!(frame.iter().sum::<i32>(), sum);
     /// }
     /// # Ok::<(), zerostride::Error>(())
@@ -225,7 +271,7 @@ impl<T: Element> Tensor<T> {
     ///
     /// ```
     /// let x = zerostride::Device::cpu().upload(&[1, 2, 3], [3])?;
-    /// assert_eq!(x.slice(0, 1..2)?.item()?, 2);
+    /// assert_eq!(x.slice(0, 1..2).item()?, 2);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn item(&self) -> Result<T> {
@@ -233,22 +279,5 @@ impl<T: Element> Tensor<T> {
             [only] => Ok(*only),
             all => bail!(Shape, "item of {}, which has {} elements and not 1", self.shape(), all.len()),
         }
-    }
-
-    /// A view of any strides (in elements) and offset over the same storage (PyTorch
-    /// `as_strided`).
-    ///
-    /// # Errors
-    /// When an index would leave the elements that this tensor's storage holds.
-    ///
-    /// ```
-    /// let x = zerostride::Device::cpu().upload(&[1, 2, 3, 4, 5], [5])?;
-    /// let windows = x.as_strided([3, 3], &[1, 1], 0)?;
-    /// assert_eq!(windows.to_vec()?, [1, 2, 3, 2, 3, 4, 3, 4, 5]);
-    /// assert!(windows.assign(0).is_err()); // elements would be written more than once
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    pub fn as_strided(&self, shape: impl Into<Shape>, strides: &[isize], offset: usize) -> Result<Self> {
-        Ok(Self::face(self.any.as_strided(shape, strides, offset)?))
     }
 }

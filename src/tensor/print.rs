@@ -79,8 +79,8 @@ impl AnyTensor {
             let mut shape = shown.shape().clone();
             shape.iter_mut().skip(axis).take(1).for_each(|length| *length = 2 * ENDS);
             let (axis, ends) = (axis as isize, shown.device().zeros_any(self.dtype(), shape)?);
-            ends.slice(axis, ..ENDS)?.assign(&shown.slice(axis, ..ENDS)?)?;
-            ends.slice(axis, ENDS..)?.assign(&shown.slice(axis, -(ENDS as isize)..)?)?;
+            ends.slice(axis, ..ENDS).assign(shown.slice(axis, ..ENDS))?;
+            ends.slice(axis, ENDS..).assign(shown.slice(axis, -(ENDS as isize)..))?;
             shown = ends;
         }
         Ok(shown)

@@ -3,12 +3,16 @@
 use std::future::Future;
 use std::ops::Range;
 use std::panic::Location;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use super::AnyTensor;
+use super::later::Later;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{Backend, Input, Program, Reading, Source, Storage};
+
+type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 
 /// Elements of a storage that lie one after the other.
 struct Run {
@@ -99,15 +103,15 @@ impl AnyTensor {
     /// use zerostride::{AnyTensor, Device};
     ///
     /// let x = AnyTensor::from(Device::cpu().upload(&[1.0_f32, -2.0], [2])?);
-    /// assert_eq!(x.flip(0)?.to_bytes()?, [0, 0, 0, 192, 0, 0, 128, 63]);
+    /// assert_eq!(x.flip(0).to_bytes()?, [0, 0, 0, 192, 0, 0, 128, 63]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.read_now()
     }
 
-    /// [`to_bytes`](Self::to_bytes) without blocking the calling thread. The work is recorded by this call;
-    /// the future waits for it. A tensor of more than 64 MiB then has as much memory on its way to the host as it
+    /// [`to_bytes`](Self::to_bytes) without blocking the calling thread. The work is asked for by this call, and
+    /// the elements are those of now; the future waits for it. A tensor of more than 64 MiB then has as much memory on its way to the host as it
     /// takes; [`read_bytes_into_async`](Self::read_bytes_into_async) reads it in parts.
     ///
     /// # Errors
@@ -135,7 +139,7 @@ impl AnyTensor {
     ///
     /// let x = AnyTensor::from(Device::cpu().upload(&[1, 2, 3], [3])?);
     /// let mut last = [0; 2];
-    /// x.slice(0, 1..)?.read_into(&mut last)?;
+    /// x.slice(0, 1..).tensor()?.read_into(&mut last)?;
     /// assert_eq!(last, [2, 3]);
     ///
     /// let error = x.read_into(&mut last).unwrap_err();
@@ -187,8 +191,8 @@ impl AnyTensor {
         all: &'a mut [u8],
     ) -> impl Future<Output = Result<()>> + Send + use<'a> {
         let fits = self.has_room(all.len(), self.dtype().size(), Location::caller());
-        let run = fits.and_then(|()| self.dense());
-        async move { run?.read(fill(all)).await }
+        let run = fits.map(|()| self.dense_later());
+        async move { run?.await?.read(fill(all)).await }
     }
 
     /// The same for elements of a known type.
@@ -198,8 +202,8 @@ impl AnyTensor {
         at: &'static Location<'static>,
     ) -> impl Future<Output = Result<()>> + Send + use<'a, T> {
         let fits = self.is_of::<T>(at).and_then(|()| self.has_room(all.len(), 1, at));
-        let run = fits.and_then(|()| self.dense());
-        async move { run?.read(fill(all)).await }
+        let run = fits.map(|()| self.dense_later());
+        async move { run?.await?.read(fill(all)).await }
     }
 
     fn has_room(&self, room: usize, each: usize, at: &'static Location<'static>) -> Result<()> {
@@ -224,6 +228,42 @@ impl AnyTensor {
 
     /// The elements in row-major order as what their bytes are, as they are when this is called.
     pub(super) fn read<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
+        let begun: Pending<Vec<T>> = match self.apart() {
+            Ok(Some(tensor)) => Box::pin(Later::begin(move || tensor.read_now())),
+            Ok(None) => Box::pin(self.read_here()),
+            Err(error) => Box::pin(Later::ready(Err(error))),
+        };
+        begun
+    }
+
+    /// What another thread is to read, where that takes time: the tensor as it is now.
+    fn apart(&self) -> Result<Option<AnyTensor>> {
+        let (device, layout) = (self.device(), self.layout());
+        let takes_time = match layout.is_contiguous() {
+            true => device.backend().computes_here(),
+            false => device.takes_time(&self.copy())?,
+        };
+        if !takes_time {
+            return Ok(None);
+        }
+        let storage = device.backend().snapshot(self.storage(), self.dtype())?;
+        Ok(Some(AnyTensor::new(device.clone(), storage, self.dtype(), layout.clone())))
+    }
+
+    /// [`dense`](Self::dense) without blocking the calling thread.
+    fn dense_later(&self) -> Pending<Run> {
+        if self.layout().is_contiguous() {
+            return Box::pin(Later::ready(self.dense()));
+        }
+        match self.apart() {
+            Ok(Some(tensor)) => Box::pin(Later::begin(move || tensor.dense())),
+            Ok(None) => Box::pin(Later::ready(self.dense())),
+            Err(error) => Box::pin(Later::ready(Err(error))),
+        }
+    }
+
+    /// The same, all of it asked for by this call.
+    fn read_here<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
         let run = self.dense();
         let readings = run.as_ref().map(|run| run.pieces().collect::<Vec<_>>());
         let readings = readings.map_err(Error::clone);
@@ -255,10 +295,14 @@ impl AnyTensor {
             let storage = self.storage().clone();
             return Ok(Run { backend, storage, dtype, elements: start..start + count });
         }
-        let source = Source::Tensor(self.storage().clone());
-        let copy = Program::copy(Input { dtype, source, layout: layout.clone() });
-        let storage = backend.clone().eval(&copy)?;
+        let storage = backend.clone().eval(&self.copy())?;
         Ok(Run { backend, storage, dtype, elements: 0..count })
+    }
+
+    /// A program that copies the elements.
+    fn copy(&self) -> Program {
+        let source = Source::Tensor(self.storage().clone());
+        Program::copy(Input { dtype: self.dtype(), source, layout: self.layout().clone() })
     }
 }
 

@@ -37,6 +37,32 @@ impl<T: Element> Expr<T> {
         Ok(Tensor::face(self.untyped().eval_on(device)?))
     }
 
+    /// [`eval`](Self::eval) without blocking the calling thread: what takes time, which is computing on the CPU
+    /// path and compiling on an adapter, is done on another. The work is asked for by this call and reads the
+    /// tensors as they are now, whatever is assigned to them before the future is done. A future that is
+    /// dropped leaves the work to its end.
+    ///
+    /// Where a kernel is to be compiled first, the tensors that it reads are copied on the device.
+    /// [`warm_up`](Self::warm_up) spares both.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let x = Device::cpu().upload(&[1.0_f32, 4.0, 9.0], [3])?;
+    /// let roots = x.sqrt().eval_async();
+    /// x.write(&[0.0; 3])?; // is not seen
+    /// assert_eq!(pollster::block_on(roots)?.to_vec()?, [1.0, 2.0, 3.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn eval_async(&self) -> impl Future<Output = Result<Tensor<T>>> + Send + use<T> {
+        let begun = self.untyped().eval_async();
+        async move { Ok(Tensor::face(begun.await?)) }
+    }
+
     /// Runs several expressions on the device of their tensors, those of equal shapes by one kernel: what
     /// they have in common is read and computed once. The results are in the order of the expressions.
     ///
@@ -65,7 +91,39 @@ impl<T: Element> Expr<T> {
     /// As [`eval`](Self::eval).
     #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        self.eval()?.to_vec()
+        self.untyped().elements()?.to_vec()
+    }
+
+    /// Evaluates, and reads the only element of a result that has one.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval), and [`Tensor::item`].
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[1, 2, 3], [3])?;
+    /// assert_eq!((x.slice(0, 1..2).item()?, x.sum(0).item()?), (2, 6));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn item(&self) -> Result<T> {
+        Tensor::face(self.untyped().elements()?).item()
+    }
+
+    /// Evaluates, and writes the elements in row-major order to `all` ([`Tensor::read_into`]).
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval), and [`Tensor::read_into`].
+    ///
+    /// ```
+    /// let frames = zerostride::Device::cpu().upload(&[1_u8, 2, 3, 4], [2, 2])?;
+    /// let mut frame = [0; 2];
+    /// frames.slice(0, 1..).read_into(&mut frame)?;
+    /// assert_eq!(frame, [3, 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn read_into(&self, all: &mut [T]) -> Result<()> {
+        self.untyped().elements()?.read_into(all)
     }
 
     /// Evaluates on a device, and reads the elements in row-major order.
@@ -77,14 +135,14 @@ impl<T: Element> Expr<T> {
         self.eval_on(device)?.to_vec()
     }
 
-    /// Evaluates, and reads the elements in row-major order without blocking the calling thread.
+    /// Evaluates, and reads the elements in row-major order, without blocking the calling thread, as
+    /// [`eval_async`](Self::eval_async) does.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
     #[track_caller]
     pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
-        let reading = self.eval().map(|tensor| tensor.to_vec_async());
-        async move { reading?.await }
+        self.untyped().read_later()
     }
 
     /// Compiles the kernel of this expression without running it, so that the first evaluation of its

@@ -1,50 +1,181 @@
-//! Views of tensors, of the list that expressions have too.
+//! Views of tensors: expressions that name a tensor's own elements. They lead back to a tensor, and are
+//! destinations.
+
+use std::panic::Location;
 
 use super::{AnyTensor, Tensor};
+use crate::device::Device;
 use crate::dtype::Element;
-use crate::error::Result;
-use crate::expr::for_each_view;
+use crate::error::{Error, ErrorKind, Result};
+use crate::expr::{AnyExpr, Expr, IntoExpr, Kind, Source};
+use crate::layout::{Layout, Shape};
 
-macro_rules! views {
-    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*) as $eg:literal, $shape:expr,
-        $(let $held:ident = $value:expr,)? |$l:ident| $view:expr;)*) => {
-        /// Views: other layouts of the same elements. Nothing is copied.
-        impl AnyTensor {$(
-            $(#[doc = $doc])+
-            ///
-            /// # Errors
-            /// When the tensor has no such view; the text names axis, bounds and shape.
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            /// let x = device.zeros_any(zerostride::DType::U8, [2, 3])?;
-            #[doc = concat!("assert_eq!(x.", $eg, "?.shape(), &", stringify!($shape), ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            pub fn $name(&self, $($arg: $t),*) -> Result<Self> {
-                $(let $held = $value;)?
-                let $l = self.layout();
-                Ok(self.with($view?))
+/// Views of tensors.
+impl AnyExpr {
+    /// The tensor that this expression is: a tensor, or views of one. Both name the same elements.
+    ///
+    /// # Errors
+    /// The first mistake that was made while building; when the expression computes something.
+    ///
+    /// ```
+    /// use zerostride::{AnyTensor, DType, Device};
+    ///
+    /// let x = Device::cpu().zeros_any(DType::U8, [2, 3])?;
+    /// let column: AnyTensor = x.slice(1, ..1).tensor()?;
+    /// assert_eq!(column.layout().strides(), [3, 1]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn tensor(&self) -> Result<AnyTensor> {
+        match self.named()? {
+            Some(tensor) => Ok(tensor),
+            None => {
+                let text = format!(
+                    "{self:?} is computed and names no elements of a tensor: evaluate it, or take views of a tensor alone"
+                );
+                Err(Error::new(ErrorKind::Operation, text).at(Location::caller()))
             }
-        )*}
+        }
+    }
 
-        /// Views: other layouts of the same elements. Nothing is copied.
-        impl<T: Element> Tensor<T> {$(
-            $(#[doc = $doc])+
-            ///
-            /// # Errors
-            /// When the tensor has no such view; the text names axis, bounds and shape.
-            ///
-            /// ```
-            /// # let device = zerostride::Device::cpu();
-            /// let x = device.zeros::<f32>([2, 3])?;
-            #[doc = concat!("assert_eq!(x.", $eg, "?.shape(), &", stringify!($shape), ");")]
-            /// # Ok::<(), zerostride::Error>(())
-            /// ```
-            pub fn $name(&self, $($arg: $t),*) -> Result<Self> {
-                Ok(Self::face(self.any.$name($($arg),*)?))
-            }
-        )*}
-    };
+    /// The same where it is one.
+    pub(super) fn named(&self) -> Result<Option<AnyTensor>> {
+        let node = self.node()?;
+        let Kind::Leaf { source: Source::Tensor(storage), layout } = &node.kind else { return Ok(None) };
+        let device = Device::from_backend(storage.backend.clone());
+        Ok(Some(AnyTensor {
+            device,
+            storage: storage.clone(),
+            dtype: node.dtype,
+            layout: layout.clone(),
+            leaf: self.clone(),
+        }))
+    }
+
+    /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A
+    /// mistake, as an index that would leave the elements of the storage, is kept as in every view.
+    ///
+    /// ```
+    /// use zerostride::{AnyTensor, Device};
+    ///
+    /// let x = AnyTensor::from(Device::cpu().upload(&[1, 2, 3, 4, 5], [5])?);
+    /// let windows = x.as_strided([3, 2], &[1, 2], 0);
+    /// assert_eq!(windows.to_vec::<i32>()?, [1, 3, 2, 4, 3, 5]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn as_strided(&self, shape: impl Into<Shape>, strides: &[isize], offset: usize) -> AnyExpr {
+        let strided = |tensor: AnyTensor| {
+            let layout = Layout::strided(shape, strides, offset, tensor.storage.elements)?;
+            Ok(AnyExpr::leaf(tensor.storage, tensor.dtype, layout))
+        };
+        match self.tensor().and_then(strided) {
+            Ok(view) => view,
+            Err(error) => AnyExpr::mistake(error.at(Location::caller())),
+        }
+    }
+
+    /// [`AnyTensor::assign`] to the elements that this expression names.
+    ///
+    /// # Errors
+    /// As there, and as [`tensor`](Self::tensor).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = Device::cpu().zeros_any(DType::U8, [3])?;
+    /// x.slice(0, 1..).assign(AnyExpr::scalar(DType::U8, 7))?;
+    /// assert_eq!(x.to_bytes()?, [0, 7, 7]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn assign(&self, value: impl Into<AnyExpr>) -> Result<()> {
+        self.tensor()?.assign(value)
+    }
+
+    /// [`AnyTensor::write_bytes`] to the elements that this expression names.
+    ///
+    /// # Errors
+    /// As there, and as [`tensor`](Self::tensor).
+    #[track_caller]
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
+        self.tensor()?.write_bytes(bytes)
+    }
 }
-for_each_view!(views);
+
+/// Views of tensors.
+impl<T: Element> Expr<T> {
+    /// The tensor that this expression is: a tensor, or views of one. Both name the same elements. This is how
+    /// a mistake in a view is found where it was made, rather than by what consumes the view.
+    ///
+    /// # Errors
+    /// The first mistake that was made while building; when the expression computes something.
+    ///
+    /// ```
+    /// use zerostride::{Device, Tensor};
+    ///
+    /// let x = Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// let column: Tensor<i32> = x.slice(1, 1..2).tensor()?;
+    /// column.assign(0)?;
+    /// assert_eq!(x.to_vec()?, [1, 0, 3, 4, 0, 6]);
+    ///
+    /// let error = x.slice(1, 2..4).tensor().unwrap_err();
+    /// assert_eq!(error.message(), "slice 2..4 of axis 1 of [2, 3]: bounds lie in -3..=3");
+    /// let error = (&x * 2).slice(1, ..1).tensor().unwrap_err();
+    /// assert!(error.message().ends_with("names no elements of a tensor: evaluate it, or take views of a tensor alone"));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn tensor(&self) -> Result<Tensor<T>> {
+        Ok(Tensor::face(self.untyped().tensor()?))
+    }
+
+    /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A
+    /// mistake, as an index that would leave the elements of the storage, is kept as in every view.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[1, 2, 3, 4, 5], [5])?;
+    /// let windows = x.as_strided([3, 3], &[1, 1], 0);
+    /// assert_eq!(windows.to_vec()?, [1, 2, 3, 2, 3, 4, 3, 4, 5]);
+    /// assert!(windows.assign(0).is_err()); // elements would be written more than once
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn as_strided(&self, shape: impl Into<Shape>, strides: &[isize], offset: usize) -> Expr<T> {
+        Expr::face(self.untyped().as_strided(shape, strides, offset))
+    }
+
+    /// [`Tensor::assign`] to the elements that this expression names, which must be views of a tensor.
+    ///
+    /// # Errors
+    /// As there, and as [`tensor`](Self::tensor).
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let x = Device::cpu().upload(&[1, 2, 3, 4], [2, 2])?;
+    /// x.slice(0, 1..).assign(x.slice(0, ..1) * 10)?;
+    /// assert_eq!(x.to_vec()?, [1, 2, 10, 20]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn assign(&self, value: impl IntoExpr<T>) -> Result<()> {
+        self.untyped().assign(value.into_expr())
+    }
+
+    /// [`Tensor::write`] to the elements that this expression names, which must be views of a tensor.
+    ///
+    /// # Errors
+    /// As there, and as [`tensor`](Self::tensor).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().zeros::<u8>([2, 2])?;
+    /// x.transpose(0, 1).slice(0, 1..).write(&[7, 8])?;
+    /// assert_eq!(x.to_vec()?, [0, 7, 0, 8]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn write(&self, data: &[T]) -> Result<()> {
+        self.tensor()?.write(data)
+    }
+}

@@ -43,19 +43,19 @@ impl Folder {
         let [a, b, c] = [(); 3].map(|()| device.zeros::<T>(FLAT).unwrap().expr());
         let square = device.zeros::<T>([72, 70]).unwrap();
         let odd = device.zeros::<T>([1025]).unwrap();
-        let begin = odd.slice(0, ..1024).unwrap().expr();
+        let begin = odd.slice(0, ..1024);
         let layouts = [
             ("", [a, b, c]),
-            (".rows", [square.expr(), square.slice(0, ..1).unwrap().expr(), Expr::scalar(T::ZERO)]),
+            (".rows", [square.expr(), square.slice(0, ..1), Expr::scalar(T::ZERO)]),
             (
                 ".turned",
                 [
-                    square.slice(1, ..70).unwrap().permute([1, 0]).unwrap().expr(),
+                    square.slice(1, ..70).permute([1, 0]),
                     Expr::scalar(T::ZERO),
-                    square.slice(0, ..70).unwrap().slice(1, ..1).unwrap().expr(),
+                    square.slice(0, ..70).slice(1, ..1),
                 ],
             ),
-            (".shifted", [odd.slice(0, 1..).unwrap().expr(), begin.clone(), begin]),
+            (".shifted", [odd.slice(0, 1..), begin.clone(), begin]),
         ];
         for (layout, operands) in layouts {
             let expr = Expr::<R>::call(name, &operands[..arity]);

@@ -77,7 +77,7 @@ impl View {
     }
 
     pub fn of_tensor<T: Element>(&self, tensor: &Tensor<T>) -> zerostride::Result<Tensor<T>> {
-        viewed!(self, tensor, slice_step)
+        self.of_expr(tensor).tensor()
     }
 
     fn of_expr<T: Element>(&self, expr: &Expr<T>) -> Expr<T> {

@@ -80,7 +80,7 @@ fn ours(device: &Device, case: &Case) -> Result<Run, Failure> {
         x.push(device.upload(&values(shape), shape.as_slice())?);
     }
     if case.turned {
-        x[1] = x[1].transpose(0, 1)?;
+        x[1] = x[1].transpose(0, 1).tensor()?;
     }
     let expr: Expr<f32> = match case.work {
         Work::Add => &x[0] + &x[1],

@@ -1,0 +1,98 @@
+//! Files: read by mapping them, replaced whole.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::Mmap;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// A file in memory. Clones share it.
+#[derive(Clone, Debug)]
+pub(super) struct Bytes {
+    path: PathBuf,
+    held: Arc<Held>,
+}
+
+#[derive(Debug)]
+enum Held {
+    Mapped(Mmap),
+    Read(Vec<u8>),
+}
+
+impl Bytes {
+    /// A file that nobody changes meanwhile. It is mapped, or read where that is not to be had.
+    pub(super) fn open(path: &Path) -> Result<Bytes> {
+        let map = || -> io::Result<Held> {
+            let file = File::open(path)?;
+            // SAFETY: the bytes must stay as they are while they are mapped. All writing here makes a new
+            // file and renames it, which leaves what is mapped alone; that others do not change a file
+            // while it is read is asked of callers, and what they would break is the values read.
+            #[allow(unsafe_code)]
+            let mapped = unsafe { Mmap::map(&file) };
+            match mapped {
+                Ok(mapped) => Ok(Held::Mapped(mapped)),
+                Err(_) => Ok(Held::Read(std::fs::read(path)?)),
+            }
+        };
+        match map() {
+            Ok(held) => Ok(Bytes { path: path.into(), held: Arc::new(held) }),
+            Err(error) => Err(refused(path, format_args!("cannot read it: {error}"))),
+        }
+    }
+
+    /// An error about this file.
+    pub(super) fn refused(&self, reason: impl fmt::Display) -> Error {
+        refused(&self.path, reason)
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &*self.held {
+            Held::Mapped(mapped) => mapped,
+            Held::Read(bytes) => bytes,
+        }
+    }
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+/// An error about a file.
+pub(super) fn refused(path: &Path, reason: impl fmt::Display) -> Error {
+    Error::new(ErrorKind::File, format!("{}: {reason}", path.display()))
+}
+
+/// An error of a kind of its own, of a tensor of a file.
+pub(super) fn within(path: &Path, name: Option<&str>, error: &Error) -> Error {
+    let of = name.map(|name| format!("tensor '{name}': ")).unwrap_or_default();
+    Error::new(error.kind(), format!("{}: {of}{}", path.display(), error.message()))
+}
+
+/// Writes a file. A reader sees the one of before or the new one, never a part.
+pub(super) fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let failed = |error: io::Error| refused(path, format_args!("cannot write it: {error}"));
+    let run = || {
+        let mut file = BufWriter::new(File::create(&part).map_err(failed)?);
+        write(&mut file)?;
+        file.flush().map_err(failed)?;
+        drop(file);
+        std::fs::rename(&part, path).map_err(failed)
+    };
+    run().inspect_err(|_| {
+        let _ = std::fs::remove_file(&part);
+    })
+}

@@ -1,0 +1,157 @@
+//! Pictures: tensors of `u8` of height, width and channels, which are 1 (gray), 2 (gray and alpha), 3 (RGB) or 4
+//! (RGBA).
+//!
+//! PNG and JPEG are read and written; other formats are where the caller's own dependency on the crate `image`
+//! asks for them.
+//!
+//! ```
+//! use zerostride::{Device, image};
+//!
+//! let device = Device::cpu();
+//! let red = device.upload(&[255_u8, 0, 0], [3])?.broadcast_to([2, 4, 3]);
+//! let path = std::env::temp_dir().join("zerostride-example.png");
+//! image::save(&red, &path)?;
+//! let picture = image::load(&path, &device)?;
+//! assert_eq!(picture.shape(), &[2, 4, 3]);
+//! assert_eq!(picture.slice(0, ..1).slice(1, ..1).to_vec()?, [255, 0, 0]);
+//! # Ok::<(), zerostride::Error>(())
+//! ```
+
+use std::io::Cursor;
+use std::path::Path;
+
+use image::{DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, Limits};
+
+use super::file::{Bytes, refused, replace, within};
+use crate::{Device, Expr, Result, Tensor};
+
+/// Bytes that one of a PNG file may become at most (RFC 1951: 258 by two bits).
+const DEFLATED: u64 = 1032;
+
+/// The picture of a file, with as many channels as it has. Those of more than 8 bits are rounded to 8. The format
+/// is told by the content.
+///
+/// # Errors
+/// When the file cannot be read or is no picture, or the device does not take it. The text names the file.
+pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Tensor<u8>> {
+    let path = path.as_ref();
+    let file = Bytes::open(path)?;
+    let decoded = decode(&file).map_err(|reason| file.refused(reason))?;
+    upload(&decoded, device).map_err(|error| within(path, None, &error))
+}
+
+fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
+    let told = |error: image::ImageError| error.to_string();
+    let mut reader =
+        ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    let format = reader.format().ok_or("no format of pictures begins like this")?;
+    reader.limits(Limits::default());
+    let decoder = reader.into_decoder().map_err(told)?;
+    let ((width, height), takes) = (decoder.dimensions(), decoder.total_bytes());
+    if format == ImageFormat::Png && takes > (bytes.len() as u64).saturating_mul(DEFLATED) {
+        return Err(format!(
+            "a picture of {width} x {height} takes {takes} bytes, which {} packed ones cannot hold",
+            bytes.len()
+        ));
+    }
+    DynamicImage::from_decoder(decoder).map_err(told)
+}
+
+/// A picture of the crate `image` onto a device, as [`load`] does.
+///
+/// # Errors
+/// As [`Device::upload`].
+///
+/// ```
+/// use zerostride::{Device, image};
+///
+/// let gray = ::image::DynamicImage::new_luma8(3, 2);
+/// assert_eq!(image::upload(&gray, &Device::cpu())?.shape(), &[2, 3, 1]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+pub fn upload(picture: &DynamicImage, device: &Device) -> Result<Tensor<u8>> {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let channels = usize::from(picture.color().channel_count());
+    let shape = [height, width, channels];
+    if let (true, Some(bytes)) = (picture.color().bytes_per_pixel() as usize == channels, eight_bits(picture))
+    {
+        return device.upload(bytes, shape);
+    }
+    let converted = match channels {
+        1 => DynamicImage::from(picture.to_luma8()),
+        2 => DynamicImage::from(picture.to_luma_alpha8()),
+        3 => DynamicImage::from(picture.to_rgb8()),
+        _ => DynamicImage::from(picture.to_rgba8()),
+    };
+    device.upload(converted.as_bytes(), shape)
+}
+
+/// The bytes of a picture whose channels are bytes.
+fn eight_bits(picture: &DynamicImage) -> Option<&[u8]> {
+    match picture {
+        DynamicImage::ImageLuma8(_)
+        | DynamicImage::ImageLumaA8(_)
+        | DynamicImage::ImageRgb8(_)
+        | DynamicImage::ImageRgba8(_) => Some(picture.as_bytes()),
+        _ => None,
+    }
+}
+
+/// A picture of the crate `image` of a tensor or an expression of height, width and channels; without a last
+/// axis it is gray.
+///
+/// # Errors
+/// When the expression has a mistake, or no such shape.
+///
+/// ```
+/// use zerostride::{Device, image};
+///
+/// let ramp = Device::cpu().zeros::<u8>([2, 256])?.index(1).cast::<u8>();
+/// let picture = image::picture(&ramp)?.to_luma8();
+/// assert_eq!(picture.get_pixel(200, 1).0, [200]);
+///
+/// let error = image::picture(&ramp.broadcast_to([5, 2, 256])).unwrap_err();
+/// assert_eq!(
+///     error.message(),
+///     "no picture of [5, 2, 256]: its axes are height, width and 1 to 4 channels"
+/// );
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[track_caller]
+pub fn picture(pixels: &Expr<u8>) -> Result<DynamicImage> {
+    let at = std::panic::Location::caller();
+    let shape = pixels.shape()?.clone();
+    let (height, width, channels) = match shape[..] {
+        [height, width] => (height, width, 1),
+        [height, width, channels] => (height, width, channels),
+        _ => (0, 0, 0),
+    };
+    let none = || {
+        let text = format!("no picture of {shape}: its axes are height, width and 1 to 4 channels");
+        crate::Error::new(crate::ErrorKind::Shape, text).at(at)
+    };
+    let (Ok(w), Ok(h), 1..=4) = (u32::try_from(width), u32::try_from(height), channels) else {
+        return Err(none());
+    };
+    let bytes = pixels.to_vec()?;
+    let picture = match channels {
+        1 => ImageBuffer::from_raw(w, h, bytes).map(DynamicImage::ImageLuma8),
+        2 => ImageBuffer::from_raw(w, h, bytes).map(DynamicImage::ImageLumaA8),
+        3 => ImageBuffer::from_raw(w, h, bytes).map(DynamicImage::ImageRgb8),
+        _ => ImageBuffer::from_raw(w, h, bytes).map(DynamicImage::ImageRgba8),
+    };
+    picture.ok_or_else(none)
+}
+
+/// Writes a picture, in the format that the file's name ends in. The file is replaced whole.
+///
+/// # Errors
+/// As [`picture`]; when there is no format of that name, it has no such channels, or the file cannot be written.
+#[track_caller]
+pub fn save(pixels: &Expr<u8>, path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    let failed = |error: image::ImageError| refused(path, format_args!("cannot write it: {error}"));
+    let format = ImageFormat::from_path(path).map_err(failed)?;
+    let picture = picture(pixels)?;
+    replace(path, |file| picture.write_to(file, format).map_err(failed))
+}

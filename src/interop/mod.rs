@@ -1,0 +1,15 @@
+//! Files and neighbours, each behind a feature of its name that is off by default. They use what everybody
+//! may.
+
+#[cfg(any(feature = "image", feature = "npy", feature = "safetensors"))]
+mod file;
+#[cfg(feature = "image")]
+pub mod image;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+#[cfg(feature = "npy")]
+pub mod npy;
+#[cfg(feature = "safetensors")]
+pub mod safetensors;
+#[cfg(feature = "serde")]
+mod serde;
