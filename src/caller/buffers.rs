@@ -94,7 +94,7 @@ impl AnyTensor {
     /// # let device = zerostride::Device::all().remove(0).open()?;
     /// # if device.wgpu().is_none() { return Ok(()) }
     /// let x = device.zeros_any(zerostride::DType::U8, [4, 4])?;
-    /// let row = x.slice(0, 2..3)?.buffer()?;
+    /// let row = x.slice(0, 2..3).tensor()?.buffer()?;
     /// assert_eq!((row.offset(), row.size()), (8, 4));
     /// # Ok::<(), zerostride::Error>(())
     /// ```
