@@ -158,8 +158,10 @@ fn step<T: Numeric + bytemuck::Pod>(program: &Program, random: &mut Random, mode
         _ => (&tensor + &flipped).eval().unwrap().expr(),
     };
     let written = value.to_vec().unwrap();
-    match random.below(2) {
+    match random.below(3) {
         0 => tensor.assign(&value).unwrap(),
+        // Buffers without COPY_DST among them.
+        1 => tensor.write(&written).unwrap(),
         _ => {
             let mut encoder = program.encoder();
             value.record_into(&mut encoder, &tensor).unwrap();

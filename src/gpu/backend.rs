@@ -35,7 +35,7 @@ impl Gpu {
         offset: usize,
         count: usize,
     ) -> Result<Transfer> {
-        if self.may_copy_from(storage)? {
+        if self.allows(storage, wgpu::BufferUsages::COPY_SRC)? {
             return self.begin_read(storage, offset * dtype.size(), count * dtype.size());
         }
         let layout = Layout::strided([count], &[1], offset, storage.elements)?;

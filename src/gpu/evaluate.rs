@@ -146,7 +146,7 @@ pub(super) fn write(
         let dense = Layout::contiguous(layout.shape())?;
         assign(gpu, Program::copy(Input { dtype, source, layout: dense }), storage, layout)
     };
-    if !layout.is_contiguous() {
+    if !layout.is_contiguous() || !gpu.allows(storage, wgpu::BufferUsages::COPY_DST)? {
         return scattered(layout, bytes);
     }
     let size = dtype.size();

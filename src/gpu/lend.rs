@@ -169,9 +169,9 @@ impl Gpu {
         Ok(Loan { buffer, offset, size: end - start })
     }
 
-    /// Whether the buffers of a storage may be copied from.
-    pub(super) fn may_copy_from(&self, storage: &Storage) -> Result<bool> {
-        let may = |buffer: &Arc<Buffer>| buffer.raw.usage().contains(wgpu::BufferUsages::COPY_SRC);
+    /// Whether the buffers of a storage have a usage: those of the pool do, and the caller's may not.
+    pub(super) fn allows(&self, storage: &Storage, usage: wgpu::BufferUsages) -> Result<bool> {
+        let may = |buffer: &Arc<Buffer>| buffer.raw.usage().contains(usage);
         Ok(buffers(storage)?.iter().all(may))
     }
 }

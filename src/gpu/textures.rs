@@ -209,7 +209,7 @@ fn mip(texture: &wgpu::TexelCopyTextureInfo<'_>) -> Result<wgpu::Extent3d> {
 impl Gpu {
     /// Whether elements lie as textures need them, where they may be copied from.
     pub(crate) fn fits(&self, area: Area<'_>, storage: &Storage, layout: &Layout) -> Result<bool> {
-        Ok(area.fits(layout) && self.may_copy_from(storage)?)
+        Ok(area.fits(layout) && self.allows(storage, wgpu::BufferUsages::COPY_SRC)?)
     }
 
     /// Copies elements that [fit](Self::fits) an area there, by an encoder of the caller's or
