@@ -15,6 +15,8 @@ mod cases;
 mod copy;
 #[path = "elementwise/host.rs"]
 mod host;
+#[path = "common/progress.rs"]
+mod progress;
 
 use std::fs::File;
 use std::io::Write;
@@ -24,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use cases::Case;
 use clap::Parser;
+use progress::Progress;
 use serde_json::json;
 use zerostride::{Device, ErrorKind};
 
@@ -109,19 +112,21 @@ fn run(options: &Options) -> Result<(), Failure> {
     let copier = copy::Copier::new(&device)?;
     let same = Case::new("same", &device, side)?;
     let mut rows: Vec<Row> = Vec::new();
-    for name in cases::NAMES {
+    let mut progress = Progress::new("elementwise", cases::NAMES.len(), "cases");
+    for (done, name) in cases::NAMES.iter().enumerate() {
+        progress.at(done, &format!(": {name}"));
         if !options.case.is_empty() && !options.case.iter().any(|wanted| wanted == name) {
             continue;
         }
         let row = match measure(name, &device, &same, &copier, side, rounds) {
             Err(error) if error.downcast_ref().map(zerostride::Error::kind) == Some(ErrorKind::Limit) => {
-                println!("{name:<12} not run: {error}");
+                progress.print(|| println!("{name:<12} not run: {error}"));
                 continue;
             }
             row => row?,
         };
         let seconds = row.median.as_secs_f64();
-        println!(
+        let line = format!(
             "{:<12} {:>9.1} {:>10.3} {:>8.2} {:>7.2} {:>7.2} {:>8} {:>10.3} {:>8.2}",
             row.name,
             row.bytes as f64 / 1e6,
@@ -133,6 +138,7 @@ fn run(options: &Options) -> Result<(), Failure> {
             row.cpu.as_secs_f64() * 1e3,
             seconds / row.cpu.as_secs_f64()
         );
+        progress.print(|| println!("{line}"));
         rows.push(row);
     }
     if let Some(path) = &options.json {

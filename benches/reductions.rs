@@ -8,6 +8,9 @@
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done. `most` is the
 //! multiple that the crate means to stay below on software drivers.
 
+#[path = "common/progress.rs"]
+mod progress;
+
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -15,6 +18,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use progress::Progress;
 use serde_json::json;
 use zerostride::{Device, Expr, Result, Tensor};
 
@@ -79,7 +83,10 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
     println!("{}, {} elements of f32, medians of {rounds} interleaved runs\n", device.name(), side * side);
     println!("{:<16} {:>10} {:>10} {:>8} {:>8}", "case", "ms", "base ms", "ratio", "most");
     let mut file = options.json.as_ref().map(File::create).transpose()?;
-    for case in cases(&device, side)? {
+    let cases = cases(&device, side)?;
+    let mut progress = Progress::new("reductions", cases.len(), "cases");
+    for (done, case) in cases.iter().enumerate() {
+        progress.at(done, &format!(": {}", case.name));
         if !options.case.is_empty() && !options.case.iter().any(|wanted| wanted == case.name) {
             continue;
         }
@@ -98,7 +105,10 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
         }
         let [own, base] = times.map(|times| median(times).as_secs_f64());
         let (name, most) = (case.name, case.most);
-        println!("{name:<16} {:>10.3} {:>10.3} {:>8.2} {most:>8.2}", own * 1e3, base * 1e3, own / base);
+        let ratio = own / base;
+        progress.print(|| {
+            println!("{name:<16} {:>10.3} {:>10.3} {ratio:>8.2} {most:>8.2}", own * 1e3, base * 1e3)
+        });
         if let Some(file) = &mut file {
             let object = json!({
                 "case": name, "device": device.name(), "median_ns": own * 1e9, "base_ns": base * 1e9,

@@ -2,6 +2,8 @@
 //! `common::naive` does.
 
 mod common;
+#[path = "../benches/common/progress.rs"]
+mod progress;
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -11,6 +13,7 @@ use common::case::Case;
 use common::draw::{Size, case};
 use common::shrink::shrink;
 use common::{check_kernels, devices};
+use progress::Progress;
 use zerostride::{Adapter, Device, reductions};
 
 /// Whether devices give what they should, or else a case, as small as it gets, for which one does not.
@@ -75,26 +78,25 @@ fn soak() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let start = Instant::now();
-    let mut said = start;
+    let end = 60 * minutes.unwrap_or(0);
+    let mut progress = Progress::new("soak", end as usize, "s");
     let mut failed = Vec::new();
     let mut seed = first;
     loop {
         // A driver compiles for longer than the CPU path runs, which sees the mistakes of a schedule too.
         let those = devices.iter().filter(|device| seed % 8 == 0 || device.name() == "cpu");
         if let Err(text) = check(seed, size(seed / 8), those) {
-            say(text);
+            progress.print(|| say(text));
             failed.push(seed);
         }
         seed += 1;
-        if said.elapsed() > Duration::from_secs(20) {
-            let (minutes, count) = (start.elapsed().as_secs_f64() / 60.0, failed.len());
-            say(format!("{minutes:.1} minutes: seeds {first} to {seed}, {count} failed"));
-            said = Instant::now();
-        }
-        if start.elapsed() >= Duration::from_secs(60 * minutes.unwrap_or(0)) {
+        let more = format!(", seeds {first} to {seed}, {} failed", failed.len());
+        progress.at(start.elapsed().as_secs() as usize, &more);
+        if start.elapsed() >= Duration::from_secs(end) {
             break;
         }
     }
+    drop(progress);
     std::panic::set_hook(hook);
     assert!(failed.is_empty(), "seeds that failed: {failed:?}");
     say(format!("seeds {first} to {}: no device differs", seed - 1));

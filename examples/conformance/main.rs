@@ -9,6 +9,8 @@
 //! reductions (`op` and `shape`), in the format of `tests/data/README.md`. Without `--device` every device of this machine is
 //! checked. The exit code is 1 when a case failed.
 
+#[path = "../../benches/common/progress.rs"]
+mod progress;
 mod reductions;
 mod shapes;
 mod values;
@@ -19,6 +21,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use progress::Progress;
 use serde_json::Value;
 use verdict::Verdict;
 use zerostride::Device;
@@ -100,7 +103,9 @@ fn run(options: &Options) -> Result<usize, String> {
 fn check(device: &Device, cases: &[Value], print: usize) -> BTreeMap<String, Row> {
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
     let mut printed = 0;
-    for case in cases {
+    let mut progress = Progress::new(device.name(), cases.len(), "cases");
+    for (done, case) in cases.iter().enumerate() {
+        progress.at(done, "");
         let (name, verdict) = match case["mode"].as_str() {
             Some(mode) => (format!("shape {mode}"), shapes::check(device, case)),
             None => {
@@ -120,12 +125,12 @@ fn check(device: &Device, cases: &[Value], print: usize) -> BTreeMap<String, Row
                 printed += 1;
                 if printed <= print {
                     let id = case["id"].as_str().map(|id| format!(" {id}")).unwrap_or_default();
-                    println!("FAILED on {}: {name}{id}: {how}", device.name());
+                    progress.print(|| println!("FAILED on {}: {name}{id}: {how}", device.name()));
                 }
             }
             Verdict::Skipped(why) => {
                 row.skipped += 1;
-                println!("skipped on {}: {name}: {why}", device.name());
+                progress.print(|| println!("skipped on {}: {name}: {why}", device.name()));
             }
         }
     }

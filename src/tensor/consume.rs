@@ -208,7 +208,7 @@ impl AnyExpr {
             device.declared(stage)
         })?;
         explain.push(&last, device.backend().explain(&last)?);
-        explain.device = device.name().into();
+        explain.device = device.name();
         Ok(explain)
     }
 }
