@@ -434,3 +434,57 @@ fn elements_are_of_the_type_that_is_named() {
         is::<u16>(program);
     });
 }
+
+/// A buffer of the program's that is larger than a binding and ends within a vector, and tensors in several buffers.
+#[test]
+fn what_is_larger_than_a_binding() {
+    for program in programs().iter().filter(|program| program.name.ends_with("all")) {
+        let mut limits = program.adapter.limits();
+        limits.max_buffer_size = 1 << 16;
+        limits.max_storage_buffer_binding_size = 1 << 14;
+        limits.max_uniform_buffer_binding_size = limits.max_uniform_buffer_binding_size.min(1 << 14);
+        let (device, queue) = program::open(&program.adapter, wgpu::Features::empty(), limits);
+        let ours = Device::from_wgpu(&device, &queue).unwrap();
+        let count = 15_359;
+        let host: Vec<f32> = (0..count).map(|i| (i % 301) as f32).collect();
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 4 * count as u64,
+            usage: STORAGE | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&host));
+        let x = Tensor::<f32>::from_buffer(&ours, &buffer, 0, [count], &[1]).unwrap();
+        assert_eq!(x.to_vec().unwrap(), host, "{}", program.name);
+        let right = Device::cpu().upload(&host, [count]).unwrap();
+        assert_eq!(x.sum(..).to_vec().unwrap(), right.sum(..).to_vec().unwrap());
+        x.slice(0, 1..).assign(x.slice(0, ..count - 1) + 0.5).unwrap();
+        let flipped = (x.flip(0) * 2.0).to_vec().unwrap();
+        let moved: Vec<f32> =
+            std::iter::once(host[0]).chain(host[..count - 1].iter().map(|x| x + 0.5)).collect();
+        assert_eq!(flipped, moved.iter().rev().map(|x| x * 2.0).collect::<Vec<f32>>());
+        let halves =
+            Tensor::<zerostride::f16>::from_buffer(&ours, &buffer, 0, [count * 2 - 2], &[1]).unwrap();
+        let zero = zerostride::f16::ZERO;
+        halves.slice_step(0, 1.., 2).assign(zero).unwrap();
+        let kept = x.to_vec().unwrap();
+        for (i, (got, was)) in kept.iter().zip(&moved).enumerate() {
+            let right = if i < count - 1 { was.to_bits() & 0xffff } else { was.to_bits() };
+            assert_eq!(got.to_bits(), right, "{} {i}", program.name);
+        }
+        // In an encoder.
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        (&x * 0.0 + 3.0).record_into(&mut encoder, &x).unwrap();
+        queue.submit([encoder.finish()]);
+        assert_eq!(x.to_vec().unwrap(), vec![3.0; count]);
+
+        let long = ours.zeros::<f32>([5, 10_000]).unwrap();
+        let error = long.buffer().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert!(error.message().ends_with("(max_buffer_size): take slices of it"), "{error}");
+        let row = long.slice(0, ..1).buffer().unwrap();
+        assert_eq!(row.size(), 40_000);
+        drop(row);
+    }
+    program::nothing_was_said("larger than a binding");
+}

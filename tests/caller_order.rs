@@ -275,7 +275,7 @@ fn frames_leave_nothing_behind() {
             (&row + row.flip(0)).record_into(&mut encoder, &fresh).unwrap();
             (&fresh * 0.5).record_into(&mut encoder, &kept).unwrap();
             program.submit(encoder);
-            if i % 7 == 0 {
+            if i.is_multiple_of(7) {
                 kept.assign(&kept * 0.25).unwrap();
                 ours.flush().unwrap();
             }

@@ -53,6 +53,9 @@ pub(crate) enum Through {
     Texture,
 }
 
+/// What sines of adapters may differ by in a picture, of 255.
+const MOST_APART: u8 = 4;
+
 /// Frames of one kind before those of the other.
 const TURN: usize = 10;
 
@@ -97,7 +100,11 @@ fn run(options: &Options) -> Result<(), Failure> {
         pictures.push(app.pixels(&canvas)?);
     }
     let farthest = pictures[0].iter().zip(&pictures[1]).map(|(a, b)| a.abs_diff(*b)).max();
-    println!("the two pictures are at most {} of 255 apart", farthest.unwrap_or(0));
+    let farthest = farthest.unwrap_or(0);
+    println!("the two pictures are at most {farthest} of 255 apart");
+    if farthest > MOST_APART {
+        return Err("they are not the same field".into());
+    }
 
     let mut times: [Vec<f64>; 2] = Default::default();
     for turn in 0..(options.frames / TURN).max(1) {

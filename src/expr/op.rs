@@ -41,7 +41,8 @@ pub enum Math {
     /// algebra. Of 4096 random numbers, llvmpipe (Mesa 22.3) gave other bits than one operation at a time
     /// for 1969 of `(a + b) - a` (it gives `b`), 2021 of `(a - b) + b`, 3892 of the error term of TwoSum
     /// (it gives 0), 1474 of a step of Kahan's summation and 1185 of `a * b + a * c` (up to 109 units in
-    /// the last place), and 0 for `a - a` of infinities. Quotients and roots are the adapter's own, too.
+    /// the last place), and 0 for `a - a` of infinities. Quotients and roots are the adapter's own, too, and so is
+    /// whether a product that rounds up to the least normal float is flushed with the lesser ones.
     Fast,
 }
 

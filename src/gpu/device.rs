@@ -164,7 +164,7 @@ impl Gpu {
             bail!(Kernel, "a window of buffer {} of a storage of {}", window.buffer, buffers.len());
         };
         let Window { start, size, .. } = window;
-        if buffers.len() == 1 && size == buffer.size {
+        if buffers.len() == 1 && (start, size) == (0, buffer.size) {
             return Ok(storage.clone());
         }
         let bound = Storage::new(self.clone(), storage.elements, Bound { buffer, start, size });

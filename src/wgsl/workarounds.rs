@@ -53,7 +53,7 @@ pub(super) fn form(kernel: &Kernel, step: &Step) -> &'static str {
         return form;
     }
     let flushed = FLUSHED.iter().find(|(op, dtype, _)| (*op, *dtype) == (step.op, step.dtype));
-    match flushed.filter(|_| faults.flushes) {
+    match flushed.filter(|_| faults.flushes && !fast) {
         Some((_, _, form)) => form,
         None => step.op.row().and_then(|row| row.form(step.dtype)).map_or("", |form| form.wgsl),
     }
