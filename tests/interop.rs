@@ -241,7 +241,7 @@ fn arrays_that_lie_are_refused() {
     places.iter().for_each(|&i| lie[i..i + 4].copy_from_slice(&3_000_000_000_u32.to_le_bytes()));
     let lie = Scratch::of("lie.npz", &lie);
     let error = message(npy::Archive::open(&lie.0).and_then(|archive| archive.read("zeros", &device)));
-    assert!(error.contains("lie.npz: array 'zeros': it claims 3000000000 bytes, which "), "{error}");
+    assert!(error.contains("lie.npz: tensor 'zeros': it claims 3000000000 bytes, which "), "{error}");
     // Cut off, and with a byte changed.
     for end in [0, 20, whole.len() / 2, whole.len() - 1] {
         let lie = Scratch::of(&format!("cut{end}.npz"), &whole[..end]);
@@ -250,7 +250,7 @@ fn arrays_that_lie_are_refused() {
     let archive = npy::Archive::open(file("packed.npz")).unwrap();
     let error = message(archive.read("ones", &device));
     assert!(
-        error.ends_with("packed.npz: array 'ones': there is none of that name, but zeros, counting"),
+        error.ends_with("packed.npz: tensor 'ones': there is none of that name, but zeros, counting"),
         "{error}"
     );
 }

@@ -131,7 +131,7 @@ impl Archive {
     /// names the file and the array.
     pub fn read(&self, name: &str, device: &Device) -> Result<AnyTensor> {
         let refused =
-            |reason: &dyn fmt::Display| refused(&self.path, format_args!("array '{name}': {reason}"));
+            |reason: &dyn fmt::Display| refused(&self.path, format_args!("tensor '{name}': {reason}"));
         let Some(entry) = self.names.iter().position(|own| own == name) else {
             return Err(refused(&format_args!("there is none of that name, but {}", self.names.join(", "))));
         };
@@ -154,7 +154,7 @@ impl Archive {
         let mut bytes = head.split_off(array.start);
         let needed = array.bytes as usize;
         if bytes.try_reserve_exact(needed.saturating_sub(bytes.len())).is_err() {
-            let text = format!("{}: array '{name}': no memory for {needed} bytes", self.path.display());
+            let text = format!("{}: tensor '{name}': no memory for {needed} bytes", self.path.display());
             return Err(Error::new(ErrorKind::Memory, text));
         }
         // To its end, where the archive's checksum is held against what was read.
@@ -300,7 +300,7 @@ impl<'a> Text<'a> {
     }
 
     fn unexpected(&self, wanted: &str) -> String {
-        let found: String = self.0.trim_start().chars().take(20).collect();
+        let found: String = self.0.trim().chars().take(20).collect();
         format!("its header has '{found}' where {wanted} is to be")
     }
 

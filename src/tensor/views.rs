@@ -120,9 +120,9 @@ impl<T: Element> Expr<T> {
     /// assert_eq!(x.to_vec()?, [1, 0, 3, 4, 0, 6]);
     ///
     /// let error = x.slice(1, 2..4).tensor().unwrap_err();
-    /// assert_eq!(error.message(), "slice 2..4 of axis 1 of [2, 3]: bounds lie in -3..=3");
+    /// assert_eq!(error.message(), "slice bound 4 is outside of axis 1 of [2, 3], which has length 3");
     /// let error = (&x * 2).slice(1, ..1).tensor().unwrap_err();
-    /// assert!(error.message().ends_with("names no elements of a tensor: evaluate it, or take views of a tensor alone"));
+    /// assert!(error.message().contains(" is computed and names no elements of a tensor"));
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
