@@ -1,12 +1,20 @@
 //! How fast reductions are, as a multiple of an elementwise operation on the same tensor in the same run:
-//! `x + 1.0`, which reads and writes what a sum only reads, or `exp(x)` where exponentials are made.
+//! `x + 1.0`, which reads and writes what a sum only reads, or `exp(x)` where exponentials are made. A product of
+//! matrices, which is a sum of products here, stands beside one written by hand.
 //!
 //! ```text
 //! cargo bench --bench reductions -- [--device NAME] [--quick] [--json FILE] [--case NAME]...
 //! ```
 //!
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done. `most` is the
-//! multiple that the crate means to stay below on software drivers.
+//! multiple that the crate means to stay below on software drivers. `busy` is the ratio of the time that threads
+//! of this process ran, which other work on the machine disturbs less; Linux tells it.
+
+#[allow(dead_code, unreachable_pub)] // of the other bench, used here in part
+#[path = "elementwise/copy.rs"]
+mod copy;
+#[path = "reductions/naive.rs"]
+mod naive;
 
 #[path = "common/progress.rs"]
 mod progress;
@@ -81,7 +89,7 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
         (true, false) => (4096, 15),
     };
     println!("{}, {} elements of f32, medians of {rounds} interleaved runs\n", device.name(), side * side);
-    println!("{:<16} {:>10} {:>10} {:>8} {:>8}", "case", "ms", "base ms", "ratio", "most");
+    println!("{:<16} {:>10} {:>10} {:>8} {:>8} {:>8}", "case", "ms", "base ms", "ratio", "most", "busy");
     let mut file = options.json.as_ref().map(File::create).transpose()?;
     let cases = cases(&device, side)?;
     let mut progress = Progress::new("reductions", cases.len(), "cases");
@@ -91,33 +99,44 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
             continue;
         }
         let mut times: [Vec<Duration>; 2] = Default::default();
+        let mut busy: [Vec<Duration>; 2] = Default::default();
         // Not counted: kernels are compiled, and pages touched for the first time.
         for round in 0..rounds + 2 {
-            for (times, work) in times.iter_mut().zip([&case.work, &case.base]) {
+            for (k, work) in [&case.work, &case.base].into_iter().enumerate() {
                 device.synchronize()?;
-                let start = Instant::now();
+                let (start, before) = (Instant::now(), running());
                 work()?;
                 device.synchronize()?;
                 if round >= 2 {
-                    times.push(start.elapsed());
+                    times[k].push(start.elapsed());
+                    busy[k].push(running() - before);
                 }
             }
         }
         let [own, base] = times.map(|times| median(times).as_secs_f64());
-        let (name, most) = (case.name, case.most);
-        let ratio = own / base;
+        let [own_busy, base_busy] = busy.map(|times| median(times).as_secs_f64());
+        let (name, most, busy) = (case.name, case.most, own_busy / base_busy);
+        let (ratio, ms) = (own / base, [own, base].map(|time| time * 1e3));
         progress.print(|| {
-            println!("{name:<16} {:>10.3} {:>10.3} {ratio:>8.2} {most:>8.2}", own * 1e3, base * 1e3)
+            println!("{name:<16} {:>10.3} {:>10.3} {ratio:>8.2} {most:>8.2} {busy:>8.2}", ms[0], ms[1]);
         });
         if let Some(file) = &mut file {
             let object = json!({
                 "case": name, "device": device.name(), "median_ns": own * 1e9, "base_ns": base * 1e9,
-                "ratio": own / base, "most": most,
+                "ratio": ratio, "most": most, "busy": busy,
             });
             writeln!(file, "{object}")?;
         }
     }
     Ok(())
+}
+
+/// How long threads of this process have run.
+fn running() -> Duration {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let text = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok());
+    let nanoseconds = text.filter_map(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    Duration::from_nanos(nanoseconds.sum())
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -132,7 +151,7 @@ fn tensor(device: &Device, shape: &[usize]) -> Result<Tensor<f32>> {
     ((flat.rem(1021) + 1).cast::<f32>() / 1024.0).eval_on(device)?.reshape(&signed).tensor()
 }
 
-fn cases(device: &Device, side: usize) -> Result<Vec<Case>> {
+fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Case>, Failure> {
     let count = side * side;
     let square = tensor(device, &[side, side])?;
     let other = tensor(device, &[side, side])?;
@@ -180,5 +199,12 @@ fn cases(device: &Device, side: usize) -> Result<Vec<Case>> {
     });
     add("cumsum", &square, Base::Add, 2.5, &|x| x.cumsum(-1));
     add("cumsum first", &square, Base::Add, 2.5, &|x| x.cumsum(0));
+    if device.name() != "cpu" {
+        let side = side.min(1024);
+        let (a, b) = (tensor(device, &[side, side])?, tensor(device, &[side, side])?);
+        let product = (a.unsqueeze(2)? * b.unsqueeze(0)?).sum(1);
+        let (work, base) = (move || product.eval().map(drop), naive::product(&device.name(), side)?);
+        cases.push(Case { name: "matrix product", work: Box::new(work), base, most: 2.0 });
+    }
     Ok(cases)
 }

@@ -200,10 +200,7 @@ fn odd_ends_are_read_as_they_are() {
             assert_eq!(x.sum(..).to_vec().unwrap(), y.sum(..).to_vec().unwrap(), "{count}");
             assert_eq!(x.amin(..).to_vec().unwrap(), y.amin(..).to_vec().unwrap());
             assert_eq!(x.cumsum(0).to_vec().unwrap(), y.cumsum(0).to_vec().unwrap());
-            assert_eq!(
-                (x.flip(0) * 2.0).to_vec().unwrap(),
-                (y.flip(0) * 2.0).to_vec().unwrap()
-            );
+            assert_eq!((x.flip(0) * 2.0).to_vec().unwrap(), (y.flip(0) * 2.0).to_vec().unwrap());
             let [stepped, right] = [&x, &y].map(|t| t.slice_step(0, .., 2).to_vec().unwrap());
             assert_eq!(stepped, right);
         }

@@ -86,6 +86,33 @@ fn a_directory_that_cannot_be_is_an_error() {
     fs::remove_file(&directory.0).unwrap();
 }
 
+#[test]
+fn a_new_size_of_a_known_fold_compiles_nothing() {
+    // Pairs of shapes whose folds run in the same forms: rows, of one block and of several, short ones, columns.
+    let shapes: [([usize; 2], [usize; 2], isize); 6] = [
+        ([6, 4096], [11, 4096], 1),
+        ([6, 4096], [13, 1024], 1),
+        ([6, 8192], [3, 8192], 1),
+        ([1000, 8], [77, 8], 1),
+        ([4096, 64], [256, 100], 0),
+        ([50, 300], [70, 290], 1),
+    ];
+    for adapter in found() {
+        let device = open(&adapter);
+        let count = |shape: [usize; 2], axis: isize| {
+            let x = device.full(shape, 1.0_f32).unwrap();
+            let (sum, most) = (x.sum(axis).to_vec().unwrap(), x.argmax(axis).to_vec().unwrap());
+            assert_eq!(sum, vec![shape[axis as usize] as f32; shape[1 - axis as usize]]);
+            assert_eq!(most, vec![0; shape[1 - axis as usize]]);
+            device.memory().pipelines
+        };
+        for (known, new, axis) in shapes {
+            let before = count(known, axis);
+            assert_eq!(before, count(new, axis), "{}: {new:?} after {known:?}", device.name());
+        }
+    }
+}
+
 /// An expression whose kernel no other number has.
 fn different(x: &Expr<f32>, number: usize) -> Expr<f32> {
     let digits = (0..10).map(|bit| number >> bit & 1);

@@ -207,3 +207,12 @@ fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
     let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
     return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
 }
+
+// The same where n may be divided by 1, which a factor of 0 stands for.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
+
+fn shares(n: vec4<u32>, factor: u32, shift: u32) -> vec4<u32> {
+    return select(quotients(n, factor, shift), n, factor == 0u);
+}

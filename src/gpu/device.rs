@@ -252,8 +252,17 @@ impl Gpu {
         compiled: &Arc<Compiled>,
         results: &[Storage],
     ) -> Result<()> {
+        self.record_bound(plan, compiled, results.iter().chain(&plan.storages))
+    }
+
+    /// Records a plan over storages: of the results first, then of what it reads.
+    pub(super) fn record_bound<'a>(
+        &self,
+        plan: &Plan,
+        compiled: &Arc<Compiled>,
+        storages: impl Iterator<Item = &'a Storage>,
+    ) -> Result<()> {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
-        let storages = results.iter().chain(&plan.storages);
         let bound: SmallVec<[Bound; 8]> = storages.map(bound).collect::<Result<_>>()?;
         let work = Work { plan, compiled, bound: &bound };
         match &self.session {

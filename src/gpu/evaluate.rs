@@ -3,10 +3,10 @@
 use std::sync::{Arc, Weak};
 
 use super::device::{Gpu, Parts};
-use super::pipelines::Compiled;
+use super::fold::Planned;
 use super::{fold, parts, split};
 use crate::dtype::DType;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, bail};
 use crate::expr::{Input, Math, Program, Source, Storage, Told};
 use crate::layout::Layout;
 use crate::plan::{self, Destination, Kernel, Plan};
@@ -17,9 +17,7 @@ struct Ready {
     /// The handle that it is for: its parts, and how it computes functions.
     parts: Weak<Parts>,
     math: Math,
-    plan: Plan,
-    /// The pipeline, while it is kept.
-    compiled: Weak<Compiled>,
+    kernels: Vec<Planned>,
 }
 
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
@@ -27,35 +25,48 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
     let is_own =
         |ready: &&Ready| ready.parts.as_ptr() == Arc::as_ptr(&gpu.parts) && ready.math == gpu.adapter.math;
     if let Some(ready) = ready.filter(is_own) {
-        let result = gpu.result(program)?;
-        let compiled = match ready.compiled.upgrade() {
-            Some(compiled) => compiled,
-            None => gpu.pipeline(&ready.plan.kernel)?,
-        };
-        gpu.record_compiled(&ready.plan, &compiled, std::slice::from_ref(&result))?;
-        gpu.parts.connection.check()?;
-        return Ok(result);
+        return only(gpu, fold::run(gpu, &ready.kernels)?);
     }
     gpu.supports(program)?;
-    if fold::is_one(program) {
-        let result = parts::eval(gpu, program)?;
+    if Plan::is_empty(&program.shape) {
+        let result = gpu.result(program)?;
         gpu.parts.connection.check()?;
         return Ok(result);
     }
-    let result = gpu.result(program)?;
-    if !Plan::is_empty(&program.shape) && gpu.parts.cuts.is_whole(program) {
-        let plan = Plan::new(program, Destination::Fresh, gpu.adapter)?;
-        let compiled = gpu.pipeline(&plan.kernel)?;
-        gpu.record_compiled(&plan, &compiled, std::slice::from_ref(&result))?;
-        if program.ready.again() {
-            let (parts, compiled) = (Arc::downgrade(&gpu.parts), Arc::downgrade(&compiled));
-            program.ready.put(Ready { parts, math: gpu.adapter.math, plan, compiled });
-        }
-    } else if !Plan::is_empty(&program.shape) {
-        split::run(gpu, program, &result, &Layout::contiguous(&program.shape)?, true)?;
+    if !gpu.parts.cuts.is_whole(program) {
+        let result = match fold::is_one(program) {
+            true => parts::eval(gpu, program)?,
+            false => {
+                let result = gpu.result(program)?;
+                split::run(gpu, program, &result, &Layout::contiguous(&program.shape)?, true)?;
+                result
+            }
+        };
+        gpu.parts.connection.check()?;
+        return Ok(result);
     }
+    let kernels = match fold::is_one(program) {
+        true => fold::kernels(gpu, program)?,
+        false => {
+            let plan = Plan::new(program, Destination::Fresh, gpu.adapter)?;
+            vec![Planned::only(gpu, program, plan)?]
+        }
+    };
+    let results = fold::run(gpu, &kernels)?;
+    if program.ready.again() {
+        let parts = Arc::downgrade(&gpu.parts);
+        program.ready.put(Ready { parts, math: gpu.adapter.math, kernels });
+    }
+    only(gpu, results)
+}
+
+/// The one result of a program, unless the device failed.
+fn only(gpu: &Arc<Gpu>, mut results: Vec<Storage>) -> Result<Storage> {
     gpu.parts.connection.check()?;
-    Ok(result)
+    match results.pop() {
+        Some(result) => Ok(result),
+        None => bail!(Kernel, "a program without a result"),
+    }
 }
 
 pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {

@@ -1,8 +1,12 @@
 //! How folds are run: pass after pass, each a kernel over what the one before stored.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
 
 use super::device::Gpu;
+use super::pipelines::Compiled;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{Input, Kept, Op, Program, Source, Step, Storage, Told};
 use crate::layout::Layout;
@@ -14,25 +18,87 @@ type Run<'a> = dyn FnMut(&Pass) -> Result<Vec<Storage>> + 'a;
 
 /// Runs a program that folds: a storage for each result.
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
-    let stored = all(gpu, program, &mut |pass| {
-        let storages = pass.stored.iter().map(|&dtype| gpu.storage(pass.count * dtype.size(), dtype));
-        let storages = storages.collect::<Result<Vec<_>>>()?;
-        gpu.record(&pass.plan, &storages)?;
-        Ok(storages)
+    run(gpu, &kernels(gpu, program)?)
+}
+
+/// A kernel of several, of which later ones read what earlier ones stored.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub plan: Plan,
+    /// The pipeline, while it is kept.
+    compiled: Weak<Compiled>,
+    /// The type of each result, and how many elements it has.
+    stored: Vec<DType>,
+    count: usize,
+    /// What stands for the results in the plans of later kernels.
+    declared: Vec<Storage>,
+    /// Whether these are results of the program.
+    is_last: bool,
+}
+
+impl Planned {
+    /// A kernel with the storages that stand for its results.
+    fn new(gpu: &Arc<Gpu>, plan: Plan, stored: Vec<DType>, count: usize) -> Result<Planned> {
+        let compiled = Arc::downgrade(&gpu.pipeline(&plan.kernel)?);
+        let declared = stored.iter().map(|_| Storage::without_memory(gpu.clone(), count)).collect();
+        Ok(Planned { plan, compiled, stored, count, declared, is_last: false })
+    }
+
+    /// The one kernel of a program.
+    pub(super) fn only(gpu: &Arc<Gpu>, program: &Program, plan: Plan) -> Result<Planned> {
+        let count = program.byte_size()? / program.dtype.size();
+        Ok(Planned { is_last: true, ..Planned::new(gpu, plan, vec![program.dtype], count)? })
+    }
+}
+
+/// All kernels of a program that folds, compiled.
+pub(super) fn kernels(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Planned>> {
+    let mut planned: Vec<Planned> = Vec::new();
+    let results = all(gpu, program, &mut |pass| {
+        let kernel = Planned::new(gpu, pass.plan.clone(), pass.stored.clone(), pass.count)?;
+        let declared = kernel.declared.clone();
+        planned.push(kernel);
+        Ok(declared)
     })?;
-    let results = stored.iter().map(|(storage, cast)| match cast {
-        Some(cast) => {
-            let result = gpu.result(cast)?;
-            gpu.record(&Plan::new(cast, Destination::Fresh, gpu.adapter)?, std::slice::from_ref(&result))?;
-            Ok(result)
+    for (_, cast) in &results {
+        match cast {
+            Some(cast) => {
+                let plan = Plan::new(cast, Destination::Fresh, gpu.adapter)?;
+                planned.push(Planned::only(gpu, cast, plan)?);
+            }
+            None => planned.last_mut().into_iter().for_each(|last| last.is_last = true),
         }
-        None => Ok(storage.clone()),
-    });
-    results.collect()
+    }
+    Ok(planned)
+}
+
+/// Runs kernels one after the other: what the last ones store.
+pub(super) fn run(gpu: &Arc<Gpu>, planned: &[Planned]) -> Result<Vec<Storage>> {
+    let mut made: SmallVec<[(usize, Storage); 4]> = SmallVec::new();
+    let mut results = Vec::with_capacity(1);
+    for kernel in planned {
+        let own = kernel.stored.iter().map(|dtype| gpu.storage(kernel.count * dtype.size(), *dtype));
+        let own: SmallVec<[Storage; 2]> = own.collect::<Result<_>>()?;
+        let read = |storage: &Storage| -> Storage {
+            let known = made.iter().find(|(declared, _)| *declared == storage.address());
+            known.map_or_else(|| storage.clone(), |(_, storage)| storage.clone())
+        };
+        let read: SmallVec<[Storage; 8]> = kernel.plan.storages.iter().map(read).collect();
+        let compiled = match kernel.compiled.upgrade() {
+            Some(compiled) => compiled,
+            None => gpu.pipeline(&kernel.plan.kernel)?,
+        };
+        gpu.record_bound(&kernel.plan, &compiled, own.iter().chain(&read))?;
+        made.extend(kernel.declared.iter().map(Storage::address).zip(own.iter().cloned()));
+        if kernel.is_last {
+            results.extend(own);
+        }
+    }
+    Ok(results)
 }
 
 /// Calls `each` with the kernels of a fold.
-pub(super) fn kernels(
+pub(super) fn each_kernel(
     gpu: &Arc<Gpu>,
     program: &Program,
     each: &mut dyn FnMut(&Kernel) -> Result<()>,
@@ -102,7 +168,7 @@ fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Stor
 }
 
 /// Storages, and the type of their elements.
-type Typed = (Vec<Storage>, crate::dtype::DType);
+type Typed = (Vec<Storage>, DType);
 
 fn halves(gpu: &Gpu, mut work: Work, run: &mut Run<'_>) -> Result<Typed> {
     loop {
@@ -135,10 +201,13 @@ pub(super) fn is_one(program: &Program) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
+    use std::sync::{Arc, OnceLock};
 
+    use super::super::device::Gpu;
+    use super::super::{adapters, open, options::Options};
     use crate::dtype::{DType, Element};
-    use crate::expr::{Fold, Folding, Program, Scan};
+    use crate::expr::{Backend, Fold, Folding, Program, Scan, Source};
+    use crate::plan::Target;
     use crate::{Device, Expr, Tensor};
 
     /// Random numbers, by xorshift.
@@ -153,20 +222,43 @@ mod tests {
         }
     }
 
-    /// What a fold of an expression gives on its device, as bytes.
-    fn folded<T: Element>(
-        device: &Device,
-        expr: &Expr<T>,
-        fold: Fold,
-        axes: Range<usize>,
-        scan: Option<Scan>,
-    ) -> Vec<u8> {
-        let node = expr.untyped().node().unwrap();
-        let program = Program::new(node, &node.shape).unwrap();
-        let program = program.folded(Some(Folding { fold, axes, scan }));
-        let storage = device.backend().eval(&program).unwrap();
+    /// What a program gives, as bytes.
+    fn given(backend: Arc<dyn Backend>, program: &Program) -> Vec<u8> {
+        let storage = backend.clone().eval(program).unwrap();
         let count = program.result_shape().count().unwrap();
-        device.backend().read_now(&storage, program.dtype, 0, count).unwrap().to_vec()
+        backend.read_now(&storage, program.dtype, 0, count).unwrap().to_vec()
+    }
+
+    /// A program that reads the same tensors on another device.
+    fn moved(program: &Program, gpu: &Arc<Gpu>) -> Program {
+        let mut program = program.clone();
+        for input in &mut program.inputs {
+            if let Source::Tensor(storage) = &mut input.source {
+                let own = storage.backend.clone();
+                let bytes = own.read_now(storage, input.dtype, 0, storage.elements).unwrap();
+                *storage = gpu.upload(&bytes, input.dtype).unwrap();
+            }
+        }
+        program
+    }
+
+    /// Every adapter, as it is and as if it were a GPU: invocations share blocks and meet in workgroup memory.
+    fn gpus() -> &'static [(String, Arc<Gpu>)] {
+        static GPUS: OnceLock<Vec<(String, Arc<Gpu>)>> = OnceLock::new();
+        GPUS.get_or_init(|| {
+            let found = pollster::block_on(adapters::find());
+            let own = found.iter().map(|found| pollster::block_on(open(found, &Options::default())).unwrap());
+            let own: Vec<Arc<Gpu>> = own.collect();
+            let expected = std::env::var("ZEROSTRIDE_EXPECT").unwrap_or_default();
+            assert!(own.len() >= expected.split(',').filter(|name| !name.is_empty()).count(), "{own:?}");
+            let each = own.into_iter().flat_map(|gpu| {
+                let adapter = Target { team: 64, blocks: 1, pairs: false, ..gpu.adapter };
+                let other = Arc::new(Gpu { parts: gpu.parts.clone(), adapter });
+                let name = gpu.parts.connection.name().to_string();
+                [(name.clone(), gpu), (name + " in teams", other)]
+            });
+            each.collect()
+        })
     }
 
     /// Bits, of which those of a NaN are one.
@@ -204,11 +296,6 @@ mod tests {
         view.tensor().unwrap()
     }
 
-    fn devices() -> Vec<Device> {
-        let names = ["vulkan:llvmpipe", "vulkan:swiftshader", "gl:llvmpipe"];
-        names.iter().filter_map(|name| Device::named(name).ok()).collect()
-    }
-
     fn values<T: Element>(random: &mut Random, count: usize, make: &impl Fn(&mut Random) -> T) -> Vec<T> {
         (0..count).map(|_| make(random)).collect()
     }
@@ -230,33 +317,32 @@ mod tests {
         let scan = scan.then(|| Scan { exclusive: random.below(2) == 0 });
         // Products of products leave the range.
         let with = if fold == Fold::Prod { 0 } else { random.below(3) };
-        let run = |device: &Device| {
-            let tensor = view(&device.upload(&host, shape.to_vec()).unwrap(), kind);
-            let row = device.upload(&more, [more.len()]).unwrap();
-            let mut expr = tensor.expr();
-            if with == 1 && tensor.shape().last() == Some(&more.len()) && T::DTYPE != DType::Bool {
-                expr = Expr::<T>::call("mul", &[expr, row.expr()]);
-            }
-            if with == 2 && T::DTYPE != DType::Bool {
-                expr = Expr::<T>::call("square", &[expr]);
-            }
-            (expr.shape().unwrap().clone(), folded(device, &expr, fold, from..to, scan))
-        };
-        let (_, right) = run(&Device::cpu());
+        let device = Device::cpu();
+        let tensor = view(&device.upload(&host, shape.to_vec()).unwrap(), kind);
+        let row = device.upload(&more, [more.len()]).unwrap();
+        let mut expr = tensor.expr();
+        if with == 1 && tensor.shape().last() == Some(&more.len()) && T::DTYPE != DType::Bool {
+            expr = Expr::<T>::call("mul", &[expr, row.expr()]);
+        }
+        if with == 2 && T::DTYPE != DType::Bool {
+            expr = Expr::<T>::call("square", &[expr]);
+        }
+        let node = expr.untyped().node().unwrap();
+        let program = Program::new(node, &node.shape).unwrap();
+        let program = program.folded(Some(Folding { fold, axes: from..to, scan }));
         let dtype = fold.result(T::DTYPE).unwrap();
-        let right = canonical(&right, dtype);
-        for device in devices() {
-            if T::DTYPE.size() == 8 && device.upload(&host[..1], [1]).is_err() {
+        let right = canonical(&given(device.backend(), &program), dtype);
+        for (name, gpu) in gpus() {
+            if gpu.supports(&program).is_err() {
                 continue;
             }
-            let (shape, got) = run(&device);
-            let got = canonical(&got, dtype);
+            let got = canonical(&given(gpu.clone(), &moved(&program, gpu)), dtype);
             let wrong = got.iter().zip(&right).position(|(a, b)| a != b);
             assert!(
                 got == right,
-                "{fold:?} {scan:?} of {} {shape} over {from}..{to}, view {kind}, {with}, on {}: byte {wrong:?} of {} (have {})",
+                "{fold:?} {scan:?} of {} {} over {from}..{to}, view {kind}, {with}, on {name}: byte {wrong:?} of {} (have {})",
                 T::DTYPE,
-                device.name(),
+                node.shape,
                 right.len(),
                 got.len(),
             );

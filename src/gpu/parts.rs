@@ -27,7 +27,7 @@ pub(super) fn kernels(
     program: &Program,
     each: &mut dyn FnMut(&Kernel) -> Result<()>,
 ) -> Result<()> {
-    if gpu.parts.cuts.is_whole(program) { fold::kernels(gpu, program, each) } else { Ok(()) }
+    if gpu.parts.cuts.is_whole(program) { fold::each_kernel(gpu, program, each) } else { Ok(()) }
 }
 
 /// What would run, and the text of the first kernel.

@@ -3,7 +3,7 @@
 
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Walk};
-use super::{Access, Folder, Kernel, Operand, Origin, Store, Stride};
+use super::{Access, Folder, Kernel, Lanes, Operand, Origin, Store, Stride};
 use crate::expr::{Program, Source};
 
 /// The role of a tensor in a kernel: the output, or an operand by its index.
@@ -52,17 +52,26 @@ pub(crate) enum Field {
 /// What a pass of a fold goes by. Steps count vectors where lanes lie along the run, values else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
-    /// Vectors of the innermost axis, where lanes lie along it.
+    /// Vectors of the innermost axis, where lanes lie along it and it is kept, and what divides by them.
     Columns,
-    /// Values that are stored of a run.
+    ColumnsFactor,
+    ColumnsShift,
+    /// Values that are stored of a run, or blocks where lanes lie along it, and what divides by them.
     Positions,
+    PositionsFactor,
+    PositionsShift,
+    /// Vectors of the innermost axis, where lanes lie along it and it is folded, and what divides by them.
+    Inner,
+    InnerFactor,
+    InnerShift,
     /// Values of a run.
     Run,
     /// Steps of a block.
     Block,
-    /// Values of a block that stay.
+    /// Steps of a block that stay, and the power of two that this is.
     Keep,
-    /// Steps between values that an invocation loads.
+    KeepShift,
+    /// Steps from one turn of an invocation to the next.
     Step,
     /// Steps between those that it loads straight.
     Apart,
@@ -75,23 +84,35 @@ pub(crate) enum Number {
     IdentityHigh,
 }
 
+impl Number {
+    const HALVES: [Number; 19] = [
+        Number::Columns,
+        Number::ColumnsFactor,
+        Number::ColumnsShift,
+        Number::Positions,
+        Number::PositionsFactor,
+        Number::PositionsShift,
+        Number::Inner,
+        Number::InnerFactor,
+        Number::InnerShift,
+        Number::Run,
+        Number::Block,
+        Number::Keep,
+        Number::KeepShift,
+        Number::Apart,
+        Number::Step,
+        Number::Leaves,
+        Number::PositionStride,
+        Number::Identity,
+        Number::IdentityHigh,
+    ];
+}
+
 impl Folder {
-    /// The numbers that the text names.
-    fn numbers(&self) -> impl Iterator<Item = Number> {
-        let halves = [
-            Number::Columns,
-            Number::Positions,
-            Number::Run,
-            Number::Block,
-            Number::Keep,
-            Number::Step,
-            Number::Apart,
-            Number::Leaves,
-            Number::PositionStride,
-            Number::Identity,
-            Number::IdentityHigh,
-        ];
-        halves.into_iter()
+    /// The axes that are divided by: of those that a place is found on, all but the last one.
+    pub(crate) fn divided(&self, rank: usize) -> impl Iterator<Item = usize> {
+        let innermost = rank - usize::from(self.lanes != Lanes::Anywhere);
+        (1..innermost).filter(|&axis| axis != self.run.start)
     }
 }
 
@@ -102,8 +123,10 @@ impl Kernel {
         match self.walk {
             _ if self.fold.is_some() => {
                 fields.push(Field::Count);
-                fields.extend(self.fold.iter().flat_map(Folder::numbers).map(Field::Fold));
+                fields.extend(Number::HALVES.map(Field::Fold));
                 fields.extend((0..self.rank).map(Field::Length));
+                let divided = self.fold.iter().flat_map(|folder| folder.divided(self.rank));
+                fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
             }
             // A fold's.
             Walk::Anywhere => {}
@@ -201,7 +224,7 @@ pub(super) fn needs_coordinates(store: Store, operands: &[Operand]) -> bool {
 /// Montgomery (Division by invariant integers using multiplication, 1994, theorem 4.2 with N = 31)
 /// `n / d = n * m >> (31 + l)` for `m = floor(2^(31 + l) / d) + 1` and `2^(l - 1) < d <= 2^l`, and m
 /// has 32 bits. Elements are counted below 2^31.
-fn divider(d: usize) -> (u32, u32) {
+pub(super) fn divider(d: usize) -> (u32, u32) {
     let l = usize::BITS - (d - 1).leading_zeros();
     (((1_u64 << (31 + l)) / d as u64 + 1) as u32, l - 1)
 }

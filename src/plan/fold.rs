@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store, Stride};
 use super::fields::{self, Number};
+use super::halves::{self, Halves};
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Packing, Together, Walk};
 use super::{Bound, Field, Kernel, Launch, Plan, Read, Reading, Target, operands};
@@ -24,13 +25,6 @@ use crate::layout::{Axes, Axis, Layout, merge};
 
 /// Invocations of a workgroup of a fold.
 pub(crate) const FOLD_WORKGROUP: u32 = 64;
-
-/// Values that are loaded before any of them are added. Where lanes do not lie along the run, these are all
-/// that an invocation folds: more rows lie too far apart for a cache, and leave few invocations.
-const STRAIGHT: usize = 16;
-
-/// Additions that the text of a pass costs at most, values that are loaded straight counted each.
-const MOST_COST: usize = 160;
 
 /// The shortest axis, unless it is one of whole vectors, along which lanes may lie.
 const SHORTEST: usize = 16;
@@ -49,9 +43,8 @@ pub(crate) enum Lanes {
 /// In which order a kernel goes through values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Order {
-    /// By halves of a block, `straight` values at once, which are all that an invocation has or as many as
-    /// are in each turn of a loop; `team` invocations share a block.
-    Halves { straight: u32, loops: bool, team: u32 },
+    /// By halves of a block.
+    Halves(Halves),
     /// One after the other, of which the last is stored.
     Last,
     /// One after the other, of which each is stored, after what comes before the group where `carried` says
@@ -101,7 +94,7 @@ impl Folder {
 }
 
 /// The type of whole words that holds a type's values.
-fn whole(dtype: DType) -> DType {
+pub(super) fn whole(dtype: DType) -> DType {
     match (dtype.packing(), dtype.kind()) {
         (Packing::Whole, _) => dtype,
         (_, Kind::Signed) => DType::I32,
@@ -136,7 +129,7 @@ pub(crate) struct Pass {
     /// What it does, in words.
     pub form: String,
     /// Where it leaves several values of a run: how these lie, and in blocks of how many.
-    rest: Option<(Layout, usize)>,
+    pub(super) rest: Option<(Layout, usize)>,
 }
 
 impl Work {
@@ -151,6 +144,21 @@ impl Work {
             block: BLOCK,
             order: None,
         })
+    }
+
+    /// Values of a block, of which the passes before left these.
+    pub(super) fn block(&self) -> usize {
+        self.block
+    }
+
+    /// How many values of the program are folded; the others are their indices.
+    pub(super) fn values(&self) -> usize {
+        self.values
+    }
+
+    /// The type of the elements of the first pass.
+    pub(super) fn element_type(&self) -> DType {
+        self.element
     }
 
     /// The values of a run.
@@ -241,7 +249,7 @@ impl Work {
 }
 
 /// The fewest axes of `range` that all operands walk as these.
-fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
+pub(super) fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
     let strides = |k: usize| program.inputs.iter().map(|input| input.layout.strides()[k]).collect();
     merge(range.map(|k| Axis { length: program.shape[k], strides: strides(k) }))
 }
@@ -257,6 +265,9 @@ struct Cut {
 impl Pass {
     /// Plans the next pass of a fold.
     pub(crate) fn new(work: &Work, target: Target) -> Result<Pass> {
+        if work.order.is_none() {
+            return halves::pass(work, target);
+        }
         let program = &work.program;
         let run_axes = work.folding.axes.clone();
         let is_scan = matches!(work.order, Some(Order::Each { .. }));
@@ -285,7 +296,7 @@ impl Pass {
         let (lanes, lane) = lanes(work, &kept, &run);
         let cut = cut(work, lanes, count, target);
         let positions = match cut.order {
-            Order::Halves { .. } => count / cut.block * cut.keep + (count % cut.block).min(cut.keep),
+            Order::Halves(_) => count / cut.block * cut.keep + (count % cut.block).min(cut.keep),
             Order::Last => work.groups() - 1,
             Order::Each { .. } => work.groups(),
         };
@@ -349,7 +360,7 @@ impl Pass {
         };
         let accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
 
-        let is_last = matches!(cut.order, Order::Halves { .. }) && positions == 1;
+        let is_last = matches!(cut.order, Order::Halves(_)) && positions == 1;
         let gives_index = work.folding.fold.row().gives_index;
         let values = work.values;
         let mut stored: SmallVec<[Stored; 2]> = SmallVec::new();
@@ -373,10 +384,7 @@ impl Pass {
         let bound = Bound::new(program, &reading, &accesses, folder.stored.len(), target)?;
         let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
 
-        let team = match cut.order {
-            Order::Halves { team, .. } => team as usize,
-            _ => 1,
-        };
+        let team = 1;
         let columns = loops.inner().div_ceil(LANES);
         let items = match lanes {
             Lanes::Run => results * positions * team,
@@ -500,35 +508,8 @@ fn lanes(work: &Work, kept: &[Axis], run: &[Axis]) -> (Lanes, usize) {
 }
 
 /// How far a pass goes.
-fn cut(work: &Work, lanes: Lanes, count: usize, target: Target) -> Cut {
-    if let Some(order) = work.order {
-        return Cut { order, block: GROUP, keep: 1 };
-    }
-    let block = work.block.min(count.next_power_of_two());
-    let cost = super::text_cost(&work.program, target.math);
-    let combine = if work.folding.fold.row().gives_index { 8 } else { 2 };
-    // How many of an invocation's values are straight.
-    let halves = |values: usize, team: usize| {
-        let is_affordable = |&n: &usize| n == 1 || n * (cost + combine) <= MOST_COST;
-        let straight = match values <= STRAIGHT && is_affordable(&values) {
-            true => values,
-            false => [STRAIGHT, 4, 1].into_iter().find(|n| *n <= values && is_affordable(n)).unwrap_or(1),
-        };
-        Order::Halves { straight: straight as u32, loops: straight < values, team: team as u32 }
-    };
-    match lanes {
-        Lanes::Run => {
-            let block = block.max(LANES);
-            let vectors = block / LANES;
-            let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= vectors);
-            let team = [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1);
-            Cut { order: halves(vectors / team, team), block, keep: 1 }
-        }
-        Lanes::Kept | Lanes::Anywhere => {
-            let keep = if block > STRAIGHT { block / STRAIGHT } else { 1 };
-            Cut { order: halves(block / keep, 1), block, keep }
-        }
-    }
+fn cut(work: &Work, _lanes: Lanes, _count: usize, _target: Target) -> Cut {
+    Cut { order: work.order.unwrap_or(Order::Last), block: GROUP, keep: 1 }
 }
 
 /// The numbers of a pass. Steps count vectors where lanes lie along the run, values else.
@@ -538,10 +519,7 @@ fn numbers(
     (items, positions, count): (usize, usize, usize),
     (groups, columns, position_stride): (usize, usize, usize),
 ) -> Numbers {
-    let (straight, team) = match folder.order {
-        Order::Halves { straight, team, .. } => (straight as usize, team as usize),
-        _ => (1, 1),
-    };
+    let (straight, team) = (1, 1);
     let (block, step) = match folder.lanes {
         Lanes::Run => (cut.block / LANES, team),
         _ => (cut.block, cut.keep),
@@ -596,6 +574,7 @@ impl Numbers {
                 Number::PositionStride => self.position_stride,
                 Number::Identity => self.identity as u32,
                 Number::IdentityHigh => (self.identity >> 32) as u32,
+                _ => 0,
             },
             _ => 0,
         }
@@ -603,25 +582,14 @@ impl Numbers {
 }
 
 /// What a pass does, in words.
-fn describe(folder: &Folder, cut: &Cut, count: usize, positions: usize) -> String {
+fn describe(folder: &Folder, _cut: &Cut, count: usize, positions: usize) -> String {
     let lanes = match folder.lanes {
         Lanes::Run => "lanes along the run",
         Lanes::Kept => "lanes along a kept axis",
         Lanes::Anywhere => "coordinates by division",
     };
     match folder.order {
-        Order::Halves { straight, team, .. } => {
-            let team = match team {
-                1 => "an invocation".to_string(),
-                n => format!("{n} invocations"),
-            };
-            format!(
-                "{} of {count} values to {positions}: {team} folds blocks of {} to {}, {straight} straight; {lanes}",
-                folder.fold.name(),
-                cut.block,
-                cut.keep
-            )
-        }
+        Order::Halves(_) => String::new(),
         Order::Last => format!("the last of {positions} groups of {GROUP} of {count} values; {lanes}"),
         Order::Each { carried: true, .. } => {
             format!("{count} values in groups of {GROUP}, after what comes before each group; {lanes}")

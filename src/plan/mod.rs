@@ -6,18 +6,22 @@
 //! class compiles nothing.
 
 mod access;
+mod cut;
 mod explain;
 mod fields;
 mod fold;
 mod grid;
+mod halves;
 mod loops;
 mod picture;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
+pub(crate) use cut::MOST_HELD;
 pub(crate) use explain::tell;
 pub(crate) use fields::{Field, Number, Role};
 pub(crate) use fold::{Folder, Lanes, Order, Pass, Stored, Work};
+pub(crate) use halves::Halves;
 pub(crate) use picture::{Panel, svg};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 

@@ -9,12 +9,20 @@ use std::path::PathBuf;
 
 use super::emit;
 use crate::dtype::{DType, Element};
-use crate::expr::{Math, Program};
-use crate::plan::{Destination, Faults, Plan, Target, WORKGROUP};
+use crate::expr::{Fold, Folding, Math, Program, Source};
+use crate::plan::{Destination, Faults, Pass, Plan, Target, WORKGROUP, Work};
 use crate::{Device, Expr, bf16, f16, operations};
 
 /// A shape whose kernel is one vector an invocation and nothing else, so that a checker can run it.
 const FLAT: [usize; 1] = [1 << 20];
+
+/// A GPU.
+fn target(math: Math, faulty: bool) -> Target {
+    let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
+    let (pairs, tiles, narrow) = (false, true, false);
+    let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
+    Target { groups, bindings, workgroup, faults, math, blocks, team: 64, pairs, tiles, narrow }
+}
 
 struct Folder {
     path: PathBuf,
@@ -23,14 +31,15 @@ struct Folder {
 
 impl Folder {
     fn write<T: Element>(&mut self, name: &str, expr: &Expr<T>, math: Math, faulty: bool) {
-        let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
-        let (pairs, tiles, narrow) = (false, true, false);
-        let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
-        let target =
-            Target { groups, bindings, workgroup, faults, math, blocks, team: 64, pairs, tiles, narrow };
         let node = expr.untyped().node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();
+        let target = target(math, faulty);
         let text = emit(&Plan::new(&program, Destination::Fresh, target).unwrap().kernel).unwrap();
+        self.keep(name, text);
+    }
+
+    /// Writes a text that was not written before.
+    fn keep(&mut self, name: &str, text: String) {
         if self.seen.insert(text.clone()) {
             std::fs::write(self.path.join(format!("{name}.wgsl")), text).unwrap();
         }
@@ -110,6 +119,36 @@ impl Folder {
         std::fs::write(self.path.join("identities.txt"), table).unwrap();
     }
 
+    /// Folds in every form: their passes, as a GPU runs them and as a processor does.
+    fn folds(&mut self) {
+        let device = Device::cpu();
+        let shapes: [&[usize]; 5] = [&[64, 4096], &[1000, 8], &[1000, 3], &[64, 70], &[2, 70000]];
+        let folds = [Fold::Sum, Fold::Prod, Fold::Max, Fold::ArgMin];
+        let cases = shapes.into_iter().flat_map(|shape| folds.map(|fold| (shape, fold)));
+        for ((shape, fold), axis) in cases.flat_map(|case| [(case, 0), (case, 1)]) {
+            let x = device.zeros::<f32>(shape.to_vec()).unwrap();
+            let square = &x * &x;
+            let program = Program::new(square.untyped().node().unwrap(), x.shape()).unwrap();
+            let folding = Folding { fold, axes: axis..axis + 1, scan: None };
+            let program = program.folded(Some(folding));
+            let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor") };
+            for (team, blocks) in [(64, 1), (1, 8)] {
+                let target = Target { team, blocks, ..target(Math::Precise, false) };
+                let mut work = Work::new(&program).unwrap();
+                for pass in 0.. {
+                    let planned = Pass::new(&work, target).unwrap();
+                    let shape = shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+                    let name = format!("fold.{}.{shape}.{axis}.{team}.{pass}", fold.name());
+                    self.keep(&name, emit(&planned.plan.kernel).unwrap());
+                    if planned.is_last() {
+                        break;
+                    }
+                    work = work.after(&planned, &vec![storage.clone(); planned.stored.len()]).unwrap();
+                }
+            }
+        }
+    }
+
     /// Long expressions, whose time to compile is what counts.
     fn chains(&mut self) {
         let x = Device::cpu().zeros::<f32>(FLAT).unwrap();
@@ -149,5 +188,6 @@ fn every_op_for_other_compilers() {
     }
     folder.identities();
     folder.chains();
+    folder.folds();
     std::fs::write(folder.path.join("ops.txt"), table).unwrap();
 }

@@ -2,20 +2,21 @@
 //! one value of many.
 
 use super::emit::{Emitter, line, result};
+use super::halves::folds_later;
 use super::types::{array, compute, decode, encode, lanes, pack};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::{Fold, GROUP};
 use crate::plan::{Folder, Kernel, LANES, Lanes, Order, Role, Store, Stored, Stride};
 
-/// Levels of halving after those that are straight, of the most values that an invocation folds.
-const LEVELS: u32 = 10;
-
 /// The lanes of a vector.
-const EACH: &str = "vec4<u32>(0u, 1u, 2u, 3u)";
+pub(super) const EACH: &str = "vec4<u32>(0u, 1u, 2u, 3u)";
 
 impl Emitter<'_> {
     pub(super) fn fold(&mut self, folder: &Folder) -> Result<()> {
+        if let Order::Halves(halves) = folder.order {
+            return self.fold_by_halves(folder, halves);
+        }
         self.declare_values(folder);
         let carried = carried(folder);
         self.body(folder, "element", 0..self.kernel.operands.len() - carried)?;
@@ -25,7 +26,7 @@ impl Emitter<'_> {
         }
         self.combine(folder)?;
         match folder.order {
-            Order::Halves { straight, loops, team } => self.halves(folder, straight, loops, team),
+            Order::Halves(_) => {}
             Order::Last => self.sequence(folder, None),
             Order::Each { exclusive, carried } => self.sequence(folder, Some((exclusive, carried))),
         }
@@ -33,7 +34,7 @@ impl Emitter<'_> {
     }
 
     /// What is folded side by side.
-    fn declare_values(&mut self, folder: &Folder) {
+    pub(super) fn declare_values(&mut self, folder: &Folder) {
         line!(self.text, "struct Values {{");
         for (name, vector) in components(folder) {
             line!(self.text, "    {name}: {vector},");
@@ -42,12 +43,12 @@ impl Emitter<'_> {
     }
 
     /// The types of coordinates.
-    fn place(&self, folder: &Folder) -> &'static str {
+    pub(super) fn place(&self, folder: &Folder) -> &'static str {
         if folder.lanes == Lanes::Anywhere { "vec4<u32>" } else { "u32" }
     }
 
     /// The coordinates that a body takes beside the place in the run.
-    fn kept(&self, folder: &Folder) -> Vec<String> {
+    pub(super) fn kept(&self, folder: &Folder) -> Vec<String> {
         let lane = |axis: usize| folder.lanes == Lanes::Kept && axis + 1 == self.kernel.rank;
         let kept = (0..self.kernel.rank).filter(|&axis| folder.keeps(axis));
         kept.map(|axis| if lane(axis) { "x".to_string() } else { format!("c{axis}") }).collect()
@@ -137,7 +138,7 @@ impl Emitter<'_> {
     }
 
     /// The function that makes one of two.
-    fn combine(&mut self, folder: &Folder) -> Result<()> {
+    pub(super) fn combine(&mut self, folder: &Folder) -> Result<()> {
         let Some(form) = folder.fold.form(ranks(folder).unwrap_or(folder.element)) else {
             bail!(Kernel, "{} takes no {}", folder.fold.name(), folder.element)
         };
@@ -145,6 +146,17 @@ impl Emitter<'_> {
             let text = form.wgsl.replace("{T}", compute(folder.element));
             text.replace("{a}", &a).replace("{b}", &b)
         };
+        if folds_later(folder) {
+            line!(self.text, "fn follow(a: Values, b: Values) -> Values {{");
+            for i in 0..folder.values {
+                line!(self.text, "    let takes{i} = {};", apply(format!("a.v{i}"), format!("b.v{i}")));
+            }
+            let part = |name: &str, i: usize| format!("select(a.{name}{i}, b.{name}{i}, takes{i})");
+            let values = (0..folder.values).map(|i| part("v", i));
+            let parts: Vec<String> = values.chain((0..folder.values).map(|i| part("at", i))).collect();
+            line!(self.text, "    return Values({});", parts.join(", "));
+            line!(self.text, "}}\n");
+        }
         line!(self.text, "fn combine(a: Values, b: Values) -> Values {{");
         let mut parts = Vec::new();
         for i in 0..folder.values {
@@ -231,82 +243,6 @@ impl Emitter<'_> {
         format!("{name}({})", arguments.join(", "))
     }
 
-    /// A block by halves: what is straight as one line of loads, the rest in the order in which each value
-    /// meets the one that it is combined with, so that one value a level is held.
-    fn halves(&mut self, folder: &Folder, straight: u32, loops: bool, team: u32) {
-        self.fold_head(folder, team);
-        let begin = match folder.lanes {
-            Lanes::Run if team > 1 => "position * p.block + member".to_string(),
-            Lanes::Run => "position * p.block".to_string(),
-            _ => "(position / p.keep) * p.block + position % p.keep".to_string(),
-        };
-        line!(self.text, "    let begin = {begin};");
-        let levels = if loops { LEVELS - straight.ilog2() } else { 0 };
-        for level in 0..levels {
-            line!(self.text, "    var s{level}: Values;");
-        }
-        line!(self.text, "    var v: Values;");
-        if loops {
-            // The bits of j, turned around.
-            line!(self.text, "    var turned = 0u;");
-            line!(self.text, "    for (var j = 0u; j < p.leaves; j++) {{");
-            line!(self.text, "        let at = begin + turned * p.step;");
-        } else {
-            line!(self.text, "    {{");
-            line!(self.text, "        let at = begin;");
-        }
-        for k in 0..straight {
-            let more = if k == 0 { String::new() } else { format!(" + {k}u * p.apart") };
-            line!(self.text, "        let a{k} = {};", self.call(folder, "element", &format!("at{more}")));
-        }
-        let (mut half, mut name) = (straight / 2, "a".to_string());
-        while half > 0 {
-            let next = format!("{name}h");
-            for k in 0..half {
-                line!(self.text, "        let {next}{k} = combine({name}{k}, {name}{});", k + half);
-            }
-            (half, name) = (half / 2, next);
-        }
-        line!(self.text, "        v = {name}0;");
-        let mut indent = "        ".to_string();
-        for level in 0..levels {
-            line!(self.text, "{indent}if ((j & {}u) == 0u) {{", 1 << level);
-            line!(self.text, "{indent}    s{level} = v;");
-            line!(self.text, "{indent}}} else {{");
-            indent.push_str("    ");
-            line!(self.text, "{indent}v = combine(s{level}, v);");
-        }
-        for _ in 0..levels {
-            indent.truncate(indent.len() - 4);
-            line!(self.text, "{indent}}}");
-        }
-        if loops {
-            let flipped = "p.leaves - (p.leaves >> (countTrailingZeros(j + 1u) + 1u))";
-            line!(self.text, "        turned = turned ^ ({flipped});");
-        }
-        line!(self.text, "    }}");
-        if team > 1 {
-            line!(self.text, "    shared_values[local] = v;");
-            line!(self.text, "    for (var half = {}u; half > 0u; half = half / 2u) {{", team / 2);
-            line!(self.text, "        workgroupBarrier();");
-            line!(self.text, "        if (member < half) {{");
-            line!(self.text, "            v = combine(v, shared_values[local + half]);");
-            line!(self.text, "            shared_values[local] = v;");
-            line!(self.text, "        }}");
-            line!(self.text, "    }}");
-            line!(self.text, "    if (member > 0u || i >= p.count) {{ return; }}");
-        }
-        if folder.lanes == Lanes::Run {
-            for turned in ["zwxy", "yxwz"] {
-                let turned: Vec<String> =
-                    components(folder).map(|(name, _)| format!("v.{name}.{turned}")).collect();
-                line!(self.text, "    v = combine(v, Values({}));", turned.join(", "));
-            }
-        }
-        self.store_values(folder, "    ", "v", "position * p.position_stride");
-        line!(self.text, "}}");
-    }
-
     /// A group one after the other: its last is stored, or each, with what is carried from before.
     fn sequence(&mut self, folder: &Folder, each: Option<(bool, bool)>) {
         self.fold_head(folder, 1);
@@ -377,7 +313,7 @@ impl Emitter<'_> {
     }
 
     /// What is stored of values, in the type in which it is.
-    fn stored(&self, folder: &Folder, stored: Stored, value: &str) -> String {
+    pub(super) fn stored(&self, folder: &Folder, stored: Stored, value: &str) -> String {
         match stored {
             Stored::Index(i) => format!("{value}.at{i}"),
             Stored::Value(i) => {
@@ -402,7 +338,7 @@ impl Emitter<'_> {
         terms.chain([more.to_string()]).collect::<Vec<_>>().join(" + ")
     }
 
-    fn store_values(&mut self, folder: &Folder, indent: &str, value: &str, more: &str) {
+    pub(super) fn store_values(&mut self, folder: &Folder, indent: &str, value: &str, more: &str) {
         let kernel = self.kernel;
         for (k, &stored) in folder.stored.iter().enumerate() {
             let (array, text) = (result(k), self.stored(folder, stored, value));
@@ -462,7 +398,7 @@ fn carried(folder: &Folder) -> usize {
 }
 
 /// What is folded side by side: names, and types of four lanes.
-fn components(folder: &Folder) -> impl Iterator<Item = (String, String)> {
+pub(super) fn components(folder: &Folder) -> impl Iterator<Item = (String, String)> {
     let indices = if folder.fold.row().gives_index { folder.values } else { 0 };
     let vector = lanes(ranks(folder).unwrap_or(folder.element));
     let values = (0..folder.values).map(move |i| (format!("v{i}"), vector.clone()));
@@ -480,7 +416,7 @@ fn ranks(folder: &Folder) -> Option<DType> {
 }
 
 /// A value as it is folded.
-fn ranked(folder: &Folder, value: String) -> String {
+pub(super) fn ranked(folder: &Folder, value: String) -> String {
     match ranks(folder) {
         Some(_) => format!("{}_rank_{}({value})", folder.fold.name(), compute(folder.element)),
         None => value,

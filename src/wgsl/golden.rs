@@ -117,10 +117,30 @@ fn kernels_in_the_tree() {
             "transposed_tall_llvmpipe",
             kernel_on(LLVMPIPE, &(zeros::<f32, 2>([256, 64]) + zeros::<f32, 2>([64, 256]).transpose(0, 1))),
         ),
-        // Sums: of rows by one invocation, and by sixteen that meet in workgroup memory; of columns; of rows
-        // that are no whole vectors; the index of a maximum; a cumulative sum, its groups and then all.
+        // Sums: of rows by one invocation, and by sixteen that meet in workgroup memory; of short rows, several
+        // to an invocation; of what is dear, by invocations that share a block and do not meet; of columns; of
+        // a product of matrices, whose columns are read again and again; of rows that are no whole vectors. A
+        // maximum, for which no order shows; the index of one; a cumulative sum, its groups and then all.
         ("sum_of_rows_llvmpipe", fold(LLVMPIPE, &(&a * &row), over(Fold::Sum, 1, None), false)),
         ("sum_of_rows", fold(GPU, &(&a * &row), over(Fold::Sum, 1, None), false)),
+        (
+            "sum_of_short_rows_llvmpipe",
+            fold(LLVMPIPE, &zeros::<f32, 2>([1000, 16]).expr(), over(Fold::Sum, 1, None), false),
+        ),
+        (
+            "sum_of_dear_rows_llvmpipe",
+            fold(LLVMPIPE, &zeros::<f32, 2>([8, 4096]).lgamma(), over(Fold::Sum, 1, None), false),
+        ),
+        (
+            "sum_of_products_llvmpipe",
+            fold(
+                LLVMPIPE,
+                &(a.unsqueeze(2).unwrap() * zeros::<f32, 2>([256, 64]).unsqueeze(0).unwrap()),
+                over(Fold::Sum, 1, None),
+                false,
+            ),
+        ),
+        ("maximum_of_rows_llvmpipe", fold(LLVMPIPE, &a.expr(), over(Fold::Max, 1, None), false)),
         ("sum_of_columns", fold(GPU, &(&a * &row), over(Fold::Sum, 0, None), false)),
         ("sum_of_odd_rows", fold(GPU, &zeros::<f32, 2>([1000, 3]).expr(), over(Fold::Sum, 1, None), false)),
         ("argmax_of_all", fold(GPU, &long.expr(), over(Fold::ArgMax, 0, None), false)),

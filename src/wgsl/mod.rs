@@ -8,6 +8,7 @@ mod fences;
 mod fold;
 #[cfg(test)]
 mod golden;
+mod halves;
 mod load;
 #[cfg(test)]
 mod portable;

@@ -2,12 +2,20 @@ struct Params {
     pitch: u32,
     count: u32,
     columns: u32,
+    columns_factor: u32,
+    columns_shift: u32,
     positions: u32,
+    positions_factor: u32,
+    positions_shift: u32,
+    inner: u32,
+    inner_factor: u32,
+    inner_shift: u32,
     run: u32,
     block: u32,
     keep: u32,
-    step: u32,
+    keep_shift: u32,
     apart: u32,
+    step: u32,
     leaves: u32,
     position_stride: u32,
     identity: u32,
@@ -65,14 +73,18 @@ struct Values {
 }
 
 fn element(at: u32) -> Values {
-    let inside = min(at, (p.run - 1u) / 4u);
-    let x = inside;
+    let x = min(at, (p.run - 1u) / 4u);
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len0 - 1u));
     let v0 = in0[p.x0_offset + x];
     let exists = (at * 4u + vec4<u32>(0u, 1u, 2u, 3u)) < vec4<u32>(p.run);
     let identity = argmax_rank_f32(vec4<f32>(bitcast<f32>(p.identity)));
     return Values(select(identity, argmax_rank_f32(v0), exists), select(vec4<u32>(0xffffffffu), at * 4u + vec4<u32>(0u, 1u, 2u, 3u), exists));
+}
+
+fn follow(a: Values, b: Values) -> Values {
+    let takes0 = b.v0 > a.v0;
+    return Values(select(a.v0, b.v0, takes0), select(a.at0, b.at0, takes0));
 }
 
 fn combine(a: Values, b: Values) -> Values {
@@ -87,31 +99,34 @@ var<workgroup> shared_values: array<Values, 64>;
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = id.y * p.pitch + id.x;
     let member = i % 64u;
-    let position = (min(i, p.count - 1u) / 64u) % p.positions;
-    let after_position = (min(i, p.count - 1u) / 64u) / p.positions;
+    let item = min(i, p.count - 1u) / 64u;
+    let position = item;
     let begin = position * p.block + member;
-    var v: Values;
-    {
-        let at = begin;
-        let a0 = element(at);
-        let a1 = element(at + 1u * p.apart);
-        let a2 = element(at + 2u * p.apart);
-        let a3 = element(at + 3u * p.apart);
-        let ah0 = combine(a0, a2);
-        let ah1 = combine(a1, a3);
-        let ahh0 = combine(ah0, ah1);
-        v = ahh0;
-    }
+    let a0 = element(begin);
+    let a1 = element(begin + 1u * p.apart);
+    let a_1 = follow(a0, a1);
+    let a2 = element(begin + 2u * p.apart);
+    let a_2 = follow(a_1, a2);
+    let a3 = element(begin + 3u * p.apart);
+    let a_3 = follow(a_2, a3);
+    var v = a_3;
     shared_values[local] = v;
-    for (var half = 32u; half > 0u; half = half / 2u) {
-        workgroupBarrier();
-        if (member < half) {
-            v = combine(v, shared_values[local + half]);
-            shared_values[local] = v;
-        }
+    workgroupBarrier();
+    if (member < 16u) {
+        v = combine(combine(v, shared_values[local + 32u]), combine(shared_values[local + 16u], shared_values[local + 48u]));
+        shared_values[local] = v;
+    }
+    workgroupBarrier();
+    if (member < 4u) {
+        v = combine(combine(v, shared_values[local + 8u]), combine(shared_values[local + 4u], shared_values[local + 12u]));
+        shared_values[local] = v;
+    }
+    workgroupBarrier();
+    if (member < 1u) {
+        v = combine(combine(v, shared_values[local + 2u]), combine(shared_values[local + 1u], shared_values[local + 3u]));
     }
     if (member > 0u || i >= p.count) { return; }
     v = combine(v, Values(v.v0.zwxy, v.at0.zwxy));
     v = combine(v, Values(v.v0.yxwz, v.at0.yxwz));
-    result[position * p.position_stride] = (v.at0).x;
+    result[item] = (v.at0).x;
 }

@@ -2,12 +2,20 @@ struct Params {
     pitch: u32,
     count: u32,
     columns: u32,
+    columns_factor: u32,
+    columns_shift: u32,
     positions: u32,
+    positions_factor: u32,
+    positions_shift: u32,
+    inner: u32,
+    inner_factor: u32,
+    inner_shift: u32,
     run: u32,
     block: u32,
     keep: u32,
-    step: u32,
+    keep_shift: u32,
     apart: u32,
+    step: u32,
     leaves: u32,
     position_stride: u32,
     identity: u32,
@@ -23,6 +31,18 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
+
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
+    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
+    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+}
+
+// The same where n may be divided by 1, which a factor of 0 stands for.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
 
 const SIGN_f32: u32 = 0x80000000u;
 
@@ -48,8 +68,7 @@ struct Values {
 }
 
 fn element(x: u32, at: u32) -> Values {
-    let inside = at;
-    let c0 = inside;
+    let c0 = at;
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
@@ -67,45 +86,41 @@ fn combine(a: Values, b: Values) -> Values {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
-    let x = i % p.columns;
-    let after_x = i / p.columns;
-    let position = after_x;
-    let begin = (position / p.keep) * p.block + position % p.keep;
-    var v: Values;
-    {
-        let at = begin;
-        let a0 = element(x, at);
-        let a1 = element(x, at + 1u * p.apart);
-        let a2 = element(x, at + 2u * p.apart);
-        let a3 = element(x, at + 3u * p.apart);
-        let a4 = element(x, at + 4u * p.apart);
-        let a5 = element(x, at + 5u * p.apart);
-        let a6 = element(x, at + 6u * p.apart);
-        let a7 = element(x, at + 7u * p.apart);
-        let a8 = element(x, at + 8u * p.apart);
-        let a9 = element(x, at + 9u * p.apart);
-        let a10 = element(x, at + 10u * p.apart);
-        let a11 = element(x, at + 11u * p.apart);
-        let a12 = element(x, at + 12u * p.apart);
-        let a13 = element(x, at + 13u * p.apart);
-        let a14 = element(x, at + 14u * p.apart);
-        let a15 = element(x, at + 15u * p.apart);
-        let ah0 = combine(a0, a8);
-        let ah1 = combine(a1, a9);
-        let ah2 = combine(a2, a10);
-        let ah3 = combine(a3, a11);
-        let ah4 = combine(a4, a12);
-        let ah5 = combine(a5, a13);
-        let ah6 = combine(a6, a14);
-        let ah7 = combine(a7, a15);
-        let ahh0 = combine(ah0, ah4);
-        let ahh1 = combine(ah1, ah5);
-        let ahh2 = combine(ah2, ah6);
-        let ahh3 = combine(ah3, ah7);
-        let ahhh0 = combine(ahh0, ahh2);
-        let ahhh1 = combine(ahh1, ahh3);
-        let ahhhh0 = combine(ahhh0, ahhh1);
-        v = ahhhh0;
-    }
+    let q_x = share(i, p.columns_factor, p.columns_shift);
+    let x = i - q_x * p.columns;
+    let position = q_x;
+    let begin = (position >> p.keep_shift) * p.block + (position & (p.keep - 1u));
+    let a0 = element(x, begin);
+    let a1 = element(x, begin + 1u * p.apart);
+    let a2 = element(x, begin + 2u * p.apart);
+    let a3 = element(x, begin + 3u * p.apart);
+    let a4 = element(x, begin + 4u * p.apart);
+    let a5 = element(x, begin + 5u * p.apart);
+    let a6 = element(x, begin + 6u * p.apart);
+    let a7 = element(x, begin + 7u * p.apart);
+    let a8 = element(x, begin + 8u * p.apart);
+    let a8_0 = combine(a0, a8);
+    let a9 = element(x, begin + 9u * p.apart);
+    let a8_1 = combine(a1, a9);
+    let a10 = element(x, begin + 10u * p.apart);
+    let a8_2 = combine(a2, a10);
+    let a11 = element(x, begin + 11u * p.apart);
+    let a8_3 = combine(a3, a11);
+    let a12 = element(x, begin + 12u * p.apart);
+    let a8_4 = combine(a4, a12);
+    let a4_0 = combine(a8_0, a8_4);
+    let a13 = element(x, begin + 13u * p.apart);
+    let a8_5 = combine(a5, a13);
+    let a4_1 = combine(a8_1, a8_5);
+    let a14 = element(x, begin + 14u * p.apart);
+    let a8_6 = combine(a6, a14);
+    let a4_2 = combine(a8_2, a8_6);
+    let a2_0 = combine(a4_0, a4_2);
+    let a15 = element(x, begin + 15u * p.apart);
+    let a8_7 = combine(a7, a15);
+    let a4_3 = combine(a8_3, a8_7);
+    let a2_1 = combine(a4_1, a4_3);
+    let a1_0 = combine(a2_0, a2_1);
+    var v = a1_0;
     result[position * p.position_stride + x] = positive_zero_f32(v.v0);
 }

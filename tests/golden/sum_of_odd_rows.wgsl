@@ -2,12 +2,20 @@ struct Params {
     pitch: u32,
     count: u32,
     columns: u32,
+    columns_factor: u32,
+    columns_shift: u32,
     positions: u32,
+    positions_factor: u32,
+    positions_shift: u32,
+    inner: u32,
+    inner_factor: u32,
+    inner_shift: u32,
     run: u32,
     block: u32,
     keep: u32,
-    step: u32,
+    keep_shift: u32,
     apart: u32,
+    step: u32,
     leaves: u32,
     position_stride: u32,
     identity: u32,
@@ -23,6 +31,18 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<f32>;
+
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
+    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
+    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+}
+
+// The same where n may be divided by 1, which a factor of 0 stands for.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
 
 const SIGN_f32: u32 = 0x80000000u;
 
@@ -48,8 +68,7 @@ struct Values {
 }
 
 fn element(x: u32, at: u32) -> Values {
-    let inside = min(at, p.run - 1u);
-    let c0 = inside;
+    let c0 = min(at, p.run - 1u);
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let at_v0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
@@ -67,21 +86,17 @@ fn combine(a: Values, b: Values) -> Values {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
-    let x = i % p.columns;
-    let after_x = i / p.columns;
-    let position = after_x;
-    let begin = (position / p.keep) * p.block + position % p.keep;
-    var v: Values;
-    {
-        let at = begin;
-        let a0 = element(x, at);
-        let a1 = element(x, at + 1u * p.apart);
-        let a2 = element(x, at + 2u * p.apart);
-        let a3 = element(x, at + 3u * p.apart);
-        let ah0 = combine(a0, a2);
-        let ah1 = combine(a1, a3);
-        let ahh0 = combine(ah0, ah1);
-        v = ahh0;
-    }
+    let q_x = share(i, p.columns_factor, p.columns_shift);
+    let x = i - q_x * p.columns;
+    let position = q_x;
+    let begin = (position >> p.keep_shift) * p.block + (position & (p.keep - 1u));
+    let a0 = element(x, begin);
+    let a1 = element(x, begin + 1u * p.apart);
+    let a2 = element(x, begin + 2u * p.apart);
+    let a2_0 = combine(a0, a2);
+    let a3 = element(x, begin + 3u * p.apart);
+    let a2_1 = combine(a1, a3);
+    let a1_0 = combine(a2_0, a2_1);
+    var v = a1_0;
     result[position * p.position_stride + x] = positive_zero_f32(v.v0);
 }

@@ -2,19 +2,26 @@ struct Params {
     pitch: u32,
     count: u32,
     columns: u32,
+    columns_factor: u32,
+    columns_shift: u32,
     positions: u32,
+    positions_factor: u32,
+    positions_shift: u32,
+    inner: u32,
+    inner_factor: u32,
+    inner_shift: u32,
     run: u32,
     block: u32,
     keep: u32,
-    step: u32,
+    keep_shift: u32,
     apart: u32,
+    step: u32,
     leaves: u32,
     position_stride: u32,
     identity: u32,
     identity_high: u32,
     len0: u32,
     len1: u32,
-    out_stride0: u32,
     x0_offset: u32,
     x0_stride0: u32,
     x1_offset: u32,
@@ -25,6 +32,18 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<f32>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
+
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
+    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
+    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+}
+
+// The same where n may be divided by 1, which a factor of 0 stands for.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
 
 const SIGN_f32: u32 = 0x80000000u;
 
@@ -50,8 +69,7 @@ struct Values {
 }
 
 fn element(c0: u32, at: u32) -> Values {
-    let inside = at;
-    let x = inside;
+    let x = at;
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
@@ -71,32 +89,31 @@ var<workgroup> shared_values: array<Values, 64>;
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = id.y * p.pitch + id.x;
     let member = i % 16u;
-    let position = (min(i, p.count - 1u) / 16u) % p.positions;
-    let after_position = (min(i, p.count - 1u) / 16u) / p.positions;
-    let c0 = after_position;
+    let item = min(i, p.count - 1u) / 16u;
+    let q_position = share(item, p.positions_factor, p.positions_shift);
+    let position = item - q_position * p.positions;
+    let c0 = q_position;
     let begin = position * p.block + member;
-    var v: Values;
-    {
-        let at = begin;
-        let a0 = element(c0, at);
-        let a1 = element(c0, at + 1u * p.apart);
-        let a2 = element(c0, at + 2u * p.apart);
-        let a3 = element(c0, at + 3u * p.apart);
-        let ah0 = combine(a0, a2);
-        let ah1 = combine(a1, a3);
-        let ahh0 = combine(ah0, ah1);
-        v = ahh0;
-    }
+    let a0 = element(c0, begin);
+    let a1 = element(c0, begin + 1u * p.apart);
+    let a2 = element(c0, begin + 2u * p.apart);
+    let a2_0 = combine(a0, a2);
+    let a3 = element(c0, begin + 3u * p.apart);
+    let a2_1 = combine(a1, a3);
+    let a1_0 = combine(a2_0, a2_1);
+    var v = a1_0;
     shared_values[local] = v;
-    for (var half = 8u; half > 0u; half = half / 2u) {
-        workgroupBarrier();
-        if (member < half) {
-            v = combine(v, shared_values[local + half]);
-            shared_values[local] = v;
-        }
+    workgroupBarrier();
+    if (member < 4u) {
+        v = combine(combine(v, shared_values[local + 8u]), combine(shared_values[local + 4u], shared_values[local + 12u]));
+        shared_values[local] = v;
+    }
+    workgroupBarrier();
+    if (member < 1u) {
+        v = combine(combine(v, shared_values[local + 2u]), combine(shared_values[local + 1u], shared_values[local + 3u]));
     }
     if (member > 0u || i >= p.count) { return; }
     v = combine(v, Values(v.v0.zwxy));
     v = combine(v, Values(v.v0.yxwz));
-    result[c0 * p.out_stride0 + position * p.position_stride] = (positive_zero_f32(v.v0)).x;
+    result[item] = (positive_zero_f32(v.v0)).x;
 }

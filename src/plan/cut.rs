@@ -1,0 +1,147 @@
+//! How a pass of a fold cuts its run: along which axis lanes lie, how much of the run an invocation folds,
+//! and how much of it is left for the next pass.
+//!
+//! What an invocation folds is a few values far apart, straight, then the same from the next place on: so it
+//! reads as many streams, each from its begin to its end, which is what caches and their prefetching are made
+//! for. Where the order shows, what the straight values give is held until halves of it can be combined.
+
+use smallvec::SmallVec;
+
+use super::fold::Work;
+use super::walk::LANES;
+use super::{Halves, Lanes, Target};
+use crate::expr::{Program, Source};
+use crate::layout::Axis;
+
+/// Values that an invocation loads straight at most.
+const STRAIGHT: usize = 16;
+
+/// Additions that the text of a pass costs at most, values that are loaded straight counted each.
+const MOST_COST: usize = 160;
+
+/// Loads of an invocation that folds several short runs.
+const SHORT: usize = 32;
+
+/// The shortest axis, unless it is one of whole vectors, along which lanes may lie.
+const SHORTEST: usize = 16;
+
+/// What an invocation holds at most: as many vectors as fit a processor's nearest cache for eight lanes, or the
+/// slower memory of a GPU's invocation.
+pub(crate) const MOST_HELD: usize = 64;
+
+/// How a pass cuts a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    pub halves: Halves,
+    /// Values of a block and what stays of it, both powers of two.
+    pub block: usize,
+    pub keep: usize,
+    /// How many times an invocation loads its straight values.
+    pub leaves: usize,
+}
+
+/// Along which axis lanes lie: that which the fewest tensors jump along and the most lie along, if it is
+/// long enough.
+pub(super) fn lanes(program: &Program, block: usize, kept: &[Axis], run: &[Axis]) -> (Lanes, usize) {
+    let is_tensor = |i: usize| matches!(program.inputs[i].source, Source::Tensor(_) | Source::Stage { .. });
+    let tensors: SmallVec<[usize; 8]> = (0..program.inputs.len()).filter(|&i| is_tensor(i)).collect();
+    let score = |axis: &Axis| {
+        let jumps = tensors.iter().filter(|&&i| axis.strides[i].abs() > 1).count();
+        let along = tensors.iter().filter(|&&i| axis.strides[i] == 1).count();
+        (std::cmp::Reverse(jumps), along)
+    };
+    let is_long = |length: usize| length.is_multiple_of(LANES) || length >= SHORTEST;
+    let mut best = None;
+    let whole = matches!(run, [_]) || run.last().is_some_and(|axis| axis.length.is_multiple_of(LANES));
+    if let Some(axis) = run.last().filter(|_| whole && block >= LANES) {
+        let count: usize = run.iter().map(|axis| axis.length).product();
+        // A pass along the run stores one value of a block.
+        if is_long(count) {
+            best = Some((score(axis), Lanes::Run, 0));
+        }
+    }
+    for (k, axis) in kept.iter().enumerate().rev().filter(|(_, axis)| is_long(axis.length)) {
+        if best.is_none_or(|(best, ..)| score(axis) > best) {
+            best = Some((score(axis), Lanes::Kept, k));
+        }
+    }
+    best.map_or((Lanes::Anywhere, 0), |(_, lanes, k)| (lanes, k))
+}
+
+/// Elements of tensors that a program reads, each counted once.
+fn read(program: &Program) -> usize {
+    let elements = |i: usize| -> usize {
+        let layout = &program.inputs[i].layout;
+        let moves = layout.shape().iter().zip(layout.strides()).filter(|(_, stride)| **stride != 0);
+        moves.map(|(&length, _)| length).product()
+    };
+    let tensors =
+        (0..program.inputs.len()).filter(|&i| matches!(program.inputs[i].source, Source::Tensor(_)));
+    tensors.map(elements).sum()
+}
+
+/// How far a pass goes over `results` runs of `count` values each.
+pub(super) fn cut(work: &Work, lanes: Lanes, count: usize, results: usize, target: Target) -> Cut {
+    let fold = work.folding.fold;
+    let cost = super::text_cost(&work.program, target.math);
+    let combine = if fold.row().gives_index { 8 } else { 2 };
+    let is_affordable = |n: usize| n == 1 || n * (cost + combine) <= MOST_COST;
+    let straight = |most: usize| {
+        let mut sizes = std::iter::successors(Some(STRAIGHT), |n| (*n > 1).then_some(n / 2));
+        sizes.find(|&n| n <= most && is_affordable(n)).unwrap_or(1)
+    };
+    let ordered = fold.is_ordered(work.element_type());
+    // What is held is folded four to one, until sixteen are left.
+    let holds =
+        |leaves: usize| !ordered || leaves <= 16 || leaves <= MOST_HELD && leaves.ilog2().is_multiple_of(2);
+    let most_held = |values: usize, straight: usize| {
+        let mut leaves = values / straight;
+        while !holds(leaves) {
+            leaves /= 2;
+        }
+        leaves
+    };
+    let mut block = work.block().min(count.next_power_of_two());
+    let single = Halves { straight: 1, loops: false, team: 1, meets: false, runs: 1 };
+    match lanes {
+        Lanes::Run => {
+            block = block.max(LANES);
+            let vectors = block / LANES;
+            let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= vectors);
+            let team = [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1);
+            let values = vectors / team;
+            let mut straight = straight(values);
+            // Half as many loads, if then all can be held.
+            if !holds(values / straight) && straight > 8 && holds(values / straight * 2) {
+                straight /= 2;
+            }
+            let leaves = most_held(values, straight);
+            let apart = values / straight / leaves;
+            let halves = Halves { straight: straight as u32, loops: leaves > 1, team: team as u32, ..single };
+            if apart > 1 {
+                // More than it can hold: as many invocations as that takes, each of which stores a vector.
+                let team = apart * team;
+                let halves = Halves { team: team as u32, ..halves };
+                return Cut { halves, block, keep: team * LANES, leaves };
+            }
+            let runs = if target.blocks > 1 && team == 1 && values <= SHORT / LANES && count <= block {
+                (SHORT / values).clamp(LANES, STRAIGHT)
+            } else {
+                1
+            };
+            let runs = if is_affordable(runs * values) { runs } else { 1 };
+            let halves = Halves { meets: team > 1, runs: runs as u32, ..halves };
+            Cut { halves, block, keep: 1, leaves }
+        }
+        Lanes::Kept | Lanes::Anywhere => {
+            let straight = straight(block);
+            // Rows lie too far apart for a cache, so few of them are read by an invocation, unless more would
+            // be left than is read: of a product of matrices, say.
+            let left = results * count.div_ceil(block) * (block / straight);
+            let most = if left > read(&work.program) { MOST_HELD } else { STRAIGHT / straight };
+            let leaves = most_held(block.min(most * straight), straight);
+            let halves = Halves { straight: straight as u32, loops: leaves > 1, ..single };
+            Cut { halves, block, keep: block / straight / leaves, leaves }
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The plan of a pass that folds blocks of a run by halves.
+
+use smallvec::SmallVec;
+
+use super::access::{Access, Chooser, Store, Stride};
+use super::cut::{Cut, cut, lanes};
+use super::fields::{self, Number, divider};
+use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Order, Pass, Stored, Work, axes, whole};
+use super::loops::{Loops, Path};
+use super::walk::{LANES, Together, Walk};
+use super::{Bound, Field, Kernel, Launch, Plan, Read, Reading, Target, operands};
+use crate::error::{Result, bail};
+use crate::expr::{BLOCK, Input};
+use crate::layout::{Axis, Layout};
+
+/// How invocations fold blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Halves {
+    /// Values that are loaded and folded before others are.
+    pub straight: u32,
+    /// Whether an invocation does that several times.
+    pub loops: bool,
+    /// Invocations that share a block.
+    pub team: u32,
+    /// Whether they make one value of it, in workgroup memory; else each stores its own vector.
+    pub meets: bool,
+    /// Runs that an invocation folds, each of one block.
+    pub runs: u32,
+}
+
+/// The plan of the next pass of a fold.
+pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
+    let program = &work.program;
+    let run_axes = work.folding.axes.clone();
+    let mut run = axes(program, run_axes.clone());
+    if run.is_empty() {
+        run.push(Axis { length: 1, strides: program.inputs.iter().map(|_| 0).collect() });
+    }
+    let mut kept = axes(program, 0..run_axes.start);
+    let before = kept.len();
+    kept.extend(axes(program, run_axes.end..program.shape.rank()));
+    let count: usize = run.iter().map(|axis| axis.length).product();
+    let results: usize = kept.iter().map(|axis| axis.length).product();
+    if results.checked_mul(count).is_none_or(|all| all > super::MOST_ELEMENTS) {
+        bail!(
+            Limit,
+            "{} of {} folds more than {} elements, which is what a kernel counts to: evaluate it in slices",
+            work.folding.name(),
+            program.shape,
+            super::MOST_ELEMENTS
+        );
+    }
+    let (lanes, lane) = lanes(program, work.block(), &kept, &run);
+    let cut = cut(work, lanes, count, results, target);
+    let halves = cut.halves;
+    let positions = match lanes {
+        // Whole vectors are stored, also past the end.
+        Lanes::Run => count.div_ceil(cut.block) * cut.keep,
+        _ => count / cut.block * cut.keep + (count % cut.block).min(cut.keep),
+    };
+
+    // What is stored lies like the operand with positions in place of the run; behind all where lanes lie along
+    // it, and before all where they lie along an axis that is before it.
+    let length = |range: &[Axis]| -> usize { range.iter().map(|axis| axis.length).product() };
+    let split = match lanes {
+        Lanes::Run => kept.len(),
+        Lanes::Kept if lane < before => 0,
+        _ => before,
+    };
+    let after = length(&kept[split..]);
+    let out_stride = |k: usize| {
+        let inner = length(&kept[k + 1..]);
+        (if k < split { inner * positions } else { inner }) as isize
+    };
+    let others = |range: std::ops::Range<usize>| range.filter(|&k| lanes != Lanes::Kept || k != lane);
+    let mut order: Vec<(&Axis, isize)> = Vec::new();
+    order.extend(others(0..split).map(|k| (&kept[k], out_stride(k))));
+    let first = order.len();
+    order.extend(run.iter().map(|axis| (axis, 0)));
+    let run_range = first..order.len();
+    order.extend(others(split..kept.len()).map(|k| (&kept[k], out_stride(k))));
+    if lanes == Lanes::Kept {
+        order.push((&kept[lane], out_stride(lane)));
+    }
+    let path = |offset: usize, strides: SmallVec<[isize; 6]>| Path { offset, strides };
+    let mut paths = vec![path(0, order.iter().map(|&(_, stride)| stride).collect())];
+    paths.extend(program.inputs.iter().enumerate().map(|(i, input)| {
+        path(input.layout.offset(), order.iter().map(|(axis, _)| axis.strides[i]).collect())
+    }));
+    let loops = Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths };
+
+    let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
+    let vectors = halves.runs > 1 || (halves.team > 1 && !halves.meets);
+    let store = match lanes {
+        Lanes::Run if vectors => Store::Vector,
+        Lanes::Run => Store::Lanes,
+        Lanes::Anywhere => Store::Vector,
+        Lanes::Kept
+            if loops.output().has_linear_rows(1)
+                && loops.inner().is_multiple_of(LANES)
+                && after.is_multiple_of(LANES) =>
+        {
+            Store::Vector
+        }
+        Lanes::Kept => Store::Lanes,
+    };
+    let strides: SmallVec<[Stride; 6]> = match lanes {
+        Lanes::Kept => store.access().strides(loops.output(), walk),
+        // Their places are counted by what is stored.
+        Lanes::Run | Lanes::Anywhere => SmallVec::new(),
+    };
+    let reading = Reading::of(program, super::Destination::Fresh);
+    let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
+    let access = |(i, input): (usize, &Input)| match reading.0[i] {
+        Read::Scalar => Access::Splat,
+        Read::Index if chooser.plain(i) == Access::Splat => Access::Splat,
+        Read::Index => Access::Strided,
+        _ => {
+            let widest = if target.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
+            chooser.bound(i, widest, input.dtype)
+        }
+    };
+    let accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
+
+    let is_last = positions == 1;
+    let gives_index = work.folding.fold.row().gives_index;
+    let values = work.values();
+    let mut stored: SmallVec<[Stored; 2]> = SmallVec::new();
+    if !(gives_index && is_last) {
+        stored.extend((0..values).map(Stored::Value));
+    }
+    if gives_index {
+        stored.extend((0..values).map(Stored::Index));
+    }
+    let folder = Folder {
+        fold: work.folding.fold,
+        element: work.element_type(),
+        lanes,
+        order: Order::Halves(halves),
+        run: run_range,
+        whole: count.is_multiple_of(cut.block),
+        values,
+        indexed: program.results.len() > values,
+        stored,
+    };
+    let bound = Bound::new(program, &reading, &accesses, folder.stored.len(), target)?;
+    let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
+
+    let columns = loops.inner().div_ceil(LANES);
+    let items = match lanes {
+        // A team that does not meet stores a vector each.
+        Lanes::Run if halves.meets => results * positions * halves.team as usize,
+        Lanes::Run => results * positions / if vectors && halves.runs == 1 { LANES } else { 1 },
+        Lanes::Kept => results / loops.inner() * columns * positions,
+        Lanes::Anywhere => results * positions,
+    };
+    let invocations = match lanes {
+        Lanes::Anywhere => items.div_ceil(LANES),
+        _ => items.div_ceil(halves.runs as usize),
+    };
+    let workgroups = invocations.div_ceil(FOLD_WORKGROUP as usize);
+    let y = workgroups.div_ceil(target.groups as usize).max(1);
+    let x = workgroups.div_ceil(y).max(1);
+    if y > target.groups as usize {
+        bail!(Limit, "{} needs {workgroups} workgroups, more than the adapter runs at once", program.shape);
+    }
+    let numbers = Numbers {
+        count: items as u32,
+        pitch: x as u32 * FOLD_WORKGROUP,
+        columns,
+        positions: positions / if halves.runs == 1 && vectors { LANES * halves.team as usize } else { 1 },
+        run: count,
+        position_stride: after / store.access().width(),
+        inner: (loops.inner() / LANES).max(1),
+        identity: work.folding.fold.identity(work.element_type()),
+        steps: Steps::new(lanes, &cut, work.folding.fold.is_ordered(work.element_type())),
+    };
+    let form = describe(&folder, halves, &cut, count, positions);
+    let kernel = Kernel {
+        walk,
+        rank: loops.lengths.len(),
+        workgroup: [FOLD_WORKGROUP, 1],
+        blocks: 1,
+        bindings: bound.bindings,
+        operands,
+        steps: program.steps.clone(),
+        results: program.results.clone(),
+        out: whole(work.element_type()),
+        store,
+        strides,
+        fresh: true,
+        carries: false,
+        pairs: target.pairs,
+        faults: target.faults,
+        math: target.math,
+        fold: Some(folder),
+    };
+    let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
+    let Some(folder) = &kernel.fold else { bail!(Kernel, "a fold without a folder") };
+    let stored = folder.stored.iter().map(|&stored| folder.stored_type(stored)).collect();
+    let rest = if is_last { None } else { Some(rest(work, (lanes, split == 0), &cut, positions)?) };
+    Ok(Pass {
+        plan: Plan {
+            kernel,
+            launch: Launch { words, groups: [x as u32, y as u32, 1] },
+            storages: bound.storages,
+            lengths: loops.lengths.to_vec(),
+            strides: loops.paths.iter().map(|path| path.strides.to_vec()).collect(),
+        },
+        stored,
+        count: results * positions,
+        form,
+        rest,
+    })
+}
+
+/// How what a pass stores lies, and the blocks of it.
+fn rest(work: &Work, (lanes, first): (Lanes, bool), cut: &Cut, positions: usize) -> Result<(Layout, usize)> {
+    let shape = &work.program.shape;
+    let run = work.folding.axes.clone();
+    let mut own: Vec<usize> =
+        shape.iter().enumerate().filter(|(k, _)| !run.contains(k)).map(|(_, &n)| n).collect();
+    let layout = match lanes {
+        Lanes::Run => {
+            let rank = own.len() as isize;
+            own.push(positions);
+            let mut order: Vec<isize> = (0..rank).collect();
+            order.insert(run.start, rank);
+            Layout::contiguous(own)?.permute(&order)?
+        }
+        Lanes::Kept | Lanes::Anywhere => {
+            let place = if first { 0 } else { run.start };
+            own.insert(place, positions);
+            let mut order: Vec<isize> = (0..own.len() as isize).collect();
+            let place = order.remove(place);
+            order.insert(run.start, place);
+            Layout::contiguous(own)?.permute(&order)?
+        }
+    };
+    // Folded axes beside the first have length 1 now.
+    let more = (1..run.len()).map(|k| (run.start + k) as isize);
+    let layout = more.into_iter().try_fold(layout, |layout, axis| layout.unsqueeze(axis))?;
+    Ok((layout, if cut.keep == 1 { BLOCK } else { cut.keep }))
+}
+
+/// Where an invocation finds its values, counted in vectors where lanes lie along the run.
+struct Steps {
+    /// From one block to the next.
+    block: usize,
+    /// What stays of a block, as a power of two.
+    keep: usize,
+    /// From one straight value to the next, and from one turn of the loop.
+    apart: usize,
+    turn: usize,
+    leaves: usize,
+}
+
+impl Steps {
+    fn new(lanes: Lanes, cut: &Cut, ordered: bool) -> Steps {
+        let (unit, keep) = match lanes {
+            Lanes::Run => (LANES, cut.halves.team as usize),
+            _ => (1, cut.keep),
+        };
+        // Where no order shows, an invocation goes through its values one after the other.
+        let (apart, turn) = match ordered {
+            true => (cut.leaves * keep, keep),
+            false => (keep, keep * cut.halves.straight as usize),
+        };
+        Steps { block: cut.block / unit, keep, apart, turn, leaves: cut.leaves }
+    }
+}
+
+/// The numbers of a pass.
+struct Numbers {
+    count: u32,
+    pitch: u32,
+    columns: usize,
+    positions: usize,
+    run: usize,
+    position_stride: usize,
+    inner: usize,
+    identity: u64,
+    steps: Steps,
+}
+
+impl Numbers {
+    fn word(&self, field: &Field) -> u32 {
+        let number = match *field {
+            Field::Count => return self.count,
+            Field::Pitch => return self.pitch,
+            Field::Fold(number) => number,
+            _ => return 0,
+        };
+        // 1 has no factor: it is told by a factor of 0.
+        let divider = |n: usize| if n > 1 { divider(n) } else { (0, 0) };
+        match number {
+            Number::Columns => self.columns as u32,
+            Number::ColumnsFactor => divider(self.columns).0,
+            Number::ColumnsShift => divider(self.columns).1,
+            Number::Positions => self.positions as u32,
+            Number::PositionsFactor => divider(self.positions).0,
+            Number::PositionsShift => divider(self.positions).1,
+            Number::Inner => self.inner as u32,
+            Number::InnerFactor => divider(self.inner).0,
+            Number::InnerShift => divider(self.inner).1,
+            Number::Run => self.run as u32,
+            Number::Block => self.steps.block as u32,
+            Number::Keep => self.steps.keep as u32,
+            Number::KeepShift => self.steps.keep.ilog2(),
+            Number::Apart => self.steps.apart as u32,
+            Number::Step => self.steps.turn as u32,
+            Number::Leaves => self.steps.leaves as u32,
+            Number::PositionStride => self.position_stride as u32,
+            Number::Identity => self.identity as u32,
+            Number::IdentityHigh => (self.identity >> 32) as u32,
+        }
+    }
+}
+
+/// What a pass does, in words.
+fn describe(folder: &Folder, halves: Halves, cut: &Cut, count: usize, positions: usize) -> String {
+    let lanes = match folder.lanes {
+        Lanes::Run => "lanes along the run",
+        Lanes::Kept => "lanes along a kept axis",
+        Lanes::Anywhere => "coordinates by division",
+    };
+    let team = match (halves.team, halves.runs) {
+        (1, 1) => "an invocation folds a block".to_string(),
+        (1, n) => format!("an invocation folds {n} blocks"),
+        (n, _) if halves.meets => format!("{n} invocations fold a block together"),
+        (n, _) => format!("{n} invocations share a block"),
+    };
+    format!(
+        "{} of {count} values to {positions}: {team} of {} to {}, {} straight {} times; {lanes}",
+        folder.fold.name(),
+        cut.block,
+        cut.keep,
+        halves.straight,
+        cut.leaves
+    )
+}

@@ -1,0 +1,150 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    columns: u32,
+    columns_factor: u32,
+    columns_shift: u32,
+    positions: u32,
+    positions_factor: u32,
+    positions_shift: u32,
+    inner: u32,
+    inner_factor: u32,
+    inner_shift: u32,
+    run: u32,
+    block: u32,
+    keep: u32,
+    keep_shift: u32,
+    apart: u32,
+    step: u32,
+    leaves: u32,
+    position_stride: u32,
+    identity: u32,
+    identity_high: u32,
+    len0: u32,
+    len1: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
+
+fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
+    let low = vec2<u32>(words);
+    let high = vec2<u32>(words >> vec2<u32>(32u));
+    return vec4<u32>(low.x, high.x, low.y, high.y);
+}
+
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
+    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
+    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+}
+
+// The same where n may be divided by 1, which a factor of 0 stands for.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
+
+const MAGNITUDE_f32: u32 = 0x7fffffffu;
+
+const SIGN_f32: u32 = 0x80000000u;
+
+const INFINITE_f32: u32 = 0x7f800000u;
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
+fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
+}
+
+fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
+    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
+}
+
+// -0 comes before +0, and NaN is beyond infinity on either side.
+fn rank_f32(x: vec4<f32>) -> vec4<u32> {
+    let bits = bits_f32(x);
+    return select(~bits, bits | vec4<u32>(SIGN_f32), (bits & vec4<u32>(SIGN_f32)) == vec4<u32>(0));
+}
+
+// The number of a rank.
+fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+    let positive = (rank & vec4<u32>(SIGN_f32)) != vec4<u32>(0);
+    return bitcast<vec4<f32>>(select(~rank, rank ^ vec4<u32>(SIGN_f32), positive));
+}
+
+// NaN is the greatest of all.
+fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
+    return select(rank_f32(x), ~vec4<u32>(0), is_nan_f32(x));
+}
+
+struct Values {
+    v0: vec4<u32>,
+}
+
+fn element(c0: u32, at: u32) -> Values {
+    let x = at;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[p.x0_offset + c0 * p.x0_stride0 + x]));
+    return Values(amax_rank_f32(v0));
+}
+
+fn combine(a: Values, b: Values) -> Values {
+    return Values(max(a.v0, b.v0));
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.y * p.pitch + id.x;
+    if (i >= p.count) { return; }
+    let q_position = share(i, p.positions_factor, p.positions_shift);
+    let position = i - q_position * p.positions;
+    let c0 = q_position;
+    let begin = position * p.block;
+    var all = Values(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity))));
+    for (var j = 0u; j < p.leaves; j++) {
+        let at = begin + j * p.step;
+        let a0 = element(c0, at);
+        let a1 = element(c0, at + 1u * p.apart);
+        let a_1 = combine(a0, a1);
+        let a2 = element(c0, at + 2u * p.apart);
+        let a_2 = combine(a_1, a2);
+        let a3 = element(c0, at + 3u * p.apart);
+        let a_3 = combine(a_2, a3);
+        let a4 = element(c0, at + 4u * p.apart);
+        let a_4 = combine(a_3, a4);
+        let a5 = element(c0, at + 5u * p.apart);
+        let a_5 = combine(a_4, a5);
+        let a6 = element(c0, at + 6u * p.apart);
+        let a_6 = combine(a_5, a6);
+        let a7 = element(c0, at + 7u * p.apart);
+        let a_7 = combine(a_6, a7);
+        let a8 = element(c0, at + 8u * p.apart);
+        let a_8 = combine(a_7, a8);
+        let a9 = element(c0, at + 9u * p.apart);
+        let a_9 = combine(a_8, a9);
+        let a10 = element(c0, at + 10u * p.apart);
+        let a_10 = combine(a_9, a10);
+        let a11 = element(c0, at + 11u * p.apart);
+        let a_11 = combine(a_10, a11);
+        let a12 = element(c0, at + 12u * p.apart);
+        let a_12 = combine(a_11, a12);
+        let a13 = element(c0, at + 13u * p.apart);
+        let a_13 = combine(a_12, a13);
+        let a14 = element(c0, at + 14u * p.apart);
+        let a_14 = combine(a_13, a14);
+        let a15 = element(c0, at + 15u * p.apart);
+        let a_15 = combine(a_14, a15);
+        all = combine(all, a_15);
+    }
+    var v = all;
+    v = combine(v, Values(v.v0.zwxy));
+    v = combine(v, Values(v.v0.yxwz));
+    result[i] = (of_rank_f32(v.v0)).x;
+}
