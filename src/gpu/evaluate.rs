@@ -60,7 +60,11 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
 pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
     let each = || program.each(|one| eval(gpu, one));
     gpu.supports(program)?;
-    if Plan::is_empty(&program.shape) || program.results.len() == 1 || !gpu.parts.cuts.is_whole(program) {
+    if Plan::is_empty(&program.shape)
+        || program.results.len() == 1
+        || program.is_scan()
+        || !gpu.parts.cuts.is_whole(program)
+    {
         return each();
     }
     if fold::is_one(program) {

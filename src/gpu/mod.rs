@@ -27,6 +27,7 @@ mod pipelines;
 mod pool;
 mod profile;
 mod recorder;
+mod scan;
 mod split;
 mod transfer;
 

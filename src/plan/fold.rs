@@ -1,10 +1,9 @@
-//! Folds: a run of values becomes one, or is scanned, by passes, each a kernel.
+//! Folds: a run of values becomes one, by passes, each a kernel.
 //!
 //! A pass cuts the run into blocks and folds each to `keep` values: `x[i] + x[i + h]` from half a block down
 //! to h = `keep`, both powers of two. What it stores is a run again, in blocks of `keep`; where that is one,
 //! the next round begins with blocks of the contract's length. So a pass may end at any h, and all cuts
-//! give the same bits. A scan has passes of its own: the last values of groups, a scan of these, and a pass
-//! that computes all values and adds what comes before their group.
+//! give the same bits.
 
 use std::ops::Range;
 
@@ -17,9 +16,7 @@ use super::walk::{LANES, Packing, Together, Walk};
 use super::{Bound, Field, Kernel, Launch, Plan, Read, Reading, Target, operands};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::expr::{
-    BLOCK, Fold, Folding, GROUP, Input, Kept, Op, Program, Scan, Source, Step, Storage, Value,
-};
+use crate::expr::{BLOCK, Fold, Folding, Input, Kept, Op, Program, Source, Step, Storage, Value};
 use crate::layout::{Axes, Axis, Layout, merge};
 
 /// Invocations of a workgroup of a fold.
@@ -52,11 +49,6 @@ pub(crate) enum Order {
     /// By halves of a block, `straight` values at once, which are all that an invocation has or as many as
     /// are in each turn of a loop; `team` invocations share a block.
     Halves { straight: u32, loops: bool, team: u32 },
-    /// One after the other, of which the last is stored.
-    Last,
-    /// One after the other, of which each is stored, after what comes before the group where `carried` says
-    /// that there is any.
-    Each { exclusive: bool, carried: bool },
 }
 
 /// What a kernel's text depends on where it folds.
@@ -101,7 +93,7 @@ impl Folder {
 }
 
 /// The type of whole words that holds a type's values.
-fn whole(dtype: DType) -> DType {
+pub(super) fn whole(dtype: DType) -> DType {
     match (dtype.packing(), dtype.kind()) {
         (Packing::Whole, _) => dtype,
         (_, Kind::Signed) => DType::I32,
@@ -122,8 +114,6 @@ pub(crate) struct Work {
     values: usize,
     /// Values of a block, of which the passes before left these.
     block: usize,
-    /// Of a scan, what is done next.
-    order: Option<Order>,
 }
 
 /// A pass of a fold.
@@ -136,7 +126,7 @@ pub(crate) struct Pass {
     /// What it does, in words.
     pub form: String,
     /// Where it leaves several values of a run: how these lie, and in blocks of how many.
-    rest: Option<(Layout, usize)>,
+    pub(super) rest: Option<(Layout, usize)>,
 }
 
 impl Work {
@@ -149,59 +139,7 @@ impl Work {
             folding,
             program: program.clone(),
             block: BLOCK,
-            order: None,
         })
-    }
-
-    /// The values of a run.
-    pub(crate) fn count(&self) -> usize {
-        self.folding.count(&self.program.shape)
-    }
-
-    /// The scan of this work, if it is one.
-    pub(crate) fn scan(&self) -> Option<Scan> {
-        self.folding.scan
-    }
-
-    /// Groups of a scan.
-    pub(crate) fn groups(&self) -> usize {
-        self.count().div_ceil(GROUP)
-    }
-
-    /// The part of a scan that finds the last values of all groups but the last.
-    pub(crate) fn totals(&self) -> Work {
-        Work { order: Some(Order::Last), ..self.clone() }
-    }
-
-    /// The inclusive scan of what [`totals`](Self::totals) stored.
-    pub(crate) fn scan_of(&self, pass: &Pass, storages: &[Storage]) -> Result<Work> {
-        let mut work = self.after(pass, storages)?;
-        work.folding.scan = Some(Scan { exclusive: false });
-        Ok(work)
-    }
-
-    /// The part of a scan that computes all values, with what comes before each group but the first.
-    pub(crate) fn each(&self, carried: &[Storage]) -> Result<Work> {
-        let Some(scan) = self.folding.scan else { bail!(Kernel, "a fold is no scan") };
-        let mut work = self.clone();
-        work.order = Some(Order::Each { exclusive: scan.exclusive, carried: !carried.is_empty() });
-        // They are inputs behind those of the program, so the numbers of its steps move up.
-        let inputs = work.program.inputs.len() as Value;
-        let more = carried.len() as Value;
-        let moved = |value: &mut Value| *value += if *value >= inputs { more } else { 0 };
-        work.program.steps.iter_mut().flat_map(|step| step.args.iter_mut()).for_each(moved);
-        work.program.results.iter_mut().for_each(moved);
-        let axis = self.folding.axes.start;
-        let mut shape = work.program.shape.to_vec();
-        shape[axis] = self.groups() - 1;
-        for storage in carried {
-            work.program.inputs.push(Input {
-                dtype: whole(self.element),
-                source: Source::Tensor(storage.clone()),
-                layout: Layout::contiguous(shape.as_slice())?,
-            });
-        }
-        Ok(work)
     }
 
     /// What is to be done after a pass that stored to `storages`.
@@ -236,12 +174,12 @@ impl Work {
         };
         let folding =
             Folding { axes: self.folding.axes.start..self.folding.axes.start + 1, ..self.folding.clone() };
-        Ok(Work { program, folding, block: *block, order: None, ..self.clone() })
+        Ok(Work { program, folding, block: *block, ..self.clone() })
     }
 }
 
 /// The fewest axes of `range` that all operands walk as these.
-fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
+pub(super) fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
     let strides = |k: usize| program.inputs.iter().map(|input| input.layout.strides()[k]).collect();
     merge(range.map(|k| Axis { length: program.shape[k], strides: strides(k) }))
 }
@@ -259,14 +197,7 @@ impl Pass {
     pub(crate) fn new(work: &Work, target: Target) -> Result<Pass> {
         let program = &work.program;
         let run_axes = work.folding.axes.clone();
-        let is_scan = matches!(work.order, Some(Order::Each { .. }));
-        // What a scan stores is not next to each other across the run, so there kept axes do not merge.
-        let mut kept = axes(program, 0..run_axes.start);
-        let before = kept.len();
-        match is_scan {
-            true => kept.extend(axes(program, run_axes.end..program.shape.rank())),
-            false => kept = axes(program, (0..program.shape.rank()).filter(|k| !run_axes.contains(k))),
-        }
+        let kept = axes(program, (0..program.shape.rank()).filter(|k| !run_axes.contains(k)));
         let mut run = axes(program, run_axes.clone());
         if run.is_empty() {
             run.push(Axis { length: 1, strides: program.inputs.iter().map(|_| 0).collect() });
@@ -284,31 +215,22 @@ impl Pass {
         }
         let (lanes, lane) = lanes(work, &kept, &run);
         let cut = cut(work, lanes, count, target);
-        let positions = match cut.order {
-            Order::Halves { .. } => count / cut.block * cut.keep + (count % cut.block).min(cut.keep),
-            Order::Last => work.groups() - 1,
-            Order::Each { .. } => work.groups(),
-        };
+        let positions = count / cut.block * cut.keep + (count % cut.block).min(cut.keep);
 
         // The strides of what is stored along the kept axes, and from one position to the next.
         let (unit, position_stride) = match lanes {
-            _ if is_scan => (count, 0),
             Lanes::Run => (positions, 1),
             Lanes::Kept | Lanes::Anywhere => (1, results),
         };
         let inner = |from: usize| -> usize { kept[from..].iter().map(|axis| axis.length).product() };
-        let out_stride = |k: usize| {
-            let unit = if is_scan && k >= before { 1 } else { unit };
-            (inner(k + 1) * unit) as isize
-        };
+        let out_stride = |k: usize| (inner(k + 1) * unit) as isize;
 
         // The loops: the run behind the kept axes, or before the one along which lanes lie.
         let mut order: Vec<(&Axis, isize)> = Vec::new();
         let others = (0..kept.len()).filter(|&k| lanes != Lanes::Kept || k != lane);
         order.extend(others.map(|k| (&kept[k], out_stride(k))));
         let first = order.len();
-        let run_stride = if is_scan { inner(before) as isize } else { 0 };
-        order.extend(run.iter().map(|axis| (axis, run_stride)));
+        order.extend(run.iter().map(|axis| (axis, 0)));
         let run_range = first..order.len();
         if lanes == Lanes::Kept {
             order.push((&kept[lane], out_stride(lane)));
@@ -322,7 +244,7 @@ impl Pass {
 
         let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
         let store = match lanes {
-            Lanes::Anywhere if !is_scan => Store::Vector,
+            Lanes::Anywhere => Store::Vector,
             Lanes::Kept
                 if loops.output().has_linear_rows(1)
                     && loops.inner().is_multiple_of(LANES)
@@ -349,7 +271,7 @@ impl Pass {
         };
         let accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
 
-        let is_last = matches!(cut.order, Order::Halves { .. }) && positions == 1;
+        let is_last = positions == 1;
         let gives_index = work.folding.fold.row().gives_index;
         let values = work.values;
         let mut stored: SmallVec<[Stored; 2]> = SmallVec::new();
@@ -373,10 +295,8 @@ impl Pass {
         let bound = Bound::new(program, &reading, &accesses, folder.stored.len(), target)?;
         let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
 
-        let team = match cut.order {
-            Order::Halves { team, .. } => team as usize,
-            _ => 1,
-        };
+        let Order::Halves { team, .. } = cut.order;
+        let team = team as usize;
         let columns = loops.inner().div_ceil(LANES);
         let items = match lanes {
             Lanes::Run => results * positions * team,
@@ -415,12 +335,13 @@ impl Pass {
             faults: target.faults,
             math: target.math,
             fold: Some(folder),
+            scan: None,
         };
         let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
         let Some(folder) = &kernel.fold else { bail!(Kernel, "a fold without a folder") };
         let stored = folder.stored.iter().map(|&stored| folder.stored_type(stored)).collect();
-        let count = if is_scan { results * count } else { results * positions };
-        let rest = if is_scan || is_last { None } else { Some(rest(work, lanes, &cut, positions)?) };
+        let count = results * positions;
+        let rest = if is_last { None } else { Some(rest(work, lanes, &cut, positions)?) };
         Ok(Pass {
             plan: Plan {
                 kernel,
@@ -482,9 +403,8 @@ fn lanes(work: &Work, kept: &[Axis], run: &[Axis]) -> (Lanes, usize) {
     };
     let is_long = |length: usize| length.is_multiple_of(LANES) || length >= SHORTEST;
     let mut best = None;
-    let halves = work.folding.scan.is_none() && work.order.is_none();
     let whole = matches!(run, [_]) || run.last().is_some_and(|axis| axis.length.is_multiple_of(LANES));
-    if let Some(axis) = run.last().filter(|_| halves && whole && work.block >= LANES) {
+    if let Some(axis) = run.last().filter(|_| whole && work.block >= LANES) {
         let count: usize = run.iter().map(|axis| axis.length).product();
         // A pass along the run stores one value of a block.
         if is_long(count) {
@@ -501,9 +421,6 @@ fn lanes(work: &Work, kept: &[Axis], run: &[Axis]) -> (Lanes, usize) {
 
 /// How far a pass goes.
 fn cut(work: &Work, lanes: Lanes, count: usize, target: Target) -> Cut {
-    if let Some(order) = work.order {
-        return Cut { order, block: GROUP, keep: 1 };
-    }
     let block = work.block.min(count.next_power_of_two());
     let cost = super::text_cost(&work.program, target.math);
     let combine = if work.folding.fold.row().gives_index { 8 } else { 2 };
@@ -538,10 +455,8 @@ fn numbers(
     (items, positions, count): (usize, usize, usize),
     (groups, columns, position_stride): (usize, usize, usize),
 ) -> Numbers {
-    let (straight, team) = match folder.order {
-        Order::Halves { straight, team, .. } => (straight as usize, team as usize),
-        _ => (1, 1),
-    };
+    let Order::Halves { straight, team, .. } = folder.order;
+    let (straight, team) = (straight as usize, team as usize);
     let (block, step) = match folder.lanes {
         Lanes::Run => (cut.block / LANES, team),
         _ => (cut.block, cut.keep),
@@ -609,23 +524,15 @@ fn describe(folder: &Folder, cut: &Cut, count: usize, positions: usize) -> Strin
         Lanes::Kept => "lanes along a kept axis",
         Lanes::Anywhere => "coordinates by division",
     };
-    match folder.order {
-        Order::Halves { straight, team, .. } => {
-            let team = match team {
-                1 => "an invocation".to_string(),
-                n => format!("{n} invocations"),
-            };
-            format!(
-                "{} of {count} values to {positions}: {team} folds blocks of {} to {}, {straight} straight; {lanes}",
-                folder.fold.name(),
-                cut.block,
-                cut.keep
-            )
-        }
-        Order::Last => format!("the last of {positions} groups of {GROUP} of {count} values; {lanes}"),
-        Order::Each { carried: true, .. } => {
-            format!("{count} values in groups of {GROUP}, after what comes before each group; {lanes}")
-        }
-        Order::Each { .. } => format!("{count} values in groups of {GROUP}; {lanes}"),
-    }
+    let Order::Halves { straight, team, .. } = folder.order;
+    let team = match team {
+        1 => "an invocation".to_string(),
+        n => format!("{n} invocations"),
+    };
+    format!(
+        "{} of {count} values to {positions}: {team} folds blocks of {} to {}, {straight} straight; {lanes}",
+        folder.fold.name(),
+        cut.block,
+        cut.keep
+    )
 }

@@ -26,8 +26,19 @@ impl Folder {
         let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
         let (pairs, tiles, narrow) = (false, true, false);
         let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
-        let target =
-            Target { groups, bindings, workgroup, faults, math, blocks, team: 64, pairs, tiles, narrow };
+        let target = Target {
+            groups,
+            bindings,
+            workgroup,
+            faults,
+            math,
+            blocks,
+            team: 64,
+            runs: 1,
+            pairs,
+            tiles,
+            narrow,
+        };
         let node = expr.untyped().node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();
         let text = emit(&Plan::new(&program, Destination::Fresh, target).unwrap().kernel).unwrap();

@@ -5,30 +5,22 @@ use super::emit::{Emitter, line, result};
 use super::types::{array, compute, decode, encode, lanes, pack};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::expr::{Fold, GROUP};
-use crate::plan::{Folder, Kernel, LANES, Lanes, Order, Role, Store, Stored, Stride};
+use crate::expr::Fold;
+use crate::plan::{Folder, Kernel, LANES, Lanes, Order, Role, Store, Stored};
 
 /// Levels of halving after those that are straight, of the most values that an invocation folds.
 const LEVELS: u32 = 10;
 
 /// The lanes of a vector.
-const EACH: &str = "vec4<u32>(0u, 1u, 2u, 3u)";
+pub(super) const EACH: &str = "vec4<u32>(0u, 1u, 2u, 3u)";
 
 impl Emitter<'_> {
     pub(super) fn fold(&mut self, folder: &Folder) -> Result<()> {
         self.declare_values(folder);
-        let carried = carried(folder);
-        self.body(folder, "element", 0..self.kernel.operands.len() - carried)?;
-        if carried > 0 {
-            let first = self.kernel.operands.len() - carried;
-            self.body(folder, "carried", first..first + carried)?;
-        }
+        self.body(folder)?;
         self.combine(folder)?;
-        match folder.order {
-            Order::Halves { straight, loops, team } => self.halves(folder, straight, loops, team),
-            Order::Last => self.sequence(folder, None),
-            Order::Each { exclusive, carried } => self.sequence(folder, Some((exclusive, carried))),
-        }
+        let Order::Halves { straight, loops, team } = folder.order;
+        self.halves(folder, straight, loops, team);
         Ok(())
     }
 
@@ -53,22 +45,21 @@ impl Emitter<'_> {
         kept.map(|axis| if lane(axis) { "x".to_string() } else { format!("c{axis}") }).collect()
     }
 
-    /// A function of the coordinates that gives the values there: those of the program, or what `operands`
-    /// carry. Past the end it loads what is there and gives the identity.
-    fn body(&mut self, folder: &Folder, name: &str, operands: std::ops::Range<usize>) -> Result<()> {
+    /// A function of the coordinates that gives the values there. Past the end it loads what is there and gives
+    /// the identity.
+    fn body(&mut self, folder: &Folder) -> Result<()> {
         let (kernel, place) = (self.kernel, self.place(folder));
-        let is_element = name == "element";
         let mut parameters: Vec<String> =
             self.kept(folder).iter().map(|name| format!("{name}: {place}")).collect();
         parameters.push(format!("at: {place}"));
-        line!(self.text, "fn {name}({}) -> Values {{", parameters.join(", "));
+        line!(self.text, "fn element({}) -> Values {{", parameters.join(", "));
         let inner = kernel.rank - 1;
         let axes: Vec<usize> = folder.run.clone().collect();
         // The place in the run that is loaded, and the coordinates there.
         let vectors = folder.lanes == Lanes::Run;
         let last = if vectors { format!("(p.run - 1u) / {LANES}u") } else { "p.run - 1u".to_string() };
         let last = if folder.lanes == Lanes::Anywhere { format!("vec4<u32>({last})") } else { last };
-        let is_padded = is_element && !folder.whole;
+        let is_padded = !folder.whole;
         let inside = if is_padded { format!("min(at, {last})") } else { "at".to_string() };
         line!(self.text, "    let inside = {inside};");
         let mut rest = "inside".to_string();
@@ -88,13 +79,7 @@ impl Emitter<'_> {
             line!(self.text, "    let first = x * {LANES}u;");
             line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.len{inner} - 1u));");
         }
-        if is_element {
-            self.values_of(operands.clone())?;
-        } else {
-            for i in operands.clone() {
-                self.load(i, &kernel.operands[i], 0)?;
-            }
-        }
+        self.values_of(0..kernel.operands.len())?;
         if is_padded {
             let exists = match folder.lanes {
                 Lanes::Run => format!("(at * {LANES}u + {EACH}) < vec4<u32>(p.run)"),
@@ -114,10 +99,7 @@ impl Emitter<'_> {
         };
         let mut parts = Vec::new();
         for (i, (name, _)) in components(folder).enumerate() {
-            let value = |i: usize| match is_element {
-                true => self.value(kernel.results[i], 0),
-                false => format!("v{}", operands.start + i),
-            };
+            let value = |i: usize| self.value(kernel.results[i], 0);
             parts.push(match name.starts_with('v') {
                 true => pad(ranked(folder, value(i)), "identity"),
                 false => {
@@ -224,11 +206,11 @@ impl Emitter<'_> {
         }
     }
 
-    /// A call of a body at a place in the run.
-    fn call(&self, folder: &Folder, name: &str, at: &str) -> String {
+    /// A call of the body at a place in the run.
+    fn call(&self, folder: &Folder, at: &str) -> String {
         let mut arguments = self.kept(folder);
         arguments.push(at.into());
-        format!("{name}({})", arguments.join(", "))
+        format!("element({})", arguments.join(", "))
     }
 
     /// A block by halves: what is straight as one line of loads, the rest in the order in which each value
@@ -257,7 +239,7 @@ impl Emitter<'_> {
         }
         for k in 0..straight {
             let more = if k == 0 { String::new() } else { format!(" + {k}u * p.apart") };
-            line!(self.text, "        let a{k} = {};", self.call(folder, "element", &format!("at{more}")));
+            line!(self.text, "        let a{k} = {};", self.call(folder, &format!("at{more}")));
         }
         let (mut half, mut name) = (straight / 2, "a".to_string());
         while half > 0 {
@@ -304,75 +286,6 @@ impl Emitter<'_> {
             }
         }
         self.store_values(folder, "    ", "v", "position * p.position_stride");
-        line!(self.text, "}}");
-    }
-
-    /// A group one after the other: its last is stored, or each, with what is carried from before.
-    fn sequence(&mut self, folder: &Folder, each: Option<(bool, bool)>) {
-        self.fold_head(folder, 1);
-        let splat = |text: &str| match folder.lanes {
-            Lanes::Anywhere => format!("vec4<u32>({text})"),
-            _ => text.to_string(),
-        };
-        if let Some((_, true)) = each {
-            let before = format!("max(position, {}) - 1u", splat("1u"));
-            line!(self.text, "    var carry = {};", self.call(folder, "carried", &before));
-            line!(self.text, "    let identity = {};", constant(folder.element, "p.identity"));
-            let is_first = match folder.lanes {
-                Lanes::Anywhere => "position == vec4<u32>(0u)".to_string(),
-                _ => "vec4<bool>(position == 0u)".to_string(),
-            };
-            for i in 0..folder.values {
-                line!(self.text, "    carry.v{i} = select(carry.v{i}, identity, {is_first});");
-            }
-        }
-        line!(self.text, "    var v: Values;");
-        line!(self.text, "    for (var k = 0u; k < {GROUP}u; k++) {{");
-        line!(self.text, "        let at = position * {GROUP}u + k;");
-        line!(self.text, "        let own = {};", self.call(folder, "element", "at"));
-        line!(self.text, "        if (k == 0u) {{ v = own; }} else {{ v = combine(v, own); }}");
-        if let Some((exclusive, carried)) = each {
-            let after = if carried { "combine(carry, v)" } else { "v" };
-            line!(self.text, "        var stored = {after};");
-            let axis = folder.run.start;
-            let store = |emitter: &mut Self, indent: &str, at: &str, value: &str| {
-                let address = match emitter.kernel.stride(Role::Out, axis) {
-                    Stride::Zero => "0u".to_string(),
-                    Stride::One => at.to_string(),
-                    Stride::Any => format!("{at} * p.out_stride{axis}"),
-                };
-                match folder.lanes {
-                    Lanes::Anywhere => emitter.store_values_where(folder, indent, value, &address, at),
-                    _ => {
-                        line!(emitter.text, "{indent}if ({at} < p.run) {{");
-                        emitter.store_values(folder, &format!("{indent}    "), value, &address);
-                        line!(emitter.text, "{indent}}}");
-                    }
-                }
-            };
-            if exclusive {
-                line!(self.text, "        if (k == 0u) {{");
-                let identity = constant(folder.element, "p.identity");
-                let parts: Vec<String> = (0..folder.values).map(|_| identity.clone()).collect();
-                // Only the first group has no one before it who stores to its first place.
-                line!(self.text, "            let nothing = Values({});", parts.join(", "));
-                let first = match folder.lanes {
-                    Lanes::Anywhere => "select(vec4<u32>(p.run), vec4<u32>(0u), position == vec4<u32>(0u))",
-                    _ => "select(p.run, 0u, position == 0u)",
-                };
-                line!(self.text, "            let begin = {first};");
-                store(self, "            ", "begin", "nothing");
-                line!(self.text, "        }}");
-                line!(self.text, "        let next = at + 1u;");
-                store(self, "        ", "next", "stored");
-            } else {
-                store(self, "        ", "at", "stored");
-            }
-            line!(self.text, "    }}");
-        } else {
-            line!(self.text, "    }}");
-            self.store_values(folder, "    ", "v", "position * p.position_stride");
-        }
         line!(self.text, "}}");
     }
 
@@ -437,28 +350,6 @@ impl Emitter<'_> {
             }
         }
     }
-
-    /// Stores each lane by itself, where there is one and its place `at` is inside the run.
-    fn store_values_where(&mut self, folder: &Folder, indent: &str, value: &str, more: &str, at: &str) {
-        let kernel = self.kernel;
-        line!(self.text, "{indent}{{");
-        for (k, &stored) in folder.stored.iter().enumerate() {
-            let (array, text) = (result(k), self.stored(folder, stored, value));
-            let address = self.stored_address(folder, kernel.rank, more);
-            line!(self.text, "{indent}    let place{k} = {address};");
-            line!(self.text, "{indent}    let value{k} = {text};");
-            for (n, c) in "xyzw".chars().enumerate() {
-                let exists = format!("i * {LANES}u + {n}u < p.count && {at}.{c} < p.run");
-                line!(self.text, "{indent}    if ({exists}) {{ {array}[place{k}.{c}] = value{k}.{c}; }}");
-            }
-        }
-        line!(self.text, "{indent}}}");
-    }
-}
-
-/// Operands at the end that are carried from group to group.
-fn carried(folder: &Folder) -> usize {
-    if matches!(folder.order, Order::Each { carried: true, .. }) { folder.values } else { 0 }
 }
 
 /// What is folded side by side: names, and types of four lanes.
