@@ -27,7 +27,7 @@ const GPU_FLOORS: &[&[&str]] = &[
     &["recorder"],
     &["transfer"],
     &["device"],
-    &["open", "split"],
+    &["open", "split", "scan"],
     &["fold"],
     &["parts"],
     &["evaluate"],

@@ -34,6 +34,23 @@ fn one(mut storages: Vec<Storage>) -> Result<Storage> {
     }
 }
 
+/// Runs the pass that finds the last values of the groups of a program.
+pub(super) fn lasts(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
+    one(record(gpu, &Pass::scan(&ScanWork::new(program)?.lasts(), gpu.adapter)?)?)
+}
+
+/// Runs the pass that computes all values, after what is carried: before each group, or before each but the first
+/// where the run begins with it.
+pub(super) fn each(
+    gpu: &Arc<Gpu>,
+    program: &Program,
+    carried: &Storage,
+    is_continued: bool,
+) -> Result<Storage> {
+    let work = ScanWork::new(program)?.each(Some(carried), is_continued)?;
+    one(record(gpu, &Pass::scan(&work, gpu.adapter)?)?)
+}
+
 /// Runs a pass.
 pub(super) fn record(gpu: &Arc<Gpu>, pass: &Pass) -> Result<Vec<Storage>> {
     let storages = pass.stored.iter().map(|&dtype| gpu.storage(pass.count * dtype.size(), dtype));

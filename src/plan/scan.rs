@@ -92,6 +92,11 @@ impl ScanWork {
         Ok(ScanWork { program: program.clone(), folding, element, scanned: None, is_continued: false })
     }
 
+    /// The type in which results are stored, and the last values of groups: one of whole words.
+    pub(crate) fn stored_type(program: &Program) -> DType {
+        whole(program.element_type())
+    }
+
     /// The values of a run.
     fn count(&self) -> usize {
         self.folding.count(&self.program.shape)
