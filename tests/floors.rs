@@ -29,7 +29,7 @@ const GPU_FLOORS: &[&[&str]] = &[
     &["recorder", "session"],
     &["transfer"],
     &["device"],
-    &["known", "lend", "split"],
+    &["known", "lend", "split", "scan"],
     &["open", "textures"],
     &["fold"],
     &["parts"],

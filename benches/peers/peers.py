@@ -23,7 +23,68 @@ CASES = {
     "transposed": ([N, N], [N, N]),
     "exp": ([N, N],),
     "chain5": ([N, N], [1, N], [N, 1], [1, 1], [1, 1]),
+    "sum all": ([N, N],),
+    "sum rows": ([N, N],),
+    "sum columns": ([N, N],),
+    "sum tall last": ([N * N // 8, 8],),
+    "sum channels": ([16, 64, SIDE, SIDE],),
+    "dot": ([N, N], [N, N]),
+    "softmax": ([N, N],),
+    "layer norm": ([N, N],),
+    "standardize": ([N, N],),
+    "pairwise distances": ([N, 16], [N // 16, 16]),
+    "cumsum": ([N, N],),
+    "cumsum first": ([N, N],),
 }
+
+
+def softmax(m, x):
+    e = m.exp(x - m.amax(x, 1)[:, None])
+    return e / e.sum(1)[:, None]
+
+
+def standardized(x, axis):
+    d = x - x.mean(axis)[:, None] if axis == 1 else x - x.mean(axis)
+    v = (d * d).mean(axis)
+    return d / (v[:, None] + 1e-5) ** 0.5 if axis == 1 else d / (v + 1e-5) ** 0.5
+
+
+def distances(x, y):
+    d = x[:, None] - y[None]
+    return (d * d).sum(2)
+
+
+# What each reduction gives, by what NumPy and PyTorch have in common.
+REDUCTIONS = {
+    "sum all": lambda m, x: x.sum(),
+    "sum rows": lambda m, x: x.sum(1),
+    "sum columns": lambda m, x: x.sum(0),
+    "sum tall last": lambda m, x: x.sum(1),
+    "sum channels": lambda m, x: x.sum((0, 2, 3)),
+    "dot": lambda m, x, y: m.dot(x.reshape(-1), y.reshape(-1)),
+    "softmax": softmax,
+    "layer norm": lambda m, x: standardized(x, 1),
+    "standardize": lambda m, x: standardized(x, 0),
+    "pairwise distances": lambda m, x, y: distances(x, y),
+    "cumsum": lambda m, x: x.cumsum(1),
+    "cumsum first": lambda m, x: x.cumsum(0),
+}
+# The same by what PyTorch has for it.
+OF_TORCH = {
+    "softmax": lambda m, x: m.softmax(x, 1),
+    "layer norm": lambda m, x: m.nn.functional.layer_norm(x, x.shape[1:]),
+    "pairwise distances": lambda m, x, y: m.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist") ** 2,
+}
+
+
+def checked(name, system, x, work):
+    """What is timed, once it gave what 64 bits give."""
+    right = np.asarray(REDUCTIONS[name](np, *[a.astype(np.float64) for a in x]))
+    got = np.asarray(work(), np.float64)
+    worst = np.max(np.abs(got - right) / (np.abs(right) + np.abs(right).mean()))
+    # NumPy adds rows one after the other.
+    assert got.shape == right.shape and worst < 1e-3, f"{name} by {system} is wrong by {worst}"
+    return work
 
 
 def values(shape):
@@ -32,6 +93,8 @@ def values(shape):
 
 
 def numpy_work(name, x):
+    if name in REDUCTIONS:
+        return checked(name, "NumPy", x, lambda: REDUCTIONS[name](np, *x))
     out = np.empty(np.broadcast_shapes(*[a.shape for a in x]), np.float32)
     if name == "exp":
         return lambda: np.exp(x[0], out=out)
@@ -49,7 +112,10 @@ def numpy_work(name, x):
 
 
 def torch_work(name, x):
-    x = [torch.from_numpy(a) for a in x]
+    host, x = x, [torch.from_numpy(a) for a in x]
+    if name in REDUCTIONS:
+        of = OF_TORCH.get(name, REDUCTIONS[name])
+        return checked(name, "PyTorch", host, lambda: of(torch, *x))
     out = torch.empty(torch.broadcast_shapes(*[a.shape for a in x]))
     if name == "exp":
         return lambda: torch.exp(x[0], out=out)

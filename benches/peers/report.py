@@ -112,11 +112,15 @@ def main():
     text += "|---" * (len(SYSTEMS) + 4) + "|\n"
     product, count = 1.0, 0
     for case, of in times.items():
-        in_turn = lambda a, b: statistics.median(x / y for x, y in zip(all_of[case][a], all_of[case][b]))
-        ratios = [in_turn("zerostride wgpu", "burn wgpu"), in_turn("zerostride cpu", "ndarray rayon"), of["zerostride cpu"] / of.get("numpy out=", float("nan"))]
-        product, count = product * ratios[0], count + 1
+        # Of a case that a peer lacks there is no ratio.
+        in_turn = lambda a, b: statistics.median(x / y for x, y in zip(all_of[case][a], all_of[case][b])) if a in of and b in of else None
+        ratios = [in_turn("zerostride wgpu", "burn wgpu"), in_turn("zerostride cpu", "ndarray rayon"), None]
+        if "zerostride cpu" in of and "numpy out=" in of:
+            ratios[2] = of["zerostride cpu"] / of["numpy out="]
+        if ratios[0]:
+            product, count = product * ratios[0], count + 1
         cells = [f"{of[s]:.2f}" if s in of else "-" for s, _ in SYSTEMS]
-        text += f"| {case} | " + " | ".join(cells + [f"{r:.2f}" for r in ratios]) + " |\n"
+        text += f"| {case} | " + " | ".join(cells + [f"{r:.2f}" if r else "-" for r in ratios]) + " |\n"
     text += f"\nGeometric mean of the ratio to Burn: {product ** (1 / count):.2f}.\n\n![Time relative to the fastest]({name}.svg)\n"
     text += f"\nThe same shape at other sizes:\n\n![GB/s by size]({name}-sizes.svg)\n"
     folder = pathlib.Path("benches/results")

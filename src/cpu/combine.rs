@@ -24,6 +24,9 @@ type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 pub(super) struct Values {
     /// Combines the first of some elements with as many others, into the former.
     pub combine: fn(&mut [u8], &[u8]),
+    /// Combines as many elements of eight places as there are, each with its neighbour, these with theirs, and
+    /// the last two, into the last.
+    pub eight: fn([&[u8]; 8], &mut [u8]),
     /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving:
     /// the elements, by way of memory for a matrix, into the last.
     pub halve: Halving,
@@ -32,7 +35,13 @@ pub(super) struct Values {
     pub groups: fn(usize, &mut [u8], &mut [u8]),
     /// Combines the rows of so many columns of each group with a row of its own.
     pub carry: fn(usize, &mut [u8], &[u8]),
+    /// Scans rows of so many columns, from the row of an index on, into as many others, with what comes before
+    /// them: [`LEVELS`] pairs of rows, which begin as what changes no value.
+    pub through: fn(usize, usize, &[u8], &mut [u8], &mut [u8]),
 }
+
+/// Levels of groups, groups of groups, and so on, of the longest scan.
+pub(super) const LEVELS: usize = usize::BITS as usize / GROUP.ilog2() as usize;
 
 /// Of a fold that gives the index of a value.
 #[derive(Clone, Copy)]
@@ -75,6 +84,14 @@ macro_rules! vectors {
 vectors! {
     combine as Combine<T>(a: &'a mut [T], b: &'a [T]; f) {
         a.iter_mut().zip(b).for_each(|(a, &b)| *a = f(*a, b));
+    }
+
+    eight as Eight<T>(x: [&'a [T]; 8], out: &'a mut [T]; f) {
+        let x = x.map(|x| &x[..out.len()]);
+        for (i, out) in out.iter_mut().enumerate() {
+            let [a, b, c, d] = [0, 2, 4, 6].map(|k| f(x[k][i], x[k + 1][i]));
+            *out = f(f(a, b), f(c, d));
+        }
     }
 
     halve as Halve<T>(rows: usize, columns: usize, x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
@@ -151,6 +168,54 @@ vectors! {
         }
     }
 
+    through as Through<T>(columns: usize, first: usize, x: &'a [T], out: &'a mut [T], state: &'a mut [T]; f) {
+        // A row of the group at hand and one of what comes before it, then, for each level, one of the groups of
+        // a group so far, and one of what comes before that.
+        if columns == 1 {
+            for (k, (x, out)) in x.chunks(GROUP).zip(out.chunks_mut(GROUP)).enumerate() {
+                let carry = state[1];
+                let mut y = x[0];
+                match (<&[T; GROUP]>::try_from(x), <&mut [T; GROUP]>::try_from(&mut *out)) {
+                    (Ok(x), Ok(out)) => {
+                        out[0] = f(carry, y);
+                        for k in 1..GROUP {
+                            y = f(y, x[k]);
+                            out[k] = f(carry, y);
+                        }
+                    }
+                    _ => {
+                        out[0] = f(carry, y);
+                        for (&x, out) in x[1..].iter().zip(&mut out[1..]) {
+                            y = f(y, x);
+                            *out = f(carry, y);
+                        }
+                    }
+                }
+                state[0] = y;
+                ascend(1, first / GROUP + k, state, &f);
+            }
+            return;
+        }
+        for (row, (x, out)) in x.chunks_exact(columns).zip(out.chunks_exact_mut(columns)).enumerate() {
+            let row = first + row;
+            let (y, carry) = state.split_at_mut(columns);
+            let all = y.iter_mut().zip(&carry[..columns]).zip(x).zip(out);
+            match row % GROUP {
+                0 => all.for_each(|(((y, &carry), &x), out)| {
+                    *y = x;
+                    *out = f(carry, x);
+                }),
+                _ => all.for_each(|(((y, &carry), &x), out)| {
+                    *y = f(*y, x);
+                    *out = f(carry, *y);
+                }),
+            }
+            if row % GROUP == GROUP - 1 {
+                ascend(columns, row / GROUP, state, &f);
+            }
+        }
+    }
+
     seek as Seek<bool>(columns: usize, first: usize, is_first: bool, x: &'a [T], best: &'a mut [T], index: &'a mut [u32]; f) {
         // Rows side by side, as many as keep vectors busy and are worth the rest.
         let rows = x.len() / columns;
@@ -198,6 +263,28 @@ vectors! {
 
 /// Elements that [`Seek`] keeps side by side.
 const LANES: usize = 256;
+
+/// Puts a group that is done to those of its group of groups, and so on, and finds what comes before the next.
+#[inline(always)]
+fn ascend<T: Pod>(columns: usize, group: usize, state: &mut [T], f: &impl Fn(T, T) -> T) {
+    let mut number = group;
+    for level in 1..LEVELS {
+        let (below, own) = state.split_at_mut(2 * level * columns);
+        let (last, carry) = below[2 * (level - 1) * columns..].split_at_mut(columns);
+        let (sum, rest) = own.split_at_mut(columns);
+        let before = &rest[..columns];
+        // What a group of groups begins with is the first of its groups.
+        let is_first = number % GROUP == 0;
+        for (((last, carry), sum), &before) in last.iter().zip(carry).zip(sum).zip(before) {
+            *sum = if is_first { *last } else { f(*sum, *last) };
+            *carry = f(before, *sum);
+        }
+        if number % GROUP != GROUP - 1 {
+            return;
+        }
+        number /= GROUP;
+    }
+}
 
 /// Folds as many values each as are known when this is compiled.
 #[inline(always)]
@@ -248,11 +335,15 @@ macro_rules! table {
     (@loops T $t:ident $cpu:expr) => {
         Loops::Values(Values {
             combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
+            eight: |x, out| eight::<$t, _>(x.map(cast), cast_mut(out), $cpu),
             halve: |[rows, columns], x, buffer, out| {
                 halve::<$t, _>(rows, columns, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
             },
             groups: |columns, x, lasts| groups::<$t, _>(columns, cast_mut(x), cast_mut(lasts), $cpu),
             carry: |columns, x, carried| carry::<$t, _>(columns, cast_mut(x), cast(carried), $cpu),
+            through: |columns, first, x, out, state| {
+                through::<$t, _>(columns, first, cast(x), cast_mut(out), cast_mut(state), $cpu);
+            },
         })
     };
     (@loops u32 $t:ident $cpu:expr) => {

@@ -1,9 +1,13 @@
 //! Cumulative folds, in the order of the contract: groups of 16 rows are scanned, then the last rows of the
-//! groups, by the same, and each group is combined with what that gives for the one before it. Elements are
-//! computed where their results go.
+//! groups, by the same, and each group is combined with what that gives for the one before it.
+//!
+//! Where there are matrices, or strips of their columns, for all threads, a thread goes through all rows of
+//! one with what comes before them in cache, so that elements are read and results stored once. Small matrices
+//! are scanned where their results go, many at a time, and so are a few long ones, part by part.
 
 use super::blocks::{self, Blocks, From, Out};
-use super::combine::{self, Loops, Values};
+use super::cache::{self, Stream};
+use super::combine::{self, LEVELS, Loops, Values};
 use super::memory::Memory;
 use super::registers::Register;
 use super::threads;
@@ -15,6 +19,12 @@ const MOST: usize = 4096;
 
 /// Elements of a task, which a second-level cache holds.
 const TASK: usize = 64 << 10;
+
+/// Elements of a block of rows that are gone through, whose results are in cache before they are stored, and
+/// the columns of a strip.
+const BLOCK: usize = 2048;
+const STRIP: usize = 1024;
+const LEAST_STRIP: usize = 256;
 
 /// A scan of the rows of matrices.
 struct Job<'a> {
@@ -52,7 +62,19 @@ pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out:
     let is_exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
     let (count, row) = (folding.count(shape), columns * dtype.size());
     let job = Job { blocks, loops, count, row, columns, identity, is_exclusive };
-    if count * columns <= TASK { job.short(out) } else { job.long(out) }
+    if count * columns <= BLOCK {
+        return job.short(out);
+    }
+    // Fewer columns where threads would have nothing to do.
+    let threads = threads::count();
+    let strip = columns.div_ceil(2 * threads).clamp(LEAST_STRIP, STRIP);
+    let strip = if columns <= strip { columns } else { columns.div_ceil(columns.div_ceil(strip)) };
+    let tasks = out.len() / (count * row) * columns.div_ceil(strip);
+    match () {
+        () if tasks >= threads => job.through(strip, out),
+        () if count * columns <= TASK => job.short(out),
+        () => job.long(out),
+    }
 }
 
 /// The rows that scans of scans take, one after another.
@@ -65,7 +87,94 @@ fn carried(mut rows: usize) -> usize {
     all
 }
 
+/// Some columns of a matrix: its number, the first column, and where its rows go, one or several side by side.
+struct Column<'a> {
+    matrix: usize,
+    first: usize,
+    rows: Vec<&'a mut [u8]>,
+}
+
 impl Job<'_> {
+    /// Strips of matrices that a thread goes through from the first row to the last.
+    fn through(&self, strip: usize, out: &mut [u8]) -> Result<()> {
+        let size = self.row / self.columns;
+        let bytes_of_all = out.len();
+        let rows = if strip < self.columns { 1 } else { (BLOCK / strip).max(1) };
+        // Of one column, groups begin where blocks do.
+        let strips = self.columns.div_ceil(strip);
+        let mut tasks = Vec::new();
+        for (matrix, out) in out.chunks_mut(self.count * self.row).enumerate() {
+            let first = tasks.len();
+            let column = |k: usize| Column { matrix, first: k * strip, rows: Vec::new() };
+            tasks.extend((0..strips).map(column));
+            for block in out.chunks_mut(rows * self.row) {
+                let parts = if strips == 1 { block.len() } else { strip * size };
+                for (task, part) in tasks[first..].iter_mut().zip(block.chunks_mut(parts)) {
+                    task.rows.push(part);
+                }
+            }
+        }
+        let streams = cache::streams(bytes_of_all);
+        let bytes = rows * strip * size;
+        let scratch = || {
+            let state = Register::of(2 * LEVELS * strip * size)?;
+            Ok((self.blocks.scratch(), state, Register::of(bytes)?, Register::of(bytes)?))
+        };
+        threads::each(tasks, scratch, |(block, state, held, expanded), task| {
+            let width = task.rows[0].len() / size;
+            let columns = if strips == 1 { self.columns } else { width };
+            let state = state.bytes_mut(2 * LEVELS * columns * size);
+            for part in state.chunks_mut(self.identity_bytes()) {
+                part.copy_from_slice(self.identity.bytes(part.len()));
+            }
+            let go = |stream: Option<&Stream>| {
+                let mut row = 0;
+                for out in task.rows {
+                    let length = out.len() / size;
+                    let start = (task.matrix * self.count + row) * self.columns + task.first;
+                    self.blocks.compute(start, length, None, block);
+                    if strips > 1 && row + 1 < self.count {
+                        // The next row lies too far away to be guessed.
+                        self.blocks.prefetch(start + self.columns, length);
+                    }
+                    let x = self.elements(out.len(), block, expanded);
+                    match stream {
+                        Some(stream) => {
+                            let held = held.bytes_mut(out.len());
+                            (self.loops.through)(columns, row, x, held, state);
+                            stream.copy(held, out);
+                        }
+                        None => (self.loops.through)(columns, row, x, out, state),
+                    }
+                    row += length / columns;
+                }
+            };
+            if streams { cache::scope(|stream| go(Some(stream))) } else { go(None) }
+        })?;
+        threads::each(out.chunks_mut(self.count * self.row).collect(), || Ok(()), |(), out| self.exclude(out))
+    }
+
+    /// The elements that a block was computed of, of which one may stand for all.
+    fn elements<'s>(
+        &'s self,
+        bytes: usize,
+        block: &'s blocks::Scratch,
+        expanded: &'s mut Register,
+    ) -> &'s [u8] {
+        let elements = self.blocks.value(self.blocks.program.results[0], block);
+        if elements.len() == bytes {
+            return elements;
+        }
+        let all = expanded.bytes_mut(bytes);
+        all.chunks_mut(elements.len()).for_each(|to| to.copy_from_slice(&elements[..to.len()]));
+        all
+    }
+
+    /// Bytes of the block of what changes no value.
+    fn identity_bytes(&self) -> usize {
+        MOST * self.row / self.columns
+    }
+
     /// Matrices that a task holds.
     fn short(&self, out: &mut [u8]) -> Result<()> {
         let matrix = self.count * self.row;

@@ -21,6 +21,11 @@ pub(super) fn pool() -> Option<&'static rayon::ThreadPool> {
     POOL.get_or_init(|| build().map_err(|e| log::warn!("the CPU path runs on one thread: {e}")).ok()).as_ref()
 }
 
+/// How many threads there are for tasks.
+pub(super) fn count() -> usize {
+    pool().map_or(1, |pool| pool.current_num_threads())
+}
+
 /// Calls `each` with every task, on all threads, each with scratch memory of its own.
 pub(super) fn each<T: Send, S>(
     tasks: Vec<T>,

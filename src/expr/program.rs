@@ -65,6 +65,11 @@ impl Program {
         self.fold.as_ref().map_or_else(|| self.shape.clone(), |folding| folding.shape(&self.shape))
     }
 
+    /// Whether results are scanned.
+    pub(crate) fn is_scan(&self) -> bool {
+        self.fold.as_ref().is_some_and(|folding| folding.scan.is_some())
+    }
+
     /// The bytes that a result takes.
     pub(crate) fn byte_size(&self) -> Result<usize> {
         let shape = self.result_shape();

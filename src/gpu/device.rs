@@ -64,6 +64,7 @@ impl Gpu {
             math: Math::Precise,
             blocks: driver.blocks,
             team: driver.team,
+            runs: driver.runs,
             pairs: driver.pairs && connection.has(wgpu::Features::SHADER_INT64),
             tiles: driver.tiles,
             narrow: driver.narrow,

@@ -33,7 +33,7 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
         gpu.parts.connection.check()?;
         return Ok(result);
     }
-    if !gpu.parts.cuts.is_whole(program) {
+    if !parts::is_whole(gpu, program) {
         let result = match fold::is_one(program) {
             true => parts::eval(gpu, program)?,
             false => {
@@ -72,7 +72,11 @@ fn only(gpu: &Arc<Gpu>, mut results: Vec<Storage>) -> Result<Storage> {
 pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
     let each = || program.each(|one| eval(gpu, one));
     gpu.supports(program)?;
-    if Plan::is_empty(&program.shape) || program.results.len() == 1 || !gpu.parts.cuts.is_whole(program) {
+    if Plan::is_empty(&program.shape)
+        || program.results.len() == 1
+        || program.is_scan()
+        || !gpu.parts.cuts.is_whole(program)
+    {
         return each();
     }
     if fold::is_one(program) {

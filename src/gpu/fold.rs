@@ -6,15 +6,13 @@ use smallvec::SmallVec;
 
 use super::device::Gpu;
 use super::pipelines::Compiled;
+use super::scan::{self, Run};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{Input, Kept, Op, Program, Source, Step, Storage, Told};
 use crate::layout::Layout;
 use crate::plan::{Destination, Kernel, Pass, Plan, Work};
 use crate::wgsl;
-
-/// What becomes of a pass: the storages of what it stores.
-type Run<'a> = dyn FnMut(&Pass) -> Result<Vec<Storage>> + 'a;
 
 /// Runs a program that folds: a storage for each result.
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
@@ -143,10 +141,12 @@ fn nowhere(gpu: &Arc<Gpu>, pass: &Pass) -> Vec<Storage> {
 /// Goes through the passes of a program: what the last one stores, and a program that casts it where its
 /// type is not the result's.
 fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Storage, Option<Program>)>> {
-    let work = Work::new(program)?;
-    let (storages, dtype) = match work.scan() {
-        Some(_) => scan(gpu, &work, run)?,
-        None => halves(gpu, work, run)?,
+    let (storages, dtype) = match program.is_scan() {
+        true => {
+            let (storage, dtype) = scan::all(gpu, program, run)?;
+            (vec![storage], dtype)
+        }
+        false => halves(gpu, Work::new(program)?, run)?,
     };
     let cast = |storage: &Storage| -> Result<Option<Program>> {
         if dtype == program.dtype {
@@ -179,19 +179,6 @@ fn halves(gpu: &Gpu, mut work: Work, run: &mut Run<'_>) -> Result<Typed> {
         }
         work = work.after(&pass, &storages)?;
     }
-}
-
-/// A scan: of the last values of its groups, which there are a sixteenth of, and then of the groups.
-fn scan(gpu: &Gpu, work: &Work, run: &mut Run<'_>) -> Result<Typed> {
-    let mut carried = Vec::new();
-    if work.groups() > 1 {
-        let totals = work.totals();
-        let pass = Pass::new(&totals, gpu.adapter)?;
-        let storages = run(&pass)?;
-        carried = scan(gpu, &totals.scan_of(&pass, &storages)?, run)?.0;
-    }
-    let pass = Pass::new(&work.each(&carried)?, gpu.adapter)?;
-    Ok((run(&pass)?, pass.stored[0]))
 }
 
 /// Whether a program is run here.

@@ -32,6 +32,7 @@ mod pipelines;
 mod pool;
 mod profile;
 mod recorder;
+mod scan;
 mod session;
 mod split;
 mod textures;

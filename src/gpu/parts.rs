@@ -9,16 +9,30 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::device::Gpu;
-use super::{fold, split};
+use super::{fold, scan, split};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{BLOCK, Fold, Folding, Input, Op, Program, Source, Step, Storage, Told};
+use crate::expr::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told};
 use crate::layout::{Layout, Shape};
-use crate::plan::Kernel;
+use crate::plan::{Kernel, ScanWork};
 
 /// Runs a program of one result that folds: a storage for it.
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
-    if gpu.parts.cuts.is_whole(program) { whole(gpu, program) } else { divided(gpu, program) }
+    if is_whole(gpu, program) { whole(gpu, program) } else { divided(gpu, program) }
+}
+
+/// Whether a program is run as it is. Scans store small types as whole words, before they are cast.
+pub(super) fn is_whole(gpu: &Gpu, program: &Program) -> bool {
+    gpu.parts.cuts.is_whole(program) && (!program.is_scan() || has_room(gpu, program))
+}
+
+/// Whether a kernel binds what is stored of a program's elements.
+fn has_room(gpu: &Gpu, program: &Program) -> bool {
+    let mut elements = program.clone().folded(None);
+    if program.is_scan() {
+        elements.dtype = ScanWork::stored_type(program);
+    }
+    gpu.parts.cuts.has_room(&elements)
 }
 
 /// Calls `each` with the kernels of a fold; parts of one have kernels that other folds have too.
@@ -27,12 +41,12 @@ pub(super) fn kernels(
     program: &Program,
     each: &mut dyn FnMut(&Kernel) -> Result<()>,
 ) -> Result<()> {
-    if gpu.parts.cuts.is_whole(program) { fold::each_kernel(gpu, program, each) } else { Ok(()) }
+    if is_whole(gpu, program) { fold::each_kernel(gpu, program, each) } else { Ok(()) }
 }
 
 /// What would run, and the text of the first kernel.
 pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
-    if gpu.parts.cuts.is_whole(program) {
+    if is_whole(gpu, program) {
         return fold::explain(gpu, program);
     }
     let text = "runs: a fold of each part that a kernel binds (max_storage_buffer_binding_size), then one of what they give\n";
@@ -88,11 +102,11 @@ fn write(gpu: &Arc<Gpu>, dtype: DType, from: Storage, to: &Storage, layout: &Lay
 /// before. Given back where both are too large.
 fn bound(gpu: &Arc<Gpu>, program: Program) -> Result<std::result::Result<Program, Program>> {
     let cuts = &gpu.parts.cuts;
-    if cuts.is_whole(&program) {
+    if is_whole(gpu, &program) {
         return Ok(Ok(program));
     }
     let elements = program.clone().folded(None);
-    if !cuts.has_room(&elements) {
+    if !has_room(gpu, &program) {
         return Ok(Err(program));
     }
     let (to, layout) = (Storage::declared(gpu.clone(), &elements)?, Layout::contiguous(&elements.shape)?);
@@ -136,16 +150,10 @@ fn computed(gpu: &Arc<Gpu>, elements: &Program) -> Result<Program> {
 /// Folds a run that is all of a program: chunk by chunk, and what these give.
 fn long_run(gpu: &Arc<Gpu>, program: Program) -> Result<Storage> {
     let folding = folding(&program)?;
-    if folding.scan.is_some() {
-        bail!(
-            Limit,
-            "{} of {} values reads or makes more than {} binds (max_storage_buffer_binding_size): take slices of it",
-            folding.name(),
-            folding.count(&program.shape),
-            gpu.parts.connection.name()
-        );
-    }
     let program = flat(gpu, program)?;
+    if let Some(scan) = folding.scan {
+        return long_scan(gpu, &program, scan);
+    }
     let (count, element) = (program.shape[0], program.element_type());
     let mut length = BLOCK;
     while gpu.parts.cuts.has_room(&program.slice(0, 0..(length.min(count) as isize))?.folded(None))
@@ -196,6 +204,75 @@ fn long_run(gpu: &Arc<Gpu>, program: Program) -> Result<Storage> {
     // Which chunk has it, and then which value of that chunk.
     let indexes = gather(folding.fold, DType::U32)?;
     chosen(gpu, best, indexes, length)
+}
+
+/// Scans one run: the last values of the groups of each chunk, a scan of all of these, and then the values of
+/// each chunk. What these leave out of themselves belongs to the next ones, so that they are moved when they are
+/// written.
+fn long_scan(gpu: &Arc<Gpu>, program: &Program, scan: Scan) -> Result<Storage> {
+    let folding = Folding { scan: Some(Scan { exclusive: false }), ..folding(program)? };
+    let program = program.clone().folded(Some(folding.clone()));
+    let (count, stored) = (program.shape[0], ScanWork::stored_type(&program));
+    let slice = |from: usize, to: usize| program.slice(0, from as isize..to.min(count) as isize);
+    let mut length = GROUP;
+    while length < count && has_room(gpu, &slice(0, 2 * length)?) {
+        length *= 2;
+    }
+    let chunks = || (0..count).step_by(length);
+    let chunk = |from: usize| match bound(gpu, slice(from, from + length)?)? {
+        Ok(part) => Ok(part),
+        Err(_) => bail!(
+            Limit,
+            "a kernel of {} binds fewer than {GROUP} elements of {stored} (max_storage_buffer_binding_size)",
+            gpu.parts.connection.name()
+        ),
+    };
+
+    let groups = Layout::contiguous([count.div_ceil(GROUP)])?;
+    let lasts = gpu.storage(groups.count() * stored.size(), stored)?;
+    for from in chunks() {
+        let to =
+            groups.slice(0, (from / GROUP) as isize..count.min(from + length).div_ceil(GROUP) as isize, 1)?;
+        write(gpu, stored, scan::lasts(gpu, &chunk(from)?)?, &lasts, &to)?;
+    }
+    let input =
+        |storage: Storage, layout: Layout| Input { dtype: stored, source: Source::Tensor(storage), layout };
+    let sums = Program::copy(input(lasts, groups.clone())).folded(Some(folding.clone()));
+    let sums = eval(gpu, &sums)?;
+
+    let all = Layout::contiguous(&program.shape)?;
+    let result = gpu.result(&program)?;
+    let moved = usize::from(scan.exclusive);
+    if scan.exclusive {
+        let source = Source::Scalar(folding.fold.identity(program.element_type()));
+        let nothing = Input { dtype: program.dtype, source, layout: Layout::contiguous([1])? };
+        split::run(gpu, &Program::copy(nothing), &result, &all.slice(0, 0..1, 1)?, false)?;
+    }
+    for from in chunks() {
+        let to = count.min(from + length);
+        // Before the first group of a chunk comes the last of the chunk before.
+        let before = (from / GROUP).saturating_sub(1);
+        let carried = groups.slice(0, before as isize..(before + (to - from).div_ceil(GROUP)) as isize, 1)?;
+        let carried = computed(gpu, &Program::copy(input(sums.clone(), carried)))?;
+        let Some(Source::Tensor(carried)) = carried.inputs.first().map(|input| &input.source) else {
+            bail!(Kernel, "what is carried has no storage");
+        };
+        let values = scan::each(gpu, &chunk(from)?, carried, from > 0)?;
+        let kept = (to - from).min(count - from - moved);
+        if kept == 0 {
+            break;
+        }
+        let own = Layout::contiguous([to - from])?.slice(0, 0..kept as isize, 1)?;
+        let mut copy = Program::copy(input(values, own));
+        if program.dtype != stored {
+            let (op, result, args) = (Op::Cast, program.dtype, smallvec![0]);
+            copy.steps.push(Step { op, dtype: stored, result, args });
+            (copy.results, copy.dtype) = (smallvec![1], program.dtype);
+        }
+        let place = (from + moved) as isize;
+        split::run(gpu, &copy, &result, &all.slice(0, place..place + kept as isize, 1)?, false)?;
+    }
+    Ok(result)
 }
 
 fn is_index(fold: Fold) -> bool {

@@ -45,6 +45,8 @@ pub(crate) enum Field {
     ScalarHigh(usize),
     /// A number of a fold.
     Fold(Number),
+    /// A number of a scan.
+    Scan(ScanNumber),
     /// 0, which no compiler can know: the prelude keeps error terms with it.
     Zero,
 }
@@ -108,6 +110,39 @@ impl Number {
     ];
 }
 
+/// What a pass of a scan goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScanNumber {
+    /// Invocations side by side across runs.
+    Columns,
+    /// Vectors of the innermost axis.
+    Vectors,
+    /// Invocations of a run.
+    Positions,
+    /// Groups of a run.
+    Groups,
+    /// 1 where groups come before the first one.
+    Before,
+    /// Values of a run.
+    Run,
+    /// What changes no value that it is combined with, or its low word.
+    Identity,
+    IdentityHigh,
+}
+
+impl ScanNumber {
+    const ALL: [ScanNumber; 8] = [
+        ScanNumber::Columns,
+        ScanNumber::Vectors,
+        ScanNumber::Positions,
+        ScanNumber::Groups,
+        ScanNumber::Before,
+        ScanNumber::Run,
+        ScanNumber::Identity,
+        ScanNumber::IdentityHigh,
+    ];
+}
+
 impl Folder {
     /// The axes that are divided by: of those that a place is found on, all but the last one.
     pub(crate) fn divided(&self, rank: usize) -> impl Iterator<Item = usize> {
@@ -127,6 +162,11 @@ impl Kernel {
                 fields.extend((0..self.rank).map(Field::Length));
                 let divided = self.fold.iter().flat_map(|folder| folder.divided(self.rank));
                 fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
+            }
+            _ if self.scan.is_some() => {
+                fields.push(Field::Count);
+                fields.extend(ScanNumber::ALL.map(Field::Scan));
+                fields.extend((0..self.rank).map(Field::Length));
             }
             // A fold's.
             Walk::Anywhere => {}

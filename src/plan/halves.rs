@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::access::{Access, Chooser, Store, Stride};
 use super::cut::{Cut, cut, lanes};
 use super::fields::{self, Number, divider};
-use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Order, Pass, Stored, Work, axes, whole};
+use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Pass, Stored, Work, axes, whole};
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Together, Walk};
 use super::{Bound, Field, Kernel, Launch, Plan, Read, Reading, Target, operands};
@@ -136,7 +136,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         fold: work.folding.fold,
         element: work.element_type(),
         lanes,
-        order: Order::Halves(halves),
+        halves,
         run: run_range,
         whole: count.is_multiple_of(cut.block),
         values,
@@ -194,6 +194,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         faults: target.faults,
         math: target.math,
         fold: Some(folder),
+        scan: None,
     };
     let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
     let Some(folder) = &kernel.fold else { bail!(Kernel, "a fold without a folder") };

@@ -14,15 +14,17 @@ mod grid;
 mod halves;
 mod loops;
 mod picture;
+mod scan;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
 pub(crate) use cut::MOST_HELD;
 pub(crate) use explain::tell;
-pub(crate) use fields::{Field, Number, Role};
-pub(crate) use fold::{Folder, Lanes, Order, Pass, Stored, Work};
+pub(crate) use fields::{Field, Number, Role, ScanNumber};
+pub(crate) use fold::{Folder, Lanes, Pass, Stored, Work};
 pub(crate) use halves::Halves;
 pub(crate) use picture::{Panel, svg};
+pub(crate) use scan::{ScanWork, Scanned, Scanner};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 
 use access::Chooser;
@@ -113,6 +115,8 @@ pub(crate) struct Kernel {
     pub math: Math,
     /// Where results are folded: how.
     pub fold: Option<Folder>,
+    /// Where they are scanned: how.
+    pub scan: Option<Scanner>,
 }
 
 /// The numbers of one dispatch.
@@ -157,6 +161,8 @@ pub(crate) struct Target {
     /// Invocations of a workgroup that fold a block together at most: 1 where a barrier costs more than
     /// neighbours gain.
     pub team: u32,
+    /// Runs that keep the adapter busy where an invocation scans each.
+    pub runs: u32,
     /// Whether loading a transposed operand by tiles pays off.
     pub tiles: bool,
     /// Whether workgroups of few columns pay off wherever lanes are scattered across rows, and not
@@ -178,9 +184,17 @@ pub(crate) enum Destination<'a> {
 const MOST_COST: usize = 192;
 
 impl Kernel {
+    /// Whether results are summed or multiplied in an order that nothing may change.
+    pub(crate) fn is_ordered(&self) -> bool {
+        let fold = self.fold.as_ref().map(|folder| (folder.fold, folder.element));
+        let scan = self.scan.as_ref().map(|scanner| (scanner.fold, scanner.element));
+        fold.or(scan).is_some_and(|(fold, element)| fold.is_ordered(element))
+    }
+
     /// The types of what it stores, each in a binding of its own.
     pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
         match &self.fold {
+            _ if self.scan.is_some() => SmallVec::from_slice(&[self.out]),
             Some(fold) => fold.stored.iter().map(|&stored| fold.stored_type(stored)).collect(),
             None => self.results.iter().map(|_| self.out).collect(),
         }
@@ -226,6 +240,7 @@ impl Plan {
             faults: target.faults,
             math: target.math,
             fold: None,
+            scan: None,
         };
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
         Ok(Plan {

@@ -10,7 +10,9 @@ use super::types::{array, cast, compute, encode, narrow, pack, packed, unpack};
 use super::{prelude, workarounds};
 use crate::error::Result;
 use crate::expr::{Op, Step, Value};
-use crate::plan::{Access, Field, Kernel, LANES, Number, Operand, Origin, Role, Store, Stride, Walk};
+use crate::plan::{
+    Access, Field, Kernel, LANES, Number, Operand, Origin, Role, ScanNumber, Store, Stride, Walk,
+};
 
 /// Writes a line of a kernel's text, to which writing cannot fail.
 macro_rules! line {
@@ -28,9 +30,10 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
     let mut main = String::new();
     let fences = Fences::new(kernel);
     let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences };
-    match &kernel.fold {
-        Some(folder) => emitter.fold(folder)?,
-        None => emitter.main()?,
+    match (&kernel.fold, &kernel.scan) {
+        (Some(folder), _) => emitter.fold(folder)?,
+        (None, Some(scanner)) => emitter.scan(scanner)?,
+        (None, None) => emitter.main()?,
     }
     let functions = prelude::used_by(&main);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
@@ -86,6 +89,17 @@ fn field(field: &Field) -> String {
             Number::PositionStride => "position_stride",
             Number::Identity => "identity",
             Number::IdentityHigh => "identity_high",
+        }
+        .into(),
+        Field::Scan(number) => match number {
+            ScanNumber::Columns => "columns",
+            ScanNumber::Vectors => "vectors",
+            ScanNumber::Positions => "positions",
+            ScanNumber::Groups => "groups",
+            ScanNumber::Before => "before",
+            ScanNumber::Run => "run",
+            ScanNumber::Identity => "identity",
+            ScanNumber::IdentityHigh => "identity_high",
         }
         .into(),
         Field::Zero => "zero".into(),

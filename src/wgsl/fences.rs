@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use super::types::compute;
 use crate::dtype::{DType, Kind};
 use crate::expr::{Math, Nature, Op, Step, Value};
-use crate::plan::{Folder, Kernel, Operand, Origin};
+use crate::plan::{Kernel, Operand, Origin};
 
 /// Fences there are: by how far the unknown 0 is shifted.
 const MOST: u32 = 32;
@@ -47,8 +47,7 @@ impl Fences {
         let arithmetic = || kernel.steps.iter().filter(|step| nature(step) == Nature::Arithmetic);
         arithmetic().flat_map(|step| &step.args).for_each(|&arg| read[arg as usize] = true);
         // What a fold adds or multiplies is read by that.
-        let is_ordered = |folder: &Folder| folder.fold.is_ordered(folder.element);
-        if kernel.fold.as_ref().is_some_and(is_ordered) {
+        if kernel.is_ordered() {
             kernel.results.iter().for_each(|&result| read[result as usize] = true);
         }
         for (step, value) in kernel.steps.iter().zip(inputs..) {

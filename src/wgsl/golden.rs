@@ -7,7 +7,7 @@ use std::path::Path;
 use super::emit;
 use crate::dtype::Element;
 use crate::expr::{Fold, Folding, Known, Math, Program, Scan, Source};
-use crate::plan::{Destination, Faults, Pass, Plan, Target, WORKGROUP, Work};
+use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
 use crate::{Device, Expr, Tensor};
 
 const GPU: Target = Target {
@@ -18,11 +18,13 @@ const GPU: Target = Target {
     math: Math::Precise,
     blocks: 1,
     team: 64,
+    runs: 32 << 10,
     pairs: false,
     tiles: false,
     narrow: true,
 };
-const LLVMPIPE: Target = Target { blocks: 8, team: 1, pairs: true, tiles: true, narrow: false, ..GPU };
+const LLVMPIPE: Target =
+    Target { blocks: 8, team: 1, runs: 16, pairs: true, tiles: true, narrow: false, ..GPU };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
     kernel_on(GPU, expr)
@@ -53,18 +55,28 @@ fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bo
     let node = expr.untyped().node().unwrap();
     let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
     let mut work = Work::new(&program).unwrap();
-    if work.scan().is_some() {
-        // The pass that stores all values, where there are several groups.
-        let groups = zeros::<T, 1>([1000]);
-        let own = Program::new(groups.expr().untyped().node().unwrap(), groups.shape()).unwrap();
-        let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
-        work = if second { work.each(std::slice::from_ref(storage)).unwrap() } else { work.totals() };
-    } else if second {
+    if second {
         let pass = Pass::new(&work, target).unwrap();
         let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor has a storage") };
         work = work.after(&pass, &vec![storage.clone(); pass.stored.len()]).unwrap();
     }
     emit(&Pass::new(&work, target).unwrap().plan.kernel).unwrap()
+}
+
+/// The kernel of a pass of a cumulative sum along an axis: the first, or that of all values after what is
+/// carried.
+fn cumsum<T: Element>(target: Target, expr: &Expr<T>, axis: usize, exclusive: bool, carried: bool) -> String {
+    let node = expr.untyped().node().unwrap();
+    let folding = Folding { fold: Fold::Sum, axes: axis..axis + 1, scan: Some(Scan { exclusive }) };
+    let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
+    let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor has a storage") };
+    let work = ScanWork::new(&program).unwrap();
+    let work = match carried {
+        true => work.each(Some(storage), false).unwrap(),
+        false if work.is_one(target) => work,
+        false => work.lasts(),
+    };
+    emit(&Pass::scan(&work, target).unwrap().plan.kernel).unwrap()
 }
 
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
@@ -82,7 +94,6 @@ fn kernels_in_the_tree() {
     let every_second = a.slice_step(1, .., 2);
     let odd_bytes = bytes.slice(1, 1..);
     let over = |fold, axis: usize, scan| Folding { fold, axes: axis..axis + 1, scan };
-    let inclusive = Some(Scan { exclusive: false });
     let kernels = [
         ("same_shape", kernel(&(&a + &b))),
         ("self_difference", kernel(&(&a - &a))),
@@ -144,8 +155,16 @@ fn kernels_in_the_tree() {
         ("sum_of_columns", fold(GPU, &(&a * &row), over(Fold::Sum, 0, None), false)),
         ("sum_of_odd_rows", fold(GPU, &zeros::<f32, 2>([1000, 3]).expr(), over(Fold::Sum, 1, None), false)),
         ("argmax_of_all", fold(GPU, &long.expr(), over(Fold::ArgMax, 0, None), false)),
-        ("cumsum_groups", fold(GPU, &a.expr(), over(Fold::Sum, 1, inclusive), false)),
-        ("cumsum", fold(GPU, &a.expr(), over(Fold::Sum, 1, inclusive), true)),
+        // Cumulative sums: of rows by an invocation each, with all that comes before in registers; of a long run, the
+        // last values of groups and then all; across rows.
+        ("cumsum_of_rows_llvmpipe", cumsum(LLVMPIPE, &(&a * &row), 1, false, false)),
+        ("cumsum_of_rows_exclusive", cumsum(GPU, &a.expr(), 1, true, false)),
+        ("cumsum_of_odd_rows", cumsum(GPU, &zeros::<f32, 2>([1000, 35]).expr(), 1, false, false)),
+        ("cumsum_lasts", cumsum(GPU, &zeros::<f32, 1>([100_000]).expr(), 0, false, false)),
+        ("cumsum_groups", cumsum(GPU, &zeros::<f32, 1>([100_000]).expr(), 0, false, true)),
+        ("cumsum_groups_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000]).expr(), 0, true, true)),
+        ("cumsum_of_columns_llvmpipe", cumsum(LLVMPIPE, &zeros::<f32, 2>([4096, 64]).expr(), 0, false, true)),
+        ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70]).expr(), 0, false, false)),
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second.tensor().unwrap(), &(&every_second + 1.0))),
         ("packed_destination", into_kernel(&odd_bytes.tensor().unwrap(), &(&odd_bytes ^ 1))),

@@ -77,7 +77,7 @@ impl Emitter<'_> {
     }
 
     /// What the words that a path is made of are named after.
-    fn path_name(&self, of: Role) -> String {
+    pub(super) fn path_name(&self, of: Role) -> String {
         match of {
             Role::In(i) => role(self.kernel.operands[i].walks_as),
             Role::Out => role(of),
@@ -85,7 +85,7 @@ impl Emitter<'_> {
     }
 
     /// A sum of terms that begins with an offset, unless that is known to be 0.
-    fn sum(&self, name: &str, terms: impl Iterator<Item = String>) -> String {
+    pub(super) fn sum(&self, name: &str, terms: impl Iterator<Item = String>) -> String {
         let offset = (name != "out" || !self.kernel.fresh).then(|| format!("p.{name}_offset"));
         let terms: Vec<String> = offset.into_iter().chain(terms).collect();
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
@@ -101,7 +101,7 @@ impl Emitter<'_> {
     /// The number of a block's vector along its walk.
     fn index(&self, block: u32) -> String {
         match self.kernel.walk {
-            Walk::Rows if self.kernel.fold.is_some() => "x".into(),
+            Walk::Rows if self.kernel.fold.is_some() || self.kernel.scan.is_some() => "x".into(),
             Walk::Rows => "id.x".into(),
             _ => format!("i{}", self.suffix(block)),
         }

@@ -13,6 +13,7 @@ mod load;
 #[cfg(test)]
 mod portable;
 mod prelude;
+mod scan;
 mod types;
 mod workarounds;
 

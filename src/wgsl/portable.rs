@@ -7,7 +7,7 @@
 use super::emit;
 use crate::dtype::{DType, Element};
 use crate::expr::{Fold, Folding, Math, Program, Scan, Source};
-use crate::plan::{Destination, Faults, Pass, Plan, Target, WORKGROUP, Work};
+use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
 use crate::{Device, Expr, bf16, f16, operations};
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
@@ -60,6 +60,7 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
                     math,
                     blocks,
                     team: 64,
+                    runs: 1,
                     pairs,
                     tiles,
                     narrow,
@@ -98,7 +99,8 @@ fn check_folds<T: Element>(written: &mut usize) {
         [Fold::Sum, Fold::Prod, Fold::Min, Fold::Max, Fold::ArgMin, Fold::ArgMax, Fold::Any, Fold::All];
     for fold in folds.into_iter().filter(|fold| fold.form(T::DTYPE).is_some()) {
         for (shape, axis) in shapes.into_iter().flat_map(|shape| [(shape, 0), (shape, 1)]) {
-            for scan in [None, Some(Scan { exclusive: true })] {
+            for scan in [None, Some(false), Some(true)] {
+                let scan = scan.map(|exclusive| Scan { exclusive });
                 if scan.is_some() && !matches!(fold, Fold::Sum | Fold::Prod) {
                     continue;
                 }
@@ -107,7 +109,8 @@ fn check_folds<T: Element>(written: &mut usize) {
                 let folding = Folding { fold, axes: axis..axis + 1, scan };
                 let program = program.folded(Some(folding));
                 for (team, pairs) in [(1, false), (64, false), (1, true)] {
-                    let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
+                    let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
+                    let blocks = if pairs { 8 } else { 1 };
                     let (faults, math, tiles, narrow) = (Faults::default(), Math::Precise, false, true);
                     let target = Target {
                         groups,
@@ -117,28 +120,31 @@ fn check_folds<T: Element>(written: &mut usize) {
                         math,
                         blocks,
                         team,
+                        runs: if team == 1 { 1 } else { 1 << 20 },
                         pairs,
                         tiles,
                         narrow,
                     };
                     let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor") };
-                    let mut work = Work::new(&program).unwrap();
-                    let mut works = vec![];
+                    let mut passes = vec![];
                     if scan.is_some() {
-                        works.push(work.totals());
-                        works.push(work.each(std::slice::from_ref(storage)).unwrap());
+                        let work = ScanWork::new(&program).unwrap();
+                        let each = work.each(Some(storage), false).unwrap();
+                        let works = [work.clone(), work.lasts(), each];
+                        passes.extend(works.map(|work| Pass::scan(&work, target).unwrap()));
                     } else {
+                        let mut work = Work::new(&program).unwrap();
                         loop {
                             let pass = Pass::new(&work, target).unwrap();
-                            works.push(work.clone());
+                            passes.push(pass.clone());
                             if pass.is_last() {
                                 break;
                             }
                             work = work.after(&pass, &vec![storage.clone(); pass.stored.len()]).unwrap();
                         }
                     }
-                    for work in works.iter().filter(|work| work.scan().is_none() || work.groups() > 1) {
-                        let text = emit(&Pass::new(work, target).unwrap().plan.kernel).unwrap();
+                    for pass in passes {
+                        let text = emit(&pass.plan.kernel).unwrap();
                         all_languages::write_all(&text).unwrap_or_else(|e| panic!("{fold:?}: {e}\n{text}"));
                         *written += 1;
                     }

@@ -2,85 +2,95 @@ struct Params {
     pitch: u32,
     count: u32,
     columns: u32,
-    columns_factor: u32,
-    columns_shift: u32,
+    vectors: u32,
     positions: u32,
-    positions_factor: u32,
-    positions_shift: u32,
-    inner: u32,
-    inner_factor: u32,
-    inner_shift: u32,
+    groups: u32,
+    before: u32,
     run: u32,
-    block: u32,
-    keep: u32,
-    keep_shift: u32,
-    apart: u32,
-    step: u32,
-    leaves: u32,
-    position_stride: u32,
     identity: u32,
     identity_high: u32,
     len0: u32,
-    len1: u32,
-    x0_offset: u32,
-    x0_stride0: u32,
-    x0_stride1: u32,
+    x1_offset: u32,
     zero: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> in0: array<f32>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> in1: array<f32>;
 
-const SIGN_f32: u32 = 0x80000000u;
-
-// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
-// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
-// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
-fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
-}
-
-fn bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x);
-}
-
-// +0 for -0, and other numbers as they are.
-fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
-    let bits = bits_f32(x);
-    return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
-}
-
-struct Values {
-    v0: vec4<f32>,
-}
-
-fn element(x: u32, at: u32) -> Values {
-    let inside = at;
-    let c0 = inside;
+fn element(at: u32) -> vec4<f32> {
+    let x = at;
     let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
-    let at_v0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
-    let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
-    return Values(v0);
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len0 - 1u));
+    let v0 = in0[x];
+    return v0;
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
+fn carried(at: u32) -> f32 {
+    return in1[p.x1_offset + at];
+}
+
+fn after(a: f32, b: f32) -> f32 {
+    return a + b;
+}
+
+fn join(a: f32, b: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(a + b) ^ u32(p.zero));
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
-    let x = i % p.columns;
-    let after_x = i / p.columns;
-    let position = after_x;
-    var v: Values;
-    for (var k = 0u; k < 16u; k++) {
-        let at = position * 16u + k;
-        let own = element(x, at);
-        if (k == 0u) { v = own; } else { v = combine(v, own); }
-    }
-    result[position * p.position_stride + x] = positive_zero_f32(v.v0);
+    let position = i % p.positions;
+    let after_position = i / p.positions;
+    let identity = (vec4<f32>(bitcast<f32>(p.identity))).x;
+    let base = 0u;
+    let before = position + p.before;
+    var carry0 = carried(max(before, 1u) - 1u);
+    if (before == 0u) { carry0 = identity; }
+    let group = position;
+    let at = group * 4u;
+    let a0 = element(at);
+    let a1 = element(at + 1u);
+    let a2 = element(at + 2u);
+    let a3 = element(at + 3u);
+    let g0 = a0.x;
+    let g1 = join(g0, a0.y);
+    let g2 = join(g1, a0.z);
+    let g3 = join(g2, a0.w);
+    let g4 = join(g3, a1.x);
+    let g5 = join(g4, a1.y);
+    let g6 = join(g5, a1.z);
+    let g7 = join(g6, a1.w);
+    let g8 = join(g7, a2.x);
+    let g9 = join(g8, a2.y);
+    let g10 = join(g9, a2.z);
+    let g11 = join(g10, a2.w);
+    let g12 = join(g11, a3.x);
+    let g13 = join(g12, a3.y);
+    let g14 = join(g13, a3.z);
+    let g15 = join(g14, a3.w);
+    let y0 = g15;
+    let r0 = after(carry0, g0);
+    let r1 = after(carry0, g1);
+    let r2 = after(carry0, g2);
+    let r3 = after(carry0, g3);
+    let r4 = after(carry0, g4);
+    let r5 = after(carry0, g5);
+    let r6 = after(carry0, g6);
+    let r7 = after(carry0, g7);
+    let r8 = after(carry0, g8);
+    let r9 = after(carry0, g9);
+    let r10 = after(carry0, g10);
+    let r11 = after(carry0, g11);
+    let r12 = after(carry0, g12);
+    let r13 = after(carry0, g13);
+    let r14 = after(carry0, g14);
+    let r15 = after(carry0, g15);
+    result[base + at + 0u] = vec4<f32>(r0, r1, r2, r3);
+    result[base + at + 1u] = vec4<f32>(r4, r5, r6, r7);
+    result[base + at + 2u] = vec4<f32>(r8, r9, r10, r11);
+    result[base + at + 3u] = vec4<f32>(r12, r13, r14, r15);
 }

@@ -1,0 +1,375 @@
+//! Scans: cumulative sums and products, by kernels of two forms.
+//!
+//! Where runs are so many that an invocation for each keeps the adapter busy, it goes through all of its run,
+//! with what comes before a group of sixteen, a group of groups, and so on in registers: the operand is read once
+//! and nothing but the result is written. Else an invocation has one group: a pass stores the last value of each
+//! group, these are scanned in turn, and another pass over all elements adds what comes before its group. No kernel
+//! waits for another workgroup.
+
+use smallvec::SmallVec;
+
+use super::access::{Access, Chooser, Store};
+use super::fields::{self, ScanNumber};
+use super::fold::{FOLD_WORKGROUP, Pass, axes, whole};
+use super::loops::{Loops, Path};
+use super::walk::{LANES, Together, Walk};
+use super::{Bound, Field, Kernel, Launch, Plan, Read, Reading, Target, operands};
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::expr::{Fold, Folding, GROUP, Input, Program, Scan, Source, Storage, Value};
+use crate::layout::{Axis, Layout};
+
+/// Values of a run that an invocation goes through where there are too few of them: fewer kernels are worth
+/// more then.
+const SHORT: usize = 1024;
+
+/// Elements of all runs together for which that holds where lanes lie across runs.
+const FEW: usize = 64 << 10;
+
+/// Levels of groups that the text of a long run goes through: of up to 16^4 values, and of all that a kernel
+/// counts to. Few, so that few kernels are compiled.
+const LEVELS: [u32; 2] = [3, 7];
+
+/// What a kernel makes of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Scanned {
+    /// The last value of each group, each by an invocation.
+    Lasts,
+    /// All values, a group by an invocation, after what is `carried` from before, if anything is.
+    Groups { carried: bool },
+    /// All values, a run by an invocation, through so many levels of groups.
+    Runs { levels: u32 },
+}
+
+/// What a kernel's text depends on where it scans.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Scanner {
+    pub fold: Fold,
+    /// The type of what is scanned.
+    pub element: DType,
+    pub scanned: Scanned,
+    pub exclusive: bool,
+    /// Whether the four lanes of a vector lie along the run, which is the innermost axis then. Else they lie
+    /// along a kept axis, which is that.
+    pub along: bool,
+    /// The axis of the run.
+    pub run: usize,
+    /// Whether all groups are whole.
+    pub whole: bool,
+    /// Vectors across runs that an invocation has side by side.
+    pub vectors: u32,
+}
+
+impl Scanner {
+    /// Whether what comes before a group is read from memory.
+    pub(crate) fn is_carried(&self) -> bool {
+        self.scanned == Scanned::Groups { carried: true }
+    }
+
+    /// The type in which results are stored, of whole words.
+    pub(crate) fn stored_type(&self) -> DType {
+        whole(self.element)
+    }
+}
+
+/// A scan on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct ScanWork {
+    program: Program,
+    folding: Folding,
+    /// The type of the elements of the first pass.
+    element: DType,
+    /// What is done next, and whether there are groups before the first one.
+    scanned: Option<Scanned>,
+    is_continued: bool,
+}
+
+impl ScanWork {
+    /// All of a scan.
+    pub(crate) fn new(program: &Program) -> Result<ScanWork> {
+        let Some(folding) = program.fold.clone() else { bail!(Kernel, "a program without a scan") };
+        let element = program.element_type();
+        Ok(ScanWork { program: program.clone(), folding, element, scanned: None, is_continued: false })
+    }
+
+    /// The type in which results are stored, and the last values of groups: one of whole words.
+    pub(crate) fn stored_type(program: &Program) -> DType {
+        whole(program.element_type())
+    }
+
+    /// The values of a run.
+    fn count(&self) -> usize {
+        self.folding.count(&self.program.shape)
+    }
+
+    fn groups(&self) -> usize {
+        self.count().div_ceil(GROUP)
+    }
+
+    /// The part of a scan that finds the last values of all groups.
+    pub(crate) fn lasts(&self) -> ScanWork {
+        ScanWork { scanned: Some(Scanned::Lasts), ..self.clone() }
+    }
+
+    /// The type and the layout of these.
+    fn carried(&self) -> Result<(DType, Layout)> {
+        let mut shape = self.program.shape.to_vec();
+        shape[self.folding.axes.start] = self.groups();
+        Ok((whole(self.element), Layout::contiguous(shape)?))
+    }
+
+    /// The program that scans what [`lasts`](Self::lasts) stored.
+    pub(crate) fn scan_of_lasts(&self, lasts: &Storage) -> Result<Program> {
+        let (dtype, layout) = self.carried()?;
+        let input = Input { dtype, source: Source::Tensor(lasts.clone()), layout };
+        let scan = Some(Scan { exclusive: false });
+        Ok(Program::copy(input).folded(Some(Folding { scan, ..self.folding.clone() })))
+    }
+
+    /// The part of a scan that computes all values, with what comes before each group, or each but the first
+    /// where the run begins with it.
+    pub(crate) fn each(&self, carried: Option<&Storage>, is_continued: bool) -> Result<ScanWork> {
+        let mut work = self.clone();
+        work.scanned = Some(Scanned::Groups { carried: carried.is_some() });
+        work.is_continued = is_continued;
+        let Some(storage) = carried else { return Ok(work) };
+        // It is an input behind those of the program, so the numbers of its steps move up.
+        let inputs = work.program.inputs.len() as Value;
+        let moved = |value: &mut Value| *value += Value::from(*value >= inputs);
+        work.program.steps.iter_mut().flat_map(|step| step.args.iter_mut()).for_each(moved);
+        work.program.results.iter_mut().for_each(moved);
+        let (dtype, layout) = self.carried()?;
+        work.program.inputs.push(Input { dtype, source: Source::Tensor(storage.clone()), layout });
+        Ok(work)
+    }
+
+    /// Whether one pass is all.
+    pub(crate) fn is_one(&self, target: Target) -> bool {
+        let form = Form::new(self);
+        let runs: usize = form.results();
+        let count = form.run.length;
+        match form.lane {
+            _ if count <= GROUP => true,
+            None => runs >= target.runs as usize || count <= SHORT,
+            // Runs side by side lie far apart from row to row, so that their groups are better apart.
+            Some(_) => count <= SHORT && runs * count <= FEW,
+        }
+    }
+}
+
+/// The axes of a scan.
+struct Form {
+    kept: SmallVec<[Axis; 6]>,
+    /// How many of them are before the run.
+    before: usize,
+    run: Axis,
+    /// The kept axis along which lanes lie, if not along the run.
+    lane: Option<usize>,
+}
+
+impl Form {
+    fn new(work: &ScanWork) -> Form {
+        let program = &work.program;
+        let axis = work.folding.axes.start;
+        // What is stored is not next to each other across the run, so there kept axes do not merge.
+        let mut kept: SmallVec<[Axis; 6]> = axes(program, 0..axis).into_iter().collect();
+        let before = kept.len();
+        kept.extend(axes(program, work.folding.axes.end..program.shape.rank()));
+        let strides = program.inputs.iter().map(|input| input.layout.strides()[axis]).collect();
+        let run = Axis { length: program.shape[axis], strides };
+        // Lanes lie along the axis that the fewest tensors jump along and the most lie along.
+        let is_tensor = |input: &Input| matches!(input.source, Source::Tensor(_) | Source::Stage { .. });
+        let tensors = || (0..program.inputs.len()).filter(|&i| is_tensor(&program.inputs[i]));
+        let score = |axis: &Axis| {
+            let jumps = tensors().filter(|&i| axis.strides[i].abs() > 1).count();
+            let along = tensors().filter(|&i| axis.strides[i].abs() == 1).count();
+            (std::cmp::Reverse(jumps), along)
+        };
+        let mut best = score(&run);
+        let mut lane = None;
+        for (k, axis) in kept.iter().enumerate().rev() {
+            if score(axis) > best {
+                (best, lane) = (score(axis), Some(k));
+            }
+        }
+        Form { kept, before, run, lane }
+    }
+
+    /// How many runs there are.
+    fn results(&self) -> usize {
+        self.kept.iter().map(|axis| axis.length).product()
+    }
+
+    /// The loops, the axis along which lanes lie innermost and the run before it, and which axis it is.
+    fn loops(&self, program: &Program, stored: usize) -> (Loops, usize) {
+        let inner = |from: usize| -> usize { self.kept[from..].iter().map(|axis| axis.length).product() };
+        let out_stride = |k: usize| (inner(k + 1) * if k < self.before { stored } else { 1 }) as isize;
+        let others = (0..self.kept.len()).filter(|&k| self.lane != Some(k));
+        let mut order: Vec<(&Axis, isize)> = others.map(|k| (&self.kept[k], out_stride(k))).collect();
+        let run = order.len();
+        order.push((&self.run, inner(self.before) as isize));
+        order.extend(self.lane.map(|k| (&self.kept[k], out_stride(k))));
+        let mut paths = vec![Path { offset: 0, strides: order.iter().map(|&(_, stride)| stride).collect() }];
+        paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
+            offset: input.layout.offset(),
+            strides: order.iter().map(|(axis, _)| axis.strides[i]).collect(),
+        }));
+        (Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths }, run)
+    }
+}
+
+impl Pass {
+    /// Plans a pass of a scan: what [`ScanWork`] says is next, or all of it.
+    pub(crate) fn scan(work: &ScanWork, target: Target) -> Result<Pass> {
+        let program = &work.program;
+        let form = Form::new(work);
+        let (count, groups, runs) = (form.run.length, work.groups(), form.results());
+        if runs.checked_mul(count).is_none_or(|all| all > super::MOST_ELEMENTS) {
+            bail!(
+                Limit,
+                "{} of {} scans more than {} elements, which is what a kernel counts to: evaluate it in slices",
+                work.folding.name(),
+                program.shape,
+                super::MOST_ELEMENTS
+            );
+        }
+        let reaches = |&levels: &u32| groups <= 1 << (4 * levels);
+        let scanned = match work.scanned {
+            Some(scanned) => scanned,
+            None if groups == 1 => Scanned::Groups { carried: false },
+            None => Scanned::Runs { levels: LEVELS.into_iter().find(reaches).unwrap_or(LEVELS[1]) },
+        };
+        let is_all = scanned != Scanned::Lasts;
+        let exclusive = is_all && work.folding.scan.is_some_and(|scan| scan.exclusive);
+        let stored = if is_all { count } else { groups };
+        let (loops, run) = form.loops(program, stored);
+        let along = form.lane.is_none();
+        let store = store(&loops, along, scanned, exclusive);
+        let strides = store.access().strides(loops.output(), Walk::Rows);
+        let reading = Reading::of(program, super::Destination::Fresh);
+        let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: Together::Apart, blocks: 1 };
+        let scanner = Scanner {
+            fold: work.folding.fold,
+            element: work.element,
+            scanned,
+            exclusive,
+            along,
+            run,
+            whole: count.is_multiple_of(GROUP),
+            vectors: if along || target.blocks == 1 { 1 } else { 2 },
+        };
+        let carried = scanner.is_carried().then(|| program.inputs.len() - 1);
+        let access = |(i, input): (usize, &Input)| match reading.0[i] {
+            Read::Scalar => Access::Splat,
+            Read::Index if chooser.plain(i) == Access::Splat => Access::Splat,
+            Read::Index => Access::Strided,
+            // One value for a group.
+            _ if along && carried == Some(i) => Access::Strided,
+            _ => {
+                let widest = if target.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
+                chooser.bound(i, widest, input.dtype)
+            }
+        };
+        let accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
+        let bound = Bound::new(program, &reading, &accesses, 1, target)?;
+        let operands = operands(program, &bound, &accesses, &loops, (Walk::Rows, store, &strides));
+
+        let positions = if matches!(scanned, Scanned::Runs { .. }) { 1 } else { groups };
+        let vectors = loops.inner().div_ceil(LANES);
+        let columns = if along { 1 } else { vectors.div_ceil(scanner.vectors as usize) };
+        let others = if along { runs } else { runs / loops.inner() };
+        let invocations = others * columns * positions;
+        let workgroups = invocations.div_ceil(FOLD_WORKGROUP as usize);
+        let y = workgroups.div_ceil(target.groups as usize).max(1);
+        let x = workgroups.div_ceil(y).max(1);
+        if y > target.groups as usize {
+            bail!(
+                Limit,
+                "{} needs {workgroups} workgroups, more than the adapter runs at once",
+                program.shape
+            );
+        }
+        let identity = scanner.fold.identity(scanner.element);
+        let word = |field: &Field| match *field {
+            Field::Count => invocations,
+            Field::Pitch => x * FOLD_WORKGROUP as usize,
+            Field::Scan(number) => match number {
+                ScanNumber::Columns => columns,
+                ScanNumber::Vectors => vectors,
+                ScanNumber::Positions => positions,
+                ScanNumber::Groups => groups,
+                ScanNumber::Before => usize::from(work.is_continued),
+                ScanNumber::Run => count,
+                ScanNumber::Identity => identity as u32 as usize,
+                ScanNumber::IdentityHigh => (identity >> 32) as usize,
+            },
+            _ => 0,
+        };
+        let form = describe(&scanner, count, groups);
+        let kernel = Kernel {
+            walk: Walk::Rows,
+            rank: loops.lengths.len(),
+            workgroup: [FOLD_WORKGROUP, 1],
+            blocks: 1,
+            bindings: bound.bindings,
+            operands,
+            steps: program.steps.clone(),
+            results: program.results.clone(),
+            out: scanner.stored_type(),
+            store,
+            strides,
+            fresh: true,
+            carries: false,
+            pairs: target.pairs,
+            faults: target.faults,
+            math: target.math,
+            fold: None,
+            scan: Some(scanner),
+        };
+        let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);
+        Ok(Pass {
+            stored: vec![kernel.out],
+            plan: Plan {
+                kernel,
+                launch: Launch { words, groups: [x as u32, y as u32, 1] },
+                storages: bound.storages,
+                lengths: loops.lengths.to_vec(),
+                strides: loops.paths.iter().map(|path| path.strides.to_vec()).collect(),
+            },
+            count: runs * stored,
+            form,
+            rest: None,
+        })
+    }
+}
+
+/// How results are stored.
+fn store(loops: &Loops, along: bool, scanned: Scanned, exclusive: bool) -> Store {
+    let is_moved = exclusive && !matches!(scanned, Scanned::Runs { .. });
+    // All of a fresh storage is padded.
+    let is_padded = loops.lengths.len() == 1;
+    let is_whole = loops.inner().is_multiple_of(LANES) || (along && is_padded);
+    match along {
+        // One value of a group, and values that belong one place further on.
+        true if scanned == Scanned::Lasts || is_moved => Store::Lanes,
+        _ if is_whole && loops.output().has_linear_rows(1) => Store::Vector,
+        _ => Store::Lanes,
+    }
+}
+
+/// What a pass does, in words.
+fn describe(scanner: &Scanner, count: usize, groups: usize) -> String {
+    let lanes = if scanner.along { "lanes along the run" } else { "lanes along a kept axis" };
+    match scanner.scanned {
+        Scanned::Lasts => {
+            format!("the last of each of {groups} groups of {GROUP} of {count} values; {lanes}")
+        }
+        Scanned::Groups { carried: true } => {
+            format!("{count} values in groups of {GROUP}, after what comes before each group; {lanes}")
+        }
+        Scanned::Groups { carried: false } => format!("{count} values in a group; {lanes}"),
+        Scanned::Runs { .. } => {
+            format!("{count} values by an invocation, in groups of {GROUP} and groups of these; {lanes}")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    columns: u32,
+    vectors: u32,
+    positions: u32,
+    groups: u32,
+    before: u32,
+    run: u32,
+    identity: u32,
+    identity_high: u32,
+    len0: u32,
+    x0_offset: u32,
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+
+fn element(at: u32) -> vec4<f32> {
+    let x = at;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len0 - 1u));
+    let v0 = in0[p.x0_offset + x];
+    return v0;
+}
+
+fn join(a: f32, b: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(a + b) ^ u32(p.zero));
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.y * p.pitch + id.x;
+    if (i >= p.count) { return; }
+    let position = i % p.positions;
+    let after_position = i / p.positions;
+    let identity = (vec4<f32>(bitcast<f32>(p.identity))).x;
+    let base = 0u;
+    let group = position;
+    let at = group * 4u;
+    let a0 = element(at);
+    let a1 = element(at + 1u);
+    let a2 = element(at + 2u);
+    let a3 = element(at + 3u);
+    let g0 = a0.x;
+    let g1 = join(g0, a0.y);
+    let g2 = join(g1, a0.z);
+    let g3 = join(g2, a0.w);
+    let g4 = join(g3, a1.x);
+    let g5 = join(g4, a1.y);
+    let g6 = join(g5, a1.z);
+    let g7 = join(g6, a1.w);
+    let g8 = join(g7, a2.x);
+    let g9 = join(g8, a2.y);
+    let g10 = join(g9, a2.z);
+    let g11 = join(g10, a2.w);
+    let g12 = join(g11, a3.x);
+    let g13 = join(g12, a3.y);
+    let g14 = join(g13, a3.z);
+    let g15 = join(g14, a3.w);
+    let y0 = g15;
+    result[base + position] = y0;
+}

@@ -1,0 +1,122 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    columns: u32,
+    vectors: u32,
+    positions: u32,
+    groups: u32,
+    before: u32,
+    run: u32,
+    identity: u32,
+    identity_high: u32,
+    len0: u32,
+    len1: u32,
+    out_stride0: u32,
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(2) var<storage, read> in0: array<f32>;
+
+fn element(c0: u32, at: u32) -> vec4<f32> {
+    let x = min(at, p.vectors - 1u);
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let at_v0 = (c0 * p.out_stride0) + lane;
+    let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
+    return v0;
+}
+
+fn after(a: f32, b: f32) -> f32 {
+    return a + b;
+}
+
+fn join(a: f32, b: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(a + b) ^ u32(p.zero));
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.y * p.pitch + id.x;
+    if (i >= p.count) { return; }
+    let c0 = i % p.len0;
+    let after_c0 = i / p.len0;
+    let identity = (vec4<f32>(bitcast<f32>(p.identity))).x;
+    let base = c0 * p.out_stride0;
+    var carry0 = identity;
+    var z1_0 = identity;
+    var z2_0 = identity;
+    var z3_0 = identity;
+    var c2_0 = identity;
+    var c3_0 = identity;
+    for (var group = 0u; group < p.groups; group++) {
+        let at = group * 4u;
+        let a0 = element(c0, at);
+        let a1 = element(c0, at + 1u);
+        let a2 = element(c0, at + 2u);
+        let a3 = element(c0, at + 3u);
+        let g0 = a0.x;
+        let g1 = join(g0, a0.y);
+        let g2 = join(g1, a0.z);
+        let g3 = join(g2, a0.w);
+        let g4 = join(g3, a1.x);
+        let g5 = join(g4, a1.y);
+        let g6 = join(g5, a1.z);
+        let g7 = join(g6, a1.w);
+        let g8 = join(g7, a2.x);
+        let g9 = join(g8, a2.y);
+        let g10 = join(g9, a2.z);
+        let g11 = join(g10, a2.w);
+        let g12 = join(g11, a3.x);
+        let g13 = join(g12, a3.y);
+        let g14 = join(g13, a3.z);
+        let g15 = join(g14, a3.w);
+        let y0 = g15;
+        let r0 = after(carry0, g0);
+        let r1 = after(carry0, g1);
+        let r2 = after(carry0, g2);
+        let r3 = after(carry0, g3);
+        let r4 = after(carry0, g4);
+        let r5 = after(carry0, g5);
+        let r6 = after(carry0, g6);
+        let r7 = after(carry0, g7);
+        let r8 = after(carry0, g8);
+        let r9 = after(carry0, g9);
+        let r10 = after(carry0, g10);
+        let r11 = after(carry0, g11);
+        let r12 = after(carry0, g12);
+        let r13 = after(carry0, g13);
+        let r14 = after(carry0, g14);
+        let r15 = after(carry0, g15);
+        let first = group * 16u + 0u;
+        if (first + 0u < p.run) { result[base + (first + 0u)] = r0; }
+        if (first + 1u < p.run) { result[base + (first + 1u)] = r1; }
+        if (first + 2u < p.run) { result[base + (first + 2u)] = r2; }
+        if (first + 3u < p.run) { result[base + (first + 3u)] = r3; }
+        if (first + 4u < p.run) { result[base + (first + 4u)] = r4; }
+        if (first + 5u < p.run) { result[base + (first + 5u)] = r5; }
+        if (first + 6u < p.run) { result[base + (first + 6u)] = r6; }
+        if (first + 7u < p.run) { result[base + (first + 7u)] = r7; }
+        if (first + 8u < p.run) { result[base + (first + 8u)] = r8; }
+        if (first + 9u < p.run) { result[base + (first + 9u)] = r9; }
+        if (first + 10u < p.run) { result[base + (first + 10u)] = r10; }
+        if (first + 11u < p.run) { result[base + (first + 11u)] = r11; }
+        if (first + 12u < p.run) { result[base + (first + 12u)] = r12; }
+        if (first + 13u < p.run) { result[base + (first + 13u)] = r13; }
+        if (first + 14u < p.run) { result[base + (first + 14u)] = r14; }
+        if (first + 15u < p.run) { result[base + (first + 15u)] = r15; }
+        z1_0 = join(z1_0, y0);
+        carry0 = join(c2_0, z1_0);
+        if ((group & 15u) == 15u) {
+            z2_0 = join(z2_0, z1_0);
+            z1_0 = identity;
+            c2_0 = join(c3_0, z2_0);
+            if ((group & 255u) == 255u) {
+                z3_0 = join(z3_0, z2_0);
+                z2_0 = identity;
+                c3_0 = z3_0;
+            }
+        }
+    }
+}
