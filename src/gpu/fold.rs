@@ -1,5 +1,6 @@
 //! How folds are run: pass after pass, each a kernel over what the one before stored.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::device::Gpu;
@@ -73,10 +74,11 @@ fn nowhere(gpu: &Arc<Gpu>, pass: &Pass) -> Vec<Storage> {
 /// Goes through the passes of a program: what the last one stores, and a program that casts it where its
 /// type is not the result's.
 fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Storage, Option<Program>)>> {
-    let work = Work::new(program)?;
-    let (storages, dtype) = match work.scan() {
-        Some(_) => scan(gpu, &work, run)?,
-        None => halves(gpu, work, run)?,
+    let work = if program.rows.is_some() { None } else { Some(Work::new(program)?) };
+    let (storages, dtype) = match work {
+        None => rows(gpu, program, run)?,
+        Some(work) if work.scan().is_some() => scan(gpu, &work, run)?,
+        Some(work) => halves(gpu, work, run)?,
     };
     let cast = |storage: &Storage| -> Result<Option<Program>> {
         if dtype == program.dtype {
@@ -91,6 +93,7 @@ fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Stor
             steps: vec![Step { op: Op::Cast, dtype, result: program.dtype, args }],
             results: smallvec::smallvec![1],
             fold: None,
+            rows: None,
             ready: Kept::default(),
         }))
     };
@@ -111,6 +114,25 @@ fn halves(gpu: &Gpu, mut work: Work, run: &mut Run<'_>) -> Result<Typed> {
     }
 }
 
+/// Rows, in one kernel: of what passes leave of them where they are long, which is where nothing but what
+/// follows a fold is made of them.
+fn rows(gpu: &Gpu, program: &Program, run: &mut Run<'_>) -> Result<Typed> {
+    let mut work = program.plain_fold().map(|plain| Work::new(&plain)).transpose()?;
+    let mut left = Cow::Borrowed(program);
+    while let Some(known) = &work {
+        let pass = Pass::new(known, gpu.adapter)?;
+        if pass.is_last() {
+            break;
+        }
+        let storages = run(&pass)?;
+        let after = known.after(&pass, &storages)?;
+        left = Cow::Owned(program.left_of_folds(&after.program)?);
+        work = Some(after);
+    }
+    let pass = Pass::of_rows(&left, gpu.adapter)?;
+    Ok((run(&pass)?, pass.stored[0]))
+}
+
 /// A scan: of the last values of its groups, which there are a sixteenth of, and then of the groups.
 fn scan(gpu: &Gpu, work: &Work, run: &mut Run<'_>) -> Result<Typed> {
     let mut carried = Vec::new();
@@ -126,7 +148,7 @@ fn scan(gpu: &Gpu, work: &Work, run: &mut Run<'_>) -> Result<Typed> {
 
 /// Whether a program is run here.
 pub(super) fn is_one(program: &Program) -> bool {
-    program.fold.is_some() && !Plan::is_empty(&program.shape)
+    (program.fold.is_some() || program.rows.is_some()) && !Plan::is_empty(&program.shape)
 }
 
 #[cfg(test)]

@@ -45,6 +45,9 @@ pub(crate) enum Field {
     ScalarHigh(usize),
     /// A number of a fold.
     Fold(Number),
+    /// What stands past the end of a row for one of its folds, or its low word.
+    Identity(usize),
+    IdentityHigh(usize),
     /// 0, which no compiler can know: the prelude keeps error terms with it.
     Zero,
 }
@@ -105,6 +108,17 @@ impl Kernel {
                 fields.extend(self.fold.iter().flat_map(Folder::numbers).map(Field::Fold));
                 fields.extend((0..self.rank).map(Field::Length));
             }
+            _ if let Some(rows) = &self.rows => {
+                fields.push(Field::Count);
+                fields.extend([Number::Columns, Number::Run, Number::Block].map(Field::Fold));
+                fields.extend((0..self.rank).map(Field::Length));
+                for fold in rows.folds() {
+                    fields.push(Field::Identity(fold.number));
+                    if fold.element.size() == 8 {
+                        fields.push(Field::IdentityHigh(fold.number));
+                    }
+                }
+            }
             // A fold's.
             Walk::Anywhere => {}
             Walk::Flat => {
@@ -156,6 +170,7 @@ impl Kernel {
                         scalars.push(Field::ScalarHigh(i));
                     }
                 }
+                Origin::Row(_) => {}
                 _ if operand.walks_as == Role::In(i) => walk(Role::In(i)),
                 _ => {}
             }

@@ -101,7 +101,7 @@ impl Folder {
 }
 
 /// The type of whole words that holds a type's values.
-fn whole(dtype: DType) -> DType {
+pub(super) fn whole(dtype: DType) -> DType {
     match (dtype.packing(), dtype.kind()) {
         (Packing::Whole, _) => dtype,
         (_, Kind::Signed) => DType::I32,
@@ -136,7 +136,7 @@ pub(crate) struct Pass {
     /// What it does, in words.
     pub form: String,
     /// Where it leaves several values of a run: how these lie, and in blocks of how many.
-    rest: Option<(Layout, usize)>,
+    pub(super) rest: Option<(Layout, usize)>,
 }
 
 impl Work {
@@ -232,6 +232,7 @@ impl Work {
             steps,
             results,
             fold: Some(self.folding.clone()),
+            rows: None,
             ready: Kept::default(),
         };
         let folding =
@@ -241,7 +242,7 @@ impl Work {
 }
 
 /// The fewest axes of `range` that all operands walk as these.
-fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
+pub(super) fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
     let strides = |k: usize| program.inputs.iter().map(|input| input.layout.strides()[k]).collect();
     merge(range.map(|k| Axis { length: program.shape[k], strides: strides(k) }))
 }
@@ -282,7 +283,8 @@ impl Pass {
                 super::MOST_ELEMENTS
             );
         }
-        let (lanes, lane) = lanes(work, &kept, &run);
+        let halves = work.folding.scan.is_none() && work.order.is_none();
+        let (lanes, lane) = lanes(program, halves.then_some(work.block), &kept, &run);
         let cut = cut(work, lanes, count, target);
         let positions = match cut.order {
             Order::Halves { .. } => count / cut.block * cut.keep + (count % cut.block).min(cut.keep),
@@ -339,7 +341,7 @@ impl Pass {
         let reading = Reading::of(program, super::Destination::Fresh);
         let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
         let access = |(i, input): (usize, &Input)| match reading.0[i] {
-            Read::Scalar => Access::Splat,
+            Read::Scalar | Read::Row => Access::Splat,
             Read::Index if chooser.plain(i) == Access::Splat => Access::Splat,
             Read::Index => Access::Strided,
             _ => {
@@ -415,6 +417,7 @@ impl Pass {
             faults: target.faults,
             math: target.math,
             fold: Some(folder),
+            rows: None,
         };
         let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
         let Some(folder) = &kernel.fold else { bail!(Kernel, "a fold without a folder") };
@@ -470,11 +473,16 @@ fn rest(work: &Work, lanes: Lanes, cut: &Cut, positions: usize) -> Result<(Layou
 }
 
 /// Along which axis lanes lie: that which the fewest tensors jump along and the most lie along, if it is
-/// long enough.
-fn lanes(work: &Work, kept: &[Axis], run: &[Axis]) -> (Lanes, usize) {
+/// long enough; along the run only where it is folded by halves of blocks.
+pub(super) fn lanes(
+    program: &Program,
+    halved: Option<usize>,
+    kept: &[Axis],
+    run: &[Axis],
+) -> (Lanes, usize) {
     let is_tensor =
-        |i: usize| matches!(work.program.inputs[i].source, Source::Tensor(_) | Source::Stage { .. });
-    let tensors: Vec<usize> = (0..work.program.inputs.len()).filter(|&i| is_tensor(i)).collect();
+        |i: usize| matches!(program.inputs[i].source, Source::Tensor(_) | Source::Stage { .. });
+    let tensors: Vec<usize> = (0..program.inputs.len()).filter(|&i| is_tensor(i)).collect();
     let score = |axis: &Axis| {
         let jumps = tensors.iter().filter(|&&i| axis.strides[i].abs() > 1).count();
         let along = tensors.iter().filter(|&&i| axis.strides[i] == 1).count();
@@ -482,9 +490,9 @@ fn lanes(work: &Work, kept: &[Axis], run: &[Axis]) -> (Lanes, usize) {
     };
     let is_long = |length: usize| length.is_multiple_of(LANES) || length >= SHORTEST;
     let mut best = None;
-    let halves = work.folding.scan.is_none() && work.order.is_none();
     let whole = matches!(run, [_]) || run.last().is_some_and(|axis| axis.length.is_multiple_of(LANES));
-    if let Some(axis) = run.last().filter(|_| halves && whole && work.block >= LANES) {
+    let is_halved = halved.is_some_and(|block| block >= LANES);
+    if let Some(axis) = run.last().filter(|_| is_halved && whole) {
         let count: usize = run.iter().map(|axis| axis.length).product();
         // A pass along the run stores one value of a block.
         if is_long(count) {

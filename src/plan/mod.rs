@@ -11,12 +11,14 @@ mod fields;
 mod fold;
 mod grid;
 mod loops;
+mod rows;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
 pub(crate) use explain::tell;
 pub(crate) use fields::{Field, Number, Role};
 pub(crate) use fold::{Folder, Lanes, Order, Pass, Stored, Work};
+pub(crate) use rows::{Phase, PhaseFold, RowFolder};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 
 use access::Chooser;
@@ -45,6 +47,8 @@ pub(crate) enum Origin {
     Scalar,
     /// The address itself.
     Index,
+    /// What a fold of the same kernel gives, which this operand stands for.
+    Row(usize),
 }
 
 /// An operand as the kernel's text sees it.
@@ -107,6 +111,8 @@ pub(crate) struct Kernel {
     pub math: Math,
     /// Where results are folded: how.
     pub fold: Option<Folder>,
+    /// Where it computes rows: how.
+    pub rows: Option<RowFolder>,
 }
 
 /// The numbers of one dispatch.
@@ -172,6 +178,19 @@ pub(crate) enum Destination<'a> {
 const MOST_COST: usize = 192;
 
 impl Kernel {
+    /// The type of a value.
+    pub(crate) fn value_type(&self, value: Value) -> DType {
+        match (value as usize).checked_sub(self.operands.len()) {
+            None => self.operands[value as usize].dtype,
+            Some(step) => self.steps[step].result,
+        }
+    }
+
+    /// Whether it folds, in whatever form.
+    pub(crate) fn folds(&self) -> bool {
+        self.fold.is_some() || self.rows.is_some()
+    }
+
     /// The types of what it stores, each in a binding of its own.
     pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
         match &self.fold {
@@ -220,6 +239,7 @@ impl Plan {
             faults: target.faults,
             math: target.math,
             fold: None,
+            rows: None,
         };
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
         Ok(Plan {
@@ -283,6 +303,7 @@ enum Read {
     /// Not from memory.
     Scalar,
     Index,
+    Row,
 }
 
 impl Reading {
@@ -290,6 +311,7 @@ impl Reading {
         let read = |input: &Input| match (&input.source, to) {
             (Source::Scalar(_), _) => Read::Scalar,
             (Source::Index(_), _) => Read::Index,
+            (Source::Row(_), _) => Read::Row,
             (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
             (Source::Tensor(_) | Source::Stage { .. }, _) => Read::Bound,
         };
@@ -360,7 +382,7 @@ fn accesses(
     let all_wide = reading.of_kind(Read::Output).all(|i| chooser.plain(i).is_wide());
     let store = if store == Store::Vector && !all_wide { Store::Lanes } else { store };
     let access = |(i, input): (usize, &Input)| match reading.0[i] {
-        Read::Scalar => Access::Splat,
+        Read::Scalar | Read::Row => Access::Splat,
         Read::Bound => {
             let widest = if pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
             chooser.bound(i, widest, input.dtype)
@@ -396,6 +418,7 @@ impl Bound {
             let origin = match (&input.source, reading.0[i]) {
                 (_, Read::Scalar) => Origin::Scalar,
                 (_, Read::Index) => Origin::Index,
+                (_, Read::Row) => Origin::Row(i),
                 (_, Read::Output) => Origin::Output,
                 (Source::Tensor(storage), Read::Bound) => bound.bind(input.dtype, accesses[i], storage),
                 (source, Read::Bound) => bail!(Kernel, "{source:?} has no storage yet"),
@@ -444,17 +467,17 @@ fn operands(
     for (i, input) in program.inputs.iter().enumerate() {
         let (origin, access) = (bound.origins[i], accesses[i]);
         let strides = match origin {
-            Origin::Scalar => SmallVec::new(),
+            Origin::Scalar | Origin::Row(_) => SmallVec::new(),
             _ => access.strides(loops.operand(i), walk),
         };
         let own = Addressing::new(loops.operand(i), access, walk, &strides);
         let is_alike = |&j: &usize| {
             let other: &Operand = &operands[j];
-            other.origin != Origin::Scalar
+            !matches!(other.origin, Origin::Scalar | Origin::Row(_))
                 && Addressing::new(loops.operand(j), other.access, walk, &other.strides) == own
         };
         let walks_as = match origin {
-            Origin::Scalar => Role::In(i),
+            Origin::Scalar | Origin::Row(_) => Role::In(i),
             _ if own == output => Role::Out,
             _ => Role::In((0..i).find(is_alike).unwrap_or(i)),
         };

@@ -182,7 +182,7 @@ impl AnyTensor {
             false => Arc::new(Schedule::new(&[node], self.shape(), bounds)?),
         };
         let mut program = self.device.stages(&schedule)?.into_owned();
-        if program.fold.is_some() {
+        if program.fold.is_some() || program.rows.is_some() {
             // What is folded is all read before the first result.
             let source = Source::Tensor(self.device.backend().eval(&program)?);
             let layout = Layout::contiguous(self.shape())?;

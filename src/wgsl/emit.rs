@@ -28,9 +28,10 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
     let mut main = String::new();
     let fences = Fences::new(kernel);
     let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences };
-    match &kernel.fold {
-        Some(folder) => emitter.fold(folder)?,
-        None => emitter.main()?,
+    match (&kernel.fold, &kernel.rows) {
+        (Some(folder), _) => emitter.fold(folder)?,
+        (None, Some(folder)) => emitter.rows(folder)?,
+        (None, None) => emitter.main()?,
     }
     let functions = prelude::used_by(&main);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
@@ -80,6 +81,8 @@ fn field(field: &Field) -> String {
             Number::IdentityHigh => "identity_high",
         }
         .into(),
+        Field::Identity(i) => format!("identity{i}"),
+        Field::IdentityHigh(i) => format!("identity{i}_high"),
         Field::Zero => "zero".into(),
     }
 }
@@ -161,9 +164,7 @@ impl Emitter<'_> {
         for block in 0..kernel.blocks {
             own.iter().try_for_each(|&(i, operand)| self.load(i, operand, block))?;
         }
-        for line in self.fences.zeros(kernel) {
-            line!(self.text, "    {line}");
-        }
+        self.zeros();
         let steps = (kernel.operands.len()..).zip(&kernel.steps);
         let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.is_shared(value as Value));
         for (value, step) in shared {
@@ -176,6 +177,13 @@ impl Emitter<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The lines that fences need.
+    pub(super) fn zeros(&mut self) {
+        for line in self.fences.zeros(self.kernel) {
+            line!(self.text, "    {line}");
+        }
     }
 
     /// Stores the results of all blocks; one past the end stores what the last row or vector has once
@@ -233,7 +241,7 @@ impl Emitter<'_> {
         if self.is_shared(value) { format!("v{value}") } else { format!("v{value}{}", self.suffix(block)) }
     }
 
-    fn step(&self, value: Value, step: &Step, block: u32) -> String {
+    pub(super) fn step(&self, value: Value, step: &Step, block: u32) -> String {
         let arg = |i: usize| self.fences.operand(step, i, self.value(step.args[i], block));
         let text = match step.op {
             Op::Select => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),

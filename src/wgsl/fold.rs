@@ -12,7 +12,7 @@ use crate::plan::{Folder, Kernel, LANES, Lanes, Order, Role, Store, Stored, Stri
 const LEVELS: u32 = 10;
 
 /// The lanes of a vector.
-const EACH: &str = "vec4<u32>(0u, 1u, 2u, 3u)";
+pub(super) const EACH: &str = "vec4<u32>(0u, 1u, 2u, 3u)";
 
 impl Emitter<'_> {
     pub(super) fn fold(&mut self, folder: &Folder) -> Result<()> {
@@ -199,20 +199,15 @@ impl Emitter<'_> {
             }
             _ => line!(self.text, "    if (i >= p.count) {{ return; }}"),
         }
-        let divide = |text: &mut String, name: &str, by: &str, rest: &mut String| {
-            line!(text, "    let {name} = {rest} % {by};");
-            line!(text, "    let after_{name} = {rest} / {by};");
-            *rest = format!("after_{name}");
-        };
         if folder.lanes == Lanes::Run {
-            divide(self.text, "position", "p.positions", &mut rest);
+            division(self.text, "position", "p.positions", &mut rest);
         }
         let inner = kernel.rank - 1;
         for axis in (0..kernel.rank).rev().filter(|&axis| folder.keeps(axis)) {
             match folder.lanes {
-                Lanes::Kept if axis == inner => divide(self.text, "x", "p.columns", &mut rest),
+                Lanes::Kept if axis == inner => division(self.text, "x", "p.columns", &mut rest),
                 Lanes::Run if axis == 0 => line!(self.text, "    let c0 = {rest};"),
-                _ => divide(self.text, &format!("c{axis}"), &format!("p.len{axis}"), &mut rest),
+                _ => division(self.text, &format!("c{axis}"), &format!("p.len{axis}"), &mut rest),
             }
         }
         if folder.lanes != Lanes::Run {
@@ -456,6 +451,13 @@ impl Emitter<'_> {
     }
 }
 
+/// The lines that divide `rest`: what is left over is `name`, and `rest` becomes the quotient.
+pub(super) fn division(text: &mut String, name: &str, by: &str, rest: &mut String) {
+    line!(text, "    let {name} = {rest} % {by};");
+    line!(text, "    let after_{name} = {rest} / {by};");
+    *rest = format!("after_{name}");
+}
+
 /// Operands at the end that are carried from group to group.
 fn carried(folder: &Folder) -> usize {
     if matches!(folder.order, Order::Each { carried: true, .. }) { folder.values } else { 0 }
@@ -472,7 +474,11 @@ fn components(folder: &Folder) -> impl Iterator<Item = (String, String)> {
 /// The type of the ranks that stand for floats where their order is what counts: integers are compared
 /// by one instruction, and flushed by no adapter.
 fn ranks(folder: &Folder) -> Option<DType> {
-    match (folder.fold, folder.element) {
+    ranks_of(folder.fold, folder.element)
+}
+
+pub(super) fn ranks_of(fold: Fold, element: DType) -> Option<DType> {
+    match (fold, element) {
         (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F32) => Some(DType::U32),
         (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F64) => Some(DType::U64),
         _ => None,

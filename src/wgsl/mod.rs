@@ -12,6 +12,7 @@ mod load;
 #[cfg(test)]
 mod portable;
 mod prelude;
+mod rows;
 mod types;
 mod workarounds;
 
