@@ -96,7 +96,9 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
             (Some(folding), _) if folding.scan.is_none() => fold::fold(program, folding, &from, outs),
             _ => bail!(Kernel, "several results that are not folded"),
         },
-        (Target::Into(_, range), Some(memory), None) if program.rows.is_none() => eval::eval(program, &from, &mut memory[range]),
+        (Target::Into(_, range), Some(memory), None) if program.rows.is_none() => {
+            eval::eval(program, &from, &mut memory[range])
+        }
         (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
     }
 }

@@ -226,10 +226,14 @@ fn run(program: &Program, rows: &Rows, frame: &Frame, from: &[From<'_>], out: &m
             }
         }
     }
-    threads::each(tasks, || job.scratch(), |scratch, task| match job.streams {
-        true => cache::scope(|stream| job.task(task, Some(stream), scratch)),
-        false => job.task(task, None, scratch),
-    })
+    threads::each(
+        tasks,
+        || job.scratch(),
+        |scratch, task| match job.streams {
+            true => cache::scope(|stream| job.task(task, Some(stream), scratch)),
+            false => job.task(task, None, scratch),
+        },
+    )
 }
 
 impl<'a> Job<'a> {
@@ -374,7 +378,8 @@ impl<'a> Job<'a> {
                         *slot = self.value(arg, !of_row, scratch);
                     }
                     let args = &args[..own.args.len()];
-                    let is_last = value as Value == result && !self.folds.iter().any(|fold| fold.value == result);
+                    let is_last =
+                        value as Value == result && !self.folds.iter().any(|fold| fold.value == result);
                     match out.take_if(|_| is_last && of_row == self.kept) {
                         Some(out) => {
                             self.last(own, args, &mut part, stream, out);
@@ -397,7 +402,14 @@ impl<'a> Job<'a> {
     }
 
     /// Runs the last loop of a block, past the cache where results are stored so.
-    fn last(&self, own: &Loop, args: &[&[u8]], register: &mut Register, stream: Option<&Stream>, out: &mut [u8]) {
+    fn last(
+        &self,
+        own: &Loop,
+        args: &[&[u8]],
+        register: &mut Register,
+        stream: Option<&Stream>,
+        out: &mut [u8],
+    ) {
         let Some(stream) = stream else { return (own.run)(args, out) };
         let size = self.program.dtype.size();
         let length = out.len() / size;
@@ -504,7 +516,7 @@ impl<'a> Job<'a> {
             let each = block.matrices * block.columns;
             if each == 1 {
                 let to = register.bytes_mut(self.count.min(PART) * size);
-                to.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(from));
+                with_memory!(size, |M| cast_mut::<_, M>(to).fill(cast::<_, M>(from)[0]));
             } else if block.columns == 1 {
                 let to = register.bytes_mut(each * self.count * size);
                 with_memory!(size, |M| {
@@ -527,7 +539,8 @@ impl<'a> Job<'a> {
         let index = value as usize;
         let size = self.sizes[index];
         let length = scratch.lengths[index];
-        let is_scalar = self.program.inputs.get(index).is_some_and(|input| matches!(input.source, Source::Scalar(_)));
+        let is_scalar =
+            self.program.inputs.get(index).is_some_and(|input| matches!(input.source, Source::Scalar(_)));
         if all && self.of_row[index] && !is_scalar {
             let each = length;
             let count = if each == 1 { self.count.min(PART) } else { each * self.count };

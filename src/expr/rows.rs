@@ -91,7 +91,8 @@ impl Program {
                 };
             }
             for (step, value) in self.steps.iter().zip(self.inputs.len()..) {
-                levels.from[value] = step.args.iter().map(|&arg| levels.from[arg as usize]).max().unwrap_or(0);
+                levels.from[value] =
+                    step.args.iter().map(|&arg| levels.from[arg as usize]).max().unwrap_or(0);
                 levels.of_row[value] = step.args.iter().all(|&arg| levels.of_row[arg as usize]);
             }
             let phases = rows.folds.iter().map(|fold| levels.from[fold.value as usize]).collect();
@@ -128,9 +129,10 @@ impl Program {
         let same = |layout: &Layout| Ok(layout.clone());
         let plain = self.extract(&values, self.shape.clone(), &Default::default(), same).ok()?;
         let is_row = |input: &Input| matches!(input.source, Source::Row(_));
-        let alike = rows.folds.iter().all(|own| {
-            own.fold == fold && self.dtype_of(own.value) == self.dtype_of(values[0])
-        });
+        let alike = rows
+            .folds
+            .iter()
+            .all(|own| own.fold == fold && self.dtype_of(own.value) == self.dtype_of(values[0]));
         let folding = Folding { fold, axes: rows.axes.clone(), scan: None };
         (alike && !plain.inputs.iter().any(is_row)).then(|| plain.folded(Some(folding)))
     }

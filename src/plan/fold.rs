@@ -474,14 +474,8 @@ fn rest(work: &Work, lanes: Lanes, cut: &Cut, positions: usize) -> Result<(Layou
 
 /// Along which axis lanes lie: that which the fewest tensors jump along and the most lie along, if it is
 /// long enough; along the run only where it is folded by halves of blocks.
-pub(super) fn lanes(
-    program: &Program,
-    halved: Option<usize>,
-    kept: &[Axis],
-    run: &[Axis],
-) -> (Lanes, usize) {
-    let is_tensor =
-        |i: usize| matches!(program.inputs[i].source, Source::Tensor(_) | Source::Stage { .. });
+pub(super) fn lanes(program: &Program, halved: Option<usize>, kept: &[Axis], run: &[Axis]) -> (Lanes, usize) {
+    let is_tensor = |i: usize| matches!(program.inputs[i].source, Source::Tensor(_) | Source::Stage { .. });
     let tensors: Vec<usize> = (0..program.inputs.len()).filter(|&i| is_tensor(i)).collect();
     let score = |axis: &Axis| {
         let jumps = tensors.iter().filter(|&&i| axis.strides[i].abs() > 1).count();

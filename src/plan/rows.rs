@@ -21,7 +21,7 @@ use crate::layout::Axis;
 const STRAIGHT: usize = 16;
 
 /// What the text of a phase costs at most, values that are loaded straight counted each.
-const MOST_COST: usize = 160;
+const MOST_COST: usize = 192;
 
 /// What a kernel's text depends on where it computes rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +35,8 @@ pub(crate) struct RowFolder {
     pub whole: bool,
     /// Whether a result is one element of each row.
     pub kept: bool,
+    /// Vectors that are stored in a turn, where results are all elements.
+    pub stores: u32,
     pub phases: Vec<Phase>,
     /// Of each value, the phase from which on it is known, and whether it is of the row.
     pub from: Vec<usize>,
@@ -45,10 +47,10 @@ pub(crate) struct RowFolder {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Phase {
     pub folds: Vec<PhaseFold>,
-    /// Values that are loaded straight, and how many times that for those that are combined next: in turns of
-    /// a loop, where there are more.
+    /// Values that are loaded straight; how many levels of halves come next, each a loop of two turns; and
+    /// whether there are more values than these, which are then kept side by side for the last levels.
     pub straight: u32,
-    pub groups: u32,
+    pub levels: u32,
     pub loops: bool,
 }
 
@@ -96,7 +98,10 @@ impl Pass {
         let (rank, count) = (program.shape.rank(), frame.count());
         let all: usize = program.shape.iter().product();
         if count > BLOCK || all > super::MOST_ELEMENTS {
-            bail!(Limit, "rows of {count} of {all} values are more than a kernel folds: evaluate them in slices");
+            bail!(
+                Limit,
+                "rows of {count} of {all} values are more than a kernel folds: evaluate them in slices"
+            );
         }
         let results = all / count.max(1);
         let mut run = fold::axes(program, rows.axes.clone());
@@ -164,8 +169,7 @@ impl Pass {
 
         let block = count.next_power_of_two();
         let steps = if lanes == Lanes::Run { block.div_ceil(LANES) } else { block };
-        let fits =
-            |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= steps);
+        let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= steps);
         let team = match lanes {
             Lanes::Run => [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1),
             _ => 1,
@@ -176,6 +180,7 @@ impl Pass {
             run: run_range,
             whole: count == block && (lanes != Lanes::Run || block >= LANES),
             kept: rows.kept,
+            stores: stores(program, steps / team),
             phases: phases(program, steps / team)?,
             from: program.levels().from,
             of_row: program.levels().of_row,
@@ -219,11 +224,8 @@ impl Pass {
             fold: None,
             rows: Some(folder),
         };
-        let identities: Vec<u64> = rows
-            .folds
-            .iter()
-            .map(|own| own.fold.identity(program.dtype_of(own.value)))
-            .collect();
+        let identities: Vec<u64> =
+            rows.folds.iter().map(|own| own.fold.identity(program.dtype_of(own.value))).collect();
         let words = fields::words(&kernel, &loops, program, |field| match *field {
             Field::Count => items as u32,
             Field::Pitch => x as u32 * FOLD_WORKGROUP,
@@ -250,11 +252,26 @@ impl Pass {
     }
 }
 
-/// The phases of a program, of whose rows an invocation has so many values, or vectors of them.
+/// How many of so many vectors of elements an invocation computes in one turn.
+fn stores(program: &Program, values: usize) -> u32 {
+    let cost = cost_of(program, &program.results);
+    let fits = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
+    [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
+}
+
+/// What the text costs of some values of elements, with a fence after each step, as a rule.
+fn cost_of(program: &Program, values: &[Value]) -> usize {
+    let of_row = program.levels().of_row;
+    let needed = program.needed(values, &Default::default());
+    let steps = needed.iter().filter(|&&value| !of_row[value as usize]);
+    let steps = steps.filter_map(|&value| (value as usize).checked_sub(program.inputs.len()));
+    steps.map(|step| cost(program.steps[step].op, program.steps[step].dtype) + 1).sum()
+}
+
+/// The phases of a program, of whose rows an invocation has so many values, or vectors.
 fn phases(program: &Program, values: usize) -> Result<Vec<Phase>> {
     let levels = program.levels();
     let Some(rows) = &program.rows else { bail!(Kernel, "a program without rows") };
-    let inputs = program.inputs.len();
     let count = levels.phases.iter().max().map_or(0, |last| last + 1);
     let mut phases = Vec::with_capacity(count);
     for phase in 0..count {
@@ -268,20 +285,12 @@ fn phases(program: &Program, values: usize) -> Result<Vec<Phase>> {
             folds.push(PhaseFold { fold: own.fold, element, value: own.value, gives, number });
         }
         let read: Vec<Value> = folds.iter().map(|fold| fold.value).collect();
-        let needed = program.needed(&read, &Default::default());
-        let steps = needed.iter().filter(|&&value| !levels.of_row[value as usize]);
-        let steps = steps.filter_map(|&value| program.steps.get((value as usize).checked_sub(inputs)?));
-        // A fence after each, as a rule.
-        let cost: usize = steps.map(|step| cost(step.op, step.dtype) + 1).sum::<usize>() + 2 * folds.len();
+        let cost = cost_of(program, &read) + 2 * folds.len();
         let most = values.min(STRAIGHT);
-        let is_affordable = |n: &usize| *n == 1 || n * cost <= MOST_COST;
-        let straight = [16, 8, 4, 2, 1].into_iter().find(|n| *n <= most && is_affordable(n)).unwrap_or(1);
-        phases.push(Phase {
-            folds,
-            straight: straight as u32,
-            groups: (most / straight) as u32,
-            loops: values > STRAIGHT,
-        });
+        let is_affordable = |n: &usize| *n == 1 || (*n <= most && n * cost <= MOST_COST);
+        let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
+        let levels = (most / straight).ilog2();
+        phases.push(Phase { folds, straight: straight as u32, levels, loops: values > STRAIGHT });
     }
     Ok(phases)
 }
@@ -306,7 +315,8 @@ fn describe(program: &Program, folder: &RowFolder, count: usize) -> String {
         1 => "an invocation".to_string(),
         n => format!("{n} invocations"),
     };
-    let times = if reads == 1 { "once".to_string() } else { format!("{reads} times, from a cache but the first") };
+    let times =
+        if reads == 1 { "once".to_string() } else { format!("{reads} times, from a cache but the first") };
     format!(
         "{} rows of {count}: {who} a row, {}, then {last}; a row is read {times}; {lanes}",
         program.shape.iter().product::<usize>() / count.max(1),

@@ -166,7 +166,9 @@ fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
 /// Whether a kernel holds what was put together.
 fn fits(program: &Program, bounds: Bounds) -> bool {
     let cost: usize = program.steps.iter().map(|step| costly(step.op, step.dtype)).sum();
-    let read = program.tensors().count() + program.stages().count();
+    let folds = program.rows.as_ref().map_or(0, |rows| rows.folds.len());
+    // What passes leave of long rows is read in place of their elements, for each fold.
+    let read = program.tensors().count() + program.stages().count() + folds.saturating_sub(1);
     program.steps.len() <= MOST_STEPS && cost <= MOST_COST && read <= bounds.operands
 }
 

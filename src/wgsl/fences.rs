@@ -52,7 +52,9 @@ impl Fences {
             kernel.results.iter().for_each(|&result| read[result as usize] = true);
         }
         let folds = kernel.rows.iter().flat_map(RowFolder::folds);
-        folds.filter(|fold| fold.fold.is_ordered(fold.element)).for_each(|fold| read[fold.value as usize] = true);
+        folds
+            .filter(|fold| fold.fold.is_ordered(fold.element))
+            .for_each(|fold| read[fold.value as usize] = true);
         for (step, value) in kernel.steps.iter().zip(inputs..) {
             let from_open = step.args.first().is_some_and(|&arg| open[arg as usize]);
             open[value] = step.result.kind() == Kind::Float && !is_closed(step, from_open);

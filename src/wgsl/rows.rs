@@ -9,7 +9,7 @@ use crate::error::{Result, bail};
 use crate::expr::{Fold, Value};
 use crate::plan::{LANES, Lanes, Origin, Phase, PhaseFold, Role, RowFolder, Store};
 
-/// Leaves that are combined at last, of the longest rows: where lanes lie along them, and elsewhere.
+/// Values that are kept side by side at most: where lanes lie along the row, and elsewhere.
 const LEAVES: [u32; 2] = [64, 256];
 
 impl Emitter<'_> {
@@ -261,7 +261,7 @@ impl Emitter<'_> {
     /// A turn through a row: by halves, of which each invocation of a team has its own, then across these,
     /// and across lanes where these lie along the row.
     fn turn(&mut self, folder: &RowFolder, number: usize, phase: &Phase) {
-        let (straight, groups, team) = (phase.straight, phase.groups, folder.team);
+        let (straight, levels, team) = (phase.straight, phase.levels, folder.team);
         let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
         let arguments = self.of_row(folder, &read, false);
         let call = |at: String| {
@@ -270,33 +270,37 @@ impl Emitter<'_> {
             format!("element{number}({})", arguments.join(", "))
         };
         let is_ordered = phase.folds.iter().any(|fold| fold.fold.is_ordered(fold.element));
-        let begin = if team > 1 { "member" } else { "0u" };
         line!(self.text, "    var f{number}: Values{number};");
         line!(self.text, "    {{");
-        let per_turn = straight * groups;
-        let leaves = if phase.loops { format!("p.block / {}u", per_turn * team) } else { "1u".to_string() };
-        line!(self.text, "        let leaves = {leaves};");
         let mut indent = "        ".to_string();
-        if phase.loops {
+        // What is combined last is the outermost loop. Where no order shows, all is one loop.
+        let nested = if is_ordered { levels } else { 0 };
+        let has_loop = phase.loops || (levels > 0 && !is_ordered);
+        line!(self.text, "{indent}let turns = p.block / {}u;", (straight << nested) * team);
+        if has_loop {
             if is_ordered {
                 let most = LEAVES[usize::from(folder.lanes != Lanes::Run)];
                 line!(self.text, "{indent}var leaf: array<Values{number}, {most}>;");
             }
-            line!(self.text, "{indent}for (var j = 0u; j < leaves; j++) {{");
-        } else {
-            line!(self.text, "{indent}let j = 0u;");
-            line!(self.text, "{indent}{{");
-        }
-        indent.push_str("    ");
-        if groups > 1 {
-            line!(self.text, "{indent}var group: array<Values{number}, {groups}>;");
-            line!(self.text, "{indent}for (var g = 0u; g < {groups}u; g++) {{");
+            line!(self.text, "{indent}for (var j = 0u; j < turns; j++) {{");
             indent.push_str("    ");
         }
-        let group = if groups > 1 { " + g * leaves" } else { "" };
-        line!(self.text, "{indent}let at = {begin} + (j{group}) * {team}u;");
+        let mut turn: Vec<String> = if has_loop { vec!["j".into()] } else { Vec::new() };
+        for level in 0..nested {
+            line!(self.text, "{indent}var s{level}: Values{number};");
+            line!(self.text, "{indent}for (var j{level} = 0u; j{level} < 2u; j{level}++) {{");
+            turn.push(format!("j{level} * {}u * turns", 1 << level));
+            indent.push_str("    ");
+        }
+        let begin = if team > 1 { "member" } else { "0u" };
+        let at = match (turn.is_empty(), team) {
+            (true, _) => begin.to_string(),
+            (false, 1) => turn.join(" + "),
+            (false, _) => format!("{begin} + ({}) * {team}u", turn.join(" + ")),
+        };
+        line!(self.text, "{indent}let at = {at};");
         for k in 0..straight {
-            let more = if k == 0 { String::new() } else { format!(" + {}u * leaves", k * groups * team) };
+            let more = if k == 0 { String::new() } else { format!(" + {}u * turns", k * (team << nested)) };
             line!(self.text, "{indent}let a{k} = {};", call(format!("at{more}")));
         }
         let (mut half, mut name) = (straight / 2, "a".to_string());
@@ -309,27 +313,35 @@ impl Emitter<'_> {
             (half, name) = (half / 2, next);
         }
         let mut value = format!("{name}0");
-        if groups > 1 {
-            line!(self.text, "{indent}group[g] = {value};");
+        let both = |sum: &str, value: &str| {
+            let both = format!("{sum} = combine{number}({sum}, {value});");
+            format!("{{ {sum} = {value}; }} else {{ {both} }}")
+        };
+        for level in (0..nested).rev() {
+            let sum = format!("s{level}");
+            line!(self.text, "{indent}if (j{level} == 0u) {}", both(&sum, &value));
             indent.truncate(indent.len() - 4);
             line!(self.text, "{indent}}}");
-            self.halve_array(&indent, number, "group", &format!("{}u", groups / 2));
-            value = "group[0]".into();
+            value = sum;
         }
-        if !phase.loops {
-            line!(self.text, "{indent}f{number} = {value};");
-        } else if is_ordered {
-            line!(self.text, "{indent}leaf[j] = {value};");
-        } else {
-            line!(self.text, "{indent}let next = {value};");
-            let both = format!("combine{number}(f{number}, next)");
-            line!(self.text, "{indent}if (j == 0u) {{ f{number} = next; }} else {{ f{number} = {both}; }}");
+        let own = format!("f{number}");
+        match (has_loop, is_ordered) {
+            (false, _) => line!(self.text, "{indent}{own} = {value};"),
+            (true, false) => {
+                line!(self.text, "{indent}let next = {value};\n{indent}if (j == 0u) {}", both(&own, "next"))
+            }
+            (true, true) => line!(self.text, "{indent}leaf[j] = {value};"),
         }
-        indent.truncate(indent.len() - 4);
-        line!(self.text, "{indent}}}");
-        if phase.loops && is_ordered {
-            self.halve_array(&indent, number, "leaf", "leaves / 2u");
-            line!(self.text, "{indent}f{number} = leaf[0];");
+        if has_loop {
+            line!(self.text, "        }}");
+        }
+        if has_loop && is_ordered {
+            line!(self.text, "        for (var half = turns / 2u; half > 0u; half = half / 2u) {{");
+            line!(self.text, "            for (var k = 0u; k < half; k++) {{");
+            line!(self.text, "                leaf[k] = combine{number}(leaf[k], leaf[k + half]);");
+            line!(self.text, "            }}");
+            line!(self.text, "        }}");
+            line!(self.text, "        {own} = leaf[0];");
         }
         line!(self.text, "    }}");
         if team > 1 {
@@ -359,16 +371,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// Combines the halves of an array until one is left.
-    fn halve_array(&mut self, indent: &str, number: usize, array: &str, half: &str) {
-        line!(self.text, "{indent}for (var half = {half}; half > 0u; half = half / 2u) {{");
-        line!(self.text, "{indent}    for (var k = 0u; k < half; k++) {{");
-        let both = format!("combine{number}({array}[k], {array}[k + half])");
-        line!(self.text, "{indent}        {array}[k] = {both};");
-        line!(self.text, "{indent}    }}");
-        line!(self.text, "{indent}}}");
-    }
-
     /// Stores what is made of a row.
     fn results(&mut self, folder: &RowFolder) {
         let guarded = folder.team > 1;
@@ -384,7 +386,8 @@ impl Emitter<'_> {
         }
         let (_, read) = self.needs(folder, self.kernel.results.iter().copied());
         let mut arguments = self.of_row(folder, &read, false);
-        arguments.push("at".into());
+        let place = arguments.len();
+        arguments.push(String::new());
         if folder.lanes == Lanes::Anywhere {
             arguments.push("i".into());
         }
@@ -396,8 +399,22 @@ impl Emitter<'_> {
             Lanes::Run => format!("(p.run + {}u) / {LANES}u", LANES - 1),
             _ => "p.run".to_string(),
         };
-        line!(self.text, "    for (var at = {begin}; at < {end}; at += {}u) {{", folder.team);
-        line!(self.text, "        give({});", arguments.join(", "));
+        let (team, stores) = (folder.team, folder.stores);
+        line!(self.text, "    let end = {end};");
+        line!(self.text, "    for (var turn = {begin}; turn < end; turn += {}u) {{", team * stores);
+        for k in 0..stores {
+            arguments[place] = match (k, team) {
+                (0, _) => "turn".into(),
+                // What is past the end stores the last once more.
+                (_, 1) => format!("min(turn + {k}u, end - 1u)"),
+                _ => format!("turn + {}u", k * team),
+            };
+            let call = format!("give({});", arguments.join(", "));
+            match (k, team) {
+                (0, _) | (_, 1) => line!(self.text, "        {call}"),
+                _ => line!(self.text, "        if ({} < end) {{ {call} }}", arguments[place]),
+            }
+        }
         line!(self.text, "    }}");
     }
 
