@@ -197,6 +197,9 @@ fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Case>, Failure
     add("layer norm", &square, Base::Exp, 2.2, &|x| {
         (x - x.mean_keepdim(-1)) / (x.var_keepdim(-1, 0) + 1e-5).sqrt()
     });
+    add("standardize", &square, Base::Exp, 2.2, &|x| (x - x.mean_keepdim(-1)) / x.std_keepdim(-1, 0));
+    add("logsumexp", &square, Base::Exp, 2.2, &|x| x.logsumexp(-1));
+    add("min and max", &square, Base::Add, 1.3, &|x| x.amax(-1) - x.amin(-1));
     add("cumsum", &square, Base::Add, 2.5, &|x| x.cumsum(-1));
     add("cumsum first", &square, Base::Add, 2.5, &|x| x.cumsum(0));
     if device.name() != "cpu" {

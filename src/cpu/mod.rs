@@ -12,6 +12,7 @@ mod math;
 mod memory;
 mod pairs;
 mod registers;
+mod rows;
 mod scan;
 mod single;
 mod threads;
@@ -121,18 +122,23 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
     let from = |input: &Input| match &input.source {
         Source::Tensor(storage) => Ok(find(storage)),
         Source::Scalar(bits) => Ok(From::Scalar(*bits)),
+        // Which is computed on the way.
+        Source::Row(_) => Ok(From::Scalar(0)),
         Source::Index(_) => Ok(From::Index),
         Source::Stage { stage, .. } => bail!(Kernel, "stage {stage} is read before it is run"),
     };
     let from: Vec<From<'_>> = program.inputs.iter().map(from).collect::<Result<_>>()?;
     match (target, &mut writing, &program.fold) {
         (Target::New(mut outs), _, folding) => match (folding, outs.as_mut_slice()) {
+            (None, [out]) if program.rows.is_some() => rows::rows(program, &from, out),
             (None, [out]) => eval::eval(program, &from, out),
             (Some(folding), [out]) if folding.scan.is_some() => scan::scan(program, folding, &from, out),
             (Some(folding), _) if folding.scan.is_none() => fold::fold(program, folding, &from, outs),
             _ => bail!(Kernel, "several results that are not folded"),
         },
-        (Target::Into(_, range), Some(memory), None) => eval::eval(program, &from, &mut own(memory)?[range]),
+        (Target::Into(_, range), Some(memory), None) if program.rows.is_none() => {
+            eval::eval(program, &from, &mut own(memory)?[range])
+        }
         (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
     }
 }
@@ -240,6 +246,7 @@ impl Backend for CpuDevice {
     fn explain(self: Arc<Self>, program: &Program) -> Result<Told> {
         let mut text = String::new();
         let folded = match &program.fold {
+            None if program.rows.is_some() => ", rows one after the other, each to its end".into(),
             None => String::new(),
             Some(folding) if folding.scan.is_some() => format!(", {} in groups", folding.name()),
             Some(folding) => {

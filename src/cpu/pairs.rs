@@ -125,7 +125,11 @@ pub(super) fn loops(program: &Program) -> Result<Vec<Loop>> {
     let inputs = program.inputs.len();
     let mut uses = vec![0; inputs + program.steps.len()];
     let read = program.steps.iter().flat_map(|step| &step.args);
-    read.chain(&program.results).for_each(|&value| uses[value as usize] += 1);
+    let folded = program.rows.iter().flat_map(|rows| rows.folds.iter().map(|fold| &fold.value));
+    read.chain(&program.results).chain(folded).for_each(|&value| uses[value as usize] += 1);
+    // One element of each row is computed by itself.
+    let of_row = program.levels().of_row;
+    let alike = |a: usize, b: usize| of_row.get(inputs + a) == of_row.get(inputs + b);
     let mut loops: Vec<Option<Loop>> = Vec::with_capacity(program.steps.len());
     for (i, step) in program.steps.iter().enumerate() {
         let join = |position: usize| {
@@ -133,7 +137,7 @@ pub(super) fn loops(program: &Program) -> Result<Vec<Loop>> {
             let before = (arg as usize).checked_sub(inputs)?;
             let single = loops[before].as_ref().is_some_and(|known| !known.is_pair);
             let run = joined(&program.steps[before], step, position == 1)?;
-            (single && uses[arg as usize] == 1).then_some((before, position, run))
+            (single && uses[arg as usize] == 1 && alike(before, i)).then_some((before, position, run))
         };
         let own = match (0..step.args.len()).find_map(join) {
             None => Loop { step: i, args: step.args.clone(), run: kernels::of(step)?, is_pair: false },

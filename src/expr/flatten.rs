@@ -109,6 +109,7 @@ impl Program {
             steps,
             results: results.iter().map(value).collect(),
             fold: None,
+            rows: None,
             ready: Kept::default(),
         })
     }
@@ -133,19 +134,9 @@ impl<'a> Flatten<'a> {
     }
 
     fn input(&mut self, input: Input) -> Found {
-        // Scalars are not compared: whether two constants happen to be equal must not decide which
-        // kernel runs.
         let known = self.inputs.iter().position(|other| {
-            other.dtype == input.dtype
-                && other.layout == input.layout
-                && match (&other.source, &input.source) {
-                    (Source::Tensor(a), Source::Tensor(b)) => a.same(b),
-                    (Source::Stage { stage: a, result: i }, Source::Stage { stage: b, result: j }) => {
-                        (a, i) == (b, j)
-                    }
-                    (Source::Index(_), Source::Index(_)) => true,
-                    _ => false,
-                }
+            let same = other.dtype == input.dtype && other.layout == input.layout;
+            same && other.source.is_same(&input.source)
         });
         Found::Input(known.unwrap_or_else(|| {
             self.inputs.push(input);

@@ -21,6 +21,24 @@ pub(crate) enum Source {
     Index(Option<Arc<dyn Backend>>),
     /// One of the results of a stage of the schedule that the program is part of, in row-major order.
     Stage { stage: usize, result: usize },
+    /// What a fold inside of the program gives for each row, by its number.
+    Row(usize),
+}
+
+impl Source {
+    /// Whether both are the same elements. Scalars are not compared: whether two constants happen to be
+    /// equal must not decide which kernel runs.
+    pub(crate) fn is_same(&self, other: &Source) -> bool {
+        match (self, other) {
+            (Source::Tensor(a), Source::Tensor(b)) => a.same(b),
+            (Source::Stage { stage: a, result: i }, Source::Stage { stage: b, result: j }) => {
+                (a, i) == (b, j)
+            }
+            (Source::Row(a), Source::Row(b)) => a == b,
+            (Source::Index(_), Source::Index(_)) => true,
+            _ => false,
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -9,6 +9,9 @@ use crate::layout::{Layout, Shape};
 impl Program {
     /// Evaluates a program for each result.
     pub(crate) fn each(&self, eval: impl Fn(&Program) -> Result<Storage>) -> Result<Vec<Storage>> {
+        if self.results.len() == 1 {
+            return Ok(vec![eval(self)?]);
+        }
         let same = |layout: &Layout| Ok(layout.clone());
         let only = |result| self.extract(&[result], self.shape.clone(), &BTreeMap::new(), same);
         self.results.iter().map(|&result| eval(&only(result)?.folded(self.fold.clone()))).collect()
@@ -62,6 +65,6 @@ impl Program {
         }
         let dtype = self.dtype_of(results[0]);
         let results = results.iter().map(|value| numbers[value]).collect();
-        Ok(Program { shape, dtype, inputs, steps, results, fold: None, ready: Kept::default() })
+        Ok(Program { shape, dtype, inputs, steps, results, fold: None, rows: None, ready: Kept::default() })
     }
 }

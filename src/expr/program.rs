@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::{DType, Folding, Kept, Op, Source, Storage};
+use super::{DType, Folding, Kept, Op, Rows, Source, Storage};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -42,6 +42,8 @@ pub(crate) struct Program {
     pub results: SmallVec<[Value; 1]>,
     /// What is made of each of these values before it is stored.
     pub fold: Option<Folding>,
+    /// What is folded inside of it.
+    pub rows: Option<Rows>,
     /// What a device made of it.
     pub ready: Kept,
 }
@@ -56,13 +58,18 @@ impl Program {
             steps: Vec::new(),
             results: smallvec::smallvec![0],
             fold: None,
+            rows: None,
             ready: Kept::default(),
         }
     }
 
     /// The shape of what is stored for each result.
     pub(crate) fn result_shape(&self) -> Shape {
-        self.fold.as_ref().map_or_else(|| self.shape.clone(), |folding| folding.shape(&self.shape))
+        match (&self.fold, &self.rows, self.frame()) {
+            (Some(folding), ..) => folding.shape(&self.shape),
+            (None, Some(Rows { kept: true, .. }), Some(frame)) => frame.kept(),
+            _ => self.shape.clone(),
+        }
     }
 
     /// Whether results are scanned.

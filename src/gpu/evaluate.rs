@@ -103,7 +103,7 @@ fn goes_through_a_temporary(gpu: &Gpu, program: &Program, storage: &Storage, lay
     // What is written is bound for that alone, so that of a storage that is cut nothing else may be read.
     let elsewhere = |(source, own): (&Storage, &Layout)| source.same(storage) && own != layout;
     let apart = || gpu.parts.cuts.divides(storage, program.dtype) && program.tensors().any(elsewhere);
-    program.fold.is_some() || program.conflicts(storage, layout) || apart()
+    program.folds() || program.conflicts(storage, layout) || apart()
 }
 
 /// A program that copies the result of another.

@@ -1,5 +1,6 @@
 //! How folds are run: pass after pass, each a kernel over what the one before stored.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
@@ -146,6 +147,7 @@ fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Stor
             let (storage, dtype) = scan::all(gpu, program, run)?;
             (vec![storage], dtype)
         }
+        false if program.rows.is_some() => rows(gpu, program, run)?,
         false => halves(gpu, Work::new(program)?, run)?,
     };
     let cast = |storage: &Storage| -> Result<Option<Program>> {
@@ -161,6 +163,7 @@ fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Stor
             steps: vec![Step { op: Op::Cast, dtype, result: program.dtype, args }],
             results: smallvec::smallvec![1],
             fold: None,
+            rows: None,
             ready: Kept::default(),
         }))
     };
@@ -181,9 +184,28 @@ fn halves(gpu: &Gpu, mut work: Work, run: &mut Run<'_>) -> Result<Typed> {
     }
 }
 
+/// Rows, in one kernel: of what passes leave of them where they are long, which is where nothing but what
+/// follows a fold is made of them.
+fn rows(gpu: &Gpu, program: &Program, run: &mut Run<'_>) -> Result<Typed> {
+    let mut work = program.plain_fold().map(|plain| Work::new(&plain)).transpose()?;
+    let mut left = Cow::Borrowed(program);
+    while let Some(known) = &work {
+        let pass = Pass::new(known, gpu.adapter)?;
+        if pass.is_last() {
+            break;
+        }
+        let storages = run(&pass)?;
+        let after = known.after(&pass, &storages)?;
+        left = Cow::Owned(program.left_of_folds(&after.program)?);
+        work = Some(after);
+    }
+    let pass = Pass::of_rows(&left, gpu.adapter)?;
+    Ok((run(&pass)?, pass.stored[0]))
+}
+
 /// Whether a program is run here.
 pub(super) fn is_one(program: &Program) -> bool {
-    program.fold.is_some() && !Plan::is_empty(&program.shape)
+    program.folds() && !Plan::is_empty(&program.shape)
 }
 
 #[cfg(test)]

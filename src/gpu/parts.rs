@@ -12,7 +12,9 @@ use super::device::Gpu;
 use super::{fold, scan, split};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told};
+use crate::expr::{
+    BLOCK, Fold, Folding, Frame, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told,
+};
 use crate::layout::{Layout, Shape};
 use crate::plan::{Kernel, ScanWork};
 
@@ -54,11 +56,14 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
 }
 
 fn divided(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
+    if let Some(plain) = program.plain_fold() {
+        return after_fold(gpu, program, &plain);
+    }
     let result = gpu.result(program)?;
     let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
     while let Some((part, to)) = open.pop() {
-        let folding = folding(&part)?;
-        let kept = (0..part.shape.rank()).filter(|axis| !folding.axes.contains(axis));
+        let Some(Frame { axes, .. }) = part.frame() else { bail!(Kernel, "a program without a fold") };
+        let kept = (0..part.shape.rank()).filter(|axis| !axes.contains(axis));
         let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
         let value = match (bound(gpu, part)?, longest) {
             (Ok(part), _) => whole(gpu, &part)?,
@@ -74,6 +79,39 @@ fn divided(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
         write(gpu, program.dtype, value, &result, &to)?;
     }
     Ok(result)
+}
+
+/// Folds, and then computes what follows.
+fn after_fold(gpu: &Arc<Gpu>, program: &Program, plain: &Program) -> Result<Storage> {
+    let values = plain.each(|one| eval(gpu, one))?;
+    let mut after = program.after_folds()?;
+    let layout = Layout::contiguous(&after.shape)?;
+    for input in &mut after.inputs {
+        if let Source::Row(fold) = input.source {
+            (input.source, input.layout) = (Source::Tensor(values[fold].clone()), layout.clone());
+        }
+    }
+    let result = gpu.result(&after)?;
+    split::run(gpu, &after, &result, &layout, true)?;
+    Ok(result)
+}
+
+/// Rows as ones that a kernel binds: what it does not bind whole is copied. Given back where that is too large.
+fn bound_rows(gpu: &Arc<Gpu>, program: Program) -> Result<std::result::Result<Program, Program>> {
+    let cuts = &gpu.parts.cuts;
+    let mut copied = program.clone();
+    for input in &mut copied.inputs {
+        let copy = Program::copy(input.clone());
+        match &input.source {
+            Source::Tensor(_) if cuts.is_whole(&copy) => {}
+            Source::Tensor(_) if cuts.has_room(&copy) => {
+                *input = computed(gpu, &copy)?.inputs.swap_remove(0);
+            }
+            Source::Tensor(_) => return Ok(Err(program)),
+            _ => {}
+        }
+    }
+    Ok(if cuts.is_whole(&copied) { Ok(copied) } else { Err(program) })
 }
 
 fn folding(program: &Program) -> Result<Folding> {
@@ -104,6 +142,9 @@ fn bound(gpu: &Arc<Gpu>, program: Program) -> Result<std::result::Result<Program
     let cuts = &gpu.parts.cuts;
     if is_whole(gpu, &program) {
         return Ok(Ok(program));
+    }
+    if program.rows.is_some() {
+        return bound_rows(gpu, program);
     }
     let elements = program.clone().folded(None);
     if !has_room(gpu, &program) {
@@ -338,6 +379,7 @@ fn chosen(gpu: &Arc<Gpu>, chunk: Storage, indexes: Program, length: usize) -> Re
         steps,
         results: smallvec![9],
         fold: Some(Folding { fold: Fold::Sum, axes: 0..1, scan: None }),
+        rows: None,
         ready: Default::default(),
     };
     whole(gpu, &program)

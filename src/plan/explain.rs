@@ -1,6 +1,7 @@
 //! Plans as text: what would run, and why.
 
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
 use crate::expr::{Constant, Input, Program, Source, Told};
@@ -14,8 +15,10 @@ impl Program {
         let mut text = String::new();
         let written = self.written();
         let _ = writeln!(text, "{} {} = {written}", self.dtype, self.result_shape());
-        let tensors =
-            || self.inputs.iter().enumerate().filter(|(_, i)| !matches!(i.source, Source::Scalar(_)));
+        let tensors = || {
+            let shown = |input: &Input| !matches!(input.source, Source::Scalar(_) | Source::Row(_));
+            self.inputs.iter().enumerate().filter(move |(_, input)| shown(input))
+        };
         let width = self.shape.iter().map(|n| n.to_string().len()).max().unwrap_or(1) + 2;
         for (i, input) in tensors() {
             let _ = write!(text, "  {:<4} {:<5}", name(i), input.dtype.name());
@@ -38,14 +41,18 @@ impl Program {
     /// What is computed, in one line.
     pub(super) fn written(&self) -> String {
         let expression = self.write_out().unwrap_or_else(|| format!("{} steps", self.steps.len()));
-        let fold = match &self.fold {
-            None => String::new(),
-            Some(folding) => {
-                let axes: Vec<String> = folding.axes.clone().map(|axis| axis.to_string()).collect();
-                let noun = if axes.len() == 1 { "axis" } else { "axes" };
+        let over = |axes: Range<usize>| {
+            let noun = if axes.len() == 1 { "axis" } else { "axes" };
+            let axes: Vec<String> = axes.map(|axis| axis.to_string()).collect();
+            format!("over {noun} {} of {}", axes.join(", "), self.shape)
+        };
+        let fold = match (&self.fold, &self.rows) {
+            (None, None) => String::new(),
+            (None, Some(rows)) => format!("each row {}: ", over(rows.axes.clone())),
+            (Some(folding), _) => {
                 let exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
                 let name = if exclusive { "exclusive " } else { "" }.to_string() + folding.name();
-                format!("{name} over {noun} {} of {} ", axes.join(", "), self.shape)
+                format!("{name} {} ", over(folding.axes.clone()))
             }
         };
         format!("{fold}{expression}")
@@ -55,6 +62,16 @@ impl Program {
     fn write_out(&self) -> Option<String> {
         let mut values: Vec<String> =
             self.inputs.iter().enumerate().map(|(i, input)| leaf(i, input)).collect();
+        // What a fold gives, once what it folds is written; each stands behind what it needs.
+        let gives = |values: &mut [String], of: usize| {
+            for (number, own) in self.rows.iter().flat_map(|rows| rows.folds.iter().enumerate()) {
+                let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
+                if let Some(i) = self.inputs.iter().position(is_own).filter(|_| own.value as usize == of) {
+                    values[i] = format!("{}({})", own.fold.name(), values[of]);
+                }
+            }
+        };
+        (0..self.inputs.len()).for_each(|of| gives(&mut values, of));
         for step in &self.steps {
             let args: Vec<&str> = step.args.iter().map(|&v| values[v as usize].as_str()).collect();
             let name = match step.op {
@@ -66,6 +83,8 @@ impl Program {
                 return None;
             }
             values.push(text);
+            let last = values.len() - 1;
+            gives(&mut values, last);
         }
         let results: Vec<&str> =
             self.results.iter().map(|&result| values[result as usize].as_str()).collect();
@@ -114,7 +133,7 @@ impl fmt::Display for Plan {
         writeln!(f, "axes: {:?} after collapsing, innermost last", self.lengths)?;
         for (i, operand) in kernel.operands.iter().enumerate() {
             let origin = match operand.origin {
-                Origin::Scalar => continue,
+                Origin::Scalar | Origin::Row(_) => continue,
                 Origin::Index => "computed".to_string(),
                 Origin::Output => "in place".to_string(),
                 Origin::Binding(binding) => format!("binding {}", binding + 1 + kernel.stored().len()),

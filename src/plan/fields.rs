@@ -47,6 +47,9 @@ pub(crate) enum Field {
     Fold(Number),
     /// A number of a scan.
     Scan(ScanNumber),
+    /// What stands past the end of a row for one of its folds, or its low word.
+    Identity(usize),
+    IdentityHigh(usize),
     /// 0, which no compiler can know: the prelude keeps error terms with it.
     Zero,
 }
@@ -168,6 +171,17 @@ impl Kernel {
                 fields.extend(ScanNumber::ALL.map(Field::Scan));
                 fields.extend((0..self.rank).map(Field::Length));
             }
+            _ if let Some(rows) = &self.rows => {
+                fields.push(Field::Count);
+                fields.extend([Number::Columns, Number::Run, Number::Block].map(Field::Fold));
+                fields.extend((0..self.rank).map(Field::Length));
+                for fold in rows.folds() {
+                    fields.push(Field::Identity(fold.number));
+                    if fold.element.size() == 8 {
+                        fields.push(Field::IdentityHigh(fold.number));
+                    }
+                }
+            }
             // A fold's.
             Walk::Anywhere => {}
             Walk::Flat => {
@@ -219,6 +233,7 @@ impl Kernel {
                         scalars.push(Field::ScalarHigh(i));
                     }
                 }
+                Origin::Row(_) => {}
                 _ if operand.walks_as == Role::In(i) => walk(Role::In(i)),
                 _ => {}
             }

@@ -165,6 +165,7 @@ impl Work {
             steps,
             results,
             fold: Some(self.folding.clone()),
+            rows: None,
             ready: Kept::default(),
         };
         let folding =

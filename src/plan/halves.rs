@@ -195,6 +195,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         math: target.math,
         fold: Some(folder),
         scan: None,
+        rows: None,
     };
     let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
     let Some(folder) = &kernel.fold else { bail!(Kernel, "a fold without a folder") };

@@ -14,6 +14,7 @@ mod grid;
 mod halves;
 mod loops;
 mod picture;
+mod rows;
 mod scan;
 mod walk;
 
@@ -24,6 +25,7 @@ pub(crate) use fields::{Field, Number, Role, ScanNumber};
 pub(crate) use fold::{Folder, Lanes, Pass, Stored, Work};
 pub(crate) use halves::Halves;
 pub(crate) use picture::{Panel, svg};
+pub(crate) use rows::{Phase, PhaseFold, RowFolder};
 pub(crate) use scan::{ScanWork, Scanned, Scanner};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 
@@ -53,6 +55,8 @@ pub(crate) enum Origin {
     Scalar,
     /// The address itself.
     Index,
+    /// What a fold of the same kernel gives, which this operand stands for.
+    Row(usize),
 }
 
 /// An operand as the kernel's text sees it.
@@ -117,6 +121,8 @@ pub(crate) struct Kernel {
     pub fold: Option<Folder>,
     /// Where they are scanned: how.
     pub scan: Option<Scanner>,
+    /// Where it computes rows: how.
+    pub rows: Option<RowFolder>,
 }
 
 /// The numbers of one dispatch.
@@ -191,6 +197,19 @@ impl Kernel {
         fold.or(scan).is_some_and(|(fold, element)| fold.is_ordered(element))
     }
 
+    /// The type of a value.
+    pub(crate) fn value_type(&self, value: Value) -> DType {
+        match (value as usize).checked_sub(self.operands.len()) {
+            None => self.operands[value as usize].dtype,
+            Some(step) => self.steps[step].result,
+        }
+    }
+
+    /// Whether it folds, in whatever form.
+    pub(crate) fn folds(&self) -> bool {
+        self.fold.is_some() || self.rows.is_some()
+    }
+
     /// The types of what it stores, each in a binding of its own.
     pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
         match &self.fold {
@@ -241,6 +260,7 @@ impl Plan {
             math: target.math,
             fold: None,
             scan: None,
+            rows: None,
         };
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
         Ok(Plan {
@@ -306,6 +326,7 @@ enum Read {
     /// Not from memory.
     Scalar,
     Index,
+    Row,
 }
 
 impl Reading {
@@ -313,6 +334,7 @@ impl Reading {
         let read = |input: &Input| match (&input.source, to) {
             (Source::Scalar(_), _) => Read::Scalar,
             (Source::Index(_), _) => Read::Index,
+            (Source::Row(_), _) => Read::Row,
             (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
             (Source::Tensor(source), _) if source.is_exact => Read::Exact,
             (Source::Tensor(_) | Source::Stage { .. }, _) => Read::Bound,
@@ -384,7 +406,7 @@ fn accesses(
     let all_wide = reading.of_kind(Read::Output).all(|i| chooser.plain(i).is_wide());
     let store = if store == Store::Vector && !all_wide { Store::Lanes } else { store };
     let access = |(i, input): (usize, &Input)| match reading.0[i] {
-        Read::Scalar => Access::Splat,
+        Read::Scalar | Read::Row => Access::Splat,
         Read::Bound => {
             let widest = if pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
             chooser.bound(i, widest, input.dtype)
@@ -420,6 +442,7 @@ impl Bound {
             let origin = match (&input.source, reading.0[i]) {
                 (_, Read::Scalar) => Origin::Scalar,
                 (_, Read::Index) => Origin::Index,
+                (_, Read::Row) => Origin::Row(i),
                 (_, Read::Output) => Origin::Output,
                 (Source::Tensor(storage), Read::Bound | Read::Exact) => {
                     bound.bind(input.dtype, accesses[i], storage)
@@ -470,17 +493,17 @@ fn operands(
     for (i, input) in program.inputs.iter().enumerate() {
         let (origin, access) = (bound.origins[i], accesses[i]);
         let strides = match origin {
-            Origin::Scalar => SmallVec::new(),
+            Origin::Scalar | Origin::Row(_) => SmallVec::new(),
             _ => access.strides(loops.operand(i), walk),
         };
         let own = Addressing::new(loops.operand(i), access, walk, &strides);
         let is_alike = |&j: &usize| {
             let other: &Operand = &operands[j];
-            other.origin != Origin::Scalar
+            !matches!(other.origin, Origin::Scalar | Origin::Row(_))
                 && Addressing::new(loops.operand(j), other.access, walk, &other.strides) == own
         };
         let walks_as = match origin {
-            Origin::Scalar => Role::In(i),
+            Origin::Scalar | Origin::Row(_) => Role::In(i),
             _ if own == output => Role::Out,
             _ => Role::In((0..i).find(is_alike).unwrap_or(i)),
         };

@@ -60,7 +60,7 @@ impl Panel {
         let mut parts = Vec::new();
         for (i, input) in program.inputs.iter().enumerate() {
             let about = match &input.source {
-                Source::Scalar(_) => continue,
+                Source::Scalar(_) | Source::Row(_) => continue,
                 Source::Index(_) => "a coordinate, computed".to_string(),
                 _ => accesses.get(i).map_or(String::new(), |access| access.to_string()),
             };

@@ -324,6 +324,7 @@ impl Pass {
             faults: target.faults,
             math: target.math,
             fold: None,
+            rows: None,
             scan: Some(scanner),
         };
         let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);

@@ -5,13 +5,14 @@
 //! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
 //! too much or compute again what is read through several views, [`apart`] where several kernels would compute
 //! it, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of folds
-//! that read the same. A stage over storages that no kernel binds whole runs as parts, each over [`windows`] of
+//! that read the same, and [`rows`] of folds and what reads them. A stage over storages that no kernel binds whole runs as parts, each over [`windows`] of
 //! them; how storages are cut is known when they are there, so this is done as it runs.
 
 mod apart;
 mod boundaries;
 mod graph;
 mod hoist;
+mod rows;
 mod siblings;
 mod windows;
 
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dtype::DType;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{Kind, Known, Node, Op, Program, Source, Storage, cost};
 use crate::layout::Shape;
 
@@ -127,6 +128,9 @@ impl Schedule {
             known.extend(at.drain(..).map(|(node, result)| (node, (stages.len() - 1, result))));
         }
         let last = hoist::without_parts(Program::of(roots, shape, &known)?, bounds, &mut stages)?;
+        stages.push(last);
+        let mut stages = rows::join(stages, bounds)?;
+        let Some(last) = stages.pop() else { bail!(Kernel, "a schedule without a stage") };
         let mut finished = vec![Vec::new(); stages.len()];
         let mut seen = vec![false; stages.len()];
         last.stages().for_each(|stage| seen[stage] = true);

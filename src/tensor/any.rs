@@ -164,7 +164,7 @@ impl AnyTensor {
     ) -> Result<()> {
         let schedule = self.schedule(device, value, at)?;
         let mut program = device.stages(&schedule)?.into_owned();
-        if program.fold.is_some() {
+        if program.folds() {
             // What is folded is all read before the first result.
             let result = device.backend().eval(&program)?;
             program = self.copy_of(result)?;
@@ -189,7 +189,7 @@ impl AnyTensor {
     pub fn warm_up_assign(&self, value: impl Into<AnyExpr>) -> Result<()> {
         let schedule = self.schedule(&self.device, &value.into(), Location::caller())?;
         let mut program = self.device.prepared(&schedule)?.into_owned();
-        if program.fold.is_some() {
+        if program.folds() {
             self.device.backend().prepare(&program)?;
             program = self.copy_of(Storage::declared(self.device.backend(), &program)?)?;
         }

@@ -30,10 +30,11 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
     let mut main = String::new();
     let fences = Fences::new(kernel);
     let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences };
-    match (&kernel.fold, &kernel.scan) {
-        (Some(folder), _) => emitter.fold(folder)?,
-        (None, Some(scanner)) => emitter.scan(scanner)?,
-        (None, None) => emitter.main()?,
+    match (&kernel.fold, &kernel.scan, &kernel.rows) {
+        (Some(folder), ..) => emitter.fold(folder)?,
+        (_, Some(scanner), _) => emitter.scan(scanner)?,
+        (.., Some(folder)) => emitter.rows(folder)?,
+        _ => emitter.main()?,
     }
     let functions = prelude::used_by(&main);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
@@ -102,6 +103,8 @@ fn field(field: &Field) -> String {
             ScanNumber::IdentityHigh => "identity_high",
         }
         .into(),
+        Field::Identity(i) => format!("identity{i}"),
+        Field::IdentityHigh(i) => format!("identity{i}_high"),
         Field::Zero => "zero".into(),
     }
 }
@@ -183,9 +186,7 @@ impl Emitter<'_> {
         for block in 0..kernel.blocks {
             own.iter().try_for_each(|&(i, operand)| self.load(i, operand, block))?;
         }
-        for line in self.fences.zeros(kernel) {
-            line!(self.text, "    {line}");
-        }
+        self.zeros();
         let steps = (kernel.operands.len()..).zip(&kernel.steps);
         let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.is_shared(value as Value));
         for (value, step) in shared {
@@ -198,6 +199,13 @@ impl Emitter<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The lines that fences need.
+    pub(super) fn zeros(&mut self) {
+        for line in self.fences.zeros(self.kernel) {
+            line!(self.text, "    {line}");
+        }
     }
 
     /// Stores the results of all blocks; one past the end stores what the last row or vector has once
@@ -255,7 +263,7 @@ impl Emitter<'_> {
         if self.is_shared(value) { format!("v{value}") } else { format!("v{value}{}", self.suffix(block)) }
     }
 
-    fn step(&self, value: Value, step: &Step, block: u32) -> String {
+    pub(super) fn step(&self, value: Value, step: &Step, block: u32) -> String {
         let arg = |i: usize| self.fences.operand(step, i, self.value(step.args[i], block));
         let text = match step.op {
             Op::Select => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),

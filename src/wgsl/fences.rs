@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use super::types::compute;
 use crate::dtype::{DType, Kind};
 use crate::expr::{Math, Nature, Op, Step, Value};
-use crate::plan::{Kernel, Operand, Origin};
+use crate::plan::{Kernel, Operand, Origin, RowFolder};
 
 /// Fences there are: by how far the unknown 0 is shifted.
 const MOST: u32 = 32;
@@ -50,6 +50,10 @@ impl Fences {
         if kernel.is_ordered() {
             kernel.results.iter().for_each(|&result| read[result as usize] = true);
         }
+        let folds = kernel.rows.iter().flat_map(RowFolder::folds);
+        folds
+            .filter(|fold| fold.fold.is_ordered(fold.element))
+            .for_each(|fold| read[fold.value as usize] = true);
         for (step, value) in kernel.steps.iter().zip(inputs..) {
             let from_open = step.args.first().is_some_and(|&arg| open[arg as usize]);
             open[value] = step.result.kind() == Kind::Float && !is_closed(step, from_open);

@@ -133,6 +133,13 @@ impl Emitter<'_> {
     }
 }
 
+/// The lines that divide `rest`: what is left over is `name`, and `rest` becomes the quotient.
+pub(super) fn division(text: &mut String, name: &str, by: &str, rest: &mut String) {
+    line!(text, "    let {name} = {rest} % {by};");
+    line!(text, "    let after_{name} = {rest} / {by};");
+    *rest = format!("after_{name}");
+}
+
 /// What is folded side by side: names, and types of four lanes.
 pub(super) fn components(folder: &Folder) -> impl Iterator<Item = (String, String)> {
     let indices = if folder.fold.row().gives_index { folder.values } else { 0 };
@@ -144,7 +151,11 @@ pub(super) fn components(folder: &Folder) -> impl Iterator<Item = (String, Strin
 /// The type of the ranks that stand for floats where their order is what counts: integers are compared
 /// by one instruction, and flushed by no adapter.
 fn ranks(folder: &Folder) -> Option<DType> {
-    match (folder.fold, folder.element) {
+    ranks_of(folder.fold, folder.element)
+}
+
+pub(super) fn ranks_of(fold: Fold, element: DType) -> Option<DType> {
+    match (fold, element) {
         (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F32) => Some(DType::U32),
         (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F64) => Some(DType::U64),
         _ => None,

@@ -8,6 +8,7 @@ use super::emit;
 use crate::dtype::Element;
 use crate::expr::{Fold, Folding, Known, Math, Program, Scan, Source};
 use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
+use crate::schedule::{Bounds, Schedule};
 use crate::{Device, Expr, Tensor};
 
 const GPU: Target = Target {
@@ -77,6 +78,15 @@ fn cumsum<T: Element>(target: Target, expr: &Expr<T>, axis: usize, exclusive: bo
         false => work.lasts(),
     };
     emit(&Pass::scan(&work, target).unwrap().plan.kernel).unwrap()
+}
+
+/// The kernel of an expression that is rows.
+fn rows<T: Element>(target: Target, expr: &Expr<T>) -> String {
+    let node = expr.untyped().node().unwrap();
+    let bounds = Bounds { operands: usize::MAX, whole: u64::MAX };
+    let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
+    assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
+    emit(&Pass::of_rows(&schedule.last, target).unwrap().plan.kernel).unwrap()
 }
 
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
@@ -165,6 +175,13 @@ fn kernels_in_the_tree() {
         ("cumsum_groups_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000]).expr(), 0, true, true)),
         ("cumsum_of_columns_llvmpipe", cumsum(LLVMPIPE, &zeros::<f32, 2>([4096, 64]).expr(), 0, false, true)),
         ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70]).expr(), 0, false, false)),
+        // All that is made of rows: by one invocation each, by sixteen, and by one each where lanes lie across
+        // them; of rows of three; and what follows a fold.
+        ("softmax_llvmpipe", rows(LLVMPIPE, &a.softmax(1))),
+        ("softmax", rows(GPU, &a.softmax(1))),
+        ("standardize_columns", rows(GPU, &((&a - a.mean_keepdim(0)) / a.std_keepdim(0, 0)))),
+        ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000, 3]).softmax(1))),
+        ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second.tensor().unwrap(), &(&every_second + 1.0))),
         ("packed_destination", into_kernel(&odd_bytes.tensor().unwrap(), &(&odd_bytes ^ 1))),

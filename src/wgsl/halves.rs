@@ -35,7 +35,7 @@ impl Place {
 impl Emitter<'_> {
     pub(super) fn fold_by_halves(&mut self, folder: &Folder, halves: Halves) -> Result<()> {
         self.declare_values(folder);
-        self.element(folder)?;
+        self.folded_element(folder)?;
         self.combine(folder)?;
         let ordered = folder.fold.is_ordered(folder.element);
         if halves.loops && ordered {
@@ -94,7 +94,7 @@ impl Emitter<'_> {
 
     /// A function of the coordinates that gives the values of the program there. Past the end it loads what
     /// is there and gives the identity.
-    fn element(&mut self, folder: &Folder) -> Result<()> {
+    fn folded_element(&mut self, folder: &Folder) -> Result<()> {
         let (kernel, place) = (self.kernel, self.place(folder));
         let mut parameters: Vec<String> =
             self.kept(folder).iter().map(|name| format!("{name}: {place}")).collect();
@@ -296,7 +296,7 @@ impl Emitter<'_> {
             (0..TAIL).for_each(|k| line!(self.text, "    held_{name}[{k}] = identity;"));
         }
         line!(self.text, "    for (var j = 0u; j < p.leaves; j++) {{");
-        line!(self.text, "        let at = begin + j * {};", self.turn(folder));
+        line!(self.text, "        let at = begin + j * {};", self.straight_turn(folder));
         let own = self.straight(folder, halves.straight, "        ", "a", arguments, "at");
         for name in &names {
             line!(self.text, "        held_{name}[j] = {own}.{name};");
@@ -336,14 +336,14 @@ impl Emitter<'_> {
             .collect();
         line!(self.text, "    var all = Values({});", parts.join(", "));
         line!(self.text, "    for (var j = 0u; j < p.leaves; j++) {{");
-        line!(self.text, "        let at = begin + j * {};", self.turn(folder));
+        line!(self.text, "        let at = begin + j * {};", self.straight_turn(folder));
         let own = self.straight(folder, halves.straight, "        ", "a", arguments, "at");
         line!(self.text, "        all = combine(all, {own});");
         line!(self.text, "    }}");
         "all".into()
     }
 
-    fn turn(&self, folder: &Folder) -> &'static str {
+    fn straight_turn(&self, folder: &Folder) -> &'static str {
         if folder.lanes == Lanes::Anywhere { "vec4<u32>(p.step)" } else { "p.step" }
     }
 

@@ -101,7 +101,7 @@ impl Emitter<'_> {
     /// The number of a block's vector along its walk.
     fn index(&self, block: u32) -> String {
         match self.kernel.walk {
-            Walk::Rows if self.kernel.fold.is_some() || self.kernel.scan.is_some() => "x".into(),
+            Walk::Rows if self.kernel.folds() || self.kernel.scan.is_some() => "x".into(),
             Walk::Rows => "id.x".into(),
             _ => format!("i{}", self.suffix(block)),
         }
@@ -198,6 +198,7 @@ impl Emitter<'_> {
         let own = self.value(i as _, block);
         let value = match (operand.origin, operand.access) {
             (Origin::Scalar, _) => constant(dtype, &format!("p.scalar{i}")),
+            (Origin::Row(_), _) => bail!(Kernel, "what a fold gives is no load"),
             (Origin::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, block)),
             (Origin::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, block, None)),
             (_, Access::Tile) => {

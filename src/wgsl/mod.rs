@@ -13,6 +13,7 @@ mod load;
 #[cfg(test)]
 mod portable;
 mod prelude;
+mod rows;
 mod scan;
 mod types;
 mod workarounds;

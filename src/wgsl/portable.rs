@@ -5,10 +5,11 @@
 //! naga: `scripts/check-dx12` and `scripts/check-spirv` read them.
 
 use super::emit;
-use crate::dtype::{DType, Element};
+use crate::dtype::{DType, Element, Kind};
 use crate::expr::{Fold, Folding, Math, Program, Scan, Source};
 use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
-use crate::{Device, Expr, bf16, f16, operations};
+use crate::schedule::{Bounds, Schedule};
+use crate::{AnyExpr, Device, Expr, ReduceOptions, bf16, f16, operations};
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
 #[path = "../../tests/common/portable.rs"]
@@ -162,4 +163,46 @@ fn folds_in_every_language() {
     }
     on!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool);
     assert!(written > 500, "only {written} kernels");
+}
+
+/// Rows of a type over a few layouts, in all languages.
+fn check_rows<T: Element>(written: &mut usize) {
+    let device = Device::cpu();
+    let is_float = T::DTYPE.kind() == Kind::Float;
+    for (shape, axis) in [([72, 70], 1), ([64, 128], 1), ([60, 72], 0), ([1000, 3], 1), ([3, 4096], 1)] {
+        let x = device.zeros::<T>(shape).unwrap().expr();
+        let keepdim = ReduceOptions::default().keepdim();
+        let range = |name: &str| x.untyped().reduce(name, axis, keepdim);
+        let [least, greatest] = ["amin", "amax"].map(range);
+        let beside = |a: &AnyExpr, b: &AnyExpr| AnyExpr::call("sub", &[a.clone(), b.clone()]);
+        let mut all = vec![beside(&greatest, &least), beside(&beside(x.untyped(), &least), &greatest)];
+        if is_float {
+            all.extend([x.untyped().reduce("softmax", axis, keepdim), beside(x.untyped(), &range("std"))]);
+        }
+        for (expr, (team, pairs)) in
+            all.iter().flat_map(|expr| [(1, false), (64, false), (1, true)].map(|how| (expr, how)))
+        {
+            let node = expr.node().unwrap();
+            let bounds = Bounds { operands: usize::MAX, whole: u64::MAX };
+            let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
+            assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
+            let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
+            let (faults, math, tiles, narrow) = (Faults::default(), Math::Precise, false, true);
+            let target =
+                Target { groups, bindings, workgroup, faults, math, blocks, team, pairs, tiles, narrow };
+            let text = emit(&Pass::of_rows(&schedule.last, target).unwrap().plan.kernel).unwrap();
+            all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            *written += 1;
+        }
+    }
+}
+
+#[test]
+fn rows_in_every_language() {
+    let mut written = 0;
+    macro_rules! on {
+        ($($t:ident)*) => { $(check_rows::<$t>(&mut written);)* };
+    }
+    on!(f32 f64 f16 bf16 i8 i32 i64 u8 u16);
+    assert!(written > 200, "only {written} kernels");
 }

@@ -301,10 +301,22 @@ impl Draw {
         let axes: Vec<isize> = (0..shape.len() as isize).filter(|_| self.random.chance(50)).collect();
         let is_empty = axes.iter().any(|&axis| shape[axis as usize] == 0);
         let name = if is_empty && name.starts_with('a') && of != DType::Bool { "sum" } else { name };
-        let ranges = x.reduce(Reduction { keepdim: true, ..Reduction::over(name, axes) });
-        let op = self.op(of, |op| op.arity == 2 && op.ulp(of) == 0 && op.result(of) == Some(of));
-        let (a, b) = if self.random.chance(50) { (&x, &ranges) } else { (&ranges, &x) };
-        Recipe::call(op.name, &[a, b])
+        let mut beside = x.clone();
+        // And again the same ranges, of these or of what is made of them, as a standardization does.
+        for turn in 0..1 + self.random.below(3) {
+            let name = match turn {
+                0 => name,
+                _ if of == DType::Bool => self.pick(&["any", "all"]),
+                _ if is_empty => self.pick(&["sum", "prod"]),
+                _ => self.pick(&["sum", "amin", "amax", "l1", "sum_square"]),
+            };
+            let folded = if self.random.chance(60) { &beside } else { &x };
+            let ranges = folded.reduce(Reduction { keepdim: true, ..Reduction::over(name, axes.clone()) });
+            let op = self.op(of, |op| op.arity == 2 && op.ulp(of) == 0 && op.result(of) == Some(of));
+            let (a, b) = if self.random.chance(50) { (&beside, &ranges) } else { (&ranges, &beside) };
+            beside = Recipe::call(op.name, &[a, b]);
+        }
+        beside
     }
 
     /// A reduction by its name, of elements of a type: of the shape, but for axes that stay with length 1.

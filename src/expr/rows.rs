@@ -1,0 +1,295 @@
+//! Folds inside of a program: what one gives for a row is read by steps of the same program.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::{DType, Fold, Folding, Input, Kept, Program, Source, Step, Value};
+use crate::error::{Result, bail};
+use crate::layout::{Layout, Shape};
+
+/// What is folded inside of a program. Its elements along `axes`, at one place of the other axes, are a
+/// *row*; a value that is the same for all of a row is *of the row*, as is what a fold of it gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub axes: Range<usize>,
+    /// Each along `axes`. What fold `i` gives is the source [`Source::Row`] of that number.
+    pub folds: Vec<RowFold>,
+    /// Whether a result is one element of each row, of which it is a value, or all elements.
+    pub kept: bool,
+}
+
+/// A value of a program that is folded along rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowFold {
+    pub fold: Fold,
+    pub value: Value,
+}
+
+/// A shape of which rows lie along some axes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub shape: Shape,
+    pub axes: Range<usize>,
+}
+
+impl Frame {
+    /// The shape of what there is one of in each row.
+    pub(crate) fn kept(&self) -> Shape {
+        let length = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
+        self.shape.iter().enumerate().map(length).collect()
+    }
+
+    /// Elements of a row.
+    pub(crate) fn count(&self) -> usize {
+        self.shape[self.axes.clone()].iter().product()
+    }
+
+    /// Whether a layout of this shape shows one element for all of a row.
+    fn is_of_row(&self, layout: &Layout) -> bool {
+        self.axes.clone().all(|axis| self.shape[axis] == 1 || layout.strides()[axis] == 0)
+    }
+}
+
+/// When the values of a program of rows are known. Its folds are in *phases*: those of one are read together,
+/// and need only what the phases before give.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Levels {
+    /// Of each fold, its phase.
+    pub phases: Vec<usize>,
+    /// Of each value, the phase from which on it is known.
+    pub from: Vec<usize>,
+    /// Of each value, whether it is of the row.
+    pub of_row: Vec<bool>,
+}
+
+impl Program {
+    /// Whether it folds or scans, or has folds inside.
+    pub(crate) fn folds(&self) -> bool {
+        self.fold.is_some() || self.rows.is_some()
+    }
+
+    /// Where the rows of a program lie that folds, or that has folds inside.
+    pub(crate) fn frame(&self) -> Option<Frame> {
+        let axes = match (&self.fold, &self.rows) {
+            (Some(folding), _) if folding.scan.is_none() => folding.axes.clone(),
+            (_, Some(rows)) => rows.axes.clone(),
+            _ => return None,
+        };
+        Some(Frame { shape: self.shape.clone(), axes })
+    }
+
+    /// What is known of the values of a program of rows.
+    pub(crate) fn levels(&self) -> Levels {
+        let Some((rows, frame)) = self.rows.as_ref().zip(self.frame()) else { return Levels::default() };
+        let count = self.inputs.len() + self.steps.len();
+        let mut levels = Levels { phases: vec![0; rows.folds.len()], ..Levels::default() };
+        // What a fold gives is an input, which comes before what the fold needs: so some turns may pass until
+        // all is known, as many as there are phases.
+        loop {
+            (levels.from, levels.of_row) = (vec![0; count], vec![false; count]);
+            for (i, input) in self.inputs.iter().enumerate() {
+                (levels.from[i], levels.of_row[i]) = match input.source {
+                    Source::Row(fold) => (levels.phases[fold] + 1, true),
+                    Source::Scalar(_) => (0, true),
+                    _ => (0, frame.is_of_row(&input.layout)),
+                };
+            }
+            for (step, value) in self.steps.iter().zip(self.inputs.len()..) {
+                levels.from[value] =
+                    step.args.iter().map(|&arg| levels.from[arg as usize]).max().unwrap_or(0);
+                levels.of_row[value] = step.args.iter().all(|&arg| levels.of_row[arg as usize]);
+            }
+            let phases = rows.folds.iter().map(|fold| levels.from[fold.value as usize]).collect();
+            if std::mem::replace(&mut levels.phases, phases) == levels.phases {
+                return levels;
+            }
+        }
+    }
+
+    /// Whether what most elements are read of lies along the rows of a frame.
+    pub(crate) fn lies_along(&self, frame: &Frame) -> bool {
+        let is_tensor = |input: &&Input| matches!(input.source, Source::Tensor(_) | Source::Stage { .. });
+        let elements = |layout: &Layout| -> usize {
+            let walked = frame.shape.iter().zip(layout.strides()).filter(|(_, stride)| **stride != 0);
+            walked.map(|(&n, _)| n).product()
+        };
+        let layouts = self.inputs.iter().filter(is_tensor).map(|input| &input.layout);
+        let Some(main) = layouts.max_by_key(|layout| elements(layout)) else { return true };
+        let step = |axis: usize| match main.strides()[axis] {
+            0 => usize::MAX,
+            stride => stride.unsigned_abs(),
+        };
+        let long = |axis: &usize| frame.shape[*axis] > 1;
+        let run = frame.axes.clone().filter(long).map(step).min().unwrap_or(0);
+        let mut kept = (0..frame.shape.rank()).filter(|axis| !frame.axes.contains(axis)).filter(long);
+        kept.all(|axis| run < step(axis))
+    }
+
+    /// The program of the folds, if all are the same and nothing but what follows them needs what they give.
+    pub(crate) fn plain_fold(&self) -> Option<Program> {
+        let rows = self.rows.as_ref().filter(|rows| rows.kept)?;
+        let fold = rows.folds.first()?.fold;
+        let values: Vec<Value> = rows.folds.iter().map(|fold| fold.value).collect();
+        let same = |layout: &Layout| Ok(layout.clone());
+        let plain = self.extract(&values, self.shape.clone(), &Default::default(), same).ok()?;
+        let is_row = |input: &Input| matches!(input.source, Source::Row(_));
+        let alike = rows
+            .folds
+            .iter()
+            .all(|own| own.fold == fold && self.dtype_of(own.value) == self.dtype_of(values[0]));
+        let folding = Folding { fold, axes: rows.axes.clone(), scan: None };
+        (alike && !plain.inputs.iter().any(is_row)).then(|| plain.folded(Some(folding)))
+    }
+
+    /// The program over what is left of its values, by number of the fold, when they were folded in part.
+    pub(crate) fn left_of_folds(&self, left: &Program) -> Result<Program> {
+        let Some((rows, frame)) = self.rows.as_ref().zip(left.frame()) else {
+            bail!(Kernel, "a program without rows");
+        };
+        let Some(fold) = rows.folds.first().map(|own| own.fold) else { bail!(Kernel, "rows without folds") };
+        let mut after = self.after_folds()?;
+        for input in &mut after.inputs {
+            input.layout = input.layout.broadcast_to(&frame.shape)?;
+        }
+        after.shape = frame.shape.clone();
+        let mut joined = Joined::new(frame);
+        let values = joined.add(&Program { fold: None, ..left.clone() }, |_| None)?;
+        let gives = after.inputs.iter().map(|input| input.dtype).collect::<Vec<_>>();
+        let mut known = Vec::new();
+        for (number, &value) in values.iter().enumerate() {
+            let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
+            let dtype = after.inputs.iter().position(is_own).map_or(self.dtype, |i| gives[i]);
+            known.push(joined.fold(fold, value, dtype)?);
+        }
+        let results = joined.add(&after, |input| match input.source {
+            Source::Row(fold) => known.get(fold).copied(),
+            _ => None,
+        })?;
+        Ok(joined.finish(&results, true))
+    }
+
+    /// What follows the folds, as a program over one element of each row; what they give is read as
+    /// [`Source::Row`].
+    pub(crate) fn after_folds(&self) -> Result<Program> {
+        let Some((rows, frame)) = self.rows.as_ref().zip(self.frame()) else {
+            bail!(Kernel, "a program without rows");
+        };
+        self.extract(&self.results, frame.kept(), &Default::default(), |layout| {
+            rows.axes.clone().try_fold(layout.clone(), |layout, axis| layout.slice(axis as isize, 0..1, 1))
+        })
+    }
+}
+
+/// A value of programs that are being put together: inputs are numbered first, when all are known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    Input(usize),
+    Step(usize),
+}
+
+/// Programs over the rows of one frame, put together to one. Equal inputs and equal steps appear once.
+pub(crate) struct Joined {
+    frame: Frame,
+    inputs: Vec<Input>,
+    steps: Vec<(Step, SmallVec<[Found; 3]>)>,
+    folds: Vec<(Fold, Found)>,
+}
+
+impl Joined {
+    pub(crate) fn new(frame: Frame) -> Joined {
+        Joined { frame, inputs: Vec::new(), steps: Vec::new(), folds: Vec::new() }
+    }
+
+    /// Adds a program of the frame's shape, and its folds: its results, of which some inputs are known.
+    pub(crate) fn add(
+        &mut self,
+        program: &Program,
+        known: impl Fn(&Input) -> Option<Found>,
+    ) -> Result<SmallVec<[Found; 2]>> {
+        let first = self.folds.len();
+        let mut found: Vec<Found> = Vec::with_capacity(program.inputs.len() + program.steps.len());
+        for input in &program.inputs {
+            let own = match (known(input), &input.source) {
+                (Some(known), _) => known,
+                (None, Source::Row(fold)) => self.row(first + fold, input.dtype)?,
+                (None, _) => self.input(input),
+            };
+            found.push(own);
+        }
+        for step in &program.steps {
+            let args: SmallVec<[Found; 3]> = step.args.iter().map(|&arg| found[arg as usize]).collect();
+            let is_same = |(other, of): &(Step, SmallVec<[Found; 3]>)| {
+                (other.op, other.dtype, other.result) == (step.op, step.dtype, step.result) && *of == args
+            };
+            let known = self.steps.iter().position(is_same);
+            found.push(Found::Step(known.unwrap_or_else(|| {
+                self.steps.push((step.clone(), args));
+                self.steps.len() - 1
+            })));
+        }
+        let value = |value: &Value| found[*value as usize];
+        if let Some(rows) = &program.rows {
+            self.folds.extend(rows.folds.iter().map(|own| (own.fold, value(&own.value))));
+        }
+        let Some(folding) = &program.fold else { return Ok(program.results.iter().map(value).collect()) };
+        let results: SmallVec<[Found; 2]> = program.results.iter().map(value).collect();
+        results.into_iter().map(|value| self.fold(folding.fold, value, program.dtype)).collect()
+    }
+
+    /// Folds a value: what that gives, of a type.
+    fn fold(&mut self, fold: Fold, value: Found, gives: DType) -> Result<Found> {
+        if let Some(known) = self.folds.iter().position(|&own| own == (fold, value)) {
+            return self.row(known, gives);
+        }
+        self.folds.push((fold, value));
+        self.row(self.folds.len() - 1, gives)
+    }
+
+    fn row(&mut self, fold: usize, dtype: DType) -> Result<Found> {
+        let is_known = |input: &Input| matches!(input.source, Source::Row(own) if own == fold);
+        let layout = Layout::contiguous([])?.broadcast_to(&self.frame.shape)?;
+        Ok(Found::Input(self.inputs.iter().position(is_known).unwrap_or_else(|| {
+            self.inputs.push(Input { dtype, source: Source::Row(fold), layout });
+            self.inputs.len() - 1
+        })))
+    }
+
+    fn input(&mut self, input: &Input) -> Found {
+        let known = self.inputs.iter().position(|other| {
+            let same = other.dtype == input.dtype && other.layout == input.layout;
+            same && other.source.is_same(&input.source)
+        });
+        Found::Input(known.unwrap_or_else(|| {
+            self.inputs.push(input.clone());
+            self.inputs.len() - 1
+        }))
+    }
+
+    /// The program of some results.
+    pub(crate) fn finish(self, results: &[Found], kept: bool) -> Program {
+        let count = self.inputs.len() as Value;
+        let value = |found: &Found| match *found {
+            Found::Input(i) => i as Value,
+            Found::Step(i) => count + i as Value,
+        };
+        let steps: Vec<Step> = self
+            .steps
+            .iter()
+            .map(|(step, args)| Step { args: args.iter().map(value).collect(), ..step.clone() })
+            .collect();
+        let folds = self.folds.iter().map(|(fold, of)| RowFold { fold: *fold, value: value(of) }).collect();
+        let mut program = Program {
+            shape: self.frame.shape,
+            dtype: DType::Bool,
+            inputs: self.inputs,
+            steps,
+            results: results.iter().map(value).collect(),
+            fold: None,
+            rows: Some(Rows { axes: self.frame.axes, folds, kept }),
+            ready: Kept::default(),
+        };
+        program.dtype = program.element_type();
+        program
+    }
+}

@@ -1,0 +1,327 @@
+//! Kernels that compute rows to their end: all that a program folds of a row, one after the other, and then one
+//! element of it, or all of its elements. An invocation has a row, or four where lanes lie across rows, or
+//! shares one with others, as they share a block of a fold.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::access::{Access, Chooser, Store, Stride};
+use super::cut;
+use super::fields::{self, Number};
+use super::fold::{self, FOLD_WORKGROUP, Pass};
+use super::loops::{Loops, Path};
+use super::walk::{LANES, Together, Walk};
+use super::{Bound, Destination, Field, Kernel, Lanes, Launch, Plan, Read, Reading, Target, operands};
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::expr::{BLOCK, Fold, Input, Program, Source, Value, cost};
+use crate::layout::Axis;
+
+/// Values that are loaded before any of them are combined, at most.
+const STRAIGHT: usize = 16;
+
+/// What the text of a phase costs at most, values that are loaded straight counted each.
+const MOST_COST: usize = 192;
+
+/// What a kernel's text depends on where it computes rows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RowFolder {
+    pub lanes: Lanes,
+    /// Invocations that share a row.
+    pub team: u32,
+    /// The axes of the row.
+    pub run: Range<usize>,
+    /// Whether a row is a whole block, so that nothing is past its end.
+    pub whole: bool,
+    /// Whether a result is one element of each row.
+    pub kept: bool,
+    /// Vectors that are stored in a turn, where results are all elements.
+    pub stores: u32,
+    pub phases: Vec<Phase>,
+    /// Of each value, the phase from which on it is known, and whether it is of the row.
+    pub from: Vec<usize>,
+    pub of_row: Vec<bool>,
+}
+
+/// Folds that are made in one turn through a row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Phase {
+    pub folds: Vec<PhaseFold>,
+    /// Values that are loaded straight; how many levels of halves come next, each a loop of two turns; and
+    /// whether there are more values than these, which are then kept side by side for the last levels.
+    pub straight: u32,
+    pub levels: u32,
+    pub loops: bool,
+}
+
+/// A fold of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PhaseFold {
+    pub fold: Fold,
+    /// The type of what is folded.
+    pub element: DType,
+    pub value: Value,
+    /// The operand that stands for what it gives.
+    pub gives: usize,
+    /// Its number among all folds of the program.
+    pub number: usize,
+}
+
+impl RowFolder {
+    /// Whether an axis is kept.
+    pub(crate) fn keeps(&self, axis: usize) -> bool {
+        !self.run.contains(&axis)
+    }
+
+    /// All folds, in the order of their numbers.
+    pub(crate) fn folds(&self) -> impl Iterator<Item = &PhaseFold> {
+        let mut all: Vec<&PhaseFold> = self.phases.iter().flat_map(|phase| &phase.folds).collect();
+        all.sort_by_key(|fold| fold.number);
+        all.into_iter()
+    }
+}
+
+/// The type in which elements are stored that no one vector holds, of whole words.
+fn whole(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => DType::F32,
+        _ => fold::whole(dtype),
+    }
+}
+
+impl Pass {
+    /// Plans a program of rows, each of one block.
+    pub(crate) fn of_rows(program: &Program, target: Target) -> Result<Pass> {
+        let Some((rows, frame)) = program.rows.as_ref().zip(program.frame()) else {
+            bail!(Kernel, "a program without rows");
+        };
+        let (rank, count) = (program.shape.rank(), frame.count());
+        let all: usize = program.shape.iter().product();
+        if count > BLOCK || all > super::MOST_ELEMENTS {
+            bail!(
+                Limit,
+                "rows of {count} of {all} values are more than a kernel folds: evaluate them in slices"
+            );
+        }
+        let results = all / count.max(1);
+        let mut run = fold::axes(program, rows.axes.clone());
+        if run.is_empty() {
+            run.push(Axis { length: 1, strides: program.inputs.iter().map(|_| 0).collect() });
+        }
+        // Elements are stored on either side of the rows, so there kept axes do not merge.
+        let mut kept = fold::axes(program, 0..rows.axes.start);
+        let before = kept.len();
+        match rows.kept {
+            true => kept = fold::axes(program, (0..rank).filter(|k| !rows.axes.contains(k))),
+            false => kept.extend(fold::axes(program, rows.axes.end..rank)),
+        }
+        let (lanes, lane) = cut::lanes(program, BLOCK, &kept, &run);
+        let inner = |axes: &[Axis]| -> usize { axes.iter().map(|axis| axis.length).product() };
+        let out_stride = |k: usize| match rows.kept {
+            true => inner(&kept[k + 1..]) as isize,
+            false => (inner(&kept[k + 1..]) * if k < before { count } else { 1 }) as isize,
+        };
+        let run_stride = |k: usize| match rows.kept {
+            true => 0,
+            false => (inner(&run[k + 1..]) * inner(&kept[before..])) as isize,
+        };
+        let mut order: Vec<(&Axis, isize)> = Vec::new();
+        let others = (0..kept.len()).filter(|&k| lanes != Lanes::Kept || k != lane);
+        order.extend(others.map(|k| (&kept[k], out_stride(k))));
+        let first = order.len();
+        order.extend(run.iter().enumerate().map(|(k, axis)| (axis, run_stride(k))));
+        let run_range = first..order.len();
+        if lanes == Lanes::Kept {
+            order.push((&kept[lane], out_stride(lane)));
+        }
+        let mut paths = vec![Path { offset: 0, strides: order.iter().map(|&(_, stride)| stride).collect() }];
+        paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
+            offset: input.layout.offset(),
+            strides: order.iter().map(|(axis, _)| axis.strides[i]).collect(),
+        }));
+        let loops = Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths };
+
+        let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
+        let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
+        let store = match (lanes, rows.kept) {
+            (Lanes::Anywhere, true) => Store::Vector,
+            (Lanes::Run, false) | (Lanes::Kept, _) if is_linear => Store::Vector,
+            _ => Store::Lanes,
+        };
+        let strides: SmallVec<[Stride; 6]> = match (lanes, store) {
+            (Lanes::Anywhere, Store::Vector) => SmallVec::new(),
+            (_, store) => store.access().strides(loops.output(), walk),
+        };
+        let reading = Reading::of(program, Destination::Fresh);
+        let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
+        let access = |(i, input): (usize, &Input)| match reading.0[i] {
+            Read::Scalar | Read::Row => Access::Splat,
+            Read::Index if chooser.plain(i) == Access::Splat => Access::Splat,
+            Read::Index => Access::Strided,
+            _ => {
+                let widest = if target.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
+                chooser.bound(i, widest, input.dtype)
+            }
+        };
+        let accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
+        let bound = Bound::new(program, &reading, &accesses, program.results.len(), target)?;
+        let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
+
+        let block = count.next_power_of_two();
+        let steps = if lanes == Lanes::Run { block.div_ceil(LANES) } else { block };
+        let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= steps);
+        let team = match lanes {
+            Lanes::Run => [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1),
+            _ => 1,
+        };
+        let folder = RowFolder {
+            lanes,
+            team: team as u32,
+            run: run_range,
+            whole: count == block && (lanes != Lanes::Run || block >= LANES),
+            kept: rows.kept,
+            stores: stores(program, steps / team),
+            phases: phases(program, steps / team)?,
+            from: program.levels().from,
+            of_row: program.levels().of_row,
+        };
+        let columns = loops.inner().div_ceil(LANES);
+        let items = match lanes {
+            Lanes::Run => results * team,
+            Lanes::Kept => results / loops.inner() * columns,
+            Lanes::Anywhere => results,
+        };
+        let invocations = if lanes == Lanes::Anywhere { items.div_ceil(LANES) } else { items };
+        let workgroups = invocations.div_ceil(FOLD_WORKGROUP as usize);
+        let y = workgroups.div_ceil(target.groups as usize).max(1);
+        let x = workgroups.div_ceil(y).max(1);
+        if y > target.groups as usize {
+            bail!(
+                Limit,
+                "{} needs {workgroups} workgroups, more than the adapter runs at once",
+                program.shape
+            );
+        }
+        let out = if store == Store::Vector { program.dtype } else { whole(program.dtype) };
+        let form = describe(program, &folder, count);
+        let kernel = Kernel {
+            walk,
+            rank: loops.lengths.len(),
+            workgroup: [FOLD_WORKGROUP, 1],
+            blocks: 1,
+            bindings: bound.bindings,
+            operands,
+            steps: program.steps.clone(),
+            results: program.results.clone(),
+            out,
+            store,
+            strides,
+            fresh: true,
+            carries: false,
+            pairs: target.pairs,
+            faults: target.faults,
+            math: target.math,
+            fold: None,
+            scan: None,
+            rows: Some(folder),
+        };
+        let identities: Vec<u64> =
+            rows.folds.iter().map(|own| own.fold.identity(program.dtype_of(own.value))).collect();
+        let words = fields::words(&kernel, &loops, program, |field| match *field {
+            Field::Count => items as u32,
+            Field::Pitch => x as u32 * FOLD_WORKGROUP,
+            Field::Fold(Number::Columns) => columns as u32,
+            Field::Fold(Number::Run) => count as u32,
+            Field::Fold(Number::Block) => steps as u32,
+            Field::Identity(i) => identities[i] as u32,
+            Field::IdentityHigh(i) => (identities[i] >> 32) as u32,
+            _ => 0,
+        });
+        Ok(Pass {
+            plan: Plan {
+                kernel,
+                launch: Launch { words, groups: [x as u32, y as u32, 1] },
+                storages: bound.storages,
+                lengths: loops.lengths.to_vec(),
+                strides: loops.paths.iter().map(|path| path.strides.to_vec()).collect(),
+            },
+            stored: vec![out; program.results.len()],
+            count: if rows.kept { results } else { all },
+            form,
+            rest: None,
+        })
+    }
+}
+
+/// How many of so many vectors of elements an invocation computes in one turn.
+fn stores(program: &Program, values: usize) -> u32 {
+    let cost = cost_of(program, &program.results);
+    let fits = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
+    [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
+}
+
+/// What the text costs of some values of elements, with a fence after each step, as a rule.
+fn cost_of(program: &Program, values: &[Value]) -> usize {
+    let of_row = program.levels().of_row;
+    let needed = program.needed(values, &Default::default());
+    let steps = needed.iter().filter(|&&value| !of_row[value as usize]);
+    let steps = steps.filter_map(|&value| (value as usize).checked_sub(program.inputs.len()));
+    steps.map(|step| cost(program.steps[step].op, program.steps[step].dtype) + 1).sum()
+}
+
+/// The phases of a program, of whose rows an invocation has so many values, or vectors.
+fn phases(program: &Program, values: usize) -> Result<Vec<Phase>> {
+    let levels = program.levels();
+    let Some(rows) = &program.rows else { bail!(Kernel, "a program without rows") };
+    let count = levels.phases.iter().max().map_or(0, |last| last + 1);
+    let mut phases = Vec::with_capacity(count);
+    for phase in 0..count {
+        let mut folds = Vec::new();
+        for (number, own) in rows.folds.iter().enumerate().filter(|&(i, _)| levels.phases[i] == phase) {
+            let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
+            let Some(gives) = program.inputs.iter().position(is_own) else {
+                bail!(Kernel, "a fold that nothing reads");
+            };
+            let element = program.dtype_of(own.value);
+            folds.push(PhaseFold { fold: own.fold, element, value: own.value, gives, number });
+        }
+        let read: Vec<Value> = folds.iter().map(|fold| fold.value).collect();
+        let cost = cost_of(program, &read) + 2 * folds.len();
+        let most = values.min(STRAIGHT);
+        let is_affordable = |n: &usize| *n == 1 || (*n <= most && n * cost <= MOST_COST);
+        let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
+        let levels = (most / straight).ilog2();
+        phases.push(Phase { folds, straight: straight as u32, levels, loops: values > STRAIGHT });
+    }
+    Ok(phases)
+}
+
+/// What a kernel does, in words.
+fn describe(program: &Program, folder: &RowFolder, count: usize) -> String {
+    let turns: Vec<String> = folder
+        .phases
+        .iter()
+        .map(|phase| phase.folds.iter().map(|fold| fold.fold.name()).collect::<Vec<_>>().join(" and "))
+        .collect();
+    let (last, reads) = match folder.kept {
+        true => ("one element", turns.len()),
+        false => ("all elements", turns.len() + 1),
+    };
+    let lanes = match folder.lanes {
+        Lanes::Run => "lanes along the row",
+        Lanes::Kept => "lanes along a kept axis",
+        Lanes::Anywhere => "coordinates by division",
+    };
+    let who = match folder.team {
+        1 => "an invocation".to_string(),
+        n => format!("{n} invocations"),
+    };
+    let times =
+        if reads == 1 { "once".to_string() } else { format!("{reads} times, from a cache but the first") };
+    format!(
+        "{} rows of {count}: {who} a row, {}, then {last}; a row is read {times}; {lanes}",
+        program.shape.iter().product::<usize>() / count.max(1),
+        turns.join(", then ")
+    )
+}

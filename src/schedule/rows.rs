@@ -1,0 +1,190 @@
+//! Folds and what reads them, as one stage: what follows a fold over its own shape, and, where rows are short,
+//! all that is made of a row. The maximum of a softmax, the sum of its exponentials and their quotients are
+//! then computed row by row, and what lies between them is never stored.
+
+use smallvec::SmallVec;
+
+use super::{Bounds, MOST_COST, costly};
+use crate::error::Result;
+use crate::expr::{BLOCK, Found, Frame, Input, Joined, Program, Source};
+use crate::layout::Layout;
+
+/// The most steps of such a stage.
+const MOST_STEPS: usize = 256;
+
+/// The longest rows that lie across memory and are one stage: an invocation reads them all, and each of its
+/// elements is in another line of the cache.
+const LONGEST_ACROSS: usize = 64;
+
+/// Rows that keep an adapter busy, or elements that are too few for that in any form.
+const LEAST_ROWS: usize = 256;
+const FEW: usize = 1 << 16;
+
+/// What is known of a stage.
+struct Of {
+    frame: Frame,
+    /// Whether it gives one element for each row.
+    kept: bool,
+    /// Whether all that is made of a row may be one stage, and not only what follows its folds.
+    short: bool,
+}
+
+/// Stages, of which the last gives the results, with those joined that are worth it.
+pub(super) fn join(stages: Vec<Program>, bounds: Bounds) -> Result<Vec<Program>> {
+    if stages.iter().all(|stage| stage.fold.is_none()) {
+        return Ok(stages);
+    }
+    let mut of: Vec<Option<Of>> = Vec::with_capacity(stages.len());
+    for program in &stages {
+        let own = known(program, &of);
+        of.push(own);
+    }
+    let mut readers: Vec<SmallVec<[usize; 2]>> = vec![SmallVec::new(); stages.len()];
+    for (i, program) in stages.iter().enumerate() {
+        program.stages().for_each(|stage| readers[stage].push(i));
+    }
+    // The stage that each is part of, and what that is so far.
+    let mut part_of: Vec<usize> = (0..stages.len()).collect();
+    let mut joined: Vec<Option<Program>> = stages.iter().cloned().map(Some).collect();
+    for i in (0..stages.len()).rev() {
+        let mut others = readers[i].iter().map(|&reader| part_of[reader]);
+        let Some(reader) = others.next().filter(|reader| others.all(|other| other == *reader)) else {
+            continue;
+        };
+        let (Some(own), Some(other), Some(inner)) = (&of[i], &of[reader], &joined[i]) else { continue };
+        let Some(outer) = joined[reader].as_ref().filter(|_| own.kept && own.frame == other.frame) else {
+            continue;
+        };
+        let whole = own.short && other.short;
+        let follows = other.kept && (inner.frame().is_none() || outer.frame().is_none());
+        if !(whole || follows) || outer.results.len() > 1 {
+            continue;
+        }
+        let result = together(outer, inner, i, own)?.filter(|program| fits(program, bounds));
+        if let Some(result) = result {
+            joined[reader] = Some(result);
+            joined[i] = None;
+            part_of.iter_mut().filter(|part| **part == i).for_each(|part| *part = reader);
+        }
+    }
+    // What has no fold after all is better computed where it was.
+    for (i, program) in joined.iter_mut().enumerate() {
+        let is_empty = |program: &Program| program.rows.as_ref().is_some_and(|rows| rows.folds.is_empty());
+        if program.as_ref().is_some_and(is_empty) {
+            *program = Some(stages[i].clone());
+            part_of.iter_mut().enumerate().filter(|(_, part)| **part == i).for_each(|(k, part)| *part = k);
+        }
+    }
+    for (i, program) in joined.iter_mut().enumerate() {
+        if part_of[i] == i && program.is_none() {
+            *program = Some(stages[i].clone());
+        }
+    }
+    Ok(numbered(joined))
+}
+
+/// Where the rows of a stage lie, if it folds or reads what is folded so.
+fn known(program: &Program, of: &[Option<Of>]) -> Option<Of> {
+    if let Some(folding) = &program.fold {
+        let frame = program.frame()?;
+        let takes = !folding.fold.row().gives_index;
+        let short = takes && is_short(program, &frame);
+        return takes.then_some(Of { frame, kept: true, short });
+    }
+    let read = |input: &Input| {
+        let Source::Stage { stage, .. } = input.source else { return None };
+        let own = of[stage].as_ref().filter(|own| own.kept)?;
+        let kept = how(program, &input.layout, &own.frame)?;
+        Some(Of { frame: own.frame.clone(), kept, short: own.short })
+    };
+    let all = || program.inputs.iter().filter_map(read);
+    all().find(|own| own.short).or_else(|| all().next())
+}
+
+/// Whether a program that reads one element of each row through a layout is one over these, or, if not, over
+/// all elements of the rows; none if it is neither.
+fn how(program: &Program, layout: &Layout, frame: &Frame) -> Option<bool> {
+    let kept = frame.kept();
+    if program.shape == frame.shape && kept != frame.shape {
+        let stretched = Layout::contiguous(&kept).ok()?.broadcast_to(&frame.shape).ok()?;
+        return (stretched == *layout).then_some(false);
+    }
+    let count = |shape: &[usize]| shape.iter().product::<usize>();
+    (count(&program.shape) == count(&kept) && layout.is_identity()).then_some(true)
+}
+
+/// Whether rows are computed one by one. Those that lie along memory stay in a cache, if they are one block
+/// of a fold; of others the lines are read again and again.
+fn is_short(program: &Program, frame: &Frame) -> bool {
+    let count = frame.count();
+    let rows: usize = frame.kept().iter().product();
+    let longest = if program.lies_along(frame) { BLOCK } else { LONGEST_ACROSS };
+    count <= longest && (rows >= LEAST_ROWS || rows * count <= FEW)
+}
+
+/// Both programs as one, of which `outer` reads `inner`, stage `number`; none if it does so otherwise.
+fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<Option<Program>> {
+    let frame = &of.frame;
+    let is_inner = |input: &Input| matches!(input.source, Source::Stage { stage, .. } if stage == number);
+    let stretched = Layout::contiguous(frame.kept())?.broadcast_to(&frame.shape)?;
+    let (Some(outer), Some(inner)) = (over_rows(outer, frame)?, over_rows(inner, frame)?) else {
+        return Ok(None);
+    };
+    if outer.inputs.iter().any(|input| is_inner(input) && input.layout != stretched) {
+        return Ok(None);
+    }
+    let kept = match (&outer.fold, &outer.rows) {
+        (Some(_), _) => true,
+        (None, Some(rows)) => rows.kept,
+        (None, None) => false,
+    };
+    let mut all = Joined::new(frame.clone());
+    let known: SmallVec<[Found; 2]> = all.add(&inner, |_| None)?;
+    let results = all.add(&outer, |input| match input.source {
+        Source::Stage { stage, result } if stage == number => known.get(result).copied(),
+        _ => None,
+    })?;
+    Ok(Some(all.finish(&results, kept)))
+}
+
+/// A program over all elements of some rows: where it is one over an element of each, as such.
+fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
+    if program.frame().is_some() || program.shape == frame.shape {
+        return Ok(Some(program.clone()));
+    }
+    let kept: Vec<isize> = frame.kept().iter().map(|&n| n as isize).collect();
+    let mut program = program.clone();
+    for input in &mut program.inputs {
+        let Ok(layout) = input.layout.reshape(&kept) else { return Ok(None) };
+        input.layout = layout.broadcast_to(&frame.shape)?;
+    }
+    program.shape = frame.shape.clone();
+    program.rows = Some(crate::expr::Rows { axes: frame.axes.clone(), folds: Vec::new(), kept: true });
+    Ok(Some(program))
+}
+
+/// Whether a kernel holds what was put together.
+fn fits(program: &Program, bounds: Bounds) -> bool {
+    let cost: usize = program.steps.iter().map(|step| costly(step.op, step.dtype)).sum();
+    let folds = program.rows.as_ref().map_or(0, |rows| rows.folds.len());
+    // What passes leave of long rows is read in place of their elements, for each fold.
+    let read = program.tensors().count() + program.stages().count() + folds.saturating_sub(1);
+    program.steps.len() <= MOST_STEPS && cost <= MOST_COST && read <= bounds.operands
+}
+
+/// The programs that are left, which read one another by their new numbers.
+fn numbered(joined: Vec<Option<Program>>) -> Vec<Program> {
+    let mut numbers = Vec::with_capacity(joined.len());
+    let mut next = 0;
+    for program in &joined {
+        numbers.push(next);
+        next += usize::from(program.is_some());
+    }
+    let mut all: Vec<Program> = joined.into_iter().flatten().collect();
+    for input in all.iter_mut().flat_map(|program| &mut program.inputs) {
+        if let Source::Stage { stage, .. } = &mut input.source {
+            *stage = numbers[*stage];
+        }
+    }
+    all
+}

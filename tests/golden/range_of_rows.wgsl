@@ -1,0 +1,116 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    columns: u32,
+    run: u32,
+    block: u32,
+    len0: u32,
+    len1: u32,
+    identity0: u32,
+    identity1: u32,
+    out_stride0: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+
+const MAGNITUDE_f32: u32 = 0x7fffffffu;
+
+const SIGN_f32: u32 = 0x80000000u;
+
+const INFINITE_f32: u32 = 0x7f800000u;
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
+fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
+}
+
+fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
+    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
+}
+
+// -0 comes before +0, and NaN is beyond infinity on either side.
+fn rank_f32(x: vec4<f32>) -> vec4<u32> {
+    let bits = bits_f32(x);
+    return select(~bits, bits | vec4<u32>(SIGN_f32), (bits & vec4<u32>(SIGN_f32)) == vec4<u32>(0));
+}
+
+// The number of a rank.
+fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+    let positive = (rank & vec4<u32>(SIGN_f32)) != vec4<u32>(0);
+    return bitcast<vec4<f32>>(select(~rank, rank ^ vec4<u32>(SIGN_f32), positive));
+}
+
+// NaN is the least of all.
+fn amin_rank_f32(x: vec4<f32>) -> vec4<u32> {
+    return select(rank_f32(x), vec4<u32>(0), is_nan_f32(x));
+}
+
+// NaN is the greatest of all.
+fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
+    return select(rank_f32(x), ~vec4<u32>(0), is_nan_f32(x));
+}
+
+struct Values0 {
+    v0: vec4<u32>,
+    v1: vec4<u32>,
+}
+
+fn element0(c0: u32, at: u32) -> Values0 {
+    let inside = at;
+    let x = inside;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
+    return Values0(amax_rank_f32(v0), amin_rank_f32(v0));
+}
+
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    return Values0(max(a.v0, b.v0), min(a.v1, b.v1));
+}
+
+var<workgroup> shared0: array<Values0, 64>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let i = id.y * p.pitch + id.x;
+    let member = i % 16u;
+    let c0 = (min(i, p.count - 1u) / 16u);
+    var f0: Values0;
+    {
+        let turns = p.block / 64u;
+        let at = member;
+        let a0 = element0(c0, at);
+        let a1 = element0(c0, at + 16u * turns);
+        let a2 = element0(c0, at + 32u * turns);
+        let a3 = element0(c0, at + 48u * turns);
+        let ah0 = combine0(a0, a2);
+        let ah1 = combine0(a1, a3);
+        let ahh0 = combine0(ah0, ah1);
+        f0 = ahh0;
+    }
+    shared0[local] = f0;
+    for (var half = 8u; half > 0u; half = half / 2u) {
+        workgroupBarrier();
+        if (member < half) {
+            f0 = combine0(f0, shared0[local + half]);
+            shared0[local] = f0;
+        }
+    }
+    workgroupBarrier();
+    f0 = shared0[local - member];
+    f0 = combine0(f0, Values0(f0.v0.zwxy, f0.v1.zwxy));
+    f0 = combine0(f0, Values0(f0.v0.yxwz, f0.v1.yxwz));
+    let v1 = of_rank_f32(f0.v0);
+    let v2 = of_rank_f32(f0.v1);
+    let v3 = v1 - v2;
+    if (member == 0u && i < p.count) {
+        result[c0 * p.out_stride0] = (v3).x;
+    }
+}

@@ -1,0 +1,225 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    columns: u32,
+    run: u32,
+    block: u32,
+    len0: u32,
+    len1: u32,
+    identity0: u32,
+    identity1: u32,
+    out_stride0: u32,
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+
+const MAGNITUDE_f32: u32 = 0x7fffffffu;
+
+const SIGN_f32: u32 = 0x80000000u;
+
+const INFINITE_f32: u32 = 0x7f800000u;
+
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
+}
+
+// x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range; their
+// product may.
+fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
+    let half = k >> vec4<u32>(1u);
+    let rest = k - half;
+    let first = bitcast<vec4<f32>>((half + vec4<i32>(127)) << vec4<u32>(23u));
+    let second = bitcast<vec4<f32>>((rest + vec4<i32>(127)) << vec4<u32>(23u));
+    return opaque_f32(x * first) * second;
+}
+
+// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; polynomial of Cephes
+// (Moshier, expf.c), r in two parts.
+fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
+    // Beyond these e^x is 0 and infinite.
+    let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
+    let k = round((bounded + more) * 1.44269504);
+    let high = opaque_f32(bounded - k * 0.693145751953125);
+    let low = k * 1.42860677e-6 - more;
+    let r = high - low;
+    var q = vec4<f32>(1.9875691500e-4);
+    q = q * r + 1.3981999507e-3;
+    q = q * r + 8.3334519073e-3;
+    q = q * r + 4.1665795894e-2;
+    q = q * r + 1.6666665459e-1;
+    q = q * r + 5.0000001201e-1;
+    let power = 1.0 + opaque_f32((q * r * r - low) + high);
+    return scale_f32(power, vec4<i32>(k) + up);
+}
+
+fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
+    return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
+}
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
+fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
+}
+
+fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
+    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
+}
+
+fn exp_f32(x: vec4<f32>) -> vec4<f32> {
+    return exp_scaled_f32(x, 0);
+}
+
+// +0 for -0, and other numbers as they are.
+fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
+    let bits = bits_f32(x);
+    return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
+}
+
+// -0 comes before +0, and NaN is beyond infinity on either side.
+fn rank_f32(x: vec4<f32>) -> vec4<u32> {
+    let bits = bits_f32(x);
+    return select(~bits, bits | vec4<u32>(SIGN_f32), (bits & vec4<u32>(SIGN_f32)) == vec4<u32>(0));
+}
+
+// The number of a rank.
+fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+    let positive = (rank & vec4<u32>(SIGN_f32)) != vec4<u32>(0);
+    return bitcast<vec4<f32>>(select(~rank, rank ^ vec4<u32>(SIGN_f32), positive));
+}
+
+// NaN is the greatest of all.
+fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
+    return select(rank_f32(x), ~vec4<u32>(0), is_nan_f32(x));
+}
+
+struct Values0 {
+    v0: vec4<u32>,
+}
+
+fn element0(c0: u32, at: u32) -> Values0 {
+    let inside = at;
+    let x = inside;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let zero = vec4<u32>(p.zero);
+    let v0 = in0[c0 * p.out_stride0 + x];
+    return Values0(amax_rank_f32(v0));
+}
+
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    return Values0(max(a.v0, b.v0));
+}
+
+var<workgroup> shared0: array<Values0, 64>;
+
+struct Values1 {
+    v0: vec4<f32>,
+}
+
+fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
+    let inside = at;
+    let x = inside;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let zero = vec4<u32>(p.zero);
+    let v0 = in0[c0 * p.out_stride0 + x];
+    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
+    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
+    return Values1(v4);
+}
+
+fn combine1(a: Values1, b: Values1) -> Values1 {
+    return Values1(opaque_f32(a.v0 + b.v0));
+}
+
+var<workgroup> shared1: array<Values1, 64>;
+
+fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
+    let inside = at;
+    let x = inside;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let zero = vec4<u32>(p.zero);
+    let v0 = in0[c0 * p.out_stride0 + x];
+    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
+    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
+    let v5 = v4 / v2;
+    result[c0 * p.out_stride0 + x] = v5;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let i = id.y * p.pitch + id.x;
+    let member = i % 16u;
+    let c0 = (min(i, p.count - 1u) / 16u);
+    let zero = vec4<u32>(p.zero);
+    var f0: Values0;
+    {
+        let turns = p.block / 64u;
+        let at = member;
+        let a0 = element0(c0, at);
+        let a1 = element0(c0, at + 16u * turns);
+        let a2 = element0(c0, at + 32u * turns);
+        let a3 = element0(c0, at + 48u * turns);
+        let ah0 = combine0(a0, a2);
+        let ah1 = combine0(a1, a3);
+        let ahh0 = combine0(ah0, ah1);
+        f0 = ahh0;
+    }
+    shared0[local] = f0;
+    for (var half = 8u; half > 0u; half = half / 2u) {
+        workgroupBarrier();
+        if (member < half) {
+            f0 = combine0(f0, shared0[local + half]);
+            shared0[local] = f0;
+        }
+    }
+    workgroupBarrier();
+    f0 = shared0[local - member];
+    f0 = combine0(f0, Values0(f0.v0.zwxy));
+    f0 = combine0(f0, Values0(f0.v0.yxwz));
+    let v1 = of_rank_f32(f0.v0);
+    var f1: Values1;
+    {
+        let turns = p.block / 64u;
+        let at = member;
+        let a0 = element1(c0, v1, at);
+        let a1 = element1(c0, v1, at + 16u * turns);
+        let a2 = element1(c0, v1, at + 32u * turns);
+        let a3 = element1(c0, v1, at + 48u * turns);
+        let ah0 = combine1(a0, a2);
+        let ah1 = combine1(a1, a3);
+        let ahh0 = combine1(ah0, ah1);
+        f1 = ahh0;
+    }
+    shared1[local] = f1;
+    for (var half = 8u; half > 0u; half = half / 2u) {
+        workgroupBarrier();
+        if (member < half) {
+            f1 = combine1(f1, shared1[local + half]);
+            shared1[local] = f1;
+        }
+    }
+    workgroupBarrier();
+    f1 = shared1[local - member];
+    f1 = combine1(f1, Values1(f1.v0.zwxy));
+    f1 = combine1(f1, Values1(f1.v0.yxwz));
+    let v2 = positive_zero_f32(f1.v0);
+    if (i >= p.count) { return; }
+    let end = (p.run + 3u) / 4u;
+    for (var turn = member; turn < end; turn += 64u) {
+        give(c0, v1, v2, turn);
+        if (turn + 16u < end) { give(c0, v1, v2, turn + 16u); }
+        if (turn + 32u < end) { give(c0, v1, v2, turn + 32u); }
+        if (turn + 48u < end) { give(c0, v1, v2, turn + 48u); }
+    }
+}
