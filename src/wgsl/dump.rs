@@ -21,7 +21,7 @@ fn target(math: Math, faulty: bool) -> Target {
     let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
     let (pairs, tiles, narrow) = (false, true, false);
     let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
-    Target { groups, bindings, workgroup, faults, math, blocks, team: 64, pairs, tiles, narrow }
+    Target { groups, bindings, workgroup, faults, math, blocks, team: 64, runs: 1, pairs, tiles, narrow }
 }
 
 struct Folder {

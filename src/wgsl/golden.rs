@@ -156,7 +156,7 @@ fn kernels_in_the_tree() {
             "sum_of_products_llvmpipe",
             fold(
                 LLVMPIPE,
-                &(a.unsqueeze(2).unwrap() * zeros::<f32, 2>([256, 64]).unsqueeze(0).unwrap()),
+                &(a.unsqueeze(2) * zeros::<f32, 2>([256, 64]).unsqueeze(0)),
                 over(Fold::Sum, 1, None),
                 false,
             ),

@@ -188,8 +188,19 @@ fn check_rows<T: Element>(written: &mut usize) {
             assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
             let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
             let (faults, math, tiles, narrow) = (Faults::default(), Math::Precise, false, true);
-            let target =
-                Target { groups, bindings, workgroup, faults, math, blocks, team, pairs, tiles, narrow };
+            let target = Target {
+                groups,
+                bindings,
+                workgroup,
+                faults,
+                math,
+                blocks,
+                team,
+                runs: 1,
+                pairs,
+                tiles,
+                narrow,
+            };
             let text = emit(&Pass::of_rows(&schedule.last, target).unwrap().plan.kernel).unwrap();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             *written += 1;
