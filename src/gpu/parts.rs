@@ -12,7 +12,7 @@ use super::device::Gpu;
 use super::{fold, split};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{BLOCK, Fold, Folding, Frame, Input, Op, Program, Source, Step, Storage};
+use crate::expr::{BLOCK, Fold, Folding, Input, Op, Program, Source, Step, Storage};
 use crate::layout::{Layout, Shape};
 
 /// Runs a program of one result that folds: a storage for it.
@@ -41,7 +41,10 @@ fn divided(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
     let result = gpu.result(program)?;
     let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
     while let Some((part, to)) = open.pop() {
-        let Some(Frame { axes, .. }) = part.frame() else { bail!(Kernel, "a program without a fold") };
+        let axes = match &part.rows {
+            Some(rows) => rows.axes.clone(),
+            None => folding(&part)?.axes,
+        };
         let kept = (0..part.shape.rank()).filter(|axis| !axes.contains(axis));
         let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
         let value = match (bound(gpu, part)?, longest) {
