@@ -13,7 +13,7 @@ use super::{fold, scan, split};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{
-    BLOCK, Fold, Folding, Frame, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told,
+    BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told,
 };
 use crate::layout::{Layout, Shape};
 use crate::plan::{Kernel, ScanWork};
@@ -62,7 +62,10 @@ fn divided(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
     let result = gpu.result(program)?;
     let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
     while let Some((part, to)) = open.pop() {
-        let Some(Frame { axes, .. }) = part.frame() else { bail!(Kernel, "a program without a fold") };
+        let axes = match &part.rows {
+            Some(rows) => rows.axes.clone(),
+            None => folding(&part)?.axes,
+        };
         let kept = (0..part.shape.rank()).filter(|axis| !axes.contains(axis));
         let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
         let value = match (bound(gpu, part)?, longest) {
