@@ -145,18 +145,6 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The elements from `start` on where nothing is computed of them and they lie side by side.
-    pub(super) fn plain(&self, start: usize, length: usize) -> Option<&'a [u8]> {
-        let input = self.program.results[0] as usize;
-        let size = self.program.inputs.get(input)?.dtype.size();
-        match (self.from[input], self.readers[input].run(start, length)) {
-            (From::Bytes(bytes), Some((at, 1))) if !self.turned[input] => {
-                Some(&bytes[at * size..(at + length) * size])
-            }
-            _ => None,
-        }
-    }
-
     /// Begins to load `length` elements from `start` on of inputs of which they lie side by side.
     pub(super) fn prefetch(&self, start: usize, length: usize) {
         for ((reader, from), input) in self.readers.iter().zip(self.from).zip(&self.program.inputs) {

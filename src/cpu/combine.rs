@@ -24,9 +24,6 @@ type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 pub(super) struct Values {
     /// Combines the first of some elements with as many others, into the former.
     pub combine: fn(&mut [u8], &[u8]),
-    /// Combines as many elements of eight places as there are, each with its neighbour, these with theirs, and
-    /// the last two, into the last.
-    pub eight: fn([&[u8]; 8], &mut [u8]),
     /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving:
     /// the elements, by way of memory for a matrix, into the last.
     pub halve: Halving,
@@ -84,14 +81,6 @@ macro_rules! vectors {
 vectors! {
     combine as Combine<T>(a: &'a mut [T], b: &'a [T]; f) {
         a.iter_mut().zip(b).for_each(|(a, &b)| *a = f(*a, b));
-    }
-
-    eight as Eight<T>(x: [&'a [T]; 8], out: &'a mut [T]; f) {
-        let x = x.map(|x| &x[..out.len()]);
-        for (i, out) in out.iter_mut().enumerate() {
-            let [a, b, c, d] = [0, 2, 4, 6].map(|k| f(x[k][i], x[k + 1][i]));
-            *out = f(f(a, b), f(c, d));
-        }
     }
 
     halve as Halve<T>(rows: usize, columns: usize, x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
@@ -171,31 +160,6 @@ vectors! {
     through as Through<T>(columns: usize, first: usize, x: &'a [T], out: &'a mut [T], state: &'a mut [T]; f) {
         // A row of the group at hand and one of what comes before it, then, for each level, one of the groups of
         // a group so far, and one of what comes before that.
-        if columns == 1 {
-            for (k, (x, out)) in x.chunks(GROUP).zip(out.chunks_mut(GROUP)).enumerate() {
-                let carry = state[1];
-                let mut y = x[0];
-                match (<&[T; GROUP]>::try_from(x), <&mut [T; GROUP]>::try_from(&mut *out)) {
-                    (Ok(x), Ok(out)) => {
-                        out[0] = f(carry, y);
-                        for k in 1..GROUP {
-                            y = f(y, x[k]);
-                            out[k] = f(carry, y);
-                        }
-                    }
-                    _ => {
-                        out[0] = f(carry, y);
-                        for (&x, out) in x[1..].iter().zip(&mut out[1..]) {
-                            y = f(y, x);
-                            *out = f(carry, y);
-                        }
-                    }
-                }
-                state[0] = y;
-                ascend(1, first / GROUP + k, state, &f);
-            }
-            return;
-        }
         for (row, (x, out)) in x.chunks_exact(columns).zip(out.chunks_exact_mut(columns)).enumerate() {
             let row = first + row;
             let (y, carry) = state.split_at_mut(columns);
@@ -335,7 +299,6 @@ macro_rules! table {
     (@loops T $t:ident $cpu:expr) => {
         Loops::Values(Values {
             combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
-            eight: |x, out| eight::<$t, _>(x.map(cast), cast_mut(out), $cpu),
             halve: |[rows, columns], x, buffer, out| {
                 halve::<$t, _>(rows, columns, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
             },

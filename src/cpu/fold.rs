@@ -108,8 +108,6 @@ struct Scratch {
     buffer: Register,
     /// For a block of one value.
     expanded: Register,
-    /// For what eight leaves give.
-    eight: Register,
     /// Sums of leaves that wait for others, of each result, each with its bytes.
     waiting: Vec<Vec<(Register, usize)>>,
     identity: Register,
@@ -205,7 +203,6 @@ impl Job<'_> {
             block: self.blocks.scratch(),
             buffer: Register::of(most)?,
             expanded: Register::of(most)?,
-            eight: Register::of(leaf)?,
             waiting: self.blocks.program.results.iter().map(|_| waiting()).collect::<Result<_>>()?,
             identity: Register::of_equal(self.identity, self.size, self.blocks.most)?,
         })
@@ -291,34 +288,7 @@ impl Job<'_> {
             let count = rows.saturating_sub(at).min(self.leaf);
             ((first + at) * self.inner + column, count)
         };
-        let mut i = 0;
-        while i < 1_usize << levels {
-            // Eight leaves of a tensor are combined where they lie.
-            let all = |i: usize| -> Option<[&[u8]; 8]> {
-                let mut x: [&[u8]; 8] = [&[]; 8];
-                for (k, x) in x.iter_mut().enumerate() {
-                    let (start, count) = leaf(i + k);
-                    *x = (count == self.leaf).then(|| self.blocks.plain(start, count * columns))??;
-                }
-                Some(x)
-            };
-            if let (true, [out], Some(x)) = (levels >= 3, outs.as_mut_slice(), all(i)) {
-                for next in (i + 8..(i + 16).min(1 << levels)).map(leaf) {
-                    self.blocks.prefetch(next.0, next.1 * columns);
-                }
-                let buffer = scratch.buffer.bytes_mut(self.leaf * row);
-                let eight = scratch.eight.bytes_mut(self.leaf * row);
-                let waiting = &mut scratch.waiting[0];
-                (loops.eight)(x, eight);
-                if levels == 3 {
-                    (loops.halve)([self.leaf, columns], eight, buffer, out);
-                } else if add(loops, &mut waiting[3..], i >> 3, levels as usize - 3, eight) {
-                    let x = waiting[levels as usize - 1].0.bytes(self.leaf * row);
-                    (loops.halve)([self.leaf, columns], x, buffer, out);
-                }
-                i += 8;
-                continue;
-            }
+        for i in 0..1_usize << levels {
             let (start, count) = leaf(i);
             // Leaves lie too far apart to be guessed.
             if i + 1 < 1 << levels {
@@ -339,12 +309,11 @@ impl Job<'_> {
                 let waiting = &mut scratch.waiting[k];
                 if levels == 0 {
                     (loops.halve)([count, columns], x, buffer, out);
-                } else if add(loops, waiting, i, levels as usize, x) {
+                } else if add(loops, waiting, i, levels, x) {
                     let x = waiting[levels as usize - 1].0.bytes(self.leaf * row);
                     (loops.halve)([self.leaf, columns], x, buffer, out);
                 }
             }
-            i += 1;
         }
     }
 
@@ -432,7 +401,7 @@ impl Job<'_> {
 }
 
 /// Puts leaf `i` of a tree of so many levels to those before it; whether it was the last.
-fn add(loops: &Values, waiting: &mut [(Register, usize)], i: usize, levels: usize, x: &[u8]) -> bool {
+fn add(loops: &Values, waiting: &mut [(Register, usize)], i: usize, levels: u32, x: &[u8]) -> bool {
     if i & 1 == 0 {
         let (to, bytes) = &mut waiting[0];
         to.bytes_mut(x.len()).copy_from_slice(x);
@@ -450,7 +419,7 @@ fn add(loops: &Values, waiting: &mut [(Register, usize)], i: usize, levels: usiz
         (loops.combine)(to.bytes_mut(*bytes), x.bytes(*length));
         level += 1;
     }
-    let is_last = level == levels;
+    let is_last = level == levels as usize;
     if !is_last {
         waiting.swap(level - 1, level);
     }

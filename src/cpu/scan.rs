@@ -1,9 +1,9 @@
 //! Cumulative folds, in the order of the contract: groups of 16 rows are scanned, then the last rows of the
 //! groups, by the same, and each group is combined with what that gives for the one before it.
 //!
-//! Where there are matrices, or strips of their columns, for all threads, a thread goes through all rows of
-//! one with what comes before them in cache, so that elements are read and results stored once. Small matrices
-//! are scanned where their results go, many at a time, and so are a few long ones, part by part.
+//! Where there are matrices of many columns, or strips of them, for all threads, a thread goes through all rows of
+//! one with what comes before them in cache, so that elements are read and results stored once. Others are scanned
+//! where their results go, many at a time, and a few long ones part by part.
 
 use super::blocks::{self, Blocks, From, Out};
 use super::cache::{self, Stream};
@@ -25,6 +25,9 @@ const TASK: usize = 64 << 10;
 const BLOCK: usize = 2048;
 const STRIP: usize = 1024;
 const LEAST_STRIP: usize = 256;
+
+/// Columns from which on rows are gone through.
+const LEAST_COLUMNS: usize = 64;
 
 /// A scan of the rows of matrices.
 struct Job<'a> {
@@ -62,19 +65,17 @@ pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out:
     let is_exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
     let (count, row) = (folding.count(shape), columns * dtype.size());
     let job = Job { blocks, loops, count, row, columns, identity, is_exclusive };
-    if count * columns <= BLOCK {
-        return job.short(out);
+    let in_place = |out: &mut [u8]| if count * columns <= TASK { job.short(out) } else { job.long(out) };
+    // A row of one column is less than what going through it costs.
+    if count * columns <= BLOCK || columns < LEAST_COLUMNS {
+        return in_place(out);
     }
     // Fewer columns where threads would have nothing to do.
     let threads = threads::count();
     let strip = columns.div_ceil(2 * threads).clamp(LEAST_STRIP, STRIP);
     let strip = if columns <= strip { columns } else { columns.div_ceil(columns.div_ceil(strip)) };
     let tasks = out.len() / (count * row) * columns.div_ceil(strip);
-    match () {
-        () if tasks >= threads => job.through(strip, out),
-        () if count * columns <= TASK => job.short(out),
-        () => job.long(out),
-    }
+    if tasks >= threads { job.through(strip, out) } else { in_place(out) }
 }
 
 /// The rows that scans of scans take, one after another.
@@ -100,7 +101,6 @@ impl Job<'_> {
         let size = self.row / self.columns;
         let bytes_of_all = out.len();
         let rows = if strip < self.columns { 1 } else { (BLOCK / strip).max(1) };
-        // Of one column, groups begin where blocks do.
         let strips = self.columns.div_ceil(strip);
         let mut tasks = Vec::new();
         for (matrix, out) in out.chunks_mut(self.count * self.row).enumerate() {
