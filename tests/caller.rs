@@ -41,6 +41,7 @@ fn devices_of_two_instances_are_two() {
     let vulkan = || {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = wgpu::Backends::VULKAN;
+        descriptor.flags = wgpu::InstanceFlags::VALIDATION;
         let instance = wgpu::Instance::new(descriptor);
         let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
         adapter.map(|adapter| program::open(&adapter, wgpu::Features::empty(), adapter.limits()))

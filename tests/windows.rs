@@ -264,7 +264,7 @@ fn folds_of_many_windows() {
         let x = device.upload(&numbers, [300, 500])?;
         let turned = x.permute([1, 0]);
         let small = x.cast::<i8>();
-        let long = x.reshape(&[150_000])?;
+        let long = x.reshape([150_000]).tensor()?;
         let all: Vec<AnyExpr> = vec![
             x.sum(..).into(),
             x.mean(1).into(),

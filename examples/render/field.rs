@@ -38,9 +38,12 @@ impl Ours {
 
     /// The values as an expression. Its constants are no part of a kernel: no frame compiles anything.
     fn values([height, width]: [u32; 2], time: f32) -> Expr<f32> {
-        let at = |axis: isize, length: u32| {
-            let index = Expr::<i32>::coordinate([height as usize, width as usize], axis).cast::<f32>();
-            (index * 2.0 - length as f32) / height as f32
+        let at = |axis: usize, length: u32| {
+            // A row or a column, which is computed once and not for every pixel.
+            let mut shape = [1, 1];
+            shape[axis] = length as usize;
+            let index = Expr::<i32>::coordinate(shape, axis as isize).cast::<f32>();
+            ((index * 2.0 - length as f32) / height as f32).shared()
         };
         let (x, y) = (at(1, width), at(0, height));
         let [cx, cy] = centre(time);

@@ -107,7 +107,7 @@ impl AnyTensor {
 impl<T: Element> Tensor<T> {
     /// Elements of a buffer of the caller's, with strides in elements; the first index is at `byte_offset`.
     /// Nothing is copied: the tensor may be read and [assigned](Tensor::assign) to, and what the caller's passes write is
-    /// seen ([the order](Device::from_wgpu#the-order-of-things)). Neither is anything else of the buffer
+    /// seen ([the order](Device::from_wgpu)). Neither is anything else of the buffer
     /// written, though elements of 8 and 16 bits are written by words, those beside them with what they hold; nor
     /// is the buffer used for other tensors. It lives as long as a tensor of it does; do not `destroy` it or map
     /// it while what was recorded of it is not submitted.

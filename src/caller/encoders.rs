@@ -38,7 +38,7 @@ impl AnyExpr {
 impl<T: Element> Expr<T> {
     /// Records what `destination.assign(self)` does into an encoder of the caller's, where it stands between the
     /// caller's passes and runs when the caller submits it. What was recorded before is submitted by this
-    /// call; [the order](Device::from_wgpu#the-order-of-things) of everything else is that of submissions. Nothing waits for the device.
+    /// call; [the order](Device::from_wgpu) of everything else is that of submissions. Nothing waits for the device.
     ///
     /// What the work needs beside its tensors belongs to it until it has run, or the encoder is dropped. The encoder
     /// must be of the destination's device, and no pass of it may be open.

@@ -2,11 +2,15 @@
 //!
 //! A thread that holds one of these takes only locks further down:
 //!
-//! 1. the recording (`recorder.rs`)
-//! 2. idle buffers and bind groups (`pool.rs`)
-//! 3. compiled pipelines, then their file (`pipelines.rs`)
-//! 4. the state of a read-back (`transfer.rs`)
-//! 5. failures (`connection.rs`)
+//! 1. the recording (`recorder.rs`), or the work of a session (`session.rs`)
+//! 2. buffers that the caller knows (`buffer.rs`)
+//! 3. idle buffers, pages and bind groups (`pool.rs`)
+//! 4. compiled pipelines, then their file (`pipelines.rs`)
+//! 5. the state of a read-back (`transfer.rs`)
+//! 6. failures (`connection.rs`)
+//!
+//! wgpu calls back while it submits and polls, and drops a session's buffers there: into the pool, which
+//! nobody holds who submits.
 //!
 //! None is held while a driver compiles or while the host waits for the device.
 

@@ -12,9 +12,7 @@ use super::device::Gpu;
 use super::{fold, scan, split};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{
-    BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told,
-};
+use crate::expr::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told};
 use crate::layout::{Layout, Shape};
 use crate::plan::{Kernel, ScanWork};
 
