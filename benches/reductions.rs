@@ -205,7 +205,7 @@ fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Case>, Failure
     if device.name() != "cpu" {
         let side = side.min(1024);
         let (a, b) = (tensor(device, &[side, side])?, tensor(device, &[side, side])?);
-        let product = (a.unsqueeze(2)? * b.unsqueeze(0)?).sum(1);
+        let product = (a.unsqueeze(2) * b.unsqueeze(0)).sum(1);
         let (work, base) = (move || product.eval().map(drop), naive::product(&device.name(), side)?);
         cases.push(Case { name: "matrix product", work: Box::new(work), base, most: 2.0 });
     }
