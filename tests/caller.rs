@@ -150,6 +150,9 @@ fn step<T: Numeric + bytemuck::Pod>(program: &Program, random: &mut Random, mode
     let right: Vec<T> = places.iter().map(|&at| model.host[at]).collect();
     assert_eq!(read(&tensor), right, "{} {shape:?} {strides:?} from {at} of {count}", program.name);
 
+    // What was there when it was asked for.
+    let later = tensor.expr().eval_async();
+
     // In place, of a reversed self, of a sum, or of another tensor.
     let flipped = tensor.flip(1);
     let value: Expr<T> = match random.below(4) {
@@ -169,6 +172,7 @@ fn step<T: Numeric + bytemuck::Pod>(program: &Program, random: &mut Random, mode
             program.submit(encoder);
         }
     }
+    assert_eq!(read(&pollster::block_on(later).unwrap()), right, "{}", program.name);
     places.iter().zip(written).for_each(|(&at, value)| model.host[at] = value);
     let all = Tensor::<T>::from_buffer(&program.ours, &model.buffer, 0, [count], &[1]).unwrap();
     assert_eq!(read(&all), model.host, "{} {shape:?} {strides:?} from {at} of {count}", program.name);

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::buffer::buffers;
 use super::device::Gpu;
 use super::evaluate;
 use super::transfer::Transfer;
@@ -89,6 +90,11 @@ impl Backend for Gpu {
     }
 
     fn snapshot(self: Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
+        // A buffer of the caller's may not be copied from, and is not cut as those of the pool are.
+        if buffers(storage)?.iter().any(|buffer| buffer.is_lent) {
+            let (source, layout) = (Source::Tensor(storage.clone()), Layout::contiguous([storage.elements])?);
+            return evaluate::eval(&self, &Program::copy(Input { dtype, source, layout }));
+        }
         Gpu::snapshot(&self, storage, dtype)
     }
 

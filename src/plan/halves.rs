@@ -2,15 +2,15 @@
 
 use smallvec::SmallVec;
 
-use super::access::{Access, Chooser, Store, Stride};
+use super::access::{Chooser, Store, Stride};
 use super::cut::{Cut, cut, lanes};
 use super::fields::{self, Number, divider};
 use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Pass, Stored, Work, axes, whole};
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Together, Walk};
-use super::{Bound, Field, Kernel, Launch, Plan, Read, Reading, Target, operands};
+use super::{Bound, Field, Kernel, Launch, Plan, Reading, Target, operands};
 use crate::error::{Result, bail};
-use crate::expr::{BLOCK, Input};
+use crate::expr::BLOCK;
 use crate::layout::{Axis, Layout};
 
 /// How invocations fold blocks.
@@ -111,16 +111,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     };
     let reading = Reading::of(program, super::Destination::Fresh);
     let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
-    let access = |(i, input): (usize, &Input)| match reading.0[i] {
-        Read::Scalar => Access::Splat,
-        Read::Index if chooser.plain(i) == Access::Splat => Access::Splat,
-        Read::Index => Access::Strided,
-        _ => {
-            let widest = if target.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
-            chooser.bound(i, widest, input.dtype)
-        }
-    };
-    let accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
+    let accesses = reading.folded(program, &chooser, target);
 
     let is_last = positions == 1;
     let gives_index = work.folding.fold.row().gives_index;

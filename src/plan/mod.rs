@@ -342,6 +342,21 @@ impl Reading {
         Reading(program.inputs.iter().map(read).collect())
     }
 
+    /// How the operands of a kernel that folds or scans are accessed: each by itself, and loaded by functions of
+    /// the coordinates.
+    fn folded(&self, program: &Program, chooser: &Chooser<'_>, target: Target) -> SmallVec<[Access; 8]> {
+        let access = |(i, input): (usize, &Input)| match self.0[i] {
+            Read::Scalar | Read::Row => Access::Splat,
+            Read::Index | Read::Exact if chooser.plain(i) == Access::Splat => Access::Splat,
+            Read::Index | Read::Exact => Access::Strided,
+            Read::Bound | Read::Output => {
+                let widest = if target.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
+                chooser.bound(i, widest, input.dtype)
+            }
+        };
+        program.inputs.iter().enumerate().map(access).collect()
+    }
+
     /// The operands that are read so.
     fn of_kind(&self, kind: Read) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().filter(move |&(_, &read)| read == kind).map(|(i, _)| i)

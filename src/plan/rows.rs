@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::access::{Access, Chooser, Store, Stride};
+use super::access::{Chooser, Store, Stride};
 use super::cut;
 use super::fields::{self, Number};
 use super::fold::{self, FOLD_WORKGROUP, Pass};
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Together, Walk};
-use super::{Bound, Destination, Field, Kernel, Lanes, Launch, Plan, Read, Reading, Target, operands};
+use super::{Bound, Destination, Field, Kernel, Lanes, Launch, Plan, Reading, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{BLOCK, Fold, Input, Program, Source, Value, cost};
@@ -155,16 +155,7 @@ impl Pass {
         };
         let reading = Reading::of(program, Destination::Fresh);
         let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
-        let access = |(i, input): (usize, &Input)| match reading.0[i] {
-            Read::Scalar | Read::Row => Access::Splat,
-            Read::Index if chooser.plain(i) == Access::Splat => Access::Splat,
-            Read::Index => Access::Strided,
-            _ => {
-                let widest = if target.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
-                chooser.bound(i, widest, input.dtype)
-            }
-        };
-        let accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
+        let accesses = reading.folded(program, &chooser, target);
         let bound = Bound::new(program, &reading, &accesses, program.results.len(), target)?;
         let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
 

@@ -13,7 +13,7 @@ use super::fields::{self, ScanNumber};
 use super::fold::{FOLD_WORKGROUP, Pass, axes, whole};
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Together, Walk};
-use super::{Bound, Field, Kernel, Launch, Plan, Read, Reading, Target, operands};
+use super::{Bound, Field, Kernel, Launch, Plan, Reading, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Fold, Folding, GROUP, Input, Program, Scan, Source, Storage, Value};
@@ -259,18 +259,11 @@ impl Pass {
             vectors: if along || target.blocks == 1 { 1 } else { 2 },
         };
         let carried = scanner.is_carried().then(|| program.inputs.len() - 1);
-        let access = |(i, input): (usize, &Input)| match reading.0[i] {
-            Read::Scalar => Access::Splat,
-            Read::Index if chooser.plain(i) == Access::Splat => Access::Splat,
-            Read::Index => Access::Strided,
-            // One value for a group.
-            _ if along && carried == Some(i) => Access::Strided,
-            _ => {
-                let widest = if target.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
-                chooser.bound(i, widest, input.dtype)
-            }
-        };
-        let accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
+        let mut accesses = reading.folded(program, &chooser, target);
+        // One value for a group.
+        if let Some(carried) = carried.filter(|_| along) {
+            accesses[carried] = Access::Strided;
+        }
         let bound = Bound::new(program, &reading, &accesses, 1, target)?;
         let operands = operands(program, &bound, &accesses, &loops, (Walk::Rows, store, &strides));
 
