@@ -368,3 +368,35 @@ fn compositions_agree_and_stay_one_kernel() {
         }
     });
 }
+
+/// What is computed of an integer that was widened in the same kernel is what is computed of one that was stored:
+/// a driver's compiler may look through the cast.
+#[test]
+fn widened_integers_keep_their_sign() {
+    fn widened<T: Element>(device: &Device, host: &[T]) {
+        let narrow = device.upload(host, [host.len()]).unwrap();
+        let wide = match narrow.cast::<i64>().eval() {
+            Err(error) if error.kind() == ErrorKind::Limit => return,
+            wide => wide.unwrap(),
+        };
+        let six = device.full([1], 6_i64).unwrap();
+        for op in operations().filter(|op| op.result(DType::I64) == Some(DType::I64) && op.arity <= 2) {
+            let call = |x: Expr<i64>, first: bool| {
+                let mut operands = vec![six.expr(); op.arity];
+                operands[if first { 0 } else { op.arity - 1 }] = x;
+                Expr::<i64>::call(op.name, &operands).to_vec().unwrap()
+            };
+            for first in [true, false] {
+                let fused = call(narrow.cast(), first);
+                let name = device.name();
+                assert_eq!(fused, call(wide.expr(), first), "{} of {} on {name}", op.name, T::DTYPE);
+            }
+        }
+    }
+    on_every_device(|device| {
+        widened::<i8>(device, &[3, 127, -128, 85, -4, -1, 0]);
+        widened::<i16>(device, &[3, 2025, -18690, 185, -4, i16::MIN, 0]);
+        widened::<i32>(device, &[3, 2025, -18690, 185, -4, i32::MIN, i32::MAX]);
+        widened::<u32>(device, &[3, 2025, u32::MAX, 185, 1 << 31, 6, 0]);
+    });
+}

@@ -13,10 +13,10 @@ fn tensors_show_their_values() {
         let expected = format!("[[ 1.0, -2.5,  3.0],\n [40.0,  5.0,  6.0]], f32 [2, 3] on {name}");
         assert_eq!(format!("{x:?}"), expected);
         assert_eq!(
-            format!("{:.2?}", x.slice(0, 1..)),
+            format!("{:.2?}", x.slice(0, 1..).tensor().unwrap()),
             format!("[[40.00,  5.00,  6.00]], f32 [1, 3] on {name}")
         );
-        let flipped = x.cast::<i8>().eval().unwrap().reshape([3, 1, 2]).flip(0);
+        let flipped = x.cast::<i8>().eval().unwrap().reshape([3, 1, 2]).flip(0).tensor().unwrap();
         let expected = format!("[[[ 5,  6]],\n\n [[ 3, 40]],\n\n [[ 1, -2]]], i8 [3, 1, 2] on {name}");
         assert_eq!(format!("{flipped:?}"), expected);
         assert_eq!(format!("{:?}", device.full([], true).unwrap()), format!("true, bool [] on {name}"));

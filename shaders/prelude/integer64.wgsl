@@ -220,12 +220,14 @@ fn cast_u32_i64(x: vec4<u32>) -> vec4<i64> {
     return bitcast<vec4<i64>>(vec4<u64>(x));
 }
 
+// lavapipe (Mesa 22.3) takes what is negated after it was widened for what it was before, unless it cannot see
+// that it was widened.
 fn cast_i32_i64(x: vec4<i32>) -> vec4<i64> {
-    return vec4<i64>(x);
+    return bitcast<vec4<i64>>(cast_i32_u64(x));
 }
 
 fn cast_i32_u64(x: vec4<i32>) -> vec4<u64> {
-    return bitcast<vec4<u64>>(vec4<i64>(x));
+    return bitcast<vec4<u64>>(vec4<i64>(x)) ^ vec4<u64>(u64(p.zero));
 }
 
 fn reverse_bits_u64(x: vec4<u64>, width: u32) -> vec4<u64> {
