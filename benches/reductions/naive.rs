@@ -18,10 +18,7 @@ const TEXT: &str = "
     }";
 
 /// The work of one product of square matrices, on the adapter that a device is of.
-pub(crate) fn product(
-    name: &str,
-    side: usize,
-) -> Result<Box<dyn Fn() -> zerostride::Result<()>>, Box<dyn std::error::Error>> {
+pub(crate) fn product(name: &str, side: usize) -> Result<crate::Work, crate::Failure> {
     let (device, queue) = raw_device(name)?;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,

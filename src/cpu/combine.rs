@@ -238,7 +238,7 @@ fn ascend<T: Pod>(columns: usize, group: usize, state: &mut [T], f: &impl Fn(T, 
         let (sum, rest) = own.split_at_mut(columns);
         let before = &rest[..columns];
         // What a group of groups begins with is the first of its groups.
-        let is_first = number % GROUP == 0;
+        let is_first = number.is_multiple_of(GROUP);
         for (((last, carry), sum), &before) in last.iter().zip(carry).zip(sum).zip(before) {
             *sum = if is_first { *last } else { f(*sum, *last) };
             *carry = f(before, *sum);
