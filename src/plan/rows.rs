@@ -22,7 +22,7 @@ use crate::layout::Axis;
 const STRAIGHT: usize = 16;
 
 /// What the text of a phase costs at most, values that are loaded straight counted each.
-const MOST_COST: usize = 192;
+const MOST_COST: usize = 128;
 
 /// What a kernel's text depends on where it computes rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

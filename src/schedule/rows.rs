@@ -4,13 +4,17 @@
 
 use smallvec::SmallVec;
 
-use super::{Bounds, MOST_COST, costly};
+use super::Bounds;
+use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{BLOCK, Found, Frame, Input, Joined, Program, Source};
+use crate::expr::{BLOCK, Found, Frame, Input, Joined, Program, Source, cost};
 use crate::layout::Layout;
 
-/// The most steps of such a stage.
-const MOST_STEPS: usize = 256;
+/// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
+/// each turn through a row and several times over, and compilers of drivers take long for long texts.
+const MOST_STEPS: usize = 40;
+const MOST_FOLDS: usize = 3;
+const MOST_COST: usize = 100;
 
 /// The longest rows that lie across memory and are one stage: an invocation reads them all, and each of its
 /// elements is in another line of the cache.
@@ -165,11 +169,18 @@ fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
 
 /// Whether a kernel holds what was put together.
 fn fits(program: &Program, bounds: Bounds) -> bool {
-    let cost: usize = program.steps.iter().map(|step| costly(step.op, step.dtype)).sum();
+    let cost: usize = program.steps.iter().map(|step| cost(step.op, step.dtype)).sum();
     let folds = program.rows.as_ref().map_or(0, |rows| rows.folds.len());
     // What passes leave of long rows is read in place of their elements, for each fold.
     let read = program.tensors().count() + program.stages().count() + folds.saturating_sub(1);
-    program.steps.len() <= MOST_STEPS && cost <= MOST_COST && read <= bounds.operands
+    let is_short = program.steps.len() <= MOST_STEPS && folds <= MOST_FOLDS && cost <= MOST_COST;
+    // Rows of other types: a standard deviation of bf16 kept llvmpipe's compiler busy for minutes.
+    let is_f32 = program.inputs.iter().all(|input| input.dtype == DType::F32)
+        && program
+            .steps
+            .iter()
+            .all(|step| step.dtype == DType::F32 && matches!(step.result, DType::F32 | DType::Bool));
+    is_short && is_f32 && read <= bounds.operands
 }
 
 /// The programs that are left, which read one another by their new numbers.
