@@ -34,7 +34,7 @@ impl AnyExpr {
     /// # });
     /// // A texture of R32Float, three texels wide and two high.
     /// let x = AnyTensor::from(device.upload(&[1.0_f32, 2.0, 3.0], [1, 3])?);
-    /// x.broadcast_to([2, 3])?.copy_to_texture(texture.as_image_copy())?;
+    /// x.broadcast_to([2, 3]).copy_to_texture(texture.as_image_copy())?;
     /// let back = AnyTensor::from_texture(&device, texture.as_image_copy())?;
     /// assert_eq!(back.dtype(), DType::F32);
     /// assert_eq!(back.to_vec::<f32>()?, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
@@ -265,7 +265,7 @@ impl<T: Element> Expr<T> {
     ///     view_formats: &[],
     /// });
     /// let colour = device.upload(&[1.0_f32, 0.5, 0.0, 1.0], [4])?;
-    /// let pixels = (colour.broadcast_to([50, 100, 4])? * 255.0).round().cast::<u8>();
+    /// let pixels = (colour.broadcast_to([50, 100, 4]) * 255.0).round().cast::<u8>();
     /// pixels.copy_to_texture(texture.as_image_copy())?;
     ///
     /// let back = zerostride::Tensor::<u8>::from_texture(&device, texture.as_image_copy())?;
