@@ -158,6 +158,29 @@ fn many_threads_on_one_device() {
     });
 }
 
+/// An interface may have one thread in it at a time, as GL does, and work of many seconds: other threads wait.
+#[test]
+fn threads_wait_for_one_another() {
+    for device in common::adapters() {
+        let x = device.full([1 << 21], 3.7_f32).unwrap();
+        let work = || x.lgamma().digamma().lgamma().eval().unwrap();
+        work().to_vec().unwrap();
+        let begin = std::time::Instant::now();
+        work().to_vec().unwrap();
+        // wgpu gives up after six seconds.
+        let rounds = (8.0 / begin.elapsed().as_secs_f64()) as usize + 1;
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..rounds).for_each(|_| drop(work())));
+            scope.spawn(|| {
+                for i in 0..20 {
+                    assert_eq!(device.upload(&[i], [1]).unwrap().to_vec().unwrap(), [i]);
+                }
+            });
+        });
+        device.synchronize().unwrap();
+    }
+}
+
 #[test]
 fn rows_beyond_one_dimension_of_the_grid() {
     on_every_device(|device| {
