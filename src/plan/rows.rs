@@ -19,7 +19,7 @@ use crate::expr::{BLOCK, Fold, Input, Program, Source, Value, cost};
 use crate::layout::Axis;
 
 /// What the text of a phase costs at most, values that are loaded straight counted each.
-const MOST_COST: usize = 128;
+const MOST_COST: usize = 192;
 
 /// What a kernel's text depends on where it computes rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ pub(crate) enum Turns {
 }
 
 /// Numbers of levels are multiples of this, so that a kernel serves rows of several lengths.
-const LEVELS: u32 = 4;
+const LEVELS: u32 = 2;
 
 /// A fold of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

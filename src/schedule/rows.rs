@@ -23,6 +23,10 @@ const LONGEST_ACROSS: usize = 64;
 const LEAST_ROWS: usize = 256;
 const FEW: usize = 1 << 16;
 
+/// The longest rows of which one fold, and what follows it, is better one stage where there are many: longer ones
+/// have forms of their own, faster by more than a kernel over one element of each takes.
+const LONGEST_OF_ONE: usize = 16;
+
 /// What is known of a stage.
 struct Of {
     frame: Frame,
@@ -70,10 +74,8 @@ pub(super) fn join(stages: Vec<Program>, bounds: Bounds) -> Result<Vec<Program>>
             part_of.iter_mut().filter(|part| **part == i).for_each(|part| *part = reader);
         }
     }
-    // What has no fold after all is better computed where it was.
     for (i, program) in joined.iter_mut().enumerate() {
-        let is_empty = |program: &Program| program.rows.as_ref().is_some_and(|rows| rows.folds.is_empty());
-        if program.as_ref().is_some_and(is_empty) {
+        if program.as_ref().is_some_and(is_better_apart) {
             *program = Some(stages[i].clone());
             part_of.iter_mut().enumerate().filter(|(_, part)| **part == i).for_each(|(k, part)| *part = k);
         }
@@ -174,6 +176,17 @@ fn fits(program: &Program, bounds: Bounds) -> bool {
     let read = program.tensors().count() + program.stages().count() + folds.saturating_sub(1);
     let is_short = program.steps.len() <= MOST_STEPS && folds <= MOST_FOLDS && cost <= MOST_COST;
     is_short && read <= bounds.operands
+}
+
+/// Whether what was put together has no fold after all, or one of long rows that are many.
+fn is_better_apart(program: &Program) -> bool {
+    let Some((rows, frame)) = program.rows.as_ref().zip(program.frame()) else { return false };
+    let all: usize = program.shape.iter().product();
+    match rows.folds.len() {
+        0 => true,
+        1 => rows.kept && frame.count() > LONGEST_OF_ONE && all > FEW,
+        _ => false,
+    }
 }
 
 /// The programs that are left, which read one another by their new numbers.

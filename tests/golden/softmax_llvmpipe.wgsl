@@ -205,7 +205,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             let ahhh1 = combine0(ahh1, ahh3);
             let ahhhh0 = combine0(ahhh0, ahhh1);
             let next = ahhhh0;
-            if (j == 0u) { f0 = next; } else { f0 = combine0(f0, next); }
+            if (j == 0u) {
+                f0 = next;
+            } else {
+                f0 = combine0(f0, next);
+            }
         }
     }
     f0 = combine0(f0, Values0(f0.v0.zwxy));
@@ -213,33 +217,52 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v1 = of_rank_f32(f0.v0);
     var f1: Values1;
     {
-        let turns = p.block / 16u;
-        var leaf: array<Values1, 64>;
-        for (var j = 0u; j < turns; j++) {
-            var s0: Values1;
-            for (var j0 = 0u; j0 < 2u; j0++) {
+        let turns = p.block / 4u;
+        var s3: Values1;
+        for (var j3 = 0u; j3 < clamp(turns >> 3u, 1u, 2u); j3++) {
+            var s2: Values1;
+            for (var j2 = 0u; j2 < clamp(turns >> 2u, 1u, 2u); j2++) {
                 var s1: Values1;
-                for (var j1 = 0u; j1 < 2u; j1++) {
-                    let at = j + j0 * 1u * turns + j1 * 2u * turns;
-                    let a0 = element1(c0, v1, at);
-                    let a1 = element1(c0, v1, at + 4u * turns);
-                    let a2 = element1(c0, v1, at + 8u * turns);
-                    let a3 = element1(c0, v1, at + 12u * turns);
-                    let ah0 = combine1(a0, a2);
-                    let ah1 = combine1(a1, a3);
-                    let ahh0 = combine1(ah0, ah1);
-                    if (j1 == 0u) { s1 = ahh0; } else { s1 = combine1(s1, ahh0); }
+                for (var j1 = 0u; j1 < clamp(turns >> 1u, 1u, 2u); j1++) {
+                    var s0: Values1;
+                    for (var j0 = 0u; j0 < clamp(turns >> 0u, 1u, 2u); j0++) {
+                        let at = j3 * (turns >> 4u) + j2 * (turns >> 3u) + j1 * (turns >> 2u) + j0 * (turns >> 1u);
+                        let a0 = element1(c0, v1, at);
+                        let a1 = element1(c0, v1, at + 1u * turns);
+                        let a2 = element1(c0, v1, at + 2u * turns);
+                        let a3 = element1(c0, v1, at + 3u * turns);
+                        let ah0 = combine1(a0, a2);
+                        let ah1 = combine1(a1, a3);
+                        let ahh0 = combine1(ah0, ah1);
+                        let next = ahh0;
+                        if (j0 == 0u) {
+                            s0 = next;
+                        } else {
+                            s0 = combine1(s0, next);
+                        }
+                    }
+                    let next = s0;
+                    if (j1 == 0u) {
+                        s1 = next;
+                    } else {
+                        s1 = combine1(s1, next);
+                    }
                 }
-                if (j0 == 0u) { s0 = s1; } else { s0 = combine1(s0, s1); }
+                let next = s1;
+                if (j2 == 0u) {
+                    s2 = next;
+                } else {
+                    s2 = combine1(s2, next);
+                }
             }
-            leaf[j] = s0;
-        }
-        for (var half = turns / 2u; half > 0u; half = half / 2u) {
-            for (var k = 0u; k < half; k++) {
-                leaf[k] = combine1(leaf[k], leaf[k + half]);
+            let next = s2;
+            if (j3 == 0u) {
+                s3 = next;
+            } else {
+                s3 = combine1(s3, next);
             }
         }
-        f1 = leaf[0];
+        f1 = s3;
     }
     f1 = combine1(f1, Values1(f1.v0.zwxy));
     f1 = combine1(f1, Values1(f1.v0.yxwz));

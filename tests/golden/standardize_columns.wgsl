@@ -149,48 +149,57 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var f0: Values0;
     {
         let turns = p.block / 16u;
-        var leaf: array<Values0, 256>;
-        for (var j = 0u; j < turns; j++) {
-            let at = j;
-            let a0 = element0(x, at);
-            let a1 = element0(x, at + 1u * turns);
-            let a2 = element0(x, at + 2u * turns);
-            let a3 = element0(x, at + 3u * turns);
-            let a4 = element0(x, at + 4u * turns);
-            let a5 = element0(x, at + 5u * turns);
-            let a6 = element0(x, at + 6u * turns);
-            let a7 = element0(x, at + 7u * turns);
-            let a8 = element0(x, at + 8u * turns);
-            let a9 = element0(x, at + 9u * turns);
-            let a10 = element0(x, at + 10u * turns);
-            let a11 = element0(x, at + 11u * turns);
-            let a12 = element0(x, at + 12u * turns);
-            let a13 = element0(x, at + 13u * turns);
-            let a14 = element0(x, at + 14u * turns);
-            let a15 = element0(x, at + 15u * turns);
-            let ah0 = combine0(a0, a8);
-            let ah1 = combine0(a1, a9);
-            let ah2 = combine0(a2, a10);
-            let ah3 = combine0(a3, a11);
-            let ah4 = combine0(a4, a12);
-            let ah5 = combine0(a5, a13);
-            let ah6 = combine0(a6, a14);
-            let ah7 = combine0(a7, a15);
-            let ahh0 = combine0(ah0, ah4);
-            let ahh1 = combine0(ah1, ah5);
-            let ahh2 = combine0(ah2, ah6);
-            let ahh3 = combine0(ah3, ah7);
-            let ahhh0 = combine0(ahh0, ahh2);
-            let ahhh1 = combine0(ahh1, ahh3);
-            let ahhhh0 = combine0(ahhh0, ahhh1);
-            leaf[j] = ahhhh0;
-        }
-        for (var half = turns / 2u; half > 0u; half = half / 2u) {
-            for (var k = 0u; k < half; k++) {
-                leaf[k] = combine0(leaf[k], leaf[k + half]);
+        var s1: Values0;
+        for (var j1 = 0u; j1 < clamp(turns >> 1u, 1u, 2u); j1++) {
+            var s0: Values0;
+            for (var j0 = 0u; j0 < clamp(turns >> 0u, 1u, 2u); j0++) {
+                let at = j1 * (turns >> 2u) + j0 * (turns >> 1u);
+                let a0 = element0(x, at);
+                let a1 = element0(x, at + 1u * turns);
+                let a2 = element0(x, at + 2u * turns);
+                let a3 = element0(x, at + 3u * turns);
+                let a4 = element0(x, at + 4u * turns);
+                let a5 = element0(x, at + 5u * turns);
+                let a6 = element0(x, at + 6u * turns);
+                let a7 = element0(x, at + 7u * turns);
+                let a8 = element0(x, at + 8u * turns);
+                let a9 = element0(x, at + 9u * turns);
+                let a10 = element0(x, at + 10u * turns);
+                let a11 = element0(x, at + 11u * turns);
+                let a12 = element0(x, at + 12u * turns);
+                let a13 = element0(x, at + 13u * turns);
+                let a14 = element0(x, at + 14u * turns);
+                let a15 = element0(x, at + 15u * turns);
+                let ah0 = combine0(a0, a8);
+                let ah1 = combine0(a1, a9);
+                let ah2 = combine0(a2, a10);
+                let ah3 = combine0(a3, a11);
+                let ah4 = combine0(a4, a12);
+                let ah5 = combine0(a5, a13);
+                let ah6 = combine0(a6, a14);
+                let ah7 = combine0(a7, a15);
+                let ahh0 = combine0(ah0, ah4);
+                let ahh1 = combine0(ah1, ah5);
+                let ahh2 = combine0(ah2, ah6);
+                let ahh3 = combine0(ah3, ah7);
+                let ahhh0 = combine0(ahh0, ahh2);
+                let ahhh1 = combine0(ahh1, ahh3);
+                let ahhhh0 = combine0(ahhh0, ahhh1);
+                let next = ahhhh0;
+                if (j0 == 0u) {
+                    s0 = next;
+                } else {
+                    s0 = combine0(s0, next);
+                }
+            }
+            let next = s0;
+            if (j1 == 0u) {
+                s1 = next;
+            } else {
+                s1 = combine0(s1, next);
             }
         }
-        f0 = leaf[0];
+        f0 = s1;
     }
     let v1 = positive_zero_f32(f0.v0);
     let v9 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 / v2) ^ zero);
@@ -198,48 +207,57 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var f1: Values1;
     {
         let turns = p.block / 16u;
-        var leaf: array<Values1, 256>;
-        for (var j = 0u; j < turns; j++) {
-            let at = j;
-            let a0 = element1(x, v9, at);
-            let a1 = element1(x, v9, at + 1u * turns);
-            let a2 = element1(x, v9, at + 2u * turns);
-            let a3 = element1(x, v9, at + 3u * turns);
-            let a4 = element1(x, v9, at + 4u * turns);
-            let a5 = element1(x, v9, at + 5u * turns);
-            let a6 = element1(x, v9, at + 6u * turns);
-            let a7 = element1(x, v9, at + 7u * turns);
-            let a8 = element1(x, v9, at + 8u * turns);
-            let a9 = element1(x, v9, at + 9u * turns);
-            let a10 = element1(x, v9, at + 10u * turns);
-            let a11 = element1(x, v9, at + 11u * turns);
-            let a12 = element1(x, v9, at + 12u * turns);
-            let a13 = element1(x, v9, at + 13u * turns);
-            let a14 = element1(x, v9, at + 14u * turns);
-            let a15 = element1(x, v9, at + 15u * turns);
-            let ah0 = combine1(a0, a8);
-            let ah1 = combine1(a1, a9);
-            let ah2 = combine1(a2, a10);
-            let ah3 = combine1(a3, a11);
-            let ah4 = combine1(a4, a12);
-            let ah5 = combine1(a5, a13);
-            let ah6 = combine1(a6, a14);
-            let ah7 = combine1(a7, a15);
-            let ahh0 = combine1(ah0, ah4);
-            let ahh1 = combine1(ah1, ah5);
-            let ahh2 = combine1(ah2, ah6);
-            let ahh3 = combine1(ah3, ah7);
-            let ahhh0 = combine1(ahh0, ahh2);
-            let ahhh1 = combine1(ahh1, ahh3);
-            let ahhhh0 = combine1(ahhh0, ahhh1);
-            leaf[j] = ahhhh0;
-        }
-        for (var half = turns / 2u; half > 0u; half = half / 2u) {
-            for (var k = 0u; k < half; k++) {
-                leaf[k] = combine1(leaf[k], leaf[k + half]);
+        var s1: Values1;
+        for (var j1 = 0u; j1 < clamp(turns >> 1u, 1u, 2u); j1++) {
+            var s0: Values1;
+            for (var j0 = 0u; j0 < clamp(turns >> 0u, 1u, 2u); j0++) {
+                let at = j1 * (turns >> 2u) + j0 * (turns >> 1u);
+                let a0 = element1(x, v9, at);
+                let a1 = element1(x, v9, at + 1u * turns);
+                let a2 = element1(x, v9, at + 2u * turns);
+                let a3 = element1(x, v9, at + 3u * turns);
+                let a4 = element1(x, v9, at + 4u * turns);
+                let a5 = element1(x, v9, at + 5u * turns);
+                let a6 = element1(x, v9, at + 6u * turns);
+                let a7 = element1(x, v9, at + 7u * turns);
+                let a8 = element1(x, v9, at + 8u * turns);
+                let a9 = element1(x, v9, at + 9u * turns);
+                let a10 = element1(x, v9, at + 10u * turns);
+                let a11 = element1(x, v9, at + 11u * turns);
+                let a12 = element1(x, v9, at + 12u * turns);
+                let a13 = element1(x, v9, at + 13u * turns);
+                let a14 = element1(x, v9, at + 14u * turns);
+                let a15 = element1(x, v9, at + 15u * turns);
+                let ah0 = combine1(a0, a8);
+                let ah1 = combine1(a1, a9);
+                let ah2 = combine1(a2, a10);
+                let ah3 = combine1(a3, a11);
+                let ah4 = combine1(a4, a12);
+                let ah5 = combine1(a5, a13);
+                let ah6 = combine1(a6, a14);
+                let ah7 = combine1(a7, a15);
+                let ahh0 = combine1(ah0, ah4);
+                let ahh1 = combine1(ah1, ah5);
+                let ahh2 = combine1(ah2, ah6);
+                let ahh3 = combine1(ah3, ah7);
+                let ahhh0 = combine1(ahh0, ahh2);
+                let ahhh1 = combine1(ahh1, ahh3);
+                let ahhhh0 = combine1(ahhh0, ahhh1);
+                let next = ahhhh0;
+                if (j0 == 0u) {
+                    s0 = next;
+                } else {
+                    s0 = combine1(s0, next);
+                }
+            }
+            let next = s0;
+            if (j1 == 0u) {
+                s1 = next;
+            } else {
+                s1 = combine1(s1, next);
             }
         }
-        f1 = leaf[0];
+        f1 = s1;
     }
     let v3 = positive_zero_f32(f1.v0);
     let v4 = positive_zero_f32(f1.v1);
