@@ -76,7 +76,7 @@ impl Program {
         Self::of(&[root], shape, &Known::default())
     }
 
-    /// The same for several results of one type, where some nodes are known. Roots that are folds and not
+    /// The same for several results, where some nodes are known. Roots that are folds and not
     /// known are all of the same axes of one shape, and have the shape that they are asked for.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         if let ([root], Kind::Join(axis)) = (roots, &roots[0].kind)

@@ -68,11 +68,11 @@ pub(crate) struct Joining {
 pub(crate) struct Program {
     /// What steps run over: the shape of the results, or, where they are folded, of what is folded.
     pub shape: Shape,
-    /// The type of the results.
+    /// The type of the first result, and of all where they are folded.
     pub dtype: DType,
     pub inputs: Vec<Input>,
     pub steps: Vec<Step>,
-    /// A value for each result, all of one type.
+    /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
     /// What is made of each of these values before it is stored.
     pub fold: Option<Folding>,
@@ -147,6 +147,14 @@ impl Program {
         match shape.count()?.checked_mul(self.dtype.size()) {
             Some(bytes) => Ok(bytes),
             None => bail!(Overflow, "the size of {shape} {} in bytes overflows", self.dtype),
+        }
+    }
+
+    /// The type of a result.
+    pub(crate) fn result_type(&self, i: usize) -> DType {
+        match (&self.fold, &self.joining) {
+            (None, None) => self.dtype_of(self.results[i]),
+            _ => self.dtype,
         }
     }
 

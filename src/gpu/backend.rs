@@ -85,6 +85,10 @@ impl Backend for Gpu {
         evaluate::assign(&self, program, storage, layout)
     }
 
+    fn assign_all(self: Arc<Self>, program: &Program, to: &[(&Storage, &Layout)]) -> Result<bool> {
+        evaluate::assign_all(&self, program, to)
+    }
+
     fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()> {
         evaluate::write(&self, storage, dtype, layout, bytes)
     }

@@ -101,10 +101,38 @@ pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>
         Err(error) if error.kind() == ErrorKind::Limit => return each(),
         Err(error) => return Err(error),
     };
-    let results = program.results.iter().map(|_| gpu.result(program)).collect::<Result<Vec<_>>>()?;
+    let count = program.result_shape().count()?;
+    let storage = |i: usize| {
+        let dtype = program.result_type(i);
+        gpu.storage(count * dtype.size(), dtype)
+    };
+    let results = (0..program.results.len()).map(storage).collect::<Result<Vec<_>>>()?;
     gpu.record(&plan, &results)?;
     gpu.parts.connection.check()?;
     Ok(results)
+}
+
+/// Runs a program of several results into storages that it does not read: by one kernel where each is all of its
+/// storage.
+pub(super) fn assign_all(gpu: &Arc<Gpu>, program: &Program, to: &[(&Storage, &Layout)]) -> Result<bool> {
+    gpu.supports(program)?;
+    let count = program.result_shape().count()?;
+    let is_all = |(storage, layout): &(&Storage, &Layout)| {
+        storage.elements == count && !storage.is_exact && layout.is_identity()
+    };
+    let is_once = |i: usize| to[..i].iter().all(|(storage, _)| !storage.same(to[i].0));
+    let alone = program.folds() || program.joining.is_some() || Plan::is_empty(&program.shape);
+    if alone || !gpu.parts.cuts.is_whole(program) || !to.iter().all(is_all) || !(0..to.len()).all(is_once) {
+        return Ok(false);
+    }
+    let plan = match Plan::new(program, Destination::Fresh, gpu.adapter) {
+        Err(error) if error.kind() == ErrorKind::Limit => return Ok(false),
+        plan => plan?,
+    };
+    let results: Vec<Storage> = to.iter().map(|&(storage, _)| storage.clone()).collect();
+    gpu.record(&plan, &results)?;
+    gpu.parts.connection.check()?;
+    Ok(true)
 }
 
 /// A program with lookups in tables that no window shows computed.

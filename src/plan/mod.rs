@@ -105,7 +105,7 @@ pub(crate) struct Kernel {
     pub steps: Vec<Step>,
     /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
-    /// The type of the results.
+    /// The type of the first result; those of others are their values'.
     pub out: DType,
     pub store: Store,
     /// How the addresses of the result follow the axes, as [`Operand::strides`].
@@ -217,7 +217,8 @@ impl Kernel {
         match &self.fold {
             _ if self.scan.is_some() => SmallVec::from_slice(&[self.out]),
             Some(fold) => fold.stored.iter().map(|&stored| fold.stored_type(stored)).collect(),
-            None => self.results.iter().map(|_| self.out).collect(),
+            None if self.rows.is_some() => self.results.iter().map(|_| self.out).collect(),
+            None => self.results.iter().map(|&result| self.value_type(result)).collect(),
         }
     }
 }
@@ -286,7 +287,8 @@ impl Plan {
         let elements = |input: &Input| distinct(&input.layout).saturating_mul(looked_up(input)).min(count);
         let read: usize = inputs.map(|input| elements(input) * input.dtype.size()).sum();
         let results: usize = program.result_shape().iter().product();
-        read + results * program.results.len() * program.dtype.size()
+        let each = |i: usize| results * program.result_type(i).size();
+        read + (0..program.results.len()).map(each).sum::<usize>()
     }
 
     pub(crate) fn is_empty(shape: &Shape) -> bool {
@@ -409,8 +411,11 @@ fn lay_out(
     together: Together,
     target: Target,
 ) -> (Grid, Store) {
-    let grid = Grid::new(loops, program.dtype, fresh, together, target);
-    match Store::of(loops, grid.walk, program.dtype, fresh) {
+    // Results that share words decide for all.
+    let types = || (0..program.results.len()).map(|i| program.result_type(i));
+    let dtype = types().min_by_key(|dtype| dtype.size()).unwrap_or(program.dtype);
+    let grid = Grid::new(loops, dtype, fresh, together, target);
+    match Store::of(loops, grid.walk, dtype, fresh) {
         Store::Words => (Grid::words(loops, target), Store::Words),
         store => (grid, store),
     }

@@ -100,7 +100,7 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// Schedules expressions of one type, broadcast to one shape.
+    /// Schedules expressions, broadcast to one shape.
     pub(crate) fn new(roots: &[&Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Schedule> {
         let stored: SmallVec<[&Arc<Node>; 1]> = roots.iter().copied().map(result).collect();
         // Views that move nothing are left out where results are stored as they are.
@@ -192,7 +192,8 @@ pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
     // What is joined is written by several kernels.
     let is_joined = |node: &Arc<Node>| matches!(result(node).kind, Kind::Join(_));
     let apart = !Arc::ptr_eq(a, b) && (is_joined(a) || is_joined(b));
-    a.shape == b.shape && a.dtype == b.dtype && fold(a) == fold(b) && !apart
+    let folds = fold(a).is_some();
+    a.shape == b.shape && fold(a) == fold(b) && (a.dtype == b.dtype || !folds) && !apart
 }
 
 /// The root whose elements in row-major order are those of one root: under a view that moves nothing it is

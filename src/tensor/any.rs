@@ -211,6 +211,21 @@ impl AnyTensor {
         value: &AnyExpr,
         at: &'static Location<'static>,
     ) -> Result<Arc<Schedule>> {
+        self.takes(device, value, at)?;
+        let (node, bounds) = (value.node()?, device.bounds());
+        match node.shape == *self.shape() {
+            true => Schedule::of(node, bounds),
+            false => Ok(Arc::new(Schedule::new(&[node], self.shape(), bounds)?)),
+        }
+    }
+
+    /// Whether a value may be assigned to this tensor.
+    pub(super) fn takes(
+        &self,
+        device: &Device,
+        value: &AnyExpr,
+        at: &'static Location<'static>,
+    ) -> Result<()> {
         let node = value.node()?;
         if node.dtype != self.dtype {
             let text = format!("cannot assign {} to a tensor of {}: cast the value", node.dtype, self.dtype);
@@ -218,16 +233,11 @@ impl AnyTensor {
         }
         Broadcast::in_place(self.shape(), &node.shape).map_err(|e| e.at(at))?;
         self.is_written_once("assign").map_err(|e| e.at(at))?;
-        device.agrees(value).map_err(|e| e.at(at))?;
-        let bounds = device.bounds();
-        match node.shape == *self.shape() {
-            true => Schedule::of(node, bounds),
-            false => Ok(Arc::new(Schedule::new(&[node], self.shape(), bounds)?)),
-        }
+        device.agrees(value).map_err(|e| e.at(at))
     }
 
     /// A program that copies row-major elements of this tensor's shape.
-    fn copy_of(&self, elements: Storage) -> Result<Program> {
+    pub(super) fn copy_of(&self, elements: Storage) -> Result<Program> {
         let layout = Layout::contiguous(self.shape())?;
         Ok(Program::copy(Input::new(self.dtype, Source::Tensor(elements), layout)))
     }

@@ -292,7 +292,7 @@ impl Emitter<'_> {
     }
 
     fn store(&mut self, i: usize, block: u32) {
-        let dtype = self.kernel.out;
+        let dtype = self.kernel.value_type(self.kernel.results[i]);
         let result = result(i);
         let mut value = self.value(self.kernel.results[i], block);
         if packed(dtype).is_some() {

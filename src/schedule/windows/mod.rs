@@ -129,7 +129,8 @@ impl Cuts {
             Source::Tensor(storage) => self.shows(storage.elements, input.dtype),
             _ => true,
         };
-        count <= self.elements && self.shows(results, program.dtype) && program.inputs.iter().all(shown)
+        let has_room = |i: usize| self.shows(results, program.result_type(i));
+        count <= self.elements && (0..program.results.len()).all(has_room) && program.inputs.iter().all(shown)
     }
 
     /// Whether a window may show all results of a program.
