@@ -200,8 +200,42 @@ fn table() -> String {
             plain(row.doc)
         );
     }
+    text += "\n## Elements elsewhere\n\nLookups and what is made of them take every type and change no element. Those of a tensor fuse with what\n\
+             computes indices and with what follows; `concat` and `stack` compute each operand to its place, `tile` and\n\
+             `repeat_interleave` store what they give where it is no view.\n\n\
+             | name | what | NumPy | PyTorch |\n|---|---|---|---|\n";
+    for (name, what, numpy, torch) in ELSEWHERE {
+        text += &format!("| `{name}` | {what} | {numpy} | {torch} |\n");
+    }
     text
 }
+
+/// The methods that move elements: what they do, and their names elsewhere.
+const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
+    ("at([i, j])", "Elements at indices, one for each axis, that broadcast together.", "x[i, j]", "x[i, j]"),
+    ("take(i, axis)", "What lies at indices along an axis.", "take", "index_select"),
+    (
+        "at_with, take_with",
+        "The same, with the nearest, wrapped or a fill value outside of an axis.",
+        "take(mode=)",
+        "-",
+    ),
+    ("concat(parts, axis)", "Tensors next to each other.", "concatenate", "concat"),
+    ("stack(parts, axis)", "Tensors along a new axis.", "stack", "stack"),
+    ("unbind(axis)", "Views of what lies at each index of an axis.", "unstack", "unbind"),
+    (
+        "pad(widths, pad)",
+        "Borders of a constant, the edge, reflected or wrapped.",
+        "pad",
+        "nn.functional.pad",
+    ),
+    ("roll(shifts, axes)", "Elements moved along axes, around the end.", "roll", "roll"),
+    ("tile(times)", "All of it again and again.", "tile", "tile"),
+    ("repeat_interleave(times, axis)", "Each element again and again.", "repeat", "repeat_interleave"),
+    ("arange(start, end, step)", "Numbers in steps, before an end.", "arange", "arange"),
+    ("linspace(start, end, count)", "Floats equally far apart, the end included.", "linspace", "linspace"),
+    ("eye(rows, columns)", "Ones where both coordinates are the same.", "eye", "eye"),
+];
 
 /// The type of a reduction's results.
 fn gives(row: &Reduction) -> &'static str {

@@ -2,14 +2,16 @@
 //! is interpreted per element. Who asks says which elements, and where they go.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
+use smallvec::SmallVec;
 
 use super::cache::{self, LINE, Stream};
 use super::kernels::PART;
 use super::load::Reader;
+use super::lookup::{self, Walk};
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
 use crate::error::Result;
-use crate::expr::{Input, Program, Value};
+use crate::expr::{Input, Op, Program, Value};
 
 /// Calls `$call` with the type that moves elements of `$size` bytes.
 macro_rules! with_memory {
@@ -80,6 +82,10 @@ enum Place {
     Source(usize),
     Turned(usize),
     Register,
+    /// Of what is looked up: elements of an input's source.
+    Table(usize, usize),
+    /// Of a table: where its elements lie, but for the indices; without such a walk its register has that.
+    Walk(usize, isize),
 }
 
 /// Memory of one thread.
@@ -125,7 +131,7 @@ impl<'a> Blocks<'a> {
             registers: (0..self.register_count).map(|_| Register::default()).collect(),
             turned: words.collect(),
             start: 0,
-            places: vec![Place::Register; self.program.inputs.len()],
+            places: vec![Place::Register; self.registers.len()],
             lengths: vec![0; self.registers.len()],
         }
     }
@@ -148,6 +154,9 @@ impl<'a> Blocks<'a> {
     /// Begins to load `length` elements from `start` on of inputs of which they lie side by side.
     pub(super) fn prefetch(&self, start: usize, length: usize) {
         for ((reader, from), input) in self.readers.iter().zip(self.from).zip(&self.program.inputs) {
+            if input.is_table() {
+                continue;
+            }
             if let (From::Bytes(bytes), Some((at, 1))) = (from, reader.run(start, length)) {
                 let size = input.dtype.size();
                 bytes[at * size..(at + length) * size].iter().step_by(LINE).for_each(cache::prefetch);
@@ -167,6 +176,10 @@ impl<'a> Blocks<'a> {
         let mut out = out;
         for own in &self.loops {
             let value = program.inputs.len() + own.step;
+            if program.steps[own.step].op == Op::Lookup {
+                self.look_up(value, own, length, scratch);
+                continue;
+            }
             let target = self.registers[value];
             // Taken out, so that the others can be read.
             let mut register = std::mem::take(&mut scratch.registers[target]);
@@ -204,6 +217,44 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// Looks up elements of a block: where they lie, if that is one run of the source, else their own.
+    fn look_up(&self, value: usize, own: &Loop, length: usize, scratch: &mut Scratch) {
+        let Some((&table, indices)) = own.args.split_first() else { return };
+        let input = &self.program.inputs[table as usize];
+        let From::Bytes(source) = self.from[table as usize] else { return };
+        let count = own.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
+        let target = self.registers[value];
+        let mut register = std::mem::take(&mut scratch.registers[target]);
+        register.splat = None;
+        let size = self.sizes[value];
+        let mut walk = match scratch.places[table as usize] {
+            Place::Walk(at, stride) => Walk::Run(at as isize, stride),
+            _ => Walk::Each(cast(scratch.registers[self.registers[table as usize]].bytes(8 * count))),
+        };
+        let mut varying: SmallVec<[(&[i32], isize); 4]> = SmallVec::new();
+        for (&index, extent) in indices.iter().zip(&input.computed) {
+            let values: &[i32] = cast(self.value(index, scratch));
+            match &mut walk {
+                // One index for all elements.
+                Walk::Run(at, _) if scratch.lengths[index as usize] < length => {
+                    *at += values[0] as isize * extent.stride;
+                }
+                _ => varying.push((values, extent.stride)),
+            }
+        }
+        let place = match (&walk, varying.is_empty()) {
+            (&Walk::Run(at, 1), true) => Place::Table(table as usize, at as usize * size),
+            _ => {
+                let to = register.bytes_mut(count * size);
+                with_memory!(size, |M| lookup::gather::<M>(cast(source), &walk, &varying, cast_mut(to)));
+                Place::Register
+            }
+        };
+        drop(varying);
+        (scratch.places[value], scratch.lengths[value]) = (place, count);
+        scratch.registers[target] = register;
+    }
+
     /// Runs the last loop of a block, whose elements are stored past the cache: a part at a time, as
     /// loads go on only beside few such stores.
     fn stream(&self, own: &Loop, args: &[&[u8]], register: &mut Register, stream: &Stream, out: &mut [u8]) {
@@ -237,6 +288,10 @@ impl<'a> Blocks<'a> {
         let source = match (scratch.places.get(index), self.from.get(index)) {
             (Some(&Place::Source(at)), Some(From::Bytes(source))) => Some((*source, at)),
             (Some(&Place::Turned(at)), _) => Some((cast(&scratch.turned[index]), at)),
+            (Some(&Place::Table(input, at)), _) => match self.from[input] {
+                From::Bytes(source) => Some((source, at)),
+                _ => None,
+            },
             _ => None,
         };
         match source {
@@ -262,6 +317,14 @@ impl<'a> Blocks<'a> {
         }
         let reader = &self.readers[i];
         let run = reader.run(start, length);
+        if input.is_table() {
+            let Some((at, stride)) = run else {
+                let to = scratch.registers[self.registers[i]].bytes_mut(8 * length);
+                reader.addresses(start, cast_mut(to), |at| at as i64);
+                return (Place::Register, false);
+            };
+            return (Place::Walk(at, stride), stride == 0);
+        }
         if let (From::Bytes(_), Some((at, 1))) = (self.from[i], run) {
             return (Place::Source(at * size), false);
         }
@@ -281,7 +344,7 @@ impl<'a> Blocks<'a> {
             From::Output => to.copy_from_slice(out),
             From::Index => match splat {
                 Some(at) => cast_mut::<_, i32>(to).fill(at as i32),
-                None => reader.addresses(start, cast_mut(to)),
+                None => reader.addresses(start, cast_mut(to), |at| at as i32),
             },
             From::Scalar(bits) => with_memory!(size, |M| cast_mut::<_, M>(to).fill(bits as M)),
         }

@@ -47,13 +47,13 @@ struct Job<'a> {
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let mut blocks = Blocks::new(program, from)?;
     let readers = &blocks.readers;
-    let is_turned =
-        |(reader, from): (&Reader, &From<'_>)| matches!(from, From::Bytes(_)) && reader.is_turned();
-    let first_turned = readers.iter().zip(from).position(is_turned);
+    let is_turned = |&i: &usize| {
+        matches!(from[i], From::Bytes(_)) && readers[i].is_turned() && !program.inputs[i].is_table()
+    };
+    let first_turned = (0..readers.len()).find(is_turned);
     let turned_row = first_turned.map(|i| readers[i].row()).filter(|row| (1..=TURNED_CHUNK).contains(row));
     let line = first_turned.map_or(1, |i| LINE / program.inputs[i].dtype.size());
-    let is_gathered = |pair: (&Reader, &From<'_>)| is_turned(pair) && Some(pair.0.row()) == turned_row;
-    let turned = readers.iter().zip(from).map(is_gathered).collect();
+    let turned = (0..readers.len()).map(|i| is_turned(&i) && Some(readers[i].row()) == turned_row).collect();
     let count = out.len() / program.dtype.size();
     let row = readers.iter().map(Reader::row).min().filter(|row| LONG_ROW.contains(row) && *row < count);
     let elements = match (turned_row, row) {

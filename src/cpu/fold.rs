@@ -65,7 +65,7 @@ pub(super) fn fold(
 
 /// An input of what is at hand.
 fn operand(dtype: DType, layout: Layout) -> Input {
-    Input { dtype, source: Source::Scalar(0), layout }
+    Input::new(dtype, Source::Scalar(0), layout)
 }
 
 fn slices(held: &mut [Memory], bytes: usize) -> Outs<'_> {

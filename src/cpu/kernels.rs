@@ -153,7 +153,7 @@ macro_rules! table {
                 $(Op::$op => {
                     $(row!($kind $gives $args dtype, $cpu);)+
                 })*
-                Op::Select | Op::Cast => {}
+                Op::Select | Op::Cast | Op::Lookup => {}
             }
             None
         }
@@ -196,6 +196,8 @@ pub(super) fn of(step: &Step) -> Result<Run> {
     let run = match step.op {
         Op::Select => Some(select(step.dtype)),
         Op::Cast => Some(cast(step.dtype, step.result)),
+        // Which a block knows by itself.
+        Op::Lookup => Some((|_, _| {}) as Run),
         op => table(op, step.dtype),
     };
     match run {

@@ -137,14 +137,14 @@ impl Reader {
         }
     }
 
-    /// The addresses themselves.
-    pub(super) fn addresses(&self, start: usize, out: &mut [i32]) {
+    /// The addresses themselves, as what `of` makes of each.
+    pub(super) fn addresses<A>(&self, start: usize, out: &mut [A], of: impl Fn(isize) -> A) {
         let mut rest = out;
         for run in self.runs(start, rest.len()) {
             let (out, after) = rest.split_at_mut(run.length);
             rest = after;
             for (i, out) in out.iter_mut().enumerate() {
-                *out = (run.at + i as isize * run.stride) as i32;
+                *out = of(run.at + i as isize * run.stride);
             }
         }
     }

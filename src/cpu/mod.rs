@@ -8,6 +8,7 @@ mod eval;
 mod fold;
 mod kernels;
 mod load;
+mod lookup;
 mod math;
 mod memory;
 mod pairs;
@@ -172,6 +173,15 @@ impl Backend for CpuDevice {
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
+        let all = Layout::contiguous(program.result_shape())?;
+        if let Some(places) = program.places(&all)? {
+            let memory = Memory::take(program.byte_size()?)?;
+            let result = Storage::new(self.clone(), all.count(), Buffer::new(memory));
+            for (part, layout) in places {
+                self.clone().assign(part.clone(), &result, &layout)?;
+            }
+            return Ok(result);
+        }
         let elements = program.byte_size()? / program.dtype.size();
         let result = evaluated(program)?.swap_remove(0);
         Ok(Storage::new(self, elements, Buffer::new(result)))
@@ -193,12 +203,11 @@ impl Backend for CpuDevice {
             return Ok(());
         }
         let size = program.dtype.size();
-        let elsewhere = |source: &Source, at: &Layout| match source {
-            Source::Tensor(source) => source.same(storage) && at != layout,
+        let elsewhere = |input: &Input| match &input.source {
+            Source::Tensor(source) => source.same(storage) && (input.layout != *layout || input.is_table()),
             _ => false,
         };
-        let direct = layout.is_contiguous()
-            && !program.inputs.iter().any(|input| elsewhere(&input.source, &input.layout));
+        let direct = layout.is_contiguous() && !program.inputs.iter().any(elsewhere);
         if direct {
             let start = layout.offset() * size;
             return run(&program, Target::Into(storage, start..start + bytes));
@@ -245,6 +254,10 @@ impl Backend for CpuDevice {
 
     fn explain(self: Arc<Self>, program: &Program) -> Result<Told> {
         let mut text = String::new();
+        if let Some(joining) = &program.joining {
+            text = format!("runs: {} parts, each written to its place\n", joining.parts.len());
+            return Ok(Told { text, ..Told::default() });
+        }
         let folded = match &program.fold {
             None if program.rows.is_some() => ", rows one after the other, each to its end".into(),
             None => String::new(),

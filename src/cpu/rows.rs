@@ -48,7 +48,7 @@ pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
                 bail!(Kernel, "a program without rows");
             };
             run(&turned, rows, &frame, from, &mut held[..bytes])?;
-            let copy = Program::copy(Input { dtype: program.dtype, source: Source::Scalar(0), layout });
+            let copy = Program::copy(Input::new(program.dtype, Source::Scalar(0), layout));
             eval::eval(&copy, &[From::Bytes(&held[..bytes])], out)
         }
     }
@@ -498,7 +498,7 @@ impl<'a> Job<'a> {
                 From::Bytes(bytes) => {
                     with_memory!(size, |M| reader.gather::<M>(cast(bytes), start + k * step, cast_mut(to)));
                 }
-                _ => reader.addresses(start + k * step, cast_mut(to)),
+                _ => reader.addresses(start + k * step, cast_mut(to), |at| at as i32),
             }
         }
     }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::node::Kind;
 use super::small_map::SmallMap;
-use super::{DType, Input, Kept, Node, Op, Program, Source, Step, Value};
+use super::{DType, Extent, Input, Kept, Node, Op, Program, Source, Step, Value};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -39,6 +39,23 @@ struct Frame<'a> {
     node: &'a Arc<Node>,
     view: u32,
     args: SmallVec<[Found; 3]>,
+    /// Of a lookup, its table.
+    table: Option<Table>,
+}
+
+/// A table as a lookup reads it: elements that lie where coordinates and constants say, and as far from there as
+/// the other indices say.
+struct Table {
+    dtype: DType,
+    source: Source,
+    /// Of the table alone.
+    layout: Layout,
+    /// What coordinates and constants make of it, over the shape of the program.
+    offset: isize,
+    strides: SmallVec<[isize; 6]>,
+    computed: Vec<Extent>,
+    /// Axes whose indices were looked at.
+    axes: usize,
 }
 
 struct Flatten<'a> {
@@ -59,9 +76,16 @@ impl Program {
         Self::of(&[root], shape, &Known::default())
     }
 
-    /// The same for several results of one type, where some nodes are known. Roots that are folds and not
+    /// The same for several results, where some nodes are known. Roots that are folds and not
     /// known are all of the same axes of one shape, and have the shape that they are asked for.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
+        if let ([root], Kind::Join(axis)) = (roots, &roots[0].kind)
+            && !known.contains_key(&Arc::as_ptr(root))
+        {
+            let part = |part: &Arc<Node>| Program::of(&[part], &part.shape, known);
+            let parts = root.args.iter().map(part).collect::<Result<_>>()?;
+            return Ok(Program::join(*axis, parts, root.shape.clone(), root.dtype));
+        }
         let folding = |root: &&Arc<Node>| match &root.kind {
             Kind::Fold(folding) if !known.contains_key(&Arc::as_ptr(root)) => Some(folding.clone()),
             _ => None,
@@ -110,6 +134,7 @@ impl Program {
             results: results.iter().map(value).collect(),
             fold: None,
             rows: None,
+            joining: None,
             ready: Kept::default(),
         })
     }
@@ -134,10 +159,7 @@ impl<'a> Flatten<'a> {
     }
 
     fn input(&mut self, input: Input) -> Found {
-        let known = self.inputs.iter().position(|other| {
-            let same = other.dtype == input.dtype && other.layout == input.layout;
-            same && other.source.is_same(&input.source)
-        });
+        let known = self.inputs.iter().position(|other| other.is_same(&input));
         Found::Input(known.unwrap_or_else(|| {
             self.inputs.push(input);
             self.inputs.len() - 1
@@ -151,28 +173,26 @@ impl<'a> Flatten<'a> {
             // hold both.
             if let Some(&(stage, result)) = self.known.get(&Arc::as_ptr(node)) {
                 let layout = self.views[view as usize].clone();
-                return Ok(Seen::Value(self.input(Input {
-                    dtype: node.dtype,
-                    source: Source::Stage { stage, result },
-                    layout,
-                })));
+                let source = Source::Stage { stage, result };
+                return Ok(Seen::Value(self.input(Input::new(node.dtype, source, layout))));
             }
             let place = (Arc::as_ptr(node), view);
             if let Some(found) = self.done.get(&place) {
                 return Ok(Seen::Value(found));
             }
             match &node.kind {
-                Kind::Op(_) => return Ok(Seen::Op(node, view)),
+                Kind::Op(_) | Kind::Lookup => return Ok(Seen::Op(node, view)),
                 Kind::Leaf { source, layout } => {
                     let view = self.under(layout, view)?;
                     let layout = self.views[view as usize].clone();
-                    let found = self.input(Input { dtype: node.dtype, source: source.clone(), layout });
+                    let found = self.input(Input::new(node.dtype, source.clone(), layout));
                     self.done.insert(place, found);
                     return Ok(Seen::Value(found));
                 }
                 Kind::View(layout) => view = self.under(layout, view)?,
                 Kind::Shared => {}
                 Kind::Fold(folding) => bail!(Kernel, "{} is no stage", folding.name()),
+                Kind::Join(_) => bail!(Kernel, "what is joined is no stage"),
             }
             // A view or a shared node is its operand.
             node = &node.args[0];
@@ -181,14 +201,17 @@ impl<'a> Flatten<'a> {
 
     /// Finds a node and all that it is made of.
     fn root(&mut self, root: &'a Arc<Node>, view: u32) -> Result<Found> {
-        let frame = |node, view| Frame { node, view, args: SmallVec::new() };
         let mut stack = match self.look(root, view)? {
             Seen::Value(found) => return Ok(found),
-            Seen::Op(node, view) => vec![frame(node, view)],
+            Seen::Op(node, view) => vec![self.frame(node, view)?],
         };
         loop {
-            let Some(top) = stack.last() else { bail!(Kernel, "a graph without a root") };
-            let found = match top.node.args.get(top.args.len()) {
+            let Some(top) = stack.last_mut() else { bail!(Kernel, "a graph without a root") };
+            let next = match &mut top.table {
+                None => top.node.args.get(top.args.len()),
+                Some(table) => self.next_index(top.node, top.view, table)?,
+            };
+            let found = match next {
                 Some(arg) => {
                     let (node, mut view) = (top.node, top.view);
                     if arg.shape != node.shape {
@@ -197,14 +220,17 @@ impl<'a> Flatten<'a> {
                     match self.look(arg, view)? {
                         Seen::Value(found) => found,
                         Seen::Op(node, view) => {
-                            stack.push(frame(node, view));
+                            stack.push(self.frame(node, view)?);
                             continue;
                         }
                     }
                 }
                 None => {
-                    let Some(Frame { node, view, args }) = stack.pop() else { continue };
-                    let found = self.step(node, args)?;
+                    let Some(Frame { node, view, args, table }) = stack.pop() else { continue };
+                    let found = match table {
+                        None => self.step(node, args)?,
+                        Some(table) => self.lookup(view, table, args)?,
+                    };
                     self.done.insert((Arc::as_ptr(node), view), found);
                     found
                 }
@@ -216,21 +242,136 @@ impl<'a> Flatten<'a> {
         }
     }
 
+    fn frame(&mut self, node: &'a Arc<Node>, view: u32) -> Result<Frame<'a>> {
+        let table = match node.kind {
+            Kind::Lookup => Some(self.table(&node.args[0], view)?),
+            _ => None,
+        };
+        Ok(Frame { node, view, args: SmallVec::new(), table })
+    }
+
     fn step(&mut self, node: &Arc<Node>, mut args: SmallVec<[Found; 3]>) -> Result<Found> {
         let Kind::Op(op) = node.kind else { bail!(Kernel, "{node:?} is no operation") };
         if op.row().is_some_and(|row| row.commutative) {
             args.sort_unstable();
         }
         let dtype = node.args.last().map_or(node.dtype, |last| last.dtype);
-        let key = (op, dtype, node.dtype, args);
-        let number = self.step_numbers.get(&key).unwrap_or_else(|| {
+        Ok(self.once(op, dtype, node.dtype, args))
+    }
+
+    /// A step, known or new.
+    fn once(&mut self, op: Op, dtype: DType, result: DType, args: SmallVec<[Found; 3]>) -> Found {
+        let key = (op, dtype, result, args);
+        Found::Step(self.step_numbers.get(&key).unwrap_or_else(|| {
             let (_, _, _, args) = &key;
-            self.steps.push(Step { op, dtype, result: node.dtype, args: SmallVec::new() });
+            self.steps.push(Step { op, dtype, result, args: SmallVec::new() });
             self.args.push(args.clone());
             let next = self.steps.len() as u32 - 1;
             self.step_numbers.insert(key.clone(), next);
             next
-        });
-        Ok(Found::Step(number))
+        }))
+    }
+
+    /// A table that a lookup under a view reads.
+    fn table(&self, mut node: &'a Arc<Node>, view: u32) -> Result<Table> {
+        let mut seen = Layout::contiguous(&node.shape)?;
+        let dtype = node.dtype;
+        let source = loop {
+            if let Some(&(stage, result)) = self.known.get(&Arc::as_ptr(node)) {
+                break Source::Stage { stage, result };
+            }
+            let (Kind::Leaf { layout, .. } | Kind::View(layout)) = &node.kind else {
+                bail!(Kernel, "{node:?} is looked up and not stored")
+            };
+            seen = match layout.under(&seen) {
+                Some(both) => both,
+                None => bail!(Kernel, "{layout:?} under {seen:?} is no layout"),
+            };
+            match &node.kind {
+                Kind::Leaf { source, .. } => break source.clone(),
+                _ => node = &node.args[0],
+            }
+        };
+        Ok(Table {
+            dtype,
+            source,
+            offset: seen.offset() as isize,
+            layout: seen,
+            strides: SmallVec::from_elem(0, self.views[view as usize].rank()),
+            computed: Vec::new(),
+            axes: 0,
+        })
+    }
+
+    /// The next index of a lookup that is computed. Coordinates and constants before it are no values: they
+    /// become part of how the table is walked.
+    fn next_index(
+        &mut self,
+        node: &'a Arc<Node>,
+        view: u32,
+        table: &mut Table,
+    ) -> Result<Option<&'a Arc<Node>>> {
+        while let Some(index) = node.args.get(table.axes + 1) {
+            let (length, stride) = (table.layout.shape()[table.axes], table.layout.strides()[table.axes]);
+            table.axes += 1;
+            if length == 1 || stride == 0 {
+                continue;
+            }
+            let Some((source, layout)) = self.leaf(index, &node.shape, view)? else {
+                table.computed.push(Extent { length, stride });
+                return Ok(Some(index));
+            };
+            match source {
+                Source::Scalar(bits) => table.offset += *bits as i32 as isize * stride,
+                _ => {
+                    table.offset += layout.offset() as isize * stride;
+                    let along = layout.strides().iter().map(|step| step * stride);
+                    table.strides.iter_mut().zip(along).for_each(|(all, own)| *all += own);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The coordinates or the constant that an operand of a shape is under a view, if it is one.
+    fn leaf(
+        &self,
+        mut node: &'a Arc<Node>,
+        shape: &Shape,
+        view: u32,
+    ) -> Result<Option<(&'a Source, Layout)>> {
+        let mut seen = self.views[view as usize].clone();
+        if node.shape != *shape {
+            let Some(both) = Layout::contiguous(&node.shape)?.stretched(shape).under(&seen) else {
+                return Ok(None);
+            };
+            seen = both;
+        }
+        loop {
+            let (Kind::Leaf { layout, .. } | Kind::View(layout)) = &node.kind else { return Ok(None) };
+            let Some(both) = layout.under(&seen) else { return Ok(None) };
+            match &node.kind {
+                Kind::Leaf { source: source @ (Source::Index(_) | Source::Scalar(_)), .. } => {
+                    return Ok(Some((source, both)));
+                }
+                Kind::View(_) if !self.known.contains_key(&Arc::as_ptr(node)) => {
+                    (node, seen) = (&node.args[0], both);
+                }
+                _ => return Ok(None),
+            }
+        }
+    }
+
+    /// A lookup with its indices, or a load where coordinates and constants are all of them.
+    fn lookup(&mut self, view: u32, table: Table, indices: SmallVec<[Found; 3]>) -> Result<Found> {
+        let Table { dtype, source, offset, strides, computed, .. } = table;
+        let shape = self.views[view as usize].shape();
+        let layout = Layout::strided(shape.clone(), &strides, offset.max(0) as usize, usize::MAX)?;
+        let table = self.input(Input { computed, ..Input::new(dtype, source, layout) });
+        if indices.is_empty() {
+            return Ok(table);
+        }
+        let args = std::iter::once(table).chain(indices).collect();
+        Ok(self.once(Op::Lookup, DType::I32, dtype, args))
     }
 }

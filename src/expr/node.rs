@@ -51,6 +51,11 @@ pub(crate) enum Kind {
     Op(Op),
     /// Elements of its operand: the layout leads to their numbers in row-major order.
     View(Layout),
+    /// Elements of its first operand, a tensor or what is stored: the others are an index for each axis of that,
+    /// inside of the axis, as i32.
+    Lookup,
+    /// Its operands next to each other along an axis.
+    Join(usize),
     /// Its operand along some axes, each range of it as one value, or its values so far.
     Fold(Folding),
     /// Its operand, which is computed once and stored.
@@ -134,6 +139,43 @@ impl Node {
         Ok(Node::of(dtype, shape, Kind::Fold(folding), &[operand]))
     }
 
+    /// Elements of a table at indices, one for each of its axes, that broadcast together.
+    pub(crate) fn lookup(table: &Arc<Node>, indices: &[&Arc<Node>]) -> Result<Arc<Node>> {
+        let shapes: SmallVec<[Shape; 4]> = indices.iter().map(|index| index.shape.clone()).collect();
+        let shape = crate::layout::numpy(&shapes)?;
+        let table = table.stored();
+        let args: SmallVec<[&Arc<Node>; 4]> =
+            std::iter::once(&table).chain(indices.iter().copied()).collect();
+        Ok(Node::of(table.dtype, shape, Kind::Lookup, &args))
+    }
+
+    /// Operands of one type next to each other along an axis, in which alone their shapes may differ.
+    pub(crate) fn join(axis: usize, parts: &[&Arc<Node>]) -> Arc<Node> {
+        let mut shape = parts[0].shape.clone();
+        if let Some(length) = shape.iter_mut().nth(axis) {
+            *length = parts.iter().map(|part| part.shape[axis]).sum();
+        }
+        Node::of(parts[0].dtype, shape, Kind::Join(axis), parts)
+    }
+
+    /// The same expression as one whose elements lie in memory when they are read.
+    fn stored(self: &Arc<Node>) -> Arc<Node> {
+        match self.kind {
+            Kind::Leaf { source: Source::Tensor(_), .. } => self.clone(),
+            // Coordinates and constants.
+            Kind::Leaf { .. } => self.laid_out(),
+            _ => self.shared(),
+        }
+    }
+
+    /// The same expression, stored even if it is a view of what is.
+    pub(crate) fn laid_out(self: &Arc<Node>) -> Arc<Node> {
+        match self.kind {
+            Kind::Shared | Kind::Fold(_) | Kind::Join(_) => self.clone(),
+            _ => Node::of(self.dtype, self.shape.clone(), Kind::Shared, &[self]),
+        }
+    }
+
     /// The same expression under a view.
     pub(crate) fn view(self: &Arc<Node>, view: &dyn Fn(&Layout) -> Result<Layout>) -> Result<Arc<Node>> {
         let dense = Layout::contiguous(&self.shape)?;
@@ -155,9 +197,11 @@ impl Node {
     /// The same expression, computed once and stored wherever it is read.
     pub(crate) fn shared(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
-            // A fold is stored anyway.
-            Kind::Leaf { .. } | Kind::Shared | Kind::Fold(_) => self.clone(),
-            Kind::View(_) if matches!(self.args[0].kind, Kind::Fold(_)) => self.clone(),
+            // What is folded or joined is stored anyway.
+            Kind::Leaf { .. } | Kind::Shared | Kind::Fold(_) | Kind::Join(_) => self.clone(),
+            Kind::View(_) if matches!(self.args[0].kind, Kind::Fold(_) | Kind::Join(_) | Kind::Shared) => {
+                self.clone()
+            }
             _ => Node::of(self.dtype, self.shape.clone(), Kind::Shared, &[self]),
         }
     }
@@ -181,6 +225,8 @@ impl fmt::Debug for Node {
             Kind::Leaf { .. } => "leaf",
             Kind::Op(op) => op.name(),
             Kind::View(_) => "view",
+            Kind::Lookup => "lookup",
+            Kind::Join(_) => "concat",
             Kind::Fold(folding) => folding.name(),
             Kind::Shared => "shared",
         };

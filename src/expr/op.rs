@@ -522,10 +522,11 @@ macro_rules! define {
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// An elementwise operation.
         ///
-        /// Two are no rows of the table, because their operands differ in type: `Select`, which
-        /// takes a condition and two values, and `Cast`, whose result type the node states.
+        /// Three are no rows of the table, because their operands differ in type: `Select`, which takes a
+        /// condition and two values, `Cast`, whose result type the node states, and `Lookup`, which takes a table
+        /// and the indices of an element of it, each inside of its axis.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) enum Op { $($op,)* Select, Cast }
+        pub(crate) enum Op { $($op,)* Select, Cast, Lookup }
 
         /// The rows, in the order of the enum.
         pub(crate) const ROWS: &[Row] = &[$(Row {
@@ -553,7 +554,7 @@ macro_rules! gives_bool {
 for_each_op!(define);
 
 impl Op {
-    /// The row of a table op; none for `Select` and `Cast`.
+    /// The row of a table op; none for `Select`, `Cast` and `Lookup`.
     pub(crate) fn row(self) -> Option<&'static Row> {
         ROWS.get(self as usize)
     }
@@ -562,10 +563,14 @@ impl Op {
         match self {
             Op::Select => "select",
             Op::Cast => "cast",
+            Op::Lookup => "lookup",
             _ => self.row().map_or("", |row| row.name),
         }
     }
 }
+
+/// What a lookup takes, in additions: a load for each lane.
+const LOOKUP: usize = 4;
 
 /// What an op on operands of a type takes, in additions of f32: after each, floats of 16 bits are rounded.
 pub(crate) fn cost(op: Op, dtype: DType) -> usize {
@@ -574,7 +579,10 @@ pub(crate) fn cost(op: Op, dtype: DType) -> usize {
         DType::BF16 => 3,
         _ => 0,
     };
-    op.row().map_or(1, |row| row.cost + rounding)
+    match op {
+        Op::Lookup => LOOKUP,
+        op => op.row().map_or(1, |row| row.cost + rounding),
+    }
 }
 
 impl Row {

@@ -65,6 +65,16 @@ impl Program {
         }
         let dtype = self.dtype_of(results[0]);
         let results = results.iter().map(|value| numbers[value]).collect();
-        Ok(Program { shape, dtype, inputs, steps, results, fold: None, rows: None, ready: Kept::default() })
+        Ok(Program {
+            shape,
+            dtype,
+            inputs,
+            steps,
+            results,
+            fold: None,
+            rows: None,
+            joining: None,
+            ready: Kept::default(),
+        })
     }
 }

@@ -53,6 +53,8 @@ impl Line {
             Kind::Op(op) => op.name(),
             Kind::Fold(folding) => folding.name(),
             Kind::View(_) => "view",
+            Kind::Lookup => "lookup",
+            Kind::Join(_) => "concat",
             Kind::Shared => "shared",
         };
         if depth == DEPTH {

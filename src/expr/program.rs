@@ -17,6 +17,33 @@ pub(crate) struct Input {
     pub dtype: DType,
     pub source: Source,
     pub layout: Layout,
+    /// Axes that are looked up: a [`Op::Lookup`] names an index for each, and the elements that it reads are as far
+    /// from those of the layout. None of what is read as it is.
+    pub computed: Vec<Extent>,
+}
+
+/// An axis of a table whose index is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub length: usize,
+    pub stride: isize,
+}
+
+impl Input {
+    pub(crate) fn new(dtype: DType, source: Source, layout: Layout) -> Input {
+        Input { dtype, source, layout, computed: Vec::new() }
+    }
+
+    /// Whether it is read by lookups.
+    pub(crate) fn is_table(&self) -> bool {
+        !self.computed.is_empty()
+    }
+
+    /// Whether both are the same elements, looked up alike.
+    pub(crate) fn is_same(&self, other: &Input) -> bool {
+        let same = self.dtype == other.dtype && self.layout == other.layout;
+        same && self.computed == other.computed && self.source.is_same(&other.source)
+    }
 }
 
 /// One op over values.
@@ -29,21 +56,30 @@ pub(crate) struct Step {
     pub args: SmallVec<[Value; 3]>,
 }
 
+/// Programs whose results lie next to each other along an axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Joining {
+    pub axis: usize,
+    pub parts: Vec<Program>,
+}
+
 /// A flat expression. Equal leaves and equal steps appear once.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     /// What steps run over: the shape of the results, or, where they are folded, of what is folded.
     pub shape: Shape,
-    /// The type of the results.
+    /// The type of the first result, and of all where they are folded.
     pub dtype: DType,
     pub inputs: Vec<Input>,
     pub steps: Vec<Step>,
-    /// A value for each result, all of one type.
+    /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
     /// What is made of each of these values before it is stored.
     pub fold: Option<Folding>,
     /// What is folded inside of it.
     pub rows: Option<Rows>,
+    /// What it is made of instead of inputs and steps.
+    pub joining: Option<Joining>,
     /// What a device made of it.
     pub ready: Kept,
 }
@@ -59,8 +95,36 @@ impl Program {
             results: smallvec::smallvec![0],
             fold: None,
             rows: None,
+            joining: None,
             ready: Kept::default(),
         }
+    }
+
+    /// A program of others, whose results lie next to each other.
+    pub(crate) fn join(axis: usize, parts: Vec<Program>, shape: Shape, dtype: DType) -> Program {
+        Program {
+            shape,
+            dtype,
+            inputs: Vec::new(),
+            steps: Vec::new(),
+            results: smallvec::smallvec![0],
+            fold: None,
+            rows: None,
+            joining: Some(Joining { axis, parts }),
+            ready: Kept::default(),
+        }
+    }
+
+    /// The programs that it is made of, if it is made of some, each with its place in a layout.
+    pub(crate) fn places(&self, layout: &Layout) -> Result<Option<Vec<(&Program, Layout)>>> {
+        let Some(Joining { axis, parts }) = &self.joining else { return Ok(None) };
+        let mut at = 0;
+        let mut place = |part| {
+            let length = Program::result_shape(part)[*axis] as isize;
+            at += length;
+            Ok((part, layout.slice(*axis as isize, at - length..at, 1)?))
+        };
+        Ok(Some(parts.iter().map(&mut place).collect::<Result<_>>()?))
     }
 
     /// The shape of what is stored for each result.
@@ -86,9 +150,20 @@ impl Program {
         }
     }
 
+    /// The type of a result.
+    pub(crate) fn result_type(&self, i: usize) -> DType {
+        match (&self.fold, &self.joining) {
+            (None, None) => self.dtype_of(self.results[i]),
+            _ => self.dtype,
+        }
+    }
+
     /// The type of what steps give, before it is folded.
     pub(crate) fn element_type(&self) -> DType {
-        self.results.first().map_or(self.dtype, |&result| self.dtype_of(result))
+        match &self.joining {
+            Some(_) => self.dtype,
+            None => self.results.first().map_or(self.dtype, |&result| self.dtype_of(result)),
+        }
     }
 
     /// The same, with results folded as `fold` says.
@@ -108,9 +183,21 @@ impl Program {
 }
 
 impl Program {
+    /// What it reads, and the programs that it is made of.
+    pub(crate) fn read(&self) -> impl Iterator<Item = &Input> {
+        let parts = self.joining.iter().flat_map(|joining| &joining.parts);
+        self.inputs.iter().chain(parts.flat_map(|part| &part.inputs))
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn read_mut(&mut self) -> impl Iterator<Item = &mut Input> {
+        let parts = self.joining.iter_mut().flat_map(|joining| &mut joining.parts);
+        self.inputs.iter_mut().chain(parts.flat_map(|part| &mut part.inputs))
+    }
+
     /// The tensors that it reads, each with its layout.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = (&Storage, &Layout)> {
-        self.inputs.iter().filter_map(|input| match &input.source {
+        self.read().filter_map(|input| match &input.source {
             Source::Tensor(storage) => Some((storage, &input.layout)),
             _ => None,
         })
@@ -118,7 +205,7 @@ impl Program {
 
     /// The stages that it reads.
     pub(crate) fn stages(&self) -> impl Iterator<Item = usize> {
-        self.inputs.iter().filter_map(|input| match input.source {
+        self.read().filter_map(|input| match input.source {
             Source::Stage { stage, .. } => Some(stage),
             _ => None,
         })
@@ -140,6 +227,8 @@ impl Program {
     /// and written as another.
     pub(crate) fn conflicts(&self, storage: &Storage, layout: &Layout) -> bool {
         self.inputs.iter().any(|input| match &input.source {
+            // Which elements are looked up is not known before.
+            Source::Tensor(source) if source.same(storage) && input.is_table() => true,
             Source::Tensor(source) if source.same(storage) => {
                 let overlaps = || self.dtype.size() < 4 || input.layout.may_overlap(layout);
                 input.dtype != self.dtype || input.layout != *layout && overlaps()

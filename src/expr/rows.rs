@@ -250,16 +250,13 @@ impl Joined {
         let is_known = |input: &Input| matches!(input.source, Source::Row(own) if own == fold);
         let layout = Layout::contiguous([])?.broadcast_to(&self.frame.shape)?;
         Ok(Found::Input(self.inputs.iter().position(is_known).unwrap_or_else(|| {
-            self.inputs.push(Input { dtype, source: Source::Row(fold), layout });
+            self.inputs.push(Input::new(dtype, Source::Row(fold), layout));
             self.inputs.len() - 1
         })))
     }
 
     fn input(&mut self, input: &Input) -> Found {
-        let known = self.inputs.iter().position(|other| {
-            let same = other.dtype == input.dtype && other.layout == input.layout;
-            same && other.source.is_same(&input.source)
-        });
+        let known = self.inputs.iter().position(|other| other.is_same(input));
         Found::Input(known.unwrap_or_else(|| {
             self.inputs.push(input.clone());
             self.inputs.len() - 1
@@ -287,6 +284,7 @@ impl Joined {
             results: results.iter().map(value).collect(),
             fold: None,
             rows: Some(Rows { axes: self.frame.axes, folds, kept }),
+            joining: None,
             ready: Kept::default(),
         };
         program.dtype = program.element_type();

@@ -145,6 +145,12 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// has the program's shape and visits no element twice.
     fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()>;
 
+    /// Runs a program of several results into elements of storages that it does not read, by one kernel, where
+    /// the device can; else nothing is done.
+    fn assign_all(self: Arc<Self>, _program: &Program, _to: &[(&Storage, &Layout)]) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Writes packed elements, in row-major order, to elements of `storage`, after what was asked for
     /// before. The layout visits no element twice.
     fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()>;

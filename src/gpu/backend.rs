@@ -41,7 +41,7 @@ impl Gpu {
         }
         let layout = Layout::strided([count], &[1], offset, storage.elements)?;
         let source = Source::Tensor(storage.clone());
-        let copy = evaluate::eval(self, &Program::copy(Input { dtype, source, layout }))?;
+        let copy = evaluate::eval(self, &Program::copy(Input::new(dtype, source, layout)))?;
         self.begin_read(&copy, 0, count * dtype.size())
     }
 }
@@ -85,6 +85,10 @@ impl Backend for Gpu {
         evaluate::assign(&self, program, storage, layout)
     }
 
+    fn assign_all(self: Arc<Self>, program: &Program, to: &[(&Storage, &Layout)]) -> Result<bool> {
+        evaluate::assign_all(&self, program, to)
+    }
+
     fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()> {
         evaluate::write(&self, storage, dtype, layout, bytes)
     }
@@ -93,7 +97,7 @@ impl Backend for Gpu {
         // A buffer of the caller's may not be copied from, and is not cut as those of the pool are.
         if buffers(storage)?.iter().any(|buffer| buffer.is_lent) {
             let (source, layout) = (Source::Tensor(storage.clone()), Layout::contiguous([storage.elements])?);
-            return evaluate::eval(&self, &Program::copy(Input { dtype, source, layout }));
+            return evaluate::eval(&self, &Program::copy(Input::new(dtype, source, layout)));
         }
         Gpu::snapshot(&self, storage, dtype)
     }

@@ -1,10 +1,11 @@
 //! How programs are run: conflicts, several results, and what of it is told.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 
 use super::device::{Gpu, Parts};
 use super::fold::Planned;
-use super::{fold, parts, split};
+use super::{fold, parts, split, tables};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
 use crate::expr::{Input, Math, Program, Source, Storage, Told};
@@ -33,7 +34,15 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
         gpu.parts.connection.check()?;
         return Ok(result);
     }
+    let all = Layout::contiguous(program.result_shape())?;
+    if let Some(places) = program.places(&all)? {
+        let result = gpu.result(program)?;
+        places.into_iter().try_for_each(|(part, layout)| assign(gpu, part.clone(), &result, &layout))?;
+        gpu.parts.connection.check()?;
+        return Ok(result);
+    }
     if !parts::is_whole(gpu, program) {
+        let program = &*whole_tables(gpu, program)?;
         let result = match fold::is_one(program) {
             true => parts::eval(gpu, program)?,
             false => {
@@ -92,10 +101,54 @@ pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>
         Err(error) if error.kind() == ErrorKind::Limit => return each(),
         Err(error) => return Err(error),
     };
-    let results = program.results.iter().map(|_| gpu.result(program)).collect::<Result<Vec<_>>>()?;
+    let count = program.result_shape().count()?;
+    let storage = |i: usize| {
+        let dtype = program.result_type(i);
+        gpu.storage(count * dtype.size(), dtype)
+    };
+    let results = (0..program.results.len()).map(storage).collect::<Result<Vec<_>>>()?;
     gpu.record(&plan, &results)?;
     gpu.parts.connection.check()?;
     Ok(results)
+}
+
+/// Runs a program of several results into storages that it does not read: by one kernel where each is all of its
+/// storage.
+pub(super) fn assign_all(gpu: &Arc<Gpu>, program: &Program, to: &[(&Storage, &Layout)]) -> Result<bool> {
+    gpu.supports(program)?;
+    let count = program.result_shape().count()?;
+    let is_all = |(storage, layout): &(&Storage, &Layout)| {
+        storage.elements == count && !storage.is_exact && layout.is_identity()
+    };
+    let is_once = |i: usize| to[..i].iter().all(|(storage, _)| !storage.same(to[i].0));
+    let alone = program.folds() || program.joining.is_some() || Plan::is_empty(&program.shape);
+    if alone || !gpu.parts.cuts.is_whole(program) || !to.iter().all(is_all) || !(0..to.len()).all(is_once) {
+        return Ok(false);
+    }
+    let plan = match Plan::new(program, Destination::Fresh, gpu.adapter) {
+        Err(error) if error.kind() == ErrorKind::Limit => return Ok(false),
+        plan => plan?,
+    };
+    let results: Vec<Storage> = to.iter().map(|&(storage, _)| storage.clone()).collect();
+    gpu.record(&plan, &results)?;
+    gpu.parts.connection.check()?;
+    Ok(true)
+}
+
+/// A program with lookups in tables that no window shows computed.
+fn whole_tables<'a>(gpu: &Arc<Gpu>, program: &'a Program) -> Result<Cow<'a, Program>> {
+    tables::computed(gpu, program, &|own| gpu.result(own), &mut |part, to, layout| {
+        assign(gpu, part, to, layout)
+    })
+}
+
+/// The same where nothing runs: its kernels are prepared, if they are to be.
+fn declared_tables<'a>(gpu: &Arc<Gpu>, program: &'a Program, prepares: bool) -> Result<Cow<'a, Program>> {
+    let declared = |own: &Program| Storage::declared(gpu.clone(), own);
+    tables::computed(gpu, program, &declared, &mut |part, to, layout| match prepares {
+        true => prepare_assign(gpu, part, to, layout),
+        false => Ok(()),
+    })
 }
 
 /// Whether the result of a program is computed before any of it is written to a layout.
@@ -109,7 +162,7 @@ fn goes_through_a_temporary(gpu: &Gpu, program: &Program, storage: &Storage, lay
 /// A program that copies the result of another.
 fn copy_of(result: Storage, program: &Program) -> Result<Program> {
     let layout = Layout::contiguous(program.result_shape())?;
-    Ok(Program::copy(Input { dtype: program.dtype, source: Source::Tensor(result), layout }))
+    Ok(Program::copy(Input::new(program.dtype, Source::Tensor(result), layout)))
 }
 
 pub(super) fn assign(gpu: &Arc<Gpu>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
@@ -121,6 +174,7 @@ pub(super) fn assign(gpu: &Arc<Gpu>, program: Program, storage: &Storage, layout
         false => program,
         true => copy_of(eval(gpu, &program)?, &program)?,
     };
+    let program = whole_tables(gpu, &program)?;
     nested(&program, layout, &mut |program, layout| split::run(gpu, program, storage, layout, false))?;
     gpu.parts.connection.check()
 }
@@ -159,7 +213,7 @@ pub(super) fn write(
     let scattered = |layout: &Layout, bytes: &[u8]| {
         let source = Source::Tensor(gpu.upload(bytes, dtype)?);
         let dense = Layout::contiguous(layout.shape())?;
-        assign(gpu, Program::copy(Input { dtype, source, layout: dense }), storage, layout)
+        assign(gpu, Program::copy(Input::new(dtype, source, dense)), storage, layout)
     };
     if !layout.is_contiguous() || !gpu.allows(storage, wgpu::BufferUsages::COPY_DST)? {
         return scattered(layout, bytes);
@@ -182,17 +236,35 @@ pub(super) fn write(
 /// Calls `each` with the kernels of a program until it fails.
 fn kernels(gpu: &Arc<Gpu>, program: &Program, each: &mut dyn FnMut(&Kernel) -> Result<()>) -> Result<()> {
     gpu.supports(program)?;
+    let all = Layout::contiguous(program.result_shape())?;
+    if let Some(places) = program.places(&all)? {
+        let result = Storage::declared(gpu.clone(), program)?;
+        return places.into_iter().try_for_each(|(part, layout)| match part.folds() {
+            true => kernels(gpu, part, each),
+            false => {
+                let tables = declared_tables(gpu, part, false)?;
+                nested(&tables, &layout, &mut |part, layout| {
+                    let plans = split::plans(gpu, part, Some((&result, layout)))?;
+                    plans.iter().try_for_each(|plan| each(&plan.kernel))
+                })
+            }
+        });
+    }
     if fold::is_one(program) {
         return parts::kernels(gpu, program, each);
     }
     if Plan::is_empty(&program.shape) {
         return Ok(());
     }
+    let program = &*declared_tables(gpu, program, false)?;
     split::plans(gpu, program, None)?.iter().try_for_each(|plan| each(&plan.kernel))
 }
 
 /// Compiles what a program needs.
 pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
+    if !Plan::is_empty(&program.shape) && program.joining.is_none() {
+        declared_tables(gpu, program, true)?;
+    }
     kernels(gpu, program, &mut |kernel| gpu.pipeline(kernel).map(drop))?;
     gpu.parts.connection.check()
 }
@@ -215,6 +287,7 @@ pub(super) fn prepare_assign(
             copy_of(Storage::declared(gpu.clone(), &program)?, &program)?
         }
     };
+    let program = declared_tables(gpu, &program, true)?;
     nested(&program, layout, &mut |program, layout| {
         let plans = split::plans(gpu, program, Some((storage, layout)))?;
         plans.iter().try_for_each(|plan| gpu.pipeline(&plan.kernel).map(drop))
@@ -244,6 +317,12 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
     if fold::is_one(program) {
         return parts::explain(gpu, program);
     }
+    let all = Layout::contiguous(program.result_shape())?;
+    if let Some(places) = program.places(&all)? {
+        let text = format!("runs: {} parts, each written to its place\n", places.len());
+        return Ok(Told { text, ..Told::default() });
+    }
+    let program = &*declared_tables(gpu, program, false)?;
     let plans = split::plans(gpu, program, None)?;
     let text = plans.first().map(|plan| wgsl::emit(&plan.kernel)).transpose()?;
     Ok(plan::tell(&plans, text))

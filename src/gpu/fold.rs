@@ -159,11 +159,12 @@ fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Stor
         Ok(Some(Program {
             shape: program.result_shape(),
             dtype: program.dtype,
-            inputs: vec![Input { dtype, source: Source::Tensor(storage.clone()), layout }],
+            inputs: vec![Input::new(dtype, Source::Tensor(storage.clone()), layout)],
             steps: vec![Step { op: Op::Cast, dtype, result: program.dtype, args }],
             results: smallvec::smallvec![1],
             fold: None,
             rows: None,
+            joining: None,
             ready: Kept::default(),
         }))
     };

@@ -35,6 +35,7 @@ mod recorder;
 mod scan;
 mod session;
 mod split;
+mod tables;
 mod textures;
 mod transfer;
 

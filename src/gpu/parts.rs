@@ -133,7 +133,7 @@ fn whole(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
 /// Writes row-major elements to their places in a result.
 fn write(gpu: &Arc<Gpu>, dtype: DType, from: Storage, to: &Storage, layout: &Layout) -> Result<()> {
     let own = Layout::contiguous(layout.shape())?;
-    let copy = Program::copy(Input { dtype, source: Source::Tensor(from), layout: own });
+    let copy = Program::copy(Input::new(dtype, Source::Tensor(from), own));
     split::run(gpu, &copy, to, layout, false)
 }
 
@@ -186,7 +186,7 @@ fn computed(gpu: &Arc<Gpu>, elements: &Program) -> Result<Program> {
     let layout = Layout::contiguous(&elements.shape)?;
     let storage = gpu.result(elements)?;
     split::run(gpu, elements, &storage, &layout, true)?;
-    Ok(Program::copy(Input { dtype: elements.dtype, source: Source::Tensor(storage), layout }))
+    Ok(Program::copy(Input::new(elements.dtype, Source::Tensor(storage), layout)))
 }
 
 /// Folds a run that is all of a program: chunk by chunk, and what these give.
@@ -225,7 +225,7 @@ fn long_run(gpu: &Arc<Gpu>, program: Program) -> Result<Storage> {
                 }
                 (Ok(part), _) => {
                     let (source, layout) = (Source::Tensor(whole(gpu, &part)?), Layout::contiguous([1])?);
-                    Input { dtype, source, layout }
+                    Input::new(dtype, source, layout)
                 }
                 (Err(_), _) => bail!(
                     Limit,
@@ -236,7 +236,7 @@ fn long_run(gpu: &Arc<Gpu>, program: Program) -> Result<Storage> {
             let to = all.slice(0, chunk as isize..chunk as isize + 1, 1)?;
             split::run(gpu, &Program::copy(value), &storage, &to, false)?;
         }
-        Ok(Program::copy(Input { dtype, source: Source::Tensor(storage), layout: all }))
+        Ok(Program::copy(Input::new(dtype, Source::Tensor(storage), all)))
     };
     let values = gather(values_of, element)?;
     let best = whole(gpu, &values.folded(along(folding.fold)))?;
@@ -277,8 +277,7 @@ fn long_scan(gpu: &Arc<Gpu>, program: &Program, scan: Scan) -> Result<Storage> {
             groups.slice(0, (from / GROUP) as isize..count.min(from + length).div_ceil(GROUP) as isize, 1)?;
         write(gpu, stored, scan::lasts(gpu, &chunk(from)?)?, &lasts, &to)?;
     }
-    let input =
-        |storage: Storage, layout: Layout| Input { dtype: stored, source: Source::Tensor(storage), layout };
+    let input = |storage: Storage, layout: Layout| Input::new(stored, Source::Tensor(storage), layout);
     let sums = Program::copy(input(lasts, groups.clone())).folded(Some(folding.clone()));
     let sums = eval(gpu, &sums)?;
 
@@ -287,7 +286,7 @@ fn long_scan(gpu: &Arc<Gpu>, program: &Program, scan: Scan) -> Result<Storage> {
     let moved = usize::from(scan.exclusive);
     if scan.exclusive {
         let source = Source::Scalar(folding.fold.identity(program.element_type()));
-        let nothing = Input { dtype: program.dtype, source, layout: Layout::contiguous([1])? };
+        let nothing = Input::new(program.dtype, source, Layout::contiguous([1])?);
         split::run(gpu, &Program::copy(nothing), &result, &all.slice(0, 0..1, 1)?, false)?;
     }
     for from in chunks() {
@@ -349,15 +348,10 @@ fn chosen(gpu: &Arc<Gpu>, chunk: Storage, indexes: Program, length: usize) -> Re
     let shape = indexes.shape.clone();
     let scalar = |bits: u64| -> Result<Input> {
         let layout = Layout::contiguous([])?.broadcast_to(&shape)?;
-        Ok(Input { dtype: DType::U32, source: Source::Scalar(bits), layout })
+        Ok(Input::new(DType::U32, Source::Scalar(bits), layout))
     };
-    let number =
-        Input { dtype: DType::I32, source: Source::Index(None), layout: Layout::contiguous(&shape)? };
-    let chunk = Input {
-        dtype: DType::U32,
-        source: Source::Tensor(chunk),
-        layout: Layout::contiguous([1])?.broadcast_to(&shape)?,
-    };
+    let number = Input::new(DType::I32, Source::Index(None), Layout::contiguous(&shape)?);
+    let chunk = Input::new(DType::U32, Source::Tensor(chunk), Layout::contiguous([1])?.broadcast_to(&shape)?);
     let index = indexes.inputs.into_iter().next();
     let inputs: Vec<Input> =
         [Some(number), Some(chunk), index, Some(scalar(length as u64)?), Some(scalar(0)?)]
@@ -381,6 +375,7 @@ fn chosen(gpu: &Arc<Gpu>, chunk: Storage, indexes: Program, length: usize) -> Re
         results: smallvec![9],
         fold: Some(Folding { fold: Fold::Sum, axes: 0..1, scan: None }),
         rows: None,
+        joining: None,
         ready: Default::default(),
     };
     whole(gpu, &program)

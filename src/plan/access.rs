@@ -29,6 +29,10 @@ pub(crate) enum Access {
     Interleaved,
     /// Anywhere: a load per lane.
     Strided,
+    /// Where computed indices say: a load per lane.
+    Lookup,
+    /// Next to each other and aligned, where computed indices say that lanes have in common: one wide load.
+    LookupRow,
 }
 
 /// How an address follows an axis, as far as the text of a kernel depends on it.
@@ -55,7 +59,7 @@ impl Access {
     /// The elements that a load takes.
     pub(crate) fn width(self) -> usize {
         match self {
-            Access::Splat | Access::Strided => 1,
+            Access::Splat | Access::Strided | Access::Lookup => 1,
             Access::Stepped { width, .. } => width.into(),
             _ => LANES,
         }
@@ -83,7 +87,7 @@ impl Access {
 
     /// Whether its addresses are made of the coordinates of lanes.
     pub(crate) fn needs_coordinates(self) -> bool {
-        matches!(self, Access::Strided | Access::Tile)
+        matches!(self, Access::Strided | Access::Tile | Access::Lookup)
     }
 
     /// Whether an invocation that repeats its last row or vector past the end loads the same elements
@@ -103,6 +107,8 @@ impl Access {
             Access::Splat => "splat: one load for all lanes",
             Access::Tile => "tile: four loads for four rows",
             Access::Strided => "strided: a load per lane",
+            Access::Lookup => "lookup: a load per lane, at computed indices",
+            Access::LookupRow => "lookup: one load of four, at computed indices",
         }
     }
 
@@ -111,7 +117,7 @@ impl Access {
     pub(super) fn strides(self, path: &Path, walk: Walk) -> SmallVec<[Stride; 6]> {
         let rank = path.strides.len();
         let axes = match (self, walk) {
-            (Access::Strided | Access::Tile, _) => rank,
+            (Access::Strided | Access::Tile | Access::Lookup, _) => rank,
             (Access::Interleaved, _) => rank - 2,
             (_, Walk::Rows) => rank - 1,
             _ => 0,
@@ -120,7 +126,7 @@ impl Access {
             // The rows of a tile are the elements of its vectors.
             _ if self == Access::Tile && axis + 2 == rank => Stride::Zero,
             0 => Stride::Zero,
-            1 if self == Access::Strided && axis + 1 == rank => Stride::One,
+            1 if matches!(self, Access::Strided | Access::Lookup) && axis + 1 == rank => Stride::One,
             _ => Stride::Any,
         };
         path.strides.iter().enumerate().take(axes).map(stride).collect()

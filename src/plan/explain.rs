@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::expr::{Constant, Input, Program, Source, Told};
+use crate::expr::{Constant, Extent, Input, Joining, Program, Source, Told};
 
 /// Longest expression that is written out; above it only the number of steps is told.
 const LONGEST: usize = 160;
@@ -27,7 +27,11 @@ impl Program {
                 let _ = write!(text, "{cell:>width$}");
             }
             let kind = if matches!(input.source, Source::Index(_)) { "coordinate" } else { "strides" };
-            let _ = writeln!(text, "   {kind} {:?} offset {}", input.layout.strides(), input.layout.offset());
+            let _ = write!(text, "   {kind} {:?} offset {}", input.layout.strides(), input.layout.offset());
+            for Extent { length, stride } in &input.computed {
+                let _ = write!(text, ", an index of {length} times {stride}");
+            }
+            let _ = writeln!(text);
         }
         if tensors()
             .any(|(_, i)| i.layout.shape().iter().zip(i.layout.strides()).any(|(&n, &s)| n != 1 && s == 0))
@@ -40,6 +44,9 @@ impl Program {
 
     /// What is computed, in one line.
     pub(super) fn written(&self) -> String {
+        if let Some(Joining { axis, parts }) = &self.joining {
+            return format!("{} parts along axis {axis}", parts.len());
+        }
         let expression = self.write_out().unwrap_or_else(|| format!("{} steps", self.steps.len()));
         let over = |axes: Range<usize>| {
             let noun = if axes.len() == 1 { "axis" } else { "axes" };

@@ -37,6 +37,8 @@ pub(crate) enum Field {
     Offset(Role),
     /// Elements from there to the first of a shifted access.
     Rest(Role),
+    /// Distance along a computed index of a table, counted the same way.
+    Computed(usize, usize),
     /// Distance along a collapsed axis, in elements or vectors, modulo 2^32.
     Stride(Role, usize),
     /// A constant, or its low word.
@@ -237,6 +239,8 @@ impl Kernel {
                 _ if operand.walks_as == Role::In(i) => walk(Role::In(i)),
                 _ => {}
             }
+            let computed = operand.computed.iter().enumerate().filter(|(_, stride)| **stride == Stride::Any);
+            scalars.extend(computed.map(|(k, _)| Field::Computed(i, k)));
         }
         fields.extend(scalars);
         fields.push(Field::Zero);
@@ -271,8 +275,12 @@ impl Kernel {
 
 /// See [`Kernel::needs_coordinates`].
 pub(super) fn needs_coordinates(store: Store, operands: &[Operand]) -> bool {
-    let mut accesses = operands.iter().map(|operand| operand.access).chain([store.access()]);
-    accesses.any(Access::needs_coordinates)
+    let follows = |operand: &Operand| {
+        // A table may be walked by its indices alone.
+        let moves = operand.strides.iter().any(|&stride| stride != Stride::Zero);
+        operand.access.needs_coordinates() && (moves || operand.access != Access::Lookup)
+    };
+    operands.iter().any(follows) || store.access().needs_coordinates()
 }
 
 /// A factor and a shift that divide by `d`, from 2 on, every number below 2^31: by Granlund and
@@ -339,6 +347,7 @@ pub(super) fn words(
         Field::Rest(role) => (path(role).offset % LANES) as u32,
         Field::Offset(role) => (path(role).offset / unit(role)) as u32,
         Field::Stride(role, axis) => (path(role).strides[axis] / unit(role) as isize) as u32,
+        Field::Computed(i, k) => (program.inputs[i].computed[k].stride / unit(Role::In(i)) as isize) as u32,
         Field::Zero => 0,
         Field::Scalar(i) => bits(i) as u32,
         Field::ScalarHigh(i) => (bits(i) >> 32) as u32,

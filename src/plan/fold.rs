@@ -143,11 +143,7 @@ impl Work {
         let inputs: Vec<Input> = storages
             .iter()
             .zip(&pass.stored)
-            .map(|(storage, &dtype)| Input {
-                dtype,
-                source: Source::Tensor(storage.clone()),
-                layout: layout.clone(),
-            })
+            .map(|(storage, &dtype)| Input::new(dtype, Source::Tensor(storage.clone()), layout.clone()))
             .collect();
         let mut steps = Vec::new();
         let mut results: SmallVec<[Value; 1]> = (0..inputs.len() as Value).collect();
@@ -166,6 +162,7 @@ impl Work {
             results,
             fold: Some(self.folding.clone()),
             rows: None,
+            joining: None,
             ready: Kept::default(),
         };
         let folding =

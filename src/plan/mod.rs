@@ -38,7 +38,7 @@ use walk::Together;
 
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::expr::{Input, Math, Program, Source, Step, Storage, Value, cost};
+use crate::expr::{Extent, Input, Math, Op, Program, Source, Step, Storage, Value, cost};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
@@ -67,6 +67,8 @@ pub(crate) struct Operand {
     pub access: Access,
     /// How its addresses follow the axes, the outermost first; those that are left out they do not.
     pub strides: SmallVec<[Stride; 6]>,
+    /// How its addresses follow indices that are computed, where it is looked up.
+    pub computed: SmallVec<[Stride; 2]>,
     /// The first of the output and the operands that walks just as this one does: they share their
     /// addresses, and the words that these are made of.
     pub walks_as: Role,
@@ -103,7 +105,7 @@ pub(crate) struct Kernel {
     pub steps: Vec<Step>,
     /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
-    /// The type of the results.
+    /// The type of the first result; those of others are their values'.
     pub out: DType,
     pub store: Store,
     /// How the addresses of the result follow the axes, as [`Operand::strides`].
@@ -215,7 +217,8 @@ impl Kernel {
         match &self.fold {
             _ if self.scan.is_some() => SmallVec::from_slice(&[self.out]),
             Some(fold) => fold.stored.iter().map(|&stored| fold.stored_type(stored)).collect(),
-            None => self.results.iter().map(|_| self.out).collect(),
+            None if self.rows.is_some() => self.results.iter().map(|_| self.out).collect(),
+            None => self.results.iter().map(|&result| self.value_type(result)).collect(),
         }
     }
 }
@@ -279,10 +282,13 @@ impl Plan {
             axes.filter(|&(_, &stride)| stride != 0).map(|(&n, _)| n).product()
         };
         let count: usize = program.shape.iter().product();
-        let inputs = program.inputs.iter().filter(|i| matches!(i.source, Source::Tensor(_)));
-        let read: usize = inputs.map(|i| distinct(&i.layout).min(count) * i.dtype.size()).sum();
+        let inputs = program.read().filter(|i| matches!(i.source, Source::Tensor(_)));
+        let looked_up = |input: &Input| input.computed.iter().map(|extent| extent.length).product::<usize>();
+        let elements = |input: &Input| distinct(&input.layout).saturating_mul(looked_up(input)).min(count);
+        let read: usize = inputs.map(|input| elements(input) * input.dtype.size()).sum();
         let results: usize = program.result_shape().iter().product();
-        read + results * program.results.len() * program.dtype.size()
+        let each = |i: usize| results * program.result_type(i).size();
+        read + (0..program.results.len()).map(each).sum::<usize>()
     }
 
     pub(crate) fn is_empty(shape: &Shape) -> bool {
@@ -323,6 +329,8 @@ enum Read {
     Exact,
     /// Through the binding of the output, which is the same storage.
     Output,
+    /// The same, by lookups.
+    Table,
     /// Not from memory.
     Scalar,
     Index,
@@ -335,6 +343,7 @@ impl Reading {
             (Source::Scalar(_), _) => Read::Scalar,
             (Source::Index(_), _) => Read::Index,
             (Source::Row(_), _) => Read::Row,
+            (Source::Tensor(_) | Source::Stage { .. }, _) if input.is_table() => Read::Table,
             (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
             (Source::Tensor(source), _) if source.is_exact => Read::Exact,
             (Source::Tensor(_) | Source::Stage { .. }, _) => Read::Bound,
@@ -347,6 +356,7 @@ impl Reading {
     fn folded(&self, program: &Program, chooser: &Chooser<'_>, target: Target) -> SmallVec<[Access; 8]> {
         let access = |(i, input): (usize, &Input)| match self.0[i] {
             Read::Scalar | Read::Row => Access::Splat,
+            Read::Table => Access::Lookup,
             Read::Index | Read::Exact if chooser.plain(i) == Access::Splat => Access::Splat,
             Read::Index | Read::Exact => Access::Strided,
             Read::Bound | Read::Output => {
@@ -401,8 +411,11 @@ fn lay_out(
     together: Together,
     target: Target,
 ) -> (Grid, Store) {
-    let grid = Grid::new(loops, program.dtype, fresh, together, target);
-    match Store::of(loops, grid.walk, program.dtype, fresh) {
+    // Results that share words decide for all.
+    let types = || (0..program.results.len()).map(|i| program.result_type(i));
+    let dtype = types().min_by_key(|dtype| dtype.size()).unwrap_or(program.dtype);
+    let grid = Grid::new(loops, dtype, fresh, together, target);
+    match Store::of(loops, grid.walk, dtype, fresh) {
         Store::Words => (Grid::words(loops, target), Store::Words),
         store => (grid, store),
     }
@@ -422,6 +435,7 @@ fn accesses(
     let store = if store == Store::Vector && !all_wide { Store::Lanes } else { store };
     let access = |(i, input): (usize, &Input)| match reading.0[i] {
         Read::Scalar | Read::Row => Access::Splat,
+        Read::Table => Access::Lookup,
         Read::Bound => {
             let widest = if pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
             chooser.bound(i, widest, input.dtype)
@@ -433,7 +447,42 @@ fn accesses(
             _ => Access::Strided,
         },
     };
-    (program.inputs.iter().enumerate().map(access).collect(), store)
+    let mut accesses = program.inputs.iter().enumerate().map(access).collect();
+    if store != Store::Words {
+        looked_up_by_rows(program, reading, chooser, &mut accesses);
+    }
+    (accesses, store)
+}
+
+/// Lets tables be loaded by vectors where lanes lie next to each other and have one index in common.
+fn looked_up_by_rows(
+    program: &Program,
+    reading: &Reading,
+    chooser: Chooser<'_>,
+    accesses: &mut SmallVec<[Access; 8]>,
+) {
+    let is_row = |i: usize| {
+        let is_exact = matches!(&program.inputs[i].source, Source::Tensor(storage) if storage.is_exact);
+        let whole = |extent: &Extent| extent.stride % LANES as isize == 0;
+        !is_exact && chooser.plain(i) == Access::Vector && program.inputs[i].computed.iter().all(whole)
+    };
+    let mut by_row: SmallVec<[bool; 8]> =
+        (0..accesses.len()).map(|i| reading.0[i] == Read::Table && is_row(i)).collect();
+    // Values that are the same in all lanes.
+    let mut splat: Vec<bool> = (0..accesses.len())
+        .map(|i| match reading.0[i] {
+            Read::Table => chooser.plain(i) == Access::Splat,
+            _ => accesses[i] == Access::Splat,
+        })
+        .collect();
+    for step in &program.steps {
+        if let (Op::Lookup, [table, indices @ ..]) = (step.op, step.args.as_slice()) {
+            by_row[*table as usize] &= indices.iter().all(|&index| splat[index as usize]);
+        }
+        splat.push(step.args.iter().all(|&arg| splat[arg as usize]));
+    }
+    let rows = accesses.iter_mut().zip(by_row).filter(|(_, by_row)| *by_row);
+    rows.for_each(|(access, _)| *access = Access::LookupRow);
 }
 
 /// The read-only bindings of a kernel, and what each operand is read from.
@@ -459,10 +508,12 @@ impl Bound {
                 (_, Read::Index) => Origin::Index,
                 (_, Read::Row) => Origin::Row(i),
                 (_, Read::Output) => Origin::Output,
-                (Source::Tensor(storage), Read::Bound | Read::Exact) => {
+                (Source::Tensor(storage), Read::Bound | Read::Exact | Read::Table) => {
                     bound.bind(input.dtype, accesses[i], storage)
                 }
-                (source, Read::Bound | Read::Exact) => bail!(Kernel, "{source:?} has no storage yet"),
+                (source, Read::Bound | Read::Exact | Read::Table) => {
+                    bail!(Kernel, "{source:?} has no storage yet")
+                }
             };
             bound.origins.push(origin);
         }
@@ -522,7 +573,14 @@ fn operands(
             _ if own == output => Role::Out,
             _ => Role::In((0..i).find(is_alike).unwrap_or(i)),
         };
-        operands.push(Operand { dtype: input.dtype, origin, access, strides, walks_as });
+        // A vector holds a row's neighbours, so indices lead to whole ones.
+        let unit = access.width() as isize;
+        let computed = input.computed.iter().map(|extent| match extent.stride / unit {
+            1 => Stride::One,
+            _ => Stride::Any,
+        });
+        let computed = computed.collect();
+        operands.push(Operand { dtype: input.dtype, origin, access, strides, computed, walks_as });
     }
     operands
 }

@@ -121,7 +121,7 @@ impl ScanWork {
     /// The program that scans what [`lasts`](Self::lasts) stored.
     pub(crate) fn scan_of_lasts(&self, lasts: &Storage) -> Result<Program> {
         let (dtype, layout) = self.carried()?;
-        let input = Input { dtype, source: Source::Tensor(lasts.clone()), layout };
+        let input = Input::new(dtype, Source::Tensor(lasts.clone()), layout);
         let scan = Some(Scan { exclusive: false });
         Ok(Program::copy(input).folded(Some(Folding { scan, ..self.folding.clone() })))
     }
@@ -139,7 +139,7 @@ impl ScanWork {
         work.program.steps.iter_mut().flat_map(|step| step.args.iter_mut()).for_each(moved);
         work.program.results.iter_mut().for_each(moved);
         let (dtype, layout) = self.carried()?;
-        work.program.inputs.push(Input { dtype, source: Source::Tensor(storage.clone()), layout });
+        work.program.inputs.push(Input::new(dtype, Source::Tensor(storage.clone()), layout));
         Ok(work)
     }
 

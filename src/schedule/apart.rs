@@ -19,7 +19,7 @@ const LAST: u32 = u32::MAX;
 pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     let count = graph.nodes.len();
     let mut stored = vec![false; count];
-    let is_apart = |i: usize| matches!(graph.nodes[i].kind, Kind::Fold(_) | Kind::Shared);
+    let is_apart = |i: usize| matches!(graph.nodes[i].kind, Kind::Fold(_) | Kind::Join(_) | Kind::Shared);
     if !(0..count).any(is_apart) {
         return stored;
     }
@@ -28,7 +28,7 @@ pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     graph.roots.iter().for_each(|&root| kernels[root].push(LAST));
     for i in (0..count).rev() {
         let mut own = std::mem::take(&mut kernels[i]);
-        if own.len() > 1 && matches!(graph.nodes[i].kind, Kind::Op(_)) {
+        if own.len() > 1 && matches!(graph.nodes[i].kind, Kind::Op(_) | Kind::Lookup) {
             stored[i] = is_worth_storing(graph, i, own.len() - 1);
         }
         if is_apart(i) || stored[i] {
@@ -36,6 +36,10 @@ pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
         }
         for &arg in &graph.args[i] {
             let reading = &mut kernels[arg as usize];
+            // What is joined is written by a kernel each.
+            if matches!(graph.nodes[i].kind, Kind::Join(_)) {
+                own = SmallVec::from_slice(&[arg]);
+            }
             for &kernel in &own {
                 if !reading.contains(&kernel) {
                     reading.push(kernel);
@@ -63,7 +67,7 @@ fn is_worth_storing(graph: &Graph<'_>, i: usize, again: usize) -> bool {
         }
         seen.push(at);
         let node = graph.nodes[at];
-        if matches!(node.kind, Kind::Op(_) | Kind::View(_)) {
+        if matches!(node.kind, Kind::Op(_) | Kind::Lookup | Kind::View(_)) {
             cost += own_cost(node);
             open.extend(graph.args[at].iter().map(|&arg| arg as usize));
         }

@@ -53,6 +53,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     let Search { graph, mut stored, groups, .. } = search;
     // What gives the results is the last program, unless that reads them.
     let is_last = match graph.roots.as_slice() {
+        [root] if matches!(graph.nodes[*root].kind, Kind::Join(_)) => roots[0].shape == *shape,
         [root] if !graph.is_fold(*root) => true,
         all => {
             let first = groups.iter().find(|group| group.contains(&all[0]));
@@ -151,7 +152,7 @@ impl<'a> Search<'a> {
         let node = self.graph.nodes[i];
         let parts = match &node.kind {
             Kind::Leaf { .. } => vec![(i as u32, 0)],
-            Kind::Shared => {
+            Kind::Shared | Kind::Join(_) => {
                 self.stored[i] = true;
                 vec![(i as u32, 0)]
             }
@@ -168,7 +169,7 @@ impl<'a> Search<'a> {
                 self.stored[i] = true;
                 vec![(i as u32, 0)]
             }
-            Kind::Op(_) => {
+            Kind::Op(_) | Kind::Lookup => {
                 let parts = self.operation(i, node);
                 if self.stored[i] { vec![(i as u32, 0)] } else { parts }
             }
@@ -279,6 +280,11 @@ impl<'a> Search<'a> {
                     size.steps += 1;
                     size.cost += own_cost(node);
                     size.costly += costly(*op, operand_type(node));
+                    continue;
+                }
+                Kind::Lookup => {
+                    size.steps += 1;
+                    size.cost += own_cost(node);
                     continue;
                 }
                 _ => continue,

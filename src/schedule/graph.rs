@@ -73,7 +73,11 @@ impl<'a> Graph<'a> {
             let count = graph.count(graph.nodes.len() - 1);
             for &arg in &args {
                 graph.reads[arg as usize] += 1;
-                let direct = !matches!(node.kind, Kind::View(_)) && graph.count(arg as usize) == count;
+                let direct =
+                    !matches!(node.kind, Kind::View(_) | Kind::Join(_)) && graph.count(arg as usize) == count;
+                // What is joined is read once.
+                let count =
+                    if matches!(node.kind, Kind::Join(_)) { graph.count(arg as usize) } else { count };
                 let read = &mut graph.elements[arg as usize];
                 // All that read it as it is share its elements.
                 *read = if direct { (*read).max(count) } else { read.saturating_add(count) };

@@ -13,6 +13,13 @@ const LEAST_RATIO: usize = 16;
 
 /// The program that is left of one where such parts are added to the stages.
 pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<Program>) -> Result<Program> {
+    let mut program = program;
+    if let Some(joining) = &mut program.joining {
+        for part in &mut joining.parts {
+            *part = without_parts(part.clone(), bounds, stages)?;
+        }
+        return Ok(program);
+    }
     let parts = parts(&program)?;
     if parts.is_empty() {
         return Ok(program);
@@ -20,7 +27,7 @@ pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<P
     let mut known = BTreeMap::new();
     for (stage, (value, part)) in (stages.len()..).zip(&parts) {
         let layout = Layout::contiguous(&part.shape)?.broadcast_to(&program.shape)?;
-        known.insert(*value, Input { dtype: part.dtype, source: Source::Stage { stage, result: 0 }, layout });
+        known.insert(*value, Input::new(part.dtype, Source::Stage { stage, result: 0 }, layout));
     }
     let same = |layout: &Layout| Ok(layout.clone());
     let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;

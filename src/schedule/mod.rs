@@ -16,7 +16,7 @@ mod rows;
 mod siblings;
 mod windows;
 
-pub(crate) use windows::{Cuts, LANES, VECTOR, Window};
+pub(crate) use windows::{Cuts, LANES, Piece, VECTOR, Window};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -49,6 +49,7 @@ const MOST_COST: usize = 500;
 fn own_cost(node: &Node) -> usize {
     match node.kind {
         Kind::Op(op) => cost(op, operand_type(node)),
+        Kind::Lookup => cost(Op::Lookup, DType::I32),
         _ => 0,
     }
 }
@@ -99,16 +100,19 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// Schedules expressions of one type, broadcast to one shape.
+    /// Schedules expressions, broadcast to one shape.
     pub(crate) fn new(roots: &[&Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Schedule> {
         let stored: SmallVec<[&Arc<Node>; 1]> = roots.iter().copied().map(result).collect();
-        // Views that move nothing are left out where results are folds.
-        let is_fold = |node: &&Arc<Node>| matches!(node.kind, Kind::Fold(_)) && node.shape == stored[0].shape;
-        let (roots, shape) = match roots.iter().all(|root| root.shape == *shape) && stored.iter().all(is_fold)
-        {
-            true => (stored.as_slice(), &stored[0].shape),
-            false => (roots, shape),
+        // Views that move nothing are left out where results are stored as they are.
+        let is_stored = |node: &&Arc<Node>| {
+            let alone = matches!(node.kind, Kind::Fold(_) | Kind::Join(_) | Kind::Shared);
+            alone && node.shape == stored[0].shape
         };
+        let (roots, shape) =
+            match roots.iter().all(|root| root.shape == *shape) && stored.iter().all(is_stored) {
+                true => (stored.as_slice(), &stored[0].shape),
+                false => (roots, shape),
+            };
         let mut stages = Vec::new();
         let mut known = Known::default();
         let mut at: Vec<(*const Node, usize)> = Vec::new();
@@ -152,7 +156,7 @@ impl Schedule {
         let mut schedule = self.clone();
         let mut known: BTreeMap<usize, Storage> = BTreeMap::new();
         for program in schedule.stages.iter_mut().chain(std::iter::once(&mut schedule.last)) {
-            for input in &mut program.inputs {
+            for input in program.read_mut() {
                 let Source::Tensor(storage) = &mut input.source else { continue };
                 let other = match known.get(&storage.address()) {
                     Some(other) => other.clone(),
@@ -185,16 +189,20 @@ pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
         Kind::Fold(folding) => Some((folding, &result(node).args[0].shape)),
         _ => None,
     };
-    a.shape == b.shape && a.dtype == b.dtype && fold(a) == fold(b)
+    // What is joined is written by several kernels.
+    let is_joined = |node: &Arc<Node>| matches!(result(node).kind, Kind::Join(_));
+    let apart = !Arc::ptr_eq(a, b) && (is_joined(a) || is_joined(b));
+    let folds = fold(a).is_some();
+    a.shape == b.shape && fold(a) == fold(b) && (a.dtype == b.dtype || !folds) && !apart
 }
 
 /// The root whose elements in row-major order are those of one root: under a view that moves nothing it is
-/// the fold itself, which the last program then is.
+/// what it shows, which the last program then is.
 fn result(root: &Arc<Node>) -> &Arc<Node> {
     match (&root.kind, root.args.first()) {
-        (Kind::View(layout), Some(fold)) if matches!(fold.kind, Kind::Fold(_)) => {
-            let is_all = layout.count() == fold.shape.iter().product::<usize>();
-            if is_all && layout.is_identity() { fold } else { root }
+        (Kind::View(layout), Some(of)) if matches!(of.kind, Kind::Fold(_) | Kind::Join(_) | Kind::Shared) => {
+            let is_all = layout.count() == of.shape.iter().product::<usize>();
+            if is_all && layout.is_identity() { of } else { root }
         }
         _ => root,
     }
@@ -206,7 +214,7 @@ fn bound<'a>(program: &'a Program, results: &BTreeMap<usize, Results>) -> Result
         return Ok(Cow::Borrowed(program));
     }
     let mut program = program.clone();
-    for input in &mut program.inputs {
+    for input in program.read_mut() {
         if let Source::Stage { stage, result } = input.source {
             let Some(storage) = results.get(&stage).and_then(|results| results.get(result)) else {
                 return Err(Error::new(ErrorKind::Kernel, format!("stage {stage} is read before it is run")));

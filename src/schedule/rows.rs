@@ -198,7 +198,7 @@ fn numbered(joined: Vec<Option<Program>>) -> Vec<Program> {
         next += usize::from(program.is_some());
     }
     let mut all: Vec<Program> = joined.into_iter().flatten().collect();
-    for input in all.iter_mut().flat_map(|program| &mut program.inputs) {
+    for input in all.iter_mut().flat_map(Program::read_mut) {
         if let Source::Stage { stage, .. } = &mut input.source {
             *stage = numbers[*stage];
         }

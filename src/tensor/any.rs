@@ -164,7 +164,15 @@ impl AnyTensor {
     ) -> Result<()> {
         let schedule = self.schedule(device, value, at)?;
         let mut program = device.stages(&schedule)?.into_owned();
-        if program.folds() {
+        let own = |(storage, _): (&Storage, &Layout)| storage.same(&self.storage);
+        if let Some(places) = program.places(&self.layout)?
+            && !program.tensors().any(own)
+        {
+            let assign =
+                |part: &Program, layout| device.backend().assign(part.clone(), &self.storage, layout);
+            return places.iter().try_for_each(|(part, layout)| assign(part, layout));
+        }
+        if program.folds() || program.joining.is_some() {
             // What is folded is all read before the first result.
             let result = device.backend().eval(&program)?;
             program = self.copy_of(result)?;
@@ -189,7 +197,7 @@ impl AnyTensor {
     pub fn warm_up_assign(&self, value: impl Into<AnyExpr>) -> Result<()> {
         let schedule = self.schedule(&self.device, &value.into(), Location::caller())?;
         let mut program = self.device.prepared(&schedule)?.into_owned();
-        if program.folds() {
+        if program.folds() || program.joining.is_some() {
             self.device.backend().prepare(&program)?;
             program = self.copy_of(Storage::declared(self.device.backend(), &program)?)?;
         }
@@ -203,6 +211,21 @@ impl AnyTensor {
         value: &AnyExpr,
         at: &'static Location<'static>,
     ) -> Result<Arc<Schedule>> {
+        self.takes(device, value, at)?;
+        let (node, bounds) = (value.node()?, device.bounds());
+        match node.shape == *self.shape() {
+            true => Schedule::of(node, bounds),
+            false => Ok(Arc::new(Schedule::new(&[node], self.shape(), bounds)?)),
+        }
+    }
+
+    /// Whether a value may be assigned to this tensor.
+    pub(super) fn takes(
+        &self,
+        device: &Device,
+        value: &AnyExpr,
+        at: &'static Location<'static>,
+    ) -> Result<()> {
         let node = value.node()?;
         if node.dtype != self.dtype {
             let text = format!("cannot assign {} to a tensor of {}: cast the value", node.dtype, self.dtype);
@@ -210,18 +233,13 @@ impl AnyTensor {
         }
         Broadcast::in_place(self.shape(), &node.shape).map_err(|e| e.at(at))?;
         self.is_written_once("assign").map_err(|e| e.at(at))?;
-        device.agrees(value).map_err(|e| e.at(at))?;
-        let bounds = device.bounds();
-        match node.shape == *self.shape() {
-            true => Schedule::of(node, bounds),
-            false => Ok(Arc::new(Schedule::new(&[node], self.shape(), bounds)?)),
-        }
+        device.agrees(value).map_err(|e| e.at(at))
     }
 
     /// A program that copies row-major elements of this tensor's shape.
-    fn copy_of(&self, elements: Storage) -> Result<Program> {
+    pub(super) fn copy_of(&self, elements: Storage) -> Result<Program> {
         let layout = Layout::contiguous(self.shape())?;
-        Ok(Program::copy(Input { dtype: self.dtype, source: Source::Tensor(elements), layout }))
+        Ok(Program::copy(Input::new(self.dtype, Source::Tensor(elements), layout)))
     }
 
     /// Whether no element is visited twice, as all that writes asks.

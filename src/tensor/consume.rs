@@ -109,7 +109,8 @@ impl AnyExpr {
         self.run(device)
     }
 
-    /// Runs several expressions on the device of their tensors, those of equal shapes and types by one kernel
+    /// Runs several expressions on the device of their tensors, those of equal shapes by one kernel, whatever
+    /// their types
     /// ([`Expr::eval_all`](crate::Expr::eval_all)). The results are in the order of the expressions.
     ///
     /// # Errors
@@ -145,13 +146,18 @@ impl AnyExpr {
         };
         let device = Device::from_backend(first.clone());
         device.is_that_of(&backends).map_err(|e| e.at(at))?;
+        Self::eval_each_on(exprs, &device)
+    }
+
+    /// The same on a device that the tensors live on.
+    pub(super) fn eval_each_on(exprs: &[&AnyExpr], device: &Device) -> Result<Vec<AnyTensor>> {
         let nodes = exprs.iter().map(|expr| expr.node()).collect::<Result<Vec<_>>>()?;
         let mut results: Vec<Option<AnyTensor>> = exprs.iter().map(|_| None).collect();
         for i in 0..nodes.len() {
             if results[i].is_some() {
                 continue;
             }
-            let (shape, dtype) = (&nodes[i].shape, nodes[i].dtype);
+            let shape = &nodes[i].shape;
             let is_alike = |&j: &usize| schedule::are_alike(nodes[i], nodes[j]);
             let alike: Vec<usize> = (i..nodes.len()).filter(is_alike).collect();
             let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
@@ -159,7 +165,8 @@ impl AnyExpr {
             let last = device.stages(&schedule)?;
             let storages = device.backend().eval_all(&last)?;
             for (j, storage) in alike.into_iter().zip(storages) {
-                results[j] = Some(AnyTensor::new(device.clone(), storage, dtype, Layout::contiguous(shape)?));
+                let layout = Layout::contiguous(shape)?;
+                results[j] = Some(AnyTensor::new(device.clone(), storage, nodes[j].dtype, layout));
             }
         }
         Ok(results.into_iter().flatten().collect())

@@ -7,11 +7,13 @@ mod explain;
 mod later;
 mod print;
 mod read;
+mod several;
 mod typed;
 mod views;
 
 pub use any::AnyTensor;
 pub use explain::Explain;
+pub use several::{AssignAll, EvalAll};
 
 use std::fmt;
 use std::future::Future;

@@ -302,7 +302,7 @@ impl AnyTensor {
     /// A program that copies the elements.
     fn copy(&self) -> Program {
         let source = Source::Tensor(self.storage().clone());
-        Program::copy(Input { dtype: self.dtype(), source, layout: self.layout().clone() })
+        Program::copy(Input::new(self.dtype(), source, self.layout().clone()))
     }
 }
 

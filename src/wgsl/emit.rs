@@ -68,6 +68,7 @@ fn field(field: &Field) -> String {
         Field::Rest(of) => format!("{}_rest", role(*of)),
         Field::Offset(of) => format!("{}_offset", role(*of)),
         Field::Stride(of, axis) => format!("{}_stride{axis}", role(*of)),
+        Field::Computed(i, k) => format!("x{i}_index{k}"),
         Field::Scalar(i) => format!("scalar{i}"),
         Field::ScalarHigh(i) => format!("scalar{i}_high"),
         Field::Fold(number) => match number {
@@ -151,7 +152,7 @@ fn shared(kernel: &Kernel) -> Vec<bool> {
         _ if kernel.blocks == 1 || operand.origin == Origin::Scalar => true,
         (_, Access::Tile | Access::Interleaved) => false,
         (Walk::Rows, _) => !follows(i, kernel.rank - 2),
-        (Walk::Bands, Access::Strided) => !(0..kernel.rank - 1).any(|axis| follows(i, axis)),
+        (Walk::Bands, Access::Strided | Access::Lookup) => !(0..kernel.rank - 1).any(|axis| follows(i, axis)),
         (_, access) => access == Access::Splat,
     };
     let mut shared: Vec<bool> = kernel.operands.iter().enumerate().map(operand).collect();
@@ -190,12 +191,14 @@ impl Emitter<'_> {
         let steps = (kernel.operands.len()..).zip(&kernel.steps);
         let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.is_shared(value as Value));
         for (value, step) in shared {
-            line!(self.text, "    let v{value} = {};", self.step(value as Value, step, 0));
+            let text = self.step(value as Value, step, 0)?;
+            line!(self.text, "    let v{value} = {text};");
         }
         for block in 0..kernel.blocks {
             for &(value, step) in &own {
                 let name = self.value(value as Value, block);
-                line!(self.text, "    let {name} = {};", self.step(value as Value, step, block));
+                let text = self.step(value as Value, step, block)?;
+                line!(self.text, "    let {name} = {text};");
             }
         }
         Ok(())
@@ -263,7 +266,11 @@ impl Emitter<'_> {
         if self.is_shared(value) { format!("v{value}") } else { format!("v{value}{}", self.suffix(block)) }
     }
 
-    pub(super) fn step(&self, value: Value, step: &Step, block: u32) -> String {
+    /// What a step gives, after the lines that it needs.
+    pub(super) fn step(&mut self, value: Value, step: &Step, block: u32) -> Result<String> {
+        if step.op == Op::Lookup {
+            return self.lookup(value, step, block);
+        }
         let arg = |i: usize| self.fences.operand(step, i, self.value(step.args[i], block));
         let text = match step.op {
             Op::Select => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
@@ -281,11 +288,11 @@ impl Emitter<'_> {
                 narrow(step.result, value)
             }
         };
-        self.fences.result(value, step.result, text)
+        Ok(self.fences.result(value, step.result, text))
     }
 
     fn store(&mut self, i: usize, block: u32) {
-        let dtype = self.kernel.out;
+        let dtype = self.kernel.value_type(self.kernel.results[i]);
         let result = result(i);
         let mut value = self.value(self.kernel.results[i], block);
         if packed(dtype).is_some() {

@@ -24,6 +24,8 @@ pub(super) struct Fences {
     made: Vec<Option<u32>>,
     /// Of each operand, the first that has the same load.
     loads: Vec<Value>,
+    /// What is looked up.
+    lookups: Vec<Value>,
     /// Whether there are none.
     off: bool,
 }
@@ -37,7 +39,9 @@ impl Fences {
             (0..i).find(same).unwrap_or(i) as Value
         };
         let loads = (0..inputs).map(first).collect();
-        let mut fences = Fences { made: vec![None; count], loads, off: kernel.math == Math::Fast };
+        let values = (inputs as Value..).zip(&kernel.steps);
+        let lookups = values.filter(|(_, step)| step.op == Op::Lookup).map(|(value, _)| value).collect();
+        let mut fences = Fences { made: vec![None; count], loads, lookups, off: kernel.math == Math::Fast };
         if fences.off {
             return fences;
         }
@@ -136,7 +140,10 @@ impl Fences {
     fn may_be_same(&self, a: Value, b: Value) -> bool {
         let closed = |value: Value| value as usize >= self.loads.len() && self.made[value as usize].is_none();
         let load = |value: Value| self.loads.get(value as usize).copied().unwrap_or(value);
-        load(a) == load(b) || (closed(a) && closed(b))
+        // What is looked up may be what is loaded.
+        let looked_up = |value: Value| self.lookups.contains(&value);
+        let loads = |a: Value, b: Value| looked_up(a) && (b as usize) < self.loads.len();
+        load(a) == load(b) || (closed(a) && closed(b)) || loads(a, b) || loads(b, a)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::dtype::Element;
 use crate::expr::{Fold, Folding, Known, Math, Program, Scan, Source};
 use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
 use crate::schedule::{Bounds, Schedule};
-use crate::{Device, Expr, Tensor};
+use crate::{Device, Expr, Outside, Tensor};
 
 const GPU: Target = Target {
     groups: 65535,
@@ -37,7 +37,7 @@ fn kernel_on<T: Element>(target: Target, expr: &Expr<T>) -> String {
     emit(&Plan::new(&program, Destination::Fresh, target).unwrap().kernel).unwrap()
 }
 
-fn two_results<T: Element>(first: &Expr<T>, second: &Expr<T>) -> String {
+fn two_results<T: Element, U: Element>(first: &Expr<T>, second: &Expr<U>) -> String {
     let (first, second) = (first.untyped().node().unwrap(), second.untyped().node().unwrap());
     let program = Program::of(&[first, second], &first.shape, &Known::default()).unwrap();
     emit(&Plan::new(&program, Destination::Fresh, GPU).unwrap().kernel).unwrap()
@@ -100,6 +100,7 @@ fn kernels_in_the_tree() {
     let (flat, long) = (zeros::<f32, 1>([1000]), zeros::<f32, 1>([1001]));
     let bytes = zeros::<u8, 2>([64, 255]);
     let image = zeros::<u8, 3>([32, 32, 3]);
+    let i = zeros::<i32, 1>([100]);
     let mean = zeros::<f32, 1>([3]);
     let every_second = a.slice_step(1, .., 2);
     let odd_bytes = bytes.slice(1, 1..);
@@ -182,6 +183,12 @@ fn kernels_in_the_tree() {
         ("standardize_columns", rows(GPU, &((&a - a.mean_keepdim(0)) / a.std_keepdim(0, 0)))),
         ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000, 3]).softmax(1))),
         ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),
+        // Lookups: by two indices, of elements that share words, of rows that are loaded whole, and around a border.
+        ("lookup", kernel(&a.at([&i, &(&i + 1)]))),
+        ("lookup_bytes", kernel(&bytes.at_with([&i, &i], Outside::fill(7)))),
+        ("lookup_rows_llvmpipe", kernel_on(LLVMPIPE, &a.take(&i, 0))),
+        ("roll", kernel(&a.roll([1, 1], [0, 1]))),
+        ("two_types", two_results(&(&a + &row), &a.gt(&row))),
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second.tensor().unwrap(), &(&every_second + 1.0))),
         ("packed_destination", into_kernel(&odd_bytes.tensor().unwrap(), &(&odd_bytes ^ 1))),

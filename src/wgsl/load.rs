@@ -5,6 +5,7 @@ use super::fold::constant;
 use super::types::{decode, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
+use crate::expr::{Step, Value};
 use crate::plan::{Access, LANES, Operand, Origin, Role, Stride, Walk};
 
 /// Four elements, `step` apart from element `first` on, of the vectors whose names are `prefix` and a
@@ -191,8 +192,52 @@ impl Emitter<'_> {
         every(operand.dtype, &format!("w_{own}_"), step, first)
     }
 
-    /// Loads an operand for a block.
+    /// The elements at the four addresses that a name stands for, as they lie in an array.
+    fn gather(dtype: DType, array: &str, at: &str) -> String {
+        let lane = |c: char| match packed(dtype) {
+            None => format!("{array}[{at}.{c}]"),
+            Some((suffix, shift)) => format!("part_{suffix}({array}[{at}.{c} >> {shift}u], {at}.{c})"),
+        };
+        format!("{}({})", raw_lanes(dtype), ['x', 'y', 'z', 'w'].map(lane).join(", "))
+    }
+
+    /// The elements of a table where computed indices say, all of them inside of it.
+    pub(super) fn lookup(&mut self, value: Value, step: &Step, block: u32) -> Result<String> {
+        let kernel = self.kernel;
+        let Some((&table, indices)) = step.args.split_first() else {
+            bail!(Kernel, "a lookup without a table")
+        };
+        let (i, of) = (table as usize, Role::In(table as usize));
+        let operand = &kernel.operands[i];
+        let Origin::Binding(binding) = operand.origin else {
+            bail!(Kernel, "a lookup in {:?}", operand.origin);
+        };
+        let is_row = operand.access == Access::LookupRow;
+        let mut terms = vec![if is_row { self.vector(of, block) } else { self.addresses(of, block) }];
+        for (k, (&index, stride)) in indices.iter().zip(&operand.computed).enumerate() {
+            let index = self.value(index, block);
+            // Bits as they are: distances and sums are modulo 2^32.
+            let index = if is_row { format!("u32({index}.x)") } else { format!("vec4<u32>({index})") };
+            terms.push(match stride {
+                Stride::Any => format!("{index} * p.x{i}_index{k}"),
+                _ => index,
+            });
+        }
+        let at = format!("at_{}", self.value(value, block));
+        line!(self.text, "    let {at} = {};", terms.join(" + "));
+        let array = format!("in{binding}");
+        let raw = match is_row {
+            true => unpack(operand.dtype, kernel.pairs, format!("{array}[{at}]")),
+            false => Self::gather(operand.dtype, &array, &at),
+        };
+        Ok(decode(operand.dtype, raw))
+    }
+
+    /// Loads an operand for a block; of a table its lookups do.
     pub(super) fn load(&mut self, i: usize, operand: &Operand, block: u32) -> Result<()> {
+        if !operand.computed.is_empty() {
+            return Ok(());
+        }
         let of = Role::In(i);
         let dtype = operand.dtype;
         let own = self.value(i as _, block);
@@ -238,17 +283,9 @@ impl Emitter<'_> {
                         let word = word(&format!("{at} >> {shift}u"));
                         format!("vec4<u32>(part_{suffix}({word}, {at}))")
                     }
-                    (_, packed) => {
+                    (_, _) => {
                         line!(self.text, "    let {at} = {};", self.addresses(of, block));
-                        let lane = |c: char| match packed {
-                            None => word(&format!("{at}.{c}")),
-                            Some((suffix, shift)) => {
-                                format!("part_{suffix}({}, {at}.{c})", word(&format!("{at}.{c} >> {shift}u")))
-                            }
-                        };
-                        let each = ['x', 'y', 'z', 'w'].map(lane).join(", ");
-                        let vector = if packed.is_some() { "vec4<u32>".into() } else { lanes(dtype) };
-                        format!("{vector}({each})")
+                        Self::gather(dtype, &array, &at)
                     }
                 };
                 decode(dtype, raw)

@@ -9,7 +9,7 @@ use crate::dtype::{DType, Element, Kind};
 use crate::expr::{Fold, Folding, Math, Program, Scan, Source};
 use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
 use crate::schedule::{Bounds, Schedule};
-use crate::{AnyExpr, Device, Expr, ReduceOptions, bf16, f16, operations};
+use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, operations};
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
 #[path = "../../tests/common/portable.rs"]
@@ -90,6 +90,102 @@ fn every_op_in_every_language() {
         on!(f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool);
     }
     assert!(written > 1000, "only {written} kernels");
+}
+
+/// Lookups in tables of a type, and what is made of them, in all languages.
+fn check_lookups<T: Element>(written: &mut usize) {
+    let device = Device::cpu();
+    let table = device.zeros::<T>([72, 64]).unwrap();
+    let fill = match T::DTYPE.kind() {
+        Kind::Bool => Outside::fill(true),
+        Kind::Float => Outside::fill(0.5),
+        _ => Outside::fill(7),
+    };
+    let i = device.zeros::<i32>([40]).unwrap();
+    let column = device.zeros::<i32>([40, 1]).unwrap();
+    let part = device.zeros::<T>([80, 64]).unwrap().slice_step(0, .., 2).tensor().unwrap();
+    for expr in [
+        table.at([&i, &i]),
+        table.at_with([&column.expr(), &i.expr()], Outside::Wrapped),
+        table.transpose(0, 1).flip(0).at_with([&i, &i], fill),
+        table.take(&i, 0),
+        table.take(&i, 1),
+        table.roll([3, -5], [0, 1]),
+        table.pad([(2, 3), (1, 0)], Pad::Reflect),
+    ] {
+        let node = expr.untyped().node().unwrap();
+        let program = Program::new(node, &node.shape).unwrap();
+        let own = Program::new(part.untyped().node().unwrap(), part.shape()).unwrap();
+        let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
+        let mut destinations = vec![Destination::Fresh];
+        if node.shape == *part.shape() {
+            destinations.push(Destination::Into(storage, part.layout()));
+        }
+        for to in destinations {
+            for (blocks, pairs) in [(1, false), (8, false), (8, true)] {
+                let (faults, math, tiles, narrow) =
+                    (Faults::default(), Math::Precise, blocks > 1, blocks == 1);
+                let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
+                let target = Target {
+                    groups,
+                    bindings,
+                    workgroup,
+                    faults,
+                    math,
+                    blocks,
+                    team: 64,
+                    runs: 1,
+                    pairs,
+                    tiles,
+                    narrow,
+                };
+                let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
+                all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                *written += 1;
+            }
+        }
+        // Folded along either axis.
+        for axis in 0..node.shape.rank() {
+            let folding = Folding {
+                fold: if T::DTYPE == DType::Bool { Fold::Any } else { Fold::Max },
+                axes: axis..axis + 1,
+                scan: None,
+            };
+            if T::DTYPE.kind() == Kind::Float && T::DTYPE.size() < 4 {
+                continue;
+            }
+            let program = program.clone().folded(Some(folding));
+            let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
+            let (faults, math, tiles, narrow, pairs) = (Faults::default(), Math::Precise, false, true, false);
+            let target = Target {
+                groups,
+                bindings,
+                workgroup,
+                faults,
+                math,
+                blocks,
+                team: 64,
+                runs: 1,
+                pairs,
+                tiles,
+                narrow,
+            };
+            let pass = Pass::new(&Work::new(&program).unwrap(), target).unwrap();
+            let text = emit(&pass.plan.kernel).unwrap();
+            all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            *written += 1;
+        }
+    }
+}
+
+#[test]
+fn lookups_in_every_language() {
+    let mut written = 0;
+    macro_rules! on {
+        ($($t:ident)*) => { $(check_lookups::<$t>(&mut written);)* };
+    }
+    on!(f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool);
+    assert!(written > 300, "only {written} kernels");
 }
 
 /// Folds of a type over a few layouts: their passes in all languages.

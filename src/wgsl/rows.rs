@@ -98,7 +98,8 @@ impl Emitter<'_> {
         }
         let inputs = kernel.operands.len();
         for (value, step) in (inputs..).zip(&kernel.steps).filter(|&(value, _)| wanted[value]) {
-            line!(self.text, "    let v{value} = {};", self.step(value as Value, step, 0));
+            let text = self.step(value as Value, step, 0)?;
+            line!(self.text, "    let v{value} = {text};");
         }
         Ok(())
     }

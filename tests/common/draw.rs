@@ -7,7 +7,7 @@ use zerostride::{DType, Operation, operations};
 
 use super::Random;
 use super::case::{Case, Step, Storage};
-use super::recipe::{Kind, Recipe, View};
+use super::recipe::{Beyond, Kind, Recipe, View};
 use super::reduce::Reduction;
 use super::value::{Plain, Value, is_float, least, nearest, with_type};
 
@@ -251,6 +251,8 @@ impl Draw {
             }
             51..=58 => return self.reduction(of, shape, ops),
             59..=61 if !shape.is_empty() => return self.beside(of, shape, ops),
+            62..=67 => return self.lookup(of, shape, ops),
+            68..=70 if !shape.is_empty() => return self.join(of, shape, ops),
             45..=50 => {
                 let [c, a, b] = [DType::Bool, of, of].map(|of| self.operand(of, shape, (ops - 1) / 3));
                 return c.select(&a, &b);
@@ -263,6 +265,55 @@ impl Draw {
         let args: Vec<Recipe> =
             (0..op.arity).map(|_| self.operand(from, shape, (ops - 1) / op.arity)).collect();
         Recipe::call(op.name, &args.iter().collect::<Vec<_>>())
+    }
+
+    /// Parts of a shape next to each other.
+    fn join(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
+        let axis = self.random.below(shape.len());
+        let mut left = shape[axis];
+        let mut parts = Vec::new();
+        while left > 0 || parts.is_empty() {
+            let mut own = shape.to_vec();
+            own[axis] = if parts.len() < 3 { self.random.below(left + 1) } else { left };
+            left -= own[axis];
+            let part = self.draw(of, &own, ops / 3);
+            parts.push(self.stretched(part, &own));
+        }
+        Recipe::join(parts, axis)
+    }
+
+    /// Elements of a table at indices that are drawn as well, some of them coordinates.
+    fn lookup(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
+        let mut lengths = vec![1 + self.random.below(9)];
+        while lengths.len() < 4 && self.random.chance(50) {
+            let most = if self.random.chance(20) { 70 } else { 9 };
+            lengths.push(1 + self.random.below(most));
+        }
+        let table = self.draw(of, &lengths, ops / 2);
+        let table = self.stretched(table, &lengths);
+        let beyond = match self.random.below(4) {
+            0 => Beyond::Wrapped,
+            1 => Beyond::Fill(self.element(of)),
+            _ => Beyond::Nearest,
+        };
+        let indices = lengths.iter().map(|_| {
+            if !shape.is_empty() && self.random.chance(40) {
+                let axis = self.random.below(shape.len());
+                return Recipe::new(DType::I32, shape.to_vec(), Kind::Index(axis), Vec::new());
+            }
+            let own = self.a_type();
+            let index = match is_float(own) || own == DType::Bool {
+                true => DType::I32,
+                false => own,
+            };
+            let before = std::mem::take(&mut self.is_tame);
+            let index = self.operand(index, shape, ops / 4);
+            self.is_tame = before;
+            index
+        });
+        let indices: Vec<Recipe> = indices.collect();
+        let found = table.at(&indices, beyond);
+        self.stretched(found, shape)
     }
 
     /// A reduction that gives a shape, of any kind whose bits are known.

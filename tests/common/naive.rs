@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use zerostride::{DType, Layout, Shape};
 
-use super::recipe::{Kind, Node, Recipe};
+use super::recipe::{Beyond, Kind, Node, Recipe};
 use super::reference::{BINARY, UNARY};
 use super::value::{Value, by_rank, is_float, least, nearest, rank};
 
@@ -49,6 +49,29 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
             reduction.evaluate(&of.shape, of.dtype, &args[0])
         }
         Kind::Shared => args[0].to_vec(),
+        Kind::Join(axis) => {
+            let inner: usize = shape[axis + 1..].iter().product();
+            let outer: usize = shape[..*axis].iter().product();
+            let of_row = |row: usize| {
+                let part = move |(arg, all): (&Recipe, &Rc<Vec<Naive>>)| {
+                    let count = arg.shape[*axis] * inner;
+                    all[row * count..(row + 1) * count].to_vec()
+                };
+                recipe.args.iter().zip(&args).flat_map(part).collect::<Vec<_>>()
+            };
+            (0..outer).flat_map(of_row).collect()
+        }
+        Kind::Lookup(beyond) => {
+            let table = Layout::contiguous(&recipe.args[0].shape[..]).unwrap();
+            let mut addresses: Vec<_> = (recipe.args[1..].iter())
+                .map(|arg| Layout::contiguous(&arg.shape[..]).unwrap().broadcast_to(&shape).unwrap())
+                .map(|layout| layout.addresses().collect::<Vec<_>>().into_iter())
+                .collect();
+            let mut indices = || -> Vec<Naive> {
+                args[1..].iter().zip(&mut addresses).map(|(arg, at)| arg[at.next().unwrap()]).collect()
+            };
+            (0..dense.count()).map(|_| look_up(&table, &args[0], &indices(), *beyond)).collect()
+        }
         Kind::Op(_) | Kind::Select | Kind::Cast => {
             let mut addresses: Vec<_> = (recipe.args.iter())
                 .map(|arg| Layout::contiguous(&arg.shape[..]).unwrap().broadcast_to(&shape).unwrap())
@@ -63,6 +86,23 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
     let all = Rc::new(all);
     known.insert(recipe.id(), all.clone());
     all
+}
+
+/// An element of a table. Where an index is open, so is what it leads to.
+fn look_up(table: &Layout, elements: &[Naive], indices: &[Naive], beyond: Beyond) -> Naive {
+    let open = indices.iter().any(|index| index.open);
+    let mut at = 0;
+    for (k, index) in indices.iter().enumerate() {
+        let (Value::Int(index), n) = (index.value, table.shape()[k] as i128) else { panic!("{index:?}") };
+        let from_end = if index < 0 { index + n } else { index };
+        let index = match beyond {
+            Beyond::Wrapped => index.rem_euclid(n),
+            Beyond::Fill(value) if !(0..n).contains(&from_end) => return Naive { value, open },
+            _ => from_end.clamp(0, n - 1),
+        };
+        at += index as usize * table.strides()[k] as usize;
+    }
+    Naive { value: elements[at].value, open: open || elements[at].open }
 }
 
 /// One element of an operation.

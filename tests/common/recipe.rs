@@ -9,7 +9,8 @@ use std::ops::{Add, Deref, Div, Mul, Neg, Sub};
 use std::rc::Rc;
 
 use zerostride::{
-    AnyExpr, DType, Device, Element, Expr, Layout, Operation, ReduceOptions, Shape, Tensor, operations,
+    AnyExpr, DType, Device, Element, Expr, Layout, Operation, Outside, ReduceOptions, Shape, Tensor,
+    operations,
 };
 
 use super::reduce::Reduction;
@@ -38,7 +39,19 @@ pub enum Kind {
     Cast,
     View(View),
     Reduce(Reduction),
+    /// The operands next to each other along an axis.
+    Join(usize),
+    /// Elements of the first operand where the others say.
+    Lookup(Beyond),
     Shared,
+}
+
+/// What a lookup gives outside of an axis.
+#[derive(Clone, Copy, Debug)]
+pub enum Beyond {
+    Nearest,
+    Wrapped,
+    Fill(Value),
 }
 
 #[derive(Clone, Debug)]
@@ -119,6 +132,20 @@ impl Recipe {
 
     pub fn cast(&self, to: DType) -> Recipe {
         Recipe::new(to, self.shape.clone(), Kind::Cast, vec![self.clone()])
+    }
+
+    /// Elements of this one at indices that broadcast together.
+    pub fn at(&self, indices: &[Recipe], beyond: Beyond) -> Recipe {
+        let shape = broadcast(&indices.iter().collect::<Vec<_>>());
+        let args = std::iter::once(self).chain(indices).cloned().collect();
+        Recipe::new(self.dtype, shape, Kind::Lookup(beyond), args)
+    }
+
+    /// Operands of one type next to each other.
+    pub fn join(parts: Vec<Recipe>, axis: usize) -> Recipe {
+        let mut shape = parts[0].shape.clone();
+        shape[axis] = parts.iter().map(|part| part.shape[axis]).sum();
+        Recipe::new(parts[0].dtype, shape, Kind::Join(axis), parts)
     }
 
     pub fn shared(&self) -> Recipe {
@@ -305,6 +332,19 @@ impl Builder {
                 Kind::Cast => with_type!(recipe.args[0].dtype, From => typed::<From>(&args[0]).cast::<T>()),
                 Kind::View(view) => view.of_expr(typed::<T>(&args[0])),
                 Kind::Shared => typed::<T>(&args[0]).shared(),
+                Kind::Join(axis) => Expr::concat(all::<T>(&args), *axis as isize),
+                Kind::Lookup(beyond) => {
+                    let untyped = |(of, arg): (&Recipe, &Rc<dyn Any>)| with_type!(of.dtype, From => AnyExpr::from(typed::<From>(arg)));
+                    let indices = recipe.args.iter().zip(&args).skip(1).map(untyped);
+                    let outside = match *beyond {
+                        Beyond::Nearest => Outside::Nearest,
+                        Beyond::Wrapped => Outside::Wrapped,
+                        Beyond::Fill(Value::Float(x)) => Outside::fill(x),
+                        Beyond::Fill(Value::Int(x)) => Outside::fill(x),
+                        Beyond::Fill(Value::Bool(x)) => Outside::fill(x),
+                    };
+                    typed::<T>(&args[0]).at_with(indices, outside)
+                }
                 Kind::Index(_) | Kind::Reduce(_) => unreachable!("they are built above"),
             })),
         };

@@ -10,11 +10,13 @@ mod ranges;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Input, Kept, Program, Source, Storage};
+use crate::expr::{Extent, Input, Kept, Program, Source, Storage};
 use crate::layout::{Axis, Layout, merge};
 
 use ranges::{Cut, Path, Ranges};
@@ -127,13 +129,64 @@ impl Cuts {
             Source::Tensor(storage) => self.shows(storage.elements, input.dtype),
             _ => true,
         };
-        count <= self.elements && self.shows(results, program.dtype) && program.inputs.iter().all(shown)
+        let has_room = |i: usize| self.shows(results, program.result_type(i));
+        count <= self.elements && (0..program.results.len()).all(has_room) && program.inputs.iter().all(shown)
     }
 
     /// Whether a window may show all results of a program.
     pub(crate) fn has_room(&self, program: &Program) -> bool {
         let count: usize = program.shape.iter().product();
         count <= self.elements && self.shows(count, program.dtype)
+    }
+
+    /// The parts of a table that windows show, unless one shows all that a program looks up in it.
+    pub(crate) fn pieces(&self, table: &Input) -> Option<Vec<Piece>> {
+        let Source::Tensor(storage) = &table.source else { return None };
+        if !self.divides(storage, table.dtype) || table.layout.count() == 0 {
+            return None;
+        }
+        // Where lanes are counts as an index too.
+        let (shape, computed) = (table.layout.shape(), &table.computed);
+        let path = Path {
+            offset: table.layout.offset(),
+            strides: table
+                .layout
+                .strides()
+                .iter()
+                .copied()
+                .chain(computed.iter().map(|e| e.stride))
+                .collect(),
+            computed: (0, 0),
+        };
+        let lengths: SmallVec<[usize; 6]> =
+            shape.iter().copied().chain(computed.iter().map(|extent| extent.length)).collect();
+        let size = table.dtype.size() as u64;
+        let mut open = vec![Ranges { starts: SmallVec::from_elem(0, lengths.len()), lengths }];
+        let mut pieces = Vec::new();
+        while let Some(part) = open.pop() {
+            let (low, high) = path.reach(&part);
+            let first = low as u64 * size / self.buffer * self.buffer;
+            let is_shown = (high as u64 + 1) * size <= first + self.buffer
+                && (high - low) as u64 * size + 2 * self.align <= self.window;
+            let cut = || match (high as u64 + 1) * size > first + self.buffer {
+                true => path.cut_at(&part, ((first + self.buffer) / size) as usize),
+                false => path.cut_to(&part, ((self.window - 2 * self.align) / size) as usize),
+            };
+            match if is_shown { None } else { cut().or_else(|| path.halve(&part)) } {
+                Some(cut) => {
+                    let (low, high) = part.cut(cut);
+                    open.extend([high, low]);
+                }
+                None => {
+                    let range = |axis: usize| part.starts[axis]..part.end(axis);
+                    pieces.push(Piece {
+                        axes: (0..shape.rank()).map(range).collect(),
+                        indices: (shape.rank()..part.lengths.len()).map(range).collect(),
+                    });
+                }
+            }
+        }
+        (pieces.len() > 1).then_some(pieces)
     }
 
     /// Divides a program over a non-empty shape, whose result goes to a layout of a storage, all of it where
@@ -159,6 +212,21 @@ impl Cuts {
         }
         Ok(())
     }
+}
+
+/// A part of a table: what is read of it at some indices of a program, and at some that are computed.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub axes: Vec<Range<usize>>,
+    pub indices: Vec<Range<usize>>,
+}
+
+/// How far computed indices lead, down and up.
+fn led(computed: &[Extent]) -> (usize, usize) {
+    computed.iter().fold((0, 0), |(down, up), Extent { length, stride }| {
+        let most = (length - 1) * stride.unsigned_abs();
+        if *stride < 0 { (down + most, up) } else { (down, up + most) }
+    })
 }
 
 /// What a layout is of.
@@ -199,6 +267,7 @@ impl<'a> Work<'a> {
         let path = |(i, layout): (usize, &Layout)| Path {
             offset: layout.offset(),
             strides: axes.iter().map(|axis| axis.strides[i]).collect(),
+            computed: i.checked_sub(1).map_or((0, 0), |i| led(&program.inputs[i].computed)),
         };
         let paths = layouts().enumerate().map(path).collect();
         let lengths = axes.iter().map(|axis| axis.length).collect();

@@ -43,6 +43,8 @@ impl Ranges {
 pub(super) struct Path {
     pub offset: usize,
     pub strides: SmallVec<[isize; 6]>,
+    /// How far computed indices may lead, down and up from where the axes do.
+    pub computed: (usize, usize),
 }
 
 impl Path {
@@ -59,7 +61,8 @@ impl Path {
     /// The least and the greatest element.
     pub(super) fn reach(&self, ranges: &Ranges) -> (usize, usize) {
         let axes = 0..self.strides.len();
-        let (mut low, mut high) = (self.first(ranges), self.first(ranges));
+        let first = self.first(ranges);
+        let (mut low, mut high) = (first - self.computed.0, first + self.computed.1);
         for axis in axes {
             match self.strides[axis] < 0 {
                 true => low -= self.spread(ranges, axis),

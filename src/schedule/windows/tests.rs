@@ -8,7 +8,7 @@ use super::*;
 type Elements = Vec<Vec<usize>>;
 
 fn declared(count: usize, dtype: DType) -> Storage {
-    let input = Input { dtype, source: Source::Scalar(0), layout: Layout::contiguous([count]).unwrap() };
+    let input = Input::new(dtype, Source::Scalar(0), Layout::contiguous([count]).unwrap());
     Storage::declared(crate::Device::cpu().backend(), &Program::copy(input)).unwrap()
 }
 
@@ -16,7 +16,7 @@ fn declared(count: usize, dtype: DType) -> Storage {
 fn program(dtype: DType, inputs: &[(usize, Layout)]) -> Program {
     let input = |(count, layout): &(usize, Layout)| {
         let source = Source::Tensor(declared(*count, dtype));
-        Input { dtype, source, layout: layout.clone() }
+        Input::new(dtype, source, layout.clone())
     };
     let mut program = Program::copy(input(&inputs[0]));
     program.inputs.extend(inputs[1..].iter().map(input));
@@ -188,7 +188,7 @@ fn neighbours_share_a_window() {
     let storage = declared(4000, DType::F32);
     let input = |i: isize| {
         let layout = contiguous([4000]).slice(0, i..i + 3000, 1).unwrap();
-        Input { dtype: DType::F32, source: Source::Tensor(storage.clone()), layout }
+        Input::new(DType::F32, Source::Tensor(storage.clone()), layout)
     };
     let mut program = Program::copy(input(0));
     program.inputs.extend((1..5).map(input));

@@ -1,0 +1,173 @@
+//! Lookups beside what they are measured by: rows of a table beside `x + 1.0` of the result's shape; a resize, a warp
+//! and a step of Gray and Scott's reaction beside kernels by hand, of an invocation an element.
+//!
+//! ```text
+//! cargo bench --bench lookup -- [--device NAME] [--quick]
+//! ```
+//!
+//! Times are medians of interleaved, warm runs, each of which ends when the device is done.
+
+#[path = "lookup/hand.rs"]
+mod hand;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use hand::Hand;
+use zerostride::{AssignAll, Device, Expr, Math, Result, Tensor};
+
+#[derive(Parser)]
+struct Options {
+    /// A device, as `Device::named` takes it; the best one when none is given
+    #[arg(long)]
+    device: Option<String>,
+    /// Fewer runs
+    #[arg(long)]
+    quick: bool,
+    /// Passed by `cargo bench`; without it this is a test that everything runs
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+type Work = Box<dyn Fn() -> Result<()>>;
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> std::result::Result<(), Failure> {
+    let mut device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    // The adapter's functions, as kernels by hand call them.
+    device.set_math(Math::Fast);
+    let (scale, rounds) = match (options.bench, options.quick) {
+        (false, _) => (16, 1),
+        (true, true) => (1, 7),
+        (true, false) => (1, 25),
+    };
+    println!("{}, medians of {rounds}\n", device.name());
+    println!("{:<12} {:>10} {:>10} {:>8}", "case", "ms", "beside ms", "ratio");
+    for (name, work, beside) in cases(&device, scale)? {
+        for _ in 0..3 {
+            timed(&device, &work)?;
+            timed(&device, &beside)?;
+        }
+        let (mut own, mut other) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            own.push(timed(&device, &work)?);
+            other.push(timed(&device, &beside)?);
+        }
+        let [own, other] = [own, other].map(|mut times| {
+            times.sort_unstable();
+            times[times.len() / 2].as_secs_f64() * 1e3
+        });
+        println!("{name:<12} {own:>10.3} {other:>10.3} {:>8.2}", own / other);
+    }
+    Ok(())
+}
+
+/// The time that work takes until the device is done.
+fn timed(device: &Device, work: &Work) -> Result<Duration> {
+    device.synchronize()?;
+    let start = Instant::now();
+    work()?;
+    device.synchronize()?;
+    Ok(start.elapsed())
+}
+
+fn numbers(device: &Device, shape: [usize; 2]) -> Result<Tensor<f32>> {
+    let index = Expr::coordinate([shape[0] * shape[1]], 0);
+    let shape = shape.map(|n| n as isize);
+    ((index % 1021).cast::<f32>() / 1024.0).eval_on(device)?.reshape(shape).tensor()
+}
+
+fn cases(device: &Device, scale: usize) -> std::result::Result<Vec<(&'static str, Work, Work)>, Failure> {
+    let mut all: Vec<(&'static str, Work, Work)> = Vec::new();
+    let table = numbers(device, [8192 / scale, 256])?;
+    let (count, rows) = (16384 / scale, 8192 / scale);
+    let indices: Vec<u32> = (0..count).map(|i| (i * 7919 % rows) as u32).collect();
+    let (indices, dense) = (device.upload(&indices, [count])?, numbers(device, [count, 256])?);
+    let taken = table.take(&indices, 0);
+    let plus = &dense + 1.0;
+    all.push(("take", Box::new(move || taken.eval().map(drop)), Box::new(move || plus.eval().map(drop))));
+
+    let side = 1024 / scale;
+    let large = numbers(device, [2 * side, 2 * side])?;
+    let small = resized(&large, side);
+    let Some(beside) = Hand::new(device, hand::RESIZE, side, &[&large])? else { return Ok(all) };
+    beside.agrees(&small.eval()?)?;
+    all.push(("resize", Box::new(move || small.eval().map(drop)), beside.work()));
+
+    let image = numbers(device, [side, side])?;
+    let turned = warped(&image, side);
+    let Some(beside) = Hand::new(device, hand::WARP, side, &[&image])? else { return Ok(all) };
+    beside.agrees(&turned.eval()?)?;
+    all.push(("warp", Box::new(move || turned.eval().map(drop)), beside.work()));
+
+    let side = (512 / scale).max(64);
+    let [u, v, next_u, next_v] =
+        [0.0, 0.5, 0.0, 0.0].map(|by| numbers(device, [side, side]).and_then(|x| (x + by).eval()));
+    let (u, v, next_u, next_v) = (u?, v?, next_u?, next_v?);
+    let Some(beside) = Hand::new(device, hand::STEP, side, &[&u, &v, &next_v])? else { return Ok(all) };
+    beside.agrees(&step(&u, &v).0.eval()?)?;
+    let work = move || {
+        let (du, dv) = step(&u, &v);
+        (&next_u, &next_v).assign_all((du, dv))
+    };
+    all.push(("gray-scott", Box::new(work), beside.work()));
+    Ok(all)
+}
+
+/// Half as many pixels along each axis, by bilinear weights.
+fn resized(image: &Tensor<f32>, side: usize) -> Expr<f32> {
+    let place = |axis: usize| {
+        let mut shape = [1, 1];
+        shape[axis] = side;
+        let at = (Expr::coordinate(shape, axis as isize).cast::<f32>() + 0.5) * 2.0 - 0.5;
+        let whole = at.floor();
+        (whole.cast::<i32>(), at - whole)
+    };
+    let ((y, fy), (x, fx)) = (place(0), place(1));
+    bilinear(image, &y, &x, &fy, &fx)
+}
+
+fn bilinear(image: &Tensor<f32>, y: &Expr<i32>, x: &Expr<i32>, fy: &Expr<f32>, fx: &Expr<f32>) -> Expr<f32> {
+    let (below, right) = (y + 1, x + 1);
+    let row = |y: &Expr<i32>| {
+        let (a, b) = (image.at([y, x]), image.at([y, &right]));
+        &a + fx * (b - &a)
+    };
+    let (above, below) = (row(y), row(&below));
+    &above + fy * (below - &above)
+}
+
+/// A picture that is turned the more the nearer its centre.
+fn warped(image: &Tensor<f32>, side: usize) -> Expr<f32> {
+    let centre = side as f32 / 2.0;
+    let place = |axis: isize| Expr::coordinate([side, side], axis).cast::<f32>() - centre;
+    let (y, x) = (place(0), place(1));
+    let angle = ((&x * &x + &y * &y).sqrt() * (-4.0 / side as f32)).exp() * 2.0;
+    let (sin, cos) = (angle.sin(), angle.cos());
+    let (from_x, from_y) = (&x * &cos - &y * &sin + centre, &x * &sin + &y * &cos + centre);
+    let (whole_x, whole_y) = (from_x.floor(), from_y.floor());
+    let (fx, fy) = (from_x - &whole_x, from_y - &whole_y);
+    bilinear(image, &whole_y.cast(), &whole_x.cast(), &fy, &fx)
+}
+
+/// What two substances become that feed on each other, with periodic borders.
+fn step(u: &Tensor<f32>, v: &Tensor<f32>) -> (Expr<f32>, Expr<f32>) {
+    let laplacian = |x: &Tensor<f32>| {
+        x.roll([1], [0]) + x.roll([-1], [0]) + x.roll([1], [1]) + x.roll([-1], [1]) - x * 4.0
+    };
+    let reaction = u * v.square();
+    let next_u = u + (laplacian(u) * 0.16 - &reaction + (1.0 - u) * 0.035);
+    let next_v = v + (laplacian(v) * 0.08 + &reaction - v * 0.1);
+    (next_u, next_v)
+}

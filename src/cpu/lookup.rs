@@ -1,0 +1,41 @@
+//! Elements of a table at computed indices, for a block.
+
+use bytemuck::Pod;
+
+/// Where the elements of a table lie, but for the indices.
+pub(super) enum Walk<'a> {
+    /// From an address on, a stride apart.
+    Run(isize, isize),
+    /// Each at an address of its own.
+    Each(&'a [i64]),
+}
+
+/// Gathers elements, as far from where the table is walked as indices say, each times its stride. An index that is
+/// the same for all elements may be given as a part of them.
+pub(super) fn gather<M: Pod>(source: &[M], walk: &Walk<'_>, indices: &[(&[i32], isize)], out: &mut [M]) {
+    match *walk {
+        Walk::Run(at, stride) => by(source, |k| at + k as isize * stride, indices, out),
+        Walk::Each(all) => by(source, |k| all[k] as isize, indices, out),
+    }
+}
+
+#[inline(always)]
+fn by<M: Pod>(source: &[M], base: impl Fn(usize) -> isize, indices: &[(&[i32], isize)], out: &mut [M]) {
+    let whole = indices.iter().all(|(index, _)| index.len() == out.len());
+    match *indices {
+        [] => each(out, |k| source[base(k) as usize]),
+        [(i, s)] if whole => each(out, |k| source[(base(k) + i[k] as isize * s) as usize]),
+        [(i, s), (j, t)] if whole => {
+            each(out, |k| source[(base(k) + i[k] as isize * s + j[k] as isize * t) as usize]);
+        }
+        _ => each(out, |k| {
+            let along = indices.iter().map(|&(index, stride)| index[k % index.len()] as isize * stride);
+            source[(base(k) + along.sum::<isize>()) as usize]
+        }),
+    }
+}
+
+#[inline(always)]
+fn each<M: Pod>(out: &mut [M], element: impl Fn(usize) -> M) {
+    out.iter_mut().enumerate().for_each(|(k, out)| *out = element(k));
+}

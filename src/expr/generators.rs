@@ -1,0 +1,185 @@
+//! Tensors made of coordinates: ranges of numbers and the identity.
+
+use std::panic::Location;
+
+use super::any::apply;
+use super::{AnyExpr, DType, Expr, Op, Scalar};
+use crate::dtype::{Element, Kind, Numeric};
+use crate::error::{Result, bail};
+
+impl AnyExpr {
+    /// Numbers from `start` on in steps, as far as they are before `end` (NumPy, PyTorch and candle `arange`).
+    /// Element `i` is `start + i * step`, of integers exactly and of floats rounded twice.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let odd = AnyExpr::arange(DType::U8, 1, 8, 2).eval_on(&Device::cpu())?;
+    /// assert_eq!(odd.to_vec::<u8>()?, [1, 3, 5, 7]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn arange(
+        dtype: DType,
+        start: impl Into<Scalar>,
+        end: impl Into<Scalar>,
+        step: impl Into<Scalar>,
+    ) -> AnyExpr {
+        let at = Location::caller();
+        let range = range(dtype, start.into(), end.into(), step.into(), at);
+        range.unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+    }
+
+    /// So many floats from `start` to `end`, both among them, equally far apart. As PyTorch's `linspace` they are
+    /// counted from the nearer end: `start + i * step` in the first half and `end - (count - 1 - i) * step` in the
+    /// second, with a step that is rounded once. (NumPy computes in f64.)
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let quarters = AnyExpr::linspace(DType::F32, 0, 1, 5).eval_on(&Device::cpu())?;
+    /// assert_eq!(quarters.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn linspace(dtype: DType, start: impl Into<Scalar>, end: impl Into<Scalar>, count: usize) -> AnyExpr {
+        let at = Location::caller();
+        let spaced = spaced(dtype, start.into(), end.into(), count, at);
+        spaced.unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+    }
+
+    /// Ones where both coordinates are the same, and zeros (NumPy, PyTorch and candle `eye`).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let eye = AnyExpr::eye(DType::I8, 2, 3).eval_on(&Device::cpu())?;
+    /// assert_eq!(eye.to_vec::<i8>()?, [1, 0, 0, 0, 1, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn eye(dtype: DType, rows: usize, columns: usize) -> AnyExpr {
+        let (row, column) =
+            (AnyExpr::coordinate([rows, columns], 0), AnyExpr::coordinate([rows, columns], 1));
+        apply(Op::Eq, &[&row, &column], Location::caller()).cast(dtype)
+    }
+}
+
+macro_rules! faces {
+    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal;)*) => {
+        /// Tensors made of coordinates.
+        impl<T: Numeric> Expr<T> {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// use zerostride::{Device, Expr};
+            ///
+            #[doc = concat!("let x: Expr<f32> = Expr::", $eg, ";")]
+            #[doc = concat!("assert_eq!(x.to_vec_on(&Device::cpu())?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name($($arg: $t),*) -> Expr<T> {
+                Expr::face(AnyExpr::$name(<T as Element>::DTYPE, $($arg),*))
+            }
+        )*}
+    };
+}
+faces! {
+    /// Numbers from `start` on in steps, as far as they are before `end` ([`AnyExpr::arange`]).
+    arange(start: impl Into<Scalar>, end: impl Into<Scalar>, step: impl Into<Scalar>), "arange(0, 2, 0.5)" => "[0.0, 0.5, 1.0, 1.5]";
+    /// So many floats from `start` to `end`, both among them ([`AnyExpr::linspace`]).
+    linspace(start: impl Into<Scalar>, end: impl Into<Scalar>, count: usize), "linspace(-1, 1, 3)" => "[-1.0, 0.0, 1.0]";
+    /// Ones where both coordinates are the same, and zeros ([`AnyExpr::eye`]).
+    eye(rows: usize, columns: usize), "eye(2, 2)" => "[1.0, 0.0, 0.0, 1.0]";
+}
+
+/// A number as f64, and as an integer if it is one.
+fn number(value: Scalar) -> (f64, Option<i128>) {
+    match value {
+        Scalar::Bool(value) => (f64::from(value), Some(value.into())),
+        Scalar::Int(value) => (value as f64, Some(value)),
+        Scalar::Float(value) => (value, None),
+    }
+}
+
+/// The coordinates of a line of numbers, of a type, and a constant of that.
+fn line(dtype: DType, count: usize) -> Result<AnyExpr> {
+    if i32::try_from(count).is_err() {
+        bail!(Limit, "a range of {count} elements is made of coordinates, which are below 2^31");
+    }
+    let line = AnyExpr::coordinate([count], 0).cast(dtype);
+    line.node()?;
+    Ok(line)
+}
+
+fn constant(dtype: DType, value: f64) -> Result<AnyExpr> {
+    Ok(AnyExpr::constant(dtype, Scalar::Float(value).to_bits(dtype)?))
+}
+
+fn range(
+    dtype: DType,
+    start: Scalar,
+    end: Scalar,
+    step: Scalar,
+    at: &'static Location<'static>,
+) -> Result<AnyExpr> {
+    if dtype == DType::Bool {
+        bail!(Operation, "arange makes numbers and no bool");
+    }
+    let ((from, i), (to, j), (by, k)) = (number(start), number(end), number(step));
+    if by == 0.0 || !by.is_finite() || !from.is_finite() || !to.is_finite() {
+        bail!(Data, "arange from {from} to {to} in steps of {by} has no end: take a step that leads there");
+    }
+    let count = match (i, j, k) {
+        (Some(i), Some(j), Some(k)) => {
+            // Rounded up.
+            let (way, step) = (if k > 0 { j - i } else { i - j }, k.abs());
+            if way <= 0 { 0 } else { (way - 1) / step + 1 }
+        }
+        _ => ((to - from) / by).ceil().max(0.0) as i128,
+    };
+    let Ok(count) = usize::try_from(count) else {
+        bail!(Overflow, "arange from {from} to {to} in steps of {by} has {count} elements");
+    };
+    let line = line(dtype, count)?;
+    if dtype.kind() == Kind::Float {
+        let along = apply(Op::Mul, &[&line, &constant(dtype, by)?], at);
+        return Ok(apply(Op::Add, &[&constant(dtype, from)?, &along], at));
+    }
+    let (Some(i), Some(k)) = (i, k) else {
+        bail!(Type, "arange of {dtype} takes whole numbers and got {from} and {by}");
+    };
+    // What is in between may be no number of the type, as a step down of an unsigned one: it wraps, and back.
+    let mask = u64::MAX >> (64 - 8 * dtype.size());
+    let last = Scalar::Int(i + (count as i128 - 1).max(0) * k);
+    let (first, _) = (Scalar::Int(i).to_bits(dtype)?, last.to_bits(dtype)?);
+    let along = apply(Op::Mul, &[&line, &AnyExpr::constant(dtype, k as u64 & mask)], at);
+    Ok(apply(Op::Add, &[&AnyExpr::constant(dtype, first), &along], at))
+}
+
+fn spaced(
+    dtype: DType,
+    start: Scalar,
+    end: Scalar,
+    count: usize,
+    at: &'static Location<'static>,
+) -> Result<AnyExpr> {
+    if dtype.kind() != Kind::Float {
+        bail!(Operation, "linspace makes floats, not {dtype}: cast the result");
+    }
+    let ((from, _), (to, _)) = (number(start), number(end));
+    let line = line(dtype, count)?;
+    let (first, last) = (constant(dtype, from)?, constant(dtype, to)?);
+    if count < 2 {
+        return Ok(first.broadcast_to([count]));
+    }
+    let step = constant(dtype, (to - from) / (count - 1) as f64)?;
+    let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
+    let up = op(Op::Add, &first, &op(Op::Mul, &line, &step));
+    let back = op(Op::Sub, &constant(dtype, (count - 1) as f64)?, &line);
+    let down = op(Op::Sub, &last, &op(Op::Mul, &back, &step));
+    let half = AnyExpr::constant(DType::I32, (count / 2) as u64);
+    let is_first = op(Op::Lt, &AnyExpr::coordinate([count], 0), &half);
+    Ok(apply(Op::Select, &[&is_first, &up, &down], at))
+}

@@ -1,0 +1,502 @@
+//! Tensors made of others: next to each other, with borders, moved around, again and again.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::any::apply;
+use super::{AnyExpr, DType, Expr, IntoExpr, Node, Op, Scalar};
+use crate::dtype::Element;
+use crate::error::{Result, bail};
+use crate::layout::{Layout, Shape};
+
+/// What [`pad`](Expr::pad) puts around, by NumPy's names.
+///
+/// ```
+/// use zerostride::{Device, Pad};
+///
+/// let x = Device::cpu().upload(&[1, 2, 3], [3])?;
+/// assert_eq!(x.pad([(2, 2)], Pad::constant(9)).to_vec()?, [9, 9, 1, 2, 3, 9, 9]);
+/// assert_eq!(x.pad([(2, 2)], Pad::Edge).to_vec()?, [1, 1, 1, 2, 3, 3, 3]);
+/// assert_eq!(x.pad([(2, 2)], Pad::Reflect).to_vec()?, [3, 2, 1, 2, 3, 2, 1]);
+/// assert_eq!(x.pad([(2, 2)], Pad::Wrap).to_vec()?, [2, 3, 1, 2, 3, 1, 2]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Pad {
+    /// A value of the element type.
+    Constant(Scalar),
+    /// The nearest element.
+    Edge,
+    /// The elements on the other side of the edge, which is not repeated.
+    Reflect,
+    /// The elements from the other end on.
+    Wrap,
+}
+
+impl Pad {
+    /// [`Constant`](Pad::Constant) with a value.
+    pub fn constant(value: impl Into<Scalar>) -> Pad {
+        Pad::Constant(value.into())
+    }
+}
+
+/// The result, or a mistake that was made at a place.
+fn or_mistake(result: Result<AnyExpr>, at: &'static Location<'static>) -> AnyExpr {
+    result.unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+}
+
+macro_rules! made {
+    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
+        /// Tensors made of elements of this one.
+        impl AnyExpr {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # use zerostride::{AnyExpr, Pad};
+            /// # let device = zerostride::Device::cpu();
+            /// let x = AnyExpr::from(device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);
+            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec::<i32>()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, $($arg: $t),*) -> AnyExpr {
+                let ($x, $at) = (self, Location::caller());
+                or_mistake($body, $at)
+            }
+        )*}
+
+        /// Tensors made of elements of this one.
+        impl<T: Element> Expr<T> {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # use zerostride::Pad;
+            /// # let device = zerostride::Device::cpu();
+            /// let x = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, $($arg: $t),*) -> Expr<T> {
+                Expr::face(self.any.$name($($arg),*))
+            }
+        )*}
+    };
+}
+made! {
+    /// The elements moved along some axes, by a shift for each: those that leave at one end come in at the other
+    /// (NumPy and PyTorch `roll`). A positive shift moves them towards the end. It fuses with what reads it: the
+    /// periodic borders of a stencil cost nothing else.
+    roll(shifts: impl AsRef<[isize]>, axes: impl AsRef<[isize]>), "roll([1], [1])" => "[3, 1, 2, 6, 4, 5]",
+        |x, at| x.rolled(shifts.as_ref(), axes.as_ref(), at);
+    /// With so many elements before and after each axis, a pair for every one of them (NumPy `pad`). Borders
+    /// longer than the axis repeat it.
+    pad(widths: impl AsRef<[(usize, usize)]>, pad: Pad), "pad([(0, 0), (1, 0)], Pad::Edge)" => "[1, 1, 2, 3, 4, 4, 5, 6]",
+        |x, at| x.padded(widths.as_ref(), pad, at);
+    /// All of it so many times along each axis; of as many numbers as axes, or more, whose axes come first (NumPy
+    /// and PyTorch `tile`; candle and PyTorch call it `repeat` too). With fewer numbers the first axes stay as
+    /// they are.
+    tile(times: impl AsRef<[usize]>), "slice(1, ..2).tile([2])" => "[1, 2, 1, 2, 4, 5, 4, 5]",
+        |x, at| x.tiled(times.as_ref(), at);
+    /// Each element so many times along an axis (NumPy `repeat`, PyTorch `repeat_interleave`).
+    repeat_interleave(times: usize, axis: isize), "slice(1, ..2).repeat_interleave(2, 1)" => "[1, 1, 2, 2, 4, 4, 5, 5]",
+        |x, at| x.repeated(times, axis, at);
+}
+
+impl AnyExpr {
+    /// Tensors next to each other along an axis, in whose length alone their shapes may differ (PyTorch `concat`,
+    /// NumPy `concatenate`, candle `cat`). Each is computed to its place in the result.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let x = AnyExpr::from(device.upload(&[1, 2, 3, 4], [2, 2])?);
+    /// let y = AnyExpr::from(device.upload(&[5, 6], [2, 1])?);
+    /// assert_eq!(AnyExpr::concat(&[x, y], 1).to_vec::<i32>()?, [1, 2, 5, 3, 4, 6]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn concat(parts: &[AnyExpr], axis: isize) -> AnyExpr {
+        let at = Location::caller();
+        or_mistake(joined(parts, axis, at), at)
+    }
+
+    /// Tensors of one shape along a new axis before index `axis` of the result (NumPy, PyTorch and candle
+    /// `stack`).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let x = AnyExpr::from(device.upload(&[1, 2], [2])?);
+    /// let y = AnyExpr::from(device.upload(&[3, 4], [2])?);
+    /// assert_eq!(AnyExpr::stack(&[x, y], -1).to_vec::<i32>()?, [1, 3, 2, 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn stack(parts: &[AnyExpr], axis: isize) -> AnyExpr {
+        let at = Location::caller();
+        or_mistake(stacked(parts, axis, at), at)
+    }
+
+    /// What lies at each index of an axis, without that axis (PyTorch `unbind`): views, in their order.
+    ///
+    /// # Errors
+    /// When there is no such axis, or the expression holds a mistake.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2, 3, 4], [2, 2])?);
+    /// let columns = x.unbind(1)?;
+    /// assert_eq!(columns[1].to_vec::<i32>()?, [2, 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn unbind(&self, axis: isize) -> Result<Vec<AnyExpr>> {
+        let at = Location::caller();
+        let node = self.node()?;
+        let own = Layout::contiguous(&node.shape).and_then(|layout| layout.axis(axis));
+        let axis = own.map_err(|error| error.at(at))?;
+        let part = |i: usize| {
+            let (axis, i) = (axis as isize, i as isize);
+            self.view(|layout| layout.slice(axis, i..i + 1, 1)?.squeeze(axis))
+        };
+        Ok((0..node.shape[axis]).map(part).collect())
+    }
+
+    fn rolled(&self, shifts: &[isize], axes: &[isize], at: &'static Location<'static>) -> Result<AnyExpr> {
+        let node = self.node()?;
+        if shifts.len() != axes.len() {
+            bail!(
+                Axis,
+                "roll of {} takes a shift for each axis and got {} for {}",
+                node.shape,
+                shifts.len(),
+                axes.len()
+            );
+        }
+        let layout = Layout::contiguous(&node.shape)?;
+        let mut all: Vec<isize> = vec![0; node.shape.rank()];
+        for (&shift, &axis) in shifts.iter().zip(axes) {
+            let axis = layout.axis(axis)?;
+            // As often as an axis is named its shifts add up.
+            let length = node.shape[axis].max(1) as isize;
+            all[axis] = (all[axis] + shift.rem_euclid(length)) % length;
+        }
+        if node.shape.contains(&0) {
+            return Ok(self.clone());
+        }
+        let moved = |place: &Place<'_>| {
+            let shift = all[place.axis] as i64;
+            let c = place.coordinate();
+            Ok(if shift == 0 { c } else { place.select(Op::Ge, &c, shift, -shift, place.length - shift) })
+        };
+        self.placed(&node.shape, &[], moved, None, at)
+    }
+
+    fn padded(&self, widths: &[(usize, usize)], pad: Pad, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let node = self.node()?;
+        if widths.len() != node.shape.rank() {
+            bail!(
+                Axis,
+                "pad of {} takes widths for each axis, {} in all, and got {}",
+                node.shape,
+                node.shape.rank(),
+                widths.len()
+            );
+        }
+        let mut shape = node.shape.clone();
+        for (axis, (length, &(before, after))) in shape.iter_mut().zip(widths).enumerate() {
+            if *length == 0 && before + after > 0 && !matches!(pad, Pad::Constant(_)) {
+                bail!(
+                    Shape,
+                    "cannot pad {} with elements of its own: axis {axis} has length 0, so choose a constant",
+                    node.shape
+                );
+            }
+            *length = match length.checked_add(before).and_then(|n| n.checked_add(after)) {
+                Some(sum) => sum,
+                None => bail!(Overflow, "axis {axis} of {length} padded by {before} and {after} overflows"),
+            };
+        }
+        shape.count()?;
+        let fill = match pad {
+            Pad::Constant(value) => Some(value.to_bits(node.dtype)?),
+            _ => None,
+        };
+        if node.shape.contains(&0) || shape.contains(&0) {
+            return self.of_constant(fill.unwrap_or(0), &shape, at);
+        }
+        let index = |place: &Place<'_>| {
+            let (before, after) = widths[place.axis];
+            if (before, after) == (0, 0) {
+                return Ok(place.coordinate());
+            }
+            let (n, longest) = (place.length, before.max(after) as i64);
+            let i = place.op(Op::Sub, &place.coordinate(), before as i64);
+            Ok(match pad {
+                Pad::Constant(_) | Pad::Edge => place.op(Op::Max, &place.op(Op::Min, &i, n - 1), 0),
+                Pad::Wrap if longest <= n => {
+                    let i = place.select(Op::Lt, &i, 0, n, 0);
+                    place.select(Op::Ge, &i, n, -n, 0)
+                }
+                Pad::Wrap => place.op(Op::RemFloor, &i, n),
+                Pad::Reflect if n == 1 => place.op(Op::Mul, &i, 0),
+                Pad::Reflect => {
+                    let period = 2 * (n - 1);
+                    let i = if longest < n { i } else { place.op(Op::RemFloor, &i, period) };
+                    // Back from either end.
+                    let i = apply(Op::Abs, &[&i], at);
+                    let back = place.op(Op::Sub, &i, n - 1);
+                    let back = apply(Op::Abs, &[&back], at);
+                    apply(Op::Sub, &[&place.number(n - 1), &back], at)
+                }
+            })
+        };
+        let own: Vec<(usize, usize)> = match pad {
+            Pad::Constant(_) => widths.to_vec(),
+            _ => Vec::new(),
+        };
+        self.placed(&shape, &own, index, fill, at)
+    }
+
+    /// Elements at indices that are made of the coordinates of a shape, one for each axis and inside of it; outside
+    /// of borders, where there are some, another value.
+    fn placed(
+        &self,
+        shape: &Shape,
+        borders: &[(usize, usize)],
+        index: impl Fn(&Place<'_>) -> Result<AnyExpr>,
+        fill: Option<u64>,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let node = self.node()?;
+        let place = |axis: usize| Place { shape, axis, length: node.shape[axis] as i64, at };
+        if let Some(axis) = shape.iter().position(|&n| i32::try_from(n).is_err()) {
+            bail!(Limit, "axis {axis} of {shape} is indexed, and an index is below 2^31: take a slice of it");
+        }
+        let indices = (0..shape.rank()).map(|axis| index(&place(axis))).collect::<Result<Vec<_>>>()?;
+        let found = self.found(&indices, at)?;
+        let mut inside: Option<AnyExpr> = None;
+        for (axis, &(before, after)) in borders.iter().enumerate() {
+            let own = place(axis);
+            let (c, before, end) = (own.coordinate(), before as i64, before as i64 + own.length);
+            let truths = [
+                (before > 0).then(|| apply(Op::Ge, &[&c, &own.number(before)], at)),
+                (after > 0).then(|| apply(Op::Lt, &[&c, &own.number(end)], at)),
+            ];
+            for truth in truths.into_iter().flatten() {
+                inside = Some(match inside {
+                    Some(all) => apply(Op::And, &[&all, &truth], at),
+                    None => truth,
+                });
+            }
+        }
+        Ok(match (inside, fill) {
+            (Some(inside), Some(fill)) => {
+                apply(Op::Select, &[&inside, &found, &AnyExpr::constant(node.dtype, fill)], at)
+            }
+            _ => found,
+        })
+    }
+
+    fn tiled(&self, times: &[usize], at: &'static Location<'static>) -> Result<AnyExpr> {
+        let node = self.node()?;
+        let rank = node.shape.rank().max(times.len());
+        let lead = rank - node.shape.rank();
+        let length = |axis: usize| axis.checked_sub(lead).map_or(1, |k| node.shape[k]);
+        let count = |axis: usize| (axis + times.len()).checked_sub(rank).map_or(1, |k| times[k]);
+        let axes = (0..rank).map(|axis| (count(axis), length(axis)));
+        self.again(axes.flat_map(|(times, n)| [(times, false), (n, true)]), rank, at)
+    }
+
+    fn repeated(&self, times: usize, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let node = self.node()?;
+        let own = Layout::contiguous(&node.shape)?.axis(axis)?;
+        let axes = node.shape.iter().enumerate().map(|(k, &n)| (n, if k == own { times } else { 1 }));
+        self.again(axes.flat_map(|(n, times)| [(n, true), (times, false)]), node.shape.rank(), at)
+    }
+
+    /// Each axis as two, of which one is the operand's and the other repeats it, stored as one each.
+    fn again(
+        &self,
+        axes: impl Iterator<Item = (usize, bool)>,
+        rank: usize,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let (mut apart, mut stretched): (Vec<isize>, Vec<usize>) = (Vec::new(), Vec::new());
+        for (n, is_own) in axes {
+            apart.push(if is_own { n as isize } else { 1 });
+            stretched.push(n);
+        }
+        let mut shape = Vec::with_capacity(rank);
+        for pair in stretched.chunks(2) {
+            match pair[0].checked_mul(pair[1]) {
+                Some(n) => shape.push(n as isize),
+                None => bail!(Overflow, "an axis of {} elements {} times overflows", pair[0], pair[1]),
+            }
+        }
+        Shape::from(&stretched[..]).count()?;
+        let (stretched, own) = (Shape::from(stretched), self.node()?.shape.count()?);
+        let all = AnyExpr::new(Ok(self.node()?.clone()), at);
+        let all = all.view(|layout| layout.reshape(&apart)).broadcast_to(stretched.clone());
+        // What is read as often as it was is a view.
+        if own == stretched.count()? && own > 0 {
+            return Ok(self.view(|layout| layout.reshape(&shape)));
+        }
+        let stored = all.node().map(Node::laid_out)?;
+        Ok(AnyExpr::new(Ok(stored), at).view(|layout| layout.reshape(&shape)))
+    }
+}
+
+/// An axis of a result whose elements lie along one of an operand.
+struct Place<'a> {
+    shape: &'a Shape,
+    axis: usize,
+    /// Of the operand's axis.
+    length: i64,
+    at: &'static Location<'static>,
+}
+
+impl Place<'_> {
+    fn coordinate(&self) -> AnyExpr {
+        AnyExpr::coordinate(self.shape.clone(), self.axis as isize)
+    }
+
+    fn number(&self, value: i64) -> AnyExpr {
+        AnyExpr::constant(DType::I32, u64::from(value as i32 as u32))
+    }
+
+    fn op(&self, op: Op, a: &AnyExpr, b: i64) -> AnyExpr {
+        apply(op, &[a, &self.number(b)], self.at)
+    }
+
+    /// `i + more` where a relation to a number holds, else `i + less`.
+    fn select(&self, op: Op, i: &AnyExpr, than: i64, more: i64, less: i64) -> AnyExpr {
+        let add = |by: i64| if by == 0 { i.clone() } else { self.op(Op::Add, i, by) };
+        apply(Op::Select, &[&self.op(op, i, than), &add(more), &add(less)], self.at)
+    }
+}
+
+fn joined(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+    let nodes = parts.iter().map(AnyExpr::node).collect::<Result<Vec<&Arc<Node>>>>()?;
+    let [first, rest @ ..] = nodes.as_slice() else {
+        bail!(Operation, "concat takes one tensor at least and got none");
+    };
+    let axis = Layout::contiguous(&first.shape)?.axis(axis)?;
+    let mut length = 0_usize;
+    for (i, node) in nodes.iter().enumerate() {
+        if node.dtype != first.dtype {
+            bail!(
+                Type,
+                "concat takes operands of one type and got {} and {}: cast one of them",
+                first.dtype,
+                node.dtype
+            );
+        }
+        let others = |shape: &Shape| {
+            let kept = shape.iter().enumerate().filter(|&(k, _)| k != axis);
+            kept.map(|(_, &n)| n).collect::<Vec<usize>>()
+        };
+        if node.shape.rank() != first.shape.rank() || others(&node.shape) != others(&first.shape) {
+            bail!(
+                Shape,
+                "cannot concat {} and {} along axis {axis}: operand {i} differs in another axis",
+                first.shape,
+                node.shape
+            );
+        }
+        length = match length.checked_add(node.shape[axis]) {
+            Some(sum) => sum,
+            None => bail!(Overflow, "the length of {} operands along axis {axis} overflows", nodes.len()),
+        };
+    }
+    if rest.is_empty() {
+        return Ok(parts[0].clone());
+    }
+    // What has no elements adds none.
+    let some: Vec<&Arc<Node>> = nodes.iter().copied().filter(|node| node.shape[axis] > 0).collect();
+    let node = match some.as_slice() {
+        [] => return Ok(parts[0].clone()),
+        [only] => (*only).clone(),
+        all => Node::join(axis, all),
+    };
+    node.shape.count()?;
+    Ok(AnyExpr::new(Ok(node), at))
+}
+
+fn stacked(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+    let Some(first) = parts.first() else {
+        bail!(Operation, "stack takes one tensor at least and got none");
+    };
+    for part in parts {
+        if part.shape()? != first.shape()? {
+            bail!(Shape, "cannot stack {} and {}: their shapes differ", first.shape()?, part.shape()?);
+        }
+    }
+    let apart: Vec<AnyExpr> =
+        parts.iter().map(|part| AnyExpr::new(part.node().cloned(), at).view(|l| l.unsqueeze(axis))).collect();
+    // Counted as the new axis is.
+    let rank = first.shape()?.rank() as isize + 1;
+    joined(&apart, if axis < 0 { axis + rank } else { axis }, at)
+}
+
+impl<T: Element> Expr<T> {
+    /// Tensors next to each other along an axis, in whose length alone their shapes may differ (PyTorch `concat`,
+    /// NumPy `concatenate`, candle `cat`). Each is computed to its place in the result.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let device = Device::cpu();
+    /// let (x, y) = (device.upload(&[1, 2, 3, 4], [2, 2])?, device.upload(&[5, 6], [1, 2])?);
+    /// assert_eq!(Expr::concat([&x, &y], 0).to_vec()?, [1, 2, 3, 4, 5, 6]);
+    ///
+    /// let error = Expr::concat([&x, &y], 1).eval().unwrap_err();
+    /// assert_eq!(error.message(), "cannot concat [2, 2] and [1, 2] along axis 1: operand 1 differs in another axis");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn concat<E: IntoExpr<T>>(parts: impl IntoIterator<Item = E>, axis: isize) -> Expr<T> {
+        let parts: Vec<AnyExpr> = parts.into_iter().map(|part| part.into_expr().any).collect();
+        Expr::face(AnyExpr::concat(&parts, axis))
+    }
+
+    /// Tensors of one shape along a new axis before index `axis` of the result (NumPy, PyTorch and candle
+    /// `stack`).
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let device = Device::cpu();
+    /// let (x, y) = (device.upload(&[1, 2], [2])?, device.upload(&[3, 4], [2])?);
+    /// assert_eq!(Expr::stack([&x, &y], 1).to_vec()?, [1, 3, 2, 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn stack<E: IntoExpr<T>>(parts: impl IntoIterator<Item = E>, axis: isize) -> Expr<T> {
+        let parts: Vec<AnyExpr> = parts.into_iter().map(|part| part.into_expr().any).collect();
+        Expr::face(AnyExpr::stack(&parts, axis))
+    }
+
+    /// What lies at each index of an axis, without that axis (PyTorch `unbind`): views, in their order.
+    ///
+    /// # Errors
+    /// When there is no such axis, or the expression holds a mistake.
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let x = Device::cpu().upload(&[1, 2, 3, 4], [2, 2])?;
+    /// let rows = x.unbind(0)?;
+    /// assert_eq!((&rows[1] - &rows[0]).to_vec()?, [2, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn unbind(&self, axis: isize) -> Result<Vec<Expr<T>>> {
+        Ok(self.any.unbind(axis)?.into_iter().map(Expr::face).collect())
+    }
+}

@@ -1,0 +1,325 @@
+//! Lookup by computed index: elements of a table wherever indices say, by NumPy's rules.
+//!
+//! What the graph knows is a lookup at indices inside of the table. Negative indices, and what becomes of those
+//! outside, are operations on the indices, as far as these may leave the axis at all.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::any::apply;
+use super::node::Kind;
+use super::scalar::limits;
+use super::{AnyExpr, DType, Expr, Node, Op, Scalar, Source};
+use crate::dtype::{Element, Kind as TypeKind};
+use crate::error::{Result, bail};
+use crate::layout::{Layout, Shape};
+
+/// What a lookup gives at an index outside of an axis. Indices that are negative count from the end first, so -1
+/// is the last element and never outside of an axis that has one.
+///
+/// ```
+/// use zerostride::{Device, Outside};
+///
+/// let device = Device::cpu();
+/// let x = device.upload(&[10, 20, 30], [3])?;
+/// let i = device.upload(&[-4, -1, 1, 4], [4])?;
+/// assert_eq!(x.at([&i]).to_vec()?, [10, 30, 20, 30]);
+/// assert_eq!(x.at_with([&i], Outside::Wrapped).to_vec()?, [30, 30, 20, 20]);
+/// assert_eq!(x.at_with([&i], Outside::fill(7)).to_vec()?, [7, 30, 20, 7]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Outside {
+    /// The nearest element of the axis (NumPy `take` with `mode="clip"`, but for negative indices).
+    #[default]
+    Nearest,
+    /// The axis again and again, on both sides (NumPy `take` with `mode="wrap"`).
+    Wrapped,
+    /// A value of its own, of the element type.
+    Fill(Scalar),
+}
+
+impl Outside {
+    /// [`Fill`](Outside::Fill) with a value.
+    pub fn fill(value: impl Into<Scalar>) -> Outside {
+        Outside::Fill(value.into())
+    }
+}
+
+macro_rules! lookups {
+    ($($(#[doc = $doc:literal])+ $name:ident [$($generic:tt)*] ($($arg:ident: $t:ty),*), $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
+        /// Elements at computed indices. They are part of the kernel that computes the indices, and of what is
+        /// made of the elements; a table that is computed itself is computed first.
+        impl AnyExpr {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # use zerostride::{AnyExpr, Outside};
+            /// # let device = zerostride::Device::cpu();
+            /// let x = AnyExpr::from(device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?);
+            /// let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);
+            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec::<i32>()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name<$($generic)*>(&self, $($arg: $t),*) -> AnyExpr {
+                let ($x, $at) = (self, Location::caller());
+                $body.unwrap_or_else(|error| AnyExpr::new(Err(error), $at))
+            }
+        )*}
+
+        /// Elements at computed indices. They are part of the kernel that computes the indices, and of what is
+        /// made of the elements; a table that is computed itself is computed first.
+        impl<T: Element> Expr<T> {$(
+            $(#[doc = $doc])+
+            ///
+            /// ```
+            /// # use zerostride::Outside;
+            /// # let device = zerostride::Device::cpu();
+            /// let x = device.upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+            /// let (i, j) = (device.upload(&[1, 0], [2])?, device.upload(&[-1, 3], [2])?);
+            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name<$($generic)*>(&self, $($arg: $t),*) -> Expr<T> {
+                Expr::face(self.any.$name($($arg),*))
+            }
+        )*}
+    };
+}
+lookups! {
+    /// The elements at some indices: one expression of integers for each axis, which broadcast together, and whose
+    /// shape the result has (NumPy `x[i, j]`, PyTorch `index`). Negative indices count from the end; one outside
+    /// of the axis gives the nearest element, or what [`at_with`](Self::at_with) says.
+    ///
+    /// Where an index is a coordinate as it is, rows are loaded as those of a tensor.
+    at [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>), "at([&i, &j])" => "[6, 3]",
+        |x, at| x.looked_up(indices.into_iter().map(Into::into).collect(), Outside::Nearest, at);
+    /// [`at`](Self::at), with what an index outside of its axis gives.
+    at_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, outside: Outside), "at_with([&i, &j], Outside::fill(0))" => "[6, 0]",
+        |x, at| x.looked_up(indices.into_iter().map(Into::into).collect(), outside, at);
+    /// What lies at some indices along one axis, in place of which the axes of the indices stand (NumPy `take`;
+    /// PyTorch `index_select`, whose indices have one axis). Negative indices count from the end; one outside of
+    /// the axis gives the nearest element, or what [`take_with`](Self::take_with) says.
+    take [] (indices: impl Into<AnyExpr>, axis: isize), "take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
+        |x, at| x.taken(&indices.into(), axis, Outside::Nearest, at);
+    /// [`take`](Self::take), with what an index outside of the axis gives.
+    take_with [] (indices: impl Into<AnyExpr>, axis: isize, outside: Outside), "take_with(&j, 1, Outside::Wrapped)" => "[3, 1, 6, 4]",
+        |x, at| x.taken(&indices.into(), axis, outside, at);
+}
+
+impl AnyExpr {
+    pub(super) fn taken(
+        &self,
+        indices: &AnyExpr,
+        axis: isize,
+        outside: Outside,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let (node, own) = (self.node()?, indices.node()?);
+        let axis = Layout::contiguous(&node.shape)?.axis(axis)?;
+        let (before, after) = (&node.shape[..axis], &node.shape[axis + 1..]);
+        let shape: Shape = before.iter().chain(own.shape.iter()).chain(after).copied().collect();
+        let count = own.shape.rank();
+        let along = (0..node.shape.rank()).map(|k| match k {
+            _ if k == axis => indices.view(|layout| Ok(layout.place(axis, shape.rank()))),
+            _ if k < axis => AnyExpr::coordinate(shape.clone(), k as isize),
+            _ => AnyExpr::coordinate(shape.clone(), (k + count - 1) as isize),
+        });
+        self.looked_up(along.collect(), outside, at)
+    }
+
+    pub(super) fn looked_up(
+        &self,
+        indices: Vec<AnyExpr>,
+        outside: Outside,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let node = self.node()?;
+        if indices.len() != node.shape.rank() {
+            bail!(
+                Operation,
+                "at of {} takes an index for each axis, {} in all, and got {}",
+                node.shape,
+                node.shape.rank(),
+                indices.len()
+            );
+        }
+        let fill = match outside {
+            Outside::Fill(value) => Some(value.to_bits(node.dtype)?),
+            _ => None,
+        };
+        let shapes = indices.iter().map(|index| index.shape().cloned()).collect::<Result<Vec<_>>>()?;
+        let shape = crate::layout::numpy(&shapes)?;
+        if let Some(axis) = node.shape.iter().position(|&n| n == 0) {
+            // Of nothing there is nothing to look up.
+            return match fill {
+                _ if shape.contains(&0) => self.of_constant(0, &shape, at),
+                Some(fill) => self.of_constant(fill, &shape, at),
+                None => bail!(
+                    Shape,
+                    "cannot look up {} elements of {}: axis {axis} has length 0, so choose a fill value",
+                    shape.count()?,
+                    node.shape
+                ),
+            };
+        }
+        let mut inside = Vec::with_capacity(indices.len());
+        let mut exists: Option<AnyExpr> = None;
+        for (axis, index) in indices.iter().enumerate() {
+            let (index, valid) = Index { axis, length: node.shape[axis], at }.inside(index, &outside)?;
+            inside.push(index);
+            exists = match (exists, valid) {
+                (Some(all), Some(own)) => Some(apply(Op::And, &[&all, &own], at)),
+                (all, own) => all.or(own),
+            };
+        }
+        let found = self.found(&inside, at)?;
+        Ok(match (exists, fill) {
+            (Some(exists), Some(fill)) => {
+                apply(Op::Select, &[&exists, &found, &AnyExpr::constant(node.dtype, fill)], at)
+            }
+            _ => found,
+        })
+    }
+
+    /// The elements at indices of i32 that are inside of their axes.
+    pub(super) fn found(&self, indices: &[AnyExpr], at: &'static Location<'static>) -> Result<AnyExpr> {
+        if indices.is_empty() {
+            return Ok(self.clone());
+        }
+        let nodes = indices.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
+        Ok(AnyExpr::new(Node::lookup(self.node()?, &nodes), at))
+    }
+
+    /// One value of any shape, on this one's device.
+    pub(super) fn of_constant(
+        &self,
+        bits: u64,
+        shape: &Shape,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        let node = self.node()?;
+        let layout = Layout::contiguous([])?.broadcast_to(shape)?;
+        Ok(AnyExpr::new(Ok(Node::constant(node.dtype, bits, layout, node)), at))
+    }
+}
+
+/// An index along an axis.
+struct Index {
+    axis: usize,
+    length: usize,
+    at: &'static Location<'static>,
+}
+
+impl Index {
+    /// The index as i32 inside of the axis and, for a fill value, whether it was.
+    fn inside(&self, index: &AnyExpr, outside: &Outside) -> Result<(AnyExpr, Option<AnyExpr>)> {
+        let dtype = index.dtype()?;
+        if !matches!(dtype.kind(), TypeKind::Signed | TypeKind::Unsigned) {
+            bail!(Type, "an index of axis {} takes integers and got {dtype}: cast it", self.axis);
+        }
+        let Ok(length) = i32::try_from(self.length) else {
+            bail!(
+                Limit,
+                "axis {} of {} elements is looked up, and an index is below 2^31: look up a slice",
+                self.axis,
+                self.length
+            );
+        };
+        let length = i128::from(length);
+        let (low, high) = range(index.node()?, DEPTH);
+        let fills = matches!(outside, Outside::Fill(_));
+        if (low >= 0 && high < length) || (length == 1 && !fills) {
+            return Ok((index.cast(DType::I32), None));
+        }
+        // Wide enough for the index and the length.
+        let wide = if dtype.size() < 4 { DType::I32 } else { dtype };
+        let number =
+            |value: i128| AnyExpr::constant(wide, value as u64 & (u64::MAX >> (64 - 8 * wide.size())));
+        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], self.at);
+        let select = |c: AnyExpr, a: &AnyExpr, b: &AnyExpr| apply(Op::Select, &[&c, a, b], self.at);
+        let x = index.cast(wide);
+        let (zero, n) = (number(0), number(length));
+        let up = |x: &AnyExpr| select(op(Op::Lt, x, &zero), &op(Op::Add, x, &n), x);
+        if *outside == Outside::Wrapped {
+            if low < -length || high >= 2 * length {
+                return Ok((op(Op::RemFloor, &x, &n).cast(DType::I32), None));
+            }
+            let x = if low < 0 { up(&x) } else { x };
+            let down = select(op(Op::Ge, &x, &n), &op(Op::Sub, &x, &n), &x);
+            return Ok((if high >= length { down } else { x }.cast(DType::I32), None));
+        }
+        let x = if low < 0 { up(&x) } else { x };
+        let last = number(length - 1);
+        let (is_below, is_above) = (low < -length, high >= length);
+        let nearest = match (is_below, is_above) {
+            (true, true) => apply(Op::Clamp, &[&x, &zero, &last], self.at),
+            (true, false) => op(Op::Max, &x, &zero),
+            (false, true) => op(Op::Min, &x, &last),
+            (false, false) => x.clone(),
+        };
+        // Of what was outside the nearest is another.
+        let valid = (fills && (is_below || is_above)).then(|| op(Op::Eq, &x, &nearest));
+        Ok((nearest.cast(DType::I32), valid))
+    }
+}
+
+/// How far down the range of an index is looked for.
+const DEPTH: usize = 6;
+
+/// What an expression of integers is at least and at most, as far as that is seen without computing.
+fn range(node: &Arc<Node>, depth: usize) -> (i128, i128) {
+    let all = if node.dtype == DType::Bool { (0, 1) } else { limits(node.dtype) };
+    if depth == 0 || node.dtype.kind() == TypeKind::Float {
+        return all;
+    }
+    let fits = |(low, high): (i128, i128)| {
+        if low >= all.0 && high <= all.1 && low <= high { (low, high) } else { all }
+    };
+    let of = |i: usize| range(&node.args[i], depth - 1);
+    match &node.kind {
+        Kind::Leaf { source: Source::Scalar(bits), .. } => {
+            let free = 128 - 8 * node.dtype.size() as u32;
+            let value = match node.dtype.kind() {
+                TypeKind::Signed => i128::from(*bits) << free >> free,
+                _ => i128::from(*bits),
+            };
+            (value, value)
+        }
+        Kind::Leaf { source: Source::Index(_), layout } if layout.count() > 0 => fits(layout.reach()),
+        Kind::View(_) | Kind::Shared => of(0),
+        Kind::Op(Op::Cast) if node.args[0].dtype.kind() != TypeKind::Float => fits(of(0)),
+        Kind::Op(Op::Select) => {
+            let (a, b) = (of(1), of(2));
+            (a.0.min(b.0), a.1.max(b.1))
+        }
+        Kind::Op(Op::Clamp) => {
+            let (x, low, high) = (of(0), of(1), of(2));
+            (x.0.max(low.0).min(high.0), x.1.max(low.1).min(high.1))
+        }
+        Kind::Op(
+            op @ (Op::Min | Op::Max | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem | Op::RemFloor),
+        ) => {
+            let (a, b) = (of(0), of(1));
+            match op {
+                Op::Min => (a.0.min(b.0), a.1.min(b.1)),
+                Op::Max => (a.0.max(b.0), a.1.max(b.1)),
+                Op::Add => fits((a.0 + b.0, a.1 + b.1)),
+                Op::Sub => fits((a.0 - b.1, a.1 - b.0)),
+                Op::Mul => {
+                    let all = [a.0, a.1].map(|a| [b.0, b.1].map(|b| a.saturating_mul(b)));
+                    let all = || all.iter().flatten().copied();
+                    fits((all().min().unwrap_or(i128::MIN), all().max().unwrap_or(i128::MAX)))
+                }
+                Op::Div if b.0 == b.1 && b.0 > 0 => (a.0 / b.0, a.1 / b.0),
+                Op::RemFloor if b.0 > 0 => (0, b.1 - 1),
+                Op::Rem if a.0 >= 0 && b.0 > 0 => (0, (b.1 - 1).min(a.1)),
+                _ => all,
+            }
+        }
+        _ => all,
+    }
+}

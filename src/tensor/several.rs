@@ -1,0 +1,167 @@
+//! Several results at once: tuples of expressions, and of the tensors that they are assigned to.
+
+use std::panic::Location;
+
+use super::{AnyTensor, Tensor};
+use crate::dtype::Element;
+use crate::error::Result;
+use crate::expr::{AnyExpr, Expr, IntoExpr, Program, Storage};
+use crate::layout::Layout;
+use crate::schedule::{self, Schedule};
+
+/// Tuples of expressions, of up to six, that are evaluated together.
+pub trait EvalAll {
+    /// A tensor for each expression.
+    type Tensors;
+
+    /// Runs all of them on the device of their tensors, those of equal shapes by one kernel, whatever their types:
+    /// what they have in common is read and computed once.
+    ///
+    /// # Errors
+    /// As [`Expr::eval`], for the first expression that has any; then none is evaluated.
+    ///
+    /// ```
+    /// use zerostride::{Device, EvalAll};
+    ///
+    /// let x = Device::cpu().upload(&[1.0_f32, -4.0], [2])?;
+    /// let (roots, signs) = (x.abs().sqrt(), x.lt(0.0)).eval_all()?;
+    /// assert_eq!(roots.to_vec()?, [1.0, 2.0]);
+    /// assert_eq!(signs.to_vec()?, [false, true]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    fn eval_all(self) -> Result<Self::Tensors>;
+}
+
+/// Tuples of tensors, of up to six, that tuples of as many expressions are assigned to.
+pub trait AssignAll<Values> {
+    /// Replaces the elements of each tensor by those of its expression, all of which read what was there before.
+    /// Expressions of equal shapes are one kernel, and that writes the tensors where no expression reads one of
+    /// them and each is all of what its device holds for it; else what it gives is copied.
+    ///
+    /// # Errors
+    /// As [`Tensor::assign`]; nothing is written then.
+    ///
+    /// ```
+    /// use zerostride::{AssignAll, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let (x, y) = (device.upload(&[1, 2], [2])?, device.upload(&[3, 4], [2])?);
+    /// (&x, &y).assign_all((&y, &x + 1))?;
+    /// assert_eq!(x.to_vec()?, [3, 4]);
+    /// assert_eq!(y.to_vec()?, [2, 3]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    fn assign_all(self, values: Values) -> Result<()>;
+}
+
+macro_rules! tuples {
+    ($($(($t:ident $v:ident $x:ident $y:ident))+;)*) => {$(
+        impl<$($t: Element),+> EvalAll for ($(Expr<$t>,)+) {
+            type Tensors = ($(Tensor<$t>,)+);
+
+            #[track_caller]
+            fn eval_all(self) -> Result<Self::Tensors> {
+                let ($($x,)+) = self;
+                let mut all = AnyExpr::eval_each(&[$($x.untyped()),+])?.into_iter();
+                // One tensor for each.
+                let mut next = || match all.next() {
+                    Some(tensor) => Ok(tensor),
+                    None => crate::error::bail!(Kernel, "fewer results than expressions"),
+                };
+                Ok(($(Tensor::<$t>::face(next()?),)+))
+            }
+        }
+
+        impl<$($t: Element, $v: IntoExpr<$t>),+> AssignAll<($($v,)+)> for ($(&Tensor<$t>,)+) {
+            #[track_caller]
+            fn assign_all(self, values: ($($v,)+)) -> Result<()> {
+                let (($($x,)+), ($($y,)+)) = (self, values);
+                AnyTensor::assign_each(&[$((&$x.any, AnyExpr::from($y.into_expr()))),+], Location::caller())
+            }
+        }
+    )*};
+}
+tuples! {
+    (A V a x);
+    (A V a x) (B W b y);
+    (A V a x) (B W b y) (C X c z);
+    (A V a x) (B W b y) (C X c z) (D Y d u);
+    (A V a x) (B W b y) (C X c z) (D Y d u) (E Z e v);
+    (A V a x) (B W b y) (C X c z) (D Y d u) (E Z e v) (F U f w);
+}
+
+impl AnyTensor {
+    /// Assigns expressions to tensors, as if all were read before the first is written ([`AssignAll`]).
+    ///
+    /// # Errors
+    /// As [`assign`](Self::assign); nothing is written then.
+    ///
+    /// ```
+    /// use zerostride::{AnyTensor, DType, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let x = device.upload_bytes(&[1, 2], DType::U8, [2])?;
+    /// let y = device.zeros_any(DType::I16, [2])?;
+    /// AnyTensor::assign_all(&[(&x, y.cast(DType::U8)), (&y, x.cast(DType::I16))])?;
+    /// assert_eq!(x.to_bytes()?, [0, 0]);
+    /// assert_eq!(y.to_bytes()?, [1, 0, 2, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn assign_all(pairs: &[(&AnyTensor, AnyExpr)]) -> Result<()> {
+        Self::assign_each(pairs, Location::caller())
+    }
+
+    fn assign_each(pairs: &[(&AnyTensor, AnyExpr)], at: &'static Location<'static>) -> Result<()> {
+        let Some((first, _)) = pairs.first() else { return Ok(()) };
+        let device = &first.device;
+        for (to, value) in pairs {
+            device.is_that_of(&[to.device.backend()]).map_err(|e| e.at(at))?;
+            to.takes(device, value, at)?;
+        }
+        let values: Vec<AnyExpr> =
+            pairs.iter().map(|(to, value)| value.broadcast_to(to.shape().clone())).collect();
+        let nodes = values.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
+        // Those of one kernel, with their schedule.
+        let mut groups: Vec<(Vec<usize>, Schedule)> = Vec::new();
+        for i in 0..nodes.len() {
+            if groups.iter().any(|(group, _)| group.contains(&i)) {
+                continue;
+            }
+            let alike: Vec<usize> =
+                (i..nodes.len()).filter(|&j| schedule::are_alike(nodes[i], nodes[j])).collect();
+            let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
+            groups.push((alike, Schedule::new(&roots, &nodes[i].shape, device.bounds())?));
+        }
+        let is_written =
+            |(storage, _): (&Storage, &Layout)| pairs.iter().any(|(to, _)| to.storage.same(storage));
+        let programs = groups.iter().flat_map(|(_, schedule)| schedule.stages.iter().chain([&schedule.last]));
+        if programs.flat_map(Program::tensors).any(is_written) {
+            let all: Vec<&AnyExpr> = values.iter().collect();
+            let results = AnyExpr::eval_each_on(&all, device)?;
+            return pairs
+                .iter()
+                .zip(results)
+                .try_for_each(|((to, _), result)| to.assign_by(device, &result.expr(), at));
+        }
+        for (group, schedule) in &groups {
+            let last = device.stages(schedule)?;
+            let to: Vec<(&Storage, &Layout)> =
+                group.iter().map(|&i| (&pairs[i].0.storage, &pairs[i].0.layout)).collect();
+            if device.backend().assign_all(&last, &to)? {
+                continue;
+            }
+            if let ([one], false) = (group.as_slice(), last.folds() || last.joining.is_some()) {
+                let (storage, layout) = (&pairs[*one].0.storage, &pairs[*one].0.layout);
+                device.backend().assign(last.into_owned(), storage, layout)?;
+                continue;
+            }
+            let results = device.backend().eval_all(&last)?;
+            for (&i, result) in group.iter().zip(results) {
+                let to = pairs[i].0;
+                device.backend().assign(to.copy_of(result)?, &to.storage, &to.layout)?;
+            }
+        }
+        Ok(())
+    }
+}

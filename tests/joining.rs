@@ -1,0 +1,229 @@
+//! Tensors next to each other, with borders, moved around and again and again; lookups by indices; numbers from
+//! coordinates: as NumPy makes them. `tests/data/joining.py` asked it.
+
+mod common;
+
+use common::on_every_device;
+use serde_json::Value;
+use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Outside, Pad, Tensor};
+
+fn list<T: TryFrom<i64>>(value: &Value) -> Vec<T> {
+    let number = |value: &Value| T::try_from(value.as_i64().unwrap()).ok().unwrap();
+    value.as_array().unwrap().iter().map(number).collect()
+}
+
+fn number<T: TryFrom<i64>>(case: &Value, name: &str) -> T {
+    T::try_from(case[name].as_i64().unwrap()).ok().unwrap()
+}
+
+/// 1, 2, 3 .. in a shape.
+fn numbers(device: &Device, shape: &[usize]) -> Tensor<i32> {
+    let all: Vec<i32> = (1..=shape.iter().product::<usize>() as i32).collect();
+    device.upload(&all, shape).unwrap()
+}
+
+/// What NumPy was asked for, of types whose values are those numbers.
+fn asked(device: &Device, case: &Value, of: DType) -> AnyExpr {
+    let shape: Vec<usize> = list(&case["shape"]);
+    let x = AnyExpr::from(numbers(device, &shape)).cast(of).eval().unwrap().expr();
+    let axis = || number::<isize>(case, "axis");
+    let indices = |values: &Value, of: &Value| {
+        let (values, of): (Vec<i32>, Vec<usize>) = (list(values), list(of));
+        AnyExpr::from(device.upload(&values, of).unwrap())
+    };
+    match case["op"].as_str().unwrap() {
+        "take" => x.take(indices(&case["indices"], &case["of"]), axis()),
+        "take nearest" => x.take(indices(&case["indices"], &case["of"]), axis()),
+        "take wrapped" => x.take_with(indices(&case["indices"], &case["of"]), axis(), Outside::Wrapped),
+        "at" => {
+            let each = case["indices"].as_array().unwrap().iter().zip(case["of"].as_array().unwrap());
+            x.at(each.map(|(values, of)| indices(values, of)))
+        }
+        "repeat" => x.repeat_interleave(number(case, "times"), axis()),
+        "tile" => x.tile(list::<usize>(&case["times"])),
+        "roll" => x.roll(list::<isize>(&case["shifts"]), list::<isize>(&case["axes"])),
+        "pad" => {
+            let widths = case["widths"].as_array().unwrap().iter().map(|pair| {
+                let pair: Vec<usize> = list(pair);
+                (pair[0], pair[1])
+            });
+            let pad = match case["mode"].as_str().unwrap() {
+                "constant" => Pad::constant(-7),
+                "edge" => Pad::Edge,
+                "reflect" => Pad::Reflect,
+                _ => Pad::Wrap,
+            };
+            x.pad(widths.collect::<Vec<_>>(), pad)
+        }
+        "concat" => {
+            let at = axis().rem_euclid(shape.len() as isize) as usize;
+            let part = |n: usize| {
+                let mut shape = shape.clone();
+                shape[at] = n;
+                AnyExpr::from(numbers(device, &shape)).cast(of)
+            };
+            let rest = list::<usize>(&case["lengths"]).into_iter().map(part);
+            let all: Vec<AnyExpr> = std::iter::once(x).chain(rest).collect();
+            AnyExpr::concat(&all, axis())
+        }
+        "stack" => {
+            let more = AnyExpr::scalar(of, 100);
+            let (sum, twice) =
+                (AnyExpr::call("add", &[x.clone(), more]), AnyExpr::call("add", &[x.clone(), x.clone()]));
+            AnyExpr::stack(&[x, sum, twice], axis())
+        }
+        "eye" => AnyExpr::eye(of, number(case, "rows"), number(case, "columns")),
+        "arange" => AnyExpr::arange(
+            of,
+            number::<i64>(case, "start"),
+            number::<i64>(case, "end"),
+            number::<i64>(case, "step"),
+        ),
+        "linspace" => AnyExpr::linspace(
+            DType::F32,
+            number::<i64>(case, "start"),
+            number::<i64>(case, "end"),
+            number(case, "count"),
+        ),
+        other => panic!("no case is called {other}"),
+    }
+}
+
+#[test]
+fn as_numpy_does() {
+    let cases: Vec<Value> =
+        include_str!("data/joining.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(cases.len() > 500, "only {} cases", cases.len());
+    on_every_device(|device| {
+        for (i, case) in cases.iter().enumerate() {
+            // Of every size of elements; all types on the CPU path.
+            let types = [DType::I32, DType::F32, DType::I16, DType::F16, DType::F32];
+            let of = types[i % types.len()];
+            let of = if matches!(case["op"].as_str(), Some("linspace")) { DType::F32 } else { of };
+            let result = asked(device, case, of).eval_on(device).unwrap_or_else(|e| panic!("{e} of {case}"));
+            let shape: Vec<usize> = list(&case["result"]);
+            assert_eq!(result.shape()[..], shape, "{} of {case}", device.name());
+            let expected: Vec<f32> =
+                case["expect"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap() as f32).collect();
+            let got = result.cast(DType::F32).to_vec::<f32>().unwrap();
+            let near =
+                |(a, b): (&f32, &f32)| a == b || of == DType::F32 && (a - b).abs() <= 1e-6 * b.abs().max(1.0);
+            assert!(got.iter().zip(&expected).all(near), "{} of {of} {case}: {got:?}", device.name());
+        }
+    });
+}
+
+/// Within larger expressions, under views, in each other, folded and assigned.
+#[test]
+fn they_stand_in_expressions() {
+    on_every_device(|device| {
+        let (x, y) = (numbers(device, &[3, 4]), numbers(device, &[3, 2]));
+        let both = Expr::concat([&x * 10, y.expr()], 1);
+        assert_eq!(both.shape().unwrap(), &[3, 6]);
+        let expected: Vec<i32> = vec![10, 20, 30, 40, 1, 2, 50, 60, 70, 80, 3, 4, 90, 100, 110, 120, 5, 6];
+        assert_eq!(both.to_vec().unwrap(), expected);
+        let doubled: Vec<i32> = expected.iter().map(|x| 2 * x + 1).collect();
+        assert_eq!((&both * 2 + 1).to_vec().unwrap(), doubled);
+        assert_eq!(both.sum(0).to_vec().unwrap(), [150, 180, 210, 240, 9, 12]);
+        assert_eq!(both.slice(1, 3..5).flip(0).to_vec().unwrap(), [120, 5, 80, 3, 40, 1]);
+        // One of another, and of what is read twice.
+        let nested = Expr::concat([both.slice(1, ..1), Expr::stack([both.sum(1), both.amax(1)], 1)], 1);
+        assert_eq!(nested.to_vec().unwrap(), [10, 103, 40, 50, 267, 80, 90, 431, 120]);
+        assert_eq!(both.roll([1, -2], [0, 1]).slice(0, ..1).to_vec().unwrap(), [110, 120, 5, 6, 90, 100]);
+        assert_eq!(both.tile([2, 1]).sum(0).to_vec().unwrap(), [300, 360, 420, 480, 18, 24]);
+        let padded = (&x + &x).pad([(1, 0), (0, 1)], Pad::constant(-1)) + 1;
+        assert_eq!(padded.slice(0, ..2).to_vec().unwrap(), [0, 0, 0, 0, 0, 3, 5, 7, 9, 0]);
+        // Several results at once, and by name of a type.
+        let all = Expr::eval_all(&[&both + 1, both.clone(), both.clone()]).unwrap();
+        assert_eq!(all[1].to_vec().unwrap(), expected);
+        assert_eq!(all[2].to_vec().unwrap(), expected);
+        assert_eq!((all[0].expr() - 1).to_vec().unwrap(), expected);
+        // Written to what they read.
+        let columns = x.unbind(1).unwrap();
+        x.assign(Expr::stack([&columns[3], &columns[2], &columns[1], &columns[0]], 1)).unwrap();
+        assert_eq!(x.to_vec().unwrap(), [4, 3, 2, 1, 8, 7, 6, 5, 12, 11, 10, 9]);
+        x.assign(x.roll([1], [0])).unwrap();
+        assert_eq!(x.to_vec().unwrap(), [12, 11, 10, 9, 4, 3, 2, 1, 8, 7, 6, 5]);
+        x.slice(1, 1..).assign(Expr::concat([y.slice(1, ..1), y.expr()], 1)).unwrap();
+        assert_eq!(x.to_vec().unwrap(), [12, 1, 1, 2, 4, 3, 3, 4, 8, 5, 5, 6]);
+        both.warm_up(device).unwrap();
+        assert!(both.explain(device).unwrap().to_string().contains("2 parts along axis 1"));
+        both.explain(device).unwrap().svg();
+    });
+}
+
+/// More operands than a kernel binds, of a type that shares words.
+#[test]
+fn many_operands() {
+    on_every_device(|device| {
+        let parts: Vec<Tensor<u8>> = (0..40).map(|i| device.full([3, i % 4], i as u8).unwrap()).collect();
+        let joined = Expr::concat(&parts, 1);
+        let row: Vec<u8> = (0..40).flat_map(|i| vec![i as u8; i % 4]).collect();
+        assert_eq!(joined.to_vec().unwrap(), [row.clone(), row.clone(), row].concat());
+        let rows: Vec<Expr<f32>> = (0..20).map(|i| device.full([5], i as f32).unwrap().exp()).collect();
+        let stacked = Expr::stack(rows, 0).log().mean(1);
+        let expected: Vec<f32> = (0..20).map(|i| i as f32).collect();
+        assert!(stacked.to_vec().unwrap().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4));
+    });
+}
+
+#[test]
+fn mistakes_are_errors() {
+    let device = Device::cpu();
+    let (x, y) = (numbers(&device, &[2, 3]), device.zeros::<f32>([2, 3]).unwrap());
+    let none = device.zeros::<i32>([0, 3]).unwrap();
+    let says = |expr: AnyExpr, kind: ErrorKind, text: &str| {
+        let error = expr.eval_on(&device).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (kind, text));
+        assert!(error.to_string().contains("joining.rs"), "{error}");
+    };
+    let any = || AnyExpr::from(&x);
+    says(AnyExpr::concat(&[], 0), ErrorKind::Operation, "concat takes one tensor at least and got none");
+    says(
+        AnyExpr::concat(&[any(), (&y).into()], 0),
+        ErrorKind::Type,
+        "concat takes operands of one type and got i32 and f32: cast one of them",
+    );
+    says(
+        AnyExpr::concat(&[any(), any().slice(1, ..2)], 0),
+        ErrorKind::Shape,
+        "cannot concat [2, 3] and [2, 2] along axis 0: operand 1 differs in another axis",
+    );
+    says(
+        AnyExpr::stack(&[any(), any().slice(1, ..2)], 0),
+        ErrorKind::Shape,
+        "cannot stack [2, 3] and [2, 2]: their shapes differ",
+    );
+    says(
+        any().roll([1, 2], [0]),
+        ErrorKind::Axis,
+        "roll of [2, 3] takes a shift for each axis and got 2 for 1",
+    );
+    says(
+        any().pad([(1, 1)], Pad::Edge),
+        ErrorKind::Axis,
+        "pad of [2, 3] takes widths for each axis, 2 in all, and got 1",
+    );
+    says(
+        AnyExpr::from(&none).pad([(1, 1), (0, 0)], Pad::Wrap),
+        ErrorKind::Shape,
+        "cannot pad [0, 3] with elements of its own: axis 0 has length 0, so choose a constant",
+    );
+    says(
+        any().pad([(0, 0), (usize::MAX, 1)], Pad::Edge),
+        ErrorKind::Overflow,
+        "axis 1 of 3 padded by 18446744073709551615 and 1 overflows",
+    );
+    says(
+        any().pad([(0, 0), (1, 1)], Pad::constant(0.5)),
+        ErrorKind::Type,
+        "0.5 is no i32, which holds whole numbers from -2147483648 to 2147483647",
+    );
+    assert_eq!(x.unbind(2).unwrap_err().kind(), ErrorKind::Axis);
+    assert_eq!(none.pad([(1, 0), (0, 0)], Pad::constant(7)).to_vec().unwrap(), [7, 7, 7]);
+    says(
+        any().tile([usize::MAX, 1, 1]),
+        ErrorKind::Overflow,
+        "the element count of [18446744073709551615, 1, 1, 2, 1, 3] overflows 64 bits",
+    );
+}
