@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
 use smallvec::SmallVec;
 
-use super::math;
+use super::{math, random};
 use crate::dtype::{DType, bf16, f16, for_each_dtype, odd};
 use crate::error::{Result, bail};
 use crate::expr::{Op, Step, for_each_op};
@@ -153,7 +153,7 @@ macro_rules! table {
                 $(Op::$op => {
                     $(row!($kind $gives $args dtype, $cpu);)+
                 })*
-                Op::Select | Op::Cast => {}
+                _ => {}
             }
             None
         }
@@ -193,9 +193,11 @@ for_each_op!(table);
 
 /// The loop of a step. One that the table lacks cannot be built, as the builder asks the same rows.
 pub(super) fn of(step: &Step) -> Result<Run> {
-    let run = match step.op {
+    let run: Option<Run> = match step.op {
         Op::Select => Some(select(step.dtype)),
         Op::Cast => Some(cast(step.dtype, step.result)),
+        Op::Random => Some(|args, out| random::bits(args, out)),
+        Op::Unit => Some(|args, out| map1::<u32, f32>(args, out, random::unit)),
         op => table(op, step.dtype),
     };
     match run {

@@ -11,6 +11,7 @@ mod load;
 mod math;
 mod memory;
 mod pairs;
+mod random;
 mod registers;
 mod rows;
 mod scan;

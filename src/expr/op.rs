@@ -522,10 +522,12 @@ macro_rules! define {
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// An elementwise operation.
         ///
-        /// Two are no rows of the table, because their operands differ in type: `Select`, which
-        /// takes a condition and two values, and `Cast`, whose result type the node states.
+        /// Some are no rows of the table. Of two the operands differ in type: `Select`, which takes a
+        /// condition and two values, and `Cast`, whose result type the node states. And two make random
+        /// numbers: `Random`, words of u32 by their place in the sequence of a key, whose halves are the
+        /// other operands, and `Unit`, such words as numbers of f32 from 0 to below 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) enum Op { $($op,)* Select, Cast }
+        pub(crate) enum Op { $($op,)* Select, Cast, Random, Unit }
 
         /// The rows, in the order of the enum.
         pub(crate) const ROWS: &[Row] = &[$(Row {
@@ -553,7 +555,7 @@ macro_rules! gives_bool {
 for_each_op!(define);
 
 impl Op {
-    /// The row of a table op; none for `Select` and `Cast`.
+    /// The row of an op, if the table has one.
     pub(crate) fn row(self) -> Option<&'static Row> {
         ROWS.get(self as usize)
     }
@@ -562,6 +564,8 @@ impl Op {
         match self {
             Op::Select => "select",
             Op::Cast => "cast",
+            Op::Random => "random_bits",
+            Op::Unit => "unit",
             _ => self.row().map_or("", |row| row.name),
         }
     }
@@ -574,7 +578,11 @@ pub(crate) fn cost(op: Op, dtype: DType) -> usize {
         DType::BF16 => 3,
         _ => 0,
     };
-    op.row().map_or(1, |row| row.cost + rounding)
+    match op {
+        // Of a block for four elements.
+        Op::Random => 100,
+        _ => op.row().map_or(1, |row| row.cost + rounding),
+    }
 }
 
 impl Row {

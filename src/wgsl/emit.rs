@@ -268,6 +268,8 @@ impl Emitter<'_> {
         let text = match step.op {
             Op::Select => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
             Op::Cast => cast(step.dtype, step.result, &arg(0)),
+            Op::Random => format!("random_bits_u32({}, {}, {})", arg(0), arg(1), arg(2)),
+            Op::Unit => format!("unit_f32({})", arg(0)),
             _ => {
                 let form = workarounds::form(self.kernel, step);
                 let width = format!("{}u", step.dtype.size() * 8);

@@ -178,6 +178,10 @@ impl Draw {
                 let index = Recipe::new(DType::I32, shape.to_vec(), Kind::Index(axis), Vec::new());
                 if of == DType::I32 { index } else { index.cast(of) }
             }
+            3 if of == DType::U32 || is_float(of) => {
+                let (narrow, key) = (self.narrowed(shape), self.random.next() >> self.random.below(64));
+                Recipe::new(of, narrow, Kind::Random(key), Vec::new())
+            }
             _ => {
                 let (narrow, roomy) = (self.narrowed(shape), self.roomy(shape));
                 let own = if self.random.chance(50) { narrow } else { roomy };

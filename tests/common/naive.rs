@@ -40,6 +40,7 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
             let coordinates = Layout::strided(shape, &strides, 0, usize::MAX).unwrap();
             coordinates.addresses().map(|i| closed(Value::Int(i as i128))).collect()
         }
+        Kind::Random(key) => (0..dense.count()).map(|i| closed(random(recipe.dtype, i, *key))).collect(),
         Kind::View(view) => {
             let layout = view.of(&Layout::contiguous(&recipe.args[0].shape[..]).unwrap()).unwrap();
             layout.addresses().map(|i| args[0][i]).collect()
@@ -63,6 +64,38 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
     let all = Rc::new(all);
     known.insert(recipe.id(), all.clone());
     all
+}
+
+/// An element of random numbers: word `i % 4` of block `i / 4` of Philox4x32-10, or its first bits as a
+/// fraction, as many as the type holds. An f64 has two words.
+fn random(of: DType, i: usize, key: u64) -> Value {
+    let key_half = |half: u32| key >> (32 * half) & 0xffff_ffff;
+    let word = |i: usize| {
+        let mut x = [i as u64 / 4, 0, 0, 0];
+        for round in 0..10 {
+            let key = |half: u64, step: u64| (half + round * step) & 0xffff_ffff;
+            let (first, second) = (x[0] * 0xd251_1f53, x[2] * 0xcd9e_8d57);
+            let (low, high) = (key(key_half(0), 0x9e37_79b9), key(key_half(1), 0xbb67_ae85));
+            x = [
+                (second >> 32) ^ x[1] ^ low,
+                second & 0xffff_ffff,
+                (first >> 32) ^ x[3] ^ high,
+                first & 0xffff_ffff,
+            ];
+        }
+        x[i % 4]
+    };
+    let fraction = |bits: u32| (word(i) >> (32 - bits)) as f64 / 2.0_f64.powi(bits as i32);
+    match of {
+        DType::U32 => Value::Int(word(i).into()),
+        DType::F32 => Value::Float(fraction(24)),
+        DType::F16 => Value::Float(fraction(11)),
+        DType::BF16 => Value::Float(fraction(8)),
+        _ => {
+            let bits = (word(2 * i) >> 5) << 26 | word(2 * i + 1) >> 6;
+            Value::Float(bits as f64 / 2.0_f64.powi(53))
+        }
+    }
 }
 
 /// One element of an operation.

@@ -32,6 +32,8 @@ pub enum Kind {
     Constant(Value),
     /// The coordinates along an axis, as i32.
     Index(usize),
+    /// Random words of a key, or random numbers, by the type.
+    Random(u64),
     /// An op of the table.
     Op(&'static str),
     Select,
@@ -288,6 +290,14 @@ impl Builder {
         let args: Vec<Rc<dyn Any>> = recipe.args.iter().map(|arg| self.any(arg)).collect();
         let built: Rc<dyn Any> = match &recipe.kind {
             Kind::Index(axis) => Rc::new(Expr::coordinate(&recipe.shape[..], *axis as isize)),
+            Kind::Random(key) => with_type!(recipe.dtype, T => {
+                let shape = &recipe.shape[..];
+                let drawn = match recipe.dtype {
+                    DType::U32 => AnyExpr::random_bits(shape, *key),
+                    float => AnyExpr::uniform(float, shape, *key),
+                };
+                Rc::new(drawn.typed::<T>().unwrap())
+            }),
             Kind::Op(name) if recipe.dtype == DType::Bool => {
                 with_type!(recipe.args[0].dtype, T => Rc::new(Expr::<bool>::call::<T>(name, &all(&args))))
             }
@@ -305,7 +315,7 @@ impl Builder {
                 Kind::Cast => with_type!(recipe.args[0].dtype, From => typed::<From>(&args[0]).cast::<T>()),
                 Kind::View(view) => view.of_expr(typed::<T>(&args[0])),
                 Kind::Shared => typed::<T>(&args[0]).shared(),
-                Kind::Index(_) | Kind::Reduce(_) => unreachable!("they are built above"),
+                Kind::Random(_) | Kind::Index(_) | Kind::Reduce(_) => unreachable!("they are built above"),
             })),
         };
         self.known.insert(recipe.id(), built.clone());
