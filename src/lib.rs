@@ -88,8 +88,9 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options}
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    AnyExpr, Axes, Composition, Expr, IntoAxes, IntoExpr, KernelTime, Key, Math, Memory, Operation,
-    ReduceOptions, Reduction, Scalar, compositions, operations, reductions, warn_on_reinterpreted_shapes,
+    AnyExpr, AnyFunction, Axes, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoExpr,
+    KernelTime, Key, LoopState, Math, Memory, Operation, ReduceOptions, Reduction, Scalar, compositions,
+    operations, reductions, warn_on_reinterpreted_shapes,
 };
 #[cfg(feature = "image")]
 pub use interop::image;

@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn any_places_have_their_words() {
         let word = |place: u32| philox::block([place / 4, 0, 0, 0], [7, 9])[place as usize % 4];
-        let run = |first: u32, count: u32| (first..first + count).collect::<Vec<u32>>();
+        let run = |first: u32, count: u32| (0..count).map(|i| first + i).collect::<Vec<u32>>();
         let scattered: Vec<u32> = (0..100).map(|i: u32| i.wrapping_mul(0x9e37_79b9)).collect();
         for places in [run(0, 64), run(3, 1), run(5, 200), run(u32::MAX - 9, 10), scattered] {
             let mut out = vec![0_u32; places.len()];

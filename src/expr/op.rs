@@ -525,9 +525,10 @@ macro_rules! define {
         /// Some are no rows of the table. Of two the operands differ in type: `Select`, which takes a
         /// condition and two values, and `Cast`, whose result type the node states. And two make random
         /// numbers: `Random`, words of u32 by their place in the sequence of a key, whose halves are the
-        /// other operands, and `Unit`, such words as numbers of f32 from 0 to below 1.
+        /// other operands, and `Unit`, such words as numbers of f32 from 0 to below 1. `Call`, `Repeat` and
+        /// `State` do what a [`Body`](super::Body) says.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) enum Op { $($op,)* Select, Cast, Random, Unit }
+        pub(crate) enum Op { $($op,)* Select, Cast, Random, Unit, Call, Repeat, State }
 
         /// The rows, in the order of the enum.
         pub(crate) const ROWS: &[Row] = &[$(Row {
@@ -566,6 +567,9 @@ impl Op {
             Op::Cast => "cast",
             Op::Random => "random_bits",
             Op::Unit => "unit",
+            Op::Call => "call",
+            Op::Repeat => "repeat",
+            Op::State => "state",
             _ => self.row().map_or("", |row| row.name),
         }
     }

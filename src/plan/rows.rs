@@ -15,7 +15,7 @@ use super::walk::{LANES, Together, Walk};
 use super::{Bound, Destination, Field, Kernel, Lanes, Launch, Plan, Reading, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{BLOCK, Fold, Input, Program, Source, Value, cost};
+use crate::expr::{BLOCK, Fold, Input, Program, Source, Value};
 use crate::layout::Axis;
 
 /// Values that are loaded before any of them are combined, at most.
@@ -258,7 +258,7 @@ fn cost_of(program: &Program, values: &[Value]) -> usize {
     let needed = program.needed(values, &Default::default());
     let steps = needed.iter().filter(|&&value| !of_row[value as usize]);
     let steps = steps.filter_map(|&value| (value as usize).checked_sub(program.inputs.len()));
-    steps.map(|step| cost(program.steps[step].op, program.steps[step].dtype) + 1).sum()
+    steps.map(|step| program.steps[step].cost() + 1).sum()
 }
 
 /// The phases of a program, of whose rows an invocation has so many values, or vectors.

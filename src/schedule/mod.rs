@@ -26,7 +26,7 @@ use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Kind, Known, Node, Op, Program, Source, Storage, cost};
+use crate::expr::{Kind, Known, Node, Program, Source, Storage, cost};
 use crate::layout::Shape;
 
 /// What a stage must spare, in additions, to be worth a dispatch: lavapipe takes 50 us for a small kernel,
@@ -36,9 +36,9 @@ const LEAST_SPARED: usize = 20 << 20;
 /// What an op costs at least that is dearer than a load, in additions.
 const COSTLY: usize = 8;
 
-/// What an op on operands of a type costs, where that is dearer than a load.
-fn costly(op: Op, dtype: DType) -> usize {
-    Some(cost(op, dtype)).filter(|&cost| cost >= COSTLY).unwrap_or(0)
+/// What is dearer than a load.
+fn costly(cost: usize) -> usize {
+    if cost >= COSTLY { cost } else { 0 }
 }
 
 /// The most that the costly steps of a stage may take together, in additions: compilers of drivers take long
@@ -49,7 +49,16 @@ const MOST_COST: usize = 500;
 fn own_cost(node: &Node) -> usize {
     match node.kind {
         Kind::Op(op) => cost(op, operand_type(node)),
+        Kind::Body(ref body, _) => body.work(),
         _ => 0,
+    }
+}
+
+/// What its text costs a compiler by itself, in additions.
+fn text_cost(node: &Node) -> usize {
+    match &node.kind {
+        Kind::Body(body, _) => body.cost(),
+        _ => own_cost(node),
     }
 }
 

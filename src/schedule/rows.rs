@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::Bounds;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{BLOCK, Found, Frame, Input, Joined, Program, Source, cost};
+use crate::expr::{BLOCK, Found, Frame, Input, Joined, Program, Source, Step};
 use crate::layout::Layout;
 
 /// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
@@ -169,17 +169,16 @@ fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
 
 /// Whether a kernel holds what was put together.
 fn fits(program: &Program, bounds: Bounds) -> bool {
-    let cost: usize = program.steps.iter().map(|step| cost(step.op, step.dtype)).sum();
+    let cost: usize = program.steps.iter().map(Step::cost).sum();
     let folds = program.rows.as_ref().map_or(0, |rows| rows.folds.len());
     // What passes leave of long rows is read in place of their elements, for each fold.
     let read = program.tensors().count() + program.stages().count() + folds.saturating_sub(1);
     let is_short = program.steps.len() <= MOST_STEPS && folds <= MOST_FOLDS && cost <= MOST_COST;
     // Rows of other types: a standard deviation of bf16 kept llvmpipe's compiler busy for minutes.
     let is_f32 = program.inputs.iter().all(|input| input.dtype == DType::F32)
-        && program
-            .steps
-            .iter()
-            .all(|step| step.dtype == DType::F32 && matches!(step.result, DType::F32 | DType::Bool));
+        && program.steps.iter().all(|step| {
+            step.dtype == DType::F32 && step.body.is_none() && matches!(step.result, DType::F32 | DType::Bool)
+        });
     is_short && is_f32 && read <= bounds.operands
 }
 

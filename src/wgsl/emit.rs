@@ -4,12 +4,13 @@
 
 use std::ops::Range;
 
+use super::bodies::Bodies;
 use super::fences::Fences;
 use super::fold::stored_array;
-use super::types::{array, cast, compute, encode, narrow, pack, packed, unpack};
-use super::{prelude, workarounds};
+use super::prelude;
+use super::types::{array, encode, pack, packed, unpack};
 use crate::error::Result;
-use crate::expr::{Op, Step, Value};
+use crate::expr::{Step, Value};
 use crate::plan::{
     Access, Field, Kernel, LANES, Number, Operand, Origin, Role, ScanNumber, Store, Stride, Walk,
 };
@@ -28,14 +29,15 @@ pub(super) use line;
 /// The text of a kernel. It depends on nothing but the kernel.
 pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
     let mut main = String::new();
-    let fences = Fences::new(kernel);
-    let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences };
+    let (fences, bodies) = (Fences::new(kernel), Bodies::new(kernel));
+    let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences, bodies };
     match (&kernel.fold, &kernel.scan, &kernel.rows) {
         (Some(folder), ..) => emitter.fold(folder)?,
         (_, Some(scanner), _) => emitter.scan(scanner)?,
         (.., Some(folder)) => emitter.rows(folder)?,
         _ => emitter.main()?,
     }
+    let main = Bodies::new(kernel).functions() + &main;
     let functions = prelude::used_by(&main);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
     Ok(declarations(kernel, zero) + &functions + &main)
@@ -142,6 +144,7 @@ pub(super) struct Emitter<'a> {
     /// Which values are the same in all blocks.
     shared: Vec<bool>,
     fences: Fences,
+    bodies: Bodies<'a>,
 }
 
 /// Which values are the same in all blocks: operands that do not move, and what is made of them.
@@ -203,7 +206,7 @@ impl Emitter<'_> {
 
     /// The lines that fences need.
     pub(super) fn zeros(&mut self) {
-        for line in self.fences.zeros(self.kernel) {
+        for line in self.fences.zeros(&self.kernel.steps) {
             line!(self.text, "    {line}");
         }
     }
@@ -265,24 +268,7 @@ impl Emitter<'_> {
 
     pub(super) fn step(&self, value: Value, step: &Step, block: u32) -> String {
         let arg = |i: usize| self.fences.operand(step, i, self.value(step.args[i], block));
-        let text = match step.op {
-            Op::Select => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
-            Op::Cast => cast(step.dtype, step.result, &arg(0)),
-            Op::Random => format!("random_bits_u32({}, {}, {})", arg(0), arg(1), arg(2)),
-            Op::Unit => format!("unit_f32({})", arg(0)),
-            _ => {
-                let form = workarounds::form(self.kernel, step);
-                let width = format!("{}u", step.dtype.size() * 8);
-                let mut value = form
-                    .replace("{T}", compute(step.dtype))
-                    .replace("{D}", step.dtype.name())
-                    .replace("{W}", &width);
-                for (i, name) in ["{a}", "{b}", "{c}"].iter().enumerate().take(step.args.len()) {
-                    value = value.replace(name, &arg(i));
-                }
-                narrow(step.result, value)
-            }
-        };
+        let text = self.bodies.expression(step, arg);
         self.fences.result(value, step.result, text)
     }
 

@@ -28,6 +28,11 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
     if let Some(known) = known.get(&recipe.id()) {
         return known.clone();
     }
+    if let Kind::Repeat { id, turns, states, result } = recipe.kind {
+        let all = repeat(recipe, id, turns, states, storages, known);
+        known.insert(recipe.id(), all[result].clone());
+        return all[result].clone();
+    }
     let args: Vec<_> = recipe.args.iter().map(|arg| evaluate(arg, storages, known)).collect();
     let shape = Shape::from(&recipe.shape[..]);
     let dense = Layout::contiguous(shape.clone()).unwrap();
@@ -50,6 +55,9 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
             reduction.evaluate(&of.shape, of.dtype, &args[0])
         }
         Kind::Shared => args[0].to_vec(),
+        // Outside of its loop, where a case may be on the way to a smaller one.
+        Kind::State(_) => vec![Naive { value: Value::Bool(false), open: true }; dense.count()],
+        Kind::Repeat { .. } => unreachable!("it is evaluated above"),
         Kind::Op(_) | Kind::Select | Kind::Cast => {
             let mut addresses: Vec<_> = (recipe.args.iter())
                 .map(|arg| Layout::contiguous(&arg.shape[..]).unwrap().broadcast_to(&shape).unwrap())
@@ -64,6 +72,60 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
     let all = Rc::new(all);
     known.insert(recipe.id(), all.clone());
     all
+}
+
+/// The values of a loop when it ends: all elements a turn at a time.
+fn repeat(
+    recipe: &Recipe,
+    id: u64,
+    turns: u32,
+    states: usize,
+    storages: &[Vec<Naive>],
+    known: &mut Known,
+) -> Vec<Rc<Vec<Naive>>> {
+    let first = &recipe.args[..states];
+    let (next, goes_on) = recipe.args[states..].split_at(states);
+    let mut values: Vec<_> = first.iter().map(|first| evaluate(first, storages, known)).collect();
+    let nodes: Vec<Recipe> = recipe.args[states..].iter().flat_map(Recipe::nodes).collect();
+    let mut open = vec![Naive { value: Value::Bool(true), open: false }; values[0].len()];
+    for _ in 0..turns {
+        let mut turn = Known::new();
+        for node in &nodes {
+            if let Kind::State(state) = node.kind
+                && let Some(value) = state.checked_sub(id).and_then(|i| values.get(i as usize))
+            {
+                turn.insert(node.id(), value.clone());
+            }
+            // Of another loop, around this one.
+            if let (Kind::State(_), Some(value)) = (&node.kind, known.get(&node.id())) {
+                turn.insert(node.id(), value.clone());
+            }
+        }
+        let shape = Shape::from(&recipe.shape[..]);
+        let full = |value: &Recipe, all: Rc<Vec<Naive>>| -> Vec<Naive> {
+            let own = Layout::contiguous(&value.shape[..]).unwrap().broadcast_to(&shape).unwrap();
+            own.addresses().map(|i| all[i]).collect()
+        };
+        if let [goes_on] = goes_on {
+            let go = full(goes_on, evaluate(goes_on, storages, &mut turn));
+            for (open, go) in open.iter_mut().zip(go) {
+                open.open |= open.value == Value::Bool(true) && go.open;
+                if go.value == Value::Bool(false) {
+                    open.value = go.value;
+                }
+            }
+        }
+        let after = |(value, next): (&Rc<Vec<Naive>>, &Recipe)| {
+            let new = full(next, evaluate(next, storages, &mut turn));
+            let all = new.iter().zip(value.iter()).zip(&open).map(|((new, old), open)| {
+                let chosen = if open.value == Value::Bool(true) { new } else { old };
+                Naive { value: chosen.value, open: chosen.open || open.open }
+            });
+            Rc::new(all.collect())
+        };
+        values = values.iter().zip(next).map(after).collect();
+    }
+    values
 }
 
 /// An element of random numbers: word `i % 4` of block `i / 4` of Philox4x32-10, or its first bits as a
