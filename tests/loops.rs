@@ -70,7 +70,7 @@ fn any_number_of_turns() {
         assert_eq!(known, (0..335).map(|i| plain(i % 67)).collect::<Vec<u32>>());
     }
     // Those of loops within each other: where a driver would leave the loop, it is an error.
-    let zero = Expr::coordinate([8], 0).cast::<u32>() * 0;
+    let zero = Expr::scalar(0_u32).broadcast_to([8]);
     let within = |n: u32| Expr::repeat(n, zero.clone(), |n| Expr::repeat(100, n, |n| n + 1));
     everywhere(|_| within(600));
     on_every_device(|device| match within(3000).to_vec_on(device) {
@@ -191,10 +191,11 @@ fn inside_of_whatever_stands_around() {
 fn loops_within_loops() {
     let known = everywhere(|_| {
         let n = Expr::coordinate([4, 35], 1).cast::<u32>();
+        let zero = Expr::scalar(0_u32).broadcast_to([4, 35]);
         // The sum of i * j for i below 5 and j below n.
-        let (sum, _) = Expr::repeat(5, (&n * 0, &n * 0), |(sum, i)| {
+        let (sum, _) = Expr::repeat(5, (zero.clone(), zero.clone()), |(sum, i)| {
             let (inner, _) =
-                Expr::repeat_while(100, (sum, &i * 0), |(sum, j)| (j.lt(&n), (sum + &i * &j, j + 1)));
+                Expr::repeat_while(100, (sum, zero.clone()), |(sum, j)| (j.lt(&n), (sum + &i * &j, j + 1)));
             (inner, i + 1)
         });
         sum

@@ -236,7 +236,7 @@ pub(super) fn of<'a>(step: &Step, before: impl Fn(Value) -> Option<&'a Step>) ->
     let run: Option<Run> = match step.op {
         Op::Select => Some(select(step.dtype)),
         Op::Cast => Some(cast(step.dtype, step.result)),
-        Op::Random => Some(|args, out| random::bits(args, out)),
+        Op::Random => Some(random::bits),
         Op::Unit => Some(|args, out| map1::<u32, f32>(args, out, random::unit)),
         op => table(op, step.dtype),
     };

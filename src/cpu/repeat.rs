@@ -138,10 +138,8 @@ impl Repeat {
                     let ended = all.iter().zip(places.iter()).zip(open.iter()).filter(|(_, open)| !**open);
                     ended.for_each(|((&value, &place), _)| stored[place] = value);
                 }
-                let mut kept = 0;
-                for from in (0..length).filter(|&from| open[from]) {
-                    all[kept] = all[from];
-                    kept += 1;
+                for (to, from) in (0..length).filter(|&from| open[from]).enumerate() {
+                    all[to] = all[from];
                 }
             });
         }

@@ -92,8 +92,8 @@ impl Expr<()> {
     /// assert_eq!(root.to_vec()?, [1.4142135, 3.0]);
     ///
     /// // Fibonacci's numbers: a tuple of values.
-    /// let zero = Expr::scalar(0_u32).broadcast_to([2]);
-    /// let (a, _) = Expr::repeat(10, (zero.clone(), zero + 1), |(a, b)| (b.clone(), a + b));
+    /// let first = (Expr::scalar(0_u32).broadcast_to([2]), Expr::scalar(1_u32));
+    /// let (a, _) = Expr::repeat(10, first, |(a, b)| (b.clone(), a + b));
     /// assert_eq!(a.to_vec_on(&Device::cpu())?, [55, 55]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
@@ -114,7 +114,7 @@ impl Expr<()> {
     ///
     /// // How often a number is halved until it is odd.
     /// let x = Device::cpu().upload(&[12_u32, 7, 64], [3])?;
-    /// let (odd, times) = Expr::repeat_while(32, (x.expr(), x.expr() * 0), |(x, n)| {
+    /// let (odd, times) = Expr::repeat_while(32, (x.expr(), Expr::scalar(0_u32)), |(x, n)| {
     ///     ((&x & 1).eq(0), (x >> 1, n + 1))
     /// });
     /// assert_eq!(odd.to_vec()?, [3, 7, 1]);
