@@ -62,6 +62,8 @@
 //! | a lone kernel | as many bindings as the adapter has, one of which is the result's: 4 at least |
 //! | steps of one kernel | a cost of 500 additions, beyond which drivers compile for seconds; more is computed in stages |
 //! | `i64`, `u64`, `f64` | on adapters with `SHADER_INT64` and `SHADER_F64`, and on the CPU path |
+//! | turns of the loops of one kernel | 60000; a longer loop runs as several. Loops within each other: as many as the driver takes, 65535 on llvmpipe |
+//! | random numbers of one key | 2^31 - 1 |
 //! | compiled kernels that are kept | 256, or as many as [`Options::pipelines`] says |
 //! | an element that a destination visits | once: writing to a stretched tensor is an error |
 
@@ -88,8 +90,9 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options}
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    AnyExpr, Axes, Composition, Expr, IntoAxes, IntoExpr, KernelTime, Math, Memory, Operation, Outside, Pad,
-    ReduceOptions, Reduction, Scalar, compositions, operations, reductions, warn_on_reinterpreted_shapes,
+    AnyExpr, AnyFunction, Axes, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoExpr,
+    KernelTime, Key, LoopState, Math, Memory, Operation, Outside, Pad, ReduceOptions, Reduction, Scalar,
+    compositions, operations, reductions, warn_on_reinterpreted_shapes,
 };
 #[cfg(feature = "image")]
 pub use interop::image;

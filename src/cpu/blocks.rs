@@ -11,7 +11,7 @@ use super::lookup::{self, Walk};
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
 use crate::error::Result;
-use crate::expr::{Input, Op, Program, Value};
+use crate::expr::{Input, Op, Program, Step, Value};
 
 /// Calls `$call` with the type that moves elements of `$size` bytes.
 macro_rules! with_memory {
@@ -106,7 +106,8 @@ impl<'a> Blocks<'a> {
     pub(super) fn new(program: &'a Program, from: &'a [From<'a>]) -> Result<Self> {
         let loops = pairs::loops(program)?;
         let (registers, register_count) = registers::assign(program, &loops);
-        let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
+        let inputs = program.inputs.iter().map(|input| input.dtype.size());
+        let sizes = inputs.chain(program.steps.iter().map(Step::size)).collect();
         Ok(Blocks {
             program,
             from,
@@ -188,17 +189,21 @@ impl<'a> Blocks<'a> {
             let count = own.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
             scratch.lengths[value] = count;
             {
-                let mut args: [&[u8]; 3] = [&[]; 3];
-                for (slot, &arg) in args.iter_mut().zip(&own.args) {
-                    *slot = self.value(arg, scratch);
-                }
-                let args = &args[..own.args.len()];
+                let args: SmallVec<[&[u8]; 4]> =
+                    own.args.iter().map(|&arg| self.value(arg, scratch)).collect();
+                let args = args.as_slice();
                 match last {
+                    // Its states do not lie beside each other.
+                    Some(Out { bytes, stream: Some(stream) }) if program.steps[own.step].op == Op::State => {
+                        let all = register.bytes_mut(bytes.len());
+                        own.job.run(args, all);
+                        stream.copy(all, bytes);
+                    }
                     Some(Out { bytes, stream: Some(stream) }) => {
                         self.stream(own, args, &mut register, stream, bytes);
                     }
-                    Some(Out { bytes, stream: None }) => (own.run)(args, bytes),
-                    None => (own.run)(args, register.bytes_mut(count * self.sizes[value])),
+                    Some(Out { bytes, stream: None }) => own.job.run(args, bytes),
+                    None => own.job.run(args, register.bytes_mut(count * self.sizes[value])),
                 }
             }
             scratch.registers[target] = register;
@@ -268,14 +273,14 @@ impl<'a> Blocks<'a> {
         let (first, rest) = out.split_at_mut(first.min(out.len()));
         for out in std::iter::once(first).chain(rest.chunks_mut(PART * size)) {
             let length = out.len() / size;
-            let mut parts: [&[u8]; 3] = [&[]; 3];
-            for ((part, arg), &value) in parts.iter_mut().zip(args).zip(&own.args) {
+            let parts = args.iter().zip(&own.args).map(|(arg, &value)| {
                 let size = self.sizes[value as usize];
                 let start = if arg.len() == block * size { start } else { 0 };
-                *part = &arg[start * size..(start + length) * size];
-            }
+                &arg[start * size..(start + length) * size]
+            });
+            let parts: SmallVec<[&[u8]; 4]> = parts.collect();
             let part = register.bytes_mut(out.len());
-            (own.run)(&parts[..args.len()], part);
+            own.job.run(&parts, part);
             stream.copy(part, out);
             start += length;
         }

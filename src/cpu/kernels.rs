@@ -4,10 +4,11 @@ use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
 use smallvec::SmallVec;
 
-use super::math;
+use super::repeat::Repeat;
+use super::{math, random};
 use crate::dtype::{DType, bf16, f16, for_each_dtype, odd};
 use crate::error::{Result, bail};
-use crate::expr::{Op, Step, for_each_op};
+use crate::expr::{AnyFunction, Body, Op, Step, Value, for_each_op};
 
 /// How a type lies in a block, and what it computes as.
 pub(super) trait Lane {
@@ -143,6 +144,35 @@ maps! {
 /// A loop over a block: every argument has as many elements as the result, or a part of equal ones.
 pub(super) type Run = fn(&[&[u8]], &mut [u8]);
 
+/// What computes a step, as [`Run`] does.
+pub(super) enum Job {
+    Table(Run),
+    Call(AnyFunction),
+    Repeat(Repeat),
+    /// The states of a loop: which bytes of each element, and how many there are in all.
+    State {
+        place: usize,
+        size: usize,
+        of: usize,
+    },
+}
+
+impl Job {
+    #[inline]
+    pub(super) fn run(&self, args: &[&[u8]], out: &mut [u8]) {
+        match self {
+            Job::Table(run) => run(args, out),
+            Job::Call(function) => function.run(args, out),
+            Job::Repeat(repeat) => repeat.run(args, out),
+            Job::State { place, size, of } => {
+                let count = args[0].len() / of;
+                let own = &args[0][place * count..(place + size) * count];
+                out.chunks_mut(own.len().max(1)).for_each(|out| out.copy_from_slice(&own[..out.len()]));
+            }
+        }
+    }
+}
+
 /// The loop of an op of the table, by the type of its operands.
 macro_rules! table {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? $(in $pairs:ident)? for $class:ident -> $gives:ident
@@ -153,7 +183,7 @@ macro_rules! table {
                 $(Op::$op => {
                     $(row!($kind $gives $args dtype, $cpu);)+
                 })*
-                Op::Select | Op::Cast | Op::Lookup => {}
+                _ => {}
             }
             None
         }
@@ -191,17 +221,29 @@ macro_rules! row {
 }
 for_each_op!(table);
 
-/// The loop of a step. One that the table lacks cannot be built, as the builder asks the same rows.
-pub(super) fn of(step: &Step) -> Result<Run> {
-    let run = match step.op {
+/// What computes a step, among steps over values of these types. One that the table lacks cannot be built, as the
+/// builder asks the same rows.
+pub(super) fn of<'a>(step: &Step, before: impl Fn(Value) -> Option<&'a Step>) -> Result<Job> {
+    match (&step.body, step.args.first().and_then(|&arg| before(arg)).and_then(|arg| arg.body.as_ref())) {
+        (Some(Body::Function(function)), _) => return Ok(Job::Call(function.clone())),
+        (Some(Body::Loop(own)), _) => return Ok(Job::Repeat(Repeat::new(own.clone())?)),
+        (Some(Body::State(state)), Some(Body::Loop(own))) => {
+            let (places, of) = own.places();
+            return Ok(Job::State { place: places[*state], size: own.args[*state].size(), of });
+        }
+        _ => {}
+    }
+    let run: Option<Run> = match step.op {
         Op::Select => Some(select(step.dtype)),
         Op::Cast => Some(cast(step.dtype, step.result)),
         // Which a block knows by itself.
         Op::Lookup => Some((|_, _| {}) as Run),
+        Op::Random => Some(random::bits),
+        Op::Unit => Some(|args, out| map1::<u32, f32>(args, out, random::unit)),
         op => table(op, step.dtype),
     };
     match run {
-        Some(run) => Ok(run),
+        Some(run) => Ok(Job::Table(run)),
         None => bail!(Kernel, "{} has no form for {}", step.op.name(), step.dtype),
     }
 }

@@ -12,7 +12,9 @@ mod lookup;
 mod math;
 mod memory;
 mod pairs;
+mod random;
 mod registers;
+mod repeat;
 mod rows;
 mod scan;
 mod single;
@@ -126,6 +128,7 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         // Which is computed on the way.
         Source::Row(_) => Ok(From::Scalar(0)),
         Source::Index(_) => Ok(From::Index),
+        Source::State(_) => bail!(Kernel, "a value of a loop outside of it"),
         Source::Stage { stage, .. } => bail!(Kernel, "stage {stage} is read before it is run"),
     };
     let from: Vec<From<'_>> = program.inputs.iter().map(from).collect::<Result<_>>()?;

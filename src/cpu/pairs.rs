@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use smallvec::SmallVec;
 
-use super::kernels::{self, Run, map3};
+use super::kernels::{self, Job, Run, map3};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{Op, Program, Step, Value, for_each_op};
@@ -115,7 +115,7 @@ pub(super) struct Loop {
     /// What it reads: of two steps, the operands of the first and the other one of the second.
     pub args: SmallVec<[Value; 3]>,
     /// Runs it: every argument has as many elements as the result, or a part of equal ones.
-    pub run: Run,
+    pub job: Job,
     /// Whether it is of two steps.
     is_pair: bool,
 }
@@ -131,6 +131,7 @@ pub(super) fn loops(program: &Program) -> Result<Vec<Loop>> {
     let of_row = program.levels().of_row;
     let alike = |a: usize, b: usize| of_row.get(inputs + a) == of_row.get(inputs + b);
     let mut loops: Vec<Option<Loop>> = Vec::with_capacity(program.steps.len());
+    let before = |value: Value| (value as usize).checked_sub(inputs).map(|step| &program.steps[step]);
     for (i, step) in program.steps.iter().enumerate() {
         let join = |position: usize| {
             let arg = step.args[position];
@@ -140,13 +141,15 @@ pub(super) fn loops(program: &Program) -> Result<Vec<Loop>> {
             (single && uses[arg as usize] == 1 && alike(before, i)).then_some((before, position, run))
         };
         let own = match (0..step.args.len()).find_map(join) {
-            None => Loop { step: i, args: step.args.clone(), run: kernels::of(step)?, is_pair: false },
+            None => {
+                Loop { step: i, args: step.args.clone(), job: kernels::of(step, before)?, is_pair: false }
+            }
             Some((before, position, run)) => {
                 let first = &program.steps[before].args;
                 let other = if step.args.len() == 1 { first[0] } else { step.args[1 - position] };
                 let args = SmallVec::from([first[0], first.get(1).copied().unwrap_or(first[0]), other]);
                 loops[before] = None;
-                Loop { step: i, args, run, is_pair: true }
+                Loop { step: i, args, job: Job::Table(run), is_pair: true }
             }
         };
         loops.push(Some(own));

@@ -386,7 +386,7 @@ impl<'a> Job<'a> {
                             (scratch.registers[target], scratch.result) = (register, part);
                             return;
                         }
-                        None => (own.run)(args, register.bytes_mut(length * self.sizes[value])),
+                        None => own.job.run(args, register.bytes_mut(length * self.sizes[value])),
                     }
                     (scratch.registers[target], scratch.result) = (register, part);
                     self.spread(value, block, scratch);
@@ -410,7 +410,7 @@ impl<'a> Job<'a> {
         stream: Option<&Stream>,
         out: &mut [u8],
     ) {
-        let Some(stream) = stream else { return (own.run)(args, out) };
+        let Some(stream) = stream else { return own.job.run(args, out) };
         let size = self.program.dtype.size();
         let length = out.len() / size;
         // The first part ends where a line does, so that parts share none.
@@ -426,7 +426,7 @@ impl<'a> Job<'a> {
                 *part = &arg[start * size..(start + count) * size];
             }
             let part = register.bytes_mut(out.len());
-            (own.run)(&parts[..args.len()], part);
+            own.job.run(&parts[..args.len()], part);
             stream.copy(part, out);
             at += count;
         }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::node::Kind;
 use super::small_map::SmallMap;
-use super::{DType, Extent, Input, Kept, Node, Op, Program, Source, Step, Value};
+use super::{Body, DType, Extent, Input, Kept, Node, Op, Program, Source, Step, Value};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -25,8 +25,8 @@ enum Found {
 /// A node under a view, by the number of that.
 type Place = (*const Node, u32);
 
-/// What makes two steps one: the op, the types of its operands and its result, and the operands.
-type StepKey = (Op, DType, DType, SmallVec<[Found; 3]>);
+/// What makes two steps one: the op, the types of its operands and its result, the operands, and its body.
+type StepKey = (Op, DType, DType, SmallVec<[Found; 3]>, Option<Body>);
 
 /// What is found of a node: its value, or that it is an op, which is to be computed under a view.
 enum Seen<'a> {
@@ -181,7 +181,13 @@ impl<'a> Flatten<'a> {
                 return Ok(Seen::Value(found));
             }
             match &node.kind {
-                Kind::Op(_) | Kind::Lookup => return Ok(Seen::Op(node, view)),
+                Kind::Op(_) | Kind::Lookup | Kind::Body(..) => return Ok(Seen::Op(node, view)),
+                Kind::Leaf { source: Source::State(_), .. } => {
+                    bail!(
+                        Operation,
+                        "a value of a loop is read outside of its step: read what the loop gives"
+                    )
+                }
                 Kind::Leaf { source, layout } => {
                     let view = self.under(layout, view)?;
                     let layout = self.views[view as usize].clone();
@@ -251,23 +257,34 @@ impl<'a> Flatten<'a> {
     }
 
     fn step(&mut self, node: &Arc<Node>, mut args: SmallVec<[Found; 3]>) -> Result<Found> {
-        let Kind::Op(op) = node.kind else { bail!(Kernel, "{node:?} is no operation") };
-        if op.row().is_some_and(|row| row.commutative) {
-            args.sort_unstable();
+        match &node.kind {
+            Kind::Op(op) => {
+                if op.row().is_some_and(|row| row.commutative) {
+                    args.sort_unstable();
+                }
+                let dtype = node.args.last().map_or(node.dtype, |last| last.dtype);
+                Ok(self.once((*op, dtype, node.dtype, args, None)))
+            }
+            Kind::Body(body @ Body::Loop(own), state) => {
+                let all = self.once((Op::Repeat, DType::U32, own.args[0], args, Some(body.clone())));
+                let args = SmallVec::from_slice(&[all]);
+                Ok(self.once((Op::State, node.dtype, node.dtype, args, Some(Body::State(*state)))))
+            }
+            Kind::Body(body, _) => {
+                Ok(self.once((Op::Call, node.dtype, node.dtype, args, Some(body.clone()))))
+            }
+            _ => bail!(Kernel, "{node:?} is no operation"),
         }
-        let dtype = node.args.last().map_or(node.dtype, |last| last.dtype);
-        Ok(self.once(op, dtype, node.dtype, args))
     }
 
     /// A step, known or new.
-    fn once(&mut self, op: Op, dtype: DType, result: DType, args: SmallVec<[Found; 3]>) -> Found {
-        let key = (op, dtype, result, args);
+    fn once(&mut self, key: StepKey) -> Found {
         Found::Step(self.step_numbers.get(&key).unwrap_or_else(|| {
-            let (_, _, _, args) = &key;
-            self.steps.push(Step { op, dtype, result, args: SmallVec::new() });
-            self.args.push(args.clone());
+            let (op, dtype, result, args, body) = key.clone();
+            self.steps.push(Step { body, ..Step::new(op, dtype, result, SmallVec::new()) });
+            self.args.push(args);
             let next = self.steps.len() as u32 - 1;
-            self.step_numbers.insert(key.clone(), next);
+            self.step_numbers.insert(key, next);
             next
         }))
     }
@@ -372,6 +389,6 @@ impl<'a> Flatten<'a> {
             return Ok(table);
         }
         let args = std::iter::once(table).chain(indices).collect();
-        Ok(self.once(Op::Lookup, DType::I32, dtype, args))
+        Ok(self.once((Op::Lookup, DType::I32, dtype, args, None)))
     }
 }

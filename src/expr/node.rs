@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Backend, DType, Folding, Kept, Op, Storage};
+use super::{Backend, Body, DType, Folding, Kept, Op, Storage};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -23,6 +23,8 @@ pub(crate) enum Source {
     Stage { stage: usize, result: usize },
     /// What a fold inside of the program gives for each row, by its number.
     Row(usize),
+    /// What stands for a value of a loop while its step is built, by a number of its own.
+    State(u64),
 }
 
 impl Source {
@@ -35,6 +37,7 @@ impl Source {
                 (a, i) == (b, j)
             }
             (Source::Row(a), Source::Row(b)) => a == b,
+            (Source::State(a), Source::State(b)) => a == b,
             (Source::Index(_), Source::Index(_)) => true,
             _ => false,
         }
@@ -49,6 +52,8 @@ pub(crate) enum Kind {
     },
     /// Its operands may have smaller shapes: NumPy's rule between them was checked when it was built.
     Op(Op),
+    /// What a body gives of them, which is no op of the table: one of its results, by number.
+    Body(Body, usize),
     /// Elements of its operand: the layout leads to their numbers in row-major order.
     View(Layout),
     /// Elements of its first operand, a tensor or what is stored: the others are an index for each axis of that,
@@ -117,6 +122,17 @@ impl Node {
             }
         };
         Ok(Node::of(dtype, shape, Kind::Op(op), args))
+    }
+
+    /// A result of a body, of operands that broadcast to a shape.
+    pub(super) fn body(
+        body: Body,
+        result: usize,
+        dtype: DType,
+        shape: Shape,
+        args: &[&Arc<Node>],
+    ) -> Arc<Node> {
+        Node::of(dtype, shape, Kind::Body(body, result), args)
     }
 
     fn of(dtype: DType, shape: Shape, kind: Kind, args: &[&Arc<Node>]) -> Arc<Node> {
@@ -194,6 +210,32 @@ impl Node {
         }
     }
 
+    /// The turns of the loop that gives it, if one does.
+    pub(crate) fn turns(&self) -> u64 {
+        let told = |arg: usize| match self.args.get(arg)?.kind {
+            Kind::Leaf { source: Source::Scalar(bits), .. } => Some(bits),
+            _ => None,
+        };
+        match &self.kind {
+            Kind::Body(Body::Loop(own), _) => own.turns(told(0), &|arg| told(arg + 1)),
+            _ => 0,
+        }
+    }
+
+    /// What it does, in a word.
+    pub(crate) fn name(&self) -> &str {
+        match &self.kind {
+            Kind::Leaf { .. } => "leaf",
+            Kind::Op(op) => op.name(),
+            Kind::Body(body, _) => body.name(),
+            Kind::View(_) => "view",
+            Kind::Lookup => "lookup",
+            Kind::Join(_) => "concat",
+            Kind::Fold(folding) => folding.name(),
+            Kind::Shared => "shared",
+        }
+    }
+
     /// The same expression, computed once and stored wherever it is read.
     pub(crate) fn shared(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
@@ -221,15 +263,6 @@ impl Drop for Node {
 
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match &self.kind {
-            Kind::Leaf { .. } => "leaf",
-            Kind::Op(op) => op.name(),
-            Kind::View(_) => "view",
-            Kind::Lookup => "lookup",
-            Kind::Join(_) => "concat",
-            Kind::Fold(folding) => folding.name(),
-            Kind::Shared => "shared",
-        };
-        write!(f, "{what} of {} {}", self.dtype, self.shape)
+        write!(f, "{} of {} {}", self.name(), self.dtype, self.shape)
     }
 }

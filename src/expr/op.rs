@@ -522,11 +522,14 @@ macro_rules! define {
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// An elementwise operation.
         ///
-        /// Three are no rows of the table, because their operands differ in type: `Select`, which takes a
+        /// Some are no rows of the table. Of three the operands differ in type: `Select`, which takes a
         /// condition and two values, `Cast`, whose result type the node states, and `Lookup`, which takes a table
-        /// and the indices of an element of it, each inside of its axis.
+        /// and the indices of an element of it, each inside of its axis. And two make random
+        /// numbers: `Random`, words of u32 by their place in the sequence of a key, whose halves are the
+        /// other operands, and `Unit`, such words as numbers of f32 from 0 to below 1. `Call`, `Repeat` and
+        /// `State` do what a [`Body`](super::Body) says.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) enum Op { $($op,)* Select, Cast, Lookup }
+        pub(crate) enum Op { $($op,)* Select, Cast, Lookup, Random, Unit, Call, Repeat, State }
 
         /// The rows, in the order of the enum.
         pub(crate) const ROWS: &[Row] = &[$(Row {
@@ -554,7 +557,7 @@ macro_rules! gives_bool {
 for_each_op!(define);
 
 impl Op {
-    /// The row of a table op; none for `Select`, `Cast` and `Lookup`.
+    /// The row of an op, if the table has one.
     pub(crate) fn row(self) -> Option<&'static Row> {
         ROWS.get(self as usize)
     }
@@ -564,6 +567,11 @@ impl Op {
             Op::Select => "select",
             Op::Cast => "cast",
             Op::Lookup => "lookup",
+            Op::Random => "random_bits",
+            Op::Unit => "unit",
+            Op::Call => "call",
+            Op::Repeat => "repeat",
+            Op::State => "state",
             _ => self.row().map_or("", |row| row.name),
         }
     }
@@ -581,6 +589,8 @@ pub(crate) fn cost(op: Op, dtype: DType) -> usize {
     };
     match op {
         Op::Lookup => LOOKUP,
+        // Of a block for four elements.
+        Op::Random => 100,
         op => op.row().map_or(1, |row| row.cost + rounding),
     }
 }

@@ -50,12 +50,7 @@ impl Line {
             }
             Kind::Leaf { .. } => return f.write_str("index"),
             Kind::Op(super::Op::Cast) => node.dtype.name(),
-            Kind::Op(op) => op.name(),
-            Kind::Fold(folding) => folding.name(),
-            Kind::View(_) => "view",
-            Kind::Lookup => "lookup",
-            Kind::Join(_) => "concat",
-            Kind::Shared => "shared",
+            _ => node.name(),
         };
         if depth == DEPTH {
             return write!(f, "{name}(..)");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::{DType, Folding, Kept, Op, Rows, Source, Storage};
+use super::{Body, DType, Folding, Kept, Op, Rows, Source, Storage};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -54,6 +54,15 @@ pub(crate) struct Step {
     pub dtype: DType,
     pub result: DType,
     pub args: SmallVec<[Value; 3]>,
+    /// What it does, where the op does not say it.
+    pub body: Option<Body>,
+}
+
+impl Step {
+    /// A step that its op tells all of.
+    pub(crate) fn new(op: Op, dtype: DType, result: DType, args: SmallVec<[Value; 3]>) -> Step {
+        Step { op, dtype, result, args, body: None }
+    }
 }
 
 /// Programs whose results lie next to each other along an axis.
@@ -201,6 +210,21 @@ impl Program {
             Source::Tensor(storage) => Some((storage, &input.layout)),
             _ => None,
         })
+    }
+
+    /// The turns of all its loops.
+    pub(crate) fn turns(&self) -> u64 {
+        let turns = self.steps.iter().map(|step| {
+            let told = |arg: usize| match self.inputs.get(*step.args.get(arg)? as usize)?.source {
+                Source::Scalar(bits) => Some(bits),
+                _ => None,
+            };
+            match &step.body {
+                Some(Body::Loop(own)) => own.turns(told(0), &|arg| told(arg + 1)),
+                _ => 0,
+            }
+        });
+        turns.fold(0, u64::saturating_add)
     }
 
     /// The stages that it reads.

@@ -220,7 +220,9 @@ impl Joined {
         for step in &program.steps {
             let args: SmallVec<[Found; 3]> = step.args.iter().map(|&arg| found[arg as usize]).collect();
             let is_same = |(other, of): &(Step, SmallVec<[Found; 3]>)| {
-                (other.op, other.dtype, other.result) == (step.op, step.dtype, step.result) && *of == args
+                (other.op, other.dtype, other.result) == (step.op, step.dtype, step.result)
+                    && other.body == step.body
+                    && *of == args
             };
             let known = self.steps.iter().position(is_same);
             found.push(Found::Step(known.unwrap_or_else(|| {

@@ -10,6 +10,7 @@ use super::dispatch::Dispatch;
 use super::pipelines::Compiled;
 use super::pool::Pool;
 use crate::error::{Result, bail};
+use crate::expr::{Op, Step};
 use crate::plan::Plan;
 
 /// What is to be run: a plan, its compiled kernel, and what it binds, the results first.
@@ -113,7 +114,8 @@ impl Batch {
 impl Work<'_> {
     /// Its steps, in words.
     pub(super) fn name(&self) -> String {
-        self.plan.kernel.steps.iter().map(|step| step.op.name()).collect::<Vec<_>>().join(", ")
+        let steps = self.plan.kernel.steps.iter().filter(|step| step.op != Op::State);
+        steps.map(Step::name).collect::<Vec<_>>().join(", ")
     }
 
     /// Remembers the recording that its buffers are used in.

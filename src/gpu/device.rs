@@ -18,7 +18,7 @@ use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
-use crate::expr::{Declared, Math, PIECE, Program, Storage};
+use crate::expr::{Body, Declared, Math, PIECE, Program, Step, Storage};
 use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Plan};
 use crate::schedule::{Cuts, Window};
 
@@ -124,7 +124,30 @@ impl Gpu {
         let parts = program.joining.iter().flat_map(|joining| &joining.parts);
         parts.into_iter().try_for_each(|part| self.supports(part))?;
         program.inputs.iter().try_for_each(|input| connection.supports(input.dtype))?;
-        program.steps.iter().try_for_each(|step| connection.supports(step.result))
+        let (turns, most) = (program.turns(), connection.driver.turns);
+        if turns > most {
+            bail!(
+                Limit,
+                "a loop of {turns} turns, those of loops within it counted, and {} ends a kernel after {most}: take fewer at a time and go on with what they give",
+                connection.name()
+            );
+        }
+        program.steps.iter().try_for_each(|step| self.supports_step(step))
+    }
+
+    /// The same of a step, and of what is within it.
+    fn supports_step(&self, step: &Step) -> Result<()> {
+        match &step.body {
+            Some(Body::Function(function)) if function.written().is_none() => bail!(
+                Operation,
+                "{} was made for the CPU path alone and not for {}: give it WGSL by Function::new, or evaluate on Device::cpu()",
+                function.name(),
+                self.parts.connection.name()
+            ),
+            Some(Body::Loop(own)) => own.steps.iter().try_for_each(|step| self.supports_step(step))?,
+            _ => {}
+        }
+        self.parts.connection.supports(step.result)
     }
 
     /// A buffer of `size` bytes, from the pool or new.

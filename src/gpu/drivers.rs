@@ -21,6 +21,8 @@ pub(super) struct Driver {
     /// Whether workgroups of few columns pay wherever lanes are scattered across rows, and not only
     /// where they are filled and begin at cache lines.
     pub narrow: bool,
+    /// Turns after which a kernel leaves its loops, all of them counted together, without a word.
+    pub turns: u64,
     /// Kernels after which a recording is submitted.
     pub dispatches: usize,
     /// How wgpu takes memory from the driver.
@@ -38,6 +40,7 @@ static GPU: Driver = Driver {
     pairs: false,
     tiles: false,
     narrow: true,
+    turns: u64::MAX,
     // It should not idle while the host records.
     dispatches: 256,
     memory: MemoryHints::Performance,
@@ -60,6 +63,8 @@ static LLVMPIPE: Driver = Driver {
     tiles: true,
     // 100 channels onto last: 3.0 to 4.1 times the same shape with, 1.4 without.
     narrow: false,
+    // A loop of 65536 turns gives what 65535 do, and so do two of 40000, one within the other or behind it.
+    turns: 65_535,
     // A software adapter runs on the host's own cores, so submitting early overlaps nothing. 1000 small
     // kernels: 48 ms with 256, 37 with 1024.
     dispatches: 1024,
@@ -80,6 +85,8 @@ static SOFTWARE: Driver = Driver {
     tiles: true,
     // NHWC added to NCHW: 1.9 times the same shape with, 1.4 without; 100 channels: 3.0 and 1.7.
     narrow: false,
+    // 200000 are none too many.
+    turns: u64::MAX,
     dispatches: 1024,
     memory: MemoryHints::MemoryUsage,
 };

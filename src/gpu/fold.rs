@@ -160,7 +160,7 @@ fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Stor
             shape: program.result_shape(),
             dtype: program.dtype,
             inputs: vec![Input::new(dtype, Source::Tensor(storage.clone()), layout)],
-            steps: vec![Step { op: Op::Cast, dtype, result: program.dtype, args }],
+            steps: vec![Step::new(Op::Cast, dtype, program.dtype, args)],
             results: smallvec::smallvec![1],
             fold: None,
             rows: None,

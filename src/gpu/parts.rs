@@ -307,7 +307,7 @@ fn long_scan(gpu: &Arc<Gpu>, program: &Program, scan: Scan) -> Result<Storage> {
         let mut copy = Program::copy(input(values, own));
         if program.dtype != stored {
             let (op, result, args) = (Op::Cast, program.dtype, smallvec![0]);
-            copy.steps.push(Step { op, dtype: stored, result, args });
+            copy.steps.push(Step::new(op, stored, result, args));
             (copy.results, copy.dtype) = (smallvec![1], program.dtype);
         }
         let place = (from + moved) as isize;
@@ -358,8 +358,7 @@ fn chosen(gpu: &Arc<Gpu>, chunk: Storage, indexes: Program, length: usize) -> Re
             .into_iter()
             .flatten()
             .collect();
-    let step =
-        |op: Op, dtype: DType, result: DType, args: &[u32]| Step { op, dtype, result, args: args.into() };
+    let step = |op: Op, dtype: DType, result: DType, args: &[u32]| Step::new(op, dtype, result, args.into());
     let steps = vec![
         step(Op::Cast, DType::I32, DType::U32, &[0]),
         step(Op::Mul, DType::U32, DType::U32, &[5, 3]),

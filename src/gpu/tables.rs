@@ -81,7 +81,7 @@ fn of_piece(own: &Program, piece: &Piece, to: &Storage, layout: &Layout) -> Resu
         extent.length = range.len();
     }
     let mut step = |op: Op, dtype: DType, result: DType, args: &[Value]| {
-        part.steps.push(Step { op, dtype, result, args: args.into() });
+        part.steps.push(Step::new(op, dtype, result, args.into()));
         (part.inputs.len() + part.steps.len()) as Value - 1
     };
     let (mut args, mut inside) = (smallvec![table], None);

@@ -68,9 +68,9 @@ impl Access {
     /// What the text of loading four elements costs, in additions: compilers of drivers check and branch for each load.
     pub(super) fn cost(self, dtype: DType) -> usize {
         let loads = match self {
-            Access::Splat | Access::Vector | Access::Backward => 1,
+            Access::Splat | Access::Vector | Access::Backward | Access::LookupRow => 1,
             Access::Shifted | Access::Stepped { .. } | Access::Tile | Access::Interleaved => 3,
-            Access::Strided => LANES,
+            Access::Strided | Access::Lookup => LANES,
         };
         loads * if dtype.packing() == Packing::Whole { 2 } else { 4 }
     }

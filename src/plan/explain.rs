@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::expr::{Constant, Extent, Input, Joining, Program, Source, Told};
+use crate::expr::{Body, Constant, Extent, Input, Joining, Program, Source, Told};
 
 /// Longest expression that is written out; above it only the number of steps is told.
 const LONGEST: usize = 160;
@@ -83,9 +83,12 @@ impl Program {
             let args: Vec<&str> = step.args.iter().map(|&v| values[v as usize].as_str()).collect();
             let name = match step.op {
                 crate::expr::Op::Cast => step.result.name(),
-                op => op.name(),
+                _ => step.name(),
             };
-            let text = format!("{name}({})", args.join(", "));
+            let text = match step.body {
+                Some(Body::State(state)) => format!("{}.{state}", args.join("")),
+                _ => format!("{name}({})", args.join(", ")),
+            };
             if text.len() > LONGEST {
                 return None;
             }

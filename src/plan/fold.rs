@@ -151,7 +151,7 @@ impl Work {
             for result in results.iter_mut().take(self.values) {
                 let (dtype, args) = (whole(self.element), smallvec::smallvec![*result]);
                 *result = (inputs.len() + steps.len()) as Value;
-                steps.push(Step { op: Op::Cast, dtype, result: self.element, args });
+                steps.push(Step::new(Op::Cast, dtype, self.element, args));
             }
         }
         let program = Program {

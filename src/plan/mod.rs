@@ -38,7 +38,7 @@ use walk::Together;
 
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::expr::{Extent, Input, Math, Op, Program, Source, Step, Storage, Value, cost};
+use crate::expr::{Extent, Input, Math, Op, Program, Source, Step, Storage, Value};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
@@ -346,7 +346,7 @@ impl Reading {
             (Source::Tensor(_) | Source::Stage { .. }, _) if input.is_table() => Read::Table,
             (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
             (Source::Tensor(source), _) if source.is_exact => Read::Exact,
-            (Source::Tensor(_) | Source::Stage { .. }, _) => Read::Bound,
+            (Source::Tensor(_) | Source::Stage { .. } | Source::State(_), _) => Read::Bound,
         };
         Reading(program.inputs.iter().map(read).collect())
     }
@@ -376,11 +376,15 @@ impl Reading {
 /// What a vector of a program costs to compile, in additions: its steps, and a fence after each of floats.
 fn text_cost(program: &Program, math: Math) -> usize {
     let fence = |step: &Step| usize::from(math == Math::Precise && step.result.kind() == Kind::Float);
-    program.steps.iter().map(|step| cost(step.op, step.dtype) + fence(step)).sum()
+    program.steps.iter().map(|step| step.cost() + fence(step)).sum()
 }
 
 /// The vectors of an invocation whose text compiles in time.
 fn affordable(program: &Program, math: Math) -> u32 {
+    // What a loop takes is more than what an invocation costs.
+    if program.steps.iter().any(|step| step.op == Op::Repeat) {
+        return 1;
+    }
     let cost = text_cost(program, math);
     ((2 * MOST_COST + cost) / (2 * cost).max(1)).max(1) as u32
 }

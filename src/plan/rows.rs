@@ -15,7 +15,7 @@ use super::walk::{LANES, Together, Walk};
 use super::{Bound, Destination, Field, Kernel, Lanes, Launch, Plan, Reading, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{BLOCK, Fold, Input, Program, Source, Value, cost};
+use crate::expr::{BLOCK, Fold, Input, Program, Source, Value};
 use crate::layout::Axis;
 
 /// What the text of a phase costs at most, values that are loaded straight counted each.
@@ -271,7 +271,7 @@ fn cost_of(program: &Program, accesses: &[Access], lanes: Lanes, values: &[Value
     let divisions = if lanes == Lanes::Anywhere { LANES * program.shape.rank() } else { 0 };
     own.map(|value| match value.checked_sub(inputs) {
         None => accesses[value].cost(program.inputs[value].dtype),
-        Some(step) => cost(program.steps[step].op, program.steps[step].dtype) + 1,
+        Some(step) => program.steps[step].cost() + 1,
     })
     .sum::<usize>()
         + divisions

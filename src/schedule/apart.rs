@@ -28,7 +28,7 @@ pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     graph.roots.iter().for_each(|&root| kernels[root].push(LAST));
     for i in (0..count).rev() {
         let mut own = std::mem::take(&mut kernels[i]);
-        if own.len() > 1 && matches!(graph.nodes[i].kind, Kind::Op(_) | Kind::Lookup) {
+        if own.len() > 1 && matches!(graph.nodes[i].kind, Kind::Op(_) | Kind::Lookup | Kind::Body(..)) {
             stored[i] = is_worth_storing(graph, i, own.len() - 1);
         }
         if is_apart(i) || stored[i] {
@@ -67,7 +67,7 @@ fn is_worth_storing(graph: &Graph<'_>, i: usize, again: usize) -> bool {
         }
         seen.push(at);
         let node = graph.nodes[at];
-        if matches!(node.kind, Kind::Op(_) | Kind::Lookup | Kind::View(_)) {
+        if matches!(node.kind, Kind::Op(_) | Kind::Lookup | Kind::Body(..) | Kind::View(_)) {
             cost += own_cost(node);
             open.extend(graph.args[at].iter().map(|&arg| arg as usize));
         }

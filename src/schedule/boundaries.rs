@@ -9,9 +9,9 @@ use smallvec::SmallVec;
 
 use super::graph::Graph;
 use super::siblings::{self, Stage};
-use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, operand_type, own_cost};
+use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, text_cost};
 use crate::error::Result;
-use crate::expr::{Kind, Node, Source};
+use crate::expr::{Kind, MOST_TURNS, Node, Source};
 use crate::layout::{Layout, Shape};
 
 /// The most steps of a stage.
@@ -79,7 +79,7 @@ fn is_small(roots: &[&Arc<Node>], bounds: Bounds) -> bool {
         nodes += 1;
         match node.kind {
             Kind::Leaf { .. } => leaves += 1,
-            Kind::Op(_) => cost += own_cost(node),
+            Kind::Op(_) | Kind::Body(..) => cost += own_cost(node),
             _ => return false,
         }
         let stretches = |arg: &Arc<Node>| arg.shape != node.shape && !arg.args.is_empty();
@@ -118,11 +118,16 @@ struct Size {
     cost: usize,
     costly: usize,
     operands: usize,
+    /// Of loops.
+    turns: u64,
 }
 
 impl Size {
     fn fits(&self, bounds: Bounds) -> bool {
-        self.steps <= MOST_STEPS && self.costly <= MOST_COST && self.operands <= bounds.operands
+        self.steps <= MOST_STEPS
+            && self.costly <= MOST_COST
+            && self.operands <= bounds.operands
+            && self.turns <= MOST_TURNS
     }
 }
 
@@ -169,7 +174,7 @@ impl<'a> Search<'a> {
                 self.stored[i] = true;
                 vec![(i as u32, 0)]
             }
-            Kind::Op(_) | Kind::Lookup => {
+            Kind::Op(_) | Kind::Lookup | Kind::Body(..) => {
                 let parts = self.operation(i, node);
                 if self.stored[i] { vec![(i as u32, 0)] } else { parts }
             }
@@ -226,6 +231,10 @@ impl<'a> Search<'a> {
             _ => 1,
         };
         let beside = |results: usize| results * each - 1;
+        // An invocation folds many elements, and their loops would be as many.
+        if self.size(&self.parts[operand]).turns > 0 {
+            self.store(operand);
+        }
         if self.size(&self.parts[operand]).operands.saturating_add(beside(1)) > self.bounds.operands {
             self.store(operand);
         }
@@ -276,10 +285,14 @@ impl<'a> Search<'a> {
             let (storage, elements) = match &node.kind {
                 _ if self.stored[i as usize] => (Arc::as_ptr(node) as usize, self.graph.count(i as usize)),
                 Kind::Leaf { source: Source::Tensor(storage), .. } => (storage.address(), storage.elements),
-                Kind::Op(op) => {
+                Kind::Op(_) | Kind::Body(..) => {
                     size.steps += 1;
                     size.cost += own_cost(node);
-                    size.costly += costly(*op, operand_type(node));
+                    size.costly += costly(text_cost(node));
+                    // The states of one loop count once, as a rule.
+                    if matches!(node.kind, Kind::Body(_, 0)) || node.turns() > size.turns {
+                        size.turns += node.turns();
+                    }
                     continue;
                 }
                 Kind::Lookup => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
-use crate::expr::{Input, Program, Source, Step, Value};
+use crate::expr::{Input, Op, Program, Source, Step, Value};
 use crate::layout::{Layout, Shape};
 
 /// How much smaller than the result such a part is at least.
@@ -56,7 +56,9 @@ fn parts(program: &Program) -> Result<Vec<(Value, Program)>> {
         if std::mem::replace(&mut seen[value as usize], true) {
             continue;
         }
-        if is_worth_it(program, value, &axes[value as usize]) {
+        // The states of a loop are values, and the loop is none.
+        let is_value = program.steps[step].op != Op::Repeat;
+        if is_value && is_worth_it(program, value, &axes[value as usize]) {
             parts.push((value, narrowed(program, value, &axes[value as usize])?));
         } else {
             open.extend(&program.steps[step].args);
@@ -82,7 +84,7 @@ fn followed(program: &Program) -> Vec<Vec<bool>> {
 }
 
 fn expense(step: &Step) -> usize {
-    costly(step.op, step.dtype)
+    costly(step.work())
 }
 
 fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {

@@ -36,9 +36,9 @@ const LEAST_SPARED: usize = 20 << 20;
 /// What an op costs at least that is dearer than a load, in additions.
 const COSTLY: usize = 8;
 
-/// What an op on operands of a type costs, where that is dearer than a load.
-fn costly(op: Op, dtype: DType) -> usize {
-    Some(cost(op, dtype)).filter(|&cost| cost >= COSTLY).unwrap_or(0)
+/// What is dearer than a load.
+fn costly(cost: usize) -> usize {
+    if cost >= COSTLY { cost } else { 0 }
 }
 
 /// The most that the costly steps of a stage may take together, in additions: compilers of drivers take long
@@ -50,7 +50,16 @@ fn own_cost(node: &Node) -> usize {
     match node.kind {
         Kind::Op(op) => cost(op, operand_type(node)),
         Kind::Lookup => cost(Op::Lookup, DType::I32),
+        Kind::Body(ref body, _) => body.work(),
         _ => 0,
+    }
+}
+
+/// What its text costs a compiler by itself, in additions.
+fn text_cost(node: &Node) -> usize {
+    match &node.kind {
+        Kind::Body(body, _) => body.cost(),
+        _ => own_cost(node),
     }
 }
 

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::expr::{BLOCK, Found, Frame, Input, Joined, Program, Source, cost};
+use crate::expr::{BLOCK, Found, Frame, Input, Joined, Program, Source, Step};
 use crate::layout::Layout;
 
 /// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
@@ -170,12 +170,14 @@ fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
 
 /// Whether a kernel holds what was put together.
 fn fits(program: &Program, bounds: Bounds) -> bool {
-    let cost: usize = program.steps.iter().map(|step| cost(step.op, step.dtype)).sum();
+    let cost: usize = program.steps.iter().map(Step::cost).sum();
     let folds = program.rows.as_ref().map_or(0, |rows| rows.folds.len());
     // What passes leave of long rows is read in place of their elements, for each fold.
     let read = program.tensors().count() + program.stages().count() + folds.saturating_sub(1);
     let is_short = program.steps.len() <= MOST_STEPS && folds <= MOST_FOLDS && cost <= MOST_COST;
-    is_short && read <= bounds.operands
+    // A loop is never computed again and again.
+    let has_body = program.steps.iter().any(|step| step.body.is_some());
+    is_short && !has_body && read <= bounds.operands
 }
 
 /// Whether what was put together has no fold after all, or one of long rows that are many.

@@ -4,10 +4,11 @@
 
 use std::ops::Range;
 
+use super::bodies::Bodies;
 use super::fences::Fences;
 use super::fold::stored_array;
-use super::types::{array, cast, compute, encode, narrow, pack, packed, unpack};
-use super::{prelude, workarounds};
+use super::prelude;
+use super::types::{array, encode, pack, packed, unpack};
 use crate::error::Result;
 use crate::expr::{Op, Step, Value};
 use crate::plan::{
@@ -28,14 +29,15 @@ pub(super) use line;
 /// The text of a kernel. It depends on nothing but the kernel.
 pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
     let mut main = String::new();
-    let fences = Fences::new(kernel);
-    let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences };
+    let (fences, bodies) = (Fences::new(kernel), Bodies::new(kernel));
+    let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences, bodies };
     match (&kernel.fold, &kernel.scan, &kernel.rows) {
         (Some(folder), ..) => emitter.fold(folder)?,
         (_, Some(scanner), _) => emitter.scan(scanner)?,
         (.., Some(folder)) => emitter.rows(folder)?,
         _ => emitter.main()?,
     }
+    let main = Bodies::new(kernel).functions() + &main;
     let functions = prelude::used_by(&main);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
     Ok(declarations(kernel, zero) + &functions + &main)
@@ -143,6 +145,7 @@ pub(super) struct Emitter<'a> {
     /// Which values are the same in all blocks.
     shared: Vec<bool>,
     fences: Fences,
+    bodies: Bodies<'a>,
 }
 
 /// Which values are the same in all blocks: operands that do not move, and what is made of them.
@@ -206,7 +209,7 @@ impl Emitter<'_> {
 
     /// The lines that fences need.
     pub(super) fn zeros(&mut self) {
-        for line in self.fences.zeros(self.kernel) {
+        for line in self.fences.zeros(&self.kernel.steps) {
             line!(self.text, "    {line}");
         }
     }
@@ -272,22 +275,7 @@ impl Emitter<'_> {
             return self.lookup(value, step, block);
         }
         let arg = |i: usize| self.fences.operand(step, i, self.value(step.args[i], block));
-        let text = match step.op {
-            Op::Select => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
-            Op::Cast => cast(step.dtype, step.result, &arg(0)),
-            _ => {
-                let form = workarounds::form(self.kernel, step);
-                let width = format!("{}u", step.dtype.size() * 8);
-                let mut value = form
-                    .replace("{T}", compute(step.dtype))
-                    .replace("{D}", step.dtype.name())
-                    .replace("{W}", &width);
-                for (i, name) in ["{a}", "{b}", "{c}"].iter().enumerate().take(step.args.len()) {
-                    value = value.replace(name, &arg(i));
-                }
-                narrow(step.result, value)
-            }
-        };
+        let text = self.bodies.expression(step, arg);
         Ok(self.fences.result(value, step.result, text))
     }
 

@@ -10,16 +10,20 @@
 
 use std::collections::BTreeSet;
 
+use smallvec::SmallVec;
+
 use super::types::compute;
 use crate::dtype::{DType, Kind};
-use crate::expr::{Math, Nature, Op, Step, Value};
+use crate::expr::{Loop, Math, Nature, Op, Step, Value};
 use crate::plan::{Kernel, Operand, Origin, RowFolder};
 
 /// Fences there are: by how far the unknown 0 is shifted.
 const MOST: u32 = 32;
 
-/// The fences of a kernel, each by its number.
+/// The fences of a kernel's steps, or of those of a loop, each by its number.
 pub(super) struct Fences {
+    /// The type of each value.
+    types: Vec<DType>,
     /// Of each value, the one that it passes where it is made.
     made: Vec<Option<u32>>,
     /// Of each operand, the first that has the same load.
@@ -33,32 +37,43 @@ pub(super) struct Fences {
 impl Fences {
     pub(super) fn new(kernel: &Kernel) -> Fences {
         let inputs = kernel.operands.len();
-        let count = inputs + kernel.steps.len();
         let first = |i: usize| {
             let same = |&j: &usize| is_same_load(&kernel.operands[i], &kernel.operands[j]);
             (0..i).find(same).unwrap_or(i) as Value
         };
-        let loads = (0..inputs).map(first).collect();
-        let values = (inputs as Value..).zip(&kernel.steps);
+        let types = kernel.operands.iter().map(|operand| operand.dtype).collect();
+        // What a fold adds or multiplies is read by that.
+        let ordered = kernel.results.iter().copied().filter(|_| kernel.is_ordered());
+        let folds = kernel.rows.iter().flat_map(RowFolder::folds);
+        let folded = folds.filter(|fold| fold.fold.is_ordered(fold.element)).map(|fold| fold.value);
+        let read: Vec<Value> = ordered.chain(folded).collect();
+        Fences::of(types, (0..inputs).map(first).collect(), &kernel.steps, &read, kernel.math)
+    }
+
+    /// Those of a turn of a loop. A state may be any other value that comes in, as a compiler may find out; and what
+    /// it becomes is read by the arithmetic of the next turn.
+    pub(super) fn of_turn(own: &Loop, math: Math) -> Fences {
+        Fences::of(own.args.clone(), vec![0; own.args.len()], &own.steps, &own.next, math)
+    }
+
+    /// Those of some steps over values of some types, of which `loads` says the first that is the same; what else is
+    /// `read` by arithmetic.
+    fn of(mut types: Vec<DType>, loads: Vec<Value>, steps: &[Step], also: &[Value], math: Math) -> Fences {
+        let inputs = loads.len();
+        let count = inputs + steps.len();
+        types.extend(steps.iter().map(|step| step.result));
+        let values = (inputs as Value..).zip(steps);
         let lookups = values.filter(|(_, step)| step.op == Op::Lookup).map(|(value, _)| value).collect();
-        let mut fences = Fences { made: vec![None; count], loads, lookups, off: kernel.math == Math::Fast };
+        let mut fences = Fences { types, made: vec![None; count], loads, lookups, off: math == Math::Fast };
         if fences.off {
             return fences;
         }
         // Which values a compiler could combine with the arithmetic that reads them.
         let mut open = vec![false; count];
         let mut read = vec![false; count];
-        let arithmetic = || kernel.steps.iter().filter(|step| nature(step) == Nature::Arithmetic);
-        arithmetic().flat_map(|step| &step.args).for_each(|&arg| read[arg as usize] = true);
-        // What a fold adds or multiplies is read by that.
-        if kernel.is_ordered() {
-            kernel.results.iter().for_each(|&result| read[result as usize] = true);
-        }
-        let folds = kernel.rows.iter().flat_map(RowFolder::folds);
-        folds
-            .filter(|fold| fold.fold.is_ordered(fold.element))
-            .for_each(|fold| read[fold.value as usize] = true);
-        for (step, value) in kernel.steps.iter().zip(inputs..) {
+        let arithmetic = || steps.iter().filter(|step| nature(step) == Nature::Arithmetic);
+        arithmetic().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg as usize] = true);
+        for (step, value) in steps.iter().zip(inputs..) {
             let from_open = step.args.first().is_some_and(|&arg| open[arg as usize]);
             open[value] = step.result.kind() == Kind::Float && !is_closed(step, from_open);
             if open[value] && read[value] {
@@ -66,24 +81,43 @@ impl Fences {
                 open[value] = false;
             }
         }
-        fences.number(arithmetic());
+        fences.number(steps);
         fences
     }
 
-    /// Gives the values that meet in a step different numbers, the lowest that are free.
-    fn number<'a>(&mut self, steps: impl Iterator<Item = &'a Step>) {
+    /// Gives the values that meet in a step different numbers, the lowest that are free. A value that moves others,
+    /// or that a function makes of them, which may do the same, has one of the upper half, and none that these have:
+    /// behind two equal fences is what was before them.
+    fn number(&mut self, steps: &[Step]) {
+        let inputs = self.loads.len();
         let mut neighbours = vec![Vec::new(); self.made.len()];
-        for step in steps {
-            let fenced = || step.args.iter().copied().filter(|&arg| self.made[arg as usize].is_some());
-            for arg in fenced() {
-                neighbours[arg as usize].extend(fenced().filter(|&other| other < arg));
+        let mut first = vec![0; self.made.len()];
+        for (value, step) in (inputs..).zip(steps) {
+            let fenced = |step: &Step| {
+                let made = step.args.iter().copied().filter(|&arg| self.made[arg as usize].is_some());
+                made.collect::<SmallVec<[Value; 3]>>()
+            };
+            let args = fenced(step);
+            if nature(step) == Nature::Arithmetic {
+                for &arg in &args {
+                    neighbours[arg as usize].extend(args.iter().copied().filter(|&other| other < arg));
+                }
+            }
+            if nature(step) == Nature::Moves || step.op == Op::Call {
+                first[value] = MOST / 2;
+                neighbours[value].extend(&args);
+                // Of a loop, what its states begin with.
+                let own = step.args.first().and_then(|&arg| (arg as usize).checked_sub(inputs));
+                if let Some(own) = own.filter(|_| step.op == Op::State) {
+                    neighbours[value].extend(fenced(&steps[own]));
+                }
             }
         }
         for (value, neighbours) in neighbours.iter().enumerate() {
             if self.made[value].is_some() {
                 let taken =
                     |&number: &u32| neighbours.iter().any(|&other| self.made[other as usize] == Some(number));
-                self.made[value] = Some((0..MOST).find(|number| !taken(number)).unwrap_or(0));
+                self.made[value] = Some((first[value]..MOST).find(|number| !taken(number)).unwrap_or(0));
             }
         }
     }
@@ -99,7 +133,7 @@ impl Fences {
     /// An operand of a step, behind another fence where that needs one.
     pub(super) fn operand(&self, step: &Step, position: usize, name: String) -> String {
         match self.again(step, position) {
-            Some(number) => fenced(step.dtype, &name, number),
+            Some(number) => fenced(self.types[step.args[position] as usize], &name, number),
             None => name,
         }
     }
@@ -108,21 +142,28 @@ impl Fences {
     fn again(&self, step: &Step, position: usize) -> Option<u32> {
         // Of what is the same in both orders, a compiler can make nothing but what it is.
         let commutative = step.op.row().is_some_and(|row| row.commutative);
-        if self.off || commutative || nature(step) != Nature::Arithmetic {
+        // What a loop makes of what is equal is looked at in its turn.
+        let is_loop = step.op == Op::Repeat;
+        if self.off || commutative || is_loop || nature(step) != Nature::Arithmetic {
             return None;
         }
         let value = step.args[position];
+        if self.types[value as usize].kind() != Kind::Float {
+            return None;
+        }
         let same = step.args[..position].iter().any(|&before| self.may_be_same(before, value));
         same.then(|| (self.made[value as usize].unwrap_or(0) + position as u32) % MOST)
     }
 
     /// The lines that name what the fences of a kernel need.
-    pub(super) fn zeros(&self, kernel: &Kernel) -> Vec<String> {
+    pub(super) fn zeros(&self, steps: &[Step]) -> Vec<String> {
         let mut used = BTreeSet::new();
-        for (value, step) in (self.loads.len()..).zip(&kernel.steps) {
+        for (value, step) in (self.loads.len()..).zip(steps) {
             used.extend(self.made[value].map(|number| (is_wide(step.result), number)));
-            let again = (0..step.args.len()).filter_map(|position| self.again(step, position));
-            used.extend(again.map(|number| (is_wide(step.dtype), number)));
+            used.extend((0..step.args.len()).filter_map(|position| {
+                let of = self.types[step.args[position] as usize];
+                self.again(step, position).map(|number| (is_wide(of), number))
+            }));
         }
         let line = |(wide, number): (bool, u32)| {
             let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
@@ -151,7 +192,8 @@ impl Fences {
 fn nature(step: &Step) -> Nature {
     match step.op {
         // It is one of two values, and meets what that meets.
-        Op::Select => Nature::Moves,
+        Op::Select | Op::State => Nature::Moves,
+        Op::Call | Op::Repeat => Nature::Arithmetic,
         op => op.row().and_then(|row| row.form(step.dtype)).map_or(Nature::Bits, |form| form.nature),
     }
 }
@@ -159,10 +201,13 @@ fn nature(step: &Step) -> Nature {
 /// Whether a float that a step makes is nothing that compilers rewrite further; `from_open` says
 /// whether they may its first operand.
 fn is_closed(step: &Step, from_open: bool) -> bool {
-    let rounded_by_integers = matches!(step.result, DType::F16 | DType::BF16) && step.op != Op::Select;
+    let rounded_by_integers =
+        matches!(step.result, DType::F16 | DType::BF16) && !matches!(step.op, Op::Select | Op::State);
     let bits = match step.op {
         // 0 and 1 are folded into products, and a float of the same type is the operand itself.
         Op::Cast => step.dtype != DType::Bool && !from_open,
+        // Its states are values, and it is none.
+        Op::Repeat => true,
         _ => nature(step) == Nature::Bits,
     };
     rounded_by_integers || bits

@@ -93,6 +93,16 @@ fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
     Device::cpu().zeros(shape).unwrap()
 }
 
+/// The turns that `z * z + c` stays near.
+fn mandelbrot(real: &Tensor<f32>, imaginary: &Tensor<f32>) -> Expr<u32> {
+    let zero = real * 0.0;
+    let (_, _, n) = Expr::repeat_while(200, (zero.clone(), zero, Expr::scalar(0_u32)), |(x, y, n)| {
+        let (xx, yy) = (&x * &x, &y * &y);
+        ((&xx + &yy).le(4.0), (xx - yy + real, x * y * 2.0 + imaginary, n + 1))
+    });
+    n
+}
+
 #[test]
 fn kernels_in_the_tree() {
     let (a, b) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 2>([64, 256]));
@@ -189,6 +199,9 @@ fn kernels_in_the_tree() {
         ("lookup_rows_llvmpipe", kernel_on(LLVMPIPE, &a.take(&i, 0))),
         ("roll", kernel(&a.roll([1, 1], [0, 1]))),
         ("two_types", two_results(&(&a + &row), &a.gt(&row))),
+        // Random numbers; and a loop, with what all its turns share.
+        ("uniform", kernel(&Expr::<f32>::uniform([64, 256], 1))),
+        ("mandelbrot", kernel(&mandelbrot(&a, &row))),
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second.tensor().unwrap(), &(&every_second + 1.0))),
         ("packed_destination", into_kernel(&odd_bytes.tensor().unwrap(), &(&odd_bytes ^ 1))),

@@ -1,5 +1,6 @@
 //! From a kernel to WGSL text, and that text through naga.
 
+mod bodies;
 mod coordinates;
 #[cfg(test)]
 mod dump;

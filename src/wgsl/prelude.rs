@@ -8,6 +8,7 @@ const OWN: &[&str] = &[
     include_str!("../../shaders/prelude/pack.wgsl"),
     include_str!("../../shaders/prelude/integer.wgsl"),
     include_str!("../../shaders/prelude/integer64.wgsl"),
+    include_str!("../../shaders/prelude/random.wgsl"),
     include_str!("../../shaders/prelude/cast.wgsl"),
     include_str!("../../shaders/prelude/f32/bits.wgsl"),
     include_str!("../../shaders/prelude/f32/exponential.wgsl"),

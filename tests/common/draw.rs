@@ -178,6 +178,10 @@ impl Draw {
                 let index = Recipe::new(DType::I32, shape.to_vec(), Kind::Index(axis), Vec::new());
                 if of == DType::I32 { index } else { index.cast(of) }
             }
+            3 if of == DType::U32 || is_float(of) => {
+                let (narrow, key) = (self.narrowed(shape), self.random.next() >> self.random.below(64));
+                Recipe::new(of, narrow, Kind::Random(key), Vec::new())
+            }
             _ => {
                 let (narrow, roomy) = (self.narrowed(shape), self.roomy(shape));
                 let own = if self.random.chance(50) { narrow } else { roomy };
@@ -249,7 +253,8 @@ impl Draw {
                     return self.draw(from, shape, ops - 1).cast(of);
                 }
             }
-            51..=58 => return self.reduction(of, shape, ops),
+            51..=57 => return self.reduction(of, shape, ops),
+            58 => return self.repeated(of, shape, ops),
             59..=61 if !shape.is_empty() => return self.beside(of, shape, ops),
             62..=67 => return self.lookup(of, shape, ops),
             68..=70 if !shape.is_empty() => return self.join(of, shape, ops),
@@ -314,6 +319,56 @@ impl Draw {
         let indices: Vec<Recipe> = indices.collect();
         let found = table.at(&indices, beyond);
         self.stretched(found, shape)
+    }
+
+    /// A value of a loop of a few turns.
+    fn repeated(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
+        let id = self.random.next() >> 1;
+        let mut types = vec![of];
+        (0..self.random.below(3)).for_each(|_| types.push(self.a_type()));
+        let first: Vec<Recipe> = (types.clone().iter())
+            .map(|&of| {
+                let first = self.draw(of, shape, ops / 6);
+                self.stretched(first, shape)
+            })
+            .collect();
+        let state =
+            |(i, &of): (u64, &DType)| Recipe::new(of, shape.to_vec(), Kind::State(id + i), Vec::new());
+        let states: Vec<Recipe> = (0..).zip(&types).map(state).collect();
+        let mut values = states.clone();
+        for _ in 0..1 + self.random.below(5) {
+            let of = types[self.random.below(types.len())];
+            let op = self.op(of, |op| op.ulp(of) == 0);
+            let args: Vec<Recipe> = (0..op.arity).map(|_| self.of_turn(of, &values, shape)).collect();
+            // One at least is of the turn, so that it has the shape of the states.
+            let own = self.some_of(of, &values);
+            let at = self.random.below(op.arity);
+            let operands: Vec<&Recipe> =
+                args.iter().enumerate().map(|(i, arg)| if i == at { &own } else { arg }).collect();
+            values.push(Recipe::call(op.name, &operands));
+        }
+        let mut args = first;
+        args.extend(types.iter().map(|&of| self.some_of(of, &values)));
+        if self.random.chance(50) {
+            let own = self.some_of(of, &values);
+            let limit = self.of_turn(of, &values, shape);
+            let name = if of == DType::Bool { "or" } else { "ne" };
+            args.push(Recipe::call(name, &[&own, &limit]));
+        }
+        let kind = Kind::Repeat { id, turns: self.random.below(6) as u32, states: types.len(), result: 0 };
+        Recipe::new(of, shape.to_vec(), kind, args)
+    }
+
+    /// A value of a turn, the last ones first, as a type.
+    fn some_of(&mut self, of: DType, values: &[Recipe]) -> Recipe {
+        let at = values.len() - 1 - self.random.below(values.len()).min(self.random.below(values.len()));
+        let value = &values[at];
+        if value.dtype == of { value.clone() } else { value.cast(of) }
+    }
+
+    /// An operand in a turn: a value of it, or what all turns share.
+    fn of_turn(&mut self, of: DType, values: &[Recipe], shape: &[usize]) -> Recipe {
+        if self.random.chance(60) { self.some_of(of, values) } else { self.operand(of, shape, 1) }
     }
 
     /// A reduction that gives a shape, of any kind whose bits are known.

@@ -28,6 +28,11 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
     if let Some(known) = known.get(&recipe.id()) {
         return known.clone();
     }
+    if let Kind::Repeat { id, turns, states, result } = recipe.kind {
+        let all = repeat(recipe, id, turns, states, storages, known);
+        known.insert(recipe.id(), all[result].clone());
+        return all[result].clone();
+    }
     let args: Vec<_> = recipe.args.iter().map(|arg| evaluate(arg, storages, known)).collect();
     let shape = Shape::from(&recipe.shape[..]);
     let dense = Layout::contiguous(shape.clone()).unwrap();
@@ -40,6 +45,7 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
             let coordinates = Layout::strided(shape, &strides, 0, usize::MAX).unwrap();
             coordinates.addresses().map(|i| closed(Value::Int(i as i128))).collect()
         }
+        Kind::Random(key) => (0..dense.count()).map(|i| closed(random(recipe.dtype, i, *key))).collect(),
         Kind::View(view) => {
             let layout = view.of(&Layout::contiguous(&recipe.args[0].shape[..]).unwrap()).unwrap();
             layout.addresses().map(|i| args[0][i]).collect()
@@ -72,6 +78,9 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
             };
             (0..dense.count()).map(|_| look_up(&table, &args[0], &indices(), *beyond)).collect()
         }
+        // Outside of its loop, where a case may be on the way to a smaller one.
+        Kind::State(_) => vec![Naive { value: Value::Bool(false), open: true }; dense.count()],
+        Kind::Repeat { .. } => unreachable!("it is evaluated above"),
         Kind::Op(_) | Kind::Select | Kind::Cast => {
             let mut addresses: Vec<_> = (recipe.args.iter())
                 .map(|arg| Layout::contiguous(&arg.shape[..]).unwrap().broadcast_to(&shape).unwrap())
@@ -103,6 +112,92 @@ fn look_up(table: &Layout, elements: &[Naive], indices: &[Naive], beyond: Beyond
         at += index as usize * table.strides()[k] as usize;
     }
     Naive { value: elements[at].value, open: open || elements[at].open }
+}
+
+/// The values of a loop when it ends: all elements a turn at a time.
+fn repeat(
+    recipe: &Recipe,
+    id: u64,
+    turns: u32,
+    states: usize,
+    storages: &[Vec<Naive>],
+    known: &mut Known,
+) -> Vec<Rc<Vec<Naive>>> {
+    let first = &recipe.args[..states];
+    let (next, goes_on) = recipe.args[states..].split_at(states);
+    let mut values: Vec<_> = first.iter().map(|first| evaluate(first, storages, known)).collect();
+    let nodes: Vec<Recipe> = recipe.args[states..].iter().flat_map(Recipe::nodes).collect();
+    let mut open = vec![Naive { value: Value::Bool(true), open: false }; values[0].len()];
+    for _ in 0..turns {
+        let mut turn = Known::new();
+        for node in &nodes {
+            if let Kind::State(state) = node.kind
+                && let Some(value) = state.checked_sub(id).and_then(|i| values.get(i as usize))
+            {
+                turn.insert(node.id(), value.clone());
+            }
+            // Of another loop, around this one.
+            if let (Kind::State(_), Some(value)) = (&node.kind, known.get(&node.id())) {
+                turn.insert(node.id(), value.clone());
+            }
+        }
+        let shape = Shape::from(&recipe.shape[..]);
+        let full = |value: &Recipe, all: Rc<Vec<Naive>>| -> Vec<Naive> {
+            let own = Layout::contiguous(&value.shape[..]).unwrap().broadcast_to(&shape).unwrap();
+            own.addresses().map(|i| all[i]).collect()
+        };
+        if let [goes_on] = goes_on {
+            let go = full(goes_on, evaluate(goes_on, storages, &mut turn));
+            for (open, go) in open.iter_mut().zip(go) {
+                open.open |= open.value == Value::Bool(true) && go.open;
+                if go.value == Value::Bool(false) {
+                    open.value = go.value;
+                }
+            }
+        }
+        let after = |(value, next): (&Rc<Vec<Naive>>, &Recipe)| {
+            let new = full(next, evaluate(next, storages, &mut turn));
+            let all = new.iter().zip(value.iter()).zip(&open).map(|((new, old), open)| {
+                let chosen = if open.value == Value::Bool(true) { new } else { old };
+                Naive { value: chosen.value, open: chosen.open || open.open }
+            });
+            Rc::new(all.collect())
+        };
+        values = values.iter().zip(next).map(after).collect();
+    }
+    values
+}
+
+/// An element of random numbers: word `i % 4` of block `i / 4` of Philox4x32-10, or its first bits as a
+/// fraction, as many as the type holds. An f64 has two words.
+fn random(of: DType, i: usize, key: u64) -> Value {
+    let key_half = |half: u32| key >> (32 * half) & 0xffff_ffff;
+    let word = |i: usize| {
+        let mut x = [i as u64 / 4, 0, 0, 0];
+        for round in 0..10 {
+            let key = |half: u64, step: u64| (half + round * step) & 0xffff_ffff;
+            let (first, second) = (x[0] * 0xd251_1f53, x[2] * 0xcd9e_8d57);
+            let (low, high) = (key(key_half(0), 0x9e37_79b9), key(key_half(1), 0xbb67_ae85));
+            x = [
+                (second >> 32) ^ x[1] ^ low,
+                second & 0xffff_ffff,
+                (first >> 32) ^ x[3] ^ high,
+                first & 0xffff_ffff,
+            ];
+        }
+        x[i % 4]
+    };
+    let fraction = |bits: u32| (word(i) >> (32 - bits)) as f64 / 2.0_f64.powi(bits as i32);
+    match of {
+        DType::U32 => Value::Int(word(i).into()),
+        DType::F32 => Value::Float(fraction(24)),
+        DType::F16 => Value::Float(fraction(11)),
+        DType::BF16 => Value::Float(fraction(8)),
+        _ => {
+            let bits = (word(2 * i) >> 5) << 26 | word(2 * i + 1) >> 6;
+            Value::Float(bits as f64 / 2.0_f64.powi(53))
+        }
+    }
 }
 
 /// One element of an operation.

@@ -33,6 +33,8 @@ pub enum Kind {
     Constant(Value),
     /// The coordinates along an axis, as i32.
     Index(usize),
+    /// Random words of a key, or random numbers, by the type.
+    Random(u64),
     /// An op of the table.
     Op(&'static str),
     Select,
@@ -44,6 +46,17 @@ pub enum Kind {
     /// Elements of the first operand where the others say.
     Lookup(Beyond),
     Shared,
+    /// A value of a loop in its turn, by a number of its own.
+    State(u64),
+    /// A value of a loop when it ends. Its operands are what the states begin with, what they become, and, in the
+    /// end, whether an element goes on, if that is asked.
+    Repeat {
+        /// The number of the first state.
+        id: u64,
+        turns: u32,
+        states: usize,
+        result: usize,
+    },
 }
 
 /// What a lookup gives outside of an axis.
@@ -281,6 +294,9 @@ pub struct Builder {
     /// A `Tensor` for every storage.
     pub tensors: Vec<Box<dyn Any>>,
     known: HashMap<*const Node, Rc<dyn Any>>,
+    /// What stands for states, and what loops give, by their numbers.
+    states: HashMap<u64, AnyExpr>,
+    loops: HashMap<u64, Vec<AnyExpr>>,
     /// The recipes whose addresses are known.
     held: Vec<Recipe>,
 }
@@ -312,9 +328,29 @@ impl Builder {
         if let Some(known) = self.known.get(&recipe.id()) {
             return known.clone();
         }
+        if let Kind::Repeat { id, turns, states, result } = recipe.kind {
+            let all = match self.loops.get(&id) {
+                Some(known) => known.clone(),
+                None => self.repeated(recipe, id, turns, states),
+            };
+            return with_type!(recipe.dtype, T => Rc::new(all[result].typed::<T>().unwrap()));
+        }
         let args: Vec<Rc<dyn Any>> = recipe.args.iter().map(|arg| self.any(arg)).collect();
         let built: Rc<dyn Any> = match &recipe.kind {
             Kind::Index(axis) => Rc::new(Expr::coordinate(&recipe.shape[..], *axis as isize)),
+            Kind::State(id) => {
+                let mistake = AnyExpr::call("no state", &[]);
+                let state = self.states.get(id).unwrap_or(&mistake);
+                with_type!(recipe.dtype, T => Rc::new(state.typed::<T>().unwrap_or_else(|_| Expr::call::<T>("no state", &[]))))
+            }
+            Kind::Random(key) => with_type!(recipe.dtype, T => {
+                let shape = &recipe.shape[..];
+                let drawn = match recipe.dtype {
+                    DType::U32 => AnyExpr::random_bits(shape, *key),
+                    float => AnyExpr::uniform(float, shape, *key),
+                };
+                Rc::new(drawn.typed::<T>().unwrap())
+            }),
             Kind::Op(name) if recipe.dtype == DType::Bool => {
                 with_type!(recipe.args[0].dtype, T => Rc::new(Expr::<bool>::call::<T>(name, &all(&args))))
             }
@@ -345,12 +381,42 @@ impl Builder {
                     };
                     typed::<T>(&args[0]).at_with(indices, outside)
                 }
-                Kind::Index(_) | Kind::Reduce(_) => unreachable!("they are built above"),
+                _ => unreachable!("they are built above"),
             })),
         };
         self.known.insert(recipe.id(), built.clone());
         self.held.push(recipe.clone());
         built
+    }
+}
+
+impl Builder {
+    fn untyped(&mut self, recipe: &Recipe) -> AnyExpr {
+        let built = self.any(recipe);
+        with_type!(recipe.dtype, T => AnyExpr::from(typed::<T>(&built)))
+    }
+
+    fn repeated(&mut self, recipe: &Recipe, id: u64, turns: u32, states: usize) -> Vec<AnyExpr> {
+        let first: Vec<AnyExpr> = recipe.args[..states].iter().map(|first| self.untyped(first)).collect();
+        let (next, goes_on) = recipe.args[states..].split_at(states);
+        let mut step = |values: &[AnyExpr]| {
+            self.states.extend((id..).zip(values.iter().cloned()));
+            // What a turn is made of is made anew.
+            let known = std::mem::take(&mut self.known);
+            let next = next.iter().map(|next| self.untyped(next)).collect();
+            let goes_on = goes_on.first().map(|goes_on| self.untyped(goes_on));
+            self.known = known;
+            (goes_on, next)
+        };
+        let all = match goes_on {
+            [] => AnyExpr::repeat(turns, &first, |values| step(values).1),
+            _ => AnyExpr::repeat_while(turns, &first, |values| {
+                let (goes_on, next) = step(values);
+                (goes_on.unwrap(), next)
+            }),
+        };
+        self.loops.insert(id, all.clone());
+        all
     }
 }
 

@@ -89,6 +89,7 @@ fn element0(x: u32, at: u32) -> Values0 {
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
     let zero1 = vec4<u32>(p.zero << 1u);
+    let zero16 = vec4<u32>(p.zero << 16u);
     let v0 = in0[c0 * p.out_stride0 + x];
     return Values0(v0);
 }
@@ -109,6 +110,7 @@ fn element1(x: u32, v9: vec4<f32>, at: u32) -> Values1 {
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
     let zero1 = vec4<u32>(p.zero << 1u);
+    let zero16 = vec4<u32>(p.zero << 16u);
     let v0 = in0[c0 * p.out_stride0 + x];
     let v10 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v9) ^ zero);
     let v11 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v10 * v10) ^ zero);
@@ -126,6 +128,7 @@ fn give(x: u32, v12: vec4<f32>, v21: vec4<f32>, at: u32) {
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
     let zero1 = vec4<u32>(p.zero << 1u);
+    let zero16 = vec4<u32>(p.zero << 16u);
     let v0 = in0[c0 * p.out_stride0 + x];
     let v13 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v12) ^ zero);
     let v22 = v13 / v21;
@@ -141,6 +144,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
     let zero1 = vec4<u32>(p.zero << 1u);
+    let zero16 = vec4<u32>(p.zero << 16u);
     let v2 = vec4<f32>(bitcast<f32>(p.scalar2));
     let v5 = vec4<f32>(bitcast<f32>(p.scalar5));
     let v6 = vec4<f32>(bitcast<f32>(p.scalar6));
@@ -265,7 +269,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v15 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v14 / v6) ^ zero);
     let v16 = is_inf_f32(v15);
     let v17 = v4 - v15;
-    let v18 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(select(v17, v4, v16)) ^ zero);
+    let v18 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(select(v17, v4, v16)) ^ zero16);
     let v19 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(max_f32(v18, v7)) ^ zero);
     let v20 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v19 / v8) ^ zero);
     let v21 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(sqrt_f32(v20)) ^ zero1);

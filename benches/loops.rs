@@ -1,0 +1,220 @@
+//! What random numbers and loops take: `uniform` as a multiple of `full` of the same shape, which writes as much; and
+//! Mandelbrot's set beside kernels of it by hand, of a pixel and of four pixels an invocation.
+//!
+//! ```text
+//! cargo bench --bench loops -- [--device NAME] [--quick]
+//! ```
+//!
+//! Times are medians of interleaved, warm runs, each of which ends when the device is done.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use wgpu::util::DeviceExt;
+use zerostride::{Device, Expr, Result};
+
+#[derive(Parser)]
+struct Options {
+    /// A device, as `Device::named` takes it; the best one when none is given
+    #[arg(long)]
+    device: Option<String>,
+    /// Smaller sizes and fewer runs
+    #[arg(long)]
+    quick: bool,
+    /// Passed by `cargo bench`; without it this is a test that everything runs
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+type Failure = Box<dyn std::error::Error>;
+type Work = Box<dyn Fn() -> Result<()>>;
+
+const TURNS: u32 = 200;
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> std::result::Result<(), Failure> {
+    let device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    let (side, rounds) = match (options.bench, options.quick) {
+        (false, _) => (64, 1),
+        (true, true) => (1024, 9),
+        (true, false) => (4096, 15),
+    };
+    println!("{}, medians of {rounds} interleaved runs\n", device.name());
+    let shape = [side, side];
+    let full = {
+        let device = device.clone();
+        move || device.full(shape, 1.5_f32).map(drop)
+    };
+    let add = Expr::coordinate(shape, 1) + 1;
+    let on = |expr: Expr<f32>| -> Work {
+        let device = device.clone();
+        Box::new(move || expr.eval_on(&device).map(drop))
+    };
+    let coordinates = device.clone();
+    let all: [(&str, Work); 4] = [
+        ("full", Box::new(full)),
+        ("coordinate", Box::new(move || add.eval_on(&coordinates).map(drop))),
+        ("uniform", on(Expr::uniform(shape, 1))),
+        ("normal", on(Expr::<f32>::normal(shape, 1))),
+    ];
+    compare(&format!("random numbers, {side} x {side}"), &device, rounds, &all)?;
+
+    let side = side / 4;
+    let ours = {
+        let (device, set) = (device.clone(), mandelbrot(side));
+        move || set.eval_on(&device).map(drop)
+    };
+    let mut all: Vec<(&str, Work)> = vec![];
+    if device.name() != "cpu" {
+        all.push(("by hand, a pixel", by_hand(&device, side, false)?));
+        all.push(("by hand, four", by_hand(&device, side, true)?));
+    }
+    all.push(("repeat_while", Box::new(ours)));
+    compare(&format!("Mandelbrot's set, {side} x {side}, {TURNS} turns"), &device, rounds, &all)?;
+    Ok(())
+}
+
+/// Prints times, and ratios to the first.
+fn compare(
+    what: &str,
+    device: &Device,
+    rounds: usize,
+    all: &[(&str, Work)],
+) -> std::result::Result<(), Failure> {
+    println!("{what}");
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); all.len()];
+    for round in 0..rounds + 2 {
+        for ((_, work), times) in all.iter().zip(&mut times) {
+            device.synchronize()?;
+            let start = Instant::now();
+            work()?;
+            device.synchronize()?;
+            // Not counted: kernels are compiled, and pages touched for the first time.
+            if round >= 2 {
+                times.push(start.elapsed());
+            }
+        }
+    }
+    let median = |times: &mut Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2].as_secs_f64()
+    };
+    let times: Vec<f64> = times.iter_mut().map(median).collect();
+    for ((name, _), time) in all.iter().zip(&times) {
+        println!("  {name:<18} {:>10.3} ms {:>8.2}", time * 1e3, time / times[0]);
+    }
+    Ok(())
+}
+
+fn mandelbrot(side: usize) -> Expr<u32> {
+    let step = 3.0 / side as f32;
+    let x = Expr::coordinate([side, side], 1).cast::<f32>() * step - 2.25;
+    let y = Expr::coordinate([side, side], 0).cast::<f32>() * step - 1.5;
+    let zero = Expr::scalar(0.0_f32).broadcast_to([side, side]);
+    let (_, _, n) = Expr::repeat_while(TURNS, (zero.clone(), zero, Expr::scalar(0_u32)), |(a, b, n)| {
+        let (aa, bb) = (&a * &a, &b * &b);
+        ((&aa + &bb).le(4.0), (aa - bb + &x, a * b * 2.0 + &y, n + 1))
+    });
+    n
+}
+
+const PIXEL: &str = "
+    @group(0) @binding(0) var<uniform> n: vec4<u32>;
+    @group(0) @binding(1) var<storage, read_write> result: array<u32>;
+    @compute @workgroup_size(64)
+    fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+        if (id.x >= n.x || id.y >= n.x) { return; }
+        let step = 3.0 / f32(n.x);
+        let c = vec2<f32>(f32(id.x) * step - 2.25, f32(id.y) * step - 1.5);
+        var z = vec2<f32>();
+        var turns = 0u;
+        while (turns < n.y && dot(z, z) <= 4.0) {
+            z = vec2<f32>(z.x * z.x - z.y * z.y, 2.0 * z.x * z.y) + c;
+            turns++;
+        }
+        result[id.y * n.x + id.x] = turns;
+    }";
+
+const FOUR: &str = "
+    @group(0) @binding(0) var<uniform> n: vec4<u32>;
+    @group(0) @binding(1) var<storage, read_write> result: array<vec4<u32>>;
+    @compute @workgroup_size(64)
+    fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+        if (id.x * 4u >= n.x || id.y >= n.x) { return; }
+        let step = 3.0 / f32(n.x);
+        let x = vec4<f32>(id.x * 4u + vec4<u32>(0u, 1u, 2u, 3u)) * step - 2.25;
+        let y = f32(id.y) * step - 1.5;
+        var a = vec4<f32>();
+        var b = vec4<f32>();
+        var turns = vec4<u32>();
+        for (var i = 0u; i < n.y; i++) {
+            let aa = a * a;
+            let bb = b * b;
+            let inside = aa + bb <= vec4<f32>(4.0);
+            if (!any(inside)) { break; }
+            b = select(b, 2.0 * a * b + y, inside);
+            a = select(a, aa - bb + x, inside);
+            turns = select(turns, turns + 1u, inside);
+        }
+        result[id.y * (n.x / 4u) + id.x] = turns;
+    }";
+
+/// The same by hand, on the device's own wgpu.
+fn by_hand(device: &Device, side: usize, four: bool) -> std::result::Result<Work, Failure> {
+    let (device, queue) = device.wgpu().ok_or("no device of wgpu")?;
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(if four { FOUR } else { PIXEL }.into()),
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout: None,
+        module: &module,
+        entry_point: Some("main"),
+        compilation_options: Default::default(),
+        cache: None,
+    });
+    let numbers = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: None,
+        contents: bytemuck::cast_slice(&[side as u32, TURNS, 0, 0]),
+        usage: wgpu::BufferUsages::UNIFORM,
+    });
+    let result = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 4 * (side * side) as u64,
+        usage: wgpu::BufferUsages::STORAGE,
+        mapped_at_creation: false,
+    });
+    let entries = [&numbers, &result]
+        .into_iter()
+        .zip(0..)
+        .map(|(buffer, binding)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
+    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &entries.collect::<Vec<_>>(),
+    });
+    let columns = side.div_ceil(if four { 256 } else { 64 }) as u32;
+    Ok(Box::new(move || {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(columns, side as u32, 1);
+        drop(pass);
+        queue.submit([encoder.finish()]);
+        // A device that is lost shows in the time.
+        device.poll(wgpu::PollType::wait_indefinitely()).map(drop).unwrap_or_default();
+        Ok(())
+    }))
+}

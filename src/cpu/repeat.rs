@@ -1,0 +1,162 @@
+//! Loops over the values of elements: some elements go through all of their turns before the next ones do, so that
+//! what a turn needs stays in the first-level cache.
+
+use std::sync::Arc;
+
+use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
+use smallvec::SmallVec;
+
+use super::blocks::with_memory;
+use super::kernels::{self, Job};
+use super::registers::Register;
+use crate::error::Result;
+use crate::expr::{Loop, Value};
+
+/// Elements that go through their turns together.
+const BLOCK: usize = 256;
+
+/// A loop made ready.
+pub(super) struct Repeat {
+    own: Arc<Loop>,
+    /// What computes each step.
+    jobs: Vec<Job>,
+    /// Bytes of an element of each value.
+    sizes: Vec<usize>,
+    /// Where each state lies among the states of an element.
+    places: Vec<usize>,
+    /// Bytes of these.
+    size: usize,
+}
+
+impl Repeat {
+    pub(super) fn new(own: Arc<Loop>) -> Result<Repeat> {
+        let before = |value: Value| (value as usize).checked_sub(own.args.len()).map(|step| &own.steps[step]);
+        let jobs = own.steps.iter().map(|step| kernels::of(step, before)).collect::<Result<_>>()?;
+        let args = own.args.iter().map(|dtype| dtype.size());
+        let sizes = args.chain(own.steps.iter().map(|step| step.size())).collect();
+        let (places, size) = own.places();
+        Ok(Repeat { jobs, sizes, places, size, own })
+    }
+
+    /// The states of some elements, one after the other: after as many turns as the first argument says, of what the
+    /// others say.
+    pub(super) fn run(&self, args: &[&[u8]], out: &mut [u8]) {
+        let [turns, args @ ..] = args else { return };
+        let Some(&turns) = cast::<u8, u32>(turns).first() else { return };
+        let count = out.len() / self.size;
+        let mut block = Block {
+            values: self.sizes.iter().map(|_| Register::default()).collect(),
+            next: (0..self.own.states).map(|_| Register::default()).collect(),
+            open: Vec::new(),
+            places: Vec::new(),
+        };
+        for start in (0..count).step_by(BLOCK) {
+            let length = BLOCK.min(count - start);
+            for ((register, arg), &size) in block.values.iter_mut().zip(args).zip(&self.sizes) {
+                // A part of equal elements is longer than a block.
+                let at = if arg.len() == count * size { start * size } else { 0 };
+                register.bytes_mut(BLOCK * size)[..length * size]
+                    .copy_from_slice(&arg[at..at + length * size]);
+            }
+            block.places.clear();
+            block.places.extend(start..start + length);
+            self.turn(turns, &mut block, out, count);
+        }
+    }
+
+    /// All turns of a block.
+    fn turn(&self, turns: u32, block: &mut Block, out: &mut [u8], count: usize) {
+        block.open.clear();
+        block.open.resize(block.places.len(), true);
+        for _ in 0..turns {
+            let length = block.places.len();
+            for ((value, step), job) in (self.own.args.len()..).zip(&self.own.steps).zip(&self.jobs) {
+                let mut register = std::mem::take(&mut block.values[value]);
+                let args: SmallVec<[&[u8]; 4]> = step
+                    .args
+                    .iter()
+                    .map(|&arg| block.values[arg as usize].bytes(length * self.sizes[arg as usize]))
+                    .collect();
+                let to = &mut register.bytes_mut(BLOCK * self.sizes[value])[..length * self.sizes[value]];
+                job.run(&args, to);
+                drop(args);
+                block.values[value] = register;
+            }
+            let open = match self.own.goes_on {
+                None => length,
+                Some(goes_on) => {
+                    let go: &[u8] = block.values[goes_on as usize].bytes(length);
+                    block.open.iter_mut().zip(go).for_each(|(open, &go)| *open &= go != 0);
+                    block.open.iter().filter(|open| **open).count()
+                }
+            };
+            if open == 0 {
+                break;
+            }
+            self.step(block, length, open == length);
+            // Those that have ended are left behind once they are many.
+            if open < length - length / 4 {
+                self.leave(block, out, count);
+            }
+        }
+        block.open.fill(false);
+        self.leave(block, out, count);
+    }
+
+    /// Puts what the states become in their places.
+    fn step(&self, block: &mut Block, length: usize, all: bool) {
+        // First all that another state becomes, before it is written.
+        let own = &self.own;
+        for (state, &value) in own.next.iter().enumerate() {
+            let size = self.sizes[state];
+            let to = &mut block.next[state].bytes_mut(BLOCK * size)[..length * size];
+            let [new, old] = [value as usize, state].map(|value| block.values[value].bytes(length * size));
+            match all {
+                true => to.copy_from_slice(new),
+                false => with_memory!(size, |M| {
+                    let both = cast::<u8, M>(new).iter().zip(cast::<u8, M>(old)).zip(&block.open);
+                    cast_mut::<u8, M>(to).iter_mut().zip(both).for_each(|(to, ((&new, &old), &open))| {
+                        *to = if open { new } else { old };
+                    });
+                }),
+            }
+        }
+        block.next.iter_mut().zip(&mut block.values).for_each(|(next, value)| std::mem::swap(next, value));
+    }
+
+    /// Stores the states of those that have ended, and moves the others together.
+    fn leave(&self, block: &mut Block, out: &mut [u8], count: usize) {
+        let length = block.places.len();
+        let Block { values, open, places, .. } = block;
+        for (i, (value, &size)) in values.iter_mut().zip(&self.sizes).enumerate().take(self.own.args.len()) {
+            let bytes = &mut value.bytes_mut(BLOCK * size)[..length * size];
+            let stored = self.places.get(i).map(|place| &mut out[place * count..(place + size) * count]);
+            with_memory!(size, |M| {
+                let all = cast_mut::<u8, M>(bytes);
+                if let Some(stored) = stored {
+                    let stored = cast_mut::<u8, M>(stored);
+                    let ended = all.iter().zip(places.iter()).zip(open.iter()).filter(|(_, open)| !**open);
+                    ended.for_each(|((&value, &place), _)| stored[place] = value);
+                }
+                for (to, from) in (0..length).filter(|&from| open[from]).enumerate() {
+                    all[to] = all[from];
+                }
+            });
+        }
+        let mut left = open.iter();
+        places.retain(|_| left.next().is_some_and(|open| *open));
+        open.clear();
+        open.resize(places.len(), true);
+    }
+}
+
+/// Elements that go through their turns.
+struct Block {
+    values: Vec<Register>,
+    /// What the states become.
+    next: Vec<Register>,
+    /// Which of them go on.
+    open: Vec<bool>,
+    /// Where each stands among all.
+    places: Vec<usize>,
+}

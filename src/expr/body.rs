@@ -1,0 +1,130 @@
+//! What a step does that no row of the table says: a function of the user's, or a loop.
+
+use std::sync::Arc;
+
+use super::{AnyFunction, DType, Op, Step, Value, cost};
+
+/// What a call costs in additions, as nobody knows what is in it.
+const CALL: usize = 50;
+
+/// Turns that a loop is taken to go through.
+const TURNS: usize = 32;
+
+/// What a step does beside its operands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Body {
+    /// A function of the user's, of [`Op::Call`].
+    Function(AnyFunction),
+    /// A loop, of [`Op::Repeat`], whose operands are how many turns there are at most, what each state begins with,
+    /// and what all turns share. It gives its states, each of which is an [`Op::State`] of it.
+    Loop(Arc<Loop>),
+    /// Of an [`Op::State`], its number.
+    State(usize),
+}
+
+/// What a loop does in a turn: a flat list of steps, over the states and what all turns share.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Loop {
+    /// The types of the states, and of what is shared after them.
+    pub args: Vec<DType>,
+    /// How many of these are states.
+    pub states: usize,
+    pub steps: Vec<Step>,
+    /// What the states become, by number.
+    pub next: Vec<Value>,
+    /// Whether an element goes on, where that is asked: else its states stay as they are.
+    pub goes_on: Option<Value>,
+    /// Loops within each other, this one included.
+    pub depth: usize,
+}
+
+impl Loop {
+    /// The type of a value.
+    pub(crate) fn type_of(&self, value: Value) -> DType {
+        match (value as usize).checked_sub(self.args.len()) {
+            None => self.args[value as usize],
+            Some(step) => self.steps[step].result,
+        }
+    }
+
+    /// How many turns there are in all, those of loops within counted, where `told` says what an argument is, if
+    /// that is a number.
+    pub(crate) fn turns(&self, turns: Option<u64>, told: &dyn Fn(usize) -> Option<u64>) -> u64 {
+        let within = self.steps.iter().map(|step| {
+            let Some(Body::Loop(inner)) = &step.body else { return 0 };
+            let of = |arg: usize| {
+                let value = *step.args.get(arg)? as usize;
+                if value < self.args.len() { told(value) } else { None }
+            };
+            inner.turns(of(0), &|arg| of(arg + 1))
+        });
+        let each = within.fold(1_u64, u64::saturating_add);
+        turns.unwrap_or(u64::from(u32::MAX)).saturating_mul(each)
+    }
+
+    /// Where the states of an element lie among the bytes of all of them, and how many bytes these are: the states
+    /// of blocks lie one after the other, the widest first, so that all are aligned.
+    pub(crate) fn places(&self) -> (Vec<usize>, usize) {
+        let mut order: Vec<usize> = (0..self.states).collect();
+        order.sort_by_key(|&state| std::cmp::Reverse(self.args[state].size()));
+        let (mut places, mut end) = (vec![0; self.states], 0);
+        for state in order {
+            places[state] = end;
+            end += self.args[state].size();
+        }
+        (places, end)
+    }
+}
+
+impl Body {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Body::Function(function) => function.name(),
+            Body::Loop(_) => Op::Repeat.name(),
+            Body::State(_) => Op::State.name(),
+        }
+    }
+
+    /// What its text costs a compiler, in additions.
+    pub(crate) fn cost(&self) -> usize {
+        match self {
+            Body::Function(_) => CALL,
+            Body::Loop(own) => own.steps.iter().map(Step::cost).sum(),
+            Body::State(_) => 0,
+        }
+    }
+
+    /// What running it takes, in additions.
+    pub(crate) fn work(&self) -> usize {
+        match self {
+            Body::Loop(own) => {
+                own.steps.iter().map(Step::work).fold(0, usize::saturating_add).saturating_mul(TURNS)
+            }
+            _ => self.cost(),
+        }
+    }
+}
+
+impl Step {
+    /// What its text costs a compiler, in additions.
+    pub(crate) fn cost(&self) -> usize {
+        self.body.as_ref().map_or_else(|| cost(self.op, self.dtype), Body::cost)
+    }
+
+    /// What running it takes, in additions.
+    pub(crate) fn work(&self) -> usize {
+        self.body.as_ref().map_or_else(|| cost(self.op, self.dtype), Body::work)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.body.as_ref().map_or_else(|| self.op.name(), Body::name)
+    }
+
+    /// Bytes of an element of what it gives.
+    pub(crate) fn size(&self) -> usize {
+        match &self.body {
+            Some(Body::Loop(own)) => own.places().1,
+            _ => self.result.size(),
+        }
+    }
+}

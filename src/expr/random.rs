@@ -1,0 +1,314 @@
+//! Random numbers: expressions of a key and a shape, whose elements are told by their place alone.
+
+use std::panic::Location;
+
+use super::{AnyExpr, DType, Expr, Node, Op, Source};
+use crate::dtype::{Element, Float};
+use crate::error::{Result, bail};
+use crate::layout::{Layout, Shape};
+
+/// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011): four
+/// words by a counter and a key, each of which is as random as if the others were not known.
+pub(crate) mod philox {
+    /// The keys of the rounds.
+    #[inline(always)]
+    pub(crate) fn keys([low, high]: [u32; 2]) -> [[u32; 2]; 10] {
+        std::array::from_fn(|round| {
+            let round = round as u32;
+            let low = low.wrapping_add(0x9e37_79b9_u32.wrapping_mul(round));
+            [low, high.wrapping_add(0xbb67_ae85_u32.wrapping_mul(round))]
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn round([a, b, c, d]: [u32; 4], key: [u32; 2]) -> [u32; 4] {
+        let (first, second) = (u64::from(a) * 0xd251_1f53, u64::from(c) * 0xcd9e_8d57);
+        let high = |product: u64| (product >> 32) as u32;
+        [high(second) ^ b ^ key[0], second as u32, high(first) ^ d ^ key[1], first as u32]
+    }
+
+    pub(crate) fn block(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
+        keys(key).into_iter().fold(counter, round)
+    }
+}
+
+/// What random numbers are drawn by. One key gives one sequence, the same on every device and in every run; other
+/// keys give others, which have nothing to do with it. So every draw takes a key of its own: a number for each, or
+/// keys derived from one, for the parts of a program that do not know of each other.
+///
+/// ```
+/// use zerostride::{Device, Expr, Key};
+///
+/// let device = Device::cpu();
+/// let [weights, noise] = Key::new(7).split();
+/// let w = Expr::<f32>::normal([2, 3], weights).eval_on(&device)?;
+/// for step in 0..3 {
+///     let x = &w + Expr::<f32>::uniform([2, 3], noise.fold_in(step));
+///     assert!(x.to_vec()? != w.to_vec()?);
+/// }
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key(u64);
+
+impl Key {
+    /// The key of a seed, which may be any number.
+    pub const fn new(seed: u64) -> Key {
+        Key(seed)
+    }
+
+    /// A key of its own for each number, of a step or of a part of a program, say.
+    ///
+    /// ```
+    /// use zerostride::Key;
+    ///
+    /// assert_eq!(Key::new(1).fold_in(5), Key::new(1).fold_in(5));
+    /// assert_ne!(Key::new(1).fold_in(5), Key::new(1).fold_in(6));
+    /// ```
+    pub fn fold_in(self, number: u64) -> Key {
+        let halves = |word: u64| [word as u32, (word >> 32) as u32];
+        let [low, high] = halves(number);
+        // Of a block whose counter no element has.
+        let [low, high, ..] = philox::block([low, high, 0, 1], halves(self.0));
+        Key(u64::from(low) | u64::from(high) << 32)
+    }
+
+    /// As many keys as are asked for: those of [`fold_in`](Self::fold_in) from 0 on.
+    ///
+    /// ```
+    /// use zerostride::Key;
+    ///
+    /// let [a, b] = Key::new(1).split();
+    /// assert_eq!((a, b), (Key::new(1).fold_in(0), Key::new(1).fold_in(1)));
+    /// ```
+    pub fn split<const N: usize>(self) -> [Key; N] {
+        std::array::from_fn(|i| self.fold_in(i as u64))
+    }
+}
+
+impl From<u64> for Key {
+    fn from(seed: u64) -> Key {
+        Key(seed)
+    }
+}
+
+/// Elements that a sequence is asked for at most.
+const MOST: usize = i32::MAX as usize;
+
+impl AnyExpr {
+    /// Random words of u32 ([`Expr::random_bits`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let bits = AnyExpr::random_bits([4], 0).eval_on(&Device::cpu())?;
+    /// assert_eq!(bits.to_vec::<u32>()?, [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn random_bits(shape: impl Into<Shape>, key: impl Into<Key>) -> AnyExpr {
+        let at = Location::caller();
+        let bits = || {
+            let shape = shape.into();
+            let count = shape.count()?;
+            if count > MOST {
+                bail!(
+                    Limit,
+                    "{shape} has {count} elements, and one key gives {MOST}: draw it in parts, each with a key of its own"
+                );
+            }
+            let Key(key) = key.into();
+            let place = Node::leaf(DType::I32, Source::Index(None), Layout::contiguous(&shape)?);
+            let place = Node::op(Op::Cast, DType::U32, &[&place])?;
+            let half = |bits: u64| -> Result<_> {
+                Ok(Node::leaf(DType::U32, Source::Scalar(bits & 0xffff_ffff), Layout::contiguous([])?))
+            };
+            Node::op(Op::Random, DType::U32, &[&place, &half(key)?, &half(key >> 32)?])
+        };
+        AnyExpr::new(bits(), at)
+    }
+
+    /// Random numbers of a float type, from 0 to below 1 ([`Expr::uniform`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = AnyExpr::uniform(DType::F16, [2, 2], 1).eval_on(&Device::cpu())?;
+    /// assert!(x.cast(DType::F32).to_vec::<f32>()?.iter().all(|x| (0.0..1.0).contains(x)));
+    ///
+    /// let error = AnyExpr::uniform(DType::I32, [2], 1).eval_on(&Device::cpu()).unwrap_err();
+    /// assert_eq!(error.message(), "no uniform numbers of i32: draw floats or random_bits, and cast them");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn uniform(dtype: DType, shape: impl Into<Shape>, key: impl Into<Key>) -> AnyExpr {
+        let (at, shape, key) = (Location::caller(), shape.into(), key.into());
+        let word = || Expr::<u32>::random_bits(shape.clone(), key);
+        match dtype {
+            DType::F32 => unit(&word()).into(),
+            // As many bits as the type holds of all such numbers, so that none is rounded up to 1.
+            DType::F16 => unit(&(word() & 0xffe0_0000)).any.cast(dtype),
+            DType::BF16 => unit(&(word() & 0xff00_0000)).any.cast(dtype),
+            DType::F64 => {
+                let count = shape.count().unwrap_or(usize::MAX);
+                let words = Expr::<u32>::random_bits([count, 2], key);
+                let lengths: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
+                let half = |i: isize, shift: u32| {
+                    let own = words.slice(1, i..i + 1).reshape(&lengths);
+                    (own >> shift).cast::<f64>()
+                };
+                ((half(0, 5) * 67_108_864.0 + half(1, 6)) * (1.0 / 9_007_199_254_740_992.0)).into()
+            }
+            _ => {
+                let mistake = || {
+                    bail!(
+                        Operation,
+                        "no uniform numbers of {dtype}: draw floats or random_bits, and cast them"
+                    )
+                };
+                AnyExpr::new(mistake(), at)
+            }
+        }
+    }
+}
+
+impl Expr<u32> {
+    /// Random words, each bit of which is 0 or 1 with the same probability.
+    ///
+    /// They are those of Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): element
+    /// `i` in row-major order is word `i % 4` of the block with the counter `i / 4`. So they depend on the key and on
+    /// the place in the shape alone: a view shows what stands there, no device gives other bits, and nothing is kept
+    /// between draws. They are made where they are read, so a mask of a dropout is never stored.
+    ///
+    /// One key gives 2^31 - 1 elements; more is a mistake.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let device = Device::cpu();
+    /// let bits = Expr::random_bits([4], 0);
+    /// assert_eq!(bits.to_vec_on(&device)?, [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]);
+    /// assert_eq!(bits.flip(0).to_vec_on(&device)?[0], 0x9b00dbd8);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn random_bits(shape: impl Into<Shape>, key: impl Into<Key>) -> Self {
+        Expr::face(AnyExpr::random_bits(shape, key))
+    }
+}
+
+impl<T: Float> Expr<T> {
+    /// Random numbers from 0 to below 1: the first 24 bits of [`random_bits`](Expr::random_bits) of the same key as
+    /// a fraction, or 11 of them for f16 and 8 for bf16. An f64 takes 53, of two words of its own.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let dice = (Expr::<f32>::uniform([1000], 42) * 6.0).floor() + 1.0;
+    /// let thrown = dice.eval_on(&Device::cpu())?;
+    /// assert_eq!((thrown.amin(..).item()?, thrown.amax(..).item()?), (1.0, 6.0));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn uniform(shape: impl Into<Shape>, key: impl Into<Key>) -> Self {
+        Expr::face(AnyExpr::uniform(T::DTYPE, shape, key))
+    }
+}
+
+/// `ln(x / sqrt(1.5))` is `2 s + 2 s^3 / 3 + ...` of `s = (x - sqrt(1.5)) / (x + sqrt(1.5))`.
+const CENTER: f32 = 1.224_744_9;
+const LN_CENTER: f32 = 0.202_732_55;
+
+/// A normal number by `w = -ln(1 - x^2)`, where `x` of -1 to 1 is its place among all: `x` times a polynomial in
+/// `w - 2.75`, or, from 5.5 on, in `sqrt(w) - 3.5`, the highest power first. Form: M. Giles, "Approximating the erfinv
+/// function", GPU Computing Gems, 2010; fitted here for more of the tail, to 1.8e-7 of the exact quotient.
+const NEAR: [f32; 9] = [
+    1.843_903_4e-8,
+    4.999_110_4e-7,
+    -3.883_029_4e-6,
+    -1.242_463_6e-5,
+    2.965_592_6e-4,
+    -1.470_771_8e-3,
+    -7.123_094e-3,
+    0.345_536_24,
+    2.210_118_5,
+];
+const FAR: [f32; 9] = [
+    1.174_469_5e-5,
+    -2.724_804_7e-4,
+    7.556_141e-4,
+    -1.024_494_8e-3,
+    1.460_032_1e-3,
+    -2.893_146_7e-3,
+    4.652_151e-3,
+    1.424_632_3,
+    4.717_088_5,
+];
+
+impl Expr<f32> {
+    /// Random numbers of the standard normal distribution, of mean 0 and variance 1, with the same bits everywhere;
+    /// `mean + deviation * Expr::normal(shape, key)` is one of another.
+    ///
+    /// The first bit of a word of [`random_bits`](Expr::random_bits) is the sign, and the others tell the magnitude by
+    /// the inverse of its distribution, within 1e-6 of it: up to 6.3, as one in 2^31 is larger. It is made of additions,
+    /// multiplications, a quotient and a root, which are the same everywhere, and of no logarithm, which is not.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let x = Expr::<f32>::normal([10_000], 3).eval_on(&Device::cpu())?;
+    /// assert!(x.mean(..).item()?.abs() < 0.03);
+    /// assert!((x.std(.., 1).item()? - 1.0).abs() < 0.03);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn normal(shape: impl Into<Shape>, key: impl Into<Key>) -> Self {
+        let bits = Expr::<u32>::random_bits(shape, key);
+        // In units of 2^-32, how many of all numbers are farther from 0: odd, so never 0.
+        let beyond = (&bits << 1) | 1;
+        let zeros = beyond.leading_zeros();
+        let leading = unit(&(&beyond << &zeros));
+        let beyond = unit(&beyond);
+        // 1 - x^2 = beyond * (2 - beyond), without the power of two that the zeros are.
+        let product = leading * (2.0 - &beyond);
+        let s = (&product - CENTER) / (product + CENTER);
+        let squared = &s * &s;
+        let series = [2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0, 2.0].map(Expr::scalar);
+        let log = s * horner(&squared, series) + LN_CENTER;
+        let power = unit(&(zeros << 8)) * (16_777_216.0 * std::f32::consts::LN_2);
+        let w = power - log;
+        let is_near = w.lt(5.5);
+        let y = is_near.select(&w - 2.75, w.sqrt() - 3.5);
+        let both: [_; 9] = std::array::from_fn(|i| is_near.select(NEAR[i], FAR[i]));
+        let magnitude = (1.0 - beyond) * horner(&y, both);
+        bits.lt(1 << 31).select(&magnitude, -&magnitude)
+    }
+}
+
+/// The first 24 bits of words, as numbers from 0 to below 1.
+fn unit(bits: &Expr<u32>) -> Expr<f32> {
+    let node = bits.any.node().and_then(|node| Node::op(Op::Unit, DType::F32, &[node]));
+    Expr::face(AnyExpr::new(node, Location::caller()))
+}
+
+/// A polynomial, its coefficients the highest power first.
+fn horner<const N: usize>(x: &Expr<f32>, coefficients: [Expr<f32>; N]) -> Expr<f32> {
+    let mut all = coefficients.into_iter();
+    let first = all.next().unwrap_or_else(|| Expr::scalar(f32::ZERO));
+    all.fold(first, |sum, next| sum * x + next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::philox::block;
+
+    /// Known answers of Random123's `kat_vectors`.
+    #[test]
+    fn published_vectors() {
+        assert_eq!(block([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        let ones = block([u32::MAX; 4], [u32::MAX; 2]);
+        assert_eq!(ones, [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+        let pi = block([0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0]);
+        assert_eq!(pi, [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]);
+    }
+}

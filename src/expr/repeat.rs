@@ -1,0 +1,429 @@
+//! Loops over a few values, inside of the kernel that reads them.
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::body::{Body, Loop};
+use super::node::Kind;
+use super::{AnyExpr, DType, Expr, Node, Op, Source, Step};
+use crate::dtype::Element;
+use crate::error::{Result, bail};
+use crate::layout::{Layout, Shape, numpy};
+
+/// Turns of a kernel: llvmpipe ends each of its loops after 65535 turns of all together, and screens do not wait for a
+/// kernel that takes longer. More of them are stages, of which each begins with what the one before has stored.
+pub(crate) const MOST_TURNS: u64 = 60_000;
+
+/// Loops within each other.
+const MOST_WITHIN: usize = 8;
+
+/// The values of a loop: an expression, or a tuple of up to six of any types.
+pub trait LoopState: Clone + sealed::Sealed {
+    #[doc(hidden)]
+    fn list(&self) -> Vec<AnyExpr>;
+
+    #[doc(hidden)]
+    fn of(values: &[AnyExpr]) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl<T: Element> sealed::Sealed for Expr<T> {}
+
+impl<T: Element> LoopState for Expr<T> {
+    fn list(&self) -> Vec<AnyExpr> {
+        vec![self.into()]
+    }
+
+    fn of(values: &[AnyExpr]) -> Self {
+        Expr::face(values[0].clone())
+    }
+}
+
+macro_rules! tuples {
+    ($(($($t:ident $i:tt),+))*) => {$(
+        impl<$($t: Element),+> sealed::Sealed for ($(Expr<$t>,)+) {}
+
+        impl<$($t: Element),+> LoopState for ($(Expr<$t>,)+) {
+            fn list(&self) -> Vec<AnyExpr> {
+                vec![$((&self.$i).into()),+]
+            }
+
+            fn of(values: &[AnyExpr]) -> Self {
+                ($(Expr::<$t>::face(values[$i].clone()),)+)
+            }
+        }
+    )*};
+}
+tuples! {
+    (A 0)
+    (A 0, B 1)
+    (A 0, B 1, C 2)
+    (A 0, B 1, C 2, D 3)
+    (A 0, B 1, C 2, D 3, E 4)
+    (A 0, B 1, C 2, D 3, E 4, F 5)
+}
+
+impl Expr<()> {
+    /// What some values become when a step is taken `n` times: a loop in the kernel, whose text and whose compile time
+    /// do not grow with `n`.
+    ///
+    /// The values are an expression or a tuple of up to six, of any types; they broadcast together, and are what each
+    /// turn begins with. The closure is called once, with expressions that stand for the values of a turn, and says
+    /// what they become. It may read tensors, coordinates and all else from outside of the loop, which are loaded once,
+    /// before it. Of the values themselves it takes operations of elements: a view or a reduction of one would need
+    /// other elements in the middle of their turns, and is a mistake that says so.
+    ///
+    /// The bits are those of as many steps one after another, on every device. A driver may end a kernel that runs for
+    /// some seconds, as screens wait for it: where a loop takes so long, evaluate it in pieces.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// // Square roots by Newton's method.
+    /// let x = Device::cpu().upload(&[2.0_f32, 9.0], [2])?;
+    /// let root = Expr::repeat(6, x.expr(), |r| (&r + &x / &r) * 0.5);
+    /// assert_eq!(root.to_vec()?, [1.4142135, 3.0]);
+    ///
+    /// // Fibonacci's numbers: a tuple of values.
+    /// let first = (Expr::scalar(0_u32).broadcast_to([2]), Expr::scalar(1_u32));
+    /// let (a, _) = Expr::repeat(10, first, |(a, b)| (b.clone(), a + b));
+    /// assert_eq!(a.to_vec_on(&Device::cpu())?, [55, 55]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn repeat<S: LoopState>(n: u32, state: S, step: impl FnOnce(S) -> S) -> S {
+        let of = |values: &[AnyExpr]| (None, step(S::of(values)).list());
+        S::of(&turns(n, &state.list(), of, Location::caller()))
+    }
+
+    /// The same as long as a condition holds: an element whose condition is false keeps its values from then on, and
+    /// all others go on, for `n` turns at most. The condition is told of the values that a turn begins with, beside
+    /// what they become in it.
+    ///
+    /// A vector of a kernel ends when all of its elements have, and so do the elements of a block of the CPU path.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// // How often a number is halved until it is odd.
+    /// let x = Device::cpu().upload(&[12_u32, 7, 64], [3])?;
+    /// let (odd, times) = Expr::repeat_while(32, (x.expr(), Expr::scalar(0_u32)), |(x, n)| {
+    ///     ((&x & 1).eq(0), (x >> 1, n + 1))
+    /// });
+    /// assert_eq!(odd.to_vec()?, [3, 7, 1]);
+    /// assert_eq!(times.to_vec()?, [2, 0, 6]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn repeat_while<S: LoopState>(n: u32, state: S, step: impl FnOnce(S) -> (Expr<bool>, S)) -> S {
+        let of = |values: &[AnyExpr]| {
+            let (goes_on, next) = step(S::of(values));
+            (Some(goes_on.into()), next.list())
+        };
+        S::of(&turns(n, &state.list(), of, Location::caller()))
+    }
+}
+
+impl AnyExpr {
+    /// What some values become when a step is taken `n` times ([`Expr::repeat`]): as many as there are.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1.0_f32, 2.0], [2])?);
+    /// let doubled = AnyExpr::repeat(3, &[x], |x| vec![AnyExpr::call("add", &[x[0].clone(), x[0].clone()])]);
+    /// assert_eq!(doubled[0].to_vec::<f32>()?, [8.0, 16.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn repeat(n: u32, state: &[AnyExpr], step: impl FnOnce(&[AnyExpr]) -> Vec<AnyExpr>) -> Vec<AnyExpr> {
+        turns(n, state, |values| (None, step(values)), Location::caller())
+    }
+
+    /// The same as long as a condition of bool holds ([`Expr::repeat_while`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 20], [2])?);
+    /// let most = AnyExpr::scalar(DType::I32, 10);
+    /// let doubled = AnyExpr::repeat_while(9, &[x], |x| {
+    ///     let next = AnyExpr::call("add", &[x[0].clone(), x[0].clone()]);
+    ///     (AnyExpr::call("lt", &[x[0].clone(), most]), vec![next])
+    /// });
+    /// assert_eq!(doubled[0].to_vec::<i32>()?, [16, 20]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn repeat_while(
+        n: u32,
+        state: &[AnyExpr],
+        step: impl FnOnce(&[AnyExpr]) -> (AnyExpr, Vec<AnyExpr>),
+    ) -> Vec<AnyExpr> {
+        let of = |values: &[AnyExpr]| {
+            let (goes_on, next) = step(values);
+            (Some(goes_on), next)
+        };
+        turns(n, state, of, Location::caller())
+    }
+}
+
+/// The values of a loop when it ends, or the first mistake as each of them.
+fn turns(
+    n: u32,
+    state: &[AnyExpr],
+    step: impl FnOnce(&[AnyExpr]) -> (Option<AnyExpr>, Vec<AnyExpr>),
+    at: &'static Location<'static>,
+) -> Vec<AnyExpr> {
+    let built = || {
+        let first = state.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
+        if first.is_empty() {
+            bail!(Operation, "a loop over no values: it takes one at least");
+        }
+        let shapes: SmallVec<[Shape; 6]> = first.iter().map(|node| node.shape.clone()).collect();
+        let shape = numpy(&shapes)?;
+        let layout = Layout::contiguous(&shape)?;
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(first.len() as u64, Ordering::Relaxed);
+        let leaf = |(number, node): (u64, &&Arc<Node>)| {
+            AnyExpr::new(Ok(Node::leaf(node.dtype, Source::State(id + number), layout.clone())), at)
+        };
+        let (goes_on, next) = step(&(0..).zip(&first).map(leaf).collect::<Vec<_>>());
+        let next = next.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
+        let goes_on = goes_on.as_ref().map(AnyExpr::node).transpose()?;
+        if next.len() != first.len() {
+            bail!(
+                Operation,
+                "a loop over {} values, whose step gives {}: one for each",
+                first.len(),
+                next.len()
+            );
+        }
+        for (i, (first, next)) in first.iter().zip(&next).enumerate() {
+            if first.dtype != next.dtype {
+                bail!(
+                    Type,
+                    "value {i} of a loop is {} and its step gives {}: cast one of them",
+                    first.dtype,
+                    next.dtype
+                );
+            }
+        }
+        if let Some(goes_on) = goes_on.filter(|goes_on| goes_on.dtype != DType::Bool) {
+            bail!(
+                Type,
+                "a loop goes on by a condition of bool and got {}: compare or cast it",
+                goes_on.dtype
+            );
+        }
+        let mut turn = Turn::new(id, &first, shape);
+        let mut value = |node: &&Arc<Node>| turn.find(node);
+        let goes_on = goes_on.as_ref().map(&mut value).transpose()?;
+        let next = next.iter().map(value).collect::<Result<Vec<Found>>>()?;
+        let (body, shared, shape) = turn.finish(&next, goes_on)?;
+        let body = Body::Loop(Arc::new(body));
+        let after = |turns: u32, first: &[Arc<Node>]| -> Result<Vec<Arc<Node>>> {
+            let turns = Node::leaf(DType::U32, Source::Scalar(turns.into()), Layout::contiguous([])?);
+            let args: Vec<&Arc<Node>> = std::iter::once(&turns).chain(first).chain(&shared).collect();
+            let result = |(i, node): (usize, &Arc<Node>)| {
+                Node::body(body.clone(), i, node.dtype, shape.clone(), &args)
+            };
+            Ok(first.iter().enumerate().map(result).collect())
+        };
+        let mut values: Vec<Arc<Node>> = first.iter().map(|&node| node.clone()).collect();
+        let each = after(1, &values)?[0].turns();
+        let most = (MOST_TURNS / each).max(1).min(u64::from(u32::MAX)) as u32;
+        let mut left = n;
+        while left > most {
+            values = after(most, &values)?.iter().map(Node::shared).collect();
+            left -= most;
+        }
+        after(left, &values)
+    };
+    match built() {
+        Ok(nodes) => nodes.into_iter().map(|node| AnyExpr::new(Ok(node), at)).collect(),
+        Err(error) => vec![AnyExpr::new(Err(error), at); state.len()],
+    }
+}
+
+/// A value of a turn that is being made flat: shared values are numbered when all are known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Found {
+    State(u32),
+    Shared(u32),
+    Step(u32),
+}
+
+type StepKey = (Op, DType, DType, SmallVec<[Found; 3]>, Option<Body>);
+
+/// A turn, flat.
+struct Turn {
+    /// The number of the first state, among all of the program's.
+    id: u64,
+    types: Vec<DType>,
+    shape: Shape,
+    /// What was found of each node; none if it has nothing to do with the states.
+    known: FxHashMap<*const Node, Option<Found>>,
+    shared: Vec<Arc<Node>>,
+    steps: Vec<StepKey>,
+    numbers: FxHashMap<StepKey, u32>,
+    depth: usize,
+}
+
+impl Turn {
+    fn new(id: u64, first: &[&Arc<Node>], shape: Shape) -> Turn {
+        Turn {
+            id,
+            types: first.iter().map(|node| node.dtype).collect(),
+            shape,
+            known: FxHashMap::default(),
+            shared: Vec::new(),
+            steps: Vec::new(),
+            numbers: FxHashMap::default(),
+            depth: 1,
+        }
+    }
+
+    /// The value that a node is.
+    fn find(&mut self, root: &Arc<Node>) -> Result<Found> {
+        let mut stack = vec![root];
+        while let Some(node) = stack.last().copied() {
+            if self.known.contains_key(&Arc::as_ptr(node)) {
+                stack.pop();
+                continue;
+            }
+            let open = stack.len();
+            stack.extend(node.args.iter().filter(|arg| !self.known.contains_key(&Arc::as_ptr(arg))));
+            if stack.len() == open {
+                let found = self.look(node)?;
+                self.known.insert(Arc::as_ptr(node), found);
+                stack.pop();
+            }
+        }
+        self.value(root)
+    }
+
+    /// What a node is whose operands are known.
+    fn look(&mut self, node: &Arc<Node>) -> Result<Option<Found>> {
+        if let Kind::Leaf { source: Source::State(state), layout } = &node.kind {
+            let own = state.checked_sub(self.id).filter(|own| (*own as usize) < self.types.len());
+            let Some(own) = own else { return Ok(None) };
+            if !layout.is_identity() || *layout.shape() != self.shape {
+                bail!(
+                    Operation,
+                    "a view of a value inside of its loop: it shows other elements in the middle of their turns; take the view before the loop, or of what it gives"
+                );
+            }
+            return Ok(Some(Found::State(own as u32)));
+        }
+        if node.args.iter().all(|arg| self.known.get(&Arc::as_ptr(arg)).is_none_or(Option::is_none)) {
+            return Ok(None);
+        }
+        let args =
+            |turn: &mut Self| node.args.iter().map(|arg| turn.value(arg)).collect::<Result<SmallVec<_>>>();
+        let is_of_elements = matches!(node.kind, Kind::Op(_) | Kind::Body(..));
+        if is_of_elements && node.shape != self.shape {
+            bail!(
+                Shape,
+                "the values of a loop have the shape {} and {} of them {}: begin with values of that shape, by broadcast_to",
+                self.shape,
+                node.name(),
+                node.shape
+            );
+        }
+        let of = node.args.last().map_or(node.dtype, |last| last.dtype);
+        Ok(Some(match &node.kind {
+            Kind::Op(op) => {
+                let args = args(self)?;
+                self.step((*op, of, node.dtype, args, None))
+            }
+            Kind::Body(body @ Body::Loop(inner), result) => {
+                let args = args(self)?;
+                self.depth = self.depth.max(inner.depth + 1);
+                let all = self.step((Op::Repeat, DType::U32, inner.args[0], args, Some(body.clone())));
+                let state = Some(Body::State(*result));
+                self.step((Op::State, node.dtype, node.dtype, SmallVec::from_slice(&[all]), state))
+            }
+            Kind::Body(body, _) => {
+                let args = args(self)?;
+                self.step((Op::Call, node.dtype, node.dtype, args, Some(body.clone())))
+            }
+            Kind::Shared => return Ok(Some(self.value(&node.args[0])?)),
+            _ => bail!(
+                Operation,
+                "{} of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",
+                node.name()
+            ),
+        }))
+    }
+
+    fn step(&mut self, key: StepKey) -> Found {
+        let next = self.steps.len() as u32;
+        let number = *self.numbers.entry(key.clone()).or_insert(next);
+        if number == next {
+            self.steps.push(key);
+        }
+        Found::Step(number)
+    }
+
+    /// A node as a value: what has nothing to do with the states is shared by all turns.
+    fn value(&mut self, node: &Arc<Node>) -> Result<Found> {
+        if let Some(Some(found)) = self.known.get(&Arc::as_ptr(node)) {
+            return Ok(*found);
+        }
+        let known = self.shared.iter().position(|known| Arc::ptr_eq(known, node));
+        if let Some(known) = known {
+            return Ok(Found::Shared(known as u32));
+        }
+        if numpy(&[self.shape.clone(), node.shape.clone()])? != self.shape {
+            bail!(
+                Shape,
+                "the values of a loop have the shape {} and its step gives {}: begin with values of that shape, by broadcast_to",
+                self.shape,
+                node.shape
+            );
+        }
+        self.shared.push(node.clone());
+        Ok(Found::Shared(self.shared.len() as u32 - 1))
+    }
+
+    /// The loop, what all its turns share, and the shape of its values.
+    fn finish(self, next: &[Found], goes_on: Option<Found>) -> Result<(Loop, Vec<Arc<Node>>, Shape)> {
+        if self.depth > MOST_WITHIN {
+            bail!(
+                Limit,
+                "{} loops within each other, and a kernel holds {MOST_WITHIN}: evaluate one of them before",
+                self.depth
+            );
+        }
+        let (states, shared) = (self.types.len() as u32, self.shared.len() as u32);
+        let value = |found: Found| match found {
+            Found::State(i) => i,
+            Found::Shared(i) => states + i,
+            Found::Step(i) => states + shared + i,
+        };
+        let steps = self.steps.into_iter().map(|(op, dtype, result, args, body)| Step {
+            args: args.into_iter().map(value).collect(),
+            op,
+            dtype,
+            result,
+            body,
+        });
+        let own = Loop {
+            args: self.types.iter().copied().chain(self.shared.iter().map(|node| node.dtype)).collect(),
+            states: states as usize,
+            steps: steps.collect(),
+            next: next.iter().map(|&found| value(found)).collect(),
+            goes_on: goes_on.map(value),
+            depth: self.depth,
+        };
+        Ok((own, self.shared, self.shape))
+    }
+}

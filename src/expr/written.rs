@@ -1,0 +1,224 @@
+//! The WGSL of a function of the user's: what it must hold and must not, and its names, made such that nothing else of
+//! a kernel has them.
+
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::{Module, ScalarKind, TypeInner, VectorSize};
+
+use super::DType;
+use crate::error::{Result, bail};
+
+/// A text that was checked.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// With names of its own.
+    pub text: String,
+    /// The name of the function in it.
+    pub name: String,
+}
+
+/// What stands at the head of a module only.
+const DIRECTIVES: &[&str] = &["enable", "requires", "diagnostic"];
+
+/// What all invocations of a workgroup must come to, and some may not.
+const BARRIERS: &[&str] = &["workgroupBarrier", "storageBarrier", "textureBarrier", "workgroupUniformLoad"];
+
+impl Written {
+    /// Checks the WGSL of a function.
+    pub(super) fn new(name: &str, text: &str, args: &[DType], result: DType) -> Result<Written> {
+        let words: Vec<&str> = tokens(text).map(|token| token.word).collect();
+        let refused = |names: &'static [&str]| words.iter().find(|word| names.contains(word));
+        if let Some(word) = refused(DIRECTIVES).or_else(|| refused(BARRIERS)) {
+            bail!(Operation, "the WGSL of {name} has {word}, and becomes a part of a kernel: leave it out");
+        }
+        let module = parse(name, text)?;
+        let kind = match () {
+            () if !module.entry_points.is_empty() => Some("an entry point"),
+            () if !module.global_variables.is_empty() => Some("a global variable or a binding"),
+            () if !module.overrides.is_empty() => Some("an override"),
+            () => None,
+        };
+        if let Some(kind) = kind {
+            bail!(
+                Operation,
+                "the WGSL of {name} has {kind}, and becomes a part of a kernel: functions, constants, structs and aliases are taken"
+            );
+        }
+        check_signature(name, &module, args, result)?;
+        let mut hasher = rustc_hash::FxHasher::default();
+        text.hash(&mut hasher);
+        let end = format!("_{:016x}", hasher.finish());
+        let text = renamed(text, &end);
+        let own = format!("{name}{end}");
+        let zeros: Vec<String> = args.iter().map(|&dtype| format!("vec4<{}>()", scalar(dtype))).collect();
+        let call = format!("_ = {own}({});", zeros.join(", "));
+        let main = format!("{text}\n@compute @workgroup_size(1)\nfn {own}_main() {{ {call} }}\n");
+        parse(name, &main)?;
+        Ok(Written { text, name: own })
+    }
+}
+
+/// The type that elements compute in.
+fn scalar(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F64 => "f64",
+        DType::I32 => "i32",
+        DType::U32 => "u32",
+        _ => "f32",
+    }
+}
+
+/// Parses and validates a text.
+fn parse(name: &str, text: &str) -> Result<Module> {
+    let place = |at: Option<naga::SourceLocation>| match at {
+        Some(at) => format!(", line {}, column {}", at.line_number, at.line_position),
+        None => String::new(),
+    };
+    let module = match naga::front::wgsl::parse_str(text) {
+        Ok(module) => module,
+        Err(error) => {
+            bail!(Operation, "the WGSL of {name}{}: {}", place(error.location(text)), error.message())
+        }
+    };
+    let capabilities = Capabilities::SHADER_INT64 | Capabilities::FLOAT64;
+    match Validator::new(ValidationFlags::all(), capabilities).validate(&module) {
+        Ok(_) => Ok(module),
+        Err(error) => {
+            let mut message = error.as_inner().to_string();
+            let mut source = std::error::Error::source(error.as_inner());
+            while let Some(inner) = source {
+                message = format!("{message}: {inner}");
+                source = inner.source();
+            }
+            bail!(Operation, "the WGSL of {name}{}: {message}", place(error.location(text)))
+        }
+    }
+}
+
+/// Whether the module has the function, of lanes of these types.
+fn check_signature(name: &str, module: &Module, args: &[DType], result: DType) -> Result<()> {
+    let function = module.functions.iter().find(|(_, function)| function.name.as_deref() == Some(name));
+    let Some((_, function)) = function else {
+        let names: Vec<&str> =
+            module.functions.iter().filter_map(|(_, function)| function.name.as_deref()).collect();
+        let has = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        bail!(Operation, "the WGSL of {name} has no function of that name, but {has}");
+    };
+    let lanes = |ty| match module.types[ty].inner {
+        TypeInner::Vector { size: VectorSize::Quad, scalar: of } => match (of.kind, of.width) {
+            (ScalarKind::Float, 4) => "vec4<f32>",
+            (ScalarKind::Float, 8) => "vec4<f64>",
+            (ScalarKind::Sint, 4) => "vec4<i32>",
+            (ScalarKind::Uint, 4) => "vec4<u32>",
+            _ => "another vec4",
+        },
+        _ => "no vec4",
+    };
+    let own: Vec<&str> = function.arguments.iter().map(|argument| lanes(argument.ty)).collect();
+    let gives = function.result.as_ref().map_or("nothing", |result| lanes(result.ty));
+    let own = format!("({}) -> {gives}", own.join(", "));
+    let wanted: Vec<String> = args.iter().map(|&dtype| format!("vec4<{}>", scalar(dtype))).collect();
+    let wanted = format!("({}) -> vec4<{}>", wanted.join(", "), scalar(result));
+    if own != wanted {
+        bail!(Type, "{name} is {own} in WGSL, and its closure is {wanted} of lanes: change one of them");
+    }
+    Ok(())
+}
+
+/// A word of a text, and where it begins.
+struct Token<'a> {
+    at: usize,
+    word: &'a str,
+    /// Whether it follows a dot or an at sign: then it is a member, or an attribute.
+    is_part: bool,
+}
+
+/// The words of a text: names, keywords and numbers, those of comments left out.
+fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut at = 0;
+    let mut before = ' ';
+    std::iter::from_fn(move || {
+        while let Some(c) = text[at..].chars().next() {
+            let rest = &text[at..];
+            if rest.starts_with("//") {
+                at += rest.find('\n').unwrap_or(rest.len());
+            } else if rest.starts_with("/*") {
+                at += comment(rest);
+            } else if is_word(c) {
+                let length = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+                let token = Token { at, word: &rest[..length], is_part: matches!(before, '.' | '@') };
+                (at, before) = (at + length, 'a');
+                return Some(token);
+            } else {
+                if !c.is_whitespace() {
+                    before = c;
+                }
+                at += c.len_utf8();
+            }
+        }
+        None
+    })
+}
+
+/// The length of a comment, which may hold others.
+fn comment(text: &str) -> usize {
+    let mut depth = 0;
+    let mut at = 0;
+    while at < text.len() {
+        match &text.as_bytes()[at..] {
+            [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
+            [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    at.min(text.len())
+}
+
+/// A text whose declarations, and what names them, end with `end`. What is declared inside of functions is renamed too,
+/// where it is called alike, and hides what it hid before.
+fn renamed(text: &str, end: &str) -> String {
+    let mut names = BTreeSet::new();
+    let mut keyword = "";
+    for token in tokens(text) {
+        if matches!(keyword, "fn" | "struct" | "const" | "alias") {
+            names.insert(token.word);
+        }
+        keyword = token.word;
+    }
+    let mut all = String::with_capacity(text.len() + 64);
+    let mut from = 0;
+    for token in tokens(text).filter(|token| !token.is_part && names.contains(token.word)) {
+        let to = token.at + token.word.len();
+        all.push_str(&text[from..to]);
+        all.push_str(end);
+        from = to;
+    }
+    all.push_str(&text[from..]);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_text_are_its_own() {
+        let text = "// f of x\nconst k = 1.5; /* f /* k */ */\nfn f(x: vec4<f32>) -> vec4<f32> { let kf = x.x; return g(x) * k; }\nfn g(f: vec4<f32>) -> vec4<f32> { return f.xxyy; }";
+        let expected = "// f of x\nconst k_1 = 1.5; /* f /* k */ */\nfn f_1(x: vec4<f32>) -> vec4<f32> { let kf = x.x; return g_1(x) * k_1; }\nfn g_1(f_1: vec4<f32>) -> vec4<f32> { return f_1.xxyy; }";
+        assert_eq!(renamed(text, "_1"), expected);
+        assert_eq!(tokens("a/*").count() + tokens("/*/").count() + tokens("ä.b//").count(), 3);
+    }
+
+    #[test]
+    fn a_name_that_hides_a_builtin_does_so_for_itself() {
+        let text = "fn max(x: vec4<f32>) -> vec4<f32> { return x; } fn f(x: vec4<f32>) -> vec4<f32> { return max(x); }";
+        let written = Written::new("f", text, &[DType::F32], DType::F32).unwrap();
+        assert!(written.text.contains("return max_"));
+    }
+}

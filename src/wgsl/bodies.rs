@@ -1,0 +1,153 @@
+//! Steps as expressions; and, as functions of their own, those that no row of the table says: loops, and functions of
+//! the user's.
+
+use super::emit::line;
+use super::fences::Fences;
+use super::types::{cast, compute, lanes, narrow};
+use super::workarounds;
+use crate::expr::{Body, Loop, Op, Step, Value};
+use crate::plan::Kernel;
+
+/// The functions that steps of a kernel call.
+pub(super) struct Bodies<'a> {
+    kernel: &'a Kernel,
+    /// Each once, those within others first.
+    loops: Vec<&'a Loop>,
+    /// The texts of functions of the user's, each once.
+    written: Vec<&'a str>,
+}
+
+impl<'a> Bodies<'a> {
+    pub(super) fn new(kernel: &'a Kernel) -> Self {
+        let mut bodies = Bodies { kernel, loops: Vec::new(), written: Vec::new() };
+        bodies.add(&kernel.steps);
+        bodies
+    }
+
+    /// Adds what some steps call. Loops are within each other only as deep as their builder lets them be.
+    fn add(&mut self, steps: &'a [Step]) {
+        for body in steps.iter().filter_map(|step| step.body.as_ref()) {
+            match body {
+                Body::Function(function) => {
+                    let text = function.written().map(|written| written.text.as_str());
+                    let new = text.filter(|text| !self.written.contains(text));
+                    self.written.extend(new);
+                }
+                Body::Loop(own) => {
+                    self.add(&own.steps);
+                    if !self.loops.contains(&&**own) {
+                        self.loops.push(own);
+                    }
+                }
+                Body::State(_) => {}
+            }
+        }
+    }
+
+    /// What a step gives of its operands.
+    pub(super) fn expression(&self, step: &Step, arg: impl Fn(usize) -> String) -> String {
+        let args = || (0..step.args.len()).map(&arg).collect::<Vec<_>>().join(", ");
+        match (&step.body, step.op) {
+            (Some(Body::Function(function)), _) => {
+                let name = function.written().map_or(function.name(), |written| &written.name);
+                narrow(step.result, format!("{name}({})", args()))
+            }
+            (Some(Body::Loop(own)), _) => {
+                let number = self.loops.iter().position(|known| *known == &**own).unwrap_or(0);
+                format!("repeat{number}({})", args())
+            }
+            (Some(Body::State(state)), _) => format!("{}.s{state}", arg(0)),
+            (None, Op::Select) => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
+            (None, Op::Cast) => cast(step.dtype, step.result, &arg(0)),
+            (None, Op::Random) => format!("random_bits_u32({})", args()),
+            (None, Op::Unit) => format!("unit_f32({})", arg(0)),
+            _ => {
+                let form = workarounds::form(self.kernel, step);
+                let width = format!("{}u", step.dtype.size() * 8);
+                let mut value = form
+                    .replace("{T}", compute(step.dtype))
+                    .replace("{D}", step.dtype.name())
+                    .replace("{W}", &width);
+                for (i, name) in ["{a}", "{b}", "{c}"].iter().enumerate().take(step.args.len()) {
+                    value = value.replace(name, &arg(i));
+                }
+                narrow(step.result, value)
+            }
+        }
+    }
+
+    /// All functions.
+    pub(super) fn functions(&self) -> String {
+        let mut text = String::new();
+        self.written.iter().for_each(|own| line!(text, "{}\n", own.trim()));
+        for (number, own) in self.loops.iter().enumerate() {
+            self.repeat(&mut text, number, own);
+        }
+        text
+    }
+
+    /// A loop: what its states are when it ends.
+    fn repeat(&self, text: &mut String, number: usize, own: &Loop) {
+        let fences = Fences::of_turn(own, self.kernel.math);
+        let of = |value: Value| lanes(own.type_of(value));
+        let states = || 0..own.states as Value;
+        line!(text, "struct States{number} {{");
+        states().for_each(|i| line!(text, "    s{i}: {},", of(i)));
+        line!(text, "}}\n");
+        let args = (0..own.args.len() as Value).map(|i| format!("a{i}: {}", of(i)));
+        let args: Vec<String> = std::iter::once("turns: vec4<u32>".to_string()).chain(args).collect();
+        line!(text, "fn repeat{number}({}) -> States{number} {{", args.join(", "));
+        fences.zeros(&own.steps).iter().for_each(|zero| line!(text, "    {zero}"));
+        states().for_each(|i| line!(text, "    var s{i} = a{i};"));
+        if own.goes_on.is_some() {
+            line!(text, "    var open = vec4<bool>(true);");
+        }
+        line!(text, "    for (var turn = 0u; turn < turns.x; turn++) {{");
+        let name = |value: Value| match value as usize {
+            i if i < own.states => format!("s{i}"),
+            i if i < own.args.len() => format!("a{i}"),
+            i => format!("v{i}"),
+        };
+        // Whether anything goes on is told first: what it is not told by need not be computed where nothing does.
+        let first = own.goes_on.map(|goes_on| needed(own, goes_on));
+        let is_first = |value: Value| first.as_ref().is_some_and(|first| first[value as usize]);
+        let steps = || (own.args.len() as Value..).zip(&own.steps);
+        let write = |text: &mut String, (value, step): (Value, &Step)| {
+            let arg = |i: usize| fences.operand(step, i, name(step.args[i]));
+            let made = fences.result(value, step.result, self.expression(step, arg));
+            line!(text, "        let v{value} = {made};");
+        };
+        steps().filter(|&(value, _)| is_first(value)).for_each(|step| write(text, step));
+        if let Some(goes_on) = own.goes_on {
+            line!(text, "        open = open & {};", name(goes_on));
+            line!(text, "        if (!any(open)) {{ break; }}");
+        }
+        steps().filter(|&(value, _)| !is_first(value)).for_each(|step| write(text, step));
+        for (i, &next) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
+            let next = name(next);
+            match own.goes_on {
+                Some(_) => line!(text, "        let n{i} = select(s{i}, {next}, open);"),
+                None => line!(text, "        let n{i} = {next};"),
+            }
+        }
+        for (i, _) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
+            line!(text, "        s{i} = n{i};");
+        }
+        line!(text, "    }}");
+        let all: Vec<String> = states().map(|i| format!("s{i}")).collect();
+        line!(text, "    return States{number}({});", all.join(", "));
+        line!(text, "}}\n");
+    }
+}
+
+/// Which values of a turn one is made of, itself included.
+fn needed(own: &Loop, value: Value) -> Vec<bool> {
+    let mut needed = vec![false; own.args.len() + own.steps.len()];
+    needed[value as usize] = true;
+    for value in (own.args.len()..needed.len()).rev() {
+        if needed[value] {
+            own.steps[value - own.args.len()].args.iter().for_each(|&arg| needed[arg as usize] = true);
+        }
+    }
+    needed
+}

@@ -1,0 +1,282 @@
+//! Loops in a kernel: as many turns as plain Rust, on every device, bit for bit; whatever stands around them and
+//! inside.
+
+mod common;
+
+use common::{adapters, on_every_device};
+use zerostride::{AnyExpr, DType, Device, Element, Expr, Function};
+
+/// The same on every device as on the CPU path, bit for bit.
+fn everywhere<T: Element>(expr: impl Fn(&Device) -> Expr<T>) -> Vec<T> {
+    let cpu = Device::cpu();
+    let known = expr(&cpu).to_vec_on(&cpu).unwrap();
+    on_every_device(|device| match expr(device).to_vec_on(device) {
+        Ok(all) => {
+            assert_eq!(all.len(), known.len());
+            // As text zeros have signs, and NaN is NaN.
+            let differs = all.iter().zip(&known).find(|(a, b)| format!("{a:?}") != format!("{b:?}"));
+            assert!(differs.is_none(), "{}: {differs:?}", device.name());
+        }
+        Err(error) => assert!(error.message().contains("needs the feature"), "{error}"),
+    });
+    known
+}
+
+fn mandelbrot(rows: usize, columns: usize, turns: u32) -> Expr<u32> {
+    let x = Expr::coordinate([rows, columns], 1).cast::<f32>() * (3.0 / columns as f32) - 2.0;
+    let y = Expr::coordinate([rows, columns], 0).cast::<f32>() * (2.0 / rows as f32) - 1.0;
+    let (zero, none) = (Expr::scalar(0.0_f32).broadcast_to([rows, columns]), Expr::scalar(0_u32));
+    let (_, _, n) = Expr::repeat_while(turns, (zero.clone(), zero, none), |(a, b, n)| {
+        let (aa, bb) = (&a * &a, &b * &b);
+        ((&aa + &bb).le(4.0), (aa - bb + &x, a * b * 2.0 + &y, n + 1))
+    });
+    n
+}
+
+#[test]
+fn mandelbrot_is_mandelbrot() {
+    let (rows, columns) = (61, 102);
+    let known = everywhere(|_| mandelbrot(rows, columns, 100));
+    for (i, n) in known.into_iter().enumerate() {
+        let x = (i % columns) as f32 * (3.0 / columns as f32) - 2.0;
+        let y = (i / columns) as f32 * (2.0 / rows as f32) - 1.0;
+        let (mut a, mut b, mut turns) = (0.0_f32, 0.0_f32, 0);
+        while turns < 100 && a * a + b * b <= 4.0 {
+            (a, b) = (a * a - b * b + x, a * b * 2.0 + y);
+            turns += 1;
+        }
+        assert_eq!(n, turns, "{i}");
+    }
+}
+
+#[test]
+fn newtons_method() {
+    let x: Vec<f32> = (1..=1001).map(|i| i as f32 * 0.37).collect();
+    everywhere(|device| {
+        let x = device.upload(&x, [1001]).unwrap();
+        let close = |r: &Expr<f32>| (r * r - &x).abs().gt(&x * 1e-6);
+        Expr::repeat_while(50, x.expr(), |r| (close(&r), (&r + &x / &r) * 0.5))
+    });
+}
+
+/// No turn gives what the loop began with; another number of turns is no other kernel, and however many there are,
+/// none is left out.
+#[test]
+fn any_number_of_turns() {
+    let count = |turns: u32| Expr::repeat(turns, Expr::coordinate([5, 67], 1).cast::<u32>(), |n| n * 3 + 1);
+    for turns in [0, 1, 2, 7, 70_000, 200_000] {
+        let known = everywhere(|_| count(turns));
+        let plain = |n: u32| (0..turns).fold(n, |n, _| n.wrapping_mul(3).wrapping_add(1));
+        assert_eq!(known, (0..335).map(|i| plain(i % 67)).collect::<Vec<u32>>());
+    }
+    // Those of loops within each other: where a driver would leave the loop, it is an error.
+    let zero = Expr::scalar(0_u32).broadcast_to([8]);
+    let within = |n: u32| Expr::repeat(n, zero.clone(), |n| Expr::repeat(100, n, |n| n + 1));
+    everywhere(|_| within(600));
+    on_every_device(|device| match within(3000).to_vec_on(device) {
+        Ok(all) => assert_eq!(all, [300_000; 8], "{}", device.name()),
+        Err(error) => {
+            assert!(error.message().contains(" ends a kernel after 65535: take fewer at a time"), "{error}");
+        }
+    });
+    // As many of them as elements are folded.
+    let sum =
+        everywhere(|_| Expr::repeat(500, Expr::coordinate([3, 5000], 0).cast::<u32>(), |n| n + 1).sum(1));
+    assert_eq!(sum, [2_500_000, 2_505_000, 2_510_000]);
+    for device in adapters() {
+        // A constant that no other test has tells their kernels.
+        let own = |n: u32| Expr::repeat(n, Expr::coordinate([4], 0), |n| n.rotate_left(3) ^ 1);
+        let own_while =
+            |n: u32| Expr::repeat_while(n, Expr::coordinate([4], 0), |n| (n.ne(7), n.rotate_left(3)));
+        (0..9).for_each(|turns| {
+            drop((own(turns).eval_on(device).unwrap(), own_while(turns).eval_on(device).unwrap()))
+        });
+        let is_own = |kernel: &&String| kernel.contains("= rotate_left_i32(");
+        assert_eq!(device.kernels().iter().filter(is_own).count(), 2);
+    }
+}
+
+#[test]
+fn states_of_every_type() {
+    for of in DType::ALL {
+        let known = |device: &Device| {
+            let drawn = AnyExpr::random_bits([3, 33], 5).cast(DType::U8).cast(of);
+            let n = AnyExpr::random_bits([33], 6).cast(DType::U8).cast(DType::F32);
+            let one = AnyExpr::scalar(DType::F32, 1);
+            let after = AnyExpr::repeat_while(40, &[drawn.clone(), n.broadcast_to([3, 33])], |state| {
+                let [x, n] = [&state[0], &state[1]];
+                let next =
+                    AnyExpr::call(if of == DType::Bool { "xor" } else { "add" }, &[x.clone(), drawn.clone()]);
+                let left = AnyExpr::call("sub", &[n.clone(), one.clone()]);
+                (AnyExpr::call("gt", &[n.clone(), one.clone()]), vec![next, left])
+            });
+            after[0].eval_on(device).map(|all| all.to_bytes().unwrap())
+        };
+        let cpu = known(&Device::cpu()).unwrap();
+        on_every_device(|device| match known(device) {
+            Ok(bytes) => assert_eq!(bytes, cpu, "{}, {of}", device.name()),
+            Err(error) => assert!(error.message().contains("needs the feature"), "{error}"),
+        });
+    }
+}
+
+/// Float arithmetic is what was written, in every turn: states that a compiler may find equal, error terms, and a
+/// first turn that it may take out of the loop.
+#[test]
+fn arithmetic_is_strict() {
+    let x = Expr::<f32>::uniform([40, 50], 1) - 0.5;
+    let y = (Expr::<f32>::uniform([40, 50], 2) - 0.5) * 1e6;
+    // Kahan's summation of the same number, again and again.
+    everywhere(|_| {
+        let (sum, error) = Expr::repeat(100, (x.clone(), &x * 0.0), |(sum, error)| {
+            let next = &x - error;
+            let total = &sum + &next;
+            (total.clone(), (total - sum) - next)
+        });
+        sum + error
+    });
+    // Two that are the same, and their difference where they are infinite.
+    everywhere(|_| {
+        let (a, b) = Expr::repeat(30, (y.clone(), y.clone()), |(a, b)| {
+            let next = &a * 1e9 - &b * 0.5;
+            (next.clone(), next)
+        });
+        a - b
+    });
+    everywhere(|_| Expr::repeat(3, x.clone(), |a| (&a + &y) - &a));
+    everywhere(|_| Expr::repeat(3, &x + &y, |a| (&a - &x) * &y + &x));
+    everywhere(|_| Expr::repeat(1, (x.clone(), &x + &y), |(a, b)| (&b - &a, a.max(b))).0 - &y);
+    everywhere(|_| {
+        Expr::repeat_while(9, &x * &y, |a| (a.abs().gt(1.0), &a / 3.0 * 1.5 - &a * 0.25)) + &x * &y
+    });
+}
+
+#[test]
+fn inside_of_whatever_stands_around() {
+    let x = (Expr::<f32>::uniform([37, 66], 4) - 0.5) * 4.0;
+    let doubled = |x: Expr<f32>| Expr::repeat(4, x, |a| &a + &a * 0.125);
+    everywhere(|_| doubled(x.clone()).sum(1));
+    everywhere(|_| doubled(x.clone()).cumsum(0));
+    everywhere(|_| doubled(x.sum_keepdim(1)) + &x);
+    everywhere(|_| doubled(x.permute([1, 0])).slice(0, 3..).flip(1));
+    everywhere(|_| doubled(&x - x.amax_keepdim(1)) / doubled(x.abs()).sum_keepdim(1));
+    everywhere(|_| doubled(x.broadcast_to([3, 37, 66])).shared().flip(2) * 2.0);
+    everywhere(|_| doubled(doubled(x.clone()).shared() * 0.5));
+    everywhere(|_| {
+        // What all turns share: other shapes, views, folds, another loop.
+        let (row, total) = (x.slice(0, 1..2), x.abs().sum(..) * 1e-3);
+        let other = doubled(x.clone());
+        Expr::repeat(5, x.clone(), |a| a * 0.5 + &row - &total + other.flip(0))
+    });
+    everywhere(|device| {
+        let to = x.eval_on(device).unwrap();
+        to.assign(doubled(to.expr())).unwrap();
+        to.slice_step(1, .., 2).assign(doubled(to.slice_step(1, .., 2))).unwrap();
+        to.expr()
+    });
+    on_every_device(|device| {
+        let x = x.eval_on(device).unwrap();
+        let (a, b) = Expr::repeat(6, (x.expr(), &x * 0.5), |(a, b)| (&a - &b * 0.125, b + a));
+        let all = Expr::eval_all(&[a.clone(), b.clone(), &a + &b]).unwrap();
+        let cpu = |expr: &Expr<f32>| expr.to_vec().unwrap();
+        assert_eq!([all[0].to_vec().unwrap(), all[1].to_vec().unwrap()], [cpu(&a), cpu(&b)]);
+        assert_eq!(all[2].to_vec().unwrap(), cpu(&(a + b)));
+    });
+    for shape in [vec![], vec![0], vec![3, 0], vec![1], vec![5]] {
+        everywhere(|_| doubled(Expr::scalar(1.5_f32).broadcast_to(&shape[..])));
+    }
+}
+
+#[test]
+fn loops_within_loops() {
+    let known = everywhere(|_| {
+        let n = Expr::coordinate([4, 35], 1).cast::<u32>();
+        let zero = Expr::scalar(0_u32).broadcast_to([4, 35]);
+        // The sum of i * j for i below 5 and j below n.
+        let (sum, _) = Expr::repeat(5, (zero.clone(), zero.clone()), |(sum, i)| {
+            let (inner, _) =
+                Expr::repeat_while(100, (sum, zero.clone()), |(sum, j)| (j.lt(&n), (sum + &i * &j, j + 1)));
+            (inner, i + 1)
+        });
+        sum
+    });
+    let plain = |n: u32| (0..5).flat_map(|i| (0..n).map(move |j| i * j)).sum::<u32>();
+    assert_eq!(known, (0..140).map(|i| plain(i % 35)).collect::<Vec<u32>>());
+}
+
+#[test]
+fn functions_and_random_numbers_inside() {
+    let step = Function::new(
+        "step",
+        "fn step(x: vec4<u32>, n: vec4<u32>) -> vec4<u32> { return select(x + n, x >> vec4<u32>(1u), x > n); }",
+        |x: u32, n: u32| if x > n { x >> 1 } else { x.wrapping_add(n) },
+    )
+    .unwrap();
+    everywhere(|_| Expr::repeat(20, Expr::random_bits([500], 2), |x| step.call(&x, 1_000_000_u32)));
+    everywhere(|_| {
+        Expr::repeat(20, Expr::<f32>::uniform([500], 2), |x| x * 0.5 + Expr::<f32>::uniform([500], 3))
+    });
+}
+
+#[test]
+fn mistakes_are_told() {
+    let x = || Expr::<f32>::uniform([3, 4], 1);
+    let told = |expr: Expr<f32>| expr.eval_on(&Device::cpu()).unwrap_err().message().to_string();
+    let cases = [
+        (
+            told(Expr::repeat(3, Expr::scalar(0.0_f32), |a| a + x())),
+            "the values of a loop have the shape [] and add of them [3, 4]: begin with values of that shape, by broadcast_to",
+        ),
+        (
+            told(Expr::repeat(3, Expr::scalar(0.0_f32), |_| x())),
+            "the values of a loop have the shape [] and its step gives [3, 4]: begin with values of that shape, by broadcast_to",
+        ),
+        (
+            told(Expr::repeat(3, x(), |a| a.flip(0))),
+            "a view of a value inside of its loop: it shows other elements in the middle of their turns; take the view before the loop, or of what it gives",
+        ),
+        (
+            told(Expr::repeat(3, x(), |a| (&a + 1.0).permute([1, 0]).permute([1, 0]).flip(0))),
+            "view of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",
+        ),
+        (
+            told(Expr::repeat(3, x(), |a| a.sum_keepdim(1) + x())),
+            "sum of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",
+        ),
+    ];
+    for (got, message) in cases {
+        assert_eq!(got, message);
+    }
+    let untyped = |next: Vec<AnyExpr>| {
+        let all = AnyExpr::repeat(3, &[x().into(), x().into()], |_| next);
+        all.iter()
+            .map(|one| one.eval_on(&Device::cpu()).unwrap_err().message().to_string())
+            .collect::<Vec<_>>()
+    };
+    let other = AnyExpr::from(x());
+    assert_eq!(untyped(vec![other.clone()])[1], "a loop over 2 values, whose step gives 1: one for each");
+    let error = &untyped(vec![other.clone(), other.cast(DType::F64)])[0];
+    assert_eq!(error, "value 1 of a loop is f32 and its step gives f64: cast one of them");
+    let error = AnyExpr::repeat_while(3, &[x().into()], |a| (a[0].clone(), a.to_vec()));
+    assert_eq!(
+        error[0].eval_on(&Device::cpu()).unwrap_err().message(),
+        "a loop goes on by a condition of bool and got f32: compare or cast it"
+    );
+    // A value that is taken out of its loop.
+    let mut taken = None;
+    let _ = Expr::repeat(3, x(), |a| {
+        taken = Some(a.clone());
+        a
+    });
+    assert_eq!(
+        told(taken.unwrap() + 1.0),
+        "a value of a loop is read outside of its step: read what the loop gives"
+    );
+    assert_eq!(AnyExpr::repeat(3, &[], |_| Vec::new()).len(), 0);
+    // As deep as kernels are written, and no deeper.
+    fn within(depth: usize, x: Expr<f32>) -> Expr<f32> {
+        if depth == 0 { x * 0.5 + 1.0 } else { Expr::repeat(2, x, |x| within(depth - 1, x)) }
+    }
+    assert!(within(8, x()).eval_on(&Device::cpu()).is_ok());
+    assert!(told(within(9, x())).starts_with("9 loops within each other, and a kernel holds 8"));
+}
