@@ -130,7 +130,7 @@ fn resized(image: &Tensor<f32>, side: usize) -> Expr<f32> {
     let place = |axis: usize| {
         let mut shape = [1, 1];
         shape[axis] = side;
-        let at = (Expr::coordinate(shape, axis as isize).cast::<f32>() + 0.5) * 2.0 - 0.5;
+        let at = ((Expr::coordinate(shape, axis as isize).cast::<f32>() + 0.5) * 2.0 - 0.5).max(0.0);
         let whole = at.floor();
         (whole.cast::<i32>(), at - whole)
     };

@@ -75,7 +75,7 @@ fn developed(device: &Device, photo: &Tensor<u8>) -> zerostride::Result<Expr<u8>
     let (y, x) = (place(0, height), place(1, width));
     let radius = &x * &x + &y * &y;
     let bent = |along: &Expr<f32>, length: usize| {
-        ((along * (&radius * 0.12 + 0.86) + 1.0) * (length as f32 / 2.0) - 0.5).round().cast::<i32>()
+        ((along * (&radius * 0.12 + 0.86) + 1.0) * (length as f32 / 2.0) - 0.5).round().max(0.0).cast::<i32>()
     };
     let channel = Expr::coordinate([height, width, 3], 2);
     let warped = photo.at([&bent(&y, height), &bent(&x, width), &channel]).cast::<f32>();

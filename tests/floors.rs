@@ -32,7 +32,7 @@ const GPU_FLOORS: &[&[&str]] = &[
     &["known", "lend", "split", "scan"],
     &["open", "textures"],
     &["fold"],
-    &["parts"],
+    &["parts", "tables"],
     &["evaluate"],
     &["backend"],
 ];

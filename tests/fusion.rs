@@ -59,6 +59,15 @@ fn cases_reduce() {
     assert!(2 * closed > all, "{closed} numbers of {all} elements");
 }
 
+/// Cases look elements up and join parts.
+#[test]
+fn cases_move_elements() {
+    let size = Size { ops: 12, elements: 6000, steps: 3 };
+    let all = (0..320).map(|seed| case(seed, size).moves());
+    let [lookups, joins] = all.fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
+    assert!(lookups > 100 && joins > 30, "{lookups} lookups and {joins} joins");
+}
+
 /// Random cases for as long as `ZEROSTRIDE_SOAK` says in minutes, from the seed `ZEROSTRIDE_SEED` on;
 /// without minutes this seed alone. Adapters run each eighth. scripts/soak runs it.
 #[test]

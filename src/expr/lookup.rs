@@ -191,7 +191,37 @@ impl AnyExpr {
             return Ok(self.clone());
         }
         let nodes = indices.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
+        if let Some((line, index)) = self.numbered(&nodes, at)? {
+            return Ok(AnyExpr::new(Node::lookup(line.node()?, &[index.node()?]), at));
+        }
         Ok(AnyExpr::new(Node::lookup(self.node()?, &nodes), at))
+    }
+
+    /// The table as one axis and the number of an element along it, where several indices are computed and no
+    /// view is in the way: what numbers are made of may be stages, so that a kernel of few bindings holds the rest.
+    fn numbered(
+        &self,
+        indices: &[&Arc<Node>],
+        at: &'static Location<'static>,
+    ) -> Result<Option<(AnyExpr, AnyExpr)>> {
+        let shape = &self.node()?.shape;
+        let computed = indices.iter().filter(|index| !matches!(index.kind, Kind::Leaf { .. })).count();
+        let line = self.view(|layout| layout.reshape(&[-1]));
+        if computed <= MOST_COMPUTED || i32::try_from(shape.count()?).is_err() || line.node().is_err() {
+            return Ok(None);
+        }
+        let number = |value: usize| AnyExpr::constant(DType::I32, value as u64);
+        let index = |axis: usize| AnyExpr::new(Ok(indices[axis].clone()), at);
+        let next = |number_so_far: AnyExpr, axis: usize| {
+            let rows = apply(Op::Mul, &[&number_so_far, &number(shape[axis])], at);
+            // Along an axis of one element all indices are 0.
+            if shape[axis] == 1 { number_so_far } else { apply(Op::Add, &[&rows, &index(axis)], at) }
+        };
+        let first = if shape[0] == 1 { apply(Op::Mul, &[&index(0), &number(0)], at) } else { index(0) };
+        let all = (1..shape.rank()).fold(first, next);
+        // Of the shape of all indices, those of axes of one element too.
+        let shapes: Vec<Shape> = indices.iter().map(|index| index.shape.clone()).collect();
+        Ok(Some((line, all.broadcast_to(crate::layout::numpy(&shapes)?))))
     }
 
     /// One value of any shape, on this one's device.
@@ -266,6 +296,10 @@ impl Index {
         Ok((nearest.cast(DType::I32), valid))
     }
 }
+
+/// Computed indices that a lookup reads as they are: with the table and the result they are as many bindings as every
+/// adapter has.
+const MOST_COMPUTED: usize = 2;
 
 /// How far down the range of an index is looked for.
 const DEPTH: usize = 6;

@@ -92,6 +92,19 @@ impl Case {
         nodes.filter_map(name).collect()
     }
 
+    /// How many lookups and joins it holds.
+    pub fn moves(&self) -> [usize; 2] {
+        let nodes = self.steps.iter().flat_map(|step| match step {
+            Step::Eval(roots) => roots.iter().flat_map(Recipe::nodes).collect(),
+            Step::Assign(_, _, value) => value.nodes(),
+        });
+        nodes.fold([0, 0], |[lookups, joins], node| match &node.kind {
+            Kind::Lookup(_) => [lookups + 1, joins],
+            Kind::Join(_) => [lookups, joins + 1],
+            _ => [lookups, joins],
+        })
+    }
+
     /// Whether it writes to a storage: then all are read in the end.
     fn writes(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Assign(..)))
