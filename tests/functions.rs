@@ -164,7 +164,7 @@ fn untyped() {
     let any: AnyFunction = soft().into();
     let x = AnyExpr::from(Expr::<f32>::uniform([3], 1));
     assert_eq!(any.name(), "soft");
-    let told = any.call(&[x.clone()]).eval().unwrap_err();
+    let told = any.call(std::slice::from_ref(&x)).eval().unwrap_err();
     assert_eq!(
         (told.kind(), told.message()),
         (ErrorKind::Type, "soft takes (f32, f32) and got (f32): cast the operands")
