@@ -77,7 +77,7 @@ fn views_show_what_stands_there() {
         assert_eq!(of(drawn.slice(1, 7..8).broadcast_to([rows, 5])), bits(&column));
         let x = device.upload(&known, [rows, columns]).unwrap();
         assert_eq!((&x - &drawn).to_vec().unwrap(), vec![0.0; rows * columns]);
-        x.slice(0, 1..).assign(&drawn.slice(0, ..-1)).unwrap();
+        x.slice(0, 1..).assign(drawn.slice(0, ..-1)).unwrap();
         assert_eq!(bits(&x.to_vec().unwrap()[columns..]), bits(&known[..(rows - 1) * columns]));
     });
 }
