@@ -61,12 +61,15 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
         Box::new(move || expr.eval_on(&device).map(drop))
     };
     let coordinates = device.clone();
-    let all: [(&str, Work); 4] = [
+    let mut all: Vec<(&str, Work)> = vec![
         ("full", Box::new(full)),
         ("coordinate", Box::new(move || add.eval_on(&coordinates).map(drop))),
         ("uniform", on(Expr::uniform(shape, 1))),
         ("normal", on(Expr::<f32>::normal(shape, 1))),
     ];
+    if device.name() != "cpu" {
+        all.push(("uniform by hand", by_hand(&device, side, &philox(), 4)?));
+    }
     compare(&format!("random numbers, {side} x {side}"), &device, rounds, &all)?;
 
     let side = side / 4;
@@ -76,8 +79,8 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
     };
     let mut all: Vec<(&str, Work)> = vec![];
     if device.name() != "cpu" {
-        all.push(("by hand, a pixel", by_hand(&device, side, false)?));
-        all.push(("by hand, four", by_hand(&device, side, true)?));
+        all.push(("by hand, a pixel", by_hand(&device, side, PIXEL, 1)?));
+        all.push(("by hand, four", by_hand(&device, side, FOUR, 4)?));
     }
     all.push(("repeat_while", Box::new(ours)));
     compare(&format!("Mandelbrot's set, {side} x {side}, {TURNS} turns"), &device, rounds, &all)?;
@@ -128,6 +131,39 @@ fn mandelbrot(side: usize) -> Expr<u32> {
     n
 }
 
+/// An invocation a block of Philox4x32-10, its rounds one after the other.
+fn philox() -> String {
+    let round = |i: u32| {
+        let (low, high) =
+            (1_u32.wrapping_add(0x9e37_79b9_u32.wrapping_mul(i)), 0xbb67_ae85_u32.wrapping_mul(i));
+        format!("w = round(w, {low}u, {high}u);\n")
+    };
+    let rounds: String = (0..10).map(round).collect();
+    format!(
+        "
+    @group(0) @binding(0) var<uniform> n: vec4<u32>;
+    @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
+    fn high(a: u32, b: u32) -> u32 {{
+        let middle = (a >> 16u) * (b & 0xffffu) + (((a & 0xffffu) * (b & 0xffffu)) >> 16u);
+        let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
+        return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
+    }}
+    fn round(w: vec4<u32>, low: u32, top: u32) -> vec4<u32> {{
+        let a = 0xd2511f53u;
+        let b = 0xcd9e8d57u;
+        return vec4<u32>(high(w.z, b) ^ w.y ^ low, w.z * b, high(w.x, a) ^ w.w ^ top, w.x * a);
+    }}
+    @compute @workgroup_size(64)
+    fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+        if (id.x * 4u >= n.x || id.y >= n.x) {{ return; }}
+        let block = id.y * (n.x / 4u) + id.x;
+        var w = vec4<u32>(block, 0u, 0u, 0u);
+        {rounds}
+        result[block] = vec4<f32>(w >> vec4<u32>(8u)) * 5.9604644775390625e-8;
+    }}"
+    )
+}
+
 const PIXEL: &str = "
     @group(0) @binding(0) var<uniform> n: vec4<u32>;
     @group(0) @binding(1) var<storage, read_write> result: array<u32>;
@@ -169,12 +205,12 @@ const FOUR: &str = "
         result[id.y * (n.x / 4u) + id.x] = turns;
     }";
 
-/// The same by hand, on the device's own wgpu.
-fn by_hand(device: &Device, side: usize, four: bool) -> std::result::Result<Work, Failure> {
+/// A kernel by hand, on the device's own wgpu, of so many elements an invocation.
+fn by_hand(device: &Device, side: usize, text: &str, width: usize) -> std::result::Result<Work, Failure> {
     let (device, queue) = device.wgpu().ok_or("no device of wgpu")?;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
-        source: wgpu::ShaderSource::Wgsl(if four { FOUR } else { PIXEL }.into()),
+        source: wgpu::ShaderSource::Wgsl(text.into()),
     });
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: None,
@@ -204,7 +240,7 @@ fn by_hand(device: &Device, side: usize, four: bool) -> std::result::Result<Work
         layout: &pipeline.get_bind_group_layout(0),
         entries: &entries.collect::<Vec<_>>(),
     });
-    let columns = side.div_ceil(if four { 256 } else { 64 }) as u32;
+    let columns = side.div_ceil(64 * width) as u32;
     Ok(Box::new(move || {
         let mut encoder = device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());

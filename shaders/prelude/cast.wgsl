@@ -44,3 +44,8 @@ fn odd_i32_f32(x: vec4<i32>) -> vec4<f32> {
     let magnitude = odd_u32_f32(magnitude_i32(x));
     return select(magnitude, -magnitude, x < vec4<i32>(0));
 }
+
+// The first 24 bits as a number of [0, 1): exact, where others would be rounded, and some up to 1.
+fn unit_f32(bits: vec4<u32>) -> vec4<f32> {
+    return vec4<f32>(bits >> vec4<u32>(8u)) * vec4<f32>(5.9604644775390625e-8);
+}

@@ -216,3 +216,14 @@ fn share(n: u32, factor: u32, shift: u32) -> u32 {
 fn shares(n: vec4<u32>, factor: u32, shift: u32) -> vec4<u32> {
     return select(quotients(n, factor, shift), n, factor == 0u);
 }
+
+// The high words of products with the factors of a round of Philox.
+fn philox_high_narrow(words: vec2<u32>) -> vec2<u32> {
+    let factor_low = vec2<u32>(0x1f53u, 0x8d57u);
+    let factor_high = vec2<u32>(0xd251u, 0xcd9eu);
+    let low = words & vec2<u32>(0xffffu);
+    let high = words >> vec2<u32>(16u);
+    let middle = high * factor_low + ((low * factor_low) >> vec2<u32>(16u));
+    let other = low * factor_high + (middle & vec2<u32>(0xffffu));
+    return high * factor_high + (middle >> vec2<u32>(16u)) + (other >> vec2<u32>(16u));
+}

@@ -269,3 +269,9 @@ fn rotate_left_u64(a: vec4<u64>, b: vec4<u64>, width: u32) -> vec4<u64> {
 fn rotate_left_i64(a: vec4<i64>, b: vec4<i64>, width: u32) -> vec4<i64> {
     return bitcast<vec4<i64>>(rotate_left_u64(bitcast<vec4<u64>>(a), bitcast<vec4<u64>>(b), width));
 }
+
+// The high words of products with the factors of a round of Philox.
+fn philox_high_wide(words: vec2<u32>) -> vec2<u32> {
+    let products = vec2<u64>(words) * vec2<u64>(0xd2511f53lu, 0xcd9e8d57lu);
+    return vec2<u32>(products >> vec2<u32>(32u));
+}

@@ -59,7 +59,10 @@ impl<'a> Bodies<'a> {
             (Some(Body::State(state)), _) => format!("{}.s{state}", arg(0)),
             (None, Op::Select) => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
             (None, Op::Cast) => cast(step.dtype, step.result, &arg(0)),
-            (None, Op::Random) => format!("random_bits_u32({})", args()),
+            (None, Op::Random) => {
+                let width = if self.kernel.pairs { "wide" } else { "narrow" };
+                format!("random_bits_{width}({})", args())
+            }
             (None, Op::Unit) => format!("unit_f32({})", arg(0)),
             _ => {
                 let form = workarounds::form(self.kernel, step);

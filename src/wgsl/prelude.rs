@@ -8,7 +8,6 @@ const OWN: &[&str] = &[
     include_str!("../../shaders/prelude/pack.wgsl"),
     include_str!("../../shaders/prelude/integer.wgsl"),
     include_str!("../../shaders/prelude/integer64.wgsl"),
-    include_str!("../../shaders/prelude/random.wgsl"),
     include_str!("../../shaders/prelude/cast.wgsl"),
     include_str!("../../shaders/prelude/f32/bits.wgsl"),
     include_str!("../../shaders/prelude/f32/exponential.wgsl"),
@@ -42,13 +41,17 @@ const SHARED: &[&str] = &[
     include_str!("../../shaders/prelude/fold.wgsl"),
 ];
 
+/// What is made of words of 32 bits, and again with those of 64.
+const NARROW: &str = include_str!("../../shaders/prelude/random.wgsl");
+
 /// All of the prelude, one text after the other.
 fn sources() -> &'static [String] {
     static SOURCES: OnceLock<Vec<String>> = OnceLock::new();
     SOURCES.get_or_init(|| {
         let single = OWN.iter().chain(SHARED).map(|text| text.to_string());
         let double = SHARED.iter().map(|text| text.replace("f32", "f64").replace("u32", "u64"));
-        single.chain(double).collect()
+        let narrow = [NARROW.to_string(), NARROW.replace("_narrow", "_wide")];
+        single.chain(double).chain(narrow).collect()
     })
 }
 
