@@ -98,6 +98,6 @@ pub use interop::npy;
 #[cfg(feature = "safetensors")]
 pub use interop::safetensors;
 pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
-pub use tensor::{AnyTensor, Explain, Tensor};
+pub use tensor::{AnyTensor, Explain, HostBytes, Tensor};
 
 pub use wgpu;

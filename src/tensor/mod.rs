@@ -12,6 +12,7 @@ mod views;
 
 pub use any::AnyTensor;
 pub use explain::Explain;
+pub use read::HostBytes;
 
 use std::fmt;
 use std::future::Future;
