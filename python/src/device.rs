@@ -71,10 +71,12 @@ impl Slot {
             Some(name) => zerostride::Device::named(name)?,
             None => zerostride::Device::open()?,
         };
-        // An adapter that is open already under another name is that one, unless it is told from its like by
-        // a number.
-        let number = self.name.as_deref().and_then(|name| name.split_once(':')).map(|(_, number)| number);
-        if number.is_some_and(|number| number.parse::<u8>().is_ok()) {
+        // An adapter that is open already under another name is that one, unless it has a twin.
+        let all = zerostride::Device::all();
+        let found = self.name.as_deref().and_then(|name| all.iter().find(|adapter| adapter.matches(name)));
+        let is_alike =
+            |a: &zerostride::Adapter, b: &zerostride::Adapter| a.backend == b.backend && a.name == b.name;
+        if found.is_some_and(|found| all.iter().filter(|other| is_alike(found, other)).count() > 1) {
             return Ok(device);
         }
         let known = slots()

@@ -172,9 +172,19 @@ pub(crate) fn apply(
             let op = if op == "is_finite" { "eq" } else { "ne" };
             AnyExpr::call(op, &[exprs[0].clone(), exprs[0].clone()])
         }
+        _ if op == "div_floor" && dtype::kind(dtype) == Kind::Float => floor_divided(&exprs),
         _ => AnyExpr::call(op, &exprs),
     };
     Array::new(py, expr, depth + 1, work, slot.clone()).map(Some)
+}
+
+/// The quotient of floats rounded down, which the standard has be that of the operands where one is infinite: an
+/// infinity or a zero. NumPy and the crate give NaN and -1 there.
+fn floor_divided(operands: &[AnyExpr]) -> AnyExpr {
+    let infinite: Vec<AnyExpr> =
+        operands.iter().map(|operand| AnyExpr::call("is_inf", std::slice::from_ref(operand))).collect();
+    let quotient = AnyExpr::call("div", operands);
+    AnyExpr::call("or", &infinite).select(quotient, AnyExpr::call("div_floor", operands))
 }
 
 /// An operation by its name in the crate: `same`, `float`, `whole`, `truth` or `finite` says what becomes of its

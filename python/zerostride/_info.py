@@ -16,12 +16,12 @@ def devices():
 
     Returns
     -------
-    list of Device
+    tuple of Device
     """
-    return [
+    return tuple(
         Device("cpu" if interface == "cpu" else f"{interface}:{index}")
         for _, interface, index, _, _ in _core.adapters()
-    ]
+    )
 
 
 class Info:
@@ -85,7 +85,7 @@ class Info:
 
         Returns
         -------
-        list of Device
+        tuple of Device
         """
         return devices()
 
