@@ -26,6 +26,7 @@ def upload(array, device=None):
     """An array of NumPy as one of ours, of the same type."""
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
+    _core.promote(array.dtype, array.dtype)  # which refuses types that are none here
     # A buffer of bytes of no elements has no views.
     flat = np.empty(0, np.uint8)
     if array.size:
@@ -61,15 +62,24 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     if copy is False:
         raise ValueError("elements of others are copied to memory of the device: leave copy=False out")
     device = _device(device)
-    knows = isinstance(obj, (np.ndarray, np.generic, bytes, bytearray, memoryview)) or any(
-        hasattr(obj, name) for name in ("__array_interface__", "__array__", "__dlpack__", "__buffer__")
-    )
+    knows = _has_type(obj)
     array = np.asarray(obj, dtype=dtype) if not knows else np.asarray(obj)
     if knows and dtype is not None and array.dtype != dtype:
         array = array.astype(dtype)
     elif dtype is None and not knows:
         array = _of_numbers(array, device)
     return upload(array, device)
+
+
+def _has_type(obj):
+    """Whether elements have a type already, as those of arrays and buffers do and numbers of Python do not."""
+    if any(hasattr(obj, name) for name in ("__array_interface__", "__array__", "__dlpack__")):
+        return True
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
 
 
 def _of_numbers(array, device):
