@@ -27,10 +27,10 @@ def upload(array, device=None):
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     _core.promote(array.dtype, array.dtype)  # which refuses types that are none here
-    # A buffer of bytes of no elements has no views.
-    flat = np.empty(0, np.uint8)
-    if array.size:
-        flat = np.asarray(array, order="C").reshape(-1).view(np.uint8)
+    if not array.size:
+        # Nothing to move, and no device to open for it.
+        return _core.full(array.shape, 0, array.dtype, device)
+    flat = np.asarray(array, order="C").reshape(-1).view(np.uint8)
     return _core.upload(flat, array.dtype, array.shape, device)
 
 

@@ -21,7 +21,8 @@ def axes_of(axis, rank, what):
     found = []
     for each in axes:
         if not -rank <= each < rank:
-            raise IndexError(f"axis {each} of {what} is outside of an array of {rank} axes")
+            # NumPy's, which is an IndexError and a ValueError: Dask asks for either.
+            raise np.exceptions.AxisError(f"axis {each} of {what} is outside of an array of {rank} axes")
         found.append(int(each) % rank)
     if len(set(found)) != len(found):
         raise ValueError(f"{what} names an axis twice: {axes}")
@@ -123,6 +124,12 @@ def concat(arrays, /, *, axis=0):
     if axis is None:
         arrays, axis = [reshape(array, (-1,)) if array.ndim != 1 else array for array in arrays], 0
     dtype = result_type(*arrays)
+    if not any(array.size for array in arrays) and all(array.ndim == arrays[0].ndim for array in arrays):
+        # No elements: no device is opened for them.
+        (axis,) = axes_of(axis, arrays[0].ndim, "concat")
+        shape = list(arrays[0].shape)
+        shape[axis] = sum(array.shape[axis] for array in arrays)
+        return _core.full(shape, 0, dtype, arrays[0].device)
     return _core.concat([x if x.dtype == dtype else _core.cast(x, dtype) for x in arrays], axis)
 
 

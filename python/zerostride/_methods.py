@@ -8,8 +8,6 @@ import numpy as np
 from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _statistics
 from ._core import Array
 
-# Elements at each end of an axis that are shown where there are more than `numpy.get_printoptions()` shows whole.
-
 
 def _array_namespace(self, /, *, api_version=None):
     """The module that works with this array."""
@@ -208,12 +206,21 @@ def _array_function(self, function, types, args, kwargs):
     return _numpy.function(function, types, args, kwargs)
 
 
+def _dask_tokenize(self):
+    from dask.tokenize import normalize_token
+
+    return "zerostride.Array", normalize_token(_on_host(self))
+
+
 METHODS = {
     "__array__": _array,
     "__array_function__": _array_function,
     "__array_namespace__": _array_namespace,
     "__array_ufunc__": _array_ufunc,
+    # Between NumPy's and Dask's own.
+    "__array_priority__": 10,
     "__copy__": _copied,
+    "__dask_tokenize__": _dask_tokenize,
     "__deepcopy__": _deepcopied,
     "__divmod__": _divmod,
     "__dlpack__": _dlpack,
