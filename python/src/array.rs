@@ -341,6 +341,27 @@ impl Array {
         Ok(slf)
     }
 
+    /// Computes the elements, and keeps nothing alive but them: neither what they were computed of, nor the rest of
+    /// an array that they are a part of.
+    fn _settle(&self, py: Python<'_>) -> PyResult<()> {
+        let (settled, version) = {
+            let inner = self.inner();
+            let settled = match &inner.state {
+                State::Tensor(tensor) => tensor.layout().is_contiguous() && tensor.layout().offset() == 0,
+                State::Expr { .. } => false,
+            };
+            (settled, inner.version)
+        };
+        if !settled {
+            let tensor = self.compact(py)?;
+            let mut inner = self.inner();
+            if inner.version == version {
+                inner.state = State::Tensor(tensor);
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the elements are computed.
     #[getter]
     fn evaluated(&self) -> bool {

@@ -1,9 +1,14 @@
 """What tests of all kinds need."""
 
+import os
+
 import numpy as np
 import pytest
 
 import zerostride as zs
+
+# SciPy asks for it once, when it is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 FLOATS = [dtype for dtype in (zs.float16, zs.float32, zs.float64) if zs.Device().supports(dtype)]
 INTEGERS = [

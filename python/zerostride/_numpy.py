@@ -113,7 +113,10 @@ def _delivered(result, out):
 
 
 def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0, correction=None, **options):
-    """A reduction of the namespace with NumPy's arguments."""
+    """A reduction of the namespace with NumPy's arguments.
+
+    What is much smaller than what it is made of is computed at once: Dask keeps it, and would keep the other alive.
+    """
     options = {name: value for name, value in options.items() if not _is_default(name, value)}
     if options:
         raise TypeError(f"{function.__name__} of zerostride takes no {', '.join(options)}")
@@ -128,7 +131,10 @@ def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0
             known["dtype"] = dtype
         else:
             x = zs.astype(x, dtype)
-    return _delivered(function(x, **known), out)
+    result = function(x, **known)
+    if 0 < 2 * result.size <= x.size:
+        result.evaluate()
+    return _delivered(result, out)
 
 
 # ---------------------------------------------------------------------------------------------------- other functions

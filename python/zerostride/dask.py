@@ -21,7 +21,15 @@ __all__ = ["from_dask", "register", "to_numpy"]
 
 def register_sizeof(sizeof):
     """What the entry point ``dask.sizeof`` names: how large a chunk is, for the memory that workers count."""
-    sizeof.register(Array, lambda array: array.nbytes)
+    sizeof.register(Array, _size)
+
+
+def _size(array):
+    # A worker asks for the size of what it is about to keep: it then is what it keeps, and not an expression that
+    # keeps the chunks that it was built of.
+    if array.size:
+        array._settle()
+    return array.nbytes
 
 
 def register():
