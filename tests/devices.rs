@@ -158,6 +158,30 @@ fn many_threads_on_one_device() {
     });
 }
 
+/// GL has one thread in it at a time, and one submission may be work of many seconds: other threads wait.
+#[test]
+fn threads_wait_for_one_another() {
+    for device in common::adapters() {
+        let x = device.full([1 << 21], 3.7_f32).unwrap();
+        // Small results, so that all of it is one submission.
+        let work = || x.lgamma().digamma().lgamma().amax(..).eval().unwrap();
+        work().to_vec().unwrap();
+        let begin = std::time::Instant::now();
+        work().to_vec().unwrap();
+        // wgpu gives up after six seconds.
+        let rounds = (9.0 / begin.elapsed().as_secs_f64()) as usize + 1;
+        (0..rounds).for_each(|_| drop(work()));
+        std::thread::scope(|scope| {
+            scope.spawn(|| device.synchronize().unwrap());
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(500));
+                // Of a size that no buffer of the pool has.
+                assert_eq!(device.full([5 << 20], 7).unwrap().to_vec().unwrap()[..2], [7, 7]);
+            });
+        });
+    }
+}
+
 #[test]
 fn rows_beyond_one_dimension_of_the_grid() {
     on_every_device(|device| {

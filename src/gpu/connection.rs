@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::adapters::Found;
 use super::drivers::{self, Driver};
 use super::limits::Limits;
-use super::lock::lock;
+use super::lock::{Turn, lock};
 use super::options::Options;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -42,6 +42,8 @@ pub(super) struct Connection {
     name: String,
     failures: Arc<Failures>,
     sure: Sure,
+    /// Calls of wgpu that may do something take it.
+    pub turn: Turn,
     /// Holds [`MARK`], where the adapter does not tell that it has no memory.
     mark: Option<wgpu::Buffer>,
 }
@@ -127,6 +129,7 @@ impl Connection {
             name,
             failures: Arc::default(),
             sure: Sure::default(),
+            turn: Turn::of(info.backend),
             device,
             queue,
         };
@@ -163,7 +166,7 @@ impl Connection {
     /// Whether the device is lost. wgpu tells so when it is asked how far the work is; of a device that was
     /// handed in, its owner.
     pub(super) fn is_lost(&self) -> bool {
-        let _ = self.device.poll(wgpu::PollType::Poll);
+        let _ = self.poll(wgpu::PollType::Poll);
         self.find_loss();
         self.failures.lost.get().is_some()
     }
@@ -189,7 +192,7 @@ impl Connection {
         let fault = lock(&self.failures.fault).take();
         let Some(fault) = fault else { return Ok(()) };
         // What comes of a loss may be reported before the loss, which waits for work that is under way.
-        let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
+        let _ = self.poll(wgpu::PollType::wait_indefinitely());
         self.find_loss();
         self.check_known_loss()?;
         bail!(Kernel, "the device {} reports: {fault}", self.name)
@@ -250,6 +253,7 @@ impl Connection {
         filters: &[wgpu::ErrorFilter],
         work: impl FnOnce() -> T,
     ) -> (T, Option<wgpu::Error>) {
+        let _turn = self.turn.take();
         let scopes: SmallVec<[_; 3]> =
             filters.iter().map(|&filter| self.device.push_error_scope(filter)).collect();
         let made = work();
@@ -355,9 +359,15 @@ impl Connection {
         Ok(seen.get_mapped_range(..).is_ok_and(|bytes| bytes[..] == MARK))
     }
 
+    /// Asks how far work is, and lets wgpu call back.
+    pub(super) fn poll(&self, how: wgpu::PollType) -> std::result::Result<wgpu::PollStatus, wgpu::PollError> {
+        let _turn = self.turn.take();
+        self.device.poll(how)
+    }
+
     /// Waits until everything that was submitted has run.
     pub(super) fn wait(&self) -> Result<()> {
-        if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
+        if let Err(error) = self.poll(wgpu::PollType::wait_indefinitely()) {
             self.check()?;
             bail!(Lost, "the device {} does not answer: {error}", self.name);
         }

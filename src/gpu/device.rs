@@ -74,9 +74,10 @@ impl Gpu {
         let cuts = Cuts::new(limits.max_buffer_size - PADDING, binding, align.into(), MOST_ELEMENTS);
         let recorder = Recorder::new(&connection)?;
         let connection = Arc::new(connection);
-        let pipelines = Pipelines::new(pipelines);
+        let pipelines = Pipelines::new(pipelines, connection.turn);
         let shared = Shared::default();
-        let parts = Parts { connection, cuts, pool: Arc::default(), pipelines, recorder, shared };
+        let pool = Arc::new(Pool::new(connection.turn));
+        let parts = Parts { connection, cuts, pool, pipelines, recorder, shared };
         Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter, session: None }))
     }
 

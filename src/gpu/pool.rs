@@ -1,11 +1,11 @@
 //! Buffers that wait to be used again, by size class.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use smallvec::SmallVec;
 
-use super::lock::lock;
+use super::lock::{Taken, Turn, lock};
 use crate::expr::Memory;
 
 /// Bytes that may wait, whatever is in use.
@@ -34,9 +34,10 @@ const PAGES: usize = 16;
 pub(super) type GroupKey = (wgpu::BindGroupLayout, SmallVec<[(wgpu::Buffer, u64, u64); 4]>);
 
 /// The buffers of a device that no storage holds.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pool {
     shelf: Mutex<Shelf>,
+    turn: Turn,
 }
 
 /// Idle buffers in the order in which they were given back, each with the recording in which it was
@@ -56,23 +57,32 @@ struct Shelf {
 }
 
 impl Pool {
+    pub(super) fn new(turn: Turn) -> Pool {
+        Pool { shelf: Mutex::default(), turn }
+    }
+
+    /// What lies idle, and a turn to let some of it go.
+    fn shelf(&self) -> (Taken, MutexGuard<'_, Shelf>) {
+        (self.turn.take(), lock(&self.shelf))
+    }
+
     /// The smallest idle buffer of at least `class` bytes, and not twice as large, the one used last,
     /// with the recording in which that was. The caller then creates one of so many if there is none, so
     /// either way its bytes count as used.
     pub(super) fn take(&self, class: u64) -> Option<(wgpu::Buffer, u64)> {
-        lock(&self.shelf).take(class)
+        self.shelf().1.take(class)
     }
 
     /// What [`take`](Self::take) counted is not used after all: no buffer of `class` bytes could be created.
     pub(super) fn untake(&self, class: u64) {
-        let mut shelf = lock(&self.shelf);
+        let (_turn, mut shelf) = self.shelf();
         shelf.used_bytes = shelf.used_bytes.saturating_sub(class);
         shelf.created -= 1;
     }
 
     /// Keeps a buffer for later.
     pub(super) fn give_back(&self, buffer: wgpu::Buffer, epoch: u64) {
-        lock(&self.shelf).give_back(buffer, epoch);
+        self.shelf().1.give_back(buffer, epoch);
     }
 
     /// The bind group of a key, made by `create` where it is not known.
@@ -81,7 +91,7 @@ impl Pool {
         key: GroupKey,
         create: impl FnOnce(&[(wgpu::Buffer, u64, u64)]) -> wgpu::BindGroup,
     ) -> wgpu::BindGroup {
-        let mut shelf = lock(&self.shelf);
+        let (_turn, mut shelf) = self.shelf();
         if shelf.groups.len() >= GROUPS && !shelf.groups.contains_key(&key) {
             shelf.groups.clear();
         }
@@ -90,12 +100,12 @@ impl Pool {
 
     /// A page that waits, if there is one.
     pub(super) fn take_page(&self) -> Option<wgpu::Buffer> {
-        lock(&self.shelf).pages.pop()
+        self.shelf().1.pages.pop()
     }
 
     /// Keeps a page for later.
     pub(super) fn give_back_page(&self, page: wgpu::Buffer) {
-        let mut shelf = lock(&self.shelf);
+        let (_turn, mut shelf) = self.shelf();
         match shelf.pages.len() < PAGES {
             true => shelf.pages.push(page),
             false => shelf.forget(&page),
@@ -104,11 +114,11 @@ impl Pool {
 
     /// Lets go what was made for a buffer that is none of the pool's.
     pub(super) fn forget(&self, buffer: &wgpu::Buffer) {
-        lock(&self.shelf).forget(buffer);
+        self.shelf().1.forget(buffer);
     }
 
     pub(super) fn memory(&self) -> Memory {
-        let shelf = lock(&self.shelf);
+        let (_turn, shelf) = self.shelf();
         Memory {
             used: shelf.used_bytes,
             idle: shelf.idle_bytes,
@@ -120,7 +130,7 @@ impl Pool {
 
     /// Lets all idle buffers go.
     pub(super) fn clear(&self) {
-        let mut shelf = lock(&self.shelf);
+        let (_turn, mut shelf) = self.shelf();
         shelf.idle.clear();
         shelf.groups.clear();
         shelf.pages.clear();

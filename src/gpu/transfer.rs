@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::buffer::Buffer;
 use super::connection::Connection;
-use super::lock::lock;
+use super::lock::{Turn, lock};
 use super::recorder::Recorder;
 use crate::error::{Result, bail};
 use crate::expr::{HostBytes, PIECE};
@@ -33,7 +33,7 @@ pub(super) fn write(
     let (whole, tail) = bytes.split_at(bytes.len() / ALIGN * ALIGN);
     for (i, piece) in whole.chunks(PIECE).enumerate() {
         if i > 0 {
-            connection.queue.submit([]);
+            connection.contained(|| connection.queue.submit([]));
             connection.wait()?;
         }
         connection
@@ -92,7 +92,8 @@ pub(super) struct Source<'a> {
 #[derive(Debug)]
 pub(super) struct Transfer {
     connection: Arc<Connection>,
-    staging: wgpu::Buffer,
+    /// There as long as this is.
+    staging: Option<wgpu::Buffer>,
     submission: wgpu::SubmissionIndex,
     mapped: Arc<Mapping>,
     /// Bytes of the staging buffer before those that were asked for.
@@ -132,6 +133,7 @@ impl Transfer {
             });
         });
         let connection = connection.clone();
+        let staging = Some(staging);
         Ok(Transfer { connection, staging, submission, mapped, skip: start - from, length, driven: false })
     }
 
@@ -148,31 +150,50 @@ impl Transfer {
             Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
             None => bail!(Lost, "reading from {} did not finish", self.connection.name()),
         }
-        match self.staging.get_mapped_range(..) {
-            Ok(view) => Ok(Box::new(Read { view, range: self.skip..self.skip + self.length })),
-            Err(error) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
+        let range = self.skip..self.skip + self.length;
+        let turn = self.connection.turn;
+        match self.staging.as_ref().map(|staging| staging.get_mapped_range(..)) {
+            Some(Ok(view)) => Ok(Box::new(Read { view: Some(view), range, turn })),
+            Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
+            None => bail!(Lost, "what was read from {} is gone", self.connection.name()),
         }
+    }
+}
+
+impl Drop for Transfer {
+    fn drop(&mut self) {
+        let _turn = self.connection.turn.take();
+        self.staging = None;
     }
 }
 
 /// Mapped memory, which goes with the staging buffer that the view holds.
 struct Read {
-    view: wgpu::BufferView,
+    /// There as long as this is.
+    view: Option<wgpu::BufferView>,
     range: Range<usize>,
+    turn: Turn,
+}
+
+impl Drop for Read {
+    fn drop(&mut self) {
+        let _turn = self.turn.take();
+        self.view = None;
+    }
 }
 
 impl Deref for Read {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.view[self.range.clone()]
+        self.view.as_ref().map_or(&[], |view| &view[self.range.clone()])
     }
 }
 
 /// Blocks until a submission is done and its bytes are mapped or lost.
 fn drive(connection: &Connection, submission: &wgpu::SubmissionIndex, mapped: &Mapping) {
     let wait = wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: None };
-    if let Err(error) = connection.device.poll(wait) {
+    if let Err(error) = connection.poll(wait) {
         log::warn!("waiting for {}: {error}", connection.name());
     }
     // The work is done, but another thread that drives the device may yet have to say so.

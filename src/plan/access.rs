@@ -61,6 +61,16 @@ impl Access {
         }
     }
 
+    /// What the text of loading four elements costs, in additions: compilers of drivers check and branch for each load.
+    pub(super) fn cost(self, dtype: DType) -> usize {
+        let loads = match self {
+            Access::Splat | Access::Vector | Access::Backward => 1,
+            Access::Shifted | Access::Stepped { .. } | Access::Tile | Access::Interleaved => 3,
+            Access::Strided => LANES,
+        };
+        loads * if dtype.packing() == Packing::Whole { 2 } else { 4 }
+    }
+
     /// Whether four elements are one load.
     pub(super) fn is_wide(self) -> bool {
         matches!(self, Access::Vector | Access::Backward)

@@ -25,7 +25,7 @@ pub(crate) use fields::{Field, Number, Role, ScanNumber};
 pub(crate) use fold::{Folder, Lanes, Pass, Stored, Work};
 pub(crate) use halves::Halves;
 pub(crate) use picture::{Panel, svg};
-pub(crate) use rows::{Phase, PhaseFold, RowFolder};
+pub(crate) use rows::{Phase, PhaseFold, RowFolder, Turns};
 pub(crate) use scan::{ScanWork, Scanned, Scanner};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 

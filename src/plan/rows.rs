@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::access::{Chooser, Store, Stride};
+use super::access::{Access, Chooser, Store, Stride};
 use super::cut;
 use super::fields::{self, Number};
 use super::fold::{self, FOLD_WORKGROUP, Pass};
@@ -17,9 +17,6 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{BLOCK, Fold, Input, Program, Source, Value, cost};
 use crate::layout::Axis;
-
-/// Values that are loaded before any of them are combined, at most.
-const STRAIGHT: usize = 16;
 
 /// What the text of a phase costs at most, values that are loaded straight counted each.
 const MOST_COST: usize = 128;
@@ -48,12 +45,24 @@ pub(crate) struct RowFolder {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Phase {
     pub folds: Vec<PhaseFold>,
-    /// Values that are loaded straight; how many levels of halves come next, each a loop of two turns; and
-    /// whether there are more values than these, which are then kept side by side for the last levels.
+    /// Values that are loaded straight, and how the turns go that this takes.
     pub straight: u32,
-    pub levels: u32,
-    pub loops: bool,
+    pub turns: Turns,
 }
+
+/// How all values of a row come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Turns {
+    /// In one turn.
+    One,
+    /// One turn after the other, as no order shows.
+    AnyOrder,
+    /// Each half after the other, of so many levels of halves, of which a short row needs few.
+    Halves { levels: u32 },
+}
+
+/// Numbers of levels are multiples of this, so that a kernel serves rows of several lengths.
+const LEVELS: u32 = 4;
 
 /// A fold of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,8 +181,8 @@ impl Pass {
             run: run_range,
             whole: count == block && (lanes != Lanes::Run || block >= LANES),
             kept: rows.kept,
-            stores: stores(program, steps / team),
-            phases: phases(program, steps / team)?,
+            stores: stores(program, &accesses, lanes, steps / team),
+            phases: phases(program, &accesses, lanes, steps / team)?,
             from: program.levels().from,
             of_row: program.levels().of_row,
         };
@@ -246,23 +255,30 @@ impl Pass {
 }
 
 /// How many of so many vectors of elements an invocation computes in one turn.
-fn stores(program: &Program, values: usize) -> u32 {
-    let cost = cost_of(program, &program.results);
+fn stores(program: &Program, accesses: &[Access], lanes: Lanes, values: usize) -> u32 {
+    let cost = cost_of(program, accesses, lanes, &program.results);
     let fits = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
     [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
 }
 
-/// What the text costs of some values of elements, with a fence after each step, as a rule.
-fn cost_of(program: &Program, values: &[Value]) -> usize {
+/// What the text costs of some values of elements: their loads, at coordinates by division where lanes lie
+/// anywhere, and steps with a fence after each, as a rule.
+fn cost_of(program: &Program, accesses: &[Access], lanes: Lanes, values: &[Value]) -> usize {
     let of_row = program.levels().of_row;
+    let inputs = program.inputs.len();
     let needed = program.needed(values, &Default::default());
-    let steps = needed.iter().filter(|&&value| !of_row[value as usize]);
-    let steps = steps.filter_map(|&value| (value as usize).checked_sub(program.inputs.len()));
-    steps.map(|step| cost(program.steps[step].op, program.steps[step].dtype) + 1).sum()
+    let own = needed.iter().map(|&value| value as usize).filter(|&value| !of_row[value]);
+    let divisions = if lanes == Lanes::Anywhere { LANES * program.shape.rank() } else { 0 };
+    own.map(|value| match value.checked_sub(inputs) {
+        None => accesses[value].cost(program.inputs[value].dtype),
+        Some(step) => cost(program.steps[step].op, program.steps[step].dtype) + 1,
+    })
+    .sum::<usize>()
+        + divisions
 }
 
 /// The phases of a program, of whose rows an invocation has so many values, or vectors.
-fn phases(program: &Program, values: usize) -> Result<Vec<Phase>> {
+fn phases(program: &Program, accesses: &[Access], lanes: Lanes, values: usize) -> Result<Vec<Phase>> {
     let levels = program.levels();
     let Some(rows) = &program.rows else { bail!(Kernel, "a program without rows") };
     let count = levels.phases.iter().max().map_or(0, |last| last + 1);
@@ -278,12 +294,17 @@ fn phases(program: &Program, values: usize) -> Result<Vec<Phase>> {
             folds.push(PhaseFold { fold: own.fold, element, value: own.value, gives, number });
         }
         let read: Vec<Value> = folds.iter().map(|fold| fold.value).collect();
-        let cost = cost_of(program, &read) + 2 * folds.len();
-        let most = values.min(STRAIGHT);
-        let is_affordable = |n: &usize| *n == 1 || (*n <= most && n * cost <= MOST_COST);
+        let cost = cost_of(program, accesses, lanes, &read) + 2 * folds.len();
+        let is_affordable = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
         let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
-        let levels = (most / straight).ilog2();
-        phases.push(Phase { folds, straight: straight as u32, levels, loops: values > STRAIGHT });
+        let turns = match (values / straight).ilog2() {
+            0 => Turns::One,
+            levels if folds.iter().any(|fold| fold.fold.is_ordered(fold.element)) => {
+                Turns::Halves { levels: levels.next_multiple_of(LEVELS) }
+            }
+            _ => Turns::AnyOrder,
+        };
+        phases.push(Phase { folds, straight: straight as u32, turns });
     }
     Ok(phases)
 }

@@ -5,16 +5,15 @@
 use smallvec::SmallVec;
 
 use super::Bounds;
-use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{BLOCK, Found, Frame, Input, Joined, Program, Source, cost};
 use crate::layout::Layout;
 
 /// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
 /// each turn through a row and several times over, and compilers of drivers take long for long texts.
-const MOST_STEPS: usize = 40;
-const MOST_FOLDS: usize = 3;
-const MOST_COST: usize = 100;
+const MOST_STEPS: usize = 64;
+const MOST_FOLDS: usize = 4;
+const MOST_COST: usize = 128;
 
 /// The longest rows that lie across memory and are one stage: an invocation reads them all, and each of its
 /// elements is in another line of the cache.
@@ -174,13 +173,7 @@ fn fits(program: &Program, bounds: Bounds) -> bool {
     // What passes leave of long rows is read in place of their elements, for each fold.
     let read = program.tensors().count() + program.stages().count() + folds.saturating_sub(1);
     let is_short = program.steps.len() <= MOST_STEPS && folds <= MOST_FOLDS && cost <= MOST_COST;
-    // Rows of other types: a standard deviation of bf16 kept llvmpipe's compiler busy for minutes.
-    let is_f32 = program.inputs.iter().all(|input| input.dtype == DType::F32)
-        && program
-            .steps
-            .iter()
-            .all(|step| step.dtype == DType::F32 && matches!(step.result, DType::F32 | DType::Bool));
-    is_short && is_f32 && read <= bounds.operands
+    is_short && read <= bounds.operands
 }
 
 /// The programs that are left, which read one another by their new numbers.

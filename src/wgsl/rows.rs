@@ -7,10 +7,7 @@ use super::types::{compute, encode, lanes, narrow, pack};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::{Fold, Value};
-use crate::plan::{LANES, Lanes, Origin, Phase, PhaseFold, Role, RowFolder, Store};
-
-/// Values that are kept side by side at most: where lanes lie along the row, and elsewhere.
-const LEAVES: [u32; 2] = [64, 256];
+use crate::plan::{LANES, Lanes, Origin, Phase, PhaseFold, Role, RowFolder, Store, Turns};
 
 impl Emitter<'_> {
     pub(super) fn rows(&mut self, folder: &RowFolder) -> Result<()> {
@@ -261,7 +258,7 @@ impl Emitter<'_> {
     /// A turn through a row: by halves, of which each invocation of a team has its own, then across these,
     /// and across lanes where these lie along the row.
     fn row_turn(&mut self, folder: &RowFolder, number: usize, phase: &Phase) {
-        let (straight, levels, team) = (phase.straight, phase.levels, folder.team);
+        let (straight, team) = (phase.straight, folder.team);
         let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
         let arguments = self.of_row(folder, &read, false);
         let call = |at: String| {
@@ -269,38 +266,44 @@ impl Emitter<'_> {
             arguments.push(at);
             format!("element{number}({})", arguments.join(", "))
         };
-        let is_ordered = phase.folds.iter().any(|fold| fold.fold.is_ordered(fold.element));
         line!(self.text, "    var f{number}: Values{number};");
         line!(self.text, "    {{");
         let mut indent = "        ".to_string();
-        // What is combined last is the outermost loop. Where no order shows, all is one loop.
-        let nested = if is_ordered { levels } else { 0 };
-        let has_loop = phase.loops || (levels > 0 && !is_ordered);
-        line!(self.text, "{indent}let turns = p.block / {}u;", (straight << nested) * team);
-        if has_loop {
-            if is_ordered {
-                let most = LEAVES[usize::from(folder.lanes != Lanes::Run)];
-                line!(self.text, "{indent}var leaf: array<Values{number}, {most}>;");
+        line!(self.text, "{indent}let turns = p.block / {}u;", straight * team);
+        let mut place: Vec<String> = Vec::new();
+        let loops: Vec<String> = match phase.turns {
+            Turns::One => Vec::new(),
+            Turns::AnyOrder => {
+                place.push("j".into());
+                vec!["for (var j = 0u; j < turns; j++)".into()]
             }
-            line!(self.text, "{indent}for (var j = 0u; j < turns; j++) {{");
-            indent.push_str("    ");
-        }
-        let mut turn: Vec<String> = if has_loop { vec!["j".into()] } else { Vec::new() };
-        for level in 0..nested {
-            line!(self.text, "{indent}var s{level}: Values{number};");
-            line!(self.text, "{indent}for (var j{level} = 0u; j{level} < 2u; j{level}++) {{");
-            turn.push(format!("j{level} * {}u * turns", 1 << level));
+            // What is combined last is the outermost loop. An array of what is to be combined would do with one
+            // loop, but compilers that have no addresses of registers make a tree of branches of each access.
+            Turns::Halves { levels } => (0..levels)
+                .rev()
+                .map(|level| {
+                    place.push(format!("j{level} * (turns >> {}u)", level + 1));
+                    let end = format!("clamp(turns >> {level}u, 1u, 2u)");
+                    format!("for (var j{level} = 0u; j{level} < {end}; j{level}++)")
+                })
+                .collect(),
+        };
+        for (level, head) in (0..loops.len()).rev().zip(&loops) {
+            if phase.turns != Turns::AnyOrder {
+                line!(self.text, "{indent}var s{level}: Values{number};");
+            }
+            line!(self.text, "{indent}{head} {{");
             indent.push_str("    ");
         }
         let begin = if team > 1 { "member" } else { "0u" };
-        let at = match (turn.is_empty(), team) {
+        let at = match (place.is_empty(), team) {
             (true, _) => begin.to_string(),
-            (false, 1) => turn.join(" + "),
-            (false, _) => format!("{begin} + ({}) * {team}u", turn.join(" + ")),
+            (false, 1) => place.join(" + "),
+            (false, _) => format!("{begin} + ({}) * {team}u", place.join(" + ")),
         };
         line!(self.text, "{indent}let at = {at};");
         for k in 0..straight {
-            let more = if k == 0 { String::new() } else { format!(" + {}u * turns", k * (team << nested)) };
+            let more = if k == 0 { String::new() } else { format!(" + {}u * turns", k * team) };
             line!(self.text, "{indent}let a{k} = {};", call(format!("at{more}")));
         }
         let (mut half, mut name) = (straight / 2, "a".to_string());
@@ -313,35 +316,24 @@ impl Emitter<'_> {
             (half, name) = (half / 2, next);
         }
         let mut value = format!("{name}0");
-        let both = |sum: &str, value: &str| {
-            let both = format!("{sum} = combine{number}({sum}, {value});");
-            format!("{{ {sum} = {value}; }} else {{ {both} }}")
-        };
-        for level in (0..nested).rev() {
-            let sum = format!("s{level}");
-            line!(self.text, "{indent}if (j{level} == 0u) {}", both(&sum, &value));
+        let own = format!("f{number}");
+        for level in 0..loops.len() {
+            let (turn, sum) = match phase.turns {
+                Turns::AnyOrder => ("j".to_string(), own.clone()),
+                _ => (format!("j{level}"), format!("s{level}")),
+            };
+            line!(self.text, "{indent}let next = {value};");
+            line!(self.text, "{indent}if ({turn} == 0u) {{");
+            line!(self.text, "{indent}    {sum} = next;");
+            line!(self.text, "{indent}}} else {{");
+            line!(self.text, "{indent}    {sum} = combine{number}({sum}, next);");
+            line!(self.text, "{indent}}}");
             indent.truncate(indent.len() - 4);
             line!(self.text, "{indent}}}");
             value = sum;
         }
-        let own = format!("f{number}");
-        match (has_loop, is_ordered) {
-            (false, _) => line!(self.text, "{indent}{own} = {value};"),
-            (true, false) => {
-                line!(self.text, "{indent}let next = {value};\n{indent}if (j == 0u) {}", both(&own, "next"))
-            }
-            (true, true) => line!(self.text, "{indent}leaf[j] = {value};"),
-        }
-        if has_loop {
-            line!(self.text, "        }}");
-        }
-        if has_loop && is_ordered {
-            line!(self.text, "        for (var half = turns / 2u; half > 0u; half = half / 2u) {{");
-            line!(self.text, "            for (var k = 0u; k < half; k++) {{");
-            line!(self.text, "                leaf[k] = combine{number}(leaf[k], leaf[k + half]);");
-            line!(self.text, "            }}");
-            line!(self.text, "        }}");
-            line!(self.text, "        {own} = leaf[0];");
+        if value != own {
+            line!(self.text, "{indent}{own} = {value};");
         }
         line!(self.text, "    }}");
         if team > 1 {
