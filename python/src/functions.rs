@@ -132,10 +132,12 @@ fn flip(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
 #[pyfunction]
 fn reshape(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<isize>) -> PyResult<Array> {
     let array = x.get();
-    let count: isize = shape.iter().filter(|&&length| length != -1).product();
+    let known = shape.iter().filter(|&&length| length != -1);
+    let count =
+        known.fold(1_usize, |count, &length| count.saturating_mul(usize::try_from(length).unwrap_or(0)));
     let fits = match shape.iter().filter(|&&length| length == -1).count() {
-        0 => count as usize == array.size(),
-        1 => count > 0 && array.size() % count as usize == 0,
+        0 => count == array.size(),
+        1 => count > 0 && array.size().is_multiple_of(count),
         _ => false,
     };
     let view = array.viewed(py, |expr| expr.reshape(&shape));
@@ -178,11 +180,11 @@ fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResul
         let part = array.part();
         work = work.max(part.work);
         parts.push((part.expr.cast(first.dtype), shape[along], array.shape[along]));
-        shape[along] += array.shape[along];
+        shape[along] = shape[along].saturating_add(array.shape[along]);
     }
     let device = first.slot.device(py)?.clone();
     let (dtype, shape) = (first.dtype, Shape::from(shape));
-    let tensor = wait(py, work.max(shape.iter().product()), move || {
+    let tensor = wait(py, work.max(shape.count().map_err(raised)?), move || {
         let all = device.zeros_any(dtype, &shape)?;
         for (expr, start, length) in parts.into_iter().filter(|(_, _, length)| *length > 0) {
             all.slice(axis, start..start + length).assign(expr)?;
