@@ -14,22 +14,10 @@ import numpy as np
 
 import zerostride as zs
 
+from . import _sizeof
 from ._core import Array
 
 __all__ = ["from_dask", "register", "to_numpy"]
-
-
-def register_sizeof(sizeof):
-    """What the entry point ``dask.sizeof`` names: how large a chunk is, for the memory that workers count."""
-    sizeof.register(Array, _size)
-
-
-def _size(array):
-    # A worker asks for the size of what it is about to keep: it then is what it keeps, and not an expression that
-    # keeps the chunks that it was built of.
-    if array.size:
-        array._settle()
-    return array.nbytes
 
 
 def register():
@@ -41,7 +29,7 @@ def register():
     if Array in da.chunk_types._HANDLED_CHUNK_TYPES:
         return
     da.register_chunk_type(Array)
-    register_sizeof(sizeof)
+    _sizeof.register(sizeof)
     dispatch.concatenate_lookup.register(Array, lambda arrays, axis=0: zs.concat(arrays, axis=axis))
     dispatch.tensordot_lookup.register(Array, lambda a, b, axes=2: zs.tensordot(a, b, axes=axes))
     dispatch.take_lookup.register(Array, np.take)
