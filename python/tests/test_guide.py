@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["python/README.md", "docs/guide/python.md", "docs/guide/cluster.md"])
+@pytest.mark.parametrize("page", ["README.md", "python/README.md", "docs/guide/python.md", "docs/guide/cluster.md"])
 def test_snippets(page, capsys):
     if "cluster" in page:
         pytest.importorskip("dask.array")
