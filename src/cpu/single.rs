@@ -48,8 +48,8 @@ pub(super) fn exp(x: f64) -> f64 {
 #[inline(always)]
 pub(super) fn expm1(x: f64) -> f64 {
     let (scale, tail) = split_exp(x);
-    // Of 0 it is the tail, with its sign.
-    if scale == 1.0 { tail } else { scale * tail + (scale - 1.0) }
+    // Near 0 it is the tail, with the sign of `x`: the tail's sum has lost that of -0.
+    if scale == 1.0 { tail.copysign(x) } else { scale * tail + (scale - 1.0) }
 }
 
 #[inline(always)]
@@ -171,4 +171,20 @@ pub(super) fn pow(x: f64, y: f64) -> f64 {
     let real = (x >= 0.0) | is_integer | (x < -HUGE);
     // A NaN is one already.
     if real { value } else { f64::NAN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Functions that cross 0 with slope 1 give 0 the sign that it has.
+    #[test]
+    fn zeros_keep_their_signs() {
+        let functions: [fn(f64) -> f64; 4] = [expm1, log1p, sinh, tanh];
+        for (i, function) in functions.into_iter().enumerate() {
+            for zero in [0.0, -0.0_f64] {
+                assert_eq!(function(zero).to_bits(), zero.to_bits(), "function {i} of {zero}");
+            }
+        }
+    }
 }

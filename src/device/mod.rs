@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 use smallvec::smallvec;
 
 use crate::cpu::CpuDevice;
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{AnyExpr, Backend, KernelTime, Math, Memory, Program, Storage};
 use crate::gpu;
@@ -278,6 +279,21 @@ impl Device {
     /// When the device is lost.
     pub fn synchronize(&self) -> Result<()> {
         self.0.synchronize()
+    }
+
+    /// Whether the device computes with elements of a type: the CPU path does with all, adapters with `i64` and
+    /// `u64` where they have `SHADER_INT64`, and with `f64` where they have `SHADER_F64` beside.
+    ///
+    /// # Errors
+    /// Where it does not: what it lacks.
+    ///
+    /// ```
+    /// use zerostride::{DType, Device};
+    ///
+    /// assert!(DType::ALL.iter().all(|&dtype| Device::cpu().supports(dtype).is_ok()));
+    /// ```
+    pub fn supports(&self, dtype: DType) -> Result<()> {
+        self.0.supports(dtype)
     }
 
     /// Whether the device was lost: its driver failed, or it was taken away. Its tensors are gone then, and

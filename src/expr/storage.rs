@@ -125,6 +125,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         usize::MAX
     }
 
+    /// Fails for an element type that it does not compute with.
+    fn supports(&self, _dtype: DType) -> Result<()> {
+        Ok(())
+    }
+
     /// Bytes of a tensor that a kernel binds whole.
     fn whole(&self) -> u64 {
         u64::MAX

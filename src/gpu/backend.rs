@@ -60,6 +60,10 @@ impl Backend for Gpu {
         self.adapter.bindings.saturating_sub(1) as usize
     }
 
+    fn supports(&self, dtype: DType) -> Result<()> {
+        self.parts.connection.supports(dtype)
+    }
+
     fn whole(&self) -> u64 {
         self.parts.cuts.whole()
     }

@@ -132,6 +132,27 @@ impl AnyTensor {
         self.leaf.clone()
     }
 
+    /// Whether anything beside this handle may read its elements: a clone, a view, an expression. Where nothing
+    /// does, writing changes no value that anybody knows by another name; a language whose values never change
+    /// asks before it writes in place. It may be true a little longer than it needs to be.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = Device::cpu().zeros_any(DType::F32, [3])?;
+    /// assert!(!x.is_shared());
+    /// let y = AnyExpr::call("exp", &[x.slice(0, 1..)]);
+    /// assert!(x.is_shared());
+    /// drop(y);
+    /// assert!(!x.is_shared());
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn is_shared(&self) -> bool {
+        // The handle's own are the storage and the leaf, which holds it too.
+        let leaf = self.leaf.node().map_or(0, Arc::strong_count);
+        leaf != 1 || Arc::strong_count(&self.storage.buffer) != 2
+    }
+
     /// Replaces the elements by those of an expression of the same type, as
     /// [`Tensor::assign`] does.
     ///

@@ -13,6 +13,7 @@ mod views;
 
 pub use any::AnyTensor;
 pub use explain::Explain;
+pub use read::HostBytes;
 pub use several::{AssignAll, EvalAll};
 
 use std::fmt;

@@ -1,7 +1,8 @@
 //! Elements back to the host. A run of them is read in pieces, two of which are on their way at most.
 
+use std::fmt;
 use std::future::Future;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,9 +11,25 @@ use super::AnyTensor;
 use super::later::Later;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Backend, Input, Program, Reading, Source, Storage};
+use crate::expr::{self, Backend, Input, Program, Reading, Source, Storage};
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
+
+/// Bytes of a tensor's elements, as [`AnyTensor::host_bytes`] gives them.
+pub struct HostBytes(expr::HostBytes);
+
+impl Deref for HostBytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for HostBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes of a tensor", self.len())
+    }
+}
 
 /// Elements of a storage that lie one after the other.
 struct Run {
@@ -108,6 +125,30 @@ impl AnyTensor {
     /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.read_now()
+    }
+
+    /// The elements in row-major order as bytes that the host can see, where they lie: on the CPU path the
+    /// tensor's own memory, if it is contiguous, and not copied. What is assigned to the tensor later is not in
+    /// them; it is written to other memory then.
+    ///
+    /// # Errors
+    /// As [`to_bytes`](Self::to_bytes).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, AnyTensor, DType, Device};
+    ///
+    /// let x = AnyTensor::from(Device::cpu().upload(&[1_u8, 2], [2])?);
+    /// let bytes = x.host_bytes()?;
+    /// x.assign(AnyExpr::scalar(DType::U8, 9))?;
+    /// assert_eq!((bytes.to_vec(), x.to_bytes()?), (vec![1, 2], vec![9, 9]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn host_bytes(&self) -> Result<HostBytes> {
+        if !self.device().backend().computes_here() {
+            return Ok(HostBytes(Box::new(self.to_bytes()?)));
+        }
+        let Run { backend, storage, dtype, elements } = self.dense()?;
+        Ok(HostBytes(backend.read_now(&storage, dtype, elements.start, elements.len())?))
     }
 
     /// [`to_bytes`](Self::to_bytes) without blocking the calling thread. The work is asked for by this call, and

@@ -38,8 +38,21 @@ impl AnyExpr {
         }
     }
 
-    /// The same where it is one.
-    pub(super) fn named(&self) -> Result<Option<AnyTensor>> {
+    /// The tensor that this expression is, as [`tensor`](Self::tensor) gives it; none where it computes
+    /// something.
+    ///
+    /// # Errors
+    /// The first mistake that was made while building.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = Device::cpu().zeros_any(DType::F32, [2, 3])?;
+    /// assert!(x.transpose(0, 1).named()?.is_some());
+    /// assert!(AnyExpr::call("exp", &[x.expr()]).named()?.is_none());
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn named(&self) -> Result<Option<AnyTensor>> {
         let node = self.node()?;
         let Kind::Leaf { source: Source::Tensor(storage), layout } = &node.kind else { return Ok(None) };
         let device = Device::from_backend(storage.backend.clone());

@@ -1,0 +1,470 @@
+//! The array: an expression until it is read, a tensor from then on.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use zerostride::{AnyExpr, AnyTensor, DType, Shape};
+
+use crate::device::{Device, Slot};
+use crate::dtype::{self, Kind};
+use crate::error::raised;
+use crate::host::Host;
+
+/// Operations that are put off at most. A loop that builds on its own result is evaluated this often, so that
+/// what it keeps alive does not grow with its length.
+const DEEPEST: u32 = 256;
+
+/// Elements from which on work is done by another thread, so that Ctrl-C is heard meanwhile.
+const LONG: usize = 1 << 21;
+
+/// How often that thread is asked.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// What an array's elements are.
+#[derive(Clone)]
+pub(crate) enum State {
+    /// To be computed.
+    Expr {
+        expr: AnyExpr,
+        /// Operations that were put off, one after the other.
+        depth: u32,
+        /// The most elements of an operand.
+        work: usize,
+    },
+    Tensor(AnyTensor),
+}
+
+/// The state with the number of changes that were made to it.
+struct Inner {
+    state: State,
+    version: u64,
+}
+
+/// An array of the array API standard. Operators build an expression; reading the array (printing it, `bool`,
+/// `float`, conversion to NumPy) runs all of it as one kernel where it fits one. Values never change behind a
+/// name: `y = x + 1; x += 1` leaves `y` as it was, and writing to an array changes no other.
+#[pyclass(frozen, weakref, module = "zerostride", name = "Array")]
+pub(crate) struct Array {
+    inner: Mutex<Inner>,
+    pub(crate) dtype: DType,
+    pub(crate) shape: Shape,
+    pub(crate) slot: Arc<Slot>,
+}
+
+/// What is known of an operand when an operation is built.
+pub(crate) struct Part {
+    pub expr: AnyExpr,
+    pub depth: u32,
+    pub work: usize,
+}
+
+/// Does work of this crate without holding the interpreter. Long work is another thread's, and Ctrl-C ends the
+/// wait for it: its result is dropped.
+pub(crate) fn wait<T: Send + 'static>(
+    py: Python<'_>,
+    elements: usize,
+    work: impl FnOnce() -> zerostride::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    if elements < LONG {
+        return py.detach(work).map_err(raised);
+    }
+    let (sender, receiver) = channel();
+    std::thread::Builder::new()
+        .name("zerostride-python".into())
+        .spawn(move || sender.send(work()))
+        .map_err(|error| PyRuntimeError::new_err(format!("no thread to compute on: {error}")))?;
+    // A receiver is one thread's, and the wait is done without the interpreter.
+    let receiver = Mutex::new(receiver);
+    loop {
+        let answer =
+            py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
+        match answer {
+            Ok(answer) => return answer.map_err(raised),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("work on another thread ended without a result"));
+            }
+        }
+    }
+}
+
+impl Array {
+    /// The array of an expression, or its mistake.
+    pub(crate) fn new(
+        py: Python<'_>,
+        expr: AnyExpr,
+        depth: u32,
+        work: usize,
+        slot: Arc<Slot>,
+    ) -> PyResult<Array> {
+        let dtype = expr.dtype().map_err(raised)?;
+        let shape = expr.shape().map_err(raised)?.clone();
+        let deep = depth > DEEPEST;
+        let work = work.max(shape.iter().product());
+        let inner = Mutex::new(Inner { state: State::Expr { expr, depth, work }, version: 0 });
+        let array = Array { inner, dtype, shape, slot };
+        if deep {
+            array.tensor(py)?;
+        }
+        Ok(array)
+    }
+
+    /// What the array is made of, and other views of it: as deep as it is.
+    pub(crate) fn viewed(&self, py: Python<'_>, view: impl FnOnce(&AnyExpr) -> AnyExpr) -> PyResult<Array> {
+        let Part { expr, depth, work } = self.part();
+        Array::new(py, view(&expr), depth, work, self.slot.clone())
+    }
+
+    /// One operation more.
+    pub(crate) fn mapped(&self, py: Python<'_>, map: impl FnOnce(&AnyExpr) -> AnyExpr) -> PyResult<Array> {
+        let Part { expr, depth, work } = self.part();
+        Array::new(py, map(&expr), depth + 1, work, self.slot.clone())
+    }
+
+    pub(crate) fn of(tensor: AnyTensor, slot: Arc<Slot>) -> Array {
+        let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
+        Array { inner: Mutex::new(Inner { state: State::Tensor(tensor), version: 0 }), dtype, shape, slot }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn part(&self) -> Part {
+        match &self.inner().state {
+            State::Expr { expr, depth, work } => Part { expr: expr.clone(), depth: *depth, work: *work },
+            State::Tensor(tensor) => Part { expr: tensor.expr(), depth: 0, work: 0 },
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The elements, computed if they are not yet.
+    pub(crate) fn tensor(&self, py: Python<'_>) -> PyResult<AnyTensor> {
+        let device = self.slot.device(py)?.clone();
+        let (expr, work, version) = {
+            let inner = self.inner();
+            match &inner.state {
+                State::Tensor(tensor) => return Ok(tensor.clone()),
+                State::Expr { expr, work, .. } => (expr.clone(), *work, inner.version),
+            }
+        };
+        let tensor = match expr.named().map_err(raised)? {
+            Some(tensor) => tensor,
+            None => wait(py, work, move || expr.eval_on(&device))?,
+        };
+        let mut inner = self.inner();
+        if inner.version == version {
+            inner.state = State::Tensor(tensor.clone());
+        }
+        Ok(tensor)
+    }
+
+    /// A new array of the same elements in memory of their own, row by row.
+    pub(crate) fn compact(&self, py: Python<'_>) -> PyResult<AnyTensor> {
+        let device = self.slot.device(py)?.clone();
+        let Part { expr, work, .. } = self.part();
+        wait(py, work.max(self.size()), move || expr.eval_on(&device))
+    }
+
+    /// Takes the elements of another array of this shape and type.
+    pub(crate) fn replace(&self, by: &Array) -> PyResult<()> {
+        if by.dtype != self.dtype {
+            return Err(PyTypeError::new_err(format!(
+                "the result of {} does not go into an array of {}: write x = x + y, or cast by astype",
+                dtype::name(by.dtype),
+                dtype::name(self.dtype)
+            )));
+        }
+        if by.shape != self.shape {
+            return Err(PyValueError::new_err(format!(
+                "the result of {} does not go into an array of {}: an array keeps its shape in place",
+                by.shape, self.shape
+            )));
+        }
+        let state = by.inner().state.clone();
+        let mut inner = self.inner();
+        inner.state = state;
+        inner.version += 1;
+        Ok(())
+    }
+
+    /// Writes a value to the elements that `view` names, and to no other array: where another one, or an
+    /// expression, may read them, all are copied first.
+    pub(crate) fn write(
+        &self,
+        py: Python<'_>,
+        value: AnyExpr,
+        view: impl FnOnce(&AnyExpr) -> AnyExpr + Send,
+    ) -> PyResult<()> {
+        let device = self.slot.device(py)?.clone();
+        // Not longer locked than it takes to write, and the interpreter is not held meanwhile: whoever waits for
+        // the lock and holds it is not waited for.
+        py.detach(|| {
+            let mut inner = self.inner();
+            let alone = match &inner.state {
+                State::Tensor(tensor) if !tensor.is_shared() && tensor.layout().is_contiguous() => None,
+                State::Tensor(tensor) => Some(tensor.expr().eval_on(&device)?),
+                State::Expr { expr, .. } => Some(expr.eval_on(&device)?),
+            };
+            if let Some(tensor) = alone {
+                inner.state = State::Tensor(tensor);
+            }
+            inner.version += 1;
+            match &inner.state {
+                State::Tensor(tensor) => view(tensor).assign(value),
+                State::Expr { .. } => Ok(()),
+            }
+        })
+        .map_err(raised)
+    }
+
+    /// The only element.
+    fn item(&self, py: Python<'_>) -> PyResult<Scalar> {
+        if self.size() != 1 {
+            let text =
+                format!("an array of {} has no one value: reduce it by all, any or sum first", self.shape);
+            return Err(match self.shape.rank() {
+                0 => PyTypeError::new_err(text),
+                _ => PyValueError::new_err(text),
+            });
+        }
+        let tensor = self.tensor(py)?;
+        let bytes = py.detach(|| tensor.to_bytes()).map_err(raised)?;
+        Scalar::of(self.dtype, &bytes)
+            .ok_or_else(|| PyRuntimeError::new_err("an element has fewer bytes than its type"))
+    }
+}
+
+/// An element as a value.
+enum Scalar {
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+}
+
+impl Scalar {
+    fn of(dtype: DType, bytes: &[u8]) -> Option<Scalar> {
+        macro_rules! of {
+            ($t:ty) => {
+                <$t>::from_le_bytes(bytes.get(..size_of::<$t>())?.try_into().ok()?)
+            };
+        }
+        Some(match dtype {
+            DType::Bool => Scalar::Bool(*bytes.first()? != 0),
+            DType::I8 => Scalar::Int(of!(i8).into()),
+            DType::U8 => Scalar::Int(of!(u8).into()),
+            DType::I16 => Scalar::Int(of!(i16).into()),
+            DType::U16 => Scalar::Int(of!(u16).into()),
+            DType::I32 => Scalar::Int(of!(i32).into()),
+            DType::U32 => Scalar::Int(of!(u32).into()),
+            DType::I64 => Scalar::Int(of!(i64).into()),
+            DType::U64 => Scalar::Int(of!(u64).into()),
+            DType::F16 => Scalar::Float(zerostride::f16::from_bits(of!(u16)).into()),
+            DType::BF16 => Scalar::Float(zerostride::bf16::from_bits(of!(u16)).into()),
+            DType::F32 => Scalar::Float(of!(f32).into()),
+            DType::F64 => Scalar::Float(of!(f64)),
+            _ => return None,
+        })
+    }
+}
+
+#[pymethods]
+impl Array {
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.shape.iter())
+    }
+
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.shape.rank()
+    }
+
+    #[getter(size)]
+    fn count(&self) -> usize {
+        self.size()
+    }
+
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.dtype.size()
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.size().saturating_mul(self.dtype.size())
+    }
+
+    #[getter(dtype)]
+    fn element_type(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        dtype::object(py, self.dtype)
+    }
+
+    #[getter]
+    fn device(&self) -> Device {
+        Device(self.slot.clone())
+    }
+
+    /// The axes in reverse order; of a matrix, its transpose.
+    #[getter(T)]
+    fn transposed(&self, py: Python<'_>) -> PyResult<Array> {
+        let axes: Vec<isize> = (0..self.shape.rank() as isize).rev().collect();
+        self.viewed(py, |expr| expr.permute(axes))
+    }
+
+    /// Each matrix of a stack transposed.
+    #[getter(mT)]
+    fn matrices_transposed(&self, py: Python<'_>) -> PyResult<Array> {
+        match self.shape.rank() {
+            0 | 1 => {
+                Err(PyValueError::new_err(format!("an array of {} has no matrices to transpose", self.shape)))
+            }
+            _ => self.viewed(py, |expr| expr.transpose(-1, -2)),
+        }
+    }
+
+    /// Computes the elements now, once, and keeps them.
+    ///
+    /// Returns
+    /// -------
+    /// Array
+    ///     This array.
+    fn evaluate(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.get().tensor(slf.py())?;
+        Ok(slf)
+    }
+
+    /// Computes the elements, and keeps nothing alive but them: neither what they were computed of, nor the rest of
+    /// an array that they are a part of.
+    fn _settle(&self, py: Python<'_>) -> PyResult<()> {
+        let (settled, version) = {
+            let inner = self.inner();
+            let settled = match &inner.state {
+                State::Tensor(tensor) => tensor.layout().is_contiguous() && tensor.layout().offset() == 0,
+                State::Expr { .. } => false,
+            };
+            (settled, inner.version)
+        };
+        if !settled {
+            let tensor = self.compact(py)?;
+            let mut inner = self.inner();
+            if inner.version == version {
+                inner.state = State::Tensor(tensor);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the elements are computed.
+    #[getter]
+    fn evaluated(&self) -> bool {
+        match &self.inner().state {
+            State::Expr { expr, .. } => expr.named().is_ok_and(|named| named.is_some()),
+            State::Tensor(_) => true,
+        }
+    }
+
+    /// What evaluating this array would run: operands under the axes of the result, how each is accessed, the
+    /// bytes that move, and the kernel's text on a GPU.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+        let device = self.slot.device(py)?;
+        let expr = self.part().expr;
+        py.detach(|| expr.explain(device)).map(|explained| explained.to_string()).map_err(raised)
+    }
+
+    /// A picture of the same, as SVG.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    fn explain_svg(&self, py: Python<'_>) -> PyResult<String> {
+        let device = self.slot.device(py)?;
+        let expr = self.part().expr;
+        py.detach(|| expr.explain(device)).map(|explained| explained.svg()).map_err(raised)
+    }
+
+    /// The elements as bytes that the host can see.
+    fn _host(&self, py: Python<'_>) -> PyResult<Host> {
+        let tensor = self.tensor(py)?;
+        Ok(Host::new(wait(py, self.size(), move || tensor.host_bytes())?))
+    }
+
+    /// A new array of the same elements.
+    fn _copy(&self, py: Python<'_>) -> PyResult<Array> {
+        // Elements never change behind a name, so both may read the same.
+        self.viewed(py, AnyExpr::clone)
+    }
+
+    /// Takes the elements of another array.
+    fn _replace(&self, by: &Bound<'_, Array>) -> PyResult<()> {
+        self.replace(by.get())
+    }
+
+    /// The only element, as a number of Python.
+    #[pyo3(name = "item")]
+    fn python_item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(match self.item(py)? {
+            Scalar::Bool(value) => value.into_pyobject(py)?.to_owned().into_any().unbind(),
+            Scalar::Int(value) => value.into_pyobject(py)?.into_any().unbind(),
+            Scalar::Float(value) => value.into_pyobject(py)?.into_any().unbind(),
+        })
+    }
+
+    fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(match self.item(py)? {
+            Scalar::Bool(value) => value,
+            Scalar::Int(value) => value != 0,
+            Scalar::Float(value) => value != 0.0,
+        })
+    }
+
+    fn __int__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let value = match self.item(py)? {
+            Scalar::Bool(value) => value.into(),
+            Scalar::Int(value) => value,
+            // Python's own rule, with its errors for NaN and infinities.
+            Scalar::Float(value) => {
+                return Ok(value.into_pyobject(py)?.call_method0("__int__")?.unbind());
+            }
+        };
+        Ok(value.into_pyobject(py)?.into_any().unbind())
+    }
+
+    fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(match self.item(py)? {
+            Scalar::Bool(value) => value.into(),
+            Scalar::Int(value) => value as f64,
+            Scalar::Float(value) => value,
+        })
+    }
+
+    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyComplex>> {
+        Ok(pyo3::types::PyComplex::from_doubles(py, self.__float__(py)?, 0.0))
+    }
+
+    fn __index__(&self, py: Python<'_>) -> PyResult<i128> {
+        match (dtype::kind(self.dtype), self.item(py)?) {
+            (Kind::Integer, Scalar::Int(value)) if self.shape.rank() == 0 => Ok(value),
+            _ => Err(PyTypeError::new_err(format!(
+                "an array of {} {} is no index: only one of an integer type without axes is",
+                dtype::name(self.dtype),
+                self.shape
+            ))),
+        }
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        self.shape.first().copied().ok_or_else(|| PyTypeError::new_err("an array without axes has no length"))
+    }
+}

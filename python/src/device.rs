@@ -1,0 +1,228 @@
+//! Devices as Python sees them: named before they are opened, opened once per process, and not after a fork.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use zerostride::{DEVICE_VARIABLE, DType};
+
+use crate::error::raised;
+
+/// Whether a device was opened in a process that this one was forked from.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// All names in use, each with its device.
+static SLOTS: Mutex<Vec<Arc<Slot>>> = Mutex::new(Vec::new());
+
+/// The device of arrays that name none.
+pub(crate) static DEFAULT: LazyLock<Arc<Slot>> = LazyLock::new(|| Slot::new(None));
+
+/// A device that is opened when it is needed.
+pub(crate) struct Slot {
+    /// As [`zerostride::Device::named`] takes it; none for the default.
+    name: Option<String>,
+    opened: OnceLock<zerostride::Device>,
+}
+
+fn slots() -> MutexGuard<'static, Vec<Arc<Slot>>> {
+    SLOTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The child of a fork has the parent's memory, but neither its threads nor its connections to drivers.
+#[pyfunction]
+pub(crate) fn after_fork() {
+    let opened = DEFAULT.opened.get().is_some() || slots().iter().any(|slot| slot.opened.get().is_some());
+    FORKED.fetch_or(opened, Ordering::Relaxed);
+}
+
+impl Slot {
+    fn new(name: Option<String>) -> Arc<Slot> {
+        Arc::new(Slot { name, opened: OnceLock::new() })
+    }
+
+    /// The device of a name.
+    fn named(name: &str) -> Arc<Slot> {
+        let mut slots = slots();
+        if let Some(slot) = slots.iter().find(|slot| slot.name.as_deref() == Some(name)) {
+            return slot.clone();
+        }
+        let slot = Slot::new(Some(name.to_string()));
+        slots.push(slot.clone());
+        slot
+    }
+
+    /// The device, opened if it is not yet.
+    pub(crate) fn device(&self, py: Python<'_>) -> PyResult<&zerostride::Device> {
+        if FORKED.load(Ordering::Relaxed) {
+            return Err(PyRuntimeError::new_err(
+                "this process was forked from one that had opened a device, which does not survive that: start processes by spawn (multiprocessing.set_start_method(\"spawn\"))",
+            ));
+        }
+        if let Some(device) = self.opened.get() {
+            return Ok(device);
+        }
+        let device = py.detach(|| self.open()).map_err(raised)?;
+        Ok(self.opened.get_or_init(|| device))
+    }
+
+    fn open(&self) -> zerostride::Result<zerostride::Device> {
+        let device = match &self.name {
+            Some(name) => zerostride::Device::named(name)?,
+            None => zerostride::Device::open()?,
+        };
+        // An adapter that is open already under another name is that one, unless it has a twin.
+        let all = zerostride::Device::all();
+        let found = self.name.as_deref().and_then(|name| all.iter().find(|adapter| adapter.matches(name)));
+        let is_alike =
+            |a: &zerostride::Adapter, b: &zerostride::Adapter| a.backend == b.backend && a.name == b.name;
+        if found.is_some_and(|found| all.iter().filter(|other| is_alike(found, other)).count() > 1) {
+            return Ok(device);
+        }
+        let known = slots()
+            .iter()
+            .chain([&*DEFAULT])
+            .find_map(|slot| slot.opened.get().filter(|known| known.name() == device.name()).cloned());
+        Ok(known.unwrap_or(device))
+    }
+
+    /// Whether both are one device, as far as is known without opening any.
+    pub(crate) fn same(&self, other: &Slot) -> bool {
+        std::ptr::eq(self, other)
+            || match (self.opened.get(), other.opened.get()) {
+                (Some(a), Some(b)) => a.same(b),
+                _ => false,
+            }
+    }
+
+    /// The device of an operation over operands of two.
+    pub(crate) fn join(self: &Arc<Slot>, other: &Arc<Slot>, py: Python<'_>) -> PyResult<()> {
+        if self.same(other) {
+            return Ok(());
+        }
+        let (a, b) = (self.device(py)?, other.device(py)?);
+        match a.same(b) {
+            true => Ok(()),
+            false => Err(PyValueError::new_err(format!(
+                "an array on {} cannot be combined with one on {}: bring one over by to_device",
+                a.name(),
+                b.name()
+            ))),
+        }
+    }
+
+    /// The device's widest types up to these: the defaults are NumPy's where the device has them.
+    fn widest(&self, py: Python<'_>, wide: DType, narrow: DType) -> PyResult<DType> {
+        Ok(if self.device(py)?.supports(wide).is_ok() { wide } else { narrow })
+    }
+
+    pub(crate) fn default_float(&self, py: Python<'_>) -> PyResult<DType> {
+        self.widest(py, DType::F64, DType::F32)
+    }
+
+    pub(crate) fn default_int(&self, py: Python<'_>) -> PyResult<DType> {
+        self.widest(py, DType::I64, DType::I32)
+    }
+}
+
+/// A device: `zs.Device("cpu")`, `zs.Device("vulkan:1")`, or the default one, which the environment variable
+/// `ZEROSTRIDE_DEVICE` names and which else is the best GPU, or the CPU where there is none. It is opened when
+/// something is first computed on it.
+#[pyclass(frozen, from_py_object, module = "zerostride", name = "Device")]
+#[derive(Clone)]
+pub(crate) struct Device(pub(crate) Arc<Slot>);
+
+#[pymethods]
+impl Device {
+    #[new]
+    #[pyo3(signature = (name=None))]
+    fn new(name: Option<&str>) -> Self {
+        Device(name.map_or_else(|| DEFAULT.clone(), Slot::named))
+    }
+
+    /// The adapter's name and the interface that reaches it, or `cpu`. Asking opens the device.
+    #[getter]
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.0.device(py)?.name())
+    }
+
+    /// The default types of integers and of floats.
+    fn _defaults(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, Py<PyAny>)> {
+        let object = |dtype| crate::dtype::object(py, dtype);
+        Ok((object(self.0.default_int(py)?)?, object(self.0.default_float(py)?)?))
+    }
+
+    /// Whether the device computes with a type.
+    fn supports(&self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.0.device(py)?.supports(crate::dtype::parse(dtype)?).is_ok())
+    }
+
+    /// Waits until everything that was asked for has run.
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        let device = self.0.device(py)?;
+        py.detach(|| device.synchronize()).map_err(raised)
+    }
+
+    /// Bytes of arrays that are alive, and of memory kept for the next ones; nothing is counted on the CPU.
+    fn memory(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        let memory = self.0.device(py)?.memory();
+        Ok((memory.used, memory.idle))
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let other = match other.cast::<Device>() {
+            Ok(other) => other.get().clone(),
+            Err(_) => return Ok(false),
+        };
+        Ok(self.0.same(&other.0) || self.0.device(py)?.same(other.0.device(py)?))
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        self.0.device(py)?.name().hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+
+    fn __repr__(&self) -> String {
+        match (&self.0.name, self.0.opened.get()) {
+            (_, Some(device)) => format!("Device('{}')", device.name()),
+            (Some(name), None) => format!("Device('{name}')"),
+            (None, None) => "Device()".to_string(),
+        }
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        self.name(py)
+    }
+
+    /// In another process the device of the same name, and the default one there for the default.
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Option<String>,))> {
+        Ok((slf.get_type().into_any().unbind(), (slf.get().0.name.clone(),)))
+    }
+}
+
+/// What functions take as a device: an instance, a name, or nothing for the default.
+pub(crate) fn slot(device: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Slot>> {
+    let Some(device) = device else { return Ok(DEFAULT.clone()) };
+    match device.cast::<Device>() {
+        Ok(device) => Ok(device.get().0.clone()),
+        Err(_) => Ok(Slot::named(&device.extract::<String>()?)),
+    }
+}
+
+/// Every adapter of this machine and the CPU: name, interface, index, kind, driver. Opens none.
+#[pyfunction]
+pub(crate) fn adapters(py: Python<'_>) -> Vec<(String, &'static str, usize, String, String)> {
+    let all = py.detach(zerostride::Device::all);
+    let row = |a: zerostride::Adapter| {
+        (a.name, a.backend, a.index, format!("{:?}", a.kind).to_lowercase(), a.driver)
+    };
+    all.into_iter().map(row).collect()
+}
+
+/// The environment variable that names the default device.
+#[pyfunction]
+pub(crate) fn device_variable() -> &'static str {
+    DEVICE_VARIABLE
+}

@@ -1,0 +1,288 @@
+//! What the package's functions are made of, beside operators.
+
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use zerostride::{AnyExpr, Broadcast, ReduceOptions, Shape, compositions, operations, reductions};
+
+use crate::array::{Array, Part, wait};
+use crate::device::{DEFAULT, slot};
+use crate::dtype;
+use crate::error::raised;
+use crate::operators::{constant, scalar, weak};
+
+type Object<'py> = Bound<'py, PyAny>;
+
+/// Elements from a buffer of bytes in row-major order.
+#[pyfunction]
+#[pyo3(signature = (bytes, dtype, shape, device=None))]
+fn upload(
+    py: Python<'_>,
+    bytes: PyBuffer<u8>,
+    dtype: &Object<'_>,
+    shape: Vec<usize>,
+    device: Option<&Object<'_>>,
+) -> PyResult<Array> {
+    let (slot, dtype) = (slot(device)?, dtype::parse(dtype)?);
+    let device = slot.device(py)?.clone();
+    if !bytes.is_c_contiguous() {
+        return Err(PyValueError::new_err("a buffer to be read must lie in one piece, row by row"));
+    }
+    // SAFETY: the buffer is contiguous, holds as many bytes, and lives until the end of this function. Another
+    // thread of Python that writes it meanwhile makes elements of either value, as it does when NumPy copies.
+    #[allow(unsafe_code)]
+    let elements = match bytes.len_bytes() {
+        0 => &[],
+        length => unsafe { std::slice::from_raw_parts(bytes.buf_ptr().cast::<u8>(), length) },
+    };
+    let tensor = py.detach(|| device.upload_bytes(elements, dtype, shape)).map_err(raised)?;
+    Ok(Array::of(tensor, slot))
+}
+
+/// One value of any shape. Nothing is stored, and no device is opened.
+#[pyfunction]
+#[pyo3(signature = (shape, value, dtype, device=None))]
+fn full(
+    py: Python<'_>,
+    shape: Vec<usize>,
+    value: &Object<'_>,
+    dtype: &Object<'_>,
+    device: Option<&Object<'_>>,
+) -> PyResult<Array> {
+    let Some(number) = scalar(value)? else {
+        return Err(PyTypeError::new_err(format!(
+            "{} is no number to fill an array with",
+            value.get_type().name()?
+        )));
+    };
+    let expr = constant(dtype::parse(dtype)?, number)?.broadcast_to(shape);
+    Array::new(py, expr, 0, 0, slot(device)?)
+}
+
+/// The index of each element along an axis of a shape, as int32.
+#[pyfunction]
+#[pyo3(signature = (shape, axis, device=None))]
+fn coordinate(
+    py: Python<'_>,
+    shape: Vec<usize>,
+    axis: isize,
+    device: Option<&Object<'_>>,
+) -> PyResult<Array> {
+    Array::new(py, AnyExpr::coordinate(shape, axis), 0, 0, slot(device)?)
+}
+
+/// Every element converted to a type.
+#[pyfunction]
+fn cast(py: Python<'_>, x: &Bound<'_, Array>, dtype: &Object<'_>) -> PyResult<Array> {
+    let dtype = dtype::parse(dtype)?;
+    x.get().mapped(py, |expr| expr.cast(dtype))
+}
+
+/// A reduction by its name in the crate, over some axes or all.
+#[pyfunction]
+#[pyo3(signature = (name, x, axes=None, keepdims=false, correction=0.0, reverse=false))]
+fn reduce(
+    py: Python<'_>,
+    name: &str,
+    x: &Bound<'_, Array>,
+    axes: Option<Vec<isize>>,
+    keepdims: bool,
+    correction: f64,
+    reverse: bool,
+) -> PyResult<Array> {
+    let mut options = ReduceOptions::default().correction(correction);
+    if keepdims {
+        options = options.keepdim();
+    }
+    if reverse {
+        options = options.reverse();
+    }
+    x.get().mapped(py, |expr| match axes {
+        Some(axes) => expr.reduce(name, axes, options),
+        None => expr.reduce(name, .., options),
+    })
+}
+
+#[pyfunction]
+fn permute(py: Python<'_>, x: &Bound<'_, Array>, axes: Vec<isize>) -> PyResult<Array> {
+    x.get().viewed(py, |expr| expr.permute(axes))
+}
+
+#[pyfunction]
+fn broadcast_to(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<usize>) -> PyResult<Array> {
+    x.get().viewed(py, |expr| expr.broadcast_to(shape))
+}
+
+#[pyfunction]
+fn unsqueeze(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+    x.get().viewed(py, |expr| expr.unsqueeze(axis))
+}
+
+#[pyfunction]
+fn squeeze(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+    x.get().viewed(py, |expr| expr.squeeze(axis))
+}
+
+#[pyfunction]
+fn flip(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
+    x.get().viewed(py, |expr| expr.flip(axis))
+}
+
+/// Another shape of as many elements: a view where that is one, else of a copy row by row.
+#[pyfunction]
+fn reshape(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<isize>) -> PyResult<Array> {
+    let array = x.get();
+    let known = shape.iter().filter(|&&length| length != -1);
+    let count =
+        known.fold(1_usize, |count, &length| count.saturating_mul(usize::try_from(length).unwrap_or(0)));
+    let fits = match shape.iter().filter(|&&length| length == -1).count() {
+        0 => count == array.size(),
+        1 => count > 0 && array.size().is_multiple_of(count),
+        _ => false,
+    };
+    let view = array.viewed(py, |expr| expr.reshape(&shape));
+    if view.is_ok() || !fits {
+        return view;
+    }
+    let compact = array.compact(py)?;
+    Array::new(py, compact.reshape(&shape), 0, 0, array.slot.clone())
+}
+
+/// Arrays of one type one after the other along an axis.
+#[pyfunction]
+fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResult<Array> {
+    let Some(first) = arrays.first().map(|array| array.get()) else {
+        return Err(PyValueError::new_err("concat takes an array at least"));
+    };
+    let rank = first.shape.rank() as isize;
+    let axis = if axis < 0 { axis + rank } else { axis };
+    if !(0..rank).contains(&axis) {
+        return Err(pyo3::exceptions::PyIndexError::new_err(format!(
+            "axis {axis} is outside of {}, which has {rank} axes",
+            first.shape
+        )));
+    }
+    let along = axis as usize;
+    let mut shape: Vec<usize> = first.shape.iter().copied().collect();
+    shape[along] = 0;
+    let (mut parts, mut work) = (Vec::new(), 0);
+    for array in &arrays {
+        let array = array.get();
+        first.slot.join(&array.slot, py)?;
+        let fits = array.shape.rank() == shape.len()
+            && array.shape.iter().zip(&shape).enumerate().all(|(k, (a, b))| k == along || a == b);
+        if !fits {
+            return Err(PyValueError::new_err(format!(
+                "cannot concat {} to {} along axis {axis}: the other axes must have the same lengths",
+                array.shape, first.shape
+            )));
+        }
+        let part = array.part();
+        work = work.max(part.work);
+        parts.push((part.expr.cast(first.dtype), shape[along], array.shape[along]));
+        shape[along] = shape[along].saturating_add(array.shape[along]);
+    }
+    let device = first.slot.device(py)?.clone();
+    let (dtype, shape) = (first.dtype, Shape::from(shape));
+    let tensor = wait(py, work.max(shape.count().map_err(raised)?), move || {
+        let all = device.zeros_any(dtype, &shape)?;
+        for (expr, start, length) in parts.into_iter().filter(|(_, _, length)| *length > 0) {
+            all.slice(axis, start..start + length).assign(expr)?;
+        }
+        Ok(all)
+    })?;
+    Ok(Array::of(tensor, first.slot.clone()))
+}
+
+/// Two arrays under the shape that a rule of another system gives them.
+#[pyfunction]
+#[pyo3(signature = (a, b, rule, axis=None, axes=None))]
+fn align(
+    py: Python<'_>,
+    a: &Bound<'_, Array>,
+    b: &Bound<'_, Array>,
+    rule: &str,
+    axis: Option<isize>,
+    axes: Option<Vec<usize>>,
+) -> PyResult<(Array, Array)> {
+    let (a, b) = (a.get(), b.get());
+    a.slot.join(&b.slot, py)?;
+    let rule = rule_of(rule, axis, axes)?;
+    let (x, y) = (a.part(), b.part());
+    let (left, right) = match rule {
+        Broadcast::Bidirectional => {
+            let (left, right) = (a.shape.clone(), b.shape.clone());
+            (x.expr.broadcast(rule.clone(), right), y.expr.broadcast(rule, left))
+        }
+        rule => rule.align_any(&x.expr, &y.expr).map_err(raised)?,
+    };
+    let array = |expr, Part { depth, work, .. }: Part, like: &Array| {
+        Array::new(py, expr, depth, work, like.slot.clone())
+    };
+    Ok((array(left, x, a)?, array(right, y, b)?))
+}
+
+/// A rule by its system's name for it.
+fn rule_of(name: &str, axis: Option<isize>, axes: Option<Vec<usize>>) -> PyResult<Broadcast> {
+    Ok(match name {
+        "numpy" | "torch" | "onnx" => Broadcast::NumPy,
+        "none" => Broadcast::None,
+        "pdpd" => Broadcast::Pdpd { axis: axis.unwrap_or(-1) },
+        "paddle" => Broadcast::Paddle { axis: axis.unwrap_or(-1) },
+        "bidirectional" => Broadcast::Bidirectional,
+        "explicit" => match axes {
+            Some(axes) => Broadcast::Explicit { axes },
+            None => {
+                return Err(PyTypeError::new_err(
+                    "the rule 'explicit' takes axes: an axis of b for each of a",
+                ));
+            }
+        },
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "no rule is called '{name}': there are numpy, torch, onnx, none, pdpd, paddle, bidirectional and explicit"
+            )));
+        }
+    })
+}
+
+/// The type of an operation over operands of two types.
+#[pyfunction]
+fn promote(py: Python<'_>, a: &Object<'_>, b: &Object<'_>) -> PyResult<Py<PyAny>> {
+    dtype::object(py, dtype::promote(dtype::parse(a)?, dtype::parse(b)?)?)
+}
+
+/// The type that an array of a type and a number have together, on the default device.
+#[pyfunction]
+fn weak_type(py: Python<'_>, dtype: &Object<'_>, number: &Object<'_>) -> PyResult<Py<PyAny>> {
+    let Some(number) = scalar(number)? else { return Err(PyTypeError::new_err("no number")) };
+    dtype::object(py, weak(py, dtype::parse(dtype)?, number, &DEFAULT)?)
+}
+
+/// The operations, compositions and reductions of the crate, each with what it does.
+#[pyfunction]
+fn documentation() -> Vec<(&'static str, &'static str)> {
+    let all = operations().map(|op| (op.name, op.doc));
+    let all = all.chain(compositions().map(|op| (op.name, op.doc)));
+    all.chain(reductions().map(|op| (op.name, op.doc))).collect()
+}
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(upload, module)?)?;
+    module.add_function(wrap_pyfunction!(full, module)?)?;
+    module.add_function(wrap_pyfunction!(coordinate, module)?)?;
+    module.add_function(wrap_pyfunction!(cast, module)?)?;
+    module.add_function(wrap_pyfunction!(reduce, module)?)?;
+    module.add_function(wrap_pyfunction!(permute, module)?)?;
+    module.add_function(wrap_pyfunction!(broadcast_to, module)?)?;
+    module.add_function(wrap_pyfunction!(unsqueeze, module)?)?;
+    module.add_function(wrap_pyfunction!(squeeze, module)?)?;
+    module.add_function(wrap_pyfunction!(flip, module)?)?;
+    module.add_function(wrap_pyfunction!(reshape, module)?)?;
+    module.add_function(wrap_pyfunction!(concat, module)?)?;
+    module.add_function(wrap_pyfunction!(align, module)?)?;
+    module.add_function(wrap_pyfunction!(documentation, module)?)?;
+    module.add_function(wrap_pyfunction!(promote, module)?)?;
+    module.add_function(wrap_pyfunction!(weak_type, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Elements in memory of the host, as a buffer of Python.
+
+use std::ffi::c_int;
+use std::sync::Mutex;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use zerostride::HostBytes;
+
+/// Bytes of an array's elements, which nothing writes any more. They are read through Python's buffer protocol,
+/// and live as long as whoever reads them.
+#[pyclass(frozen, module = "zerostride._core")]
+pub(crate) struct Host {
+    /// Kept alive; the mutex is only there because what it holds is sent between threads and not shared.
+    _bytes: Mutex<HostBytes>,
+    address: usize,
+    length: usize,
+}
+
+impl Host {
+    pub(crate) fn new(bytes: HostBytes) -> Host {
+        let (address, length) = (bytes.as_ptr() as usize, bytes.len());
+        Host { _bytes: Mutex::new(bytes), address, length }
+    }
+}
+
+#[pymethods]
+impl Host {
+    fn __len__(&self) -> usize {
+        self.length
+    }
+
+    /// # Safety
+    /// `view` is one that the interpreter gives to be filled.
+    #[allow(unsafe_code)]
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let host = slf.get();
+        // SAFETY: the bytes stay where they are while `slf` lives, to which the filled view holds a reference:
+        // they lie on the heap or in mapped memory, and moving their owner does not move them. They are told to
+        // be read-only, and are never written by this crate, which copies memory that a `HostBytes` reads.
+        let filled = unsafe {
+            ffi::PyBuffer_FillInfo(
+                view,
+                slf.as_ptr(),
+                host.address as *mut std::ffi::c_void,
+                host.length as ffi::Py_ssize_t,
+                1,
+                flags,
+            )
+        };
+        match filled {
+            0 => Ok(()),
+            _ => Err(PyErr::fetch(slf.py())),
+        }
+    }
+}

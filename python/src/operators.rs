@@ -1,0 +1,363 @@
+//! Operations: operands of arrays and Python's numbers, the type they have together, and the operators.
+
+// What calls the methods that the table makes is unsafe code of PyO3, which bears the names that the table has.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::pyclass::CompareOp;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
+use zerostride::{AnyExpr, DType, Scalar};
+
+use crate::array::{Array, Part};
+use crate::device::Slot;
+use crate::dtype::{self, Kind};
+
+/// What is done to operands before an operation of the crate takes them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// They get one type.
+    Same,
+    /// Integers and bool become the default float.
+    Float,
+    /// Integers are the result as they are, as those of `floor`.
+    Whole,
+    /// Truth values of them.
+    Truth,
+    /// Integers are finite numbers.
+    Finite,
+}
+
+impl Rule {
+    fn of(name: &str) -> PyResult<Rule> {
+        Ok(match name {
+            "same" => Rule::Same,
+            "float" => Rule::Float,
+            "whole" => Rule::Whole,
+            "truth" => Rule::Truth,
+            "finite" => Rule::Finite,
+            _ => return Err(PyTypeError::new_err(format!("no rule is called '{name}'"))),
+        })
+    }
+}
+
+/// An operand.
+enum Operand<'py> {
+    Array(Bound<'py, Array>),
+    /// A number of Python, which takes the type of the arrays.
+    Scalar(Scalar),
+}
+
+/// What an object is as an operand, if it is any.
+fn operand<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>>> {
+    if let Ok(array) = object.cast::<Array>() {
+        return Ok(Some(Operand::Array(array.clone())));
+    }
+    if let Some(scalar) = scalar(object)? {
+        return Ok(Some(Operand::Scalar(scalar)));
+    }
+    // Arrays and scalars of NumPy become arrays.
+    if object.hasattr("__array_interface__")? {
+        let array = object.py().import("zerostride")?.call_method1("asarray", (object,))?;
+        return Ok(Some(Operand::Array(array.cast_into::<Array>()?)));
+    }
+    Ok(None)
+}
+
+/// A number of Python.
+pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    if object.is_exact_instance_of::<PyFloat>() || object.is_instance_of::<PyFloat>() {
+        return Ok(Some(Scalar::Float(object.extract()?)));
+    }
+    if object.is_instance_of::<PyBool>() {
+        return Ok(Some(Scalar::Bool(object.extract()?)));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return Ok(Some(Scalar::Int(object.extract()?)));
+    }
+    Ok(None)
+}
+
+/// The type that an array of `dtype` and a number have together: the array's, unless the number is of a kind that
+/// it does not hold.
+pub(crate) fn weak(py: Python<'_>, dtype: DType, scalar: Scalar, slot: &Slot) -> PyResult<DType> {
+    Ok(match (scalar, dtype::kind(dtype)) {
+        (Scalar::Bool(_), _) => dtype,
+        (Scalar::Int(_), Kind::Bool) => slot.default_int(py)?,
+        (Scalar::Float(_), Kind::Bool | Kind::Integer) => slot.default_float(py)?,
+        _ => dtype,
+    })
+}
+
+/// A number as an element of a type. Beyond the largest of a float type it is infinite, as in NumPy; beyond an
+/// integer type it is an error.
+pub(crate) fn constant(dtype: DType, scalar: Scalar) -> PyResult<AnyExpr> {
+    let scalar = match (scalar, dtype::kind(dtype)) {
+        (Scalar::Bool(value), Kind::Integer | Kind::Float) => Scalar::Int(value.into()),
+        (Scalar::Int(value), Kind::Bool) => Scalar::Bool(value != 0),
+        (Scalar::Float(value), Kind::Bool) => Scalar::Bool(value != 0.0),
+        (scalar, _) => scalar,
+    };
+    let expr = AnyExpr::scalar(dtype, scalar);
+    match (expr.dtype(), scalar, dtype::kind(dtype)) {
+        (Err(_), Scalar::Float(value), Kind::Float) => {
+            Ok(AnyExpr::scalar(dtype, if value > 0.0 { f64::INFINITY } else { f64::NEG_INFINITY }))
+        }
+        (Err(error), Scalar::Int(_), Kind::Integer) => {
+            Err(PyOverflowError::new_err(error.message().to_string()))
+        }
+        _ => Ok(expr),
+    }
+}
+
+/// The operation `op` of operands that follow a rule; none where one of them is no operand.
+pub(crate) fn apply(
+    py: Python<'_>,
+    op: &str,
+    rule: Rule,
+    objects: &[&Bound<'_, PyAny>],
+) -> PyResult<Option<Array>> {
+    let mut operands = Vec::with_capacity(objects.len());
+    for object in objects {
+        match operand(object)? {
+            Some(operand) => operands.push(operand),
+            None => return Ok(None),
+        }
+    }
+    let mut together: Option<(DType, &Arc<Slot>)> = None;
+    for operand in &operands {
+        if let Operand::Array(array) = operand {
+            let array = array.get();
+            together = Some(match together {
+                None => (array.dtype, &array.slot),
+                Some((dtype, slot)) => {
+                    slot.join(&array.slot, py)?;
+                    (dtype::promote(dtype, array.dtype)?, slot)
+                }
+            });
+        }
+    }
+    let Some((mut dtype, slot)) = together else {
+        return Err(PyTypeError::new_err("an operation takes an array at least, and got numbers alone"));
+    };
+    for operand in &operands {
+        if let Operand::Scalar(scalar) = operand {
+            dtype = weak(py, dtype, *scalar, slot)?;
+        }
+    }
+    match rule {
+        Rule::Float if dtype::kind(dtype) != Kind::Float => dtype = slot.default_float(py)?,
+        Rule::Truth => dtype = DType::Bool,
+        _ => {}
+    }
+    let (mut depth, mut work) = (0, 0);
+    let mut exprs = Vec::with_capacity(operands.len());
+    for operand in &operands {
+        exprs.push(match operand {
+            Operand::Array(array) => {
+                let part = array.get().part();
+                (depth, work) = (depth.max(part.depth), work.max(part.work));
+                if array.get().dtype == dtype { part.expr } else { part.expr.cast(dtype) }
+            }
+            Operand::Scalar(scalar) => constant(dtype, *scalar)?,
+        });
+    }
+    let whole = dtype::kind(dtype) == Kind::Integer;
+    let expr = match rule {
+        Rule::Whole if whole => exprs.swap_remove(0),
+        // Every integer is one that equals itself, and none of those differs from itself.
+        Rule::Finite if whole => {
+            let op = if op == "is_finite" { "eq" } else { "ne" };
+            AnyExpr::call(op, &[exprs[0].clone(), exprs[0].clone()])
+        }
+        _ if op == "div_floor" && dtype::kind(dtype) == Kind::Float => floor_divided(&exprs),
+        _ => AnyExpr::call(op, &exprs),
+    };
+    Array::new(py, expr, depth + 1, work, slot.clone()).map(Some)
+}
+
+/// The quotient of floats rounded down, which the standard has be that of the operands where one is infinite: an
+/// infinity or a zero. NumPy and the crate give NaN and -1 there.
+fn floor_divided(operands: &[AnyExpr]) -> AnyExpr {
+    let infinite: Vec<AnyExpr> =
+        operands.iter().map(|operand| AnyExpr::call("is_inf", std::slice::from_ref(operand))).collect();
+    let quotient = AnyExpr::call("div", operands);
+    AnyExpr::call("or", &infinite).select(quotient, AnyExpr::call("div_floor", operands))
+}
+
+/// An operation by its name in the crate: `same`, `float`, `whole`, `truth` or `finite` says what becomes of its
+/// operands' types.
+#[pyfunction(name = "apply")]
+#[pyo3(signature = (op, rule, /, *operands))]
+pub(crate) fn call(py: Python<'_>, op: &str, rule: &str, operands: &Bound<'_, PyTuple>) -> PyResult<Array> {
+    let objects: Vec<Bound<'_, PyAny>> = operands.iter().collect();
+    let made = apply(py, op, Rule::of(rule)?, &objects.iter().collect::<Vec<_>>())?;
+    made.ok_or_else(|| {
+        let is_none = |object: &&Bound<'_, PyAny>| !matches!(operand(object), Ok(Some(_)));
+        let kind = objects.iter().find(is_none).and_then(|object| object.get_type().name().ok());
+        let kind = kind.map_or_else(|| "an object".to_string(), |name| name.to_string());
+        PyTypeError::new_err(format!(
+            "{op} takes arrays and numbers, not {kind}: make it an array by asarray"
+        ))
+    })
+}
+
+/// `a` where a condition is true, else `b`.
+#[pyfunction]
+pub(crate) fn select(
+    py: Python<'_>,
+    condition: &Bound<'_, Array>,
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
+) -> PyResult<Array> {
+    let condition = condition.get();
+    let truth = condition.part();
+    let (mut depth, mut work) = (truth.depth, truth.work);
+    let mut dtype = None;
+    let mut operands = Vec::new();
+    for object in [a, b] {
+        let Some(operand) = operand(object)? else {
+            return Err(PyTypeError::new_err(format!(
+                "where takes arrays and numbers, not {}: make it an array by asarray",
+                object.get_type().name()?
+            )));
+        };
+        if let Operand::Array(array) = &operand {
+            let array = array.get();
+            condition.slot.join(&array.slot, py)?;
+            dtype = Some(dtype.map_or(Ok(array.dtype), |dtype| dtype::promote(dtype, array.dtype))?);
+        }
+        operands.push(operand);
+    }
+    for operand in &operands {
+        if let Operand::Scalar(scalar) = operand {
+            dtype = Some(match (dtype, scalar) {
+                (Some(dtype), scalar) => weak(py, dtype, *scalar, &condition.slot)?,
+                (None, Scalar::Bool(_)) => DType::Bool,
+                (None, Scalar::Int(_)) => condition.slot.default_int(py)?,
+                (None, Scalar::Float(_)) => condition.slot.default_float(py)?,
+            });
+        }
+    }
+    let dtype = dtype.unwrap_or(DType::Bool);
+    let mut exprs = Vec::with_capacity(2);
+    for operand in operands {
+        exprs.push(match operand {
+            Operand::Array(array) => {
+                let Part { expr, depth: deep, work: large } = array.get().part();
+                (depth, work) = (depth.max(deep), work.max(large));
+                expr.cast(dtype)
+            }
+            Operand::Scalar(scalar) => constant(dtype, scalar)?,
+        });
+    }
+    let expr = truth.expr.cast(DType::Bool).select(&exprs[0], &exprs[1]);
+    Array::new(py, expr, depth + 1, work, condition.slot.clone())
+}
+
+/// Two operands' operation, or what tells Python to ask the other operand.
+fn binary(op: &str, rule: Rule, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let py = a.py();
+    match apply(py, op, rule, &[a, b])? {
+        Some(array) => Ok(Py::new(py, array)?.into_any()),
+        None => Ok(py.NotImplemented()),
+    }
+}
+
+macro_rules! operators {
+    ($($rule:ident $op:literal $forward:ident $backward:ident $inplace:ident;)*) => {
+        /// Operators of two operands, each with its reflected and its in-place form.
+        #[pymethods]
+        impl Array {$(
+            fn $forward(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+                binary($op, Rule::$rule, slf.as_any(), other)
+            }
+
+            fn $backward(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+                binary($op, Rule::$rule, other, slf.as_any())
+            }
+
+            fn $inplace(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+                in_place($op, Rule::$rule, slf, other)
+            }
+        )*}
+    };
+}
+
+fn in_place(op: &str, rule: Rule, x: &Bound<'_, Array>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+    match apply(x.py(), op, rule, &[x.as_any(), other])? {
+        Some(result) => x.get().replace(&result),
+        None => Err(PyTypeError::new_err(format!(
+            "{op} takes arrays and numbers, not {}: make it an array by asarray",
+            other.get_type().name()?
+        ))),
+    }
+}
+
+operators! {
+    Same "add" __add__ __radd__ __iadd__;
+    Same "sub" __sub__ __rsub__ __isub__;
+    Same "mul" __mul__ __rmul__ __imul__;
+    Float "div" __truediv__ __rtruediv__ __itruediv__;
+    Same "div_floor" __floordiv__ __rfloordiv__ __ifloordiv__;
+    Same "rem_floor" __mod__ __rmod__ __imod__;
+    Same "and" __and__ __rand__ __iand__;
+    Same "or" __or__ __ror__ __ior__;
+    Same "xor" __xor__ __rxor__ __ixor__;
+    Same "shl" __lshift__ __rlshift__ __ilshift__;
+    Same "shr" __rshift__ __rrshift__ __irshift__;
+}
+
+/// The other operators.
+#[pymethods]
+impl Array {
+    fn __pow__(
+        slf: &Bound<'_, Self>,
+        other: &Bound<'_, PyAny>,
+        _modulo: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<PyAny>> {
+        binary("pow", Rule::Same, slf.as_any(), other)
+    }
+
+    fn __rpow__(
+        slf: &Bound<'_, Self>,
+        other: &Bound<'_, PyAny>,
+        _modulo: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<PyAny>> {
+        binary("pow", Rule::Same, other, slf.as_any())
+    }
+
+    fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, _modulo: &Bound<'_, PyAny>) -> PyResult<()> {
+        in_place("pow", Rule::Same, slf, other)
+    }
+
+    fn __neg__(&self, py: Python<'_>) -> PyResult<Array> {
+        self.mapped(py, |expr| AnyExpr::call("neg", std::slice::from_ref(expr)))
+    }
+
+    fn __pos__(&self, py: Python<'_>) -> PyResult<Array> {
+        self.mapped(py, |expr| AnyExpr::call("positive", std::slice::from_ref(expr)))
+    }
+
+    fn __abs__(&self, py: Python<'_>) -> PyResult<Array> {
+        self.mapped(py, |expr| AnyExpr::call("abs", std::slice::from_ref(expr)))
+    }
+
+    fn __invert__(&self, py: Python<'_>) -> PyResult<Array> {
+        self.mapped(py, |expr| AnyExpr::call("not", std::slice::from_ref(expr)))
+    }
+
+    fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, how: CompareOp) -> PyResult<Py<PyAny>> {
+        let op = match how {
+            CompareOp::Lt => "lt",
+            CompareOp::Le => "le",
+            CompareOp::Eq => "eq",
+            CompareOp::Ne => "ne",
+            CompareOp::Gt => "gt",
+            CompareOp::Ge => "ge",
+        };
+        binary(op, Rule::Same, slf.as_any(), other)
+    }
+}

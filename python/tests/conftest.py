@@ -1,0 +1,33 @@
+"""What tests of all kinds need."""
+
+import os
+
+import numpy as np
+import pytest
+
+import zerostride as zs
+
+# SciPy asks for it once, when it is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+FLOATS = [dtype for dtype in (zs.float16, zs.float32, zs.float64) if zs.Device().supports(dtype)]
+INTEGERS = [
+    dtype
+    for dtype in (zs.int8, zs.int16, zs.int32, zs.int64, zs.uint8, zs.uint16, zs.uint32, zs.uint64)
+    if zs.Device().supports(dtype)
+]
+
+
+@pytest.fixture
+def x():
+    """Six elements of float32."""
+    return zs.asarray(np.arange(6, dtype=np.float32).reshape(2, 3))
+
+
+def same(ours, theirs):
+    """Asserts that an array of ours is one of NumPy: shape, type and elements."""
+    theirs = np.asarray(theirs)
+    assert isinstance(ours, zs.Array), type(ours)
+    assert ours.shape == theirs.shape
+    assert ours.dtype == theirs.dtype
+    np.testing.assert_array_equal(np.asarray(ours), theirs)

@@ -1,0 +1,124 @@
+"""To and from NumPy, buffers, DLPack, pickles and text."""
+
+import array
+import pickle
+
+import numpy as np
+import pytest
+from conftest import FLOATS, INTEGERS, same
+
+import zerostride as zs
+
+
+@pytest.mark.parametrize("dtype", [zs.bool, *INTEGERS, *FLOATS])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0, 4)])
+def test_there_and_back(dtype, shape):
+    elements = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+    x = zs.asarray(elements)
+    same(x, elements)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        same(pickle.loads(pickle.dumps(x, protocol)), elements)
+
+
+def test_layouts_of_numpy():
+    elements = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+    for view in (elements.T, elements[::-1, ::2], np.asfortranarray(elements), elements.astype(">i2"), elements[..., 1]):
+        same(zs.asarray(view), view.astype(np.int16))
+
+
+def test_pickles_out_of_band():
+    x = zs.asarray(np.arange(1000, dtype=np.float32))
+    buffers = []
+    data = pickle.dumps(x[100:] * 2, protocol=5, buffer_callback=buffers.append)
+    assert len(data) < 1000 and [len(buffer.raw()) for buffer in buffers] == [3600]
+    same(pickle.loads(data, buffers=buffers), np.arange(100, 1000, dtype=np.float32) * 2)
+
+
+def test_on_the_cpu_nothing_is_copied():
+    x = zs.asarray(np.arange(10, dtype=np.float32), device="cpu")
+    a, b = np.asarray(x), np.from_dlpack(x)
+    assert a.__array_interface__["data"][0] == b.__array_interface__["data"][0]
+    assert not a.flags.writeable and not b.flags.writeable
+    x[0] = 7.0
+    assert a[0] == 0.0 and float(x[0]) == 7.0
+    writable = np.array(x)
+    writable[0] = 8.0
+    assert float(x[0]) == 7.0
+    del x
+    assert a.sum() == 45.0
+
+
+def test_numpy_asks_for_types_and_copies():
+    x = zs.asarray([1, 2], dtype=zs.int32)
+    assert np.asarray(x, dtype=np.float64).dtype == np.float64
+    with pytest.raises(ValueError):
+        np.asarray(x, dtype=np.float64, copy=False)
+    with pytest.raises(ValueError):
+        zs.asarray(np.ones(2), copy=False)
+
+
+def test_dlpack():
+    x = zs.asarray(np.arange(6, dtype=np.float32).reshape(2, 3))
+    same(zs.from_dlpack(x), np.asarray(x))
+    same(zs.from_dlpack(np.arange(3, dtype=np.int16)), np.arange(3, dtype=np.int16))
+    assert x.__dlpack_device__() == (1, 0)
+    # Before 1.0 a capsule may be written to, so it is a copy.
+    capsule = x.__dlpack__()
+    assert "dltensor" in repr(capsule)
+    with pytest.raises(BufferError):
+        x.__dlpack__(copy=False)
+    with pytest.raises(BufferError):
+        x.__dlpack__(dl_device=(2, 0))
+
+
+def test_buffers():
+    same(zs.asarray(array.array("h", [1, 2, 3])), np.int16([1, 2, 3]))
+    same(zs.asarray(memoryview(b"\x01\x02")), np.uint8([1, 2]))
+    same(zs.asarray(bytearray(b"\x01\x02"), dtype=zs.int32), np.int32([1, 2]))
+
+
+def test_numbers_have_the_default_types():
+    integer, real = zs.__array_namespace_info__().default_dtypes()["integral"], zs.asarray(1.0).dtype
+    assert zs.asarray([[1, 2], [3, 4]]).dtype == integer
+    assert zs.asarray([1, 2.5]).dtype == real
+    assert zs.asarray([True]).dtype == zs.bool
+    assert zs.zeros(3).dtype == real and zs.arange(3).dtype == integer
+    assert zs.asarray([zs.asarray(1, dtype=zs.int8), zs.asarray(2, dtype=zs.int8)], dtype=zs.int8).tolist() == [1, 2]
+
+
+def test_text():
+    x = zs.asarray(np.arange(6, dtype=np.float32).reshape(2, 3), device="cpu")
+    assert str(x) == str(np.asarray(x))
+    assert repr(x) == "Array([[0., 1., 2.],\n       [3., 4., 5.]], dtype=float32, device='cpu')"
+    assert repr(zs.asarray(1, dtype=zs.int8, device="cpu")) == "Array(1, dtype=int8, device='cpu')"
+    large = np.arange(4000, dtype=np.int32).reshape(2, 2000)
+    assert str(zs.asarray(large)) == str(large)
+    assert f"{zs.asarray(2.5, dtype=zs.float32):.2f}" == "2.50"
+
+
+def test_python_numbers():
+    assert int(zs.asarray(7, dtype=zs.uint8)) == 7 and [10, 20][zs.asarray(1, dtype=zs.int32)] == 20
+    assert complex(zs.asarray(1.5, dtype=zs.float32)) == 1.5 + 0j
+    assert list(zs.asarray([1, 2], dtype=zs.int8)[0:2].tolist()) == [1, 2]
+    assert len(zs.zeros((3, 2), dtype=zs.float32)) == 3
+    assert [row.tolist() for row in zs.asarray([[1], [2]], dtype=zs.int8)] == [[1], [2]]
+    with pytest.raises(ValueError):
+        int(zs.asarray(float("nan"), dtype=zs.float32))
+
+
+def test_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = zs.asarray(np.asarray([1, 2.5], dtype=ml_dtypes.bfloat16))
+    assert x.dtype == zs.bfloat16 and (x * 2).tolist() == [2.0, 5.0]
+    assert zs.finfo(zs.bfloat16).bits == 16 and zs.isdtype(zs.bfloat16, "real floating")
+    assert pickle.loads(pickle.dumps(x)).tolist() == [1.0, 2.5]
+
+
+def test_devices():
+    x = zs.asarray([1.0, 2.0], dtype=zs.float32)
+    there = x.to_device("cpu")
+    assert there.device == zs.Device("cpu") and there.tolist() == [1.0, 2.0]
+    assert x.to_device(x.device) is x
+    if x.device != there.device:
+        with pytest.raises(ValueError, match="bring one over by to_device"):
+            x + there

@@ -1,0 +1,80 @@
+"""Arrays as chunks of Dask. Without Dask these tests are not run, and scripts/test-python says so."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from conftest import same
+
+import zerostride as zs
+
+da = pytest.importorskip("dask.array")
+dask = pytest.importorskip("dask")
+import zerostride.dask
+
+X = np.random.default_rng(0).standard_normal((40, 30)).astype(np.float32)
+
+
+@pytest.fixture
+def x():
+    return zerostride.dask.from_dask(da.from_array(X, chunks=(16, 10)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: a + 1, lambda a: np.exp(a) * 2 - a, lambda a: a.sum(), lambda a: a.sum(axis=0),
+        lambda a: a.mean(axis=1), lambda a: a.std(axis=0), lambda a: a.max(), lambda a: a.min(axis=1),
+        lambda a: (a - a.mean(axis=0)) / a.std(axis=0), lambda a: a.T, lambda a: a[5:20, ::3], lambda a: a[:, 4],
+        lambda a: a.reshape(-1), lambda a: np.concatenate([a, a[:3]]), lambda a: np.where(a > 0, a, -a),
+        lambda a: a.astype(np.float16), lambda a: np.tensordot(a, a.T, axes=1), lambda a: a @ a.T, lambda a: a.cumsum(axis=0),
+        lambda a: (a > 0).any(axis=0), lambda a: np.clip(a, -1, 1), lambda a: a.var(), lambda a: np.stack([a, a]),
+        lambda a: a[np.array([3, 1, 30])],
+    ],
+)  # fmt: skip
+def test_as_numpy(x, call):
+    lazy, theirs = call(x), np.asarray(call(X))
+    with dask.config.set(scheduler="synchronous"):
+        ours = lazy.compute()
+    assert isinstance(ours, zs.Array), type(ours)
+    assert isinstance(lazy._meta, zs.Array)
+    assert ours.shape == theirs.shape
+    np.testing.assert_allclose(np.asarray(ours), theirs, rtol=2e-3 if ours.dtype == np.float16 else 1e-4, atol=1e-4)
+
+
+def test_with_arrays_of_numpy_and_of_ours(x):
+    with dask.config.set(scheduler="threads"):
+        for sum_ in (x + zs.asarray(X[0]), zs.asarray(X[0]) + x):
+            np.testing.assert_allclose(np.asarray(sum_.compute()), X + X[0], rtol=1e-6)
+        kept = da.from_array(zs.asarray(X), chunks=(10, 30), asarray=False)
+        same(kept.compute(), X)
+        numpy_ = zerostride.dask.to_numpy(x * 2).compute()
+        assert type(numpy_) is np.ndarray
+        np.testing.assert_array_equal(numpy_, X * 2)
+
+
+def test_tokens_and_sizes():
+    from dask.base import tokenize
+    from dask.sizeof import sizeof
+
+    a = zs.asarray(X)
+    assert tokenize(a) == tokenize(zs.asarray(X.copy())) != tokenize(a + 1)
+    assert sizeof(a) == X.nbytes
+
+
+def test_building_a_graph_opens_no_device():
+    code = """
+        import dask.array as da, numpy as np
+        import zerostride.dask
+        x = zerostride.dask.from_dask(da.ones((100, 100), chunks=10, dtype=np.float32))
+        y = ((x - x.mean(axis=0)) / x.std(axis=0) + np.exp(x)).T[:5].sum()
+        print(type(y._meta).__name__, y.dtype)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120,
+        env={**os.environ, "ZEROSTRIDE_DEVICE": "voodoo"},
+    )  # fmt: skip
+    assert done.stdout == "Array float32\n", done

@@ -1,0 +1,87 @@
+"""Indexing as NumPy does it."""
+
+import numpy as np
+import pytest
+from conftest import same
+
+import zerostride as zs
+
+ELEMENTS = np.arange(60, dtype=np.int32).reshape(3, 4, 5)
+KEYS = [
+    0, -1, np.int64(2), (1, 2, 3), (..., 0), (slice(None), 1), slice(1, None), slice(None, None, -1), slice(2, 0, -1),
+    slice(-100, 100), slice(5, 1), (slice(None, None, 2), ..., slice(4, None, -2)), None, (None, ..., None), (1, None, 2),
+    (Ellipsis,), (), (0, ..., slice(1, 3)), slice(None, None, 1000), slice(None, None, -1000),
+]  # fmt: skip
+LOOKUPS = [
+    np.array([0, 2]), np.array([[0, 1], [2, 0]]), (np.array([0, 1]), np.array([2, 3])), (slice(None), np.array([3, 1])),
+    (np.array([0, 1]), slice(1, 3)), np.array([True, False, True]), ELEMENTS > 30, (0, np.array([-1, -2])),
+    (..., np.array([0, 4])), np.array([], dtype=np.int64), (ELEMENTS[0, 0] > 100), np.array(1),
+]  # fmt: skip
+LOOKUPS[-2] = (0, 0, ELEMENTS[0, 0] > 2)
+
+
+def ours(key):
+    parts = key if isinstance(key, tuple) else (key,)
+    parts = tuple(zs.asarray(part) if isinstance(part, np.ndarray) else part for part in parts)
+    return parts if isinstance(key, tuple) else parts[0]
+
+
+@pytest.mark.parametrize("key", KEYS + LOOKUPS, ids=repr)
+def test_reading(key):
+    x = zs.asarray(ELEMENTS)
+    same(x[ours(key)], np.asarray(ELEMENTS[key]))
+    # Of what is computed, too.
+    same((x + 1)[ours(key)], np.asarray((ELEMENTS + 1)[key]))
+
+
+@pytest.mark.parametrize("key", KEYS + LOOKUPS, ids=repr)
+def test_writing(key):
+    x, there = zs.asarray(ELEMENTS), ELEMENTS.copy()
+    x[ours(key)] = -1
+    there[key] = -1
+    same(x, there)
+    values = (np.arange(there[key].size, dtype=np.int32) * 2).reshape(there[key].shape)
+    x[ours(key)] = zs.asarray(values)
+    there[key] = values
+    same(x, there)
+
+
+def test_what_is_written_is_broadcast_and_cast():
+    x = zs.zeros((2, 3), dtype=zs.float32)
+    x[:, 1:] = zs.asarray([1, 2], dtype=zs.int8)
+    x[0] = 5
+    same(x, np.float32([[5, 5, 5], [0, 1, 2]]))
+    x[...] = np.float32([[1], [2]])
+    same(x, np.float32([[1, 1, 1], [2, 2, 2]]))
+    with pytest.raises(ValueError):
+        x[0] = zs.ones((2, 3), dtype=zs.float32)
+    y = zs.zeros((2,), dtype=zs.int32)
+    with pytest.raises(TypeError, match="cannot be written to an array of int32"):
+        y[0] = 0.5
+    with pytest.raises(TypeError, match="cannot be written to an array of int32"):
+        y[:] = zs.ones((2,), dtype=zs.float32)
+
+
+def test_random_keys():
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        shape = tuple(random.integers(1, 6, size=random.integers(1, 5)))
+        elements = random.integers(-100, 100, size=shape).astype(np.int32)
+        key = []
+        for length in shape:
+            kind = random.integers(4)
+            if kind == 0:
+                key.append(int(random.integers(-length, length)))
+            elif kind == 1:
+                key.append(None)
+                key.append(slice(None))
+            else:
+                bounds = [None if random.integers(3) == 0 else int(random.integers(-8, 8)) for _ in range(2)]
+                step = int(random.choice([-3, -2, -1, 1, 2, 3]))
+                key.append(slice(*bounds, step))
+        key = tuple(key)
+        x, there = zs.asarray(elements), elements.copy()
+        same(x[key], np.asarray(elements[key]))
+        x[key] = 5
+        there[key] = 5
+        same(x, there)

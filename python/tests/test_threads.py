@@ -1,0 +1,174 @@
+"""Threads of Python, signals, and other processes."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import zerostride as zs
+
+
+def test_threads_compute_side_by_side():
+    results, mistakes = {}, []
+
+    def work(i):
+        try:
+            x = zs.asarray(np.full(100_000, i, np.float32))
+            for _ in range(20):
+                x = zs.sqrt(x * x + 1) - 0.5
+                x.evaluate()
+            results[i] = np.asarray(x)
+        except Exception as error:  # told by the thread that waits
+            mistakes.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not mistakes
+    for i, result in results.items():
+        alone = np.full(100_000, i, np.float32)
+        for _ in range(20):
+            alone = np.sqrt(alone * alone + np.float32(1)) - np.float32(0.5)
+        np.testing.assert_array_equal(result, alone)
+    assert len(results) == 8
+
+
+def test_one_array_read_and_written_by_many():
+    x = zs.zeros((1000,), dtype=zs.int32).evaluate()
+    stop = threading.Event()
+    mistakes = []
+
+    def read():
+        try:
+            while not stop.is_set():
+                values = np.asarray(x + 0)
+                assert values.min() == values.max()
+        except Exception as error:  # told by the thread that waits
+            mistakes.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for i in range(200):
+        x[...] = i
+    stop.set()
+    for reader in readers:
+        reader.join(60)
+    assert not mistakes
+    assert int(x[0]) == 199
+
+
+def test_the_interpreter_is_free_while_a_kernel_runs():
+    x = zs.asarray(np.linspace(0, 1, 1 << 22, dtype=np.float32))
+    y = x
+    for _ in range(12):
+        y = zs.erf(zs.exp(-y) + zs.sin(y))
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    y.evaluate()
+    np.asarray(y)
+    took = time.perf_counter() - start
+    done.set()
+    thread.join(10)
+    assert len(ticks) > 1, f"no other thread ran in {took} s"
+
+
+def run(code, **options):
+    """What a process of its own prints."""
+    environment = {**os.environ, **options.pop("env", {})}
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, env=environment,
+        **options,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal as POSIX has them")
+def test_an_interrupt_ends_the_wait_and_leaves_everything_intact():
+    code = """
+        import os, signal, threading, time
+        import numpy as np, zerostride as zs
+        x = zs.asarray(np.linspace(0, 1, 1 << 24, dtype=np.float32)).evaluate()
+        y = x
+        for _ in range(40):
+            y = zs.lgamma(zs.erf(zs.exp(-y) + zs.sin(y)) + 1.5)
+        def interrupt():
+            time.sleep(0.3)
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt, daemon=True).start()
+        try:
+            np.asarray(y)
+            print("was too fast")
+        except KeyboardInterrupt:
+            print("interrupted")
+        x[0] = 2.0
+        print(float(x[0]), float(zs.sum(x[:2] * 0 + 1)))
+        import os; os._exit(0)
+    """
+    done = run(code)
+    lines = done.stdout.split("\n")
+    assert lines[0] == "interrupted", done
+    assert lines[1] == "2.0 2.0", done
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="has no fork")
+def test_after_a_fork_it_says_spawn():
+    code = """
+        import os, zerostride as zs
+        x = zs.ones((2,), dtype=zs.float32)
+        {before}
+        child = os.fork()
+        if not child:
+            try:
+                print((x + 1).tolist(), flush=True)
+            except RuntimeError as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+    """
+    opened = run(code.replace("{before}", "x.evaluate()"))
+    assert "start processes by spawn" in opened.stdout, opened
+    if zs.Device().name == "cpu":
+        assert "[2.0, 2.0]" in run(code.replace("{before}", "")).stdout
+
+
+def _square(array):
+    return array * array
+
+
+def test_arrays_travel_to_processes():
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        (result,) = pool.map(_square, [zs.asarray([1.0, 3.0], dtype=zs.float32)])
+    assert result.tolist() == [1.0, 9.0]
+
+
+def test_importing_opens_no_device():
+    code = """
+        import os, zerostride as zs
+        meta = zs.zeros((0, 0), dtype=zs.float32)
+        (meta + meta).shape, meta[:0].dtype, zs.sum(meta, axis=0).shape, repr(zs.Device())
+        print("imported")
+        try:
+            meta.evaluate()
+        except RuntimeError as error:
+            print(error)
+    """
+    done = run(code, env={"ZEROSTRIDE_DEVICE": "voodoo"})
+    assert done.stdout.startswith("imported\nno device matches 'voodoo'"), done

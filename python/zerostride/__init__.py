@@ -1,0 +1,42 @@
+"""Arrays on any GPU that wgpu reaches (Vulkan, Metal, DX12, GL), and on the CPU with the same answers.
+
+The namespace is the array API standard's. Operators and functions build expressions; reading an array (printing
+it, ``bool``, ``float``, conversion to NumPy) computes all of it, as one kernel where it fits one.
+
+>>> import zerostride as zs
+>>> x = zs.asarray([[1.0, 2.0], [3.0, 4.0]], dtype=zs.float32)
+>>> y = zs.exp(x - zs.max(x, axis=1, keepdims=True))
+>>> print(y / zs.sum(y, axis=1, keepdims=True))
+[[0.26894143 0.7310586 ]
+ [0.26894143 0.7310586 ]]
+"""
+
+import os as _os
+
+from . import _core
+from ._core import Array, Device
+from ._dtypes import *
+from ._creation import *
+from ._elementwise import *
+from ._manipulation import *
+from ._statistics import *
+from ._searching import *
+from ._linear import *
+from ._info import *
+from . import _methods
+
+__version__ = "0.1.0"
+__array_api_version__ = "2025.12"
+
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_core.after_fork)
+
+
+def __getattr__(name):
+    # Made by the package `ml_dtypes`, which is asked for when somebody wants it.
+    if name == "bfloat16":
+        import ml_dtypes
+        import numpy
+
+        return numpy.dtype(ml_dtypes.bfloat16)
+    raise AttributeError(f"module 'zerostride' has no attribute '{name}'")

@@ -1,0 +1,336 @@
+"""Arrays of data, of values, and of neighbouring numbers."""
+
+import math
+
+import numpy as np
+
+from . import _core
+from ._core import Array, Device
+from ._dtypes import default_float, default_int
+
+__all__ = [
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
+    "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def _device(device):
+    return device if isinstance(device, Device) else Device(device)
+
+
+def _shape(shape):
+    return [shape] if hasattr(shape, "__index__") else list(shape)
+
+
+def upload(array, device=None):
+    """An array of NumPy as one of ours, of the same type."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    _core.promote(array.dtype, array.dtype)  # which refuses types that are none here
+    if not array.size:
+        # Nothing to move, and no device to open for it.
+        return _core.full(array.shape, 0, array.dtype, device)
+    flat = np.asarray(array, order="C").reshape(-1).view(np.uint8)
+    return _core.upload(flat, array.dtype, array.shape, device)
+
+
+def asarray(obj, /, *, dtype=None, device=None, copy=None):
+    """Convert to an array.
+
+    Parameters
+    ----------
+    obj : Array, number, nested sequence, or what NumPy or Python's buffer protocol can read
+    dtype : dtype, optional
+        That of ``obj``; of Python's numbers the default one, which is int64 or float64 where the device has these.
+    device : Device or str, optional
+    copy : bool, optional
+        ``False`` is an error where elements have to be moved.
+
+    Returns
+    -------
+    Array
+    """
+    if isinstance(obj, Array):
+        same = (dtype is None or obj.dtype == dtype) and (device is None or obj.device == _device(device))
+        if same:
+            return obj._copy() if copy else obj
+        if copy is False:
+            raise ValueError("another type or device needs a copy: leave copy=False out")
+        if device is not None:
+            obj = obj.to_device(device)
+        return obj if dtype is None or obj.dtype == dtype else _core.cast(obj, dtype)
+    if copy is False:
+        raise ValueError("elements of others are copied to memory of the device: leave copy=False out")
+    device = _device(device)
+    knows = _has_type(obj)
+    array = np.asarray(obj, dtype=dtype) if not knows else np.asarray(obj)
+    if knows and dtype is not None and array.dtype != dtype:
+        array = array.astype(dtype)
+    elif dtype is None and not knows:
+        array = _of_numbers(array, device)
+    return upload(array, device)
+
+
+def _has_type(obj):
+    """Whether elements have a type already, as those of arrays and buffers do and numbers of Python do not."""
+    if any(hasattr(obj, name) for name in ("__array_interface__", "__array__", "__dlpack__")):
+        return True
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
+def _of_numbers(array, device):
+    """Numbers of Python as elements of the default types."""
+    if array.dtype.kind == "i":
+        dtype = default_int(device)
+        info = np.iinfo(dtype)
+        if array.size and (array.min() < info.min or array.max() > info.max):
+            raise OverflowError(f"a number is outside of {dtype}, the default type of {device!r}: name a dtype")
+        return array.astype(dtype)
+    return array.astype(default_float(device)) if array.dtype.kind == "f" else array
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """Convert from anything that has ``__dlpack__``, by memory of the host.
+
+    Parameters
+    ----------
+    x : object
+    device : Device or str, optional
+    copy : bool, optional
+
+    Returns
+    -------
+    Array
+    """
+    if isinstance(x, Array):
+        return asarray(x, device=device, copy=copy)
+    if copy is False:
+        raise ValueError("elements of others are copied to memory of the device: leave copy=False out")
+    return upload(np.from_dlpack(x), _device(device))
+
+
+def full(shape, fill_value, *, dtype=None, device=None):
+    """An array of one value. Nothing is stored until something is written to it.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    fill_value : number or bool
+    dtype : dtype, optional
+        The default one of the value's kind.
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+    """
+    device = _device(device)
+    if isinstance(fill_value, (Array, np.ndarray, np.generic)):
+        dtype = fill_value.dtype if dtype is None else dtype
+        fill_value = fill_value.item()
+    if dtype is None:
+        if isinstance(fill_value, bool):
+            dtype = np.dtype("bool")
+        else:
+            dtype = default_int(device) if isinstance(fill_value, int) else default_float(device)
+    return _core.full(_shape(shape), fill_value, dtype, device)
+
+
+def _filled(name, value, what):
+    def make(shape, *, dtype=None, device=None):
+        device = _device(device)
+        return _core.full(_shape(shape), value, default_float(device) if dtype is None else dtype, device)
+
+    def like(x, /, *, dtype=None, device=None):
+        device = x.device if device is None else device
+        return _core.full(x.shape, value, x.dtype if dtype is None else dtype, device)
+
+    parameters = "dtype : dtype, optional\ndevice : Device or str, optional\n\nReturns\n-------\nArray\n"
+    head = "Parameters\n----------\n"
+    make.__doc__ = f"An array of {what}.\n\n{head}shape : int or tuple of int\n{parameters}"
+    like.__doc__ = f"An array of {what}, of the shape of another one.\n\n{head}x : Array\n{parameters}"
+    for function, own in ((make, name), (like, name + "_like")):
+        function.__name__ = function.__qualname__ = own
+        function.__module__ = "zerostride"
+    return make, like
+
+
+zeros, zeros_like = _filled("zeros", 0, "zeros")
+ones, ones_like = _filled("ones", 1, "ones")
+empty, empty_like = _filled("empty", 0, "zeros, since no memory is shown that something else has left")
+
+
+def full_like(x, /, fill_value, *, dtype=None, device=None):
+    """An array of one value, of the shape of another one.
+
+    Parameters
+    ----------
+    x : Array
+    fill_value : number or bool
+    dtype : dtype, optional
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+    """
+    device = x.device if device is None else device
+    return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
+
+
+def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+    """Numbers from ``start`` on, before ``stop``, in steps.
+
+    Parameters
+    ----------
+    start : number
+        Where there is no ``stop``, that is it, and the numbers begin with 0.
+    stop : number, optional
+    step : number
+    dtype : dtype, optional
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+    """
+    device = _device(device)
+    if stop is None:
+        start, stop = 0, start
+    if dtype is None:
+        whole = all(isinstance(x, int) for x in (start, stop, step))
+        dtype = default_int(device) if whole else default_float(device)
+    count = max(math.ceil((stop - start) / step), 0)
+    if np.dtype(dtype).kind in "iu" and all(isinstance(x, int) for x in (start, stop, step)):
+        numbers = np.arange(start, start + count * step, step, dtype=dtype)
+    else:
+        numbers = (start + np.arange(count) * step).astype(dtype)
+    return upload(numbers, device)
+
+
+def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+    """``num`` numbers from ``start`` to ``stop``, as far from one another.
+
+    Parameters
+    ----------
+    start, stop : number
+    num : int
+    dtype : dtype, optional
+    device : Device or str, optional
+    endpoint : bool
+        Whether ``stop`` is the last of them.
+
+    Returns
+    -------
+    Array
+    """
+    device = _device(device)
+    dtype = default_float(device) if dtype is None else dtype
+    return upload(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint), device)
+
+
+def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+    """Ones on a diagonal, zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows : int
+    n_cols : int, optional
+    k : int
+        The diagonal: above the main one if positive, below it if negative.
+    dtype : dtype, optional
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+    """
+    device = _device(device)
+    shape = [n_rows, n_rows if n_cols is None else n_cols]
+    on = _offdiagonal(shape, device) == _bounded(k)
+    return _core.cast(on, default_float(device) if dtype is None else dtype)
+
+
+def _offdiagonal(shape, device):
+    """How far each element is to the right of the main diagonal."""
+    rank = len(shape)
+    return _core.coordinate(shape, rank - 1, device) - _core.coordinate(shape, rank - 2, device)
+
+
+def _bounded(k):
+    """A diagonal, those beyond any array made one number."""
+    return max(min(k, 2**31 - 1), -(2**31))
+
+
+def tril(x, /, *, k=0):
+    """The elements on and below a diagonal of each matrix, zeros above.
+
+    Parameters
+    ----------
+    x : Array
+    k : int
+
+    Returns
+    -------
+    Array
+    """
+    _matrices(x)
+    return _core.select(_offdiagonal(x.shape, x.device) <= _bounded(k), x, zeros_like(x))
+
+
+def triu(x, /, *, k=0):
+    """The elements on and above a diagonal of each matrix, zeros below.
+
+    Parameters
+    ----------
+    x : Array
+    k : int
+
+    Returns
+    -------
+    Array
+    """
+    _matrices(x)
+    return _core.select(_offdiagonal(x.shape, x.device) >= _bounded(k), x, zeros_like(x))
+
+
+def _matrices(x):
+    if x.ndim < 2:
+        raise ValueError(f"an array of {list(x.shape)} has no matrices: it takes two axes at least")
+
+
+def meshgrid(*arrays, indexing="xy"):
+    """The coordinates of a grid along each of its axes.
+
+    Parameters
+    ----------
+    *arrays : Array
+        Of one axis each.
+    indexing : {"xy", "ij"}
+        Whether the first two arrays are columns and rows, or rows and columns.
+
+    Returns
+    -------
+    tuple of Array
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing is 'xy' or 'ij', not {indexing!r}")
+    if any(array.ndim > 1 for array in arrays):
+        raise ValueError("meshgrid takes arrays of one axis")
+    rank = len(arrays)
+    places = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        places[0], places[1] = 1, 0
+    shape = [0] * rank
+    for array, place in zip(arrays, places):
+        shape[place] = array.size
+    grids = []
+    for array, place in zip(arrays, places):
+        lengths = [1] * rank
+        lengths[place] = array.size
+        grids.append(_core.broadcast_to(_core.reshape(array, lengths), shape))
+    return tuple(grids)

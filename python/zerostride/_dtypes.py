@@ -1,0 +1,207 @@
+"""Element types, which are NumPy's objects, and functions of them."""
+
+import builtins
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _core
+from ._core import Array
+
+__all__ = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+    "float64", "e", "inf", "nan", "newaxis", "pi", "astype", "can_cast", "finfo", "iinfo", "isdtype",
+    "result_type",
+]  # fmt: skip
+
+bool = np.dtype("bool")
+int8, int16, int32, int64 = map(np.dtype, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(np.dtype, ("uint8", "uint16", "uint32", "uint64"))
+float16, float32, float64 = map(np.dtype, ("float16", "float32", "float64"))
+
+e, inf, nan, newaxis, pi = np.e, np.inf, np.nan, None, np.pi
+
+# Types by the standard's names for their kinds.
+KINDS = {
+    "bool": (bool,),
+    "signed integer": (int8, int16, int32, int64),
+    "unsigned integer": (uint8, uint16, uint32, uint64),
+    "real floating": (float32, float64),
+    "complex floating": (),
+}
+KINDS["integral"] = KINDS["signed integer"] + KINDS["unsigned integer"]
+KINDS["numeric"] = KINDS["integral"] + KINDS["real floating"]
+
+
+def is_float(dtype):
+    """Whether a type is a float, float16 and bfloat16 included."""
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def is_integer(dtype):
+    return dtype.kind in "iu"
+
+
+def default_int(device=None):
+    return (device or _core.Device())._defaults()[0]
+
+
+def default_float(device=None):
+    return (device or _core.Device())._defaults()[1]
+
+
+def _dtype(x):
+    return x.dtype if isinstance(x, Array) else np.dtype(x)
+
+
+def astype(x, dtype, /, *, copy=True, device=None):
+    """Convert every element to a type.
+
+    Floats become integers by truncation and saturate; integers wrap; anything becomes bool as ``x != 0``.
+
+    Parameters
+    ----------
+    x : Array
+    dtype : dtype
+    copy : bool
+        Whether the result is another array even if nothing changes. Values never change behind a name, so that
+        costs nothing.
+    device : Device or str, optional
+        Where the result is.
+
+    Returns
+    -------
+    Array
+    """
+    if device is not None:
+        x = x.to_device(device)
+    if x.dtype == dtype:
+        return x._copy() if copy else x
+    return _core.cast(x, dtype)
+
+
+def can_cast(from_, to, /):
+    """Whether a type holds every value of another one.
+
+    Parameters
+    ----------
+    from_ : dtype or Array
+    to : dtype
+
+    Returns
+    -------
+    bool
+    """
+    return builtins.bool(np.can_cast(_dtype(from_), np.dtype(to)))
+
+
+def result_type(*arrays_and_dtypes):
+    """The type of an operation over operands of some types.
+
+    Numbers of Python take the type of the others, unless those are of a lesser kind.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : Array, dtype, or number
+
+    Returns
+    -------
+    dtype
+    """
+    numbers = [x for x in arrays_and_dtypes if isinstance(x, (builtins.bool, int, float))]
+    types = [_dtype(x) for x in arrays_and_dtypes if not isinstance(x, (builtins.bool, int, float))]
+    if not types:
+        raise TypeError("result_type takes an array or a type at least, and got numbers alone")
+    result = types[0]
+    for other in types[1:]:
+        result = _core.promote(result, other)
+    for number in numbers:
+        result = _core.weak_type(result, number)
+    return result
+
+
+@dataclass(frozen=True)
+class FloatInfo:
+    """What :func:`finfo` gives."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class IntegerInfo:
+    """What :func:`iinfo` gives."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: np.dtype
+
+
+def finfo(type, /):
+    """Limits of a float type.
+
+    Parameters
+    ----------
+    type : dtype or Array
+
+    Returns
+    -------
+    FloatInfo
+    """
+    dtype = _dtype(type)
+    if not is_float(dtype):
+        raise TypeError(f"finfo takes a float type, not {dtype}: use iinfo")
+    if dtype.name == "bfloat16":
+        import ml_dtypes
+
+        info = ml_dtypes.finfo(dtype)
+    else:
+        info = np.finfo(dtype)
+    numbers = (float(x) for x in (info.eps, info.max, info.min, info.smallest_normal))
+    return FloatInfo(int(info.bits), *numbers, dtype)
+
+
+def iinfo(type, /):
+    """Limits of an integer type.
+
+    Parameters
+    ----------
+    type : dtype or Array
+
+    Returns
+    -------
+    IntegerInfo
+    """
+    dtype = _dtype(type)
+    if not is_integer(dtype):
+        raise TypeError(f"iinfo takes an integer type, not {dtype}: use finfo")
+    info = np.iinfo(dtype)
+    return IntegerInfo(int(info.bits), int(info.max), int(info.min), dtype)
+
+
+def isdtype(dtype, kind):
+    """Whether a type is of a kind.
+
+    Parameters
+    ----------
+    dtype : dtype
+    kind : dtype, str, or tuple of them
+        ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
+        ``"complex floating"`` or ``"numeric"``.
+
+    Returns
+    -------
+    bool
+    """
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, each) for each in kind)
+    if isinstance(kind, str):
+        if kind not in KINDS:
+            raise ValueError(f"no kind of types is called '{kind}': there are {', '.join(map(repr, KINDS))}")
+        return dtype in KINDS[kind] or (kind in ("real floating", "numeric") and is_float(dtype))
+    return dtype == kind

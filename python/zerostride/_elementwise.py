@@ -1,0 +1,160 @@
+"""Functions of single elements, made from one table."""
+
+from . import _core
+from ._core import Array
+from ._creation import zeros_like
+from ._dtypes import is_float
+
+# The standard's name, the crate's operation, and what becomes of types: "same" gives operands one type, "float"
+# makes floats of integers, "whole" takes integers as they are, "truth" takes truth values, and "finite" knows that
+# integers are finite.
+UNARY = {
+    "abs": ("abs", "same"),
+    "acos": ("acos", "float"),
+    "acosh": ("acosh", "float"),
+    "asin": ("asin", "float"),
+    "asinh": ("asinh", "float"),
+    "atan": ("atan", "float"),
+    "atanh": ("atanh", "float"),
+    "bitwise_invert": ("not", "same"),
+    "ceil": ("ceil", "whole"),
+    "conj": ("positive", "same"),
+    "cos": ("cos", "float"),
+    "cosh": ("cosh", "float"),
+    "exp": ("exp", "float"),
+    "expm1": ("expm1", "float"),
+    "floor": ("floor", "whole"),
+    "isfinite": ("is_finite", "finite"),
+    "isinf": ("is_inf", "finite"),
+    "isnan": ("is_nan", "finite"),
+    "log": ("log", "float"),
+    "log1p": ("log1p", "float"),
+    "log2": ("log2", "float"),
+    "log10": ("log10", "float"),
+    "logical_not": ("not", "truth"),
+    "negative": ("neg", "same"),
+    "positive": ("positive", "same"),
+    "real": ("positive", "same"),
+    "reciprocal": ("reciprocal", "float"),
+    "round": ("round", "whole"),
+    "sign": ("sign", "same"),
+    "signbit": ("signbit", "same"),
+    "sin": ("sin", "float"),
+    "sinh": ("sinh", "float"),
+    "square": ("square", "same"),
+    "sqrt": ("sqrt", "float"),
+    "tan": ("tan", "float"),
+    "tanh": ("tanh", "float"),
+    "trunc": ("trunc", "whole"),
+}
+BINARY = {
+    "add": ("add", "same"),
+    "atan2": ("atan2", "float"),
+    "bitwise_and": ("and", "same"),
+    "bitwise_left_shift": ("shl", "same"),
+    "bitwise_or": ("or", "same"),
+    "bitwise_right_shift": ("shr", "same"),
+    "bitwise_xor": ("xor", "same"),
+    "copysign": ("copysign", "float"),
+    "divide": ("div", "float"),
+    "equal": ("eq", "same"),
+    "floor_divide": ("div_floor", "same"),
+    "greater": ("gt", "same"),
+    "greater_equal": ("ge", "same"),
+    "hypot": ("hypot", "float"),
+    "less": ("lt", "same"),
+    "less_equal": ("le", "same"),
+    "logaddexp": ("logaddexp", "float"),
+    "logical_and": ("and", "truth"),
+    "logical_or": ("or", "truth"),
+    "logical_xor": ("xor", "truth"),
+    "maximum": ("max", "same"),
+    "minimum": ("min", "same"),
+    "multiply": ("mul", "same"),
+    "nextafter": ("nextafter", "float"),
+    "not_equal": ("ne", "same"),
+    "pow": ("pow", "same"),
+    "remainder": ("rem_floor", "same"),
+    "subtract": ("sub", "same"),
+}
+# Beyond the standard, under the crate's names.
+MORE_UNARY = (
+    "cbrt digamma erf erfc exp2 gelu hardswish lgamma logit mish relu relu6 rsqrt selu sigmoid silu softplus softsign"
+).split()
+MORE_BINARY = "fmax fmin leaky_relu xlogy".split()
+
+__all__ = ["clip", "imag", *UNARY, *BINARY, *MORE_UNARY, *MORE_BINARY]
+
+_DOCUMENTATION = dict(_core.documentation())
+
+
+def _make(name, op, rule, operands):
+    if operands == 1:
+
+        def function(x, /):
+            return _core.apply(op, rule, x)
+
+        parameters = "x : Array"
+    else:
+
+        def function(x1, x2, /):
+            return _core.apply(op, rule, x1, x2)
+
+        parameters = "x1, x2 : Array or number\n    One of them at least is an array. They are broadcast together."
+    what = _DOCUMENTATION[op].replace("`a`", "`x1`").replace("`b`", "`x2`").replace("`", "``")
+    function.__doc__ = f"{what}\n\nParameters\n----------\n{parameters}\n\nReturns\n-------\nArray\n"
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "zerostride"
+    return function
+
+
+globals().update({name: _make(name, *row, 1) for name, row in UNARY.items()})
+globals().update({name: _make(name, *row, 2) for name, row in BINARY.items()})
+globals().update({name: _make(name, name, "float", 1) for name in MORE_UNARY})
+globals().update({name: _make(name, name, "float", 2) for name in MORE_BINARY})
+
+
+def imag(x, /):
+    """The imaginary part, which is 0.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    Array
+    """
+    return zeros_like(x)
+
+
+def clip(x, /, min=None, max=None):
+    """Limited to ``min`` and ``max``. NaN wins.
+
+    Parameters
+    ----------
+    x : Array
+    min, max : Array or number, optional
+        Without one there is no limit on that side.
+
+    Returns
+    -------
+    Array
+        Of the type of ``x``.
+    """
+
+    def limit(bound):
+        if isinstance(bound, Array) and bound.dtype != x.dtype:
+            if is_float(bound.dtype) and not is_float(x.dtype):
+                raise TypeError(f"clip of {x.dtype} takes limits of that type, not {bound.dtype}: cast them")
+            return _core.cast(bound, x.dtype)
+        if isinstance(bound, float) and not is_float(x.dtype):
+            raise TypeError(f"clip of {x.dtype} takes limits of that type, not {bound}: cast the array")
+        return bound
+
+    result = x
+    if min is not None:
+        result = _core.apply("max", "same", result, limit(min))
+    if max is not None:
+        result = _core.apply("min", "same", result, limit(max))
+    return result._copy() if result is x else result

@@ -1,0 +1,259 @@
+"""Methods of the array beside operators: what the standard asks for, and what NumPy's arrays have and Dask calls.
+
+They are given to the class of the core, which knows nothing of NumPy.
+"""
+
+import numpy as np
+
+from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _statistics
+from ._core import Array
+
+
+def _array_namespace(self, /, *, api_version=None):
+    """The module that works with this array."""
+    import zerostride
+
+    known = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+    if api_version is not None and api_version not in known:
+        raise ValueError(f"the array API standard of {api_version} is not known here: there are {', '.join(known)}")
+    return zerostride
+
+
+def _on_host(x):
+    """The elements as an array of NumPy that nothing writes: on the CPU the array's own memory."""
+    if x.size == 0:
+        return np.empty(x.shape, x.dtype)
+    return np.frombuffer(x._host(), dtype=x.dtype).reshape(x.shape)
+
+
+def _array(self, dtype=None, copy=None):
+    """The elements as an array of NumPy; read-only unless it is a copy."""
+    elements = _on_host(self)
+    if dtype is not None and elements.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"elements of {elements.dtype} cannot be read as {dtype} without a copy")
+        return elements.astype(dtype)
+    return elements.copy() if copy else elements
+
+
+def _dlpack(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """The elements as a DLPack capsule, in memory of the host: on the CPU the array's own, and read-only."""
+    if stream is not None:
+        raise ValueError("memory of the host has no stream: leave it out")
+    if dl_device is not None and tuple(dl_device) != (1, 0):
+        raise BufferError(f"elements are given in memory of the host, (1, 0), and not on {tuple(dl_device)}")
+    # Older capsules cannot say that they are read-only.
+    old = max_version is None or max_version[0] < 1
+    if copy is False and old:
+        raise BufferError("a capsule before DLPack 1.0 cannot say that it is read-only: ask for max_version=(1, 0)")
+    elements = _array(self, copy=bool(copy or old))
+    return elements.__dlpack__(max_version=max_version)
+
+
+def _dlpack_device(self, /):
+    """Memory of the host."""
+    return (1, 0)
+
+
+def _to_device(self, device, /, *, stream=None):
+    """The same elements on another device, by memory of the host."""
+    device = _creation._device(device)
+    if stream is not None:
+        raise ValueError("devices of wgpu have no stream: leave it out")
+    if device == self.device:
+        return self
+    return _creation.upload(_on_host(self), device)
+
+
+def _rebuild(elements, dtype, shape):
+    array = np.frombuffer(elements, dtype=np.uint8) if len(memoryview(elements)) else np.empty(0, np.uint8)
+    return _core.upload(array, dtype, shape)
+
+
+def _reduce_ex(self, protocol):
+    # In another process it is on the default device of that one.
+    elements = _on_host(self)
+    flat = elements.reshape(-1).view(np.uint8) if elements.size else np.empty(0, np.uint8)
+    if protocol >= 5:
+        import pickle
+
+        return _rebuild, (pickle.PickleBuffer(flat), self.dtype, self.shape)
+    return _rebuild, (flat.tobytes(), self.dtype, self.shape)
+
+
+def _shown(x):
+    """The elements that are printed, and what of them is left out."""
+    options = np.get_printoptions()
+    edge = options["edgeitems"]
+    if x.size <= options["threshold"]:
+        return _on_host(x), options["threshold"]
+    for axis in range(x.ndim):
+        if x.shape[axis] > 2 * edge + 1:
+            before = (slice(None),) * axis
+            ends = [x[(*before, slice(0, edge + 1))], x[(*before, slice(x.shape[axis] - edge, None))]]
+            x = _core.concat(ends, axis)
+    return _on_host(x), 0
+
+
+def _text(x, prefix="", suffix=""):
+    elements, threshold = _shown(x)
+    return np.array2string(elements, separator=", " if prefix else " ", prefix=prefix, suffix=suffix, threshold=threshold)
+
+
+def _repr(self):
+    end = f", dtype={self.dtype.name}, device='{self.device}')"
+    return f"Array({_text(self, 'Array(', end)}{end}"
+
+
+def _str(self):
+    return _text(self) if self.ndim else str(self.item())
+
+
+def _format(self, spec):
+    return format(self.item() if self.ndim == 0 else str(self), spec)
+
+
+def _iter(self):
+    if self.ndim == 0:
+        raise TypeError("an array without axes cannot be iterated")
+    return iter(_manipulation.unstack(self))
+
+
+def _tolist(self):
+    """The elements as nested lists of Python's numbers."""
+    return _on_host(self).tolist()
+
+
+def _matmul(self, other):
+    if not isinstance(other, Array):
+        if not isinstance(other, np.ndarray):
+            return NotImplemented
+        other = _creation.asarray(other, device=self.device)
+    return _linear.matmul(self, other)
+
+
+def _rmatmul(self, other):
+    if not isinstance(other, np.ndarray):
+        return NotImplemented
+    return _linear.matmul(_creation.asarray(other, device=self.device), self)
+
+
+def _imatmul(self, other):
+    self._replace(_linear.matmul(self, other))
+    return self
+
+
+def _divmod(self, other):
+    return self // other, self % other
+
+
+def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    """The elements converted to a type; the other arguments are NumPy's, and change nothing."""
+    return _dtypes.astype(self, np.dtype(dtype), copy=copy)
+
+
+def _reshape(self, *shape, order="C"):
+    """Another shape of as many elements, row by row."""
+    if order not in ("C", "A", None):
+        raise ValueError(f"elements are in the order 'C', not {order!r}")
+    shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+    return _manipulation.reshape(self, shape)
+
+
+def _transpose(self, *axes):
+    """The axes in another order, or reversed."""
+    if not axes or axes == (None,):
+        return self.T
+    axes = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
+    return _core.permute(self, list(axes))
+
+
+def _ravel(self, order="C"):
+    return _reshape(self, -1, order=order) if self.size else _reshape(self, 0)
+
+
+def _copied(self, order="C"):
+    """Another array of the same elements. It costs nothing: values never change behind a name."""
+    return self._copy()
+
+
+def _deepcopied(self, memo):
+    return self._copy()
+
+
+def _reduction(function, extra=()):
+    """A method of NumPy's form for a reduction of the namespace."""
+
+    def method(self, axis=None, dtype=None, out=None, keepdims=False, **options):
+        from ._numpy import adapted
+
+        return adapted(function, self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
+
+    method.__name__ = method.__qualname__ = function.__name__
+    method.__doc__ = f"As ``zerostride.{function.__name__}``, with NumPy's arguments."
+    return method
+
+
+def _array_ufunc(self, ufunc, method, *inputs, **options):
+    from . import _numpy
+
+    return _numpy.ufunc(ufunc, method, inputs, options)
+
+
+def _array_function(self, function, types, args, kwargs):
+    from . import _numpy
+
+    return _numpy.function(function, types, args, kwargs)
+
+
+def _dask_tokenize(self):
+    from dask.tokenize import normalize_token
+
+    return "zerostride.Array", normalize_token(_on_host(self))
+
+
+METHODS = {
+    "__array__": _array,
+    "__array_function__": _array_function,
+    "__array_namespace__": _array_namespace,
+    "__array_ufunc__": _array_ufunc,
+    # Between NumPy's and Dask's own.
+    "__array_priority__": 10,
+    "__copy__": _copied,
+    "__dask_tokenize__": _dask_tokenize,
+    "__deepcopy__": _deepcopied,
+    "__divmod__": _divmod,
+    "__dlpack__": _dlpack,
+    "__dlpack_device__": _dlpack_device,
+    "__format__": _format,
+    "__imatmul__": _imatmul,
+    "__iter__": _iter,
+    "__matmul__": _matmul,
+    "__reduce_ex__": _reduce_ex,
+    "__repr__": _repr,
+    "__rmatmul__": _rmatmul,
+    "__str__": _str,
+    "astype": _astype,
+    "clip": lambda self, min=None, max=None: _elementwise.clip(self, min, max),
+    "conj": _elementwise.conj,
+    "copy": _copied,
+    "flatten": _ravel,
+    "nonzero": _searching.nonzero,
+    "ravel": _ravel,
+    "reshape": _reshape,
+    "round": lambda self, decimals=0: _elementwise.round(self * 10**decimals) / 10**decimals if decimals else _elementwise.round(self),
+    "squeeze": lambda self, axis=None: _manipulation.squeeze(self, axis),
+    "swapaxes": lambda self, a, b: _manipulation.moveaxis(self, (a, b), (b, a)),
+    "take": lambda self, indices, axis=None: _searching.take(self, _creation.asarray(indices), axis=axis),
+    "to_device": _to_device,
+    "tolist": _tolist,
+    "transpose": _transpose,
+}  # fmt: skip
+for _function in (
+    _statistics.sum, _statistics.prod, _statistics.mean, _statistics.std, _statistics.var, _statistics.min,
+    _statistics.max, _statistics.any, _statistics.all, _searching.argmax, _searching.argmin,
+):  # fmt: skip
+    METHODS[_function.__name__] = _reduction(_function)
+
+for _name, _function in METHODS.items():
+    setattr(Array, _name, _function)

@@ -1,0 +1,297 @@
+"""Where elements are: searches, lookups, sorting and sets.
+
+Searching for extremes and choosing by a condition run on the device. What has a shape that depends on the elements,
+sorting and sets are done by NumPy on the host.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._core import Array
+from ._creation import asarray, upload
+from ._dtypes import default_int
+from ._indexing import lookup, take_at
+from ._manipulation import axes_of
+
+__all__ = [
+    "argmax", "argmin", "argsort", "isin", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "where",
+]  # fmt: skip
+
+
+def _extreme(name, what):
+    def function(x, /, *, axis=None, keepdims=False):
+        found = _core.reduce(name, x, None if axis is None else axes_of(axis, x.ndim, name), keepdims)
+        return _core.cast(found, default_int(x.device))
+
+    function.__doc__ = f"""The index of the {what} element; of equal ones the first.
+
+Parameters
+----------
+x : Array
+axis : int, optional
+    Without it the index is one of the array as if it were flat.
+keepdims : bool
+    Whether the axis stays, with length 1.
+
+Returns
+-------
+Array
+"""
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "zerostride"
+    return function
+
+
+argmax = _extreme("argmax", "greatest")
+argmin = _extreme("argmin", "least")
+
+
+def where(condition, x1, x2, /):
+    """Elements of ``x1`` where a condition is true, else of ``x2``.
+
+    Parameters
+    ----------
+    condition : Array
+        Of bool.
+    x1, x2 : Array or number
+
+    Returns
+    -------
+    Array
+    """
+    return _core.select(asarray(condition), x1, x2)
+
+
+def nonzero(x, /):
+    """The indices of elements other than 0, along each axis.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    tuple of Array
+    """
+    if x.ndim == 0:
+        raise ValueError("nonzero takes an array with axes")
+    return tuple(_indices(found, x) for found in np.nonzero(np.asarray(x)))
+
+
+def _indices(array, like):
+    """Indices of NumPy as elements of the default type."""
+    return upload(np.asarray(array).astype(default_int(like.device)), like.device)
+
+
+def searchsorted(x1, x2, /, *, side="left", sorter=None):
+    """Where elements would go into a sorted array.
+
+    Parameters
+    ----------
+    x1 : Array
+        Of one axis, sorted.
+    x2 : Array or number
+    side : {"left", "right"}
+        Whether before or behind elements that are equal.
+    sorter : Array, optional
+        Indices that sort ``x1``.
+
+    Returns
+    -------
+    Array
+    """
+    sorter = None if sorter is None else np.asarray(sorter)
+    return _indices(np.searchsorted(np.asarray(x1), np.asarray(x2), side=side, sorter=sorter), x1)
+
+
+def take(x, indices, /, *, axis=None):
+    """Elements of some indices of an axis.
+
+    Parameters
+    ----------
+    x : Array
+    indices : Array
+        Of integers.
+    axis : int, optional
+        Needed unless there is one alone.
+
+    Returns
+    -------
+    Array
+    """
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"take of {list(x.shape)} takes an axis, as it has not one alone")
+        axis = 0
+    (axis,) = axes_of(axis, x.ndim, "take")
+    return take_at(x, np.asarray(indices), axis)
+
+
+def take_along_axis(x, indices, /, *, axis=-1):
+    """Elements of indices that differ along the other axes.
+
+    Parameters
+    ----------
+    x : Array
+    indices : Array
+        Of integers, of as many axes.
+    axis : int
+
+    Returns
+    -------
+    Array
+    """
+    (axis,) = axes_of(axis, x.ndim, "take_along_axis")
+    return lookup(x, lambda elements: np.take_along_axis(elements, np.asarray(indices), axis=axis))
+
+
+def sort(x, /, *, axis=-1, descending=False, stable=True):
+    """Elements in order along an axis.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int
+    descending : bool
+    stable : bool
+        Equal elements stay in their order, whatever this says.
+
+    Returns
+    -------
+    Array
+    """
+    (axis,) = axes_of(axis, x.ndim, "sort")
+
+    def read(elements):
+        ordered = np.sort(elements, axis=axis, stable=True)
+        return np.flip(ordered, axis) if descending else ordered
+
+    return lookup(x, read)
+
+
+def argsort(x, /, *, axis=-1, descending=False, stable=True):
+    """The indices that sort an array along an axis.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int
+    descending : bool
+    stable : bool
+        Equal elements stay in their order, whatever this says.
+
+    Returns
+    -------
+    Array
+    """
+    (axis,) = axes_of(axis, x.ndim, "argsort")
+    elements = np.asarray(x)
+    if descending:
+        # Of the reverse, so that equal elements stay in their order once it is turned around again.
+        found = np.argsort(np.flip(elements, axis), axis=axis, stable=True)
+        found = x.shape[axis] - 1 - np.flip(found, axis)
+    else:
+        found = np.argsort(elements, axis=axis, stable=True)
+    return _indices(found, x)
+
+
+def isin(x1, x2, /, *, invert=False):
+    """Whether each element is one of some others.
+
+    Parameters
+    ----------
+    x1, x2 : Array or int
+    invert : bool
+        Whether it is none of them.
+
+    Returns
+    -------
+    Array
+    """
+    like = x1 if isinstance(x1, Array) else x2
+    return upload(np.isin(np.asarray(x1), np.asarray(x2), invert=invert), like.device)
+
+
+class UniqueAll(NamedTuple):
+    """What :func:`unique_all` gives."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """What :func:`unique_counts` gives."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """What :func:`unique_inverse` gives."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def unique_all(x, /):
+    """The different elements, where each is first, which each element is, and how often it is there.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    UniqueAll
+    """
+    values, *numbers = np.unique_all(np.asarray(x))
+    return UniqueAll(upload(values, x.device), *(_indices(each, x) for each in numbers))
+
+
+def unique_counts(x, /):
+    """The different elements, and how often each is there.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    UniqueCounts
+    """
+    values, counts = np.unique_counts(np.asarray(x))
+    return UniqueCounts(upload(values, x.device), _indices(counts, x))
+
+
+def unique_inverse(x, /):
+    """The different elements, and which each element is.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    UniqueInverse
+    """
+    values, inverse = np.unique_inverse(np.asarray(x))
+    return UniqueInverse(upload(values, x.device), _indices(inverse, x))
+
+
+def unique_values(x, /):
+    """The different elements.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    Array
+    """
+    return upload(np.unique_values(np.asarray(x)), x.device)

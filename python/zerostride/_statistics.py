@@ -1,0 +1,200 @@
+"""Reductions: statistics, truth, and results so far."""
+
+import builtins
+
+import numpy as np
+
+from . import _core
+from ._creation import ones, zeros
+from ._dtypes import default_float, default_int, is_float, is_integer
+from ._manipulation import axes_of, concat
+
+__all__ = [
+    "all", "any", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "log_softmax", "logsumexp", "max",
+    "mean", "min", "prod", "softmax", "std", "sum", "var",
+]  # fmt: skip
+
+_AXES = """x : Array
+axis : int or tuple of int, optional
+    What is reduced; all axes without it.
+"""
+_KEEP = """keepdims : bool
+    Whether reduced axes stay, with length 1.
+
+Returns
+-------
+Array
+"""
+
+
+def _documented(name, what, more="", gives=""):
+    def document(function):
+        function.__doc__ = f"{what}\n\nParameters\n----------\n{_AXES}{more}{_KEEP}{gives}"
+        function.__name__ = function.__qualname__ = name
+        function.__module__ = "zerostride"
+        return function
+
+    return document
+
+
+def axes(x, axis, what):
+    """The axes of a reduction, or nothing for all."""
+    return None if axis is None else axes_of(axis, x.ndim, what)
+
+
+def accumulating(x, dtype):
+    """The type of a sum: integers that are narrower than the default have its width."""
+    if dtype is not None:
+        return dtype
+    if not is_integer(x.dtype) and x.dtype.kind != "b":
+        return x.dtype
+    wide = default_int(x.device)
+    if x.dtype.kind == "u":
+        wide = np.dtype(f"uint{8 * wide.itemsize}")
+    return x.dtype if x.dtype.itemsize > wide.itemsize else wide
+
+
+def _as(x, dtype):
+    return x if x.dtype == dtype else _core.cast(x, dtype)
+
+
+def _floats(x):
+    return x if is_float(x.dtype) else _core.cast(x, default_float(x.device))
+
+
+_DTYPE = "dtype : dtype, optional\n    Of the result; integers narrower than the default type become that.\n"
+
+
+@_documented("sum", "The sum, in an order of additions that the shape alone decides.", _DTYPE)
+def sum(x, /, *, axis=None, dtype=None, keepdims=False):
+    return _core.reduce("sum", _as(x, accumulating(x, dtype)), axes(x, axis, "sum"), keepdims)
+
+
+@_documented("prod", "The product.", _DTYPE)
+def prod(x, /, *, axis=None, dtype=None, keepdims=False):
+    return _core.reduce("prod", _as(x, accumulating(x, dtype)), axes(x, axis, "prod"), keepdims)
+
+
+@_documented("mean", "The arithmetic mean. That of no elements is NaN.")
+def mean(x, /, *, axis=None, keepdims=False):
+    return _core.reduce("mean", _floats(x), axes(x, axis, "mean"), keepdims)
+
+
+_CORRECTION = "correction : number\n    What is taken off the number of elements that is divided by.\n"
+
+
+@_documented("var", "The variance.", _CORRECTION)
+def var(x, /, *, axis=None, correction=0.0, keepdims=False):
+    return _core.reduce("var", _floats(x), axes(x, axis, "var"), keepdims, float(correction))
+
+
+@_documented("std", "The standard deviation.", _CORRECTION)
+def std(x, /, *, axis=None, correction=0.0, keepdims=False):
+    return _core.reduce("std", _floats(x), axes(x, axis, "std"), keepdims, float(correction))
+
+
+@_documented("max", "The greatest element. NaN wins.")
+def max(x, /, *, axis=None, keepdims=False):
+    return _core.reduce("amax", x, axes(x, axis, "max"), keepdims)
+
+
+@_documented("min", "The least element. NaN wins.")
+def min(x, /, *, axis=None, keepdims=False):
+    return _core.reduce("amin", x, axes(x, axis, "min"), keepdims)
+
+
+def _truth(x):
+    return _as(x, np.dtype("bool"))
+
+
+@_documented("all", "Whether all elements are other than 0.")
+def all(x, /, *, axis=None, keepdims=False):
+    return _core.reduce("all", _truth(x), axes(x, axis, "all"), keepdims)
+
+
+@_documented("any", "Whether an element is other than 0.")
+def any(x, /, *, axis=None, keepdims=False):
+    return _core.reduce("any", _truth(x), axes(x, axis, "any"), keepdims)
+
+
+@_documented("count_nonzero", "How many elements are other than 0.")
+def count_nonzero(x, /, *, axis=None, keepdims=False):
+    counts = _core.reduce("count_nonzero", x, axes(x, axis, "count_nonzero"), keepdims)
+    return _core.cast(counts, default_int(x.device))
+
+
+@_documented("logsumexp", "The logarithm of the sum of exponentials, without overflow inside.")
+def logsumexp(x, /, *, axis=None, keepdims=False):
+    return _core.reduce("logsumexp", _floats(x), axes(x, axis, "logsumexp"), keepdims)
+
+
+def _of_shape(name, what):
+    def function(x, /, *, axis=-1):
+        return _core.reduce(name, _floats(x), axes(x, axis, name))
+
+    function.__doc__ = f"{what}\n\nParameters\n----------\n{_AXES}\nReturns\n-------\nArray\n"
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "zerostride"
+    return function
+
+
+softmax = _of_shape("softmax", "Exponentials that add up to 1, without overflow inside.")
+log_softmax = _of_shape("log_softmax", "The logarithm of ``softmax``, without underflow inside.")
+
+
+def _cumulative(name, op, initial, what):
+    def function(x, /, *, axis=None, dtype=None, include_initial=False):
+        if axis is None:
+            if x.ndim != 1:
+                raise ValueError(f"{name} of {list(x.shape)} takes an axis, as it has not one alone")
+            axis = 0
+        (axis,) = axes_of(axis, x.ndim, name)
+        result = _core.reduce(op, _as(x, accumulating(x, dtype)), [axis])
+        if include_initial:
+            shape = [1 if i == axis else length for i, length in enumerate(x.shape)]
+            result = concat([initial(shape, dtype=result.dtype, device=x.device), result], axis=axis)
+        return result
+
+    more = f"axis : int, optional\n    Needed unless there is one alone.\n{_DTYPE}"
+    last = "include_initial : bool\n    Whether the result of no elements comes first.\n"
+    function.__doc__ = (
+        f"{what}\n\nParameters\n----------\nx : Array\n{more}{last}\nReturns\n-------\nArray\n"
+    )
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "zerostride"
+    return function
+
+
+cumulative_sum = _cumulative("cumulative_sum", "cumsum", zeros, "The sum of each element and those before it.")
+cumulative_prod = _cumulative(
+    "cumulative_prod", "cumprod", ones, "The product of each element and those before it."
+)
+
+
+def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
+    """What each element differs from the one before it by.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int
+    n : int
+        How often this is done.
+    prepend, append : Array, optional
+        What is set before and behind first.
+
+    Returns
+    -------
+    Array
+    """
+    (axis,) = axes_of(axis, x.ndim, "diff")
+    if n < 0:
+        raise ValueError(f"diff is done n times, and n is {n}")
+    parts = [part for part in (prepend, x, append) if part is not None]
+    if len(parts) > 1:
+        x = concat(parts, axis=axis)
+    before = (slice(None),) * axis
+    op = "ne" if x.dtype.kind == "b" else "sub"
+    for _ in range(builtins.min(n, x.shape[axis])):
+        x = _core.apply(op, "same", x[(*before, slice(1, None))], x[(*before, slice(None, -1))])
+    return x
