@@ -3,9 +3,9 @@
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use zerostride::{AnyExpr, Broadcast, ReduceOptions, Shape, compositions, operations, reductions};
+use zerostride::{AnyExpr, Broadcast, ReduceOptions, compositions, operations, reductions};
 
-use crate::array::{Array, Part, wait};
+use crate::array::{Array, Part};
 use crate::device::{DEFAULT, slot};
 use crate::dtype;
 use crate::error::raised;
@@ -163,14 +163,12 @@ fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResul
         )));
     }
     let along = axis as usize;
-    let mut shape: Vec<usize> = first.shape.iter().copied().collect();
-    shape[along] = 0;
-    let (mut parts, mut work) = (Vec::new(), 0);
+    let (mut parts, mut depth, mut work) = (Vec::new(), 0, 0);
     for array in &arrays {
         let array = array.get();
         first.slot.join(&array.slot, py)?;
-        let fits = array.shape.rank() == shape.len()
-            && array.shape.iter().zip(&shape).enumerate().all(|(k, (a, b))| k == along || a == b);
+        let fits = array.shape.rank() == first.shape.rank()
+            && array.shape.iter().zip(first.shape.iter()).enumerate().all(|(k, (a, b))| k == along || a == b);
         if !fits {
             return Err(PyValueError::new_err(format!(
                 "cannot concat {} to {} along axis {axis}: the other axes must have the same lengths",
@@ -178,20 +176,46 @@ fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResul
             )));
         }
         let part = array.part();
-        work = work.max(part.work);
-        parts.push((part.expr.cast(first.dtype), shape[along], array.shape[along]));
-        shape[along] = shape[along].saturating_add(array.shape[along]);
+        (depth, work) = (part.depth.max(depth), part.work.max(work));
+        parts.push(part.expr.cast(first.dtype));
     }
-    let device = first.slot.device(py)?.clone();
-    let (dtype, shape) = (first.dtype, Shape::from(shape));
-    let tensor = wait(py, work.max(shape.count().map_err(raised)?), move || {
-        let all = device.zeros_any(dtype, &shape)?;
-        for (expr, start, length) in parts.into_iter().filter(|(_, _, length)| *length > 0) {
-            all.slice(axis, start..start + length).assign(expr)?;
-        }
-        Ok(all)
-    })?;
-    Ok(Array::of(tensor, first.slot.clone()))
+    Array::new(py, AnyExpr::concat(&parts, axis), depth + 1, work, first.slot.clone())
+}
+
+/// What leads to an element along an axis of a table.
+#[derive(FromPyObject)]
+enum Along<'py> {
+    /// An index of integers.
+    Index(Bound<'py, Array>),
+    /// The coordinate along an axis of the result.
+    Axis(isize),
+}
+
+/// The elements of a table by an index for each of its axes, as many as `shape` has. An index counts from the end if it
+/// is negative, and one outside of its axis leads to the nearest element.
+#[pyfunction]
+fn lookup(
+    py: Python<'_>,
+    x: &Bound<'_, Array>,
+    along: Vec<Along<'_>>,
+    shape: Vec<usize>,
+) -> PyResult<Array> {
+    let table = x.get();
+    let Part { expr, mut depth, mut work } = table.part();
+    let mut indices = Vec::with_capacity(along.len());
+    for along in along {
+        indices.push(match along {
+            Along::Axis(axis) => AnyExpr::coordinate(shape.clone(), axis),
+            Along::Index(index) => {
+                let index = index.get();
+                table.slot.join(&index.slot, py)?;
+                let part = index.part();
+                (depth, work) = (part.depth.max(depth), part.work.max(work));
+                part.expr.broadcast_to(shape.clone())
+            }
+        });
+    }
+    Array::new(py, expr.at(indices), depth + 1, work, table.slot.clone())
 }
 
 /// Two arrays under the shape that a rule of another system gives them.
@@ -280,6 +304,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(flip, module)?)?;
     module.add_function(wrap_pyfunction!(reshape, module)?)?;
     module.add_function(wrap_pyfunction!(concat, module)?)?;
+    module.add_function(wrap_pyfunction!(lookup, module)?)?;
     module.add_function(wrap_pyfunction!(align, module)?)?;
     module.add_function(wrap_pyfunction!(documentation, module)?)?;
     module.add_function(wrap_pyfunction!(promote, module)?)?;

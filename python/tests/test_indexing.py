@@ -85,3 +85,47 @@ def test_random_keys():
         x[key] = 5
         there[key] = 5
         same(x, there)
+
+
+def test_lookups_stay_on_the_device():
+    x = zs.asarray(ELEMENTS)
+    steps = zs.asarray(np.int32([2, 0, 1])) - 3
+    # Part of the kernel that computes the indices.
+    same(x[steps] * 2, ELEMENTS[[-1, -3, -2]] * 2)
+    same(zs.take(x, steps, axis=1), ELEMENTS[:, [3, 1, 2]])
+    same(zs.take_along_axis(x, zs.argmax(x % 7, axis=2, keepdims=True), axis=2),
+         np.take_along_axis(ELEMENTS, np.argmax(ELEMENTS % 7, axis=2, keepdims=True), axis=2))  # fmt: skip
+    # What is computed is not looked at: the nearest element.
+    same(x[steps * 100, 0, 0], ELEMENTS[[0, 0, 0], 0, 0])
+    for key in ([3], np.array([0, -4]), (0, [[4]]), (slice(None), 0, np.array([5]))):
+        with pytest.raises(IndexError, match="is outside of axis"):
+            x[key]
+    with pytest.raises(IndexError, match="do not broadcast together"):
+        x[np.arange(2), np.arange(3)]
+    with pytest.raises(IndexError, match="integers or truth values"):
+        x[np.array([0.5])]
+    with pytest.raises(IndexError, match="a mask of"):
+        x[np.array([True, False])]
+
+
+def test_random_lookups():
+    random = np.random.default_rng(1)
+    for _ in range(200):
+        shape = tuple(random.integers(1, 5, size=random.integers(1, 5)))
+        elements = random.integers(-100, 100, size=shape).astype(np.int32)
+        common = tuple(random.integers(1, 4, size=random.integers(0, 3)))
+        key = []
+        for length in shape:
+            kind = random.integers(5)
+            if kind < 2:
+                own = common[random.integers(0, len(common) + 1) :]
+                own = tuple(1 if random.integers(4) == 0 else n for n in own)
+                key.append(random.integers(-length, length, size=own))
+            elif kind == 2:
+                key.append(int(random.integers(-length, length)))
+            elif kind == 3:
+                key += [None, slice(None, None, int(random.choice([-1, 1, 2])))]
+            else:
+                key.append(random.integers(2, size=length).astype(bool) if len(shape) == 1 else slice(None))
+        key = tuple(key)
+        same(zs.asarray(elements)[ours(key)], np.asarray(elements[key]))

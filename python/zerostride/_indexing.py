@@ -1,12 +1,15 @@
 """Lookups: indexing by arrays of integers and of truth values.
 
-The elements are read to the host and looked up there by NumPy. `lookup` and `scatter` are the one place of it.
+Elements are looked up on the device. Indices that the host knows are held against their axis; of others, one outside of
+it leads to the nearest element. What is written to elements that arrays name is written by NumPy, on the host.
 """
 
 import numpy as np
 
+from . import _core
 from ._core import Array
 from ._creation import asarray, upload
+from ._dtypes import default_int
 
 
 def _plain(key):
@@ -28,10 +31,96 @@ def scatter(x, write):
     x._replace(upload(elements, x.device))
 
 
+def _index(indices, length, axis, device):
+    """Indices of an axis of some length, on the device."""
+    if isinstance(indices, Array):
+        if indices.dtype.kind not in "iu":
+            raise IndexError(f"an index of axis {axis} is of {indices.dtype}: indices are integers or truth values")
+        return indices
+    indices = np.asarray(indices)
+    if not indices.size:
+        return upload(indices.astype(np.int32), device)
+    if indices.dtype.kind not in "iu":
+        raise IndexError(f"an index of axis {axis} is of {indices.dtype}: indices are integers or truth values")
+    outside = (indices >= length) | (indices < -length if indices.dtype.kind == "i" else False)
+    if outside.any():
+        raise IndexError(f"index {indices[outside].flat[0]} is outside of axis {axis}, which has length {length}")
+    return upload(indices.astype(np.int32 if length < 1 << 31 else default_int(device)), device)
+
+
+def _arrays(key, x):
+    """The parts of a key: a slice or a new axis each, or indices of an axis. Masks are their indices."""
+    parts = key if isinstance(key, tuple) else (key,)
+    whole, axis = [], 0
+    used = sum(_axes(part) for part in parts)
+    if used > x.ndim:
+        raise IndexError(f"{used} indexes for an array of {list(x.shape)}, which has {x.ndim} axes")
+    for part in parts:
+        if part is Ellipsis:
+            whole += [slice(None)] * (x.ndim - used)
+            axis += x.ndim - used
+        elif part is None or isinstance(part, slice):
+            whole.append(part)
+            axis += part is not None
+        elif _is_mask(part):
+            mask = np.asarray(part)
+            if mask.shape != x.shape[axis : axis + mask.ndim]:
+                raise IndexError(f"a mask of {list(mask.shape)} does not fit {list(x.shape)} from axis {axis} on")
+            whole += np.nonzero(mask)
+            axis += mask.ndim
+        else:
+            whole.append(part)
+            axis += 1
+    return whole + [slice(None)] * (x.ndim - axis)
+
+
+def _is_mask(part):
+    return getattr(part, "dtype", None) == np.bool_ or (isinstance(part, list) and np.asarray(part).dtype == np.bool_)
+
+
+def _axes(part):
+    """How many axes a part of a key is for."""
+    if part is None or part is Ellipsis:
+        return 0
+    return np.ndim(np.asarray(part)) if _is_mask(part) else 1
+
+
 def get(x, key):
     """``x[key]`` for keys with arrays in them."""
-    key = _plain(key)
-    return lookup(x, lambda elements: np.asarray(elements[key]))
+    parts = _arrays(key, x)
+    if any(_is_mask(part) for part in (key if isinstance(key, tuple) else (key,)) if not np.ndim(part)):
+        # A truth value is an axis of one or none.
+        return lookup(x, lambda elements: np.asarray(elements[_plain(key)]))
+    is_basic = [part is None or isinstance(part, slice) for part in parts]
+    view = x[tuple(part if basic else slice(None) for part, basic in zip(parts, is_basic))]
+    places = [k for k, basic in enumerate(is_basic) if not basic]
+    indices = {k: _index(parts[k], view.shape[k], k, x.device) for k in places}
+    try:
+        common = np.broadcast_shapes(*(index.shape for index in indices.values()))
+    except ValueError:
+        shapes = " and ".join(str(list(index.shape)) for index in indices.values())
+        raise IndexError(f"indices of {shapes} do not broadcast together") from None
+    # Their axes stand where the first of them is, and in front where others are between them.
+    first = places[0] if places == list(range(places[0], places[-1] + 1)) else 0
+    others = [k for k, basic in enumerate(is_basic) if basic]
+    before, after = others[:first], others[first:]
+    lengths = [view.shape[k] for k in before], [view.shape[k] for k in after]
+    return _found(view, indices, (before, after), (*lengths[0], *common, *lengths[1]), len(common))
+
+
+def _found(x, indices, others, shape, count):
+    """Elements by the indices of some axes, whose ``count`` axes stand between those of the others."""
+    before, after = others
+    along = []
+    for axis in range(x.ndim):
+        if axis in before:
+            along.append(before.index(axis))
+        elif axis in after:
+            along.append(len(before) + count + after.index(axis))
+        else:
+            index = indices[axis]
+            along.append(_core.reshape(index, [*index.shape, *[1] * len(after)]))
+    return _core.lookup(x, along, shape)
 
 
 def put(x, key, value):
@@ -48,5 +137,27 @@ def put(x, key, value):
 
 
 def take_at(x, indices, axis):
-    """Elements of some indices of an axis."""
-    return lookup(x, lambda elements: np.take(elements, indices, axis=axis))
+    """Elements of some indices of an axis, whose axes stand in its place."""
+    axis = range(x.ndim)[axis]
+    index = _index(indices, x.shape[axis], axis, x.device)
+    before, after = list(range(axis)), list(range(axis + 1, x.ndim))
+    shape = (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :])
+    return _found(x, {axis: index}, (before, after), shape, index.ndim)
+
+
+def take_along(x, indices, axis):
+    """Elements of indices of an axis that differ along the others."""
+    axis = range(x.ndim)[axis]
+    index = _index(indices, x.shape[axis], axis, x.device)
+    lengths = [n for k, n in enumerate(x.shape) if k != axis]
+    try:
+        if index.ndim != x.ndim:
+            raise ValueError
+        common = np.broadcast_shapes([n for k, n in enumerate(index.shape) if k != axis], lengths)
+    except ValueError:
+        raise IndexError(f"indices of {list(index.shape)} do not fit {list(x.shape)} beside axis {axis}") from None
+    shape = (*common[:axis], index.shape[axis], *common[axis:])
+    # A length of 1 stretches, as an index 0 of all.
+    zero = _core.full((), 0, np.int32, x.device)
+    along = [index if k == axis else (zero if x.shape[k] == 1 else k) for k in range(x.ndim)]
+    return _core.lookup(x, along, shape)

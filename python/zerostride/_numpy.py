@@ -320,7 +320,8 @@ def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **options)
 
 @_implements(np.take)
 def _take(a, indices, axis=None, out=None, mode="raise"):
-    indices = np.asarray(indices)
+    if not isinstance(indices, Array):
+        indices = np.asarray(indices)
     flat, axis = (a.ravel(), 0) if axis is None else (a, axis)
     return _delivered(zs._indexing.take_at(flat, indices, axis), out)
 

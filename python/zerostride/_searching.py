@@ -12,7 +12,7 @@ from . import _core
 from ._core import Array
 from ._creation import asarray, upload
 from ._dtypes import default_int
-from ._indexing import lookup, take_at
+from ._indexing import lookup, take_along, take_at
 from ._manipulation import axes_of
 
 __all__ = [
@@ -127,7 +127,7 @@ def take(x, indices, /, *, axis=None):
             raise ValueError(f"take of {list(x.shape)} takes an axis, as it has not one alone")
         axis = 0
     (axis,) = axes_of(axis, x.ndim, "take")
-    return take_at(x, np.asarray(indices), axis)
+    return take_at(x, indices, axis)
 
 
 def take_along_axis(x, indices, /, *, axis=-1):
@@ -145,7 +145,7 @@ def take_along_axis(x, indices, /, *, axis=-1):
     Array
     """
     (axis,) = axes_of(axis, x.ndim, "take_along_axis")
-    return lookup(x, lambda elements: np.take_along_axis(elements, np.asarray(indices), axis=axis))
+    return take_along(x, indices, axis)
 
 
 def sort(x, /, *, axis=-1, descending=False, stable=True):
