@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{AnyExpr, Expr, Kind, Source, Storage};
+use crate::expr::{AnyExpr, Expr, NodeKind, Source, Storage};
 use crate::gpu::{self, Area, Gpu};
 use crate::layout::Layout;
 use crate::tensor::{AnyTensor, Tensor};
@@ -217,7 +217,7 @@ fn rows(
     at: &'static Location<'static>,
 ) -> Result<(Storage, Layout)> {
     let device = Device::from_backend(gpu.clone());
-    if let Kind::Leaf { source: Source::Tensor(storage), layout } = &expr.node()?.kind
+    if let NodeKind::Leaf { source: Source::Tensor(storage), layout } = &expr.node()?.kind
         && gpu.fits(area, storage, layout)?
     {
         return Ok((storage.clone(), layout.clone()));

@@ -4,10 +4,10 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::cache::{self, LINE, Stream};
 use super::kernels::PART;
+use super::lines::{self, LINE, Stream};
 use super::load::Reader;
-use super::lookup::{self, Walk};
+use super::lookup::{self, Addresses};
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
 use crate::error::Result;
@@ -160,7 +160,7 @@ impl<'a> Blocks<'a> {
             }
             if let (From::Bytes(bytes), Some((at, 1))) = (from, reader.run(start, length)) {
                 let size = input.dtype.size();
-                bytes[at * size..(at + length) * size].iter().step_by(LINE).for_each(cache::prefetch);
+                bytes[at * size..(at + length) * size].iter().step_by(LINE).for_each(lines::prefetch);
             }
         }
     }
@@ -233,22 +233,22 @@ impl<'a> Blocks<'a> {
         register.splat = None;
         let size = self.sizes[value];
         let mut walk = match scratch.places[table as usize] {
-            Place::Walk(at, stride) => Walk::Run(at as isize, stride),
-            _ => Walk::Each(cast(scratch.registers[self.registers[table as usize]].bytes(8 * count))),
+            Place::Walk(at, stride) => Addresses::Run(at as isize, stride),
+            _ => Addresses::Each(cast(scratch.registers[self.registers[table as usize]].bytes(8 * count))),
         };
         let mut varying: SmallVec<[(&[i32], isize); 4]> = SmallVec::new();
         for (&index, extent) in indices.iter().zip(&input.computed) {
             let values: &[i32] = cast(self.value(index, scratch));
             match &mut walk {
                 // One index for all elements.
-                Walk::Run(at, _) if scratch.lengths[index as usize] < length => {
+                Addresses::Run(at, _) if scratch.lengths[index as usize] < length => {
                     *at += values[0] as isize * extent.stride;
                 }
                 _ => varying.push((values, extent.stride)),
             }
         }
         let place = match (&walk, varying.is_empty()) {
-            (&Walk::Run(at, 1), true) => Place::Table(table as usize, at as usize * size),
+            (&Addresses::Run(at, 1), true) => Place::Table(table as usize, at as usize * size),
             _ => {
                 let to = register.bytes_mut(count * size);
                 with_memory!(size, |M| lookup::gather::<M>(cast(source), &walk, &varying, cast_mut(to)));
@@ -267,9 +267,9 @@ impl<'a> Blocks<'a> {
         let block = out.len() / size;
         let mut start = 0;
         // A line that blocks share takes ordinary stores, and others wait for them.
-        out.last().into_iter().for_each(cache::prefetch);
+        out.last().into_iter().for_each(lines::prefetch);
         // The first part ends where a line does, so that parts share none.
-        let first = PART * size - LINE + cache::to_line(out);
+        let first = PART * size - LINE + lines::to_line(out);
         let (first, rest) = out.split_at_mut(first.min(out.len()));
         for out in std::iter::once(first).chain(rest.chunks_mut(PART * size)) {
             let length = out.len() / size;

@@ -6,7 +6,7 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use rayon::prelude::*;
 
 use super::blocks::{Blocks, From, Out, Scratch, with_memory};
-use super::cache::{self, LINE, Stream};
+use super::lines::{self, LINE, Stream};
 use super::load::Reader;
 use super::threads;
 use crate::error::Result;
@@ -74,7 +74,7 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     blocks.chunk = elements;
     let chunk = elements * program.dtype.size();
     // What was copied to be read is in the cache already.
-    let job = Job { blocks, row, streams: !copies && cache::streams(out.len()) };
+    let job = Job { blocks, row, streams: !copies && lines::streams(out.len()) };
     match threads::pool().filter(|_| out.len() >= 2 * chunk) {
         Some(pool) => pool.install(|| {
             out.par_chunks_mut(chunk).enumerate().for_each_init(
@@ -106,7 +106,7 @@ impl Job<'_> {
                 }
             }
         };
-        if self.streams { cache::scope(|stream| blocks(Some(stream))) } else { blocks(None) }
+        if self.streams { lines::scope(|stream| blocks(Some(stream))) } else { blocks(None) }
     }
 }
 

@@ -12,10 +12,10 @@ use smallvec::SmallVec;
 use super::blocks::{self, Blocks, From};
 use super::combine::{self, Indexes, Loops, Values};
 use super::eval;
-use super::memory::Memory;
+use super::memory::HostMemory;
 use super::registers::Register;
+use super::reorder::Reordered;
 use super::threads;
-use super::walk::Walk;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{BLOCK, Folding, Input, Program, Source};
@@ -50,11 +50,11 @@ pub(super) fn fold(
     if outs.iter().all(|out| out.is_empty()) {
         return Ok(());
     }
-    let Some(Walk { program, folding, result }) = Walk::new(program, folding, from)? else {
+    let Some(Reordered { program, folding, result }) = Reordered::new(program, folding, from)? else {
         return rounds(program, folding, from, outs);
     };
     let Some(result) = result else { return rounds(&program, &folding, from, outs) };
-    let mut held = outs.iter().map(|out| Memory::take(out.len())).collect::<Result<Vec<_>>>()?;
+    let mut held = outs.iter().map(|out| HostMemory::take(out.len())).collect::<Result<Vec<_>>>()?;
     rounds(&program, &folding, from, slices(&mut held, outs[0].len()))?;
     for (held, out) in held.iter().zip(&mut outs) {
         let turn = Program::copy(operand(program.dtype, result.clone()));
@@ -68,7 +68,7 @@ fn operand(dtype: DType, layout: Layout) -> Input {
     Input::new(dtype, Source::Scalar(0), layout)
 }
 
-fn slices(held: &mut [Memory], bytes: usize) -> Outs<'_> {
+fn slices(held: &mut [HostMemory], bytes: usize) -> Outs<'_> {
     held.iter_mut().map(|memory| &mut memory[..bytes]).collect()
 }
 
@@ -146,7 +146,7 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
         Loops::Values(loops) => {
             let layout = Layout::contiguous(Shape::from([outer, cuts, inner]))?;
             let bytes = layout.count() * job.size;
-            let mut held = outs.iter().map(|_| Memory::take(bytes)).collect::<Result<Vec<_>>>()?;
+            let mut held = outs.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
             job.values(&loops, slices(&mut held, bytes))?;
             let mut next = Program::copy(operand(dtype, layout));
             next.inputs = vec![next.inputs[0].clone(); outs.len()];
@@ -321,11 +321,12 @@ impl Job<'_> {
         let sizes: SmallVec<[usize; 4]> = outs.iter().flat_map(|_| [self.size, 4]).collect();
         let results = outs.len();
         let elements = outs[0].len() / 4 * self.cuts;
-        let mut bests: Vec<Memory> =
-            (0..results).map(|_| Memory::take(elements * self.size)).collect::<Result<_>>()?;
+        let mut bests: Vec<HostMemory> =
+            (0..results).map(|_| HostMemory::take(elements * self.size)).collect::<Result<_>>()?;
         // Of one block, they are the results.
         let held = if self.cuts == 1 { 0 } else { elements * 4 };
-        let mut found: Vec<Memory> = (0..results).map(|_| Memory::take(held)).collect::<Result<_>>()?;
+        let mut found: Vec<HostMemory> =
+            (0..results).map(|_| HostMemory::take(held)).collect::<Result<_>>()?;
         let mut outs = outs;
         {
             let bests = bests.iter_mut().map(|best| &mut best[..elements * self.size]);

@@ -12,10 +12,10 @@ use crate::expr::{AnyFunction, Body, Op, Step, Value, for_each_op};
 
 /// How a type lies in a block, and what it computes as.
 pub(super) trait Lane {
-    type Memory: Pod;
+    type Raw: Pod;
     type Value: Copy;
-    fn get(memory: Self::Memory) -> Self::Value;
-    fn put(value: Self::Value) -> Self::Memory;
+    fn get(memory: Self::Raw) -> Self::Value;
+    fn put(value: Self::Value) -> Self::Raw;
 }
 
 /// Elements of a part of a block: of a block that holds one value, a part is all there is.
@@ -56,7 +56,7 @@ fn map_halves<T: Half>(args: &[&[u8]], out: &mut [u8], map: impl Fn(&[&[u8]], &m
 macro_rules! lanes {
     ($($t:ident as $memory:ident computes $value:ident |$m:ident| $get:expr, |$x:ident| $put:expr;)*) => {$(
         impl Lane for $t {
-            type Memory = $memory;
+            type Raw = $memory;
             type Value = $value;
             fn get($m: $memory) -> $value { $get }
             fn put($x: $value) -> $memory { $put }
@@ -106,8 +106,8 @@ impl<'a, M: Pod> Parts<'a, M> {
 macro_rules! maps {
     ($($map:ident $loop:ident ($($arg:ident: $t:ident $i:literal),+);)*) => {$(
         struct $loop<'a, $($t: Lane,)+ R: Lane, F> {
-            $($arg: Parts<'a, $t::Memory>,)+
-            out: &'a mut [R::Memory],
+            $($arg: Parts<'a, $t::Raw>,)+
+            out: &'a mut [R::Raw],
             f: F,
         }
 
@@ -129,7 +129,7 @@ macro_rules! maps {
         }
 
         pub(super) fn $map<$($t: Lane,)+ R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn($($t::Value),+) -> R::Value) {
-            let out: &mut [R::Memory] = bytemuck::cast_slice_mut(out);
+            let out: &mut [R::Raw] = bytemuck::cast_slice_mut(out);
             $(let $arg = Parts::new(args[$i], out);)+
             pulp::Arch::new().dispatch($loop::<$($t,)+ R, _> { $($arg,)+ out, f });
         }

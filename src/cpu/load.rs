@@ -3,7 +3,7 @@
 
 use bytemuck::Pod;
 
-use super::cache::prefetch;
+use super::lines::prefetch;
 use crate::layout::Layout;
 
 /// Writes rows of `row` elements each: `rows[r * row + c] = source[r + c * stride]`. Squares are turned

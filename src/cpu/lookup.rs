@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 
 /// Where the elements of a table lie, but for the indices.
-pub(super) enum Walk<'a> {
+pub(super) enum Addresses<'a> {
     /// From an address on, a stride apart.
     Run(isize, isize),
     /// Each at an address of its own.
@@ -12,10 +12,10 @@ pub(super) enum Walk<'a> {
 
 /// Gathers elements, as far from where the table is walked as indices say, each times its stride. An index that is
 /// the same for all elements may be given as a part of them.
-pub(super) fn gather<M: Pod>(source: &[M], walk: &Walk<'_>, indices: &[(&[i32], isize)], out: &mut [M]) {
+pub(super) fn gather<M: Pod>(source: &[M], walk: &Addresses<'_>, indices: &[(&[i32], isize)], out: &mut [M]) {
     match *walk {
-        Walk::Run(at, stride) => by(source, |k| at + k as isize * stride, indices, out),
-        Walk::Each(all) => by(source, |k| all[k] as isize, indices, out),
+        Addresses::Run(at, stride) => by(source, |k| at + k as isize * stride, indices, out),
+        Addresses::Each(all) => by(source, |k| all[k] as isize, indices, out),
     }
 }
 

@@ -18,15 +18,15 @@ const SMALLEST: usize = 64 << 10;
 static IDLE: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
 
 /// Bytes, aligned for every element type. They hold what they held before.
-pub(super) enum Memory {
+pub(super) enum HostMemory {
     Heap(Vec<u64>),
     /// Pages of the system. None once they are given back.
     Pages(Option<MmapMut>),
 }
 
-impl Memory {
+impl HostMemory {
     /// At least `bytes` bytes.
-    pub(super) fn take(bytes: usize) -> Result<Memory> {
+    pub(super) fn take(bytes: usize) -> Result<HostMemory> {
         // Whole words: it may hold larger elements later, and is then read as a slice of these.
         let bytes = bytes.next_multiple_of(8);
         if bytes >= SMALLEST {
@@ -36,13 +36,13 @@ impl Memory {
             let known = idle.iter().rposition(fits).map(|i| idle.swap_remove(i));
             drop(idle);
             if let Some(pages) = known.or_else(|| map(bytes)) {
-                return Ok(Memory::Pages(Some(pages)));
+                return Ok(HostMemory::Pages(Some(pages)));
             }
         }
         // A zeroed allocation cannot report that it failed, so ask first.
         let words = bytes.div_ceil(8);
         match Vec::<u64>::new().try_reserve_exact(words) {
-            Ok(()) => Ok(Memory::Heap(vec![0; words])),
+            Ok(()) => Ok(HostMemory::Heap(vec![0; words])),
             Err(_) => bail!(Memory, "no memory for {bytes} bytes on the CPU"),
         }
     }
@@ -57,30 +57,30 @@ fn map(bytes: usize) -> Option<MmapMut> {
     Some(pages)
 }
 
-impl Deref for Memory {
+impl Deref for HostMemory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
-            Memory::Heap(words) => bytemuck::cast_slice(words),
-            Memory::Pages(pages) => pages.as_deref().unwrap_or_default(),
+            HostMemory::Heap(words) => bytemuck::cast_slice(words),
+            HostMemory::Pages(pages) => pages.as_deref().unwrap_or_default(),
         }
     }
 }
 
-impl DerefMut for Memory {
+impl DerefMut for HostMemory {
     fn deref_mut(&mut self) -> &mut [u8] {
         match self {
-            Memory::Heap(words) => bytemuck::cast_slice_mut(words),
-            Memory::Pages(pages) => pages.as_deref_mut().unwrap_or_default(),
+            HostMemory::Heap(words) => bytemuck::cast_slice_mut(words),
+            HostMemory::Pages(pages) => pages.as_deref_mut().unwrap_or_default(),
         }
     }
 }
 
 /// Pages are kept for later, in the place of the oldest where there are too many.
-impl Drop for Memory {
+impl Drop for HostMemory {
     fn drop(&mut self) {
-        let Memory::Pages(pages) = self else { return };
+        let HostMemory::Pages(pages) = self else { return };
         let Some(pages) = pages.take().filter(|pages| pages.len() <= SPARE) else { return };
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         idle.push(pages);
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn memory_is_whole_words() {
         for bytes in [0, 1, 9, SMALLEST + 1, SMALLEST + 77] {
-            let length = Memory::take(bytes).unwrap().len();
+            let length = HostMemory::take(bytes).unwrap().len();
             assert!(length >= bytes && length.is_multiple_of(8), "{length} for {bytes}");
         }
     }

@@ -1,12 +1,12 @@
 //! The CPU path: a device like any other, and the reference that checks them.
 
 mod blocks;
-mod cache;
 mod combine;
 mod erfc;
 mod eval;
 mod fold;
 mod kernels;
+mod lines;
 mod load;
 mod lookup;
 mod math;
@@ -14,19 +14,19 @@ mod memory;
 mod pairs;
 mod random;
 mod registers;
+mod reorder;
 mod repeat;
 mod rows;
 mod scan;
 mod single;
 mod threads;
-mod walk;
 
 use std::any::Any;
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use blocks::From;
-use memory::Memory;
+use memory::HostMemory;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -39,23 +39,23 @@ pub(crate) struct CpuDevice;
 
 /// Elements in memory, which snapshots share until it is written. Locks of several buffers are always taken
 /// in the order of their addresses.
-struct Buffer(RwLock<Arc<Memory>>);
+struct HostBuffer(RwLock<Arc<HostMemory>>);
 
-impl Buffer {
-    fn new(memory: Memory) -> Buffer {
-        Buffer(RwLock::new(Arc::new(memory)))
+impl HostBuffer {
+    fn new(memory: HostMemory) -> HostBuffer {
+        HostBuffer(RwLock::new(Arc::new(memory)))
     }
 
     /// The memory as it is now.
-    fn snapshot(&self) -> Arc<Memory> {
+    fn snapshot(&self) -> Arc<HostMemory> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 /// Memory to write: a copy, where snapshots share what there is.
-fn own(shared: &mut Arc<Memory>) -> Result<&mut Memory> {
+fn own(shared: &mut Arc<HostMemory>) -> Result<&mut HostMemory> {
     if Arc::get_mut(shared).is_none() {
-        let mut copy = Memory::take(shared.len())?;
+        let mut copy = HostMemory::take(shared.len())?;
         copy[..shared.len()].copy_from_slice(shared);
         *shared = Arc::new(copy);
     }
@@ -66,12 +66,12 @@ fn own(shared: &mut Arc<Memory>) -> Result<&mut Memory> {
 }
 
 /// Bytes of a snapshot.
-struct Part {
-    memory: Arc<Memory>,
+struct Snapshot {
+    memory: Arc<HostMemory>,
     range: std::ops::Range<usize>,
 }
 
-impl std::ops::Deref for Part {
+impl std::ops::Deref for Snapshot {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -79,9 +79,9 @@ impl std::ops::Deref for Part {
     }
 }
 
-fn buffer(storage: &Storage) -> Result<Arc<Buffer>> {
+fn buffer(storage: &Storage) -> Result<Arc<HostBuffer>> {
     let foreign = || Error::new(ErrorKind::Device, "a tensor of another device reached the CPU");
-    storage.buffer.clone().downcast::<Buffer>().map_err(|_| foreign())
+    storage.buffer.clone().downcast::<HostBuffer>().map_err(|_| foreign())
 }
 
 /// Where the elements of a program go.
@@ -97,7 +97,7 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         Target::New(_) => None,
         Target::Into(storage, _) => Some(storage.address()),
     };
-    let mut buffers: Vec<(usize, Arc<Buffer>)> = Vec::new();
+    let mut buffers: Vec<(usize, Arc<HostBuffer>)> = Vec::new();
     for input in &program.inputs {
         if let Source::Tensor(storage) = &input.source {
             buffers.push((storage.address(), buffer(storage)?));
@@ -148,10 +148,10 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
 }
 
 /// Runs a program into new memory for each result.
-fn evaluated(program: &Program) -> Result<Vec<Memory>> {
+fn evaluated(program: &Program) -> Result<Vec<HostMemory>> {
     let bytes = program.byte_size()?;
-    let mut results: Vec<Memory> =
-        program.results.iter().map(|_| Memory::take(bytes)).collect::<Result<_>>()?;
+    let mut results: Vec<HostMemory> =
+        program.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<_>>()?;
     run(program, Target::New(results.iter_mut().map(|memory| &mut memory[..bytes]).collect()))?;
     Ok(results)
 }
@@ -170,16 +170,16 @@ impl Backend for CpuDevice {
     }
 
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
-        let mut memory = Memory::take(bytes.len())?;
+        let mut memory = HostMemory::take(bytes.len())?;
         memory[..bytes.len()].copy_from_slice(bytes);
-        Ok(Storage::new(self, bytes.len() / dtype.size(), Buffer::new(memory)))
+        Ok(Storage::new(self, bytes.len() / dtype.size(), HostBuffer::new(memory)))
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
         let all = Layout::contiguous(program.result_shape())?;
         if let Some(places) = program.places(&all)? {
-            let memory = Memory::take(program.byte_size()?)?;
-            let result = Storage::new(self.clone(), all.count(), Buffer::new(memory));
+            let memory = HostMemory::take(program.byte_size()?)?;
+            let result = Storage::new(self.clone(), all.count(), HostBuffer::new(memory));
             for (part, layout) in places {
                 self.clone().assign(part.clone(), &result, &layout)?;
             }
@@ -187,7 +187,7 @@ impl Backend for CpuDevice {
         }
         let elements = program.byte_size()? / program.dtype.size();
         let result = evaluated(program)?.swap_remove(0);
-        Ok(Storage::new(self, elements, Buffer::new(result)))
+        Ok(Storage::new(self, elements, HostBuffer::new(result)))
     }
 
     fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
@@ -196,7 +196,7 @@ impl Backend for CpuDevice {
         }
         // What is folded is computed once for all.
         let elements = program.byte_size()? / program.dtype.size();
-        let storage = |result| Storage::new(self.clone(), elements, Buffer::new(result));
+        let storage = |result| Storage::new(self.clone(), elements, HostBuffer::new(result));
         Ok(evaluated(program)?.into_iter().map(storage).collect())
     }
 
@@ -215,7 +215,7 @@ impl Backend for CpuDevice {
             let start = layout.offset() * size;
             return run(&program, Target::Into(storage, start..start + bytes));
         }
-        let mut result = Memory::take(bytes)?;
+        let mut result = HostMemory::take(bytes)?;
         run(&program, Target::New(vec![&mut result[..bytes]]))?;
         self.write(storage, program.dtype, layout, &result[..bytes])
     }
@@ -238,12 +238,13 @@ impl Backend for CpuDevice {
 
     fn snapshot(self: Arc<Self>, storage: &Storage, _dtype: DType) -> Result<Storage> {
         let memory = buffer(storage)?.snapshot();
-        Ok(Storage::new(self, storage.elements, Buffer(RwLock::new(memory))))
+        Ok(Storage::new(self, storage.elements, HostBuffer(RwLock::new(memory))))
     }
 
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
         let range = offset * dtype.size()..(offset + count) * dtype.size();
-        let part = |buffer: Arc<Buffer>| Box::new(Part { memory: buffer.snapshot(), range }) as HostBytes;
+        let part =
+            |buffer: Arc<HostBuffer>| Box::new(Snapshot { memory: buffer.snapshot(), range }) as HostBytes;
         Box::pin(std::future::ready(buffer(storage).map(part)))
     }
 

@@ -2,7 +2,7 @@
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
-use super::cache::{LINE, to_line};
+use super::lines::{LINE, to_line};
 use super::pairs::Loop;
 use crate::error::{Result, bail};
 use crate::expr::{Program, Value};

@@ -8,13 +8,13 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
 use super::blocks::{From, with_memory};
-use super::cache::{self, LINE, Stream};
 use super::combine::{self, Loops, Values};
 use super::eval;
 use super::fold;
 use super::kernels::PART;
+use super::lines::{self, LINE, Stream};
 use super::load::Reader;
-use super::memory::Memory;
+use super::memory::HostMemory;
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
 use super::threads;
@@ -42,7 +42,7 @@ pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     match turned(program, rows, &frame)? {
         None => run(program, rows, &frame, from, out),
         Some((turned, layout)) => {
-            let mut held = Memory::take(out.len())?;
+            let mut held = HostMemory::take(out.len())?;
             let bytes = out.len();
             let (Some(rows), Some(frame)) = (&turned.rows, turned.frame()) else {
                 bail!(Kernel, "a program without rows");
@@ -58,7 +58,7 @@ pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
 fn after_fold(program: &Program, plain: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let Some(folding) = &plain.fold else { bail!(Kernel, "a fold without a folding") };
     let bytes = plain.byte_size()?;
-    let mut held = plain.results.iter().map(|_| Memory::take(bytes)).collect::<Result<Vec<_>>>()?;
+    let mut held = plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
     let source = |input: &Input| {
         let same = |other: &Input| other.source.is_same(&input.source) && other.layout == input.layout;
         input_of(program, from, input, same)
@@ -230,7 +230,7 @@ fn run(program: &Program, rows: &Rows, frame: &Frame, from: &[From<'_>], out: &m
         tasks,
         || job.scratch(),
         |scratch, task| match job.streams {
-            true => cache::scope(|stream| job.task(task, Some(stream), scratch)),
+            true => lines::scope(|stream| job.task(task, Some(stream), scratch)),
             false => job.task(task, None, scratch),
         },
     )
@@ -288,7 +288,7 @@ impl<'a> Job<'a> {
         }
         let order = order(program, &loops, &folds)?;
         // What was read for a row is in a cache, so only what is stored leaves it.
-        let streams = !rows.kept && strip == inner && cache::streams(bytes);
+        let streams = !rows.kept && strip == inner && lines::streams(bytes);
         Ok(Job {
             program,
             from,
@@ -414,7 +414,7 @@ impl<'a> Job<'a> {
         let size = self.program.dtype.size();
         let length = out.len() / size;
         // The first part ends where a line does, so that parts share none.
-        let first = (PART * size - LINE + cache::to_line(out)).min(out.len());
+        let first = (PART * size - LINE + lines::to_line(out)).min(out.len());
         let (head, rest) = out.split_at_mut(first);
         let mut at = 0;
         for out in std::iter::once(head).chain(rest.chunks_mut(PART * size)) {

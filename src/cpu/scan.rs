@@ -6,9 +6,9 @@
 //! where their results go, many at a time, and a few long ones part by part.
 
 use super::blocks::{self, Blocks, From, Out};
-use super::cache::{self, Stream};
 use super::combine::{self, LEVELS, Loops, Values};
-use super::memory::Memory;
+use super::lines::{self, Stream};
+use super::memory::HostMemory;
 use super::registers::Register;
 use super::threads;
 use crate::error::{Result, bail};
@@ -114,7 +114,7 @@ impl Job<'_> {
                 }
             }
         }
-        let streams = cache::streams(bytes_of_all);
+        let streams = lines::streams(bytes_of_all);
         let bytes = rows * strip * size;
         let scratch = || {
             let state = Register::of(2 * LEVELS * strip * size)?;
@@ -149,7 +149,7 @@ impl Job<'_> {
                     row += length / columns;
                 }
             };
-            if streams { cache::scope(|stream| go(Some(stream))) } else { go(None) }
+            if streams { lines::scope(|stream| go(Some(stream))) } else { go(None) }
         })?;
         threads::each(out.chunks_mut(self.count * self.row).collect(), || Ok(()), |(), out| self.exclude(out))
     }
@@ -198,8 +198,8 @@ impl Job<'_> {
         let groups = (TASK / (GROUP * self.columns)).max(1);
         let part = groups * GROUP * self.row;
         let held = self.count.div_ceil(GROUP) * self.row;
-        let mut memory = Memory::take(out.len() / matrix * held)?;
-        let mut buffer = Memory::take(carried(held / self.row) * self.row)?;
+        let mut memory = HostMemory::take(out.len() / matrix * held)?;
+        let mut buffer = HostMemory::take(carried(held / self.row) * self.row)?;
         let mut tasks = Vec::new();
         for (i, (out, lasts)) in out.chunks_mut(matrix).zip(memory.chunks_mut(held)).enumerate() {
             let parts = out.chunks_mut(part).zip(lasts.chunks_mut(groups * self.row)).enumerate();

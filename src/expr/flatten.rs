@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::node::Kind;
+use super::node::NodeKind;
 use super::small_map::SmallMap;
 use super::{Body, DType, Extent, Input, Kept, Node, Op, Program, Source, Step, Value};
 use crate::error::{Result, bail};
@@ -23,7 +23,7 @@ enum Found {
 }
 
 /// A node under a view, by the number of that.
-type Place = (*const Node, u32);
+type Viewed = (*const Node, u32);
 
 /// What makes two steps one: the op, the types of its operands and its result, the operands, and its body.
 type StepKey = (Op, DType, DType, SmallVec<[Found; 3]>, Option<Body>);
@@ -66,7 +66,7 @@ struct Flatten<'a> {
     /// The operands of each step.
     args: Vec<SmallVec<[Found; 3]>>,
     step_numbers: SmallMap<StepKey, u32>,
-    done: SmallMap<Place, Found>,
+    done: SmallMap<Viewed, Found>,
 }
 
 impl Program {
@@ -79,7 +79,7 @@ impl Program {
     /// The same for several results, where some nodes are known. Roots that are folds and not
     /// known are all of the same axes of one shape, and have the shape that they are asked for.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
-        if let ([root], Kind::Join(axis)) = (roots, &roots[0].kind)
+        if let ([root], NodeKind::Join(axis)) = (roots, &roots[0].kind)
             && !known.contains_key(&Arc::as_ptr(root))
         {
             let part = |part: &Arc<Node>| Program::of(&[part], &part.shape, known);
@@ -87,7 +87,7 @@ impl Program {
             return Ok(Program::join(*axis, parts, root.shape.clone(), root.dtype));
         }
         let folding = |root: &&Arc<Node>| match &root.kind {
-            Kind::Fold(folding) if !known.contains_key(&Arc::as_ptr(root)) => Some(folding.clone()),
+            NodeKind::Fold(folding) if !known.contains_key(&Arc::as_ptr(root)) => Some(folding.clone()),
             _ => None,
         };
         let Some(first) = roots.iter().find_map(folding) else { return Self::elements(roots, shape, known) };
@@ -181,24 +181,24 @@ impl<'a> Flatten<'a> {
                 return Ok(Seen::Value(found));
             }
             match &node.kind {
-                Kind::Op(_) | Kind::Lookup | Kind::Body(..) => return Ok(Seen::Op(node, view)),
-                Kind::Leaf { source: Source::State(_), .. } => {
+                NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) => return Ok(Seen::Op(node, view)),
+                NodeKind::Leaf { source: Source::State(_), .. } => {
                     bail!(
                         Operation,
                         "a value of a loop is read outside of its step: read what the loop gives"
                     )
                 }
-                Kind::Leaf { source, layout } => {
+                NodeKind::Leaf { source, layout } => {
                     let view = self.under(layout, view)?;
                     let layout = self.views[view as usize].clone();
                     let found = self.input(Input::new(node.dtype, source.clone(), layout));
                     self.done.insert(place, found);
                     return Ok(Seen::Value(found));
                 }
-                Kind::View(layout) => view = self.under(layout, view)?,
-                Kind::Shared => {}
-                Kind::Fold(folding) => bail!(Kernel, "{} is no stage", folding.name()),
-                Kind::Join(_) => bail!(Kernel, "what is joined is no stage"),
+                NodeKind::View(layout) => view = self.under(layout, view)?,
+                NodeKind::Shared => {}
+                NodeKind::Fold(folding) => bail!(Kernel, "{} is no stage", folding.name()),
+                NodeKind::Join(_) => bail!(Kernel, "what is joined is no stage"),
             }
             // A view or a shared node is its operand.
             node = &node.args[0];
@@ -250,7 +250,7 @@ impl<'a> Flatten<'a> {
 
     fn frame(&mut self, node: &'a Arc<Node>, view: u32) -> Result<Frame<'a>> {
         let table = match node.kind {
-            Kind::Lookup => Some(self.table(&node.args[0], view)?),
+            NodeKind::Lookup => Some(self.table(&node.args[0], view)?),
             _ => None,
         };
         Ok(Frame { node, view, args: SmallVec::new(), table })
@@ -258,19 +258,19 @@ impl<'a> Flatten<'a> {
 
     fn step(&mut self, node: &Arc<Node>, mut args: SmallVec<[Found; 3]>) -> Result<Found> {
         match &node.kind {
-            Kind::Op(op) => {
+            NodeKind::Op(op) => {
                 if op.row().is_some_and(|row| row.commutative) {
                     args.sort_unstable();
                 }
                 let dtype = node.args.last().map_or(node.dtype, |last| last.dtype);
                 Ok(self.once((*op, dtype, node.dtype, args, None)))
             }
-            Kind::Body(body @ Body::Loop(own), state) => {
+            NodeKind::Body(body @ Body::Loop(own), state) => {
                 let all = self.once((Op::Repeat, DType::U32, own.args[0], args, Some(body.clone())));
                 let args = SmallVec::from_slice(&[all]);
                 Ok(self.once((Op::State, node.dtype, node.dtype, args, Some(Body::State(*state)))))
             }
-            Kind::Body(body, _) => {
+            NodeKind::Body(body, _) => {
                 Ok(self.once((Op::Call, node.dtype, node.dtype, args, Some(body.clone()))))
             }
             _ => bail!(Kernel, "{node:?} is no operation"),
@@ -297,7 +297,7 @@ impl<'a> Flatten<'a> {
             if let Some(&(stage, result)) = self.known.get(&Arc::as_ptr(node)) {
                 break Source::Stage { stage, result };
             }
-            let (Kind::Leaf { layout, .. } | Kind::View(layout)) = &node.kind else {
+            let (NodeKind::Leaf { layout, .. } | NodeKind::View(layout)) = &node.kind else {
                 bail!(Kernel, "{node:?} is looked up and not stored")
             };
             seen = match layout.under(&seen) {
@@ -305,7 +305,7 @@ impl<'a> Flatten<'a> {
                 None => bail!(Kernel, "{layout:?} under {seen:?} is no layout"),
             };
             match &node.kind {
-                Kind::Leaf { source, .. } => break source.clone(),
+                NodeKind::Leaf { source, .. } => break source.clone(),
                 _ => node = &node.args[0],
             }
         };
@@ -365,13 +365,15 @@ impl<'a> Flatten<'a> {
             seen = both;
         }
         loop {
-            let (Kind::Leaf { layout, .. } | Kind::View(layout)) = &node.kind else { return Ok(None) };
+            let (NodeKind::Leaf { layout, .. } | NodeKind::View(layout)) = &node.kind else {
+                return Ok(None);
+            };
             let Some(both) = layout.under(&seen) else { return Ok(None) };
             match &node.kind {
-                Kind::Leaf { source: source @ (Source::Index(_) | Source::Scalar(_)), .. } => {
+                NodeKind::Leaf { source: source @ (Source::Index(_) | Source::Scalar(_)), .. } => {
                     return Ok(Some((source, both)));
                 }
-                Kind::View(_) if !self.known.contains_key(&Arc::as_ptr(node)) => {
+                NodeKind::View(_) if !self.known.contains_key(&Arc::as_ptr(node)) => {
                     (node, seen) = (&node.args[0], both);
                 }
                 _ => return Ok(None),

@@ -7,10 +7,10 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::any::apply;
-use super::node::Kind;
+use super::node::NodeKind;
 use super::scalar::limits;
 use super::{AnyExpr, DType, Expr, Node, Op, Scalar, Source};
-use crate::dtype::{Element, Kind as TypeKind};
+use crate::dtype::{Element, Kind};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -205,7 +205,7 @@ impl AnyExpr {
         at: &'static Location<'static>,
     ) -> Result<Option<(AnyExpr, AnyExpr)>> {
         let shape = &self.node()?.shape;
-        let computed = indices.iter().filter(|index| !matches!(index.kind, Kind::Leaf { .. })).count();
+        let computed = indices.iter().filter(|index| !matches!(index.kind, NodeKind::Leaf { .. })).count();
         let line = self.view(|layout| layout.reshape(&[-1]));
         if computed <= MOST_COMPUTED || i32::try_from(shape.count()?).is_err() || line.node().is_err() {
             return Ok(None);
@@ -248,7 +248,7 @@ impl Index {
     /// The index as i32 inside of the axis and, for a fill value, whether it was.
     fn inside(&self, index: &AnyExpr, outside: &Outside) -> Result<(AnyExpr, Option<AnyExpr>)> {
         let dtype = index.dtype()?;
-        if !matches!(dtype.kind(), TypeKind::Signed | TypeKind::Unsigned) {
+        if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
             bail!(Type, "an index of axis {} takes integers and got {dtype}: cast it", self.axis);
         }
         let Ok(length) = i32::try_from(self.length) else {
@@ -307,7 +307,7 @@ const DEPTH: usize = 6;
 /// What an expression of integers is at least and at most, as far as that is seen without computing.
 fn range(node: &Arc<Node>, depth: usize) -> (i128, i128) {
     let all = if node.dtype == DType::Bool { (0, 1) } else { limits(node.dtype) };
-    if depth == 0 || node.dtype.kind() == TypeKind::Float {
+    if depth == 0 || node.dtype.kind() == Kind::Float {
         return all;
     }
     let fits = |(low, high): (i128, i128)| {
@@ -315,26 +315,26 @@ fn range(node: &Arc<Node>, depth: usize) -> (i128, i128) {
     };
     let of = |i: usize| range(&node.args[i], depth - 1);
     match &node.kind {
-        Kind::Leaf { source: Source::Scalar(bits), .. } => {
+        NodeKind::Leaf { source: Source::Scalar(bits), .. } => {
             let free = 128 - 8 * node.dtype.size() as u32;
             let value = match node.dtype.kind() {
-                TypeKind::Signed => i128::from(*bits) << free >> free,
+                Kind::Signed => i128::from(*bits) << free >> free,
                 _ => i128::from(*bits),
             };
             (value, value)
         }
-        Kind::Leaf { source: Source::Index(_), layout } if layout.count() > 0 => fits(layout.reach()),
-        Kind::View(_) | Kind::Shared => of(0),
-        Kind::Op(Op::Cast) if node.args[0].dtype.kind() != TypeKind::Float => fits(of(0)),
-        Kind::Op(Op::Select) => {
+        NodeKind::Leaf { source: Source::Index(_), layout } if layout.count() > 0 => fits(layout.reach()),
+        NodeKind::View(_) | NodeKind::Shared => of(0),
+        NodeKind::Op(Op::Cast) if node.args[0].dtype.kind() != Kind::Float => fits(of(0)),
+        NodeKind::Op(Op::Select) => {
             let (a, b) = (of(1), of(2));
             (a.0.min(b.0), a.1.max(b.1))
         }
-        Kind::Op(Op::Clamp) => {
+        NodeKind::Op(Op::Clamp) => {
             let (x, low, high) = (of(0), of(1), of(2));
             (x.0.max(low.0).min(high.0), x.1.max(low.1).min(high.1))
         }
-        Kind::Op(
+        NodeKind::Op(
             op @ (Op::Min | Op::Max | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem | Op::RemFloor),
         ) => {
             let (a, b) = (of(0), of(1));

@@ -44,7 +44,7 @@ pub use function::{AnyFunction, Closure, Function, FunctionElement};
 pub use joining::Pad;
 pub(crate) use kept::Kept;
 pub use lookup::Outside;
-pub(crate) use node::{Kind, Node, Source};
+pub(crate) use node::{Node, NodeKind, Source};
 pub use op::Math;
 pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};

@@ -45,7 +45,7 @@ impl Source {
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     Leaf {
         source: Source,
         layout: Layout,
@@ -72,7 +72,7 @@ pub(crate) enum Kind {
 pub(crate) struct Node {
     pub dtype: DType,
     pub shape: Shape,
-    pub kind: Kind,
+    pub kind: NodeKind,
     pub args: SmallVec<[Arc<Node>; 3]>,
     /// The devices of the leaves, each once.
     pub devices: SmallVec<[Arc<dyn Backend>; 1]>,
@@ -100,7 +100,7 @@ impl Node {
         Arc::new(Node {
             dtype,
             shape,
-            kind: Kind::Leaf { source, layout },
+            kind: NodeKind::Leaf { source, layout },
             args: SmallVec::new(),
             devices,
             schedule: Kept::default(),
@@ -121,7 +121,7 @@ impl Node {
                 crate::layout::numpy(&shapes)?
             }
         };
-        Ok(Node::of(dtype, shape, Kind::Op(op), args))
+        Ok(Node::of(dtype, shape, NodeKind::Op(op), args))
     }
 
     /// A result of a body, of operands that broadcast to a shape.
@@ -132,10 +132,10 @@ impl Node {
         shape: Shape,
         args: &[&Arc<Node>],
     ) -> Arc<Node> {
-        Node::of(dtype, shape, Kind::Body(body, result), args)
+        Node::of(dtype, shape, NodeKind::Body(body, result), args)
     }
 
-    fn of(dtype: DType, shape: Shape, kind: Kind, args: &[&Arc<Node>]) -> Arc<Node> {
+    fn of(dtype: DType, shape: Shape, kind: NodeKind, args: &[&Arc<Node>]) -> Arc<Node> {
         let mut devices: SmallVec<[Arc<dyn Backend>; 1]> = SmallVec::new();
         for device in args.iter().flat_map(|arg| &arg.devices) {
             if !devices.iter().any(|known| known.identity() == device.identity()) {
@@ -152,7 +152,7 @@ impl Node {
             bail!(Kernel, "{} of {}", folding.fold.name(), operand.dtype);
         };
         let shape = folding.shape(&operand.shape);
-        Ok(Node::of(dtype, shape, Kind::Fold(folding), &[operand]))
+        Ok(Node::of(dtype, shape, NodeKind::Fold(folding), &[operand]))
     }
 
     /// Elements of a table at indices, one for each of its axes, that broadcast together.
@@ -162,7 +162,7 @@ impl Node {
         let table = table.stored();
         let args: SmallVec<[&Arc<Node>; 4]> =
             std::iter::once(&table).chain(indices.iter().copied()).collect();
-        Ok(Node::of(table.dtype, shape, Kind::Lookup, &args))
+        Ok(Node::of(table.dtype, shape, NodeKind::Lookup, &args))
     }
 
     /// Operands of one type next to each other along an axis, in which alone their shapes may differ.
@@ -171,15 +171,15 @@ impl Node {
         if let Some(length) = shape.iter_mut().nth(axis) {
             *length = parts.iter().map(|part| part.shape[axis]).sum();
         }
-        Node::of(parts[0].dtype, shape, Kind::Join(axis), parts)
+        Node::of(parts[0].dtype, shape, NodeKind::Join(axis), parts)
     }
 
     /// The same expression as one whose elements lie in memory when they are read.
     fn stored(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
-            Kind::Leaf { source: Source::Tensor(_), .. } => self.clone(),
+            NodeKind::Leaf { source: Source::Tensor(_), .. } => self.clone(),
             // Coordinates and constants.
-            Kind::Leaf { .. } => self.laid_out(),
+            NodeKind::Leaf { .. } => self.laid_out(),
             _ => self.shared(),
         }
     }
@@ -187,8 +187,8 @@ impl Node {
     /// The same expression, stored even if it is a view of what is.
     pub(crate) fn laid_out(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
-            Kind::Shared | Kind::Fold(_) | Kind::Join(_) => self.clone(),
-            _ => Node::of(self.dtype, self.shape.clone(), Kind::Shared, &[self]),
+            NodeKind::Shared | NodeKind::Fold(_) | NodeKind::Join(_) => self.clone(),
+            _ => Node::of(self.dtype, self.shape.clone(), NodeKind::Shared, &[self]),
         }
     }
 
@@ -198,26 +198,26 @@ impl Node {
         // Taken of the shape alone first, so that errors speak of what the user wrote.
         let viewed = view(&dense)?;
         match &self.kind {
-            Kind::Leaf { source, layout } => {
+            NodeKind::Leaf { source, layout } => {
                 Ok(Node::leaf_on(self.dtype, source.clone(), view(layout)?, self.devices.clone()))
             }
             _ if viewed == dense => Ok(self.clone()),
-            Kind::View(layout) => {
+            NodeKind::View(layout) => {
                 let layout = view(layout)?;
-                Ok(Node::of(self.dtype, layout.shape().clone(), Kind::View(layout), &[&self.args[0]]))
+                Ok(Node::of(self.dtype, layout.shape().clone(), NodeKind::View(layout), &[&self.args[0]]))
             }
-            _ => Ok(Node::of(self.dtype, viewed.shape().clone(), Kind::View(viewed), &[self])),
+            _ => Ok(Node::of(self.dtype, viewed.shape().clone(), NodeKind::View(viewed), &[self])),
         }
     }
 
     /// The turns of the loop that gives it, if one does.
     pub(crate) fn turns(&self) -> u64 {
         let told = |arg: usize| match self.args.get(arg)?.kind {
-            Kind::Leaf { source: Source::Scalar(bits), .. } => Some(bits),
+            NodeKind::Leaf { source: Source::Scalar(bits), .. } => Some(bits),
             _ => None,
         };
         match &self.kind {
-            Kind::Body(Body::Loop(own), _) => own.turns(told(0), &|arg| told(arg + 1)),
+            NodeKind::Body(Body::Loop(own), _) => own.turns(told(0), &|arg| told(arg + 1)),
             _ => 0,
         }
     }
@@ -225,14 +225,14 @@ impl Node {
     /// What it does, in a word.
     pub(crate) fn name(&self) -> &str {
         match &self.kind {
-            Kind::Leaf { .. } => "leaf",
-            Kind::Op(op) => op.name(),
-            Kind::Body(body, _) => body.name(),
-            Kind::View(_) => "view",
-            Kind::Lookup => "lookup",
-            Kind::Join(_) => "concat",
-            Kind::Fold(folding) => folding.name(),
-            Kind::Shared => "shared",
+            NodeKind::Leaf { .. } => "leaf",
+            NodeKind::Op(op) => op.name(),
+            NodeKind::Body(body, _) => body.name(),
+            NodeKind::View(_) => "view",
+            NodeKind::Lookup => "lookup",
+            NodeKind::Join(_) => "concat",
+            NodeKind::Fold(folding) => folding.name(),
+            NodeKind::Shared => "shared",
         }
     }
 
@@ -240,11 +240,13 @@ impl Node {
     pub(crate) fn shared(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
             // What is folded or joined is stored anyway.
-            Kind::Leaf { .. } | Kind::Shared | Kind::Fold(_) | Kind::Join(_) => self.clone(),
-            Kind::View(_) if matches!(self.args[0].kind, Kind::Fold(_) | Kind::Join(_) | Kind::Shared) => {
+            NodeKind::Leaf { .. } | NodeKind::Shared | NodeKind::Fold(_) | NodeKind::Join(_) => self.clone(),
+            NodeKind::View(_)
+                if matches!(self.args[0].kind, NodeKind::Fold(_) | NodeKind::Join(_) | NodeKind::Shared) =>
+            {
                 self.clone()
             }
-            _ => Node::of(self.dtype, self.shape.clone(), Kind::Shared, &[self]),
+            _ => Node::of(self.dtype, self.shape.clone(), NodeKind::Shared, &[self]),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::node::Kind;
+use super::node::NodeKind;
 use super::{AnyExpr, DType, Expr, Node, Source};
 use crate::dtype::{bf16, f16};
 
@@ -37,7 +37,7 @@ struct Line {
 impl Line {
     fn write(&mut self, f: &mut fmt::Formatter<'_>, node: &Arc<Node>, depth: usize) -> fmt::Result {
         let name = match &node.kind {
-            Kind::Leaf { source: Source::Tensor(storage), .. } => {
+            NodeKind::Leaf { source: Source::Tensor(storage), .. } => {
                 let known = self.known.iter().position(|&known| known == storage.address());
                 let number = known.unwrap_or_else(|| {
                     self.known.push(storage.address());
@@ -45,11 +45,11 @@ impl Line {
                 });
                 return write!(f, "x{number}");
             }
-            Kind::Leaf { source: Source::Scalar(bits), .. } => {
+            NodeKind::Leaf { source: Source::Scalar(bits), .. } => {
                 return write!(f, "{:?}", Constant(node.dtype, *bits));
             }
-            Kind::Leaf { .. } => return f.write_str("index"),
-            Kind::Op(super::Op::Cast) => node.dtype.name(),
+            NodeKind::Leaf { .. } => return f.write_str("index"),
+            NodeKind::Op(super::Op::Cast) => node.dtype.name(),
             _ => node.name(),
         };
         if depth == DEPTH {

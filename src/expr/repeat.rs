@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::body::{Body, Loop};
-use super::node::Kind;
+use super::node::NodeKind;
 use super::{AnyExpr, DType, Expr, Node, Op, Source, Step};
 use crate::dtype::Element;
 use crate::error::{Result, bail};
@@ -312,7 +312,7 @@ impl Turn {
 
     /// What a node is whose operands are known.
     fn look(&mut self, node: &Arc<Node>) -> Result<Option<Found>> {
-        if let Kind::Leaf { source: Source::State(state), layout } = &node.kind {
+        if let NodeKind::Leaf { source: Source::State(state), layout } = &node.kind {
             let own = state.checked_sub(self.id).filter(|own| (*own as usize) < self.types.len());
             let Some(own) = own else { return Ok(None) };
             if !layout.is_identity() || *layout.shape() != self.shape {
@@ -328,7 +328,7 @@ impl Turn {
         }
         let args =
             |turn: &mut Self| node.args.iter().map(|arg| turn.value(arg)).collect::<Result<SmallVec<_>>>();
-        let is_of_elements = matches!(node.kind, Kind::Op(_) | Kind::Body(..));
+        let is_of_elements = matches!(node.kind, NodeKind::Op(_) | NodeKind::Body(..));
         if is_of_elements && node.shape != self.shape {
             bail!(
                 Shape,
@@ -340,22 +340,22 @@ impl Turn {
         }
         let of = node.args.last().map_or(node.dtype, |last| last.dtype);
         Ok(Some(match &node.kind {
-            Kind::Op(op) => {
+            NodeKind::Op(op) => {
                 let args = args(self)?;
                 self.step((*op, of, node.dtype, args, None))
             }
-            Kind::Body(body @ Body::Loop(inner), result) => {
+            NodeKind::Body(body @ Body::Loop(inner), result) => {
                 let args = args(self)?;
                 self.depth = self.depth.max(inner.depth + 1);
                 let all = self.step((Op::Repeat, DType::U32, inner.args[0], args, Some(body.clone())));
                 let state = Some(Body::State(*result));
                 self.step((Op::State, node.dtype, node.dtype, SmallVec::from_slice(&[all]), state))
             }
-            Kind::Body(body, _) => {
+            NodeKind::Body(body, _) => {
                 let args = args(self)?;
                 self.step((Op::Call, node.dtype, node.dtype, args, Some(body.clone())))
             }
-            Kind::Shared => return Ok(Some(self.value(&node.args[0])?)),
+            NodeKind::Shared => return Ok(Some(self.value(&node.args[0])?)),
             _ => bail!(
                 Operation,
                 "{} of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",

@@ -65,7 +65,7 @@ impl Gpu {
             blocks: driver.blocks,
             team: driver.team,
             runs: driver.runs,
-            pairs: driver.pairs && connection.has(wgpu::Features::SHADER_INT64),
+            wide_words: driver.wide_words && connection.has(wgpu::Features::SHADER_INT64),
             tiles: driver.tiles,
             narrow: driver.narrow,
         };

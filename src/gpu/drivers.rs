@@ -14,7 +14,7 @@ pub(super) struct Driver {
     /// Runs from which on an invocation scans each: fewer would leave it idle.
     pub runs: u32,
     /// Whether wide accesses are of words of 64 bits, where the adapter has such integers.
-    pub pairs: bool,
+    pub wide_words: bool,
     /// Whether a transposed operand is loaded along its own rows, four rows at a time, and turned
     /// around in registers.
     pub tiles: bool,
@@ -37,7 +37,7 @@ static GPU: Driver = Driver {
     team: 64,
     // Some of what a large one runs side by side.
     runs: 32 << 10,
-    pairs: false,
+    wide_words: false,
     tiles: false,
     narrow: true,
     turns: u64::MAX,
@@ -58,7 +58,7 @@ static LLVMPIPE: Driver = Driver {
     runs: 1 << 10,
     // It loads and stores lane by lane, so a word of 64 bits is one load where two of 32 are two. Same
     // shape: 18.3 ms without, 14.6 with.
-    pairs: true,
+    wide_words: true,
     // Transposed: 31 ms without, 27 with.
     tiles: true,
     // 100 channels onto last: 3.0 to 4.1 times the same shape with, 1.4 without.
@@ -81,7 +81,7 @@ static SOFTWARE: Driver = Driver {
     // As llvmpipe: 0.7 and 1.2 times the same shape.
     runs: 1 << 10,
     // SwiftShader has no integers of 64 bits.
-    pairs: false,
+    wide_words: false,
     tiles: true,
     // NHWC added to NCHW: 1.9 times the same shape with, 1.4 without; 100 channels: 3.0 and 1.7.
     narrow: false,

@@ -181,7 +181,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         strides,
         fresh: true,
         carries: false,
-        pairs: target.pairs,
+        wide_words: target.wide_words,
         faults: target.faults,
         math: target.math,
         fold: Some(folder),

@@ -116,7 +116,7 @@ pub(crate) struct Kernel {
     /// that the coordinates of the first tell those of the others by a carry.
     pub carries: bool,
     /// Whether wide accesses are of words of 64 bits.
-    pub pairs: bool,
+    pub wide_words: bool,
     pub faults: Faults,
     pub math: Math,
     /// Where results are folded: how.
@@ -165,7 +165,7 @@ pub(crate) struct Target {
     /// other, more where starting an invocation costs as much as a few loads.
     pub blocks: u32,
     /// Whether words of 64 bits are moved faster than twice as many of 32.
-    pub pairs: bool,
+    pub wide_words: bool,
     /// Invocations of a workgroup that fold a block together at most: 1 where a barrier costs more than
     /// neighbours gain.
     pub team: u32,
@@ -234,7 +234,7 @@ impl Plan {
         let fresh = matches!(to, Destination::Fresh);
         let (grid, store) = lay_out(program, &loops, fresh, together, target);
         let chooser = Chooser { loops: &loops, walk: grid.walk, together, blocks: grid.blocks };
-        let (accesses, store) = accesses(program, &reading, chooser, store, target.pairs);
+        let (accesses, store) = accesses(program, &reading, chooser, store, target.wide_words);
         let bound = Bound::new(program, &reading, &accesses, program.results.len(), target)?;
         let strides = match grid.walk {
             // Which are divided by.
@@ -258,7 +258,7 @@ impl Plan {
             store,
             strides,
             fresh,
-            pairs: target.pairs,
+            wide_words: target.wide_words,
             faults: target.faults,
             math: target.math,
             fold: None,
@@ -360,7 +360,7 @@ impl Reading {
             Read::Index | Read::Exact if chooser.plain(i) == Access::Splat => Access::Splat,
             Read::Index | Read::Exact => Access::Strided,
             Read::Bound | Read::Output => {
-                let widest = if target.pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
+                let widest = if target.wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES };
                 chooser.bound(i, widest, input.dtype)
             }
         };
@@ -433,7 +433,7 @@ fn accesses(
     reading: &Reading,
     chooser: Chooser<'_>,
     store: Store,
-    pairs: bool,
+    wide_words: bool,
 ) -> (SmallVec<[Access; 8]>, Store) {
     let all_wide = reading.of_kind(Read::Output).all(|i| chooser.plain(i).is_wide());
     let store = if store == Store::Vector && !all_wide { Store::Lanes } else { store };
@@ -441,7 +441,7 @@ fn accesses(
         Read::Scalar | Read::Row => Access::Splat,
         Read::Table => Access::Lookup,
         Read::Bound => {
-            let widest = if pairs && input.dtype.size() == 4 { 2 * LANES } else { LANES };
+            let widest = if wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES };
             chooser.bound(i, widest, input.dtype)
         }
         Read::Output if store == Store::Words => Access::Vector,

@@ -20,14 +20,14 @@ const LINE: usize = 16;
 pub(crate) struct Panel {
     title: String,
     /// Operands in their order, and the result last.
-    parts: Vec<Part>,
+    parts: Vec<Drawn>,
     /// What runs, in lines of text.
     notes: Vec<String>,
 }
 
 /// An operand or the result.
 #[derive(Clone, Debug)]
-struct Part {
+struct Drawn {
     name: String,
     about: String,
     axes: Vec<Axis>,
@@ -69,7 +69,12 @@ impl Panel {
                 Axis { length, stride, along }
             };
             let axes = program.shape.iter().zip(input.layout.strides()).map(axis).collect();
-            parts.push(Part { name: format!("{}: {}", name(i), input.dtype), about, axes, is_result: false });
+            parts.push(Drawn {
+                name: format!("{}: {}", name(i), input.dtype),
+                about,
+                axes,
+                is_result: false,
+            });
         }
         let mut strides: Vec<isize> = vec![0; program.shape.rank()];
         let mut next = 1;
@@ -83,7 +88,7 @@ impl Panel {
         };
         let axes = program.shape.iter().enumerate().map(axis).collect();
         let about = if folded.is_some() { "the result, folded" } else { "the result" };
-        parts.push(Part {
+        parts.push(Drawn {
             name: format!("out: {}", program.dtype),
             about: about.into(),
             axes,
@@ -145,7 +150,7 @@ impl Panel {
     }
 }
 
-impl Part {
+impl Drawn {
     /// The lengths that the grid shows: of the last two axes.
     fn grid(&self) -> [Axis; 2] {
         let one = Axis { length: 1, stride: 0, along: Along::Own };

@@ -313,7 +313,7 @@ impl Pass {
             strides,
             fresh: true,
             carries: false,
-            pairs: target.pairs,
+            wide_words: target.wide_words,
             faults: target.faults,
             math: target.math,
             fold: None,

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::graph::Graph;
 use super::{LEAST_SPARED, MOST_COST, own_cost};
-use crate::expr::Kind;
+use crate::expr::NodeKind;
 
 /// What storing an element in one kernel and loading it in another costs, in additions, beside loading what
 /// it is made of. Memory is all that an exponential costs on a GPU, so it is computed again.
@@ -19,7 +19,8 @@ const LAST: u32 = u32::MAX;
 pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     let count = graph.nodes.len();
     let mut stored = vec![false; count];
-    let is_apart = |i: usize| matches!(graph.nodes[i].kind, Kind::Fold(_) | Kind::Join(_) | Kind::Shared);
+    let is_apart =
+        |i: usize| matches!(graph.nodes[i].kind, NodeKind::Fold(_) | NodeKind::Join(_) | NodeKind::Shared);
     if !(0..count).any(is_apart) {
         return stored;
     }
@@ -28,7 +29,9 @@ pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     graph.roots.iter().for_each(|&root| kernels[root].push(LAST));
     for i in (0..count).rev() {
         let mut own = std::mem::take(&mut kernels[i]);
-        if own.len() > 1 && matches!(graph.nodes[i].kind, Kind::Op(_) | Kind::Lookup | Kind::Body(..)) {
+        if own.len() > 1
+            && matches!(graph.nodes[i].kind, NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..))
+        {
             stored[i] = is_worth_storing(graph, i, own.len() - 1);
         }
         if is_apart(i) || stored[i] {
@@ -37,7 +40,7 @@ pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
         for &arg in &graph.args[i] {
             let reading = &mut kernels[arg as usize];
             // What is joined is written by a kernel each.
-            if matches!(graph.nodes[i].kind, Kind::Join(_)) {
+            if matches!(graph.nodes[i].kind, NodeKind::Join(_)) {
                 own = SmallVec::from_slice(&[arg]);
             }
             for &kernel in &own {
@@ -67,7 +70,7 @@ fn is_worth_storing(graph: &Graph<'_>, i: usize, again: usize) -> bool {
         }
         seen.push(at);
         let node = graph.nodes[at];
-        if matches!(node.kind, Kind::Op(_) | Kind::Lookup | Kind::Body(..) | Kind::View(_)) {
+        if matches!(node.kind, NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) | NodeKind::View(_)) {
             cost += own_cost(node);
             open.extend(graph.args[at].iter().map(|&arg| arg as usize));
         }

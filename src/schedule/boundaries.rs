@@ -11,7 +11,7 @@ use super::graph::Graph;
 use super::siblings::{self, Stage};
 use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, text_cost};
 use crate::error::Result;
-use crate::expr::{Kind, MOST_TURNS, Node, Source};
+use crate::expr::{MOST_TURNS, Node, NodeKind, Source};
 use crate::layout::{Layout, Shape};
 
 /// The most steps of a stage.
@@ -30,7 +30,7 @@ const STORED: usize = 8;
 const ARRAYS: usize = 3;
 
 /// A node by its number in the order of the graph, under a view by its number: 0 for none.
-type Place = (u32, u32);
+type Viewed = (u32, u32);
 
 /// The nodes to be computed on their own, those that others need first. Roots that are folds of another
 /// shape than the results are among them.
@@ -53,7 +53,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     let Search { graph, mut stored, groups, .. } = search;
     // What gives the results is the last program, unless that reads them.
     let is_last = match graph.roots.as_slice() {
-        [root] if matches!(graph.nodes[*root].kind, Kind::Join(_)) => roots[0].shape == *shape,
+        [root] if matches!(graph.nodes[*root].kind, NodeKind::Join(_)) => roots[0].shape == *shape,
         [root] if !graph.is_fold(*root) => true,
         all => {
             let first = groups.iter().find(|group| group.contains(&all[0]));
@@ -78,8 +78,8 @@ fn is_small(roots: &[&Arc<Node>], bounds: Bounds) -> bool {
     while let Some(node) = open.pop() {
         nodes += 1;
         match node.kind {
-            Kind::Leaf { .. } => leaves += 1,
-            Kind::Op(_) | Kind::Body(..) => cost += own_cost(node),
+            NodeKind::Leaf { .. } => leaves += 1,
+            NodeKind::Op(_) | NodeKind::Body(..) => cost += own_cost(node),
             _ => return false,
         }
         let stretches = |arg: &Arc<Node>| arg.shape != node.shape && !arg.args.is_empty();
@@ -98,13 +98,13 @@ struct Search<'a> {
     /// Nodes that are computed on their own.
     stored: Vec<bool>,
     /// What each node is made of in one kernel, in order: steps, and what is loaded.
-    parts: Vec<Vec<Place>>,
+    parts: Vec<Vec<Viewed>>,
     /// Numbers of views: of a node's own view, or stretch, under another.
-    views: FxHashMap<Place, u32>,
+    views: FxHashMap<Viewed, u32>,
     /// Folds that one program gives; and, of the last group of those that might be one, its number and the
     /// parts that its kernel is made of.
     groups: Vec<Vec<usize>>,
-    group_parts: FxHashMap<u32, (usize, Vec<Place>)>,
+    group_parts: FxHashMap<u32, (usize, Vec<Viewed>)>,
     /// Whether a node was stored after one that reads it was visited.
     is_late: bool,
     bounds: Bounds,
@@ -156,12 +156,12 @@ impl<'a> Search<'a> {
     fn visit(&mut self, i: usize) -> Result<()> {
         let node = self.graph.nodes[i];
         let parts = match &node.kind {
-            Kind::Leaf { .. } => vec![(i as u32, 0)],
-            Kind::Shared | Kind::Join(_) => {
+            NodeKind::Leaf { .. } => vec![(i as u32, 0)],
+            NodeKind::Shared | NodeKind::Join(_) => {
                 self.stored[i] = true;
                 vec![(i as u32, 0)]
             }
-            Kind::View(layout) => {
+            NodeKind::View(layout) => {
                 let of = self.graph.args[i][0] as usize;
                 if self.is_worth_storing(of) || self.is_no_layout(of, layout)? {
                     self.store(of);
@@ -169,12 +169,12 @@ impl<'a> Search<'a> {
                 let parts = self.parts[of].clone();
                 self.under(parts, i)
             }
-            Kind::Fold(_) => {
+            NodeKind::Fold(_) => {
                 self.group(i);
                 self.stored[i] = true;
                 vec![(i as u32, 0)]
             }
-            Kind::Op(_) | Kind::Lookup | Kind::Body(..) => {
+            NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) => {
                 let parts = self.operation(i, node);
                 if self.stored[i] { vec![(i as u32, 0)] } else { parts }
             }
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
     }
 
     /// The parts of an op, with operands stored until they fit.
-    fn operation(&mut self, i: usize, node: &'a Arc<Node>) -> Vec<Place> {
+    fn operation(&mut self, i: usize, node: &'a Arc<Node>) -> Vec<Viewed> {
         let args: SmallVec<[usize; 3]> = self.graph.args[i].iter().map(|&arg| arg as usize).collect();
         for &arg in &args {
             if self.graph.nodes[arg].shape != node.shape && self.is_worth_storing(arg) {
@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
             }
         }
         loop {
-            let mut all: Vec<Place> = Vec::new();
+            let mut all: Vec<Viewed> = Vec::new();
             for &arg in &args {
                 let mut parts = self.parts[arg].clone();
                 if self.graph.nodes[arg].shape != node.shape {
@@ -227,7 +227,7 @@ impl<'a> Search<'a> {
         // A tensor for each result, of which the first is counted with any kernel. Indexes are stored beside their
         // values, and a scan reads what is carried.
         let each = match &self.graph.nodes[i].kind {
-            Kind::Fold(folding) if folding.fold.row().gives_index || folding.scan.is_some() => 2,
+            NodeKind::Fold(folding) if folding.fold.row().gives_index || folding.scan.is_some() => 2,
             _ => 1,
         };
         let beside = |results: usize| results * each - 1;
@@ -255,7 +255,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_loaded(&self, i: usize) -> bool {
-        self.stored[i] || matches!(self.graph.nodes[i].kind, Kind::Leaf { .. })
+        self.stored[i] || matches!(self.graph.nodes[i].kind, NodeKind::Leaf { .. })
     }
 
     fn store(&mut self, i: usize) {
@@ -267,7 +267,7 @@ impl<'a> Search<'a> {
     }
 
     /// Parts under the view, or the stretch, that node `i` puts on them.
-    fn under(&mut self, mut parts: Vec<Place>, i: usize) -> Vec<Place> {
+    fn under(&mut self, mut parts: Vec<Viewed>, i: usize) -> Vec<Viewed> {
         for (_, view) in &mut parts {
             let next = self.views.len() as u32 + 1;
             *view = *self.views.entry((i as u32, *view)).or_insert(next);
@@ -276,7 +276,7 @@ impl<'a> Search<'a> {
         parts
     }
 
-    fn size(&self, parts: &[Place]) -> Size {
+    fn size(&self, parts: &[Viewed]) -> Size {
         let mut size = Size::default();
         // Storages, and how often each is read in another way.
         let mut storages: Vec<(usize, usize)> = Vec::new();
@@ -284,18 +284,20 @@ impl<'a> Search<'a> {
             let node = self.graph.nodes[i as usize];
             let (storage, elements) = match &node.kind {
                 _ if self.stored[i as usize] => (Arc::as_ptr(node) as usize, self.graph.count(i as usize)),
-                Kind::Leaf { source: Source::Tensor(storage), .. } => (storage.address(), storage.elements),
-                Kind::Op(_) | Kind::Body(..) => {
+                NodeKind::Leaf { source: Source::Tensor(storage), .. } => {
+                    (storage.address(), storage.elements)
+                }
+                NodeKind::Op(_) | NodeKind::Body(..) => {
                     size.steps += 1;
                     size.cost += own_cost(node);
                     size.costly += costly(text_cost(node));
                     // The states of one loop count once, as a rule.
-                    if matches!(node.kind, Kind::Body(_, 0)) || node.turns() > size.turns {
+                    if matches!(node.kind, NodeKind::Body(_, 0)) || node.turns() > size.turns {
                         size.turns += node.turns();
                     }
                     continue;
                 }
-                Kind::Lookup => {
+                NodeKind::Lookup => {
                     size.steps += 1;
                     size.cost += own_cost(node);
                     continue;
@@ -346,11 +348,11 @@ impl<'a> Search<'a> {
                 return Ok(false);
             }
         }
-        let told = |&(i, under): &Place| {
+        let told = |&(i, under): &Viewed| {
             let leaf = self.graph.nodes[i as usize];
             match &leaf.kind {
                 _ if self.stored[i as usize] => under == 0,
-                Kind::Leaf { layout, .. } => {
+                NodeKind::Leaf { layout, .. } => {
                     under == 0 && leaf.shape == node.shape && layout.under(view).is_some()
                         || leaf.shape.rank() == 0
                 }
@@ -375,7 +377,7 @@ impl<'a> Search<'a> {
 }
 
 /// Both lists, sorted, each place once.
-fn union(a: Vec<Place>, b: Vec<Place>) -> Vec<Place> {
+fn union(a: Vec<Viewed>, b: Vec<Viewed>) -> Vec<Viewed> {
     if a.is_empty() {
         return b;
     }

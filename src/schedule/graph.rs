@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::expr::{DType, Folding, Kind, Node};
+use crate::expr::{DType, Folding, Node, NodeKind};
 use crate::layout::Shape;
 
 /// The nodes below some roots, each once and after those that it is made of.
@@ -61,7 +61,7 @@ impl<'a> Graph<'a> {
             let depth = depth.max().unwrap_or(0);
             depths.push(depth);
             graph.kin.push(match (&node.kind, node.args.first()) {
-                (Kind::Fold(folding), Some(operand)) => {
+                (NodeKind::Fold(folding), Some(operand)) => {
                     *kin.entry((depth, folding, &operand.shape, operand.dtype)).or_insert(number)
                 }
                 _ => number,
@@ -73,11 +73,11 @@ impl<'a> Graph<'a> {
             let count = graph.count(graph.nodes.len() - 1);
             for &arg in &args {
                 graph.reads[arg as usize] += 1;
-                let direct =
-                    !matches!(node.kind, Kind::View(_) | Kind::Join(_)) && graph.count(arg as usize) == count;
+                let direct = !matches!(node.kind, NodeKind::View(_) | NodeKind::Join(_))
+                    && graph.count(arg as usize) == count;
                 // What is joined is read once.
                 let count =
-                    if matches!(node.kind, Kind::Join(_)) { graph.count(arg as usize) } else { count };
+                    if matches!(node.kind, NodeKind::Join(_)) { graph.count(arg as usize) } else { count };
                 let read = &mut graph.elements[arg as usize];
                 // All that read it as it is share its elements.
                 *read = if direct { (*read).max(count) } else { read.saturating_add(count) };
@@ -96,6 +96,6 @@ impl<'a> Graph<'a> {
 
 impl Graph<'_> {
     pub(super) fn is_fold(&self, i: usize) -> bool {
-        matches!(self.nodes[i].kind, Kind::Fold(_))
+        matches!(self.nodes[i].kind, NodeKind::Fold(_))
     }
 }

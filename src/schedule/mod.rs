@@ -26,7 +26,7 @@ use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Kind, Known, Node, Op, Program, Source, Storage, cost};
+use crate::expr::{Known, Node, NodeKind, Op, Program, Source, Storage, cost};
 use crate::layout::Shape;
 
 /// What a stage must spare, in additions, to be worth a dispatch: lavapipe takes 50 us for a small kernel,
@@ -48,9 +48,9 @@ const MOST_COST: usize = 500;
 /// What a node takes by itself, in additions.
 fn own_cost(node: &Node) -> usize {
     match node.kind {
-        Kind::Op(op) => cost(op, operand_type(node)),
-        Kind::Lookup => cost(Op::Lookup, DType::I32),
-        Kind::Body(ref body, _) => body.work(),
+        NodeKind::Op(op) => cost(op, operand_type(node)),
+        NodeKind::Lookup => cost(Op::Lookup, DType::I32),
+        NodeKind::Body(ref body, _) => body.work(),
         _ => 0,
     }
 }
@@ -58,7 +58,7 @@ fn own_cost(node: &Node) -> usize {
 /// What its text costs a compiler by itself, in additions.
 fn text_cost(node: &Node) -> usize {
     match &node.kind {
-        Kind::Body(body, _) => body.cost(),
+        NodeKind::Body(body, _) => body.cost(),
         _ => own_cost(node),
     }
 }
@@ -114,7 +114,7 @@ impl Schedule {
         let stored: SmallVec<[&Arc<Node>; 1]> = roots.iter().copied().map(result).collect();
         // Views that move nothing are left out where results are stored as they are.
         let is_stored = |node: &&Arc<Node>| {
-            let alone = matches!(node.kind, Kind::Fold(_) | Kind::Join(_) | Kind::Shared);
+            let alone = matches!(node.kind, NodeKind::Fold(_) | NodeKind::Join(_) | NodeKind::Shared);
             alone && node.shape == stored[0].shape
         };
         let (roots, shape) =
@@ -195,11 +195,11 @@ impl Schedule {
 /// Whether one program may give the results of both expressions.
 pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
     let fold = |node| match &result(node).kind {
-        Kind::Fold(folding) => Some((folding, &result(node).args[0].shape)),
+        NodeKind::Fold(folding) => Some((folding, &result(node).args[0].shape)),
         _ => None,
     };
     // What is joined is written by several kernels.
-    let is_joined = |node: &Arc<Node>| matches!(result(node).kind, Kind::Join(_));
+    let is_joined = |node: &Arc<Node>| matches!(result(node).kind, NodeKind::Join(_));
     let apart = !Arc::ptr_eq(a, b) && (is_joined(a) || is_joined(b));
     let folds = fold(a).is_some();
     a.shape == b.shape && fold(a) == fold(b) && (a.dtype == b.dtype || !folds) && !apart
@@ -209,7 +209,9 @@ pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
 /// what it shows, which the last program then is.
 fn result(root: &Arc<Node>) -> &Arc<Node> {
     match (&root.kind, root.args.first()) {
-        (Kind::View(layout), Some(of)) if matches!(of.kind, Kind::Fold(_) | Kind::Join(_) | Kind::Shared) => {
+        (NodeKind::View(layout), Some(of))
+            if matches!(of.kind, NodeKind::Fold(_) | NodeKind::Join(_) | NodeKind::Shared) =>
+        {
             let is_all = layout.count() == of.shape.iter().product::<usize>();
             if is_all && layout.is_identity() { of } else { root }
         }

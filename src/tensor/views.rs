@@ -7,7 +7,7 @@ use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{AnyExpr, Expr, IntoExpr, Kind, Source};
+use crate::expr::{AnyExpr, Expr, IntoExpr, NodeKind, Source};
 use crate::layout::{Layout, Shape};
 
 /// Views of tensors.
@@ -54,7 +54,7 @@ impl AnyExpr {
     /// ```
     pub fn named(&self) -> Result<Option<AnyTensor>> {
         let node = self.node()?;
-        let Kind::Leaf { source: Source::Tensor(storage), layout } = &node.kind else { return Ok(None) };
+        let NodeKind::Leaf { source: Source::Tensor(storage), layout } = &node.kind else { return Ok(None) };
         let device = Device::from_backend(storage.backend.clone());
         Ok(Some(AnyTensor {
             device,

@@ -60,7 +60,7 @@ impl<'a> Bodies<'a> {
             (None, Op::Select) => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
             (None, Op::Cast) => cast(step.dtype, step.result, &arg(0)),
             (None, Op::Random) => {
-                let width = if self.kernel.pairs { "wide" } else { "narrow" };
+                let width = if self.kernel.wide_words { "wide" } else { "narrow" };
                 format!("random_bits_{width}({})", args())
             }
             (None, Op::Unit) => format!("unit_f32({})", arg(0)),

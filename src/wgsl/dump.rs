@@ -19,9 +19,9 @@ const FLAT: [usize; 1] = [1 << 20];
 /// A GPU.
 fn target(math: Math, faulty: bool) -> Target {
     let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
-    let (pairs, tiles, narrow) = (false, true, false);
+    let (wide_words, tiles, narrow) = (false, true, false);
     let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
-    Target { groups, bindings, workgroup, faults, math, blocks, team: 64, runs: 1, pairs, tiles, narrow }
+    Target { groups, bindings, workgroup, faults, math, blocks, team: 64, runs: 1, wide_words, tiles, narrow }
 }
 
 struct Folder {

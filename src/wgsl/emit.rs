@@ -125,7 +125,7 @@ fn declarations(kernel: &Kernel, zero: bool) -> String {
         line!(text, "@group(0) @binding({}) var<storage, read_write> {name}: array<{out}>;", i + 1);
     }
     for (i, binding) in kernel.bindings.iter().enumerate() {
-        let element = array(binding.dtype, binding.width, kernel.pairs);
+        let element = array(binding.dtype, binding.width, kernel.wide_words);
         let number = i + 1 + kernel.stored().len();
         line!(text, "@group(0) @binding({number}) var<storage, read> in{i}: array<{element}>;");
     }
@@ -292,10 +292,12 @@ impl Emitter<'_> {
         if self.kernel.store != Store::Lanes {
             let word = format!("{result}[{}]", self.vector(Role::Out, block));
             if self.kernel.store == Store::Words {
-                value =
-                    format!("select({}, {value}, member)", unpack(dtype, self.kernel.pairs, word.clone()));
+                value = format!(
+                    "select({}, {value}, member)",
+                    unpack(dtype, self.kernel.wide_words, word.clone())
+                );
             }
-            let value = pack(dtype, self.kernel.pairs, value);
+            let value = pack(dtype, self.kernel.wide_words, value);
             line!(self.text, "    {word} = {value};");
             return;
         }

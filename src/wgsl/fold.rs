@@ -117,7 +117,7 @@ impl Emitter<'_> {
             let (array, text) = (result(k), self.stored(folder, stored, value));
             if kernel.store == Store::Vector {
                 let at = self.stored_address(folder, inner, more);
-                let packed = pack(folder.stored_type(stored), kernel.pairs, text);
+                let packed = pack(folder.stored_type(stored), kernel.wide_words, text);
                 line!(self.text, "{indent}{array}[{at} + x] = {packed};");
                 continue;
             }
@@ -184,5 +184,5 @@ pub(super) fn constant(dtype: DType, word: &str) -> String {
 
 /// The element of the array that something is stored to.
 pub(super) fn stored_array(kernel: &Kernel, dtype: DType) -> String {
-    array(dtype, if kernel.store == Store::Lanes { 1 } else { LANES }, kernel.pairs)
+    array(dtype, if kernel.store == Store::Lanes { 1 } else { LANES }, kernel.wide_words)
 }

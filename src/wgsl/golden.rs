@@ -20,12 +20,12 @@ const GPU: Target = Target {
     blocks: 1,
     team: 64,
     runs: 32 << 10,
-    pairs: false,
+    wide_words: false,
     tiles: false,
     narrow: true,
 };
 const LLVMPIPE: Target =
-    Target { blocks: 8, team: 1, runs: 16, pairs: true, tiles: true, narrow: false, ..GPU };
+    Target { blocks: 8, team: 1, runs: 16, wide_words: true, tiles: true, narrow: false, ..GPU };
 
 fn kernel<T: Element>(expr: &Expr<T>) -> String {
     kernel_on(GPU, expr)

@@ -11,7 +11,7 @@ use crate::plan::{Folder, Halves, LANES, Lanes, MOST_HELD, Store};
 const TAIL: usize = 16;
 
 /// A place that is divided out of an index: its name, the number that divides, and how that is written.
-struct Place {
+struct Coordinate {
     name: String,
     length: String,
     /// Of the factor and the shift that go with the length.
@@ -20,15 +20,15 @@ struct Place {
     may_be_one: bool,
 }
 
-impl Place {
-    fn of(name: &str, number: &str) -> Place {
+impl Coordinate {
+    fn of(name: &str, number: &str) -> Coordinate {
         let divider = format!("p.{number}_factor, p.{number}_shift");
-        Place { name: name.into(), length: format!("p.{number}"), divider, may_be_one: true }
+        Coordinate { name: name.into(), length: format!("p.{number}"), divider, may_be_one: true }
     }
 
-    fn axis(axis: usize) -> Place {
+    fn axis(axis: usize) -> Coordinate {
         let divider = format!("p.factor{axis}, p.shift{axis}");
-        Place { name: format!("c{axis}"), length: format!("p.len{axis}"), divider, may_be_one: false }
+        Coordinate { name: format!("c{axis}"), length: format!("p.len{axis}"), divider, may_be_one: false }
     }
 }
 
@@ -106,13 +106,13 @@ impl Emitter<'_> {
         let last = if vectors { format!("(p.run - 1u) / {LANES}u") } else { "p.run - 1u".to_string() };
         let last = if folder.lanes == Lanes::Anywhere { format!("vec4<u32>({last})") } else { last };
         let inside = if folder.whole { "at".to_string() } else { format!("min(at, {last})") };
-        let places: Vec<Place> = folder
+        let places: Vec<Coordinate> = folder
             .run
             .clone()
             .rev()
             .map(|axis| match vectors && axis == inner {
-                true => Place::of("x", "inner"),
-                false => Place::axis(axis),
+                true => Coordinate::of("x", "inner"),
+                false => Coordinate::axis(axis),
             })
             .collect();
         self.divide_out(folder, inside, places, "");
@@ -157,12 +157,12 @@ impl Emitter<'_> {
     }
 
     /// Divides places out of an index, the innermost first; the last takes what is left.
-    fn divide_out(&mut self, folder: &Folder, index: String, places: Vec<Place>, suffix: &str) {
+    fn divide_out(&mut self, folder: &Folder, index: String, places: Vec<Coordinate>, suffix: &str) {
         let several = folder.lanes == Lanes::Anywhere;
         let mut rest = index;
         let count = places.len();
         for (k, place) in places.into_iter().enumerate() {
-            let Place { name, length, divider, may_be_one } = place;
+            let Coordinate { name, length, divider, may_be_one } = place;
             if k + 1 == count {
                 line!(self.text, "    let {name}{suffix} = {rest};");
                 break;
@@ -182,19 +182,19 @@ impl Emitter<'_> {
     /// The coordinates of an item, and its `position` in the run.
     fn places(&mut self, folder: &Folder, item: &str, suffix: &str) {
         let rank = self.kernel.rank;
-        let before = (0..folder.run.start).rev().map(Place::axis);
+        let before = (0..folder.run.start).rev().map(Coordinate::axis);
         let mut places = Vec::new();
         match folder.lanes {
             Lanes::Run => {}
             Lanes::Kept => {
-                places.push(Place::of("x", "columns"));
-                places.extend((folder.run.end..rank - 1).rev().map(Place::axis));
+                places.push(Coordinate::of("x", "columns"));
+                places.extend((folder.run.end..rank - 1).rev().map(Coordinate::axis));
             }
-            Lanes::Anywhere => places.extend((folder.run.end..rank).rev().map(Place::axis)),
+            Lanes::Anywhere => places.extend((folder.run.end..rank).rev().map(Coordinate::axis)),
         }
         // A short run is one block.
         if suffix.is_empty() {
-            places.push(Place::of("position", "positions"));
+            places.push(Coordinate::of("position", "positions"));
         }
         places.extend(before);
         self.divide_out(folder, item.to_string(), places, suffix);
@@ -415,7 +415,7 @@ impl Emitter<'_> {
     fn store_vector(&mut self, folder: &Folder, indent: &str, value: &str, at: &str) {
         for (k, &stored) in folder.stored.iter().enumerate() {
             let text = self.stored(folder, stored, value);
-            let text = pack(folder.stored_type(stored), self.kernel.pairs, text);
+            let text = pack(folder.stored_type(stored), self.kernel.wide_words, text);
             line!(self.text, "{indent}{}[{at}] = {text};", result(k));
         }
     }

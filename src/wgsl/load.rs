@@ -37,7 +37,7 @@ impl Emitter<'_> {
         let base = self.sum(&name, outer);
         for k in 0..kernel.blocks {
             let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.blocks);
-            let vector = unpack(operand.dtype, kernel.pairs, word);
+            let vector = unpack(operand.dtype, kernel.wide_words, word);
             line!(self.text, "    let t{i}_{k} = {vector};");
         }
     }
@@ -51,7 +51,7 @@ impl Emitter<'_> {
         let base = self.sum(&name, outer.chain([format!("(c{rows}_0 >> 2u)")]));
         for c in "xyzw".chars() {
             let word = format!("in{binding}[{base} + lane.{c} * p.{name}_stride{inner}]");
-            let vector = unpack(operand.dtype, kernel.pairs, word);
+            let vector = unpack(operand.dtype, kernel.wide_words, word);
             line!(self.text, "    let t{i}_{c} = {vector};");
         }
     }
@@ -142,7 +142,7 @@ impl Emitter<'_> {
         let name = self.path_name(Role::In(i));
         let vector = |k: u32, at: &str| {
             let word = format!("in{binding}[p.{name}_offset + {at}]");
-            format!("    let w{i}_{k} = {};", unpack(operand.dtype, self.kernel.pairs, word))
+            format!("    let w{i}_{k} = {};", unpack(operand.dtype, self.kernel.wide_words, word))
         };
         let flat = self.kernel.walk == Walk::Flat;
         let first = if flat { block } else { 2 * block };
@@ -176,16 +176,16 @@ impl Emitter<'_> {
         let more = if step == per_load { index } else { format!("{index} * {}u", step / per_load) };
         let base = self.base(Role::In(i), block, Some(more));
         line!(self.text, "    let at_{own} = {base};");
-        let pairs = self.kernel.pairs;
+        let wide_words = self.kernel.wide_words;
         for k in 0..operand.access.loads().into() {
             let word = format!("in{binding}[at_{own} + {k}u]");
             if per_load == 1 {
-                line!(self.text, "    let w_{own}_{k} = {};", unpack(operand.dtype, pairs, word));
+                line!(self.text, "    let w_{own}_{k} = {};", unpack(operand.dtype, wide_words, word));
                 continue;
             }
             line!(self.text, "    let d_{own}_{k} = {word};");
             for (vector, half) in (2 * k..).zip(["xy", "zw"]) {
-                let word = unpack(operand.dtype, pairs, format!("d_{own}_{k}.{half}"));
+                let word = unpack(operand.dtype, wide_words, format!("d_{own}_{k}.{half}"));
                 line!(self.text, "    let w_{own}_{vector} = {word};");
             }
         }
@@ -227,7 +227,7 @@ impl Emitter<'_> {
         line!(self.text, "    let {at} = {};", terms.join(" + "));
         let array = format!("in{binding}");
         let raw = match is_row {
-            true => unpack(operand.dtype, kernel.pairs, format!("{array}[{at}]")),
+            true => unpack(operand.dtype, kernel.wide_words, format!("{array}[{at}]")),
             false => Self::gather(operand.dtype, &array, &at),
         };
         Ok(decode(operand.dtype, raw))
@@ -272,7 +272,7 @@ impl Emitter<'_> {
                 let at = format!("at_{own}");
                 let raw = match (access, packed(dtype)) {
                     (Access::Vector | Access::Backward, _) => {
-                        let vector = unpack(dtype, self.kernel.pairs, word(&self.vector(of, block)));
+                        let vector = unpack(dtype, self.kernel.wide_words, word(&self.vector(of, block)));
                         if access == Access::Backward { format!("{vector}.wzyx") } else { vector }
                     }
                     (Access::Splat, None) => {

@@ -42,10 +42,10 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
             destinations.push(Destination::Into(storage, target.layout()));
         }
         for to in destinations {
-            // With pairs a text is not written as GLSL, which has no 64 bits: so also without.
+            // With words of 64 bits a text is not written as GLSL, which has no 64 bits: so also without.
             let none = Faults::default();
             let nearest = Faults { flushes: true, quotients: true, roots: true };
-            for (faults, math, blocks, pairs) in [
+            for (faults, math, blocks, wide_words) in [
                 (none, Math::Fast, 1, false),
                 (nearest, Math::Precise, 1, false),
                 (Faults { flushes: true, ..none }, Math::Precise, 8, false),
@@ -62,7 +62,7 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
                     blocks,
                     team: 64,
                     runs: 1,
-                    pairs,
+                    wide_words,
                     tiles,
                     narrow,
                 };
@@ -122,7 +122,7 @@ fn check_lookups<T: Element>(written: &mut usize) {
             destinations.push(Destination::Into(storage, part.layout()));
         }
         for to in destinations {
-            for (blocks, pairs) in [(1, false), (8, false), (8, true)] {
+            for (blocks, wide_words) in [(1, false), (8, false), (8, true)] {
                 let (faults, math, tiles, narrow) =
                     (Faults::default(), Math::Precise, blocks > 1, blocks == 1);
                 let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
@@ -135,7 +135,7 @@ fn check_lookups<T: Element>(written: &mut usize) {
                     blocks,
                     team: 64,
                     runs: 1,
-                    pairs,
+                    wide_words,
                     tiles,
                     narrow,
                 };
@@ -156,7 +156,8 @@ fn check_lookups<T: Element>(written: &mut usize) {
             }
             let program = program.clone().folded(Some(folding));
             let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
-            let (faults, math, tiles, narrow, pairs) = (Faults::default(), Math::Precise, false, true, false);
+            let (faults, math, tiles, narrow, wide_words) =
+                (Faults::default(), Math::Precise, false, true, false);
             let target = Target {
                 groups,
                 bindings,
@@ -166,7 +167,7 @@ fn check_lookups<T: Element>(written: &mut usize) {
                 blocks,
                 team: 64,
                 runs: 1,
-                pairs,
+                wide_words,
                 tiles,
                 narrow,
             };
@@ -205,9 +206,9 @@ fn check_folds<T: Element>(written: &mut usize) {
                 let program = Program::new(tensor.expr().untyped().node().unwrap(), tensor.shape()).unwrap();
                 let folding = Folding { fold, axes: axis..axis + 1, scan };
                 let program = program.folded(Some(folding));
-                for (team, pairs) in [(1, false), (64, false), (1, true)] {
+                for (team, wide_words) in [(1, false), (64, false), (1, true)] {
                     let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
-                    let blocks = if pairs { 8 } else { 1 };
+                    let blocks = if wide_words { 8 } else { 1 };
                     let (faults, math, tiles, narrow) = (Faults::default(), Math::Precise, false, true);
                     let target = Target {
                         groups,
@@ -218,7 +219,7 @@ fn check_folds<T: Element>(written: &mut usize) {
                         blocks,
                         team,
                         runs: if team == 1 { 1 } else { 1 << 20 },
-                        pairs,
+                        wide_words,
                         tiles,
                         narrow,
                     };
@@ -275,7 +276,7 @@ fn check_rows<T: Element>(written: &mut usize) {
         if is_float {
             all.extend([x.untyped().reduce("softmax", axis, keepdim), beside(x.untyped(), &range("std"))]);
         }
-        for (expr, (team, pairs)) in
+        for (expr, (team, wide_words)) in
             all.iter().flat_map(|expr| [(1, false), (64, false), (1, true)].map(|how| (expr, how)))
         {
             let node = expr.node().unwrap();
@@ -293,7 +294,7 @@ fn check_rows<T: Element>(written: &mut usize) {
                 blocks,
                 team,
                 runs: 1,
-                pairs,
+                wide_words,
                 tiles,
                 narrow,
             };

@@ -438,11 +438,11 @@ impl Emitter<'_> {
                     line!(self.text, "{indent}{array}[{}] = ({text}).x;", sum(axes(inner), ""));
                 }
                 (Lanes::Anywhere, Store::Vector) => {
-                    line!(self.text, "{indent}{array}[i] = {};", pack(dtype, kernel.pairs, text));
+                    line!(self.text, "{indent}{array}[i] = {};", pack(dtype, kernel.wide_words, text));
                 }
                 (_, Store::Vector) => {
                     let at = sum(axes(inner), "x");
-                    line!(self.text, "{indent}{array}[{at}] = {};", pack(dtype, kernel.pairs, text));
+                    line!(self.text, "{indent}{array}[{at}] = {};", pack(dtype, kernel.wide_words, text));
                 }
                 _ => {
                     line!(self.text, "{indent}let place{k} = vec4<u32>({});", sum(axes(inner + 1), ""));

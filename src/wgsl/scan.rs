@@ -298,7 +298,7 @@ impl Emitter<'_> {
         for k in 0..VECTORS {
             let values: Vec<String> = (0..LANES).map(|lane| name(k * LANES + lane)).collect();
             let value = format!("{vector}({})", values.join(", "));
-            let value = pack(scanner.stored_type(), self.kernel.pairs, value);
+            let value = pack(scanner.stored_type(), self.kernel.wide_words, value);
             let store = format!("result[base + at + {k}u] = {value};");
             match scanner.whole {
                 true => line!(self.text, "{indent}{store}"),
@@ -364,7 +364,7 @@ impl Emitter<'_> {
             std::iter::once("base".to_string()).chain(self.along_axis(Role::Out, scanner.run, at)).collect();
         let row = row.join(" + ");
         if kernel.store == Store::Vector {
-            let value = pack(scanner.stored_type(), kernel.pairs, value.to_string());
+            let value = pack(scanner.stored_type(), kernel.wide_words, value.to_string());
             line!(self.text, "{indent}result[{row} + x{k}] = {value};");
             return;
         }

@@ -26,28 +26,28 @@ pub(super) fn raw_lanes(dtype: DType) -> String {
     if packed(dtype).is_some() { "vec4<u32>".into() } else { lanes(dtype) }
 }
 
-/// The type of a binding's array that holds `width` elements, in `pairs` as words of 64 bits where it
+/// The type of a binding's array that holds `width` elements, in `wide_words` as words of 64 bits where it
 /// would be more than one of 32.
-pub(super) fn array(dtype: DType, width: usize, pairs: bool) -> String {
+pub(super) fn array(dtype: DType, width: usize, wide_words: bool) -> String {
     match (dtype.packing(), width) {
         (Packing::Bytes, _) | (Packing::Halves, 1) => "u32".into(),
-        (Packing::Halves, _) if pairs => "u64".into(),
+        (Packing::Halves, _) if wide_words => "u64".into(),
         (Packing::Halves, _) => "vec2<u32>".into(),
         (Packing::Whole, 1) => compute(dtype).into(),
-        (Packing::Whole, _) if pairs && dtype.size() == 4 => format!("vec{}<u64>", width / 2),
+        (Packing::Whole, _) if wide_words && dtype.size() == 4 => format!("vec{}<u64>", width / 2),
         (Packing::Whole, _) => lanes(dtype),
     }
 }
 
 /// The vector of raw lanes that a wide element of an array holds: lanes that compute, or u32 of those
 /// that [`decode`] takes.
-pub(super) fn unpack(dtype: DType, pairs: bool, word: String) -> String {
+pub(super) fn unpack(dtype: DType, wide_words: bool, word: String) -> String {
     match dtype.packing() {
         Packing::Bytes => format!("unpack_u8({word})"),
-        Packing::Halves if pairs => format!("unpack_u16(split_u64({word}))"),
+        Packing::Halves if wide_words => format!("unpack_u16(split_u64({word}))"),
         Packing::Halves => format!("unpack_u16({word})"),
-        Packing::Whole if pairs && dtype == DType::U32 => format!("unpack_u32({word})"),
-        Packing::Whole if pairs && dtype.size() == 4 => {
+        Packing::Whole if wide_words && dtype == DType::U32 => format!("unpack_u32({word})"),
+        Packing::Whole if wide_words && dtype.size() == 4 => {
             format!("bitcast<{}>(unpack_u32({word}))", lanes(dtype))
         }
         Packing::Whole => word,
@@ -55,13 +55,13 @@ pub(super) fn unpack(dtype: DType, pairs: bool, word: String) -> String {
 }
 
 /// The inverse of [`unpack`].
-pub(super) fn pack(dtype: DType, pairs: bool, value: String) -> String {
+pub(super) fn pack(dtype: DType, wide_words: bool, value: String) -> String {
     match dtype.packing() {
         Packing::Bytes => format!("pack_u8({value})"),
-        Packing::Halves if pairs => format!("join_u64(pack_u16({value}))"),
+        Packing::Halves if wide_words => format!("join_u64(pack_u16({value}))"),
         Packing::Halves => format!("pack_u16({value})"),
-        Packing::Whole if pairs && dtype == DType::U32 => format!("pack_u32({value})"),
-        Packing::Whole if pairs && dtype.size() == 4 => format!("pack_u32(bitcast<vec4<u32>>({value}))"),
+        Packing::Whole if wide_words && dtype == DType::U32 => format!("pack_u32({value})"),
+        Packing::Whole if wide_words && dtype.size() == 4 => format!("pack_u32(bitcast<vec4<u32>>({value}))"),
         Packing::Whole => value,
     }
 }

@@ -13,16 +13,16 @@ const SHORT: usize = 32;
 const MANY: usize = 256;
 
 /// A program with its axes in another order.
-pub(super) struct Walk {
+pub(super) struct Reordered {
     pub program: Program,
     pub folding: Folding,
     /// The result, row-major in that order, as it was asked for; none if it is.
     pub result: Option<Layout>,
 }
 
-impl Walk {
+impl Reordered {
     /// A better order than that of the axes, if there is one.
-    pub(super) fn new(program: &Program, folding: &Folding, from: &[From<'_>]) -> Result<Option<Walk>> {
+    pub(super) fn new(program: &Program, folding: &Folding, from: &[From<'_>]) -> Result<Option<Reordered>> {
         let shape = &program.shape;
         let run = &folding.axes;
         // What most elements are read of decides.
@@ -85,6 +85,6 @@ impl Walk {
                 Some(Layout::contiguous(lengths)?.permute(&back)?)
             }
         };
-        Ok(Some(Walk { program, folding, result }))
+        Ok(Some(Reordered { program, folding, result }))
     }
 }
