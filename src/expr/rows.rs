@@ -92,8 +92,7 @@ impl Program {
                 (levels.from[i], levels.of_row[i]) = match input.source {
                     Source::Row(fold) => (levels.phases[fold] + 1, true),
                     Source::Scalar(_) => (0, true),
-                    // A table is loaded from where its lookup is.
-                    _ => (0, input.computed.is_empty() && frame.is_of_row(&input.layout)),
+                    _ => (0, frame.is_of_row(&input.layout)),
                 };
             }
             for (step, value) in self.steps.iter().zip(self.inputs.len()..) {
