@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::expr::{BLOCK, Found, Frame, Input, Joined, Program, Source, Step};
+use crate::expr::{BLOCK, Found, Frame, Input, Joined, Op, Program, Source, Step};
 use crate::layout::Layout;
 
 /// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
@@ -175,9 +175,9 @@ fn fits(program: &Program, bounds: Bounds) -> bool {
     // What passes leave of long rows is read in place of their elements, for each fold.
     let read = program.tensors().count() + program.stages().count() + folds.saturating_sub(1);
     let is_short = program.steps.len() <= MOST_STEPS && folds <= MOST_FOLDS && cost <= MOST_COST;
-    // A loop is never computed again and again.
-    let has_body = program.steps.iter().any(|step| step.body.is_some());
-    is_short && !has_body && read <= bounds.operands
+    // A loop is never computed again and again, and a lookup knows no rows.
+    let is_plain = program.steps.iter().all(|step| step.body.is_none() && step.op != Op::Lookup);
+    is_short && is_plain && read <= bounds.operands
 }
 
 /// Whether what was put together has no fold after all, or one of long rows that are many.

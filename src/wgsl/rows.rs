@@ -67,12 +67,10 @@ impl Emitter<'_> {
                 self.kernel.steps[value - inputs].args.iter().for_each(|&arg| needed[arg as usize] = true);
             }
         }
-        // Constants are at hand everywhere, and a table is loaded from where its lookup is.
-        let is_value = |value: usize| {
-            let operand = self.kernel.operands.get(value);
-            operand.is_none_or(|operand| operand.origin != Origin::Scalar && operand.computed.is_empty())
+        let is_scalar = |value: usize| {
+            self.kernel.operands.get(value).is_some_and(|operand| operand.origin == Origin::Scalar)
         };
-        let of_row = |value: usize| folder.of_row[value] && is_value(value);
+        let of_row = |value: usize| folder.of_row[value] && !is_scalar(value);
         let read = (0..needed.len()).filter(|&value| needed[value] && of_row(value));
         let read = read.map(|value| value as Value).collect();
         let own = (0..needed.len()).map(|value| needed[value] && !of_row(value)).collect();
