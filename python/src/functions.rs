@@ -194,12 +194,7 @@ enum Along<'py> {
 /// The elements of a table by an index for each of its axes, as many as `shape` has. An index counts from the end if it
 /// is negative, and one outside of its axis leads to the nearest element.
 #[pyfunction]
-fn lookup(
-    py: Python<'_>,
-    x: &Bound<'_, Array>,
-    along: Vec<Along<'_>>,
-    shape: Vec<usize>,
-) -> PyResult<Array> {
+fn lookup(py: Python<'_>, x: &Bound<'_, Array>, along: Vec<Along<'_>>, shape: Vec<usize>) -> PyResult<Array> {
     let table = x.get();
     let Part { expr, mut depth, mut work } = table.part();
     let mut indices = Vec::with_capacity(along.len());
