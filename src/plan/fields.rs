@@ -3,7 +3,7 @@
 
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Walk};
-use super::{Access, Folder, Kernel, Lanes, Operand, Origin, Store, Stride};
+use super::{Access, Folder, Kernel, Lanes, Operand, Origin, RowFolder, Store, Stride};
 use crate::expr::{Program, Source};
 
 /// The role of a tensor in a kernel: the output, or an operand by its index.
@@ -173,11 +173,11 @@ impl Kernel {
                 fields.extend(ScanNumber::ALL.map(Field::Scan));
                 fields.extend((0..self.rank).map(Field::Length));
             }
-            _ if let Some(rows) = &self.rows => {
+            _ if self.rows.is_some() => {
                 fields.push(Field::Count);
                 fields.extend([Number::Columns, Number::Run, Number::Block].map(Field::Fold));
                 fields.extend((0..self.rank).map(Field::Length));
-                for fold in rows.folds() {
+                for fold in self.rows.iter().flat_map(RowFolder::folds) {
                     fields.push(Field::Identity(fold.number));
                     if fold.element.size() == 8 {
                         fields.push(Field::IdentityHigh(fold.number));
