@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::adapters::Found;
 use super::drivers::{self, Driver};
 use super::limits::Limits;
-use super::lock::{Turn, lock};
+use super::lock::{Gate, lock};
 use super::options::Options;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -42,8 +42,8 @@ pub(super) struct Connection {
     name: String,
     failures: Arc<Failures>,
     sure: Sure,
-    /// Calls of wgpu that may do something take it.
-    pub turn: Turn,
+    /// Calls of wgpu that do something are inside.
+    pub gate: Gate,
     /// Holds [`MARK`], where the adapter does not tell that it has no memory.
     mark: Option<wgpu::Buffer>,
 }
@@ -129,7 +129,7 @@ impl Connection {
             name,
             failures: Arc::default(),
             sure: Sure::default(),
-            turn: Turn::of(info.backend),
+            gate: Gate::of(info.backend),
             device,
             queue,
         };
@@ -253,7 +253,7 @@ impl Connection {
         filters: &[wgpu::ErrorFilter],
         work: impl FnOnce() -> T,
     ) -> (T, Option<wgpu::Error>) {
-        let _turn = self.turn.take();
+        let _entered = self.gate.enter();
         let scopes: SmallVec<[_; 3]> =
             filters.iter().map(|&filter| self.device.push_error_scope(filter)).collect();
         let made = work();
@@ -361,7 +361,7 @@ impl Connection {
 
     /// Asks how far work is, and lets wgpu call back.
     pub(super) fn poll(&self, how: wgpu::PollType) -> std::result::Result<wgpu::PollStatus, wgpu::PollError> {
-        let _turn = self.turn.take();
+        let _entered = self.gate.enter();
         self.device.poll(how)
     }
 

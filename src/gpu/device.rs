@@ -74,9 +74,9 @@ impl Gpu {
         let cuts = Cuts::new(limits.max_buffer_size - PADDING, binding, align.into(), MOST_ELEMENTS);
         let recorder = Recorder::new(&connection)?;
         let connection = Arc::new(connection);
-        let pipelines = Pipelines::new(pipelines, connection.turn);
+        let pipelines = Pipelines::new(pipelines, connection.gate);
         let shared = Shared::default();
-        let pool = Arc::new(Pool::new(connection.turn));
+        let pool = Arc::new(Pool::new(connection.gate));
         let parts = Parts { connection, cuts, pool, pipelines, recorder, shared };
         Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter, session: None }))
     }

@@ -5,7 +5,7 @@
 //! 1. the recording (`recorder.rs`), or the work of a session (`session.rs`)
 //! 2. buffers that the caller knows (`buffer.rs`)
 //! 3. compiled pipelines, then their file (`pipelines.rs`)
-//! 4. the [`Turn`] with an adapter of GL
+//! 4. the [`Gate`] of adapters of GL
 //! 5. idle buffers, pages and bind groups (`pool.rs`)
 //! 6. the state of a read-back (`transfer.rs`)
 //! 7. failures (`connection.rs`)
@@ -13,7 +13,7 @@
 //! wgpu calls back while it submits and polls, and drops a session's buffers there: into the pool, which
 //! nobody holds who submits.
 //!
-//! But for the turn, none is held while a driver compiles or while the host waits for the device.
+//! But for the gate, none is held while a driver compiles or while the host waits for the device.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,25 +24,25 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whose turn it is with adapters of GL. Such an adapter has one context, which a call of wgpu's holds as long as
+/// Lets one thread at a time to adapters of GL. Such an adapter has one context, which a call of wgpu's holds as long as
 /// work runs or is waited for, and a thread that waits for it for six seconds panics there. So calls wait here.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct Gate {
     is_needed: bool,
 }
 
-/// A turn, as long as it lasts.
-pub(super) type Taken = Option<ReentrantMutexGuard<'static, ()>>;
+/// While it lasts no other thread is let in.
+pub(super) type Entered = Option<ReentrantMutexGuard<'static, ()>>;
 
 static GL: ReentrantMutex<()> = ReentrantMutex::new(());
 
-impl Turn {
-    pub(super) fn of(backend: wgpu::Backend) -> Turn {
-        Turn { is_needed: backend == wgpu::Backend::Gl }
+impl Gate {
+    pub(super) fn of(backend: wgpu::Backend) -> Gate {
+        Gate { is_needed: backend == wgpu::Backend::Gl }
     }
 
-    /// Waits for it.
-    pub(super) fn take(self) -> Taken {
+    /// Waits until no other thread is inside. A thread that is may enter again.
+    pub(super) fn enter(self) -> Entered {
         self.is_needed.then(|| GL.lock())
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::connection::Connection;
 use super::disk::DiskCache;
-use super::lock::{Turn, lock};
+use super::lock::{Gate, lock};
 use crate::error::{Result, bail};
 use crate::plan::Kernel;
 use crate::wgsl;
@@ -40,8 +40,8 @@ struct Known {
     layouts: HashMap<(usize, usize, u64), wgpu::BindGroupLayout>,
     /// Uses so far.
     uses: u64,
-    /// What goes, goes in a turn.
-    turn: Turn,
+    /// What goes, goes inside.
+    gate: Gate,
 }
 
 impl Known {
@@ -57,7 +57,7 @@ impl Known {
         if let Some(known) = self.get(kernel) {
             return known;
         }
-        let _turn = self.turn.take();
+        let _entered = self.gate.enter();
         while self.compiled.len() >= most.max(1) {
             let oldest = self.compiled.iter().min_by_key(|(_, (_, used))| *used);
             let Some(oldest) = oldest.map(|(kernel, _)| kernel.clone()) else { break };
@@ -73,8 +73,8 @@ impl Known {
 
 impl Pipelines {
     /// None yet, and at most `most`.
-    pub(super) fn new(most: usize, turn: Turn) -> Pipelines {
-        let known = Known { turn, ..Known::default() };
+    pub(super) fn new(most: usize, gate: Gate) -> Pipelines {
+        let known = Known { gate, ..Known::default() };
         Pipelines { known: Mutex::new(known), most, disk: Mutex::default() }
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use smallvec::SmallVec;
 
-use super::lock::{Taken, Turn, lock};
+use super::lock::{Entered, Gate, lock};
 use crate::expr::Memory;
 
 /// Bytes that may wait, whatever is in use.
@@ -37,7 +37,7 @@ pub(super) type GroupKey = (wgpu::BindGroupLayout, SmallVec<[(wgpu::Buffer, u64,
 #[derive(Debug)]
 pub(super) struct Pool {
     shelf: Mutex<Shelf>,
-    turn: Turn,
+    gate: Gate,
 }
 
 /// Idle buffers in the order in which they were given back, each with the recording in which it was
@@ -57,13 +57,13 @@ struct Shelf {
 }
 
 impl Pool {
-    pub(super) fn new(turn: Turn) -> Pool {
-        Pool { shelf: Mutex::default(), turn }
+    pub(super) fn new(gate: Gate) -> Pool {
+        Pool { shelf: Mutex::default(), gate }
     }
 
-    /// What lies idle, and a turn to let some of it go.
-    fn shelf(&self) -> (Taken, MutexGuard<'_, Shelf>) {
-        (self.turn.take(), lock(&self.shelf))
+    /// What lies idle, inside of the gate, as some of it may go.
+    fn shelf(&self) -> (Entered, MutexGuard<'_, Shelf>) {
+        (self.gate.enter(), lock(&self.shelf))
     }
 
     /// The smallest idle buffer of at least `class` bytes, and not twice as large, the one used last,
@@ -75,7 +75,7 @@ impl Pool {
 
     /// What [`take`](Self::take) counted is not used after all: no buffer of `class` bytes could be created.
     pub(super) fn untake(&self, class: u64) {
-        let (_turn, mut shelf) = self.shelf();
+        let (_entered, mut shelf) = self.shelf();
         shelf.used_bytes = shelf.used_bytes.saturating_sub(class);
         shelf.created -= 1;
     }
@@ -91,7 +91,7 @@ impl Pool {
         key: GroupKey,
         create: impl FnOnce(&[(wgpu::Buffer, u64, u64)]) -> wgpu::BindGroup,
     ) -> wgpu::BindGroup {
-        let (_turn, mut shelf) = self.shelf();
+        let (_entered, mut shelf) = self.shelf();
         if shelf.groups.len() >= GROUPS && !shelf.groups.contains_key(&key) {
             shelf.groups.clear();
         }
@@ -105,7 +105,7 @@ impl Pool {
 
     /// Keeps a page for later.
     pub(super) fn give_back_page(&self, page: wgpu::Buffer) {
-        let (_turn, mut shelf) = self.shelf();
+        let (_entered, mut shelf) = self.shelf();
         match shelf.pages.len() < PAGES {
             true => shelf.pages.push(page),
             false => shelf.forget(&page),
@@ -118,7 +118,7 @@ impl Pool {
     }
 
     pub(super) fn memory(&self) -> Memory {
-        let (_turn, shelf) = self.shelf();
+        let (_entered, shelf) = self.shelf();
         Memory {
             used: shelf.used_bytes,
             idle: shelf.idle_bytes,
@@ -130,7 +130,7 @@ impl Pool {
 
     /// Lets all idle buffers go.
     pub(super) fn clear(&self) {
-        let (_turn, mut shelf) = self.shelf();
+        let (_entered, mut shelf) = self.shelf();
         shelf.idle.clear();
         shelf.groups.clear();
         shelf.pages.clear();

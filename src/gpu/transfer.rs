@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::buffer::Buffer;
 use super::connection::Connection;
-use super::lock::{Turn, lock};
+use super::lock::{Gate, lock};
 use super::recorder::Recorder;
 use crate::error::{Result, bail};
 use crate::expr::{HostBytes, PIECE};
@@ -151,9 +151,9 @@ impl Transfer {
             None => bail!(Lost, "reading from {} did not finish", self.connection.name()),
         }
         let range = self.skip..self.skip + self.length;
-        let turn = self.connection.turn;
+        let gate = self.connection.gate;
         match self.staging.as_ref().map(|staging| staging.get_mapped_range(..)) {
-            Some(Ok(view)) => Ok(Box::new(Read { view: Some(view), range, turn })),
+            Some(Ok(view)) => Ok(Box::new(Read { view: Some(view), range, gate })),
             Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
             None => bail!(Lost, "what was read from {} is gone", self.connection.name()),
         }
@@ -162,7 +162,7 @@ impl Transfer {
 
 impl Drop for Transfer {
     fn drop(&mut self) {
-        let _turn = self.connection.turn.take();
+        let _entered = self.connection.gate.enter();
         self.staging = None;
     }
 }
@@ -172,12 +172,12 @@ struct Read {
     /// There as long as this is.
     view: Option<wgpu::BufferView>,
     range: Range<usize>,
-    turn: Turn,
+    gate: Gate,
 }
 
 impl Drop for Read {
     fn drop(&mut self) {
-        let _turn = self.turn.take();
+        let _entered = self.gate.enter();
         self.view = None;
     }
 }
