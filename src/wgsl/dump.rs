@@ -8,9 +8,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::emit;
+use super::golden::GPU;
 use crate::dtype::{DType, Element};
 use crate::expr::{Fold, Folding, Math, Program, Source};
-use crate::plan::{Destination, Faults, Pass, Plan, Target, WORKGROUP, Work};
+use crate::plan::{Destination, Faults, Pass, Plan, Target, Work};
 use crate::{Device, Expr, bf16, f16, operations};
 
 /// A shape whose kernel is one vector an invocation and nothing else, so that a checker can run it.
@@ -18,10 +19,8 @@ const FLAT: [usize; 1] = [1 << 20];
 
 /// A GPU.
 fn target(math: Math, faulty: bool) -> Target {
-    let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
-    let (wide_words, tiles, narrow) = (false, true, false);
     let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
-    Target { groups, bindings, workgroup, faults, math, blocks, team: 64, runs: 1, wide_words, tiles, narrow }
+    Target { faults, math, runs: 1, tiles: true, narrow: false, ..GPU }
 }
 
 struct Folder {

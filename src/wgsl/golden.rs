@@ -11,7 +11,7 @@ use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, WORKGROUP, 
 use crate::schedule::{Bounds, Schedule};
 use crate::{Device, Expr, Outside, Tensor};
 
-const GPU: Target = Target {
+pub(super) const GPU: Target = Target {
     groups: 65535,
     bindings: 8,
     workgroup: WORKGROUP,

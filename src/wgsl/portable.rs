@@ -5,15 +5,21 @@
 //! naga: `scripts/check-dx12` and `scripts/check-spirv` read them.
 
 use super::emit;
+use super::golden::GPU;
 use crate::dtype::{DType, Element, Kind};
 use crate::expr::{Fold, Folding, Math, Program, Scan, Source};
-use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
+use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, Work};
 use crate::schedule::{Bounds, Schedule};
 use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, operations};
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
 #[path = "../../tests/common/portable.rs"]
 mod all_languages;
+
+/// An adapter whose invocations have so many vectors: a GPU for one, a processor for several.
+fn adapter(blocks: u32, wide_words: bool) -> Target {
+    Target { blocks, runs: 1, wide_words, tiles: blocks > 1, narrow: blocks == 1, ..GPU }
+}
 
 /// Plans an op over operands of several layouts and writes each kernel in all languages.
 fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) {
@@ -51,21 +57,7 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
                 (Faults { flushes: true, ..none }, Math::Precise, 8, false),
                 (Faults { flushes: true, ..none }, Math::Precise, 8, true),
             ] {
-                let (tiles, narrow) = (blocks > 1, blocks == 1);
-                let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
-                let target = Target {
-                    groups,
-                    bindings,
-                    workgroup,
-                    faults,
-                    math,
-                    blocks,
-                    team: 64,
-                    runs: 1,
-                    wide_words,
-                    tiles,
-                    narrow,
-                };
+                let target = Target { faults, math, ..adapter(blocks, wide_words) };
                 let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;
@@ -123,22 +115,7 @@ fn check_lookups<T: Element>(written: &mut usize) {
         }
         for to in destinations {
             for (blocks, wide_words) in [(1, false), (8, false), (8, true)] {
-                let (faults, math, tiles, narrow) =
-                    (Faults::default(), Math::Precise, blocks > 1, blocks == 1);
-                let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
-                let target = Target {
-                    groups,
-                    bindings,
-                    workgroup,
-                    faults,
-                    math,
-                    blocks,
-                    team: 64,
-                    runs: 1,
-                    wide_words,
-                    tiles,
-                    narrow,
-                };
+                let target = adapter(blocks, wide_words);
                 let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
                 *written += 1;
@@ -155,23 +132,7 @@ fn check_lookups<T: Element>(written: &mut usize) {
                 continue;
             }
             let program = program.clone().folded(Some(folding));
-            let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
-            let (faults, math, tiles, narrow, wide_words) =
-                (Faults::default(), Math::Precise, false, true, false);
-            let target = Target {
-                groups,
-                bindings,
-                workgroup,
-                faults,
-                math,
-                blocks,
-                team: 64,
-                runs: 1,
-                wide_words,
-                tiles,
-                narrow,
-            };
-            let pass = Pass::new(&Work::new(&program).unwrap(), target).unwrap();
+            let pass = Pass::new(&Work::new(&program).unwrap(), adapter(1, false)).unwrap();
             let text = emit(&pass.plan.kernel).unwrap();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             *written += 1;
@@ -207,22 +168,9 @@ fn check_folds<T: Element>(written: &mut usize) {
                 let folding = Folding { fold, axes: axis..axis + 1, scan };
                 let program = program.folded(Some(folding));
                 for (team, wide_words) in [(1, false), (64, false), (1, true)] {
-                    let (groups, bindings, workgroup) = (65535, 8, WORKGROUP);
                     let blocks = if wide_words { 8 } else { 1 };
-                    let (faults, math, tiles, narrow) = (Faults::default(), Math::Precise, false, true);
-                    let target = Target {
-                        groups,
-                        bindings,
-                        workgroup,
-                        faults,
-                        math,
-                        blocks,
-                        team,
-                        runs: if team == 1 { 1 } else { 1 << 20 },
-                        wide_words,
-                        tiles,
-                        narrow,
-                    };
+                    let runs = if team == 1 { 1 } else { 1 << 20 };
+                    let target = Target { blocks, team, runs, wide_words, ..GPU };
                     let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor") };
                     let mut passes = vec![];
                     if scan.is_some() {
@@ -283,21 +231,7 @@ fn check_rows<T: Element>(written: &mut usize) {
             let bounds = Bounds { operands: usize::MAX, whole: u64::MAX };
             let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
             assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
-            let (groups, bindings, workgroup, blocks) = (65535, 8, WORKGROUP, 1);
-            let (faults, math, tiles, narrow) = (Faults::default(), Math::Precise, false, true);
-            let target = Target {
-                groups,
-                bindings,
-                workgroup,
-                faults,
-                math,
-                blocks,
-                team,
-                runs: 1,
-                wide_words,
-                tiles,
-                narrow,
-            };
+            let target = Target { team, runs: 1, wide_words, ..GPU };
             let text = emit(&Pass::of_rows(&schedule.last, target).unwrap().plan.kernel).unwrap();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             *written += 1;
