@@ -15,7 +15,7 @@ use super::walk::{LANES, Together, Walk};
 use super::{Bound, Destination, Field, Kernel, Lanes, Launch, Plan, Reading, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{BLOCK, Fold, Input, Program, Source, Value};
+use crate::expr::{BLOCK, Fold, Input, Levels, Program, Source, Value};
 use crate::layout::Axis;
 
 /// What the text of a phase costs at most, values that are loaded straight counted each.
@@ -175,16 +175,19 @@ impl Pass {
             Lanes::Run => [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1),
             _ => 1,
         };
+        let levels = program.levels();
+        let text = Text { program, levels: &levels, accesses: &accesses, lanes };
+        let (stores, phases) = (text.stores(steps / team), text.phases(steps / team)?);
         let folder = RowFolder {
             lanes,
             team: team as u32,
             run: run_range,
             whole: count == block && (lanes != Lanes::Run || block >= LANES),
             kept: rows.kept,
-            stores: stores(program, &accesses, lanes, steps / team),
-            phases: phases(program, &accesses, lanes, steps / team)?,
-            from: program.levels().from,
-            of_row: program.levels().of_row,
+            stores,
+            phases,
+            from: levels.from,
+            of_row: levels.of_row,
         };
         let columns = loops.inner().div_ceil(LANES);
         let items = match lanes {
@@ -254,59 +257,69 @@ impl Pass {
     }
 }
 
-/// How many of so many vectors of elements an invocation computes in one turn.
-fn stores(program: &Program, accesses: &[Access], lanes: Lanes, values: usize) -> u32 {
-    let cost = cost_of(program, accesses, lanes, &program.results);
-    let fits = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
-    [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
+/// What the length of a kernel's text depends on.
+struct Text<'a> {
+    program: &'a Program,
+    levels: &'a Levels,
+    accesses: &'a [Access],
+    lanes: Lanes,
 }
 
-/// What the text costs of some values of elements: their loads, at coordinates by division where lanes lie
-/// anywhere, and steps with a fence after each, as a rule.
-fn cost_of(program: &Program, accesses: &[Access], lanes: Lanes, values: &[Value]) -> usize {
-    let of_row = program.levels().of_row;
-    let inputs = program.inputs.len();
-    let needed = program.needed(values, &Default::default());
-    let own = needed.iter().map(|&value| value as usize).filter(|&value| !of_row[value]);
-    let divisions = if lanes == Lanes::Anywhere { LANES * program.shape.rank() } else { 0 };
-    own.map(|value| match value.checked_sub(inputs) {
-        None => accesses[value].cost(program.inputs[value].dtype),
-        Some(step) => program.steps[step].cost() + 1,
-    })
-    .sum::<usize>()
-        + divisions
-}
-
-/// The phases of a program, of whose rows an invocation has so many values, or vectors.
-fn phases(program: &Program, accesses: &[Access], lanes: Lanes, values: usize) -> Result<Vec<Phase>> {
-    let levels = program.levels();
-    let Some(rows) = &program.rows else { bail!(Kernel, "a program without rows") };
-    let count = levels.phases.iter().max().map_or(0, |last| last + 1);
-    let mut phases = Vec::with_capacity(count);
-    for phase in 0..count {
-        let mut folds = Vec::new();
-        for (number, own) in rows.folds.iter().enumerate().filter(|&(i, _)| levels.phases[i] == phase) {
-            let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
-            let Some(gives) = program.inputs.iter().position(is_own) else {
-                bail!(Kernel, "a fold that nothing reads");
-            };
-            let element = program.dtype_of(own.value);
-            folds.push(PhaseFold { fold: own.fold, element, value: own.value, gives, number });
-        }
-        let read: Vec<Value> = folds.iter().map(|fold| fold.value).collect();
-        let cost = cost_of(program, accesses, lanes, &read) + 2 * folds.len();
-        let is_affordable = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
-        let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
-        let turns = match (values / straight).ilog2() {
-            0 => Turns::One,
-            levels if folds.iter().any(|fold| fold.fold.is_ordered(fold.element)) => {
-                Turns::Halves { levels: levels.next_multiple_of(LEVELS) }
-            }
-            _ => Turns::AnyOrder,
-        };
-        phases.push(Phase { folds, straight: straight as u32, turns });
+impl Text<'_> {
+    /// How many of so many vectors of elements an invocation computes in one turn.
+    fn stores(&self, values: usize) -> u32 {
+        let cost = self.cost(&self.program.results);
+        let fits = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
+        [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
     }
-    Ok(phases)
+
+    /// What some values of elements cost: their loads, at coordinates by division where lanes lie anywhere, and steps
+    /// with a fence after each, as a rule.
+    fn cost(&self, values: &[Value]) -> usize {
+        let Text { program, levels, accesses, lanes } = *self;
+        let inputs = program.inputs.len();
+        let needed = program.needed(values, &Default::default());
+        let own = needed.iter().map(|&value| value as usize).filter(|&value| !levels.of_row[value]);
+        let divisions = if lanes == Lanes::Anywhere { LANES * program.shape.rank() } else { 0 };
+        own.map(|value| match value.checked_sub(inputs) {
+            None => accesses[value].cost(program.inputs[value].dtype),
+            Some(step) => program.steps[step].cost() + 1,
+        })
+        .sum::<usize>()
+            + divisions
+    }
+
+    /// The phases of the program, of whose rows an invocation has so many values, or vectors.
+    fn phases(&self, values: usize) -> Result<Vec<Phase>> {
+        let Text { program, levels, .. } = *self;
+        let Some(rows) = &program.rows else { bail!(Kernel, "a program without rows") };
+        let count = levels.phases.iter().max().map_or(0, |last| last + 1);
+        let mut phases = Vec::with_capacity(count);
+        for phase in 0..count {
+            let mut folds = Vec::new();
+            for (number, own) in rows.folds.iter().enumerate().filter(|&(i, _)| levels.phases[i] == phase) {
+                let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
+                let Some(gives) = program.inputs.iter().position(is_own) else {
+                    bail!(Kernel, "a fold that nothing reads");
+                };
+                let element = program.dtype_of(own.value);
+                folds.push(PhaseFold { fold: own.fold, element, value: own.value, gives, number });
+            }
+            let read: Vec<Value> = folds.iter().map(|fold| fold.value).collect();
+            let cost = self.cost(&read) + 2 * folds.len();
+            let is_affordable = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
+            let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
+            let turns = match (values / straight).ilog2() {
+                0 => Turns::One,
+                levels if folds.iter().any(|fold| fold.fold.is_ordered(fold.element)) => {
+                    Turns::Halves { levels: levels.next_multiple_of(LEVELS) }
+                }
+                _ => Turns::AnyOrder,
+            };
+            phases.push(Phase { folds, straight: straight as u32, turns });
+        }
+        Ok(phases)
+    }
 }
 
 /// What a kernel does, in words.
