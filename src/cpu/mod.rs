@@ -176,16 +176,15 @@ impl Backend for CpuDevice {
     }
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
-        let all = Layout::contiguous(program.result_shape())?;
-        if let Some(places) = program.places(&all)? {
+        let elements = program.byte_size()? / program.dtype.size();
+        if let Some(places) = program.result_places()? {
             let memory = HostMemory::take(program.byte_size()?)?;
-            let result = Storage::new(self.clone(), all.count(), HostBuffer::new(memory));
+            let result = Storage::new(self.clone(), elements, HostBuffer::new(memory));
             for (part, layout) in places {
                 self.clone().assign(part.clone(), &result, &layout)?;
             }
             return Ok(result);
         }
-        let elements = program.byte_size()? / program.dtype.size();
         let result = evaluated(program)?.swap_remove(0);
         Ok(Storage::new(self, elements, HostBuffer::new(result)))
     }

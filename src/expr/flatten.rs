@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::node::NodeKind;
+use super::node::{NodeKind, StepKey};
 use super::small_map::SmallMap;
-use super::{Body, DType, Extent, Input, Kept, Node, Op, Program, Source, Step, Value};
+use super::{DType, Extent, Input, Node, Op, Program, Source, Step, Value};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -24,9 +24,6 @@ enum Found {
 
 /// A node under a view, by the number of that.
 type Viewed = (*const Node, u32);
-
-/// What makes two steps one: the op, the types of its operands and its result, the operands, and its body.
-type StepKey = (Op, DType, DType, SmallVec<[Found; 3]>, Option<Body>);
 
 /// What is found of a node: its value, or that it is an op, which is to be computed under a view.
 enum Seen<'a> {
@@ -65,7 +62,7 @@ struct Flatten<'a> {
     steps: Vec<Step>,
     /// The operands of each step.
     args: Vec<SmallVec<[Found; 3]>>,
-    step_numbers: SmallMap<StepKey, u32>,
+    step_numbers: SmallMap<StepKey<Found>, u32>,
     done: SmallMap<Viewed, Found>,
 }
 
@@ -79,7 +76,8 @@ impl Program {
     /// The same for several results, where some nodes are known. Roots that are folds and not
     /// known are all of the same axes of one shape, and have the shape that they are asked for.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
-        if let ([root], NodeKind::Join(axis)) = (roots, &roots[0].kind)
+        if let [root] = roots
+            && let NodeKind::Join(axis) = &root.kind
             && !known.contains_key(&Arc::as_ptr(root))
         {
             let part = |part: &Arc<Node>| Program::of(&[part], &part.shape, known);
@@ -126,17 +124,8 @@ impl Program {
         for (step, args) in steps.iter_mut().zip(&flat.args) {
             step.args = args.iter().map(value).collect();
         }
-        Ok(Program {
-            shape: shape.clone(),
-            dtype: roots[0].dtype,
-            inputs: flat.inputs,
-            steps,
-            results: results.iter().map(value).collect(),
-            fold: None,
-            rows: None,
-            joining: None,
-            ready: Kept::default(),
-        })
+        let results = results.iter().map(value).collect();
+        Ok(Program::of_steps(shape.clone(), roots[0].dtype, flat.inputs, steps, results))
     }
 }
 
@@ -181,7 +170,7 @@ impl<'a> Flatten<'a> {
                 return Ok(Seen::Value(found));
             }
             match &node.kind {
-                NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) => return Ok(Seen::Op(node, view)),
+                NodeKind::Op(_) | NodeKind::Body(..) | NodeKind::Lookup => return Ok(Seen::Op(node, view)),
                 NodeKind::Leaf { source: Source::State(_), .. } => {
                     bail!(
                         Operation,
@@ -257,28 +246,17 @@ impl<'a> Flatten<'a> {
     }
 
     fn step(&mut self, node: &Arc<Node>, mut args: SmallVec<[Found; 3]>) -> Result<Found> {
-        match &node.kind {
-            NodeKind::Op(op) => {
-                if op.row().is_some_and(|row| row.commutative) {
-                    args.sort_unstable();
-                }
-                let dtype = node.args.last().map_or(node.dtype, |last| last.dtype);
-                Ok(self.once((*op, dtype, node.dtype, args, None)))
-            }
-            NodeKind::Body(body @ Body::Loop(own), state) => {
-                let all = self.once((Op::Repeat, DType::U32, own.args[0], args, Some(body.clone())));
-                let args = SmallVec::from_slice(&[all]);
-                Ok(self.once((Op::State, node.dtype, node.dtype, args, Some(Body::State(*state)))))
-            }
-            NodeKind::Body(body, _) => {
-                Ok(self.once((Op::Call, node.dtype, node.dtype, args, Some(body.clone()))))
-            }
-            _ => bail!(Kernel, "{node:?} is no operation"),
+        if matches!(node.kind, NodeKind::Op(op) if op.row().is_some_and(|row| row.commutative)) {
+            args.sort_unstable();
+        }
+        match node.step(args, |key| self.once(key)) {
+            Some(found) => Ok(found),
+            None => bail!(Kernel, "{node:?} is no operation"),
         }
     }
 
     /// A step, known or new.
-    fn once(&mut self, key: StepKey) -> Found {
+    fn once(&mut self, key: StepKey<Found>) -> Found {
         Found::Step(self.step_numbers.get(&key).unwrap_or_else(|| {
             let (op, dtype, result, args, body) = key.clone();
             self.steps.push(Step { body, ..Step::new(op, dtype, result, SmallVec::new()) });

@@ -57,7 +57,7 @@ pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};
 pub use repeat::LoopState;
 pub(crate) use repeat::MOST_TURNS;
-pub(crate) use rows::{Found, Frame, Joined, RowFold, Rows};
+pub(crate) use rows::{Found, Frame, Joined, Levels, RowFold, Rows};
 pub use scalar::Scalar;
 pub(crate) use storage::{Backend, Declared, HostBytes, PIECE, Reading, Storage, Told};
 pub use storage::{KernelTime, Memory};

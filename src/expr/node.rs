@@ -67,6 +67,21 @@ pub(crate) enum NodeKind {
     Shared,
 }
 
+/// What makes two steps one: the op, the types of its operands and its result, the operands, and its body.
+pub(super) type StepKey<V> = (Op, DType, DType, SmallVec<[V; 3]>, Option<Body>);
+
+impl NodeKind {
+    /// Whether it makes elements of elements of its operands, so that a kernel may compute it in the middle.
+    pub(crate) fn is_operation(&self) -> bool {
+        matches!(self, NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..))
+    }
+
+    /// Whether what it gives is always stored.
+    pub(crate) fn is_stored(&self) -> bool {
+        matches!(self, NodeKind::Shared | NodeKind::Fold(_) | NodeKind::Join(_))
+    }
+}
+
 /// A node of an expression. Nothing that walks a graph, dropping it included, recurses: it may be as deep
 /// as a loop is long.
 pub(crate) struct Node {
@@ -186,9 +201,9 @@ impl Node {
 
     /// The same expression, stored even if it is a view of what is.
     pub(crate) fn laid_out(self: &Arc<Node>) -> Arc<Node> {
-        match self.kind {
-            NodeKind::Shared | NodeKind::Fold(_) | NodeKind::Join(_) => self.clone(),
-            _ => Node::of(self.dtype, self.shape.clone(), NodeKind::Shared, &[self]),
+        match self.kind.is_stored() {
+            true => self.clone(),
+            false => Node::of(self.dtype, self.shape.clone(), NodeKind::Shared, &[self]),
         }
     }
 
@@ -207,6 +222,26 @@ impl Node {
                 Ok(Node::of(self.dtype, layout.shape().clone(), NodeKind::View(layout), &[&self.args[0]]))
             }
             _ => Ok(Node::of(self.dtype, viewed.shape().clone(), NodeKind::View(viewed), &[self])),
+        }
+    }
+
+    /// The value that it is among flat steps, of operands that are values there: `once` adds a step, or finds the same.
+    /// None if it is no step.
+    pub(super) fn step<V>(&self, args: SmallVec<[V; 3]>, mut once: impl FnMut(StepKey<V>) -> V) -> Option<V> {
+        match &self.kind {
+            NodeKind::Op(op) => {
+                let dtype = self.args.last().map_or(self.dtype, |last| last.dtype);
+                Some(once((*op, dtype, self.dtype, args, None)))
+            }
+            NodeKind::Body(body @ Body::Loop(own), state) => {
+                let all = once((Op::Repeat, DType::U32, own.args[0], args, Some(body.clone())));
+                let state = Some(Body::State(*state));
+                Some(once((Op::State, self.dtype, self.dtype, smallvec![all], state)))
+            }
+            NodeKind::Body(body, _) => {
+                Some(once((Op::Call, self.dtype, self.dtype, args, Some(body.clone()))))
+            }
+            _ => None,
         }
     }
 
@@ -239,14 +274,9 @@ impl Node {
     /// The same expression, computed once and stored wherever it is read.
     pub(crate) fn shared(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
-            // What is folded or joined is stored anyway.
-            NodeKind::Leaf { .. } | NodeKind::Shared | NodeKind::Fold(_) | NodeKind::Join(_) => self.clone(),
-            NodeKind::View(_)
-                if matches!(self.args[0].kind, NodeKind::Fold(_) | NodeKind::Join(_) | NodeKind::Shared) =>
-            {
-                self.clone()
-            }
-            _ => Node::of(self.dtype, self.shape.clone(), NodeKind::Shared, &[self]),
+            NodeKind::Leaf { .. } => self.clone(),
+            NodeKind::View(_) if self.args[0].kind.is_stored() => self.clone(),
+            _ => self.laid_out(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Input, Kept, Program, Storage, Value};
+use super::{Input, Program, Storage, Value};
 use crate::error::Result;
 use crate::layout::{Layout, Shape};
 
@@ -65,16 +65,6 @@ impl Program {
         }
         let dtype = self.dtype_of(results[0]);
         let results = results.iter().map(|value| numbers[value]).collect();
-        Ok(Program {
-            shape,
-            dtype,
-            inputs,
-            steps,
-            results,
-            fold: None,
-            rows: None,
-            joining: None,
-            ready: Kept::default(),
-        })
+        Ok(Program::of_steps(shape, dtype, inputs, steps, results))
     }
 }

@@ -94,34 +94,28 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Steps over inputs, of which each result is stored as it is.
+    pub(crate) fn of_steps(
+        shape: Shape,
+        dtype: DType,
+        inputs: Vec<Input>,
+        steps: Vec<Step>,
+        results: SmallVec<[Value; 1]>,
+    ) -> Program {
+        let ready = Kept::default();
+        Program { shape, dtype, inputs, steps, results, fold: None, rows: None, joining: None, ready }
+    }
+
     /// A program that copies one input.
     pub(crate) fn copy(input: Input) -> Program {
-        Program {
-            shape: input.layout.shape().clone(),
-            dtype: input.dtype,
-            inputs: vec![input],
-            steps: Vec::new(),
-            results: smallvec::smallvec![0],
-            fold: None,
-            rows: None,
-            joining: None,
-            ready: Kept::default(),
-        }
+        let (shape, dtype) = (input.layout.shape().clone(), input.dtype);
+        Program::of_steps(shape, dtype, vec![input], Vec::new(), smallvec::smallvec![0])
     }
 
     /// A program of others, whose results lie next to each other.
     pub(crate) fn join(axis: usize, parts: Vec<Program>, shape: Shape, dtype: DType) -> Program {
-        Program {
-            shape,
-            dtype,
-            inputs: Vec::new(),
-            steps: Vec::new(),
-            results: smallvec::smallvec![0],
-            fold: None,
-            rows: None,
-            joining: Some(Joining { axis, parts }),
-            ready: Kept::default(),
-        }
+        let nothing = Program::of_steps(shape, dtype, Vec::new(), Vec::new(), smallvec::smallvec![0]);
+        Program { joining: Some(Joining { axis, parts }), ..nothing }
     }
 
     /// The programs that it is made of, if it is made of some, each with its place in a layout.
@@ -134,6 +128,14 @@ impl Program {
             Ok((part, layout.slice(*axis as isize, at - length..at, 1)?))
         };
         Ok(Some(parts.iter().map(&mut place).collect::<Result<_>>()?))
+    }
+
+    /// The same in a result of its own.
+    pub(crate) fn result_places(&self) -> Result<Option<Vec<(&Program, Layout)>>> {
+        match &self.joining {
+            None => Ok(None),
+            Some(_) => self.places(&Layout::contiguous(self.result_shape())?),
+        }
     }
 
     /// The shape of what is stored for each result.

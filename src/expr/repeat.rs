@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::body::{Body, Loop};
-use super::node::NodeKind;
-use super::{AnyExpr, DType, Expr, Node, Op, Source, Step};
+use super::node::{NodeKind, StepKey};
+use super::{AnyExpr, DType, Expr, Node, Source, Step};
 use crate::dtype::Element;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape, numpy};
@@ -261,8 +261,6 @@ enum Found {
     Step(u32),
 }
 
-type StepKey = (Op, DType, DType, SmallVec<[Found; 3]>, Option<Body>);
-
 /// A turn, flat.
 struct Turn {
     /// The number of the first state, among all of the program's.
@@ -272,8 +270,8 @@ struct Turn {
     /// What was found of each node; none if it has nothing to do with the states.
     known: FxHashMap<*const Node, Option<Found>>,
     shared: Vec<Arc<Node>>,
-    steps: Vec<StepKey>,
-    numbers: FxHashMap<StepKey, u32>,
+    steps: Vec<StepKey<Found>>,
+    numbers: FxHashMap<StepKey<Found>, u32>,
     depth: usize,
 }
 
@@ -326,10 +324,17 @@ impl Turn {
         if node.args.iter().all(|arg| self.known.get(&Arc::as_ptr(arg)).is_none_or(Option::is_none)) {
             return Ok(None);
         }
-        let args =
-            |turn: &mut Self| node.args.iter().map(|arg| turn.value(arg)).collect::<Result<SmallVec<_>>>();
-        let is_of_elements = matches!(node.kind, NodeKind::Op(_) | NodeKind::Body(..));
-        if is_of_elements && node.shape != self.shape {
+        if matches!(node.kind, NodeKind::Shared) {
+            return Ok(Some(self.value(&node.args[0])?));
+        }
+        if !node.kind.is_operation() || matches!(node.kind, NodeKind::Lookup) {
+            bail!(
+                Operation,
+                "{} of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",
+                node.name()
+            );
+        }
+        if node.shape != self.shape {
             bail!(
                 Shape,
                 "the values of a loop have the shape {} and {} of them {}: begin with values of that shape, by broadcast_to",
@@ -338,33 +343,14 @@ impl Turn {
                 node.shape
             );
         }
-        let of = node.args.last().map_or(node.dtype, |last| last.dtype);
-        Ok(Some(match &node.kind {
-            NodeKind::Op(op) => {
-                let args = args(self)?;
-                self.step((*op, of, node.dtype, args, None))
-            }
-            NodeKind::Body(body @ Body::Loop(inner), result) => {
-                let args = args(self)?;
-                self.depth = self.depth.max(inner.depth + 1);
-                let all = self.step((Op::Repeat, DType::U32, inner.args[0], args, Some(body.clone())));
-                let state = Some(Body::State(*result));
-                self.step((Op::State, node.dtype, node.dtype, SmallVec::from_slice(&[all]), state))
-            }
-            NodeKind::Body(body, _) => {
-                let args = args(self)?;
-                self.step((Op::Call, node.dtype, node.dtype, args, Some(body.clone())))
-            }
-            NodeKind::Shared => return Ok(Some(self.value(&node.args[0])?)),
-            _ => bail!(
-                Operation,
-                "{} of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",
-                node.name()
-            ),
-        }))
+        if let NodeKind::Body(Body::Loop(inner), _) = &node.kind {
+            self.depth = self.depth.max(inner.depth + 1);
+        }
+        let args = node.args.iter().map(|arg| self.value(arg)).collect::<Result<_>>()?;
+        Ok(node.step(args, |key| self.step(key)))
     }
 
-    fn step(&mut self, key: StepKey) -> Found {
+    fn step(&mut self, key: StepKey<Found>) -> Found {
         let next = self.steps.len() as u32;
         let number = *self.numbers.entry(key.clone()).or_insert(next);
         if number == next {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::{DType, Fold, Folding, Input, Kept, Program, Source, Step, Value};
+use super::{DType, Fold, Folding, Input, Program, Source, Step, Value};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -278,16 +278,10 @@ impl Joined {
             .map(|(step, args)| Step { args: args.iter().map(value).collect(), ..step.clone() })
             .collect();
         let folds = self.folds.iter().map(|(fold, of)| RowFold { fold: *fold, value: value(of) }).collect();
+        let results = results.iter().map(value).collect();
         let mut program = Program {
-            shape: self.frame.shape,
-            dtype: DType::Bool,
-            inputs: self.inputs,
-            steps,
-            results: results.iter().map(value).collect(),
-            fold: None,
             rows: Some(Rows { axes: self.frame.axes, folds, kept }),
-            joining: None,
-            ready: Kept::default(),
+            ..Program::of_steps(self.frame.shape, DType::Bool, self.inputs, steps, results)
         };
         program.dtype = program.element_type();
         program

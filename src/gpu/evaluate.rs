@@ -34,8 +34,7 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
         gpu.parts.connection.check()?;
         return Ok(result);
     }
-    let all = Layout::contiguous(program.result_shape())?;
-    if let Some(places) = program.places(&all)? {
+    if let Some(places) = program.result_places()? {
         let result = gpu.result(program)?;
         places.into_iter().try_for_each(|(part, layout)| assign(gpu, part.clone(), &result, &layout))?;
         gpu.parts.connection.check()?;
@@ -236,8 +235,7 @@ pub(super) fn write(
 /// Calls `each` with the kernels of a program until it fails.
 fn kernels(gpu: &Arc<Gpu>, program: &Program, each: &mut dyn FnMut(&Kernel) -> Result<()>) -> Result<()> {
     gpu.supports(program)?;
-    let all = Layout::contiguous(program.result_shape())?;
-    if let Some(places) = program.places(&all)? {
+    if let Some(places) = program.result_places()? {
         let result = Storage::declared(gpu.clone(), program)?;
         return places.into_iter().try_for_each(|(part, layout)| match part.folds() {
             true => kernels(gpu, part, each),
@@ -317,8 +315,7 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
     if fold::is_one(program) {
         return parts::explain(gpu, program);
     }
-    let all = Layout::contiguous(program.result_shape())?;
-    if let Some(places) = program.places(&all)? {
+    if let Some(places) = program.result_places()? {
         let text = format!("runs: {} parts, each written to its place\n", places.len());
         return Ok(Told { text, ..Told::default() });
     }

@@ -10,7 +10,7 @@ use super::pipelines::Compiled;
 use super::scan::{self, Run};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{Input, Kept, Op, Program, Source, Step, Storage, Told};
+use crate::expr::{Input, Op, Program, Source, Step, Storage, Told};
 use crate::layout::Layout;
 use crate::plan::{Destination, Kernel, Pass, Plan, Work};
 use crate::wgsl;
@@ -156,17 +156,10 @@ fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Stor
         }
         let layout = Layout::contiguous(program.result_shape())?;
         let args = smallvec::smallvec![0];
-        Ok(Some(Program {
-            shape: program.result_shape(),
-            dtype: program.dtype,
-            inputs: vec![Input::new(dtype, Source::Tensor(storage.clone()), layout)],
-            steps: vec![Step::new(Op::Cast, dtype, program.dtype, args)],
-            results: smallvec::smallvec![1],
-            fold: None,
-            rows: None,
-            joining: None,
-            ready: Kept::default(),
-        }))
+        let inputs = vec![Input::new(dtype, Source::Tensor(storage.clone()), layout)];
+        let steps = vec![Step::new(Op::Cast, dtype, program.dtype, args)];
+        let (shape, results) = (program.result_shape(), smallvec::smallvec![1]);
+        Ok(Some(Program::of_steps(shape, program.dtype, inputs, steps, results)))
     };
     storages.into_iter().map(|storage| Ok((storage.clone(), cast(&storage)?))).collect()
 }

@@ -366,16 +366,6 @@ fn chosen(gpu: &Arc<Gpu>, chunk: Storage, indexes: Program, length: usize) -> Re
         step(Op::Eq, DType::U32, DType::Bool, &[5, 1]),
         step(Op::Select, DType::U32, DType::U32, &[8, 7, 4]),
     ];
-    let program = Program {
-        shape,
-        dtype: DType::U32,
-        inputs,
-        steps,
-        results: smallvec![9],
-        fold: Some(Folding { fold: Fold::Sum, axes: 0..1, scan: None }),
-        rows: None,
-        joining: None,
-        ready: Default::default(),
-    };
-    whole(gpu, &program)
+    let elements = Program::of_steps(shape, DType::U32, inputs, steps, smallvec![9]);
+    whole(gpu, &elements.folded(Some(Folding { fold: Fold::Sum, axes: 0..1, scan: None })))
 }

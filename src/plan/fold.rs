@@ -14,7 +14,7 @@ use super::walk::Packing;
 use super::{Plan, Target};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::expr::{BLOCK, Fold, Folding, Input, Kept, Op, Program, Source, Step, Storage, Value};
+use crate::expr::{BLOCK, Fold, Folding, Input, Op, Program, Source, Step, Storage, Value};
 use crate::layout::{Axes, Axis, Layout, merge};
 
 /// Invocations of a workgroup of a fold.
@@ -154,16 +154,10 @@ impl Work {
                 steps.push(Step::new(Op::Cast, dtype, self.element, args));
             }
         }
+        let (shape, dtype) = (layout.shape().clone(), self.program.dtype);
         let program = Program {
-            shape: layout.shape().clone(),
-            dtype: self.program.dtype,
-            inputs,
-            steps,
-            results,
             fold: Some(self.folding.clone()),
-            rows: None,
-            joining: None,
-            ready: Kept::default(),
+            ..Program::of_steps(shape, dtype, inputs, steps, results)
         };
         let folding =
             Folding { axes: self.folding.axes.start..self.folding.axes.start + 1, ..self.folding.clone() };

@@ -19,8 +19,7 @@ const LAST: u32 = u32::MAX;
 pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     let count = graph.nodes.len();
     let mut stored = vec![false; count];
-    let is_apart =
-        |i: usize| matches!(graph.nodes[i].kind, NodeKind::Fold(_) | NodeKind::Join(_) | NodeKind::Shared);
+    let is_apart = |i: usize| graph.nodes[i].kind.is_stored();
     if !(0..count).any(is_apart) {
         return stored;
     }
@@ -29,9 +28,7 @@ pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     graph.roots.iter().for_each(|&root| kernels[root].push(LAST));
     for i in (0..count).rev() {
         let mut own = std::mem::take(&mut kernels[i]);
-        if own.len() > 1
-            && matches!(graph.nodes[i].kind, NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..))
-        {
+        if own.len() > 1 && graph.nodes[i].kind.is_operation() {
             stored[i] = is_worth_storing(graph, i, own.len() - 1);
         }
         if is_apart(i) || stored[i] {
@@ -70,7 +67,7 @@ fn is_worth_storing(graph: &Graph<'_>, i: usize, again: usize) -> bool {
         }
         seen.push(at);
         let node = graph.nodes[at];
-        if matches!(node.kind, NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) | NodeKind::View(_)) {
+        if node.kind.is_operation() || matches!(node.kind, NodeKind::View(_)) {
             cost += own_cost(node);
             open.extend(graph.args[at].iter().map(|&arg| arg as usize));
         }

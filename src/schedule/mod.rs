@@ -113,10 +113,7 @@ impl Schedule {
     pub(crate) fn new(roots: &[&Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Schedule> {
         let stored: SmallVec<[&Arc<Node>; 1]> = roots.iter().copied().map(result).collect();
         // Views that move nothing are left out where results are stored as they are.
-        let is_stored = |node: &&Arc<Node>| {
-            let alone = matches!(node.kind, NodeKind::Fold(_) | NodeKind::Join(_) | NodeKind::Shared);
-            alone && node.shape == stored[0].shape
-        };
+        let is_stored = |node: &&Arc<Node>| node.kind.is_stored() && node.shape == stored[0].shape;
         let (roots, shape) =
             match roots.iter().all(|root| root.shape == *shape) && stored.iter().all(is_stored) {
                 true => (stored.as_slice(), &stored[0].shape),
@@ -209,9 +206,7 @@ pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
 /// what it shows, which the last program then is.
 fn result(root: &Arc<Node>) -> &Arc<Node> {
     match (&root.kind, root.args.first()) {
-        (NodeKind::View(layout), Some(of))
-            if matches!(of.kind, NodeKind::Fold(_) | NodeKind::Join(_) | NodeKind::Shared) =>
-        {
+        (NodeKind::View(layout), Some(of)) if of.kind.is_stored() => {
             let is_all = layout.count() == of.shape.iter().product::<usize>();
             if is_all && layout.is_identity() { of } else { root }
         }
