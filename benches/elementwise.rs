@@ -11,22 +11,23 @@
 mod arithmetic;
 #[path = "elementwise/cases.rs"]
 mod cases;
+#[allow(dead_code)] // used here in part
+mod common;
 #[path = "elementwise/copy.rs"]
 mod copy;
 #[path = "elementwise/host.rs"]
 mod host;
-#[path = "common/progress.rs"]
-mod progress;
 
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cases::Case;
 use clap::Parser;
-use progress::Progress;
+use common::progress::Progress;
+use common::{Failure, median, timed};
 use serde_json::json;
 use zerostride::{Device, ErrorKind};
 
@@ -58,8 +59,6 @@ struct Options {
     bench: bool,
 }
 
-type Failure = Box<dyn std::error::Error>;
-
 /// What was measured of one case.
 struct Row {
     name: &'static str,
@@ -75,17 +74,11 @@ struct Row {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::ended(run(&Options::parse()))
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
-    let device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    let device = common::opened(options.device.as_deref())?;
     if options.host {
         return host::run(&device);
     }
@@ -204,20 +197,6 @@ fn measure(
         cpu: median(cpu_times),
         kernels: case.kernels,
     })
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-/// The time that `work` takes until the device is done.
-fn timed(device: &Device, work: impl FnOnce() -> zerostride::Result<()>) -> zerostride::Result<Duration> {
-    device.synchronize()?;
-    let start = Instant::now();
-    work()?;
-    device.synchronize()?;
-    Ok(start.elapsed())
 }
 
 fn write_json(path: &PathBuf, device: &Device, rows: &[Row]) -> Result<(), Failure> {

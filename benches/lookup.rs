@@ -7,14 +7,16 @@
 //!
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done.
 
-#[path = "lookup/hand.rs"]
-mod hand;
+#[allow(dead_code)] // used here in part
+mod common;
+#[path = "lookup/kernels.rs"]
+mod kernels;
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use clap::Parser;
-use hand::Hand;
+use common::{Failure, Work, medians};
+use kernels::OfTensors;
 use zerostride::{AssignAll, Device, Expr, Math, Result, Tensor};
 
 #[derive(Parser)]
@@ -30,21 +32,12 @@ struct Options {
     bench: bool,
 }
 
-type Work = Box<dyn Fn() -> Result<()>>;
-type Failure = Box<dyn std::error::Error>;
-
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::ended(run(&Options::parse()))
 }
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
-    let mut device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    let mut device = common::opened(options.device.as_deref())?;
     // The adapter's functions, as kernels by hand call them.
     device.set_math(Math::Fast);
     let (scale, rounds) = match (options.bench, options.quick) {
@@ -55,31 +48,11 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
     println!("{}, medians of {rounds}\n", device.name());
     println!("{:<12} {:>10} {:>10} {:>8}", "case", "ms", "beside ms", "ratio");
     for (name, work, beside) in cases(&device, scale)? {
-        for _ in 0..3 {
-            timed(&device, &work)?;
-            timed(&device, &beside)?;
-        }
-        let (mut own, mut other) = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
-            own.push(timed(&device, &work)?);
-            other.push(timed(&device, &beside)?);
-        }
-        let [own, other] = [own, other].map(|mut times| {
-            times.sort_unstable();
-            times[times.len() / 2].as_secs_f64() * 1e3
-        });
+        let times = medians(&device, rounds, &[&work, &beside])?;
+        let (own, other) = (times[0], times[1]);
         println!("{name:<12} {own:>10.3} {other:>10.3} {:>8.2}", own / other);
     }
     Ok(())
-}
-
-/// The time that work takes until the device is done.
-fn timed(device: &Device, work: &Work) -> Result<Duration> {
-    device.synchronize()?;
-    let start = Instant::now();
-    work()?;
-    device.synchronize()?;
-    Ok(start.elapsed())
 }
 
 fn numbers(device: &Device, shape: [usize; 2]) -> Result<Tensor<f32>> {
@@ -101,13 +74,13 @@ fn cases(device: &Device, scale: usize) -> std::result::Result<Vec<(&'static str
     let side = 1024 / scale;
     let large = numbers(device, [2 * side, 2 * side])?;
     let small = resized(&large, side);
-    let Some(beside) = Hand::new(device, hand::RESIZE, side, &[&large])? else { return Ok(all) };
+    let Some(beside) = OfTensors::new(device, kernels::RESIZE, side, &[&large])? else { return Ok(all) };
     beside.agrees(&small.eval()?)?;
     all.push(("resize", Box::new(move || small.eval().map(drop)), beside.work()));
 
     let image = numbers(device, [side, side])?;
     let turned = warped(&image, side);
-    let Some(beside) = Hand::new(device, hand::WARP, side, &[&image])? else { return Ok(all) };
+    let Some(beside) = OfTensors::new(device, kernels::WARP, side, &[&image])? else { return Ok(all) };
     beside.agrees(&turned.eval()?)?;
     all.push(("warp", Box::new(move || turned.eval().map(drop)), beside.work()));
 
@@ -115,7 +88,9 @@ fn cases(device: &Device, scale: usize) -> std::result::Result<Vec<(&'static str
     let [u, v, next_u, next_v] =
         [0.0, 0.5, 0.0, 0.0].map(|by| numbers(device, [side, side]).and_then(|x| (x + by).eval()));
     let (u, v, next_u, next_v) = (u?, v?, next_u?, next_v?);
-    let Some(beside) = Hand::new(device, hand::STEP, side, &[&u, &v, &next_v])? else { return Ok(all) };
+    let Some(beside) = OfTensors::new(device, kernels::STEP, side, &[&u, &v, &next_v])? else {
+        return Ok(all);
+    };
     beside.agrees(&step(&u, &v).0.eval()?)?;
     let work = move || {
         let (du, dv) = step(&u, &v);

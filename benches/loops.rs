@@ -7,11 +7,14 @@
 //!
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done.
 
+#[allow(dead_code)] // used here in part
+mod common;
+
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use clap::Parser;
-use wgpu::util::DeviceExt;
+use common::hand::{self, Hand};
+use common::{Failure, Work, medians};
 use zerostride::{Device, Expr, Result};
 
 #[derive(Parser)]
@@ -27,23 +30,14 @@ struct Options {
     bench: bool,
 }
 
-type Failure = Box<dyn std::error::Error>;
-type Work = Box<dyn Fn() -> Result<()>>;
-
 const TURNS: u32 = 200;
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::ended(run(&Options::parse()))
 }
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
-    let device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    let device = common::opened(options.device.as_deref())?;
     let (side, rounds) = match (options.bench, options.quick) {
         (false, _) => (64, 1),
         (true, true) => (1024, 9),
@@ -88,33 +82,12 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
 }
 
 /// Prints times, and ratios to the first.
-fn compare(
-    what: &str,
-    device: &Device,
-    rounds: usize,
-    all: &[(&str, Work)],
-) -> std::result::Result<(), Failure> {
+fn compare(what: &str, device: &Device, rounds: usize, all: &[(&str, Work)]) -> Result<()> {
     println!("{what}");
-    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); all.len()];
-    for round in 0..rounds + 2 {
-        for ((_, work), times) in all.iter().zip(&mut times) {
-            device.synchronize()?;
-            let start = Instant::now();
-            work()?;
-            device.synchronize()?;
-            // Not counted: kernels are compiled, and pages touched for the first time.
-            if round >= 2 {
-                times.push(start.elapsed());
-            }
-        }
-    }
-    let median = |times: &mut Vec<Duration>| {
-        times.sort_unstable();
-        times[times.len() / 2].as_secs_f64()
-    };
-    let times: Vec<f64> = times.iter_mut().map(median).collect();
+    let works: Vec<&Work> = all.iter().map(|(_, work)| work).collect();
+    let times = medians(device, rounds, &works)?;
     for ((name, _), time) in all.iter().zip(&times) {
-        println!("  {name:<18} {:>10.3} ms {:>8.2}", time * 1e3, time / times[0]);
+        println!("  {name:<18} {time:>10.3} ms {:>8.2}", time / times[0]);
     }
     Ok(())
 }
@@ -207,50 +180,12 @@ const FOUR: &str = "
 
 /// A kernel by hand, on the device's own wgpu, of so many elements an invocation.
 fn by_hand(device: &Device, side: usize, text: &str, width: usize) -> std::result::Result<Work, Failure> {
-    let (device, queue) = device.wgpu().ok_or("no device of wgpu")?;
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl(text.into()),
-    });
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: None,
-        module: &module,
-        entry_point: Some("main"),
-        compilation_options: Default::default(),
-        cache: None,
-    });
-    let numbers = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-        label: None,
-        contents: bytemuck::cast_slice(&[side as u32, TURNS, 0, 0]),
-        usage: wgpu::BufferUsages::UNIFORM,
-    });
-    let result = device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: 4 * (side * side) as u64,
-        usage: wgpu::BufferUsages::STORAGE,
-        mapped_at_creation: false,
-    });
-    let entries = [&numbers, &result]
-        .into_iter()
-        .zip(0..)
-        .map(|(buffer, binding)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
-    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &entries.collect::<Vec<_>>(),
-    });
-    let columns = side.div_ceil(64 * width) as u32;
+    let wgpu = device.wgpu().ok_or("no device of wgpu")?;
+    let numbers = hand::buffer(&wgpu.0, &[side as u32, TURNS, 0, 0]);
+    let result = hand::buffer(&wgpu.0, &vec![0_u32; side * side]);
+    let hand = Hand::new(&wgpu, text, &[&numbers, &result], [side.div_ceil(64 * width), side]);
     Ok(Box::new(move || {
-        let mut encoder = device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(columns, side as u32, 1);
-        drop(pass);
-        queue.submit([encoder.finish()]);
-        // A device that is lost shows in the time.
-        device.poll(wgpu::PollType::wait_indefinitely()).map(drop).unwrap_or_default();
+        hand.run();
         Ok(())
     }))
 }

@@ -8,16 +8,16 @@
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done. `compile`
 //! is the time of the first evaluation, whose kernel is built.
 
-#[allow(dead_code)] // its copies are measured elsewhere
-#[path = "elementwise/copy.rs"]
-mod copy;
+#[allow(dead_code)] // used here in part
+mod common;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use wgpu::util::DeviceExt;
-use zerostride::{DType, Device, Expr, operations};
+use common::hand::{self, Hand};
+use common::{Failure, median, timed};
+use zerostride::{DType, Expr, operations};
 
 #[derive(Parser)]
 struct Options {
@@ -30,8 +30,6 @@ struct Options {
     #[arg(long, hide = true)]
     bench: bool,
 }
-
-type Failure = Box<dyn std::error::Error>;
 
 /// Operations and the builtin of WGSL that computes them; none has its own row for comparison.
 const BUILTINS: &[(&str, &str)] = &[
@@ -78,17 +76,11 @@ const BUILTINS: &[(&str, &str)] = &[
 ];
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::ended(run(&Options::parse()))
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
-    let device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    let device = common::opened(options.device.as_deref())?;
     let n = if options.bench { options.elements } else { 1024 };
     println!("{}, {n} f32, medians of 7\n", device.name());
     println!("| function | compile ms | ms | builtin ms | ratio |\n|---|---|---|---|---|");
@@ -96,29 +88,24 @@ fn run(options: &Options) -> Result<(), Failure> {
     let inside: Vec<f32> = (0..n).map(|i| 0.05 + 0.9 * (i * 7919 % n) as f32 / n as f32).collect();
     let above: Vec<f32> = inside.iter().map(|x| 1.0 + 10.0 * x).collect();
     // The CPU path has no builtins beside its own.
-    let raw = if device.name() == "cpu" { None } else { Some(copy::raw_device(&device.name())?) };
+    let raw = if device.name() == "cpu" { None } else { Some(hand::raw_device(&device.name())?) };
     for (name, builtin) in BUILTINS {
         let op = operations().find(|op| op.name == *name).ok_or("no such operation")?;
         assert!(op.result(DType::F32).is_some());
         let x = if *name == "acosh" { &above } else { &inside };
         let operands = [device.upload(x, [n])?.expr(), device.upload(&above, [n])?.expr()];
         let expr = Expr::<f32>::call(name, &operands[..op.arity]);
-        device.synchronize()?;
-        let start = Instant::now();
-        drop(expr.eval()?);
-        device.synchronize()?;
-        let compile = start.elapsed();
+        let compile = timed(&device, || expr.eval().map(drop))?;
         let kernel = raw
             .as_ref()
             .filter(|_| !builtin.is_empty())
-            .map(|raw| Raw::new(raw, builtin, x, &above, device.name().contains("llvmpipe")));
+            .map(|raw| builtin_by_hand(raw, builtin, x, &above, device.name().contains("llvmpipe")));
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for round in 0..9 {
+            let own = timed(&device, || expr.eval().map(drop))?;
             let start = Instant::now();
-            drop(expr.eval()?);
-            device.synchronize()?;
-            let own = start.elapsed();
-            let other = kernel.as_ref().map_or(Ok(Duration::ZERO), Raw::run)?;
+            kernel.as_ref().map(Hand::run);
+            let other = start.elapsed();
             if round > 1 {
                 ours.push(own);
                 theirs.push(other);
@@ -140,31 +127,17 @@ fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
 /// A kernel of the form that the crate's planner gives a flat walk.
-struct Raw<'a> {
-    device: &'a wgpu::Device,
-    queue: &'a wgpu::Queue,
-    pipeline: wgpu::ComputePipeline,
-    group: wgpu::BindGroup,
-    groups: u32,
-}
-
-impl Raw<'_> {
-    fn new<'a>(
-        (device, queue): &'a (wgpu::Device, wgpu::Queue),
-        builtin: &str,
-        x: &[f32],
-        y: &[f32],
-        four: bool,
-    ) -> Raw<'a> {
-        let each = if four { 4 } else { 1 };
-        let text = format!(
-            "@group(0) @binding(0) var<storage, read_write> result: array<vec4<f32>>;
+fn builtin_by_hand(
+    raw: &(wgpu::Device, wgpu::Queue),
+    builtin: &str,
+    x: &[f32],
+    y: &[f32],
+    four: bool,
+) -> Hand {
+    let each = if four { 4 } else { 1 };
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read_write> result: array<vec4<f32>>;
             @group(0) @binding(1) var<storage, read> a: array<vec4<f32>>;
             @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;
             fn one(i: u32) {{
@@ -177,73 +150,13 @@ impl Raw<'_> {
             fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
                 for (var k = 0u; k < {each}u; k++) {{ one(id.x * {each}u + k); }}
             }}",
-            if builtin.contains('y') && builtin.contains(", y") || builtin.contains(" y") {
-                "let y = b[i];"
-            } else {
-                "let y = b[0];"
-            },
-        );
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(text.into()),
-        });
-        let storage = |read_only, binding| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage { read_only },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        };
-        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: None,
-            entries: &[storage(false, 0), storage(true, 1), storage(true, 2)],
-        });
-        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: Some(&pipeline_layout),
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: Default::default(),
-            cache: None,
-        });
-        let buffer = |contents: &[f32]| {
-            device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-                label: None,
-                contents: bytemuck::cast_slice(contents),
-                usage: wgpu::BufferUsages::STORAGE,
-            })
-        };
-        let buffers = [buffer(x), buffer(x), buffer(y)];
-        let entries: Vec<wgpu::BindGroupEntry> = (0..)
-            .zip(&buffers)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-            .collect();
-        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &layout,
-            entries: &entries,
-        });
-        Raw { device, queue, pipeline, group, groups: (x.len() / 4).div_ceil(256 * each) as u32 }
-    }
-
-    fn run(&self) -> Result<Duration, Failure> {
-        let start = Instant::now();
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.group, &[]);
-        pass.dispatch_workgroups(self.groups, 1, 1);
-        drop(pass);
-        self.queue.submit([encoder.finish()]);
-        self.device.poll(wgpu::PollType::wait_indefinitely())?;
-        Ok(start.elapsed())
-    }
+        if builtin.contains('y') && builtin.contains(", y") || builtin.contains(" y") {
+            "let y = b[i];"
+        } else {
+            "let y = b[0];"
+        },
+    );
+    let buffers = [x, x, y].map(|values| hand::buffer(&raw.0, values));
+    let workgroups = [(x.len() / 4).div_ceil(256 * each), 1];
+    Hand::new(raw, &text, &buffers.each_ref(), workgroups)
 }

@@ -10,14 +10,10 @@
 //! multiple that the crate means to stay below on software drivers. `busy` is the ratio of the time that threads
 //! of this process ran, which other work on the machine disturbs less; Linux tells it.
 
-#[allow(dead_code, unreachable_pub)] // of the other bench, used here in part
-#[path = "elementwise/copy.rs"]
-mod copy;
+#[allow(dead_code)] // used here in part
+mod common;
 #[path = "reductions/naive.rs"]
 mod naive;
-
-#[path = "common/progress.rs"]
-mod progress;
 
 use std::fs::File;
 use std::io::Write;
@@ -26,7 +22,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use progress::Progress;
+use common::progress::Progress;
+use common::{Failure, Work, median};
 use serde_json::json;
 use zerostride::{Device, Expr, Result, Tensor};
 
@@ -49,9 +46,6 @@ struct Options {
     bench: bool,
 }
 
-type Failure = Box<dyn std::error::Error>;
-type Work = Box<dyn Fn() -> Result<()>>;
-
 /// What a case is measured against.
 #[derive(Clone, Copy)]
 enum Base {
@@ -72,17 +66,11 @@ struct Case {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    common::ended(run(&Options::parse()))
 }
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
-    let device = options.device.as_deref().map_or_else(Device::open, Device::named)?;
+    let device = common::opened(options.device.as_deref())?;
     let (side, rounds) = match (options.bench, options.quick) {
         (false, _) => (128, 1),
         (true, true) => (1024, 7),
@@ -137,11 +125,6 @@ fn running() -> Duration {
     let text = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok());
     let nanoseconds = text.filter_map(|text| text.split_whitespace().next()?.parse::<u64>().ok());
     Duration::from_nanos(nanoseconds.sum())
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
 }
 
 /// A tensor of numbers from 0 up to 1 that differ from their neighbours.
@@ -206,7 +189,7 @@ fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Case>, Failure
         let side = side.min(1024);
         let (a, b) = (tensor(device, &[side, side])?, tensor(device, &[side, side])?);
         let product = (a.unsqueeze(2) * b.unsqueeze(0)).sum(1);
-        let (work, base) = (move || product.eval().map(drop), naive::product(&device.name(), side)?);
+        let (work, base) = (move || product.eval().map(drop), naive::product(device, side)?);
         cases.push(Case { name: "matrix product", work: Box::new(work), base, most: 2.0 });
     }
     Ok(cases)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use zerostride::{Device, Expr, Math, Result, Tensor};
 
-use super::{median, timed};
+use crate::common::{median, timed};
 
 /// A chain of `steps` operations over a matrix, a row and a column, which nothing but its constants tells
 /// from others.

@@ -5,27 +5,17 @@ use std::time::{Duration, Instant};
 
 use zerostride::Device;
 
+use crate::common::Failure;
+use crate::common::hand::raw_device;
+
 /// Copies between two buffers of the adapter that a device is of; on the CPU, between two vectors.
 pub(crate) enum Copier {
     Memory(RefCell<(Vec<u8>, Vec<u8>)>),
     Adapter { device: wgpu::Device, queue: wgpu::Queue, buffers: RefCell<Option<[wgpu::Buffer; 2]>> },
 }
 
-/// The adapter that a device of the crate is of, opened without the crate.
-pub(crate) fn raw_device(name: &str) -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-    let same = |adapter: &wgpu::Adapter| {
-        let info = adapter.get_info();
-        name == format!("{} ({})", info.name, info.backend.to_str())
-    };
-    let adapter = adapters.into_iter().find(same).ok_or("the adapter is not found again")?;
-    let descriptor = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
-    Ok(pollster::block_on(adapter.request_device(&descriptor))?)
-}
-
 impl Copier {
-    pub(crate) fn new(device: &Device) -> Result<Copier, Box<dyn std::error::Error>> {
+    pub(crate) fn new(device: &Device) -> Result<Copier, Failure> {
         let name = device.name();
         if name == "cpu" {
             return Ok(Copier::Memory(RefCell::default()));
@@ -35,7 +25,7 @@ impl Copier {
     }
 
     /// The time to move `bytes` bytes in all: half of them read, half of them written.
-    pub(crate) fn copy(&self, bytes: usize) -> Result<Duration, Box<dyn std::error::Error>> {
+    pub(crate) fn copy(&self, bytes: usize) -> Result<Duration, Failure> {
         let half = (bytes / 2).next_multiple_of(16);
         match self {
             Copier::Memory(vectors) => {

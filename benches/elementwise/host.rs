@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use wgpu::util::DeviceExt;
 use zerostride::{Device, Tensor};
 
-use super::{Failure, copy, median, timed};
+use crate::common::hand::{self, raw_device};
+use crate::common::{Failure, median, timed};
 
 const SMALL: usize = 1024;
 
@@ -146,41 +146,14 @@ struct Raw {
 
 impl Raw {
     fn new(device: &Device) -> Result<Raw, Failure> {
-        let (device, queue) = copy::raw_device(&device.name())?;
+        let (device, queue) = raw_device(&device.name())?;
         let text = "@group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
             @group(0) @binding(1) var<storage, read_write> b: array<vec4<f32>>;
             @compute @workgroup_size(256)
             fn main(@builtin(global_invocation_id) id: vec3<u32>) { b[id.x] = a[id.x] + 1.0; }";
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(text.into()),
-        });
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: None,
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: Default::default(),
-            cache: None,
-        });
-        let buffer = || {
-            device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-                label: None,
-                contents: bytemuck::cast_slice(&[1.0_f32; SMALL]),
-                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-            })
-        };
-        let buffers = [buffer(), buffer()];
-        let group = |from: usize, to: usize| {
-            device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &pipeline.get_bind_group_layout(0),
-                entries: &[
-                    wgpu::BindGroupEntry { binding: 0, resource: buffers[from].as_entire_binding() },
-                    wgpu::BindGroupEntry { binding: 1, resource: buffers[to].as_entire_binding() },
-                ],
-            })
-        };
+        let pipeline = hand::pipeline(&device, text);
+        let buffers = [(); 2].map(|()| hand::buffer(&device, &[1.0_f32; SMALL]));
+        let group = |from: usize, to: usize| hand::group(&device, &pipeline, &[&buffers[from], &buffers[to]]);
         let groups = [group(0, 1), group(1, 0)];
         Ok(Raw { device, queue, pipeline, groups, buffers })
     }

@@ -1,8 +1,9 @@
 //! A product of matrices as it is first written by hand: an invocation an element, and a loop.
 
-use wgpu::util::DeviceExt;
+use zerostride::Device;
 
-use crate::copy::raw_device;
+use crate::common::hand::{self, Hand};
+use crate::common::{Failure, Work};
 
 const TEXT: &str = "
     @group(0) @binding(0) var<uniform> n: vec4<u32>;
@@ -17,52 +18,15 @@ const TEXT: &str = "
         c[id.y * n.x + id.x] = sum;
     }";
 
-/// The work of one product of square matrices, on the adapter that a device is of.
-pub(crate) fn product(name: &str, side: usize) -> Result<crate::Work, crate::Failure> {
-    let (device, queue) = raw_device(name)?;
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl(TEXT.into()),
-    });
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: None,
-        module: &module,
-        entry_point: Some("main"),
-        compilation_options: Default::default(),
-        cache: None,
-    });
-    let buffer = |contents: &[u8], usage| {
-        device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage })
-    };
+/// The work of one product of square matrices, on a device's own wgpu.
+pub(crate) fn product(device: &Device, side: usize) -> Result<Work, Failure> {
+    let wgpu = device.wgpu().ok_or("no device of wgpu")?;
     let values: Vec<f32> = (0..side * side).map(|i| (i % 1021 + 1) as f32 / 1024.0).collect();
-    let matrix = || buffer(bytemuck::cast_slice(&values), wgpu::BufferUsages::STORAGE);
-    let buffers = [
-        buffer(bytemuck::cast_slice(&[side as u32; 4]), wgpu::BufferUsages::UNIFORM),
-        matrix(),
-        matrix(),
-        matrix(),
-    ];
-    let entries = buffers
-        .iter()
-        .zip(0..)
-        .map(|(buffer, binding)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
-    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &entries.collect::<Vec<_>>(),
-    });
-    let groups = side.div_ceil(16) as u32;
+    let numbers = hand::buffer(&wgpu.0, &[side as u32; 4]);
+    let [c, a, b] = [(); 3].map(|()| hand::buffer(&wgpu.0, &values));
+    let hand = Hand::new(&wgpu, TEXT, &[&numbers, &c, &a, &b], [side.div_ceil(16); 2]);
     Ok(Box::new(move || {
-        let mut encoder = device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(groups, groups, 1);
-        drop(pass);
-        queue.submit([encoder.finish()]);
-        // A device that is lost shows in the time.
-        device.poll(wgpu::PollType::wait_indefinitely()).map(drop).unwrap_or_default();
+        hand.run();
         Ok(())
     }))
 }

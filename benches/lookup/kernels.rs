@@ -1,6 +1,9 @@
 //! Kernels by hand: an invocation an element.
 
-use zerostride::{Device, LentBuffer, Result, Tensor, wgpu};
+use zerostride::{Device, LentBuffer, Result, Tensor};
+
+use crate::common::Work;
+use crate::common::hand::{self, Hand};
 
 /// Of a square of `n.x` elements a side, into `out`.
 pub(crate) const RESIZE: &str = "
@@ -64,20 +67,21 @@ pub(crate) const STEP: &str = "
     }";
 
 /// A kernel over tensors, whose result is a tensor too.
-pub(crate) struct Hand {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    pipeline: wgpu::ComputePipeline,
-    group: wgpu::BindGroup,
-    groups: u32,
+pub(crate) struct OfTensors {
+    hand: Hand,
     out: Tensor<f32>,
     _buffers: Vec<LentBuffer>,
 }
 
-impl Hand {
+impl OfTensors {
     /// A text over `in0`, `in1` .. of which a third is written; none on the CPU path.
-    pub(crate) fn new(on: &Device, text: &str, side: usize, inputs: &[&Tensor<f32>]) -> Result<Option<Hand>> {
-        let Some((device, queue)) = on.wgpu() else { return Ok(None) };
+    pub(crate) fn new(
+        on: &Device,
+        text: &str,
+        side: usize,
+        inputs: &[&Tensor<f32>],
+    ) -> Result<Option<OfTensors>> {
+        let Some(wgpu) = on.wgpu() else { return Ok(None) };
         let out = on.zeros::<f32>([side, side])?;
         let mut head = "@group(0) @binding(0) var<uniform> n: vec4<u32>;
             @group(0) @binding(1) var<storage, read_write> out: array<f32>;"
@@ -86,54 +90,18 @@ impl Hand {
             let access = if i < 2 { "read" } else { "read_write" };
             head += &format!("@group(0) @binding({}) var<storage, {access}> in{i}: array<f32>;", i + 2);
         }
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl((head + text).into()),
-        });
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: None,
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: Default::default(),
-            cache: None,
-        });
-        let numbers = device.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size: 16,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        queue.write_buffer(&numbers, 0, bytemuck::cast_slice(&[side as u32; 4]));
+        let numbers = hand::buffer(&wgpu.0, &[side as u32; 4]);
         let tensors = std::iter::once(&out).chain(inputs.iter().copied());
-        let buffers = tensors.map(|tensor| tensor.buffer()).collect::<Result<Vec<LentBuffer>>>()?;
-        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: numbers.as_entire_binding() }];
-        entries.extend((1..).zip(&buffers).map(|(binding, lent)| wgpu::BindGroupEntry {
-            binding,
-            resource: lent.buffer().as_entire_binding(),
-        }));
-        let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &pipeline.get_bind_group_layout(0),
-            entries: &entries,
-        });
-        let groups = side.div_ceil(16) as u32;
-        Ok(Some(Hand { device, queue, pipeline, group, groups, out, _buffers: buffers }))
-    }
-
-    fn submit(&self) {
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.group, &[]);
-        pass.dispatch_workgroups(self.groups, self.groups, 1);
-        drop(pass);
-        self.queue.submit([encoder.finish()]);
+        let lent = tensors.map(|tensor| tensor.buffer()).collect::<Result<Vec<LentBuffer>>>()?;
+        let buffers: Vec<_> =
+            std::iter::once(&numbers).chain(lent.iter().map(|lent| lent.buffer())).collect();
+        let hand = Hand::new(&wgpu, &(head + text), &buffers, [side.div_ceil(16); 2]);
+        Ok(Some(OfTensors { hand, out, _buffers: lent }))
     }
 
     /// That it computes what an expression does.
     pub(crate) fn agrees(&self, with: &Tensor<f32>) -> Result<()> {
-        self.submit();
+        self.hand.submit();
         let (own, other) = (self.out.to_vec()?, with.to_vec()?);
         let differ = own.iter().zip(&other).filter(|(a, b)| (*a - *b).abs() > 1e-2).count();
         // Where an index falls just beside another the elements are others.
@@ -141,10 +109,9 @@ impl Hand {
         Ok(())
     }
 
-    pub(crate) fn work(self) -> super::Work {
+    pub(crate) fn work(self) -> Work {
         Box::new(move || {
-            self.submit();
-            self.device.poll(wgpu::PollType::wait_indefinitely()).map(drop).unwrap_or_default();
+            self.hand.run();
             Ok(())
         })
     }

@@ -1,0 +1,101 @@
+//! Kernels by hand, in wgpu alone, beside which the crate's are timed.
+
+use wgpu::util::DeviceExt;
+
+use super::Failure;
+
+/// The adapter that a device of the crate is of, opened without the crate.
+pub(crate) fn raw_device(name: &str) -> Result<(wgpu::Device, wgpu::Queue), Failure> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let same = |adapter: &wgpu::Adapter| {
+        let info = adapter.get_info();
+        name == format!("{} ({})", info.name, info.backend.to_str())
+    };
+    let adapter = adapters.into_iter().find(same).ok_or("the adapter is not found again")?;
+    let descriptor = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
+    Ok(pollster::block_on(adapter.request_device(&descriptor))?)
+}
+
+/// A buffer of these numbers for `array`s and uniform blocks alike.
+pub(crate) fn buffer<T: bytemuck::NoUninit>(device: &wgpu::Device, numbers: &[T]) -> wgpu::Buffer {
+    device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: None,
+        contents: bytemuck::cast_slice(numbers),
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC,
+    })
+}
+
+/// The kernel of a text, with the bindings that the text has.
+pub(crate) fn pipeline(device: &wgpu::Device, text: &str) -> wgpu::ComputePipeline {
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(text.into()),
+    });
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout: None,
+        module: &module,
+        entry_point: Some("main"),
+        compilation_options: Default::default(),
+        cache: None,
+    })
+}
+
+/// Buffers for a kernel's bindings 0, 1 and so on.
+pub(crate) fn group(
+    device: &wgpu::Device,
+    pipeline: &wgpu::ComputePipeline,
+    buffers: &[&wgpu::Buffer],
+) -> wgpu::BindGroup {
+    let entries: Vec<wgpu::BindGroupEntry> = (0..)
+        .zip(buffers)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &entries,
+    })
+}
+
+/// A kernel with all that it takes to run it.
+pub(crate) struct Hand {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    pipeline: wgpu::ComputePipeline,
+    group: wgpu::BindGroup,
+    workgroups: [usize; 2],
+}
+
+impl Hand {
+    /// A text with buffers for its bindings 0, 1 and so on, and how many workgroups run it along x and y.
+    pub(crate) fn new(
+        (device, queue): &(wgpu::Device, wgpu::Queue),
+        text: &str,
+        buffers: &[&wgpu::Buffer],
+        workgroups: [usize; 2],
+    ) -> Hand {
+        let pipeline = pipeline(device, text);
+        let group = group(device, &pipeline, buffers);
+        Hand { device: device.clone(), queue: queue.clone(), pipeline, group, workgroups }
+    }
+
+    /// Submits it once.
+    pub(crate) fn submit(&self) {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.group, &[]);
+        let [x, y] = self.workgroups.map(|n| n as u32);
+        pass.dispatch_workgroups(x, y, 1);
+        drop(pass);
+        self.queue.submit([encoder.finish()]);
+    }
+
+    /// Runs it once, to its end. A device that is lost shows in the time.
+    pub(crate) fn run(&self) {
+        self.submit();
+        self.device.poll(wgpu::PollType::wait_indefinitely()).map(drop).unwrap_or_default();
+    }
+}

@@ -1,0 +1,59 @@
+//! What benchmarks share.
+
+pub(crate) mod hand;
+pub(crate) mod progress;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use zerostride::{Device, Result};
+
+pub(crate) type Failure = Box<dyn std::error::Error>;
+
+/// What is timed: it ends when its work is recorded, or later.
+pub(crate) type Work = Box<dyn Fn() -> Result<()>>;
+
+/// How a program ends, with what stopped it on the standard error.
+pub(crate) fn ended(outcome: std::result::Result<(), Failure>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The device of a name, or the best one.
+pub(crate) fn opened(name: Option<&str>) -> Result<Device> {
+    name.map_or_else(Device::open, Device::named)
+}
+
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// The time that `work` takes until the device is done.
+pub(crate) fn timed(device: &Device, work: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    device.synchronize()?;
+    let start = Instant::now();
+    work()?;
+    device.synchronize()?;
+    Ok(start.elapsed())
+}
+
+/// Medians of so many interleaved runs, in milliseconds. Two rounds before them are not counted, in which kernels are
+/// compiled, and pages touched for the first time.
+pub(crate) fn medians(device: &Device, rounds: usize, all: &[&Work]) -> Result<Vec<f64>> {
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); all.len()];
+    for round in 0..rounds + 2 {
+        for (work, times) in all.iter().zip(&mut times) {
+            let time = timed(device, work)?;
+            if round >= 2 {
+                times.push(time);
+            }
+        }
+    }
+    Ok(times.into_iter().map(|times| median(times).as_secs_f64() * 1e3).collect())
+}
