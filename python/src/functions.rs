@@ -128,6 +128,12 @@ fn flip(py: Python<'_>, x: &Bound<'_, Array>, axis: isize) -> PyResult<Array> {
     x.get().viewed(py, |expr| expr.flip(axis))
 }
 
+/// Elements moved along axes; those that leave come back at the other end.
+#[pyfunction]
+fn roll(py: Python<'_>, x: &Bound<'_, Array>, shifts: Vec<isize>, axes: Vec<isize>) -> PyResult<Array> {
+    x.get().mapped(py, |expr| expr.roll(shifts, axes))
+}
+
 /// Another shape of as many elements: a view where that is one, else of a copy row by row.
 #[pyfunction]
 fn reshape(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<isize>) -> PyResult<Array> {
@@ -154,27 +160,10 @@ fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResul
     let Some(first) = arrays.first().map(|array| array.get()) else {
         return Err(PyValueError::new_err("concat takes an array at least"));
     };
-    let rank = first.shape.rank() as isize;
-    let axis = if axis < 0 { axis + rank } else { axis };
-    if !(0..rank).contains(&axis) {
-        return Err(pyo3::exceptions::PyIndexError::new_err(format!(
-            "axis {axis} is outside of {}, which has {rank} axes",
-            first.shape
-        )));
-    }
-    let along = axis as usize;
     let (mut parts, mut depth, mut work) = (Vec::new(), 0, 0);
     for array in &arrays {
         let array = array.get();
         first.slot.join(&array.slot, py)?;
-        let fits = array.shape.rank() == first.shape.rank()
-            && array.shape.iter().zip(first.shape.iter()).enumerate().all(|(k, (a, b))| k == along || a == b);
-        if !fits {
-            return Err(PyValueError::new_err(format!(
-                "cannot concat {} to {} along axis {axis}: the other axes must have the same lengths",
-                array.shape, first.shape
-            )));
-        }
         let part = array.part();
         (depth, work) = (part.depth.max(depth), part.work.max(work));
         parts.push(part.expr.cast(first.dtype));
@@ -297,6 +286,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(unsqueeze, module)?)?;
     module.add_function(wrap_pyfunction!(squeeze, module)?)?;
     module.add_function(wrap_pyfunction!(flip, module)?)?;
+    module.add_function(wrap_pyfunction!(roll, module)?)?;
     module.add_function(wrap_pyfunction!(reshape, module)?)?;
     module.add_function(wrap_pyfunction!(concat, module)?)?;
     module.add_function(wrap_pyfunction!(lookup, module)?)?;

@@ -48,9 +48,14 @@ def _index(indices, length, axis, device):
     return upload(indices.astype(np.int32 if length < 1 << 31 else default_int(device)), device)
 
 
-def _arrays(key, x):
-    """The parts of a key: a slice or a new axis each, or indices of an axis. Masks are their indices."""
+def _parts(key):
+    """The parts of a key, whose masks are NumPy's: what they select is found on the host."""
     parts = key if isinstance(key, tuple) else (key,)
+    return tuple(np.asarray(part) if _is_mask(part) else part for part in parts)
+
+
+def _arrays(parts, x):
+    """The parts of a key as a slice or a new axis each, or indices of an axis. Masks are their indices."""
     whole, axis = [], 0
     used = sum(_axes(part) for part in parts)
     if used > x.ndim:
@@ -63,11 +68,10 @@ def _arrays(key, x):
             whole.append(part)
             axis += part is not None
         elif _is_mask(part):
-            mask = np.asarray(part)
-            if mask.shape != x.shape[axis : axis + mask.ndim]:
-                raise IndexError(f"a mask of {list(mask.shape)} does not fit {list(x.shape)} from axis {axis} on")
-            whole += np.nonzero(mask)
-            axis += mask.ndim
+            if part.shape != x.shape[axis : axis + part.ndim]:
+                raise IndexError(f"a mask of {list(part.shape)} does not fit {list(x.shape)} from axis {axis} on")
+            whole += np.nonzero(part)
+            axis += part.ndim
         else:
             whole.append(part)
             axis += 1
@@ -82,13 +86,14 @@ def _axes(part):
     """How many axes a part of a key is for."""
     if part is None or part is Ellipsis:
         return 0
-    return np.ndim(np.asarray(part)) if _is_mask(part) else 1
+    return part.ndim if _is_mask(part) else 1
 
 
 def get(x, key):
     """``x[key]`` for keys with arrays in them."""
+    key = _parts(key)
     parts = _arrays(key, x)
-    if any(_is_mask(part) for part in (key if isinstance(key, tuple) else (key,)) if not np.ndim(part)):
+    if any(_is_mask(part) and not part.ndim for part in key):
         # A truth value is an axis of one or none.
         return lookup(x, lambda elements: np.asarray(elements[_plain(key)]))
     is_basic = [part is None or isinstance(part, slice) for part in parts]

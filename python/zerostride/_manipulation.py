@@ -305,14 +305,7 @@ def roll(x, /, shift, *, axis=None):
     shifts = [shift] * len(axes) if hasattr(shift, "__index__") else list(shift)
     if len(shifts) != len(axes):
         raise ValueError(f"roll takes a shift for each axis, not {len(shifts)} for {len(axes)}")
-    for by, each in zip(shifts, axes):
-        (each,) = axes_of(each, x.ndim, "roll")
-        length = x.shape[each]
-        by = by % length if length else 0
-        if by:
-            before = (slice(None),) * each
-            x = _core.concat([x[(*before, slice(length - by, None))], x[(*before, slice(0, length - by))]], each)
-    return x._copy()
+    return _core.roll(x, shifts, axes)
 
 
 def repeat(x, repeats, /, *, axis=None):
