@@ -59,13 +59,16 @@ fn cases_reduce() {
     assert!(2 * closed > all, "{closed} numbers of {all} elements");
 }
 
-/// Cases look elements up and join parts.
+/// Cases look elements up, join parts and call functions of the user's.
 #[test]
-fn cases_move_elements() {
+fn cases_are_of_all_kinds() {
     let size = Size { ops: 12, elements: 6000, steps: 3 };
-    let all = (0..320).map(|seed| case(seed, size).moves());
-    let [lookups, joins] = all.fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
-    assert!(lookups > 100 && joins > 30, "{lookups} lookups and {joins} joins");
+    let all = (0..320).map(|seed| case(seed, size).kinds());
+    let [lookups, joins, written] = all.fold([0; 3], |[a, b, c], [d, e, f]| [a + d, b + e, c + f]);
+    assert!(
+        lookups > 100 && joins > 30 && written > 10,
+        "{lookups} lookups, {joins} joins and {written} functions"
+    );
 }
 
 /// Random cases for as long as `ZEROSTRIDE_SOAK` says in minutes, from the seed `ZEROSTRIDE_SEED` on;

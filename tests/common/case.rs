@@ -92,16 +92,17 @@ impl Case {
         nodes.filter_map(name).collect()
     }
 
-    /// How many lookups and joins it holds.
-    pub fn moves(&self) -> [usize; 2] {
+    /// How many lookups, joins and functions of the user's it holds.
+    pub fn kinds(&self) -> [usize; 3] {
         let nodes = self.steps.iter().flat_map(|step| match step {
             Step::Eval(roots) => roots.iter().flat_map(Recipe::nodes).collect(),
             Step::Assign(_, _, value) => value.nodes(),
         });
-        nodes.fold([0, 0], |[lookups, joins], node| match &node.kind {
-            Kind::Lookup(_) => [lookups + 1, joins],
-            Kind::Join(_) => [lookups, joins + 1],
-            _ => [lookups, joins],
+        nodes.fold([0; 3], |[lookups, joins, written], node| match &node.kind {
+            Kind::Lookup(_) => [lookups + 1, joins, written],
+            Kind::Join(_) => [lookups, joins + 1, written],
+            Kind::Written(_) => [lookups, joins, written + 1],
+            _ => [lookups, joins, written],
         })
     }
 

@@ -10,6 +10,7 @@ use super::case::{Case, Step, Storage};
 use super::recipe::{Beyond, Kind, Recipe, View};
 use super::reduce::Reduction;
 use super::value::{Plain, Value, is_float, least, nearest, with_type};
+use super::written::Written;
 
 /// How large cases are.
 #[derive(Clone, Copy)]
@@ -258,6 +259,12 @@ impl Draw {
             59..=61 if !shape.is_empty() => return self.beside(of, shape, ops),
             62..=67 => return self.lookup(of, shape, ops),
             68..=70 if !shape.is_empty() => return self.join(of, shape, ops),
+            71..=74 => {
+                if let Some(own) = Written::giving(of) {
+                    let operands = own.types().0.map(|of| self.operand(of, shape, (ops - 1) / 2));
+                    return Recipe::written(own, &operands);
+                }
+            }
             45..=50 => {
                 let [c, a, b] = [DType::Bool, of, of].map(|of| self.operand(of, shape, (ops - 1) / 3));
                 return c.select(&a, &b);

@@ -12,6 +12,7 @@ pub mod reduce;
 pub mod reference;
 pub mod shrink;
 pub mod value;
+pub mod written;
 
 use std::collections::HashSet;
 use std::io::Write;

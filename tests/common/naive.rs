@@ -81,7 +81,7 @@ pub fn evaluate(recipe: &Recipe, storages: &[Vec<Naive>], known: &mut Known) -> 
         // Outside of its loop, where a case may be on the way to a smaller one.
         Kind::State(_) => vec![Naive { value: Value::Bool(false), open: true }; dense.count()],
         Kind::Repeat { .. } => unreachable!("it is evaluated above"),
-        Kind::Op(_) | Kind::Select | Kind::Cast => {
+        Kind::Op(_) | Kind::Written(_) | Kind::Select | Kind::Cast => {
             let mut addresses: Vec<_> = (recipe.args.iter())
                 .map(|arg| Layout::contiguous(&arg.shape[..]).unwrap().broadcast_to(&shape).unwrap())
                 .map(|layout| layout.addresses().collect::<Vec<_>>().into_iter())
@@ -210,6 +210,7 @@ fn element(recipe: &Recipe, args: &[Naive]) -> Naive {
             open = args[0].open || args[if *condition { 1 } else { 2 }].open;
             if *condition { *a } else { *b }
         }
+        (Kind::Written(own), values) => own.of(values),
         (Kind::Cast, [x]) => cast(*x, recipe.dtype, &mut open),
         (Kind::Op(name), [Value::Float(_), ..]) => {
             let floats: Vec<f64> =

@@ -15,6 +15,7 @@ use zerostride::{
 
 use super::reduce::Reduction;
 use super::value::{Plain, Value, with_type};
+use super::written::Written;
 
 #[derive(Clone)]
 pub struct Recipe(Rc<Node>);
@@ -37,6 +38,8 @@ pub enum Kind {
     Random(u64),
     /// An op of the table.
     Op(&'static str),
+    /// A function of the user's.
+    Written(Written),
     Select,
     Cast,
     View(View),
@@ -152,6 +155,12 @@ impl Recipe {
         let shape = broadcast(&indices.iter().collect::<Vec<_>>());
         let args = std::iter::once(self).chain(indices).cloned().collect();
         Recipe::new(self.dtype, shape, Kind::Lookup(beyond), args)
+    }
+
+    /// A function of the user's, of operands that broadcast together.
+    pub fn written(own: Written, args: &[Recipe]) -> Recipe {
+        let shape = broadcast(&args.iter().collect::<Vec<_>>());
+        Recipe::new(own.types().1, shape, Kind::Written(own), args.to_vec())
     }
 
     /// Operands of one type next to each other.
@@ -369,8 +378,11 @@ impl Builder {
                 Kind::View(view) => view.of_expr(typed::<T>(&args[0])),
                 Kind::Shared => typed::<T>(&args[0]).shared(),
                 Kind::Join(axis) => Expr::concat(all::<T>(&args), *axis as isize),
+                Kind::Written(own) => {
+                    let operands: Vec<AnyExpr> = recipe.args.iter().zip(&args).map(untyped).collect();
+                    own.function().call(&operands).typed::<T>().unwrap()
+                }
                 Kind::Lookup(beyond) => {
-                    let untyped = |(of, arg): (&Recipe, &Rc<dyn Any>)| with_type!(of.dtype, From => AnyExpr::from(typed::<From>(arg)));
                     let indices = recipe.args.iter().zip(&args).skip(1).map(untyped);
                     let outside = match *beyond {
                         Beyond::Nearest => Outside::Nearest,
@@ -393,7 +405,7 @@ impl Builder {
 impl Builder {
     fn untyped(&mut self, recipe: &Recipe) -> AnyExpr {
         let built = self.any(recipe);
-        with_type!(recipe.dtype, T => AnyExpr::from(typed::<T>(&built)))
+        untyped((recipe, &built))
     }
 
     fn repeated(&mut self, recipe: &Recipe, id: u64, turns: u32, states: usize) -> Vec<AnyExpr> {
@@ -433,6 +445,10 @@ fn reduced(operand: &AnyExpr, reduction: &Reduction) -> AnyExpr {
 
 fn typed<T: Element>(any: &Rc<dyn Any>) -> &Expr<T> {
     any.downcast_ref().expect("an expression of the recipe's type")
+}
+
+fn untyped((of, arg): (&Recipe, &Rc<dyn Any>)) -> AnyExpr {
+    with_type!(of.dtype, T => AnyExpr::from(typed::<T>(arg)))
 }
 
 fn all<T: Element>(args: &[Rc<dyn Any>]) -> Vec<Expr<T>> {
