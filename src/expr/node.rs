@@ -44,7 +44,7 @@ impl Source {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum NodeKind {
     Leaf {
         source: Source,
@@ -159,6 +159,11 @@ impl Node {
         }
         let args = args.iter().map(|&arg| arg.clone()).collect();
         Arc::new(Node { dtype, shape, kind, args, devices, schedule: Kept::default() })
+    }
+
+    /// The same of other operands, which have the shapes and types of its own.
+    pub(crate) fn with(&self, args: SmallVec<[Arc<Node>; 3]>) -> Arc<Node> {
+        Node::of(self.dtype, self.shape.clone(), self.kind.clone(), &args.iter().collect::<Vec<_>>())
     }
 
     /// A fold, whose shape is the operand's with length 1 along the folded axes, so that it broadcasts back.

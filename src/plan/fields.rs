@@ -33,6 +33,11 @@ pub(crate) enum Field {
     BandVectors,
     BandRows,
     Rows,
+    /// Where an invocation computes several rows: from the first row of one to that of the next, from one of its rows to
+    /// the next, and what first rows are below.
+    RowStep,
+    RowsApart,
+    FirstRows,
     /// First element, or first vector where the access is by vectors.
     Offset(Role),
     /// Elements from there to the first of a shifted access.
@@ -206,6 +211,9 @@ impl Kernel {
                 }
             }
             Walk::Rows => {
+                if self.has_rows_apart() {
+                    fields.extend([Field::RowStep, Field::RowsApart, Field::FirstRows]);
+                }
                 fields.extend((0..self.rank).map(Field::Length));
                 let divided = 1..self.rank.saturating_sub(2);
                 fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));

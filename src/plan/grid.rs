@@ -29,6 +29,8 @@ pub(super) struct Grid {
     pub pitch: u32,
     /// Vectors that an invocation computes one after the other.
     pub blocks: u32,
+    /// Whether an invocation's rows are far apart, and its neighbours' rows next to its own.
+    pub spread: bool,
     /// Groups of four addresses that the inner axes of a walk over words may touch.
     pub slots: usize,
     /// Rows of a band.
@@ -39,6 +41,13 @@ pub(super) struct Grid {
 fn form(length: usize, most: u32) -> u32 {
     let fits = |&size: &u32| size < most && size as usize >= length;
     [1, 4, 16, 64].into_iter().find(fits).unwrap_or(most)
+}
+
+/// The columns of a workgroup along so many vectors: as many as leave at most a fifth of the invocations idle.
+fn wide(vectors: usize, most: u32) -> u32 {
+    let idle = |width: u32| vectors.next_multiple_of(width as usize) - vectors;
+    let widths = (0..).map(|halved| most >> halved).take_while(|&width| width > 0);
+    widths.into_iter().find(|&width| 4 * idle(width) <= vectors).unwrap_or(1)
 }
 
 impl Grid {
@@ -55,9 +64,35 @@ impl Grid {
             Field::BandVectors => loops.inner() * self.band / LANES,
             Field::BandRows => self.band,
             Field::Rows => loops.count() / loops.inner(),
+            Field::RowStep => {
+                if self.spread {
+                    1
+                } else {
+                    self.blocks as usize
+                }
+            }
+            Field::RowsApart => {
+                if self.spread {
+                    self.first_rows(loops)
+                } else {
+                    1
+                }
+            }
+            Field::FirstRows => {
+                if self.spread {
+                    self.first_rows(loops)
+                } else {
+                    loops.rows().unwrap_or(1)
+                }
+            }
             _ => 0,
         };
         word as u32
+    }
+
+    /// First rows of invocations where these are next to each other.
+    fn first_rows(&self, loops: &Loops) -> usize {
+        loops.rows().unwrap_or(1).div_ceil(self.blocks as usize)
     }
 
     /// Lays out a grid over elements; [`Grid::words`] does over the words of a packed destination.
@@ -92,6 +127,7 @@ impl Grid {
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
             blocks,
+            spread: false,
             slots: 0,
             band,
         })
@@ -110,6 +146,7 @@ impl Grid {
             groups: [x, y, 1],
             pitch: x * target.workgroup,
             blocks,
+            spread: false,
             slots: 0,
             band: 0,
         }
@@ -147,7 +184,7 @@ impl Grid {
             let height = form(most, if tall { 64 } else { 4 });
             (target.workgroup / height, height)
         } else {
-            let width = form(vectors, target.workgroup);
+            let width = wide(vectors, target.workgroup);
             (width, target.workgroup / width)
         };
 
@@ -165,6 +202,7 @@ impl Grid {
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
             blocks,
+            spread: together == Together::Apart && !scattered,
             slots: 0,
             band: 0,
         })
@@ -194,6 +232,7 @@ impl Grid {
             groups: [x, y, 1],
             pitch: x * target.workgroup,
             blocks: 1,
+            spread: false,
             slots,
             band: 0,
         }

@@ -207,6 +207,12 @@ impl Kernel {
         }
     }
 
+    /// Whether an invocation computes rows that need not be neighbours: its launch says how far they are apart.
+    pub(crate) fn has_rows_apart(&self) -> bool {
+        let serves_rows = |operand: &Operand| operand.access.serves_rows();
+        self.walk == Walk::Rows && self.blocks > 1 && !self.operands.iter().any(serves_rows)
+    }
+
     /// Whether it folds, in whatever form.
     pub(crate) fn folds(&self) -> bool {
         self.fold.is_some() || self.rows.is_some()

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::graph::Graph;
 use super::siblings::{self, Stage};
-use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, text_cost};
+use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, pack, text_cost};
 use crate::error::Result;
 use crate::expr::{MOST_TURNS, Node, NodeKind, Source};
 use crate::layout::{Layout, Shape};
@@ -32,11 +32,20 @@ const ARRAYS: usize = 3;
 /// A node by its number in the order of the graph, under a view by its number: 0 for none.
 type Viewed = (u32, u32);
 
-/// The nodes to be computed on their own, those that others need first. Roots that are folds of another
-/// shape than the results are among them.
-pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Vec<Stage<'a>>> {
+/// What was found of a graph.
+#[derive(Default)]
+pub(super) struct Found<'a> {
+    /// The nodes to be computed on their own, those that others need first. Roots that are folds of another
+    /// shape than the results are among them.
+    pub stages: Vec<Stage<'a>>,
+    /// Roots of the same meaning, where a node of these reads more tensors than a kernel binds.
+    pub packed: Option<Vec<Arc<Node>>>,
+}
+
+/// Finds what is computed on its own.
+pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Found<'a>> {
     if is_small(roots, bounds) {
-        return Ok(Vec::new());
+        return Ok(Found::default());
     }
     let graph = Graph::new(roots);
     let stored = apart::find(&graph);
@@ -50,7 +59,8 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
         search = Search::new(search.graph, search.stored, bounds);
         search.run()?;
     }
-    let Search { graph, mut stored, groups, .. } = search;
+    let Search { graph, mut stored, groups, wide, .. } = search;
+    let packed = if wide.is_empty() { None } else { pack::roots(&graph, &wide)? };
     // What gives the results is the last program, unless that reads them.
     let is_last = match graph.roots.as_slice() {
         [root] if matches!(graph.nodes[*root].kind, NodeKind::Join(_)) => roots[0].shape == *shape,
@@ -64,7 +74,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     if is_last {
         graph.roots.iter().for_each(|&root| stored[root] = false);
     }
-    Ok(siblings::stages(&graph, &stored, &groups))
+    Ok(Found { stages: siblings::stages(&graph, &stored, &groups), packed })
 }
 
 /// Nodes, each counted as often as it is read, up to which an expression is looked at without a graph.
@@ -107,6 +117,8 @@ struct Search<'a> {
     group_parts: FxHashMap<u32, (usize, Vec<Viewed>)>,
     /// Whether a node was stored after one that reads it was visited.
     is_late: bool,
+    /// Nodes that alone read more tensors than a kernel binds.
+    wide: Vec<usize>,
     bounds: Bounds,
 }
 
@@ -142,6 +154,7 @@ impl<'a> Search<'a> {
             groups: Vec::new(),
             group_parts: FxHashMap::default(),
             is_late: false,
+            wide: Vec::new(),
             bounds,
             graph,
         }
@@ -216,7 +229,12 @@ impl<'a> Search<'a> {
             let large = args.iter().copied().filter(|&arg| !self.is_loaded(arg));
             match large.max_by_key(|&arg| self.parts[arg].len()) {
                 Some(arg) => self.store(arg),
-                None => return all,
+                None => {
+                    if self.size(&all).operands > self.bounds.operands {
+                        self.wide.push(i);
+                    }
+                    return all;
+                }
             }
         }
     }

@@ -4,7 +4,7 @@
 //! so that every view of it is a layout, as of a tensor. Those that need it read it as
 //! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
 //! too much or compute again what is read through several views, [`apart`] where several kernels would compute
-//! it, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of folds
+//! it, [`pack`] where one operation reads more than a kernel binds, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of folds
 //! that read the same, and [`rows`] of folds and what reads them. A stage over storages that no kernel binds whole runs as parts, each over [`windows`] of
 //! them; how storages are cut is known when they are there, so this is done as it runs.
 
@@ -12,6 +12,7 @@ mod apart;
 mod boundaries;
 mod graph;
 mod hoist;
+mod pack;
 mod rows;
 mod siblings;
 mod windows;
@@ -119,10 +120,25 @@ impl Schedule {
                 true => (stored.as_slice(), &stored[0].shape),
                 false => (roots, shape),
             };
+        let found = boundaries::find(roots, shape, bounds)?;
+        let Some(packed) = found.packed else {
+            return Schedule::of_stages(roots, shape, bounds, found.stages);
+        };
+        // What is packed is as narrow as it gets.
+        let roots: Vec<&Arc<Node>> = packed.iter().collect();
+        Schedule::of_stages(&roots, shape, bounds, boundaries::find(&roots, shape, bounds)?.stages)
+    }
+
+    fn of_stages(
+        roots: &[&Arc<Node>],
+        shape: &Shape,
+        bounds: Bounds,
+        nodes: Vec<siblings::Stage<'_>>,
+    ) -> Result<Schedule> {
         let mut stages = Vec::new();
         let mut known = Known::default();
         let mut at: Vec<(*const Node, usize)> = Vec::new();
-        for nodes in boundaries::find(roots, shape, bounds)? {
+        for nodes in nodes {
             let mut program = Program::of(&nodes, &nodes[0].shape, &known)?;
             let results = std::mem::take(&mut program.results);
             for (node, value) in nodes.iter().zip(results) {

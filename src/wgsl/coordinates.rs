@@ -128,7 +128,7 @@ impl Emitter<'_> {
     }
 
     /// `first` on the innermost axis, the element of lane 0, whose vector is `id.x`; the other
-    /// coordinates as scalars. A block past the end repeats the last row.
+    /// coordinates as scalars. A block past the end repeats a row of its invocation.
     fn row_coordinates(&mut self) {
         let kernel = self.kernel;
         let inner = kernel.rank - 1;
@@ -137,17 +137,27 @@ impl Emitter<'_> {
         let row = if kernel.rank == 2 { "id.z * p.pitch + id.y" } else { "id.y" };
         let first = self.suffix(0);
         line!(self.text, "    let first = id.x * {LANES}u;");
+        let is_apart = kernel.has_rows_apart();
+        let (step, end) = match is_apart {
+            true => ("p.row_step".to_string(), "p.first_rows".to_string()),
+            false => (format!("{}u", kernel.blocks), format!("p.len{rows}")),
+        };
         match kernel.blocks {
             1 => line!(self.text, "    let c{rows} = {row};"),
-            n if row == "id.y" => line!(self.text, "    let c{rows}{first} = id.y * {n}u;"),
-            n => line!(self.text, "    let c{rows}{first} = ({row}) * {n}u;"),
+            _ if row == "id.y" => line!(self.text, "    let c{rows}{first} = id.y * {step};"),
+            _ => line!(self.text, "    let c{rows}{first} = ({row}) * {step};"),
         }
-        let outside = format!("first >= p.len{inner} || c{rows}{first} >= p.len{rows}");
-        line!(self.text, "    if ({outside}) {{ return; }}");
+        line!(self.text, "    if (first >= p.len{inner} || c{rows}{first} >= {end}) {{ return; }}");
         for block in 1..kernel.blocks {
             let own = self.suffix(block);
-            let next = format!("min(c{rows}{first} + {block}u, p.len{rows} - 1u)");
-            line!(self.text, "    let c{rows}{own} = {next};");
+            if is_apart {
+                // One that another invocation stores may be stored already, and read here as such.
+                let next = format!("c{rows}{first} + {block}u * p.rows_apart");
+                let next = format!("select(c{rows}{first}, {next}, {next} < p.len{rows})");
+                line!(self.text, "    let c{rows}{own} = {next};");
+            } else {
+                line!(self.text, "    let c{rows}{own} = min(c{rows}{first} + {block}u, p.len{rows} - 1u);");
+            }
         }
         // Those before, by division from rank 4 on.
         let mut rest = "id.z".to_string();

@@ -27,7 +27,7 @@ fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let id = vec3<u32>(group.x * 4u + (local & 3u), group.y * 64u + (local >> 2u), group.z);
+    let id = vec3<u32>(group.x * 2u + (local & 1u), group.y * 128u + (local >> 1u), group.z);
     let first = id.x * 4u;
     let c2 = id.y;
     if (first >= p.len3 || c2 >= p.len2) { return; }
