@@ -4,7 +4,7 @@
 mod common;
 
 use common::{found, on_every_device};
-use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Limits, Options, Outside, Tensor};
+use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Function, Limits, Options, Outside, Tensor};
 
 /// 0, 1, 2 .. in a shape.
 fn ramp<const N: usize>(device: &Device, shape: [usize; N]) -> Tensor<f32> {
@@ -281,5 +281,36 @@ fn tables_larger_than_a_binding() {
         let i = device.upload(&indices, [5000]).unwrap();
         (x.at([&i]) + 1.0).warm_up(&device).unwrap();
         (x.at([&i]) + 1.0).explain(&device).unwrap();
+    }
+}
+
+/// One operation of more tensors than a kernel binds: those of one type are put into one storage first.
+#[test]
+fn of_more_tensors_than_a_kernel_binds() {
+    let text = "fn mixed(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>) -> vec4<f32> {
+        return max(max(a, b), max(c, d));
+    }";
+    let largest = |a: f32, b: f32, c: f32, d: f32| a.max(b).max(c.max(d));
+    let mixed = Function::new("mixed", text, largest).unwrap();
+    for adapter in found() {
+        let name = format!("{}:{}", adapter.backend, adapter.index);
+        let options = Options::default().adapter(name).limits(Limits::downlevel());
+        let device = Device::open_with(&options).unwrap();
+        let answers = |device: &Device| {
+            let table = ramp(device, [7, 6, 5, 4]);
+            let index = |by: usize, shape: &[usize]| {
+                let count = shape.iter().product();
+                let all: Vec<i32> = (0..count).map(|i| (i * by % 9) as i32 - 4).collect();
+                device.upload(&all, shape).unwrap()
+            };
+            let (i, j) = (index(5, &[3, 7]), index(4, &[7]));
+            let (k, l) = (index(7, &[3, 1]), index(2, &[7, 3]));
+            let found = table.at([i.expr(), j.expr(), k.expr(), l.transpose(0, 1)]);
+            let x = |by: f32| (ramp(device, [3, 7]) * by - 20.0).eval().unwrap();
+            let (a, b, c, d) = (x(1.0), x(-2.0), x(0.5), x(3.0));
+            let wide = mixed.call(&a, &b, &c, &d) + &found;
+            (found.to_vec().unwrap(), wide.to_vec().unwrap(), (wide * 2.0).sum(1).to_vec().unwrap())
+        };
+        assert_eq!(answers(&device), answers(&Device::cpu()), "{}", device.name());
     }
 }
