@@ -121,12 +121,11 @@ impl Schedule {
                 false => (roots, shape),
             };
         let found = boundaries::find(roots, shape, bounds)?;
-        let Some(packed) = found.packed else {
-            return Schedule::of_stages(roots, shape, bounds, found.stages);
-        };
-        // What is packed is as narrow as it gets.
-        let roots: Vec<&Arc<Node>> = packed.iter().collect();
-        Schedule::of_stages(&roots, shape, bounds, boundaries::find(&roots, shape, bounds)?.stages)
+        match found.packed {
+            None => Schedule::of_stages(roots, shape, bounds, found.stages),
+            // Until nothing is left that can be packed.
+            Some(packed) => Schedule::new(&packed.iter().collect::<Vec<_>>(), shape, bounds),
+        }
     }
 
     fn of_stages(
