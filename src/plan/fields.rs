@@ -3,7 +3,7 @@
 
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Walk};
-use super::{Access, Folder, Kernel, Lanes, Operand, Origin, RowFolder, Store, Stride};
+use super::{Access, Folder, Kernel, Lanes, Makes, Operand, Origin, Store, Stride};
 use crate::expr::{Program, Source};
 
 /// The role of a tensor in a kernel: the output, or an operand by its index.
@@ -160,59 +160,30 @@ impl Kernel {
     /// The words of the uniform block.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let mut fields = vec![Field::Pitch];
-        match self.walk {
-            _ if self.fold.is_some() => {
+        match &self.makes {
+            Makes::Elements => self.walked(&mut fields),
+            Makes::Fold(folder) => {
                 fields.push(Field::Count);
                 fields.extend(Number::HALVES.map(Field::Fold));
                 fields.extend((0..self.rank).map(Field::Length));
-                let divided = self.fold.iter().flat_map(|folder| folder.divided(self.rank));
+                let divided = folder.divided(self.rank);
                 fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
             }
-            _ if self.scan.is_some() => {
+            Makes::Scan(_) => {
                 fields.push(Field::Count);
                 fields.extend(ScanNumber::ALL.map(Field::Scan));
                 fields.extend((0..self.rank).map(Field::Length));
             }
-            _ if self.rows.is_some() => {
+            Makes::Rows(folder) => {
                 fields.push(Field::Count);
                 fields.extend([Number::Columns, Number::Run, Number::Block].map(Field::Fold));
                 fields.extend((0..self.rank).map(Field::Length));
-                for fold in self.rows.iter().flat_map(RowFolder::folds) {
+                for fold in folder.folds() {
                     fields.push(Field::Identity(fold.number));
                     if fold.element.size() == 8 {
                         fields.push(Field::IdentityHigh(fold.number));
                     }
                 }
-            }
-            // A fold's.
-            Walk::Anywhere => {}
-            Walk::Flat => {
-                fields.push(Field::Vectors);
-                if self.needs_coordinates() {
-                    fields.push(Field::Count);
-                    let first = if self.carries { 0 } else { 1 };
-                    fields.extend((self.outermost().max(first)..self.rank).map(Field::Length));
-                    let divided = self.outermost().max(1)..self.rank;
-                    fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
-                }
-            }
-            Walk::Bands => {
-                fields.extend([Field::Vectors, Field::BandVectors, Field::Length(self.rank - 1)]);
-                if self.outermost() + 1 < self.rank {
-                    fields.extend([Field::BandRows, Field::Rows]);
-                    let divided = self.outermost().max(1)..self.rank - 1;
-                    let axis = |axis| [Field::Length(axis), Field::Factor(axis), Field::Shift(axis)];
-                    fields.extend(divided.flat_map(axis));
-                }
-            }
-            Walk::Rows => {
-                fields.extend((0..self.rank).map(Field::Length));
-                let divided = 1..self.rank.saturating_sub(2);
-                fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
-            }
-            Walk::Words { .. } => {
-                fields.extend([Field::Count, Field::Slots]);
-                fields.extend((0..self.rank).map(Field::Length));
             }
         }
         let mut walk = |role: Role| {
@@ -245,6 +216,42 @@ impl Kernel {
         fields.extend(scalars);
         fields.push(Field::Zero);
         fields
+    }
+
+    /// The words that a walk over all elements goes by.
+    fn walked(&self, fields: &mut Vec<Field>) {
+        match self.walk {
+            // A fold's.
+            Walk::Anywhere => {}
+            Walk::Flat => {
+                fields.push(Field::Vectors);
+                if self.needs_coordinates() {
+                    fields.push(Field::Count);
+                    let first = if self.carries { 0 } else { 1 };
+                    fields.extend((self.outermost().max(first)..self.rank).map(Field::Length));
+                    let divided = self.outermost().max(1)..self.rank;
+                    fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
+                }
+            }
+            Walk::Bands => {
+                fields.extend([Field::Vectors, Field::BandVectors, Field::Length(self.rank - 1)]);
+                if self.outermost() + 1 < self.rank {
+                    fields.extend([Field::BandRows, Field::Rows]);
+                    let divided = self.outermost().max(1)..self.rank - 1;
+                    let axis = |axis| [Field::Length(axis), Field::Factor(axis), Field::Shift(axis)];
+                    fields.extend(divided.flat_map(axis));
+                }
+            }
+            Walk::Rows => {
+                fields.extend((0..self.rank).map(Field::Length));
+                let divided = 1..self.rank.saturating_sub(2);
+                fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
+            }
+            Walk::Words { .. } => {
+                fields.extend([Field::Count, Field::Slots]);
+                fields.extend((0..self.rank).map(Field::Length));
+            }
+        }
     }
 
     /// Whether a flat walk has to divide: some operand, or the store, follows the axes.
