@@ -113,6 +113,29 @@ fn a_new_size_of_a_known_fold_compiles_nothing() {
     }
 }
 
+#[test]
+fn a_new_size_of_known_rows_compiles_nothing() {
+    // Pairs of shapes whose rows are computed in the same forms: along memory, and across it.
+    let shapes: [([usize; 2], [usize; 2], isize); 2] =
+        [([300, 512], [400, 1024], 1), ([60, 300], [50, 404], 0)];
+    for adapter in found() {
+        let device = open(&adapter);
+        let count = |shape: [usize; 2], axis: isize| {
+            let x = device.full(shape, 1.0_f32).unwrap();
+            let n = shape[axis as usize] as f32;
+            let soft = x.softmax(axis).to_vec().unwrap();
+            assert!(soft.iter().all(|y| (y * n - 1.0).abs() < 1e-5), "{}: {shape:?}", device.name());
+            let norm = (&x - x.mean_keepdim(axis)) / (x.var_keepdim(axis, 0) + 1.0).sqrt();
+            assert!(norm.to_vec().unwrap().iter().all(|&y| y == 0.0), "{}: {shape:?}", device.name());
+            device.memory().pipelines
+        };
+        for (known, new, axis) in shapes {
+            let before = count(known, axis);
+            assert_eq!(before, count(new, axis), "{}: {new:?} after {known:?}", device.name());
+        }
+    }
+}
+
 /// An expression whose kernel no other number has.
 fn different(x: &Expr<f32>, number: usize) -> Expr<f32> {
     let digits = (0..10).map(|bit| number >> bit & 1);

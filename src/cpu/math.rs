@@ -23,6 +23,10 @@ pub(super) trait Real:
     fn is_negative(self) -> bool;
     fn with_sign_of(self, other: Self) -> Self;
     fn rounded(self) -> Self;
+    const NAN: Self;
+    /// The number of the bits that both have, and of those that either has.
+    fn bits_of_both(self, other: Self) -> Self;
+    fn bits_of_either(self, other: Self) -> Self;
     /// Whether results in f64 are rounded to f32.
     const SINGLE: bool;
     fn through_f64(self, f: impl Fn(f64) -> f64) -> Self;
@@ -37,6 +41,11 @@ macro_rules! reals {
             fn is_negative(self) -> bool { self.is_sign_negative() }
             fn with_sign_of(self, other: $t) -> $t { self.copysign(other) }
             fn rounded(self) -> $t { self.round_ties_even() }
+            const NAN: $t = $t::NAN;
+            #[inline(always)]
+            fn bits_of_both(self, other: $t) -> $t { $t::from_bits(self.to_bits() & other.to_bits()) }
+            #[inline(always)]
+            fn bits_of_either(self, other: $t) -> $t { $t::from_bits(self.to_bits() | other.to_bits()) }
             const SINGLE: bool = $single;
             #[inline(always)]
             fn through_f64(self, f: impl Fn(f64) -> f64) -> $t { f(f64::from(self)) as $t }
@@ -60,26 +69,31 @@ pub(super) fn max<R: Real>(a: R, b: R) -> R {
 /// The lesser, of which NaN is the least and -0 less than +0.
 #[inline(always)]
 pub(super) fn minimum<R: Real>(a: R, b: R) -> R {
-    // Without branches, so that loops become such of vectors.
-    if a.is_nan() | (a < b) | ((a == b) & a.is_negative()) { a } else { b }
+    // Processors have such choices, and loops of these vectors. Of equal numbers they give one each, which differ
+    // only where they are zeros.
+    let (first, second) = (if a < b { a } else { b }, if b < a { b } else { a });
+    if a.is_nan() | b.is_nan() { R::NAN } else { first.bits_of_either(second) }
 }
 
 /// The greater, of which NaN is the greatest and +0 greater than -0.
 #[inline(always)]
 pub(super) fn maximum<R: Real>(a: R, b: R) -> R {
-    if a.is_nan() | (a > b) | ((a == b) & !a.is_negative()) { a } else { b }
+    let (first, second) = (if a > b { a } else { b }, if b > a { b } else { a });
+    if a.is_nan() | b.is_nan() { R::NAN } else { first.bits_of_both(second) }
 }
 
 /// Whether `b`, which comes later, is the minimum in place of `a`.
 #[inline(always)]
+#[allow(clippy::neg_cmp_op_on_partial_ord)] // which is true of NaN
 pub(super) fn beats_min<R: Real>(a: R, b: R) -> bool {
-    !a.is_nan() & (b.is_nan() | (b < a))
+    !a.is_nan() & !(b >= a)
 }
 
 /// Whether `b`, which comes later, is the maximum in place of `a`.
 #[inline(always)]
+#[allow(clippy::neg_cmp_op_on_partial_ord)] // which is true of NaN
 pub(super) fn beats_max<R: Real>(a: R, b: R) -> bool {
-    !a.is_nan() & (b.is_nan() | (b > a))
+    !a.is_nan() & !(b <= a)
 }
 
 pub(super) fn sign<R: Real>(x: R) -> R {

@@ -29,6 +29,30 @@ const SHORTEST: usize = 16;
 /// slower memory of a GPU's invocation.
 pub(crate) const MOST_HELD: usize = 64;
 
+/// How all values of an invocation come by, some of them loaded straight in each turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Turns {
+    /// In one turn.
+    One,
+    /// One turn after the other, as no order shows.
+    AnyOrder,
+    /// What each gives is held until its half is there.
+    Held,
+    /// In as many parts as it takes to hold what they give.
+    Parts,
+}
+
+impl Turns {
+    pub(super) fn of(count: usize, is_ordered: bool) -> Turns {
+        match count {
+            1 => Turns::One,
+            _ if !is_ordered => Turns::AnyOrder,
+            _ if count <= MOST_HELD => Turns::Held,
+            _ => Turns::Parts,
+        }
+    }
+}
+
 /// How a pass cuts a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
@@ -91,18 +115,10 @@ pub(super) fn cut(work: &Work, lanes: Lanes, count: usize, results: usize, targe
         sizes.find(|&n| n <= most && is_affordable(n)).unwrap_or(1)
     };
     let ordered = fold.is_ordered(work.element_type());
-    // What is held is folded four to one, until sixteen are left.
-    let holds =
-        |leaves: usize| !ordered || leaves <= 16 || leaves <= MOST_HELD && leaves.ilog2().is_multiple_of(2);
-    let most_held = |values: usize, straight: usize| {
-        let mut leaves = values / straight;
-        while !holds(leaves) {
-            leaves /= 2;
-        }
-        leaves
-    };
+    // Where no order shows, nothing is held.
+    let most_held = |turns: usize| if ordered { turns.min(MOST_HELD) } else { turns };
     let mut block = work.block().min(count.next_power_of_two());
-    let single = Halves { straight: 1, loops: false, team: 1, meets: false, runs: 1 };
+    let single = Halves { straight: 1, turns: Turns::One, team: 1, meets: false, runs: 1 };
     match lanes {
         Lanes::Run => {
             block = block.max(LANES);
@@ -110,14 +126,11 @@ pub(super) fn cut(work: &Work, lanes: Lanes, count: usize, results: usize, targe
             let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= vectors);
             let team = [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1);
             let values = vectors / team;
-            let mut straight = straight(values);
-            // Half as many loads, if then all can be held.
-            if !holds(values / straight) && straight > 8 && holds(values / straight * 2) {
-                straight /= 2;
-            }
-            let leaves = most_held(values, straight);
+            let straight = straight(values);
+            let leaves = most_held(values / straight);
             let apart = values / straight / leaves;
-            let halves = Halves { straight: straight as u32, loops: leaves > 1, team: team as u32, ..single };
+            let turns = Turns::of(leaves, ordered);
+            let halves = Halves { straight: straight as u32, turns, team: team as u32, ..single };
             if apart > 1 {
                 // More than it can hold: as many invocations as that takes, each of which stores a vector.
                 let team = apart * team;
@@ -139,8 +152,8 @@ pub(super) fn cut(work: &Work, lanes: Lanes, count: usize, results: usize, targe
             // be left than is read: of a product of matrices, say.
             let left = results * count.div_ceil(block) * (block / straight);
             let most = if left > read(&work.program) { MOST_HELD } else { STRAIGHT / straight };
-            let leaves = most_held(block.min(most * straight), straight);
-            let halves = Halves { straight: straight as u32, loops: leaves > 1, ..single };
+            let leaves = most_held(most.min(block / straight));
+            let halves = Halves { straight: straight as u32, turns: Turns::of(leaves, ordered), ..single };
             Cut { halves, block, keep: block / straight / leaves, leaves }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Walk};
-use super::{Access, Folder, Kernel, Lanes, Operand, Origin, RowFolder, Store, Stride};
+use super::{Access, Folder, Kernel, Lanes, Makes, Operand, Origin, Store, Stride};
 use crate::expr::{Program, Source};
 
 /// The role of a tensor in a kernel: the output, or an operand by its index.
@@ -165,30 +165,67 @@ impl Kernel {
     /// The words of the uniform block.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let mut fields = vec![Field::Pitch];
-        match self.walk {
-            _ if self.fold.is_some() => {
+        match &self.makes {
+            Makes::Elements => self.walked(&mut fields),
+            Makes::Fold(folder) => {
                 fields.push(Field::Count);
                 fields.extend(Number::HALVES.map(Field::Fold));
                 fields.extend((0..self.rank).map(Field::Length));
-                let divided = self.fold.iter().flat_map(|folder| folder.divided(self.rank));
+                let divided = folder.divided(self.rank);
                 fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
             }
-            _ if self.scan.is_some() => {
+            Makes::Scan(_) => {
                 fields.push(Field::Count);
                 fields.extend(ScanNumber::ALL.map(Field::Scan));
                 fields.extend((0..self.rank).map(Field::Length));
             }
-            _ if self.rows.is_some() => {
+            Makes::Rows(folder) => {
                 fields.push(Field::Count);
                 fields.extend([Number::Columns, Number::Run, Number::Block].map(Field::Fold));
                 fields.extend((0..self.rank).map(Field::Length));
-                for fold in self.rows.iter().flat_map(RowFolder::folds) {
+                for fold in folder.folds() {
                     fields.push(Field::Identity(fold.number));
                     if fold.element.size() == 8 {
                         fields.push(Field::IdentityHigh(fold.number));
                     }
                 }
             }
+        }
+        let mut walk = |role: Role| {
+            if role != Role::Out || !self.fresh {
+                fields.push(Field::Offset(role));
+            }
+            if self.access(role) == Access::Shifted {
+                fields.push(Field::Rest(role));
+            }
+            let words = (0..self.rank).filter(|&axis| self.stride(role, axis) == Stride::Any);
+            fields.extend(words.map(|axis| Field::Stride(role, axis)));
+        };
+        walk(Role::Out);
+        let mut scalars = Vec::new();
+        for (i, operand) in self.operands.iter().enumerate() {
+            match operand.origin {
+                Origin::Scalar => {
+                    scalars.push(Field::Scalar(i));
+                    if operand.dtype.size() == 8 {
+                        scalars.push(Field::ScalarHigh(i));
+                    }
+                }
+                Origin::Row(_) => {}
+                _ if operand.walks_as == Role::In(i) => walk(Role::In(i)),
+                _ => {}
+            }
+            let computed = operand.computed.iter().enumerate().filter(|(_, stride)| **stride == Stride::Any);
+            scalars.extend(computed.map(|(k, _)| Field::Computed(i, k)));
+        }
+        fields.extend(scalars);
+        fields.push(Field::Zero);
+        fields
+    }
+
+    /// The words that a walk over all elements goes by.
+    fn walked(&self, fields: &mut Vec<Field>) {
+        match self.walk {
             // A fold's.
             Walk::Anywhere => {}
             Walk::Flat => {
@@ -223,36 +260,6 @@ impl Kernel {
                 fields.extend((0..self.rank).map(Field::Length));
             }
         }
-        let mut walk = |role: Role| {
-            if role != Role::Out || !self.fresh {
-                fields.push(Field::Offset(role));
-            }
-            if self.access(role) == Access::Shifted {
-                fields.push(Field::Rest(role));
-            }
-            let words = (0..self.rank).filter(|&axis| self.stride(role, axis) == Stride::Any);
-            fields.extend(words.map(|axis| Field::Stride(role, axis)));
-        };
-        walk(Role::Out);
-        let mut scalars = Vec::new();
-        for (i, operand) in self.operands.iter().enumerate() {
-            match operand.origin {
-                Origin::Scalar => {
-                    scalars.push(Field::Scalar(i));
-                    if operand.dtype.size() == 8 {
-                        scalars.push(Field::ScalarHigh(i));
-                    }
-                }
-                Origin::Row(_) => {}
-                _ if operand.walks_as == Role::In(i) => walk(Role::In(i)),
-                _ => {}
-            }
-            let computed = operand.computed.iter().enumerate().filter(|(_, stride)| **stride == Stride::Any);
-            scalars.extend(computed.map(|(k, _)| Field::Computed(i, k)));
-        }
-        fields.extend(scalars);
-        fields.push(Field::Zero);
-        fields
     }
 
     /// Whether a flat walk has to divide: some operand, or the store, follows the axes.

@@ -3,12 +3,12 @@
 use smallvec::SmallVec;
 
 use super::access::{Chooser, Store, Stride};
-use super::cut::{Cut, cut, lanes};
+use super::cut::{Cut, Turns, cut, lanes};
 use super::fields::{self, Number, divider};
 use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Pass, Stored, Work, axes, whole};
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Together, Walk};
-use super::{Bound, Field, Kernel, Launch, Plan, Reading, Target, operands};
+use super::{Bound, Field, Kernel, Launch, Makes, Plan, Reading, Target, operands};
 use crate::error::{Result, bail};
 use crate::expr::BLOCK;
 use crate::layout::{Axis, Layout};
@@ -18,8 +18,8 @@ use crate::layout::{Axis, Layout};
 pub(crate) struct Halves {
     /// Values that are loaded and folded before others are.
     pub straight: u32,
-    /// Whether an invocation does that several times.
-    pub loops: bool,
+    /// How all values of an invocation come by.
+    pub turns: Turns,
     /// Invocations that share a block.
     pub team: u32,
     /// Whether they make one value of it, in workgroup memory; else each stores its own vector.
@@ -184,15 +184,12 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         wide_words: target.wide_words,
         faults: target.faults,
         math: target.math,
-        fold: Some(folder),
-        scan: None,
-        rows: None,
+        makes: Makes::Fold(folder),
     };
     let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
-    let Some(folder) = &kernel.fold else { bail!(Kernel, "a fold without a folder") };
-    let stored = folder.stored.iter().map(|&stored| folder.stored_type(stored)).collect();
     let rest = if is_last { None } else { Some(rest(work, (lanes, split == 0), &cut, positions)?) };
     Ok(Pass {
+        stored: kernel.stored().to_vec(),
         plan: Plan {
             kernel,
             launch: Launch { words, groups: [x as u32, y as u32, 1] },
@@ -200,7 +197,6 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
             lengths: loops.lengths.to_vec(),
             strides: loops.paths.iter().map(|path| path.strides.to_vec()).collect(),
         },
-        stored,
         count: results * positions,
         form,
         rest,

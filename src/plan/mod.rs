@@ -19,13 +19,13 @@ mod scan;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
-pub(crate) use cut::MOST_HELD;
+pub(crate) use cut::{MOST_HELD, Turns};
 pub(crate) use explain::tell;
 pub(crate) use fields::{Field, Number, Role, ScanNumber};
 pub(crate) use fold::{Folder, Lanes, Pass, Stored, Work};
 pub(crate) use halves::Halves;
 pub(crate) use picture::{Panel, svg};
-pub(crate) use rows::{Phase, PhaseFold, RowFolder, Turns};
+pub(crate) use rows::{Phase, RowFolder};
 pub(crate) use scan::{ScanWork, Scanned, Scanner};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 
@@ -92,6 +92,16 @@ pub(crate) struct Faults {
     pub roots: bool,
 }
 
+/// What a kernel makes of the elements of its program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Makes {
+    /// It stores them.
+    Elements,
+    Fold(Folder),
+    Scan(Scanner),
+    Rows(RowFolder),
+}
+
 /// Everything that a kernel's text depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kernel {
@@ -119,12 +129,7 @@ pub(crate) struct Kernel {
     pub wide_words: bool,
     pub faults: Faults,
     pub math: Math,
-    /// Where results are folded: how.
-    pub fold: Option<Folder>,
-    /// Where they are scanned: how.
-    pub scan: Option<Scanner>,
-    /// Where it computes rows: how.
-    pub rows: Option<RowFolder>,
+    pub makes: Makes,
 }
 
 /// The numbers of one dispatch.
@@ -194,9 +199,11 @@ const MOST_COST: usize = 192;
 impl Kernel {
     /// Whether results are summed or multiplied in an order that nothing may change.
     pub(crate) fn is_ordered(&self) -> bool {
-        let fold = self.fold.as_ref().map(|folder| (folder.fold, folder.element));
-        let scan = self.scan.as_ref().map(|scanner| (scanner.fold, scanner.element));
-        fold.or(scan).is_some_and(|(fold, element)| fold.is_ordered(element))
+        match &self.makes {
+            Makes::Fold(folder) => folder.fold.is_ordered(folder.element),
+            Makes::Scan(scanner) => scanner.fold.is_ordered(scanner.element),
+            Makes::Elements | Makes::Rows(_) => false,
+        }
     }
 
     /// The type of a value.
@@ -213,18 +220,13 @@ impl Kernel {
         self.walk == Walk::Rows && self.blocks > 1 && !self.operands.iter().any(serves_rows)
     }
 
-    /// Whether it folds, in whatever form.
-    pub(crate) fn folds(&self) -> bool {
-        self.fold.is_some() || self.rows.is_some()
-    }
-
     /// The types of what it stores, each in a binding of its own.
     pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
-        match &self.fold {
-            _ if self.scan.is_some() => SmallVec::from_slice(&[self.out]),
-            Some(fold) => fold.stored.iter().map(|&stored| fold.stored_type(stored)).collect(),
-            None if self.rows.is_some() => self.results.iter().map(|_| self.out).collect(),
-            None => self.results.iter().map(|&result| self.value_type(result)).collect(),
+        match &self.makes {
+            Makes::Elements => self.results.iter().map(|&result| self.value_type(result)).collect(),
+            Makes::Fold(folder) => folder.stored.iter().map(|&stored| folder.stored_type(stored)).collect(),
+            Makes::Scan(_) => SmallVec::from_slice(&[self.out]),
+            Makes::Rows(_) => self.results.iter().map(|_| self.out).collect(),
         }
     }
 }
@@ -267,9 +269,7 @@ impl Plan {
             wide_words: target.wide_words,
             faults: target.faults,
             math: target.math,
-            fold: None,
-            scan: None,
-            rows: None,
+            makes: Makes::Elements,
         };
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
         Ok(Plan {

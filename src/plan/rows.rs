@@ -7,12 +7,12 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store, Stride};
-use super::cut;
+use super::cut::{self, Turns};
 use super::fields::{self, Number};
 use super::fold::{self, FOLD_WORKGROUP, Pass};
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Together, Walk};
-use super::{Bound, Destination, Field, Kernel, Lanes, Launch, Plan, Reading, Target, operands};
+use super::{Bound, Destination, Field, Kernel, Lanes, Launch, Makes, Plan, Reading, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{BLOCK, Fold, Input, Levels, Program, Source, Value};
@@ -49,20 +49,6 @@ pub(crate) struct Phase {
     pub straight: u32,
     pub turns: Turns,
 }
-
-/// How all values of a row come by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Turns {
-    /// In one turn.
-    One,
-    /// One turn after the other, as no order shows.
-    AnyOrder,
-    /// Each half after the other, of so many levels of halves, of which a short row needs few.
-    Halves { levels: u32 },
-}
-
-/// Numbers of levels are multiples of this, so that a kernel serves rows of several lengths.
-const LEVELS: u32 = 2;
 
 /// A fold of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -225,9 +211,7 @@ impl Pass {
             wide_words: target.wide_words,
             faults: target.faults,
             math: target.math,
-            fold: None,
-            scan: None,
-            rows: Some(folder),
+            makes: Makes::Rows(folder),
         };
         let identities: Vec<u64> =
             rows.folds.iter().map(|own| own.fold.identity(program.dtype_of(own.value))).collect();
@@ -309,13 +293,8 @@ impl Text<'_> {
             let cost = self.cost(&read) + 2 * folds.len();
             let is_affordable = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
             let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
-            let turns = match (values / straight).ilog2() {
-                0 => Turns::One,
-                levels if folds.iter().any(|fold| fold.fold.is_ordered(fold.element)) => {
-                    Turns::Halves { levels: levels.next_multiple_of(LEVELS) }
-                }
-                _ => Turns::AnyOrder,
-            };
+            let is_ordered = folds.iter().any(|fold| fold.fold.is_ordered(fold.element));
+            let turns = Turns::of(values / straight, is_ordered);
             phases.push(Phase { folds, straight: straight as u32, turns });
         }
         Ok(phases)

@@ -13,7 +13,7 @@ use super::fields::{self, ScanNumber};
 use super::fold::{FOLD_WORKGROUP, Pass, axes, whole};
 use super::loops::{Loops, Path};
 use super::walk::{LANES, Together, Walk};
-use super::{Bound, Field, Kernel, Launch, Plan, Reading, Target, operands};
+use super::{Bound, Field, Kernel, Launch, Makes, Plan, Reading, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Fold, Folding, GROUP, Input, Program, Scan, Source, Storage, Value};
@@ -316,9 +316,7 @@ impl Pass {
             wide_words: target.wide_words,
             faults: target.faults,
             math: target.math,
-            fold: None,
-            rows: None,
-            scan: Some(scanner),
+            makes: Makes::Scan(scanner),
         };
         let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);
         Ok(Pass {

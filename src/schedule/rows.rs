@@ -67,23 +67,18 @@ pub(super) fn join(stages: Vec<Program>, bounds: Bounds) -> Result<Vec<Program>>
         if !(whole || follows) || outer.results.len() > 1 {
             continue;
         }
+        // Only later stages read a stage, and what these are part of is known by now.
         let result = together(outer, inner, i, own)?.filter(|program| fits(program, bounds));
         if let Some(result) = result {
             joined[reader] = Some(result);
             joined[i] = None;
-            part_of.iter_mut().filter(|part| **part == i).for_each(|part| *part = reader);
+            part_of[i] = reader;
         }
     }
-    for (i, program) in joined.iter_mut().enumerate() {
-        if program.as_ref().is_some_and(is_better_apart) {
-            *program = Some(stages[i].clone());
-            part_of.iter_mut().enumerate().filter(|(_, part)| **part == i).for_each(|(k, part)| *part = k);
-        }
-    }
-    for (i, program) in joined.iter_mut().enumerate() {
-        if part_of[i] == i && program.is_none() {
-            *program = Some(stages[i].clone());
-        }
+    let is_apart: Vec<bool> =
+        joined.iter().map(|program| program.as_ref().is_some_and(is_better_apart)).collect();
+    for (i, program) in joined.iter_mut().enumerate().filter(|(i, _)| is_apart[part_of[*i]]) {
+        *program = Some(stages[i].clone());
     }
     Ok(numbered(joined))
 }

@@ -12,7 +12,7 @@ use super::types::{array, encode, pack, packed, unpack};
 use crate::error::Result;
 use crate::expr::{Op, Step, Value};
 use crate::plan::{
-    Access, Field, Kernel, LANES, Number, Operand, Origin, Role, ScanNumber, Store, Stride, Walk,
+    Access, Field, Kernel, LANES, Makes, Number, Operand, Origin, Role, ScanNumber, Store, Stride, Walk,
 };
 
 /// Writes a line of a kernel's text, to which writing cannot fail.
@@ -31,11 +31,11 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
     let mut main = String::new();
     let (fences, bodies) = (Fences::new(kernel), Bodies::new(kernel));
     let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences, bodies };
-    match (&kernel.fold, &kernel.scan, &kernel.rows) {
-        (Some(folder), ..) => emitter.fold(folder)?,
-        (_, Some(scanner), _) => emitter.scan(scanner)?,
-        (.., Some(folder)) => emitter.rows(folder)?,
-        _ => emitter.main()?,
+    match &kernel.makes {
+        Makes::Elements => emitter.main()?,
+        Makes::Fold(folder) => emitter.fold(folder)?,
+        Makes::Scan(scanner) => emitter.scan(scanner)?,
+        Makes::Rows(folder) => emitter.rows(folder)?,
     }
     let main = Bodies::new(kernel).functions() + &main;
     let functions = prelude::used_by(&main);

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use super::types::compute;
 use crate::dtype::{DType, Kind};
 use crate::expr::{Loop, Math, Nature, Op, Step, Value};
-use crate::plan::{Kernel, Operand, Origin, RowFolder};
+use crate::plan::{Kernel, Makes, Operand, Origin, RowFolder};
 
 /// Fences there are: by how far the unknown 0 is shifted.
 const MOST: u32 = 32;
@@ -44,7 +44,8 @@ impl Fences {
         let types = kernel.operands.iter().map(|operand| operand.dtype).collect();
         // What a fold adds or multiplies is read by that.
         let ordered = kernel.results.iter().copied().filter(|_| kernel.is_ordered());
-        let folds = kernel.rows.iter().flat_map(RowFolder::folds);
+        let rows = if let Makes::Rows(folder) = &kernel.makes { Some(folder) } else { None };
+        let folds = rows.into_iter().flat_map(RowFolder::folds);
         let folded = folds.filter(|fold| fold.fold.is_ordered(fold.element)).map(|fold| fold.value);
         let read: Vec<Value> = ordered.chain(folded).collect();
         Fences::of(types, (0..inputs).map(first).collect(), &kernel.steps, &read, kernel.math)

@@ -1,12 +1,10 @@
-//! What kernels that fold have in common: the values that are folded side by side, what makes one of two, and
-//! how results are stored.
+//! What kernels that fold have in common: coordinates, and how results are stored.
 
 use super::emit::{Emitter, line, result};
-use super::halves::folds_later;
-use super::types::{array, compute, decode, encode, lanes, pack};
-use crate::dtype::{DType, Kind};
-use crate::error::{Result, bail};
-use crate::expr::Fold;
+use super::types::{array, compute, decode, encode, pack};
+use super::values::Values;
+use crate::dtype::DType;
+use crate::error::Result;
 use crate::plan::{Folder, Kernel, LANES, Lanes, Role, Store, Stored};
 
 /// The lanes of a vector.
@@ -15,15 +13,6 @@ pub(super) const EACH: &str = "vec4<u32>(0u, 1u, 2u, 3u)";
 impl Emitter<'_> {
     pub(super) fn fold(&mut self, folder: &Folder) -> Result<()> {
         self.fold_by_halves(folder, folder.halves)
-    }
-
-    /// What is folded side by side.
-    pub(super) fn declare_values(&mut self, folder: &Folder) {
-        line!(self.text, "struct Values {{");
-        for (name, vector) in components(folder) {
-            line!(self.text, "    {name}: {vector},");
-        }
-        line!(self.text, "}}\n");
     }
 
     /// The types of coordinates.
@@ -38,66 +27,14 @@ impl Emitter<'_> {
         kept.map(|axis| if lane(axis) { "x".to_string() } else { format!("c{axis}") }).collect()
     }
 
-    /// The function that makes one of two.
-    pub(super) fn combine(&mut self, folder: &Folder) -> Result<()> {
-        let Some(form) = folder.fold.form(ranks(folder).unwrap_or(folder.element)) else {
-            bail!(Kernel, "{} takes no {}", folder.fold.name(), folder.element)
-        };
-        let apply = |a: String, b: String| {
-            let text = form.wgsl.replace("{T}", compute(folder.element));
-            text.replace("{a}", &a).replace("{b}", &b)
-        };
-        if folds_later(folder) {
-            line!(self.text, "fn follow(a: Values, b: Values) -> Values {{");
-            for i in 0..folder.values {
-                line!(self.text, "    let takes{i} = {};", apply(format!("a.v{i}"), format!("b.v{i}")));
-            }
-            let part = |name: &str, i: usize| format!("select(a.{name}{i}, b.{name}{i}, takes{i})");
-            let values = (0..folder.values).map(|i| part("v", i));
-            let parts: Vec<String> = values.chain((0..folder.values).map(|i| part("at", i))).collect();
-            line!(self.text, "    return Values({});", parts.join(", "));
-            line!(self.text, "}}\n");
-        }
-        line!(self.text, "fn combine(a: Values, b: Values) -> Values {{");
-        let mut parts = Vec::new();
-        for i in 0..folder.values {
-            let (a, b) = (format!("a.v{i}"), format!("b.v{i}"));
-            if !folder.fold.row().gives_index {
-                let value = apply(a, b);
-                // Nothing may reorder the sums, nor contract a product into one.
-                let is_ordered = folder.fold.is_ordered(folder.element);
-                let own =
-                    if is_ordered { format!("opaque_{}({value})", compute(folder.element)) } else { value };
-                parts.push(own);
-                continue;
-            }
-            line!(self.text, "    let wins{i} = {};", apply(a.clone(), b.clone()));
-            line!(self.text, "    let takes{i} = wins{i} | (({a} == {b}) & (b.at{i} < a.at{i}));");
-            parts.push(format!("select(a.v{i}, b.v{i}, takes{i})"));
-        }
-        if folder.fold.row().gives_index {
-            parts.extend((0..folder.values).map(|i| format!("select(a.at{i}, b.at{i}, takes{i})")));
-        }
-        line!(self.text, "    return Values({});", parts.join(", "));
-        line!(self.text, "}}\n");
-        Ok(())
-    }
-
     /// What is stored of values, in the type in which it is.
-    pub(super) fn stored(&self, folder: &Folder, stored: Stored, value: &str) -> String {
+    pub(super) fn stored(&self, values: &Values, stored: Stored, value: &str) -> String {
         match stored {
             Stored::Index(i) => format!("{value}.at{i}"),
             Stored::Value(i) => {
-                let own = format!("{value}.v{i}");
-                match folder.element {
-                    DType::Bool => encode(DType::Bool, &own),
-                    _ if ranks(folder).is_some() => format!("of_rank_{}({own})", compute(folder.element)),
-                    // A zero of a sum is +0.
-                    _ if folder.fold == Fold::Sum && folder.element.kind() == Kind::Float => {
-                        format!("positive_zero_{}({own})", compute(folder.element))
-                    }
-                    _ => own,
-                }
+                let part = &values.parts()[i];
+                let own = part.given(format!("{value}.v{i}"));
+                if part.element == DType::Bool { encode(DType::Bool, &own) } else { own }
             }
         }
     }
@@ -110,11 +47,11 @@ impl Emitter<'_> {
     }
 
     /// Stores values whose lanes lie along a kept axis.
-    pub(super) fn store_values(&mut self, folder: &Folder, indent: &str, value: &str, more: &str) {
+    pub(super) fn store_values(&mut self, folder: &Folder, values: &Values, value: &str, more: &str) {
         let kernel = self.kernel;
-        let inner = kernel.rank - 1;
+        let (inner, indent) = (kernel.rank - 1, "    ");
         for (k, &stored) in folder.stored.iter().enumerate() {
-            let (array, text) = (result(k), self.stored(folder, stored, value));
+            let (array, text) = (result(k), self.stored(values, stored, value));
             if kernel.store == Store::Vector {
                 let at = self.stored_address(folder, inner, more);
                 let packed = pack(folder.stored_type(stored), kernel.wide_words, text);
@@ -138,36 +75,6 @@ pub(super) fn division(text: &mut String, name: &str, by: &str, rest: &mut Strin
     line!(text, "    let {name} = {rest} % {by};");
     line!(text, "    let after_{name} = {rest} / {by};");
     *rest = format!("after_{name}");
-}
-
-/// What is folded side by side: names, and types of four lanes.
-pub(super) fn components(folder: &Folder) -> impl Iterator<Item = (String, String)> {
-    let indices = if folder.fold.row().gives_index { folder.values } else { 0 };
-    let vector = lanes(ranks(folder).unwrap_or(folder.element));
-    let values = (0..folder.values).map(move |i| (format!("v{i}"), vector.clone()));
-    values.chain((0..indices).map(|i| (format!("at{i}"), "vec4<u32>".into())))
-}
-
-/// The type of the ranks that stand for floats where their order is what counts: integers are compared
-/// by one instruction, and flushed by no adapter.
-fn ranks(folder: &Folder) -> Option<DType> {
-    ranks_of(folder.fold, folder.element)
-}
-
-pub(super) fn ranks_of(fold: Fold, element: DType) -> Option<DType> {
-    match (fold, element) {
-        (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F32) => Some(DType::U32),
-        (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F64) => Some(DType::U64),
-        _ => None,
-    }
-}
-
-/// A value as it is folded.
-pub(super) fn ranked(folder: &Folder, value: String) -> String {
-    match ranks(folder) {
-        Some(_) => format!("{}_rank_{}({value})", folder.fold.name(), compute(folder.element)),
-        None => value,
-    }
 }
 
 /// A constant of the uniform block in four lanes.

@@ -2,13 +2,11 @@
 //! it what makes one value of many.
 
 use super::emit::{Emitter, line, result};
-use super::fold::{EACH, components, constant, ranked};
+use super::fold::EACH;
 use super::types::pack;
+use super::values::{Places, Values};
 use crate::error::Result;
-use crate::plan::{Folder, Halves, LANES, Lanes, MOST_HELD, Store};
-
-/// What is left of held values when they are folded as one line.
-const TAIL: usize = 16;
+use crate::plan::{Folder, Halves, LANES, Lanes, Store};
 
 /// A place that is divided out of an index: its name, the number that divides, and how that is written.
 struct Coordinate {
@@ -34,19 +32,26 @@ impl Coordinate {
 
 impl Emitter<'_> {
     pub(super) fn fold_by_halves(&mut self, folder: &Folder, halves: Halves) -> Result<()> {
-        self.declare_values(folder);
-        self.folded_element(folder)?;
-        self.combine(folder)?;
-        let ordered = folder.fold.is_ordered(folder.element);
-        if halves.loops && ordered {
-            for (name, vector) in components(folder) {
-                line!(self.text, "var<private> held_{name}: array<{vector}, {MOST_HELD}>;");
-            }
-            line!(self.text);
-        }
-        self.halves_head(halves);
+        let values = Values::of_fold(folder);
+        self.values(&values)?;
+        self.folded_element(folder, &values)?;
+        let (arguments, place) = (self.kept(folder), self.place(folder));
+        self.fold_function(
+            &values,
+            &Places {
+                parameters: arguments.iter().map(|name| format!("{name}: {place}")).collect(),
+                arguments: arguments.clone(),
+                place,
+                straight: halves.straight,
+                apart: "p.apart".into(),
+                step: "p.step".into(),
+                count: "p.leaves".into(),
+                turns: halves.turns,
+            },
+        );
+        self.halves_head(&values, halves);
         if halves.runs > 1 {
-            self.short_runs(folder, halves);
+            self.short_runs(folder, &values, halves.runs);
             line!(self.text, "}}");
             return Ok(());
         }
@@ -62,31 +67,24 @@ impl Emitter<'_> {
             _ => ("p.keep_shift", "(p.keep - 1u)"),
         };
         line!(self.text, "    let begin = {};", begin.replace("KEEP", shift).replace("MASK", mask));
-        let arguments = self.kept(folder).join(", ");
-        let value = match (halves.loops, ordered) {
-            (false, _) => self.straight(folder, halves.straight, "    ", "a", &arguments, "begin"),
-            (true, true) => self.held(folder, halves, &arguments),
-            (true, false) => self.gathered(folder, halves, &arguments),
-        };
-        line!(self.text, "    var v = {value};");
+        line!(self.text, "    var v = {};", values.folded(arguments.into_iter().chain(["begin".into()])));
         if halves.meets {
-            self.meet(halves.team);
+            self.meet(&values, halves.team, "v");
+            line!(self.text, "    if (member > 0u || i >= p.count) {{ return; }}");
         }
         match folder.lanes {
-            Lanes::Run if self.kernel.store == Store::Vector => self.store_vector(folder, "    ", "v", "i"),
+            Lanes::Run if self.kernel.store == Store::Vector => {
+                self.store_vector(folder, &values, "    ", "v", "i");
+            }
             Lanes::Run => {
-                for turned in ["zwxy", "yxwz"] {
-                    let turned: Vec<String> =
-                        components(folder).map(|(name, _)| format!("v.{name}.{turned}")).collect();
-                    line!(self.text, "    v = combine(v, Values({}));", turned.join(", "));
-                }
+                self.across_lanes(&values, "v");
                 for (k, &stored) in folder.stored.iter().enumerate() {
-                    let text = self.stored(folder, stored, "v");
+                    let text = self.stored(&values, stored, "v");
                     line!(self.text, "    {}[{item}] = ({text}).x;", result(k));
                 }
             }
-            Lanes::Anywhere => self.store_vector(folder, "    ", "v", "i"),
-            Lanes::Kept => self.store_values(folder, "    ", "v", "position * p.position_stride"),
+            Lanes::Anywhere => self.store_vector(folder, &values, "    ", "v", "i"),
+            Lanes::Kept => self.store_values(folder, &values, "v", "position * p.position_stride"),
         }
         line!(self.text, "}}");
         Ok(())
@@ -94,7 +92,7 @@ impl Emitter<'_> {
 
     /// A function of the coordinates that gives the values of the program there. Past the end it loads what
     /// is there and gives the identity.
-    fn folded_element(&mut self, folder: &Folder) -> Result<()> {
+    fn folded_element(&mut self, folder: &Folder, values: &Values) -> Result<()> {
         let (kernel, place) = (self.kernel, self.place(folder));
         let mut parameters: Vec<String> =
             self.kept(folder).iter().map(|name| format!("{name}: {place}")).collect();
@@ -128,30 +126,26 @@ impl Emitter<'_> {
                 Lanes::Anywhere => "at < vec4<u32>(p.run)".to_string(),
             };
             line!(self.text, "    let exists = {exists};");
-            let identity = ranked(folder, constant(folder.element, "p.identity"));
-            line!(self.text, "    let identity = {identity};");
         }
-        let pad = |value: String, identity: &str| match folder.whole {
+        let padded = |value: String, identity: &str| match folder.whole {
             false => format!("select({identity}, {value}, exists)"),
             true => value,
         };
-        let mut parts = Vec::new();
-        for (i, (name, _)) in components(folder).enumerate() {
-            let value = || self.value(kernel.results[i], 0);
-            parts.push(match name.starts_with('v') {
-                true => pad(ranked(folder, value()), "identity"),
-                false => {
-                    let own = match folder.lanes {
-                        _ if folder.indexed => value(),
-                        Lanes::Run => format!("at * {LANES}u + {EACH}"),
-                        Lanes::Kept => "vec4<u32>(at)".into(),
-                        Lanes::Anywhere => "at".into(),
-                    };
-                    pad(own, "vec4<u32>(0xffffffffu)")
-                }
-            });
+        let mut all = Vec::new();
+        for (i, part) in values.parts().iter().enumerate() {
+            let value = part.folded(self.value(kernel.results[i], 0));
+            all.push(padded(value, &part.identity()));
         }
-        line!(self.text, "    return Values({});", parts.join(", "));
+        for i in (0..folder.values).filter(|_| values.gives_index()) {
+            let own = match folder.lanes {
+                _ if folder.indexed => self.value(kernel.results[folder.values + i], 0),
+                Lanes::Run => format!("at * {LANES}u + {EACH}"),
+                Lanes::Kept => "vec4<u32>(at)".into(),
+                Lanes::Anywhere => "at".into(),
+            };
+            all.push(padded(own, "vec4<u32>(0xffffffffu)"));
+        }
+        line!(self.text, "    return {};", values.of(all));
         line!(self.text, "}}\n");
         Ok(())
     }
@@ -205,10 +199,10 @@ impl Emitter<'_> {
     }
 
     /// The entry point and the number of the invocation.
-    fn halves_head(&mut self, halves: Halves) {
+    fn halves_head(&mut self, values: &Values, halves: Halves) {
         let size = self.kernel.workgroup[0];
         if halves.meets {
-            line!(self.text, "var<workgroup> shared_values: array<Values, {size}>;\n");
+            self.declare_shared(values);
         }
         line!(self.text, "@compute @workgroup_size({size})");
         let local = if halves.meets { ", @builtin(local_invocation_index) local: u32" } else { "" };
@@ -239,190 +233,44 @@ impl Emitter<'_> {
         "i".into()
     }
 
-    /// Values `p.apart` from each other, folded in the order of their places: each as soon as what it is
-    /// combined with is there, so that few are held. The name of what they give.
-    fn straight(
-        &mut self,
-        folder: &Folder,
-        count: u32,
-        indent: &str,
-        name: &str,
-        arguments: &str,
-        at: &str,
-    ) -> String {
-        let ordered = folder.fold.is_ordered(folder.element);
-        let mut last = String::new();
-        for k in 0..count {
-            let place = if k == 0 { at.to_string() } else { format!("{at} + {k}u * p.apart") };
-            let call = if arguments.is_empty() { place } else { format!("{arguments}, {place}") };
-            let mut own = format!("{name}{k}");
-            line!(self.text, "{indent}let {own} = element({call});");
-            if !ordered {
-                if k > 0 {
-                    own = format!("{name}_{k}");
-                    let follow = if folds_later(folder) { "follow" } else { "combine" };
-                    line!(self.text, "{indent}let {own} = {follow}({last}, {name}{k});");
-                }
-                last = own;
-                continue;
-            }
-            // `x[i] + x[i + half]`, for halves of what is straight.
-            let (mut half, mut number) = (count / 2, k);
-            while half > 0 && number >= half {
-                number -= half;
-                let first = if half == count / 2 {
-                    format!("{name}{number}")
-                } else {
-                    format!("{name}{}_{number}", 2 * half)
-                };
-                line!(self.text, "{indent}let {name}{half}_{number} = combine({first}, {own});");
-                own = format!("{name}{half}_{number}");
-                half /= 2;
-            }
-            last = own;
-        }
-        last
-    }
-
-    /// Several turns where the order shows: what each gives is held until its half is there.
-    fn held(&mut self, folder: &Folder, halves: Halves, arguments: &str) -> String {
-        let names: Vec<String> = components(folder).map(|(name, _)| name).collect();
-        let values = |at: &str| {
-            let parts: Vec<String> = names.iter().map(|name| format!("held_{name}[{at}]")).collect();
-            format!("Values({})", parts.join(", "))
-        };
-        line!(self.text, "    let identity = {};", ranked(folder, constant(folder.element, "p.identity")));
-        for name in &names {
-            (0..TAIL).for_each(|k| line!(self.text, "    held_{name}[{k}] = identity;"));
-        }
-        line!(self.text, "    for (var j = 0u; j < p.leaves; j++) {{");
-        line!(self.text, "        let at = begin + j * {};", self.straight_turn(folder));
-        let own = self.straight(folder, halves.straight, "        ", "a", arguments, "at");
-        for name in &names {
-            line!(self.text, "        held_{name}[j] = {own}.{name};");
-        }
-        line!(self.text, "    }}");
-        line!(self.text, "    for (var h = p.leaves >> 2u; h >= {TAIL}u; h = h >> 2u) {{");
-        line!(self.text, "        for (var j = 0u; j < h; j++) {{");
-        let pair = |first: &str, second: &str| format!("combine({}, {})", values(first), values(second));
-        line!(self.text, "            let low = {};", pair("j", "j + 2u * h"));
-        line!(self.text, "            let high = {};", pair("j + h", "j + 3u * h"));
-        line!(self.text, "            let own = combine(low, high);");
-        for name in &names {
-            line!(self.text, "            held_{name}[j] = own.{name};");
-        }
-        line!(self.text, "        }}");
-        line!(self.text, "    }}");
-        (0..TAIL).for_each(|k| line!(self.text, "    let h{k} = {};", values(&k.to_string())));
-        let (mut half, mut name) = (TAIL / 2, "h".to_string());
-        while half > 0 {
-            let next = format!("{name}h");
-            for k in 0..half {
-                line!(self.text, "    let {next}{k} = combine({name}{k}, {name}{});", k + half);
-            }
-            (half, name) = (half / 2, next);
-        }
-        format!("{name}0")
-    }
-
-    /// Several turns where no order shows.
-    fn gathered(&mut self, folder: &Folder, halves: Halves, arguments: &str) -> String {
-        let identity = ranked(folder, constant(folder.element, "p.identity"));
-        let parts: Vec<String> = components(folder)
-            .map(|(name, _)| match name.starts_with('v') {
-                true => identity.clone(),
-                false => "vec4<u32>(0xffffffffu)".into(),
-            })
-            .collect();
-        line!(self.text, "    var all = Values({});", parts.join(", "));
-        line!(self.text, "    for (var j = 0u; j < p.leaves; j++) {{");
-        line!(self.text, "        let at = begin + j * {};", self.straight_turn(folder));
-        let own = self.straight(folder, halves.straight, "        ", "a", arguments, "at");
-        line!(self.text, "        all = combine(all, {own});");
-        line!(self.text, "    }}");
-        "all".into()
-    }
-
-    fn straight_turn(&self, folder: &Folder) -> &'static str {
-        if folder.lanes == Lanes::Anywhere { "vec4<u32>(p.step)" } else { "p.step" }
-    }
-
-    /// Invocations of a workgroup make one value of theirs: four meet at a time, so that barriers are few.
-    fn meet(&mut self, team: u32) {
-        line!(self.text, "    shared_values[local] = v;");
-        let mut left = team / 4;
-        while left > 0 {
-            line!(self.text, "    workgroupBarrier();");
-            line!(self.text, "    if (member < {left}u) {{");
-            let own = |k: u32| format!("shared_values[local + {}u]", k * left);
-            line!(self.text, "        v = combine(combine(v, {}), combine({}, {}));", own(2), own(1), own(3));
-            if left > 1 {
-                line!(self.text, "        shared_values[local] = v;");
-            }
-            line!(self.text, "    }}");
-            left /= 4;
-        }
-        line!(self.text, "    if (member > 0u || i >= p.count) {{ return; }}");
-    }
-
     /// Short runs, several to an invocation: the lanes of four become vectors of one lane each, so that what
     /// is left of a run needs no shuffling and is stored as vectors.
-    fn short_runs(&mut self, folder: &Folder, halves: Halves) {
-        let groups = halves.runs / LANES as u32;
-        line!(self.text, "    if (i * {}u >= p.count) {{ return; }}", halves.runs);
-        for run in 0..halves.runs {
+    fn short_runs(&mut self, folder: &Folder, values: &Values, runs: u32) {
+        let groups = runs / LANES as u32;
+        line!(self.text, "    if (i * {runs}u >= p.count) {{ return; }}");
+        for run in 0..runs {
             let suffix = format!("_{run}");
-            line!(self.text, "    let item{suffix} = min(i * {}u + {run}u, p.count - 1u);", halves.runs);
+            line!(self.text, "    let item{suffix} = min(i * {runs}u + {run}u, p.count - 1u);");
             self.places(folder, &format!("item{suffix}"), &suffix);
+            let kept = self.kept(folder).into_iter().map(|name| name + &suffix);
+            line!(self.text, "    let r{run} = {};", values.folded(kept.chain(["0u".into()])));
         }
         for group in 0..groups {
-            let mut names = Vec::new();
-            for run in group * LANES as u32..(group + 1) * LANES as u32 {
-                let arguments: Vec<String> =
-                    self.kept(folder).iter().map(|name| format!("{name}_{run}")).collect();
-                let name = format!("r{run}_");
-                names.push(self.straight(
-                    folder,
-                    halves.straight,
-                    "    ",
-                    &name,
-                    &arguments.join(", "),
-                    "0u",
-                ));
-            }
+            let runs = group * LANES as u32..(group + 1) * LANES as u32;
             for lane in "xyzw".chars() {
-                let parts: Vec<String> = components(folder)
-                    .map(|(name, vector)| {
-                        let each: Vec<String> =
-                            names.iter().map(|run| format!("{run}.{name}.{lane}")).collect();
-                        format!("{vector}({})", each.join(", "))
-                    })
-                    .collect();
-                line!(self.text, "    let {lane}{group} = Values({});", parts.join(", "));
+                let parts = values.names().map(|(name, vector)| {
+                    let each: Vec<String> = runs.clone().map(|run| format!("r{run}.{name}.{lane}")).collect();
+                    format!("{vector}({})", each.join(", "))
+                });
+                line!(self.text, "    let {lane}{group} = {};", values.of(parts));
             }
-            let halves = format!("combine(x{group}, z{group}), combine(y{group}, w{group})");
-            line!(self.text, "    let run{group} = combine({halves});");
+            let both = |a: char, b: char| values.combined(&format!("{a}{group}"), &format!("{b}{group}"));
+            line!(self.text, "    let run{group} = {};", values.combined(&both('x', 'z'), &both('y', 'w')));
         }
         for group in 0..groups {
             let at = format!("i * {groups}u + {group}u");
             line!(self.text, "    if (({at}) * {LANES}u < p.count) {{");
-            self.store_vector(folder, "        ", &format!("run{group}"), &at);
+            self.store_vector(folder, values, "        ", &format!("run{group}"), &at);
             line!(self.text, "    }}");
         }
     }
 
     /// Stores four lanes side by side.
-    fn store_vector(&mut self, folder: &Folder, indent: &str, value: &str, at: &str) {
+    fn store_vector(&mut self, folder: &Folder, values: &Values, indent: &str, value: &str, at: &str) {
         for (k, &stored) in folder.stored.iter().enumerate() {
-            let text = self.stored(folder, stored, value);
+            let text = self.stored(values, stored, value);
             let text = pack(folder.stored_type(stored), self.kernel.wide_words, text);
             line!(self.text, "{indent}{}[{at}] = {text};", result(k));
         }
     }
-}
-
-/// Whether an invocation meets elements in the order of their indexes, so that of equal ones the first wins
-/// without a look at these.
-pub(super) fn folds_later(folder: &Folder) -> bool {
-    folder.fold.row().gives_index && !folder.indexed
 }

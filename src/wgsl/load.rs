@@ -6,7 +6,7 @@ use super::types::{decode, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Step, Value};
-use crate::plan::{Access, LANES, Operand, Origin, Role, Stride, Walk};
+use crate::plan::{Access, LANES, Makes, Operand, Origin, Role, Stride, Walk};
 
 /// Four elements, `step` apart from element `first` on, of the vectors whose names are `prefix` and a
 /// number.
@@ -102,7 +102,7 @@ impl Emitter<'_> {
     /// The number of a block's vector along its walk.
     fn index(&self, block: u32) -> String {
         match self.kernel.walk {
-            Walk::Rows if self.kernel.folds() || self.kernel.scan.is_some() => "x".into(),
+            Walk::Rows if self.kernel.makes != Makes::Elements => "x".into(),
             Walk::Rows => "id.x".into(),
             _ => format!("i{}", self.suffix(block)),
         }

@@ -17,6 +17,7 @@ mod prelude;
 mod rows;
 mod scan;
 mod types;
+mod values;
 mod workarounds;
 
 pub(crate) use emit::emit;

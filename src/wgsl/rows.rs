@@ -2,22 +2,44 @@
 //! them what makes one value of many; then what is stored.
 
 use super::emit::{Emitter, line, result};
-use super::fold::{EACH, constant, division};
-use super::types::{compute, encode, lanes, narrow, pack};
-use crate::dtype::{DType, Kind};
-use crate::error::{Result, bail};
-use crate::expr::{Fold, Value};
-use crate::plan::{LANES, Lanes, Origin, Phase, PhaseFold, Role, RowFolder, Store, Turns};
+use super::fold::{EACH, division};
+use super::types::{encode, lanes, narrow, pack};
+use super::values::{Places, Values};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::expr::Value;
+use crate::plan::{LANES, Lanes, Origin, Phase, Role, RowFolder, Store, Turns};
 
 impl Emitter<'_> {
     pub(super) fn rows(&mut self, folder: &RowFolder) -> Result<()> {
         for (number, phase) in folder.phases.iter().enumerate() {
-            self.values_struct(number, phase);
-            self.row_element(folder, number, phase)?;
-            self.combine_phase(number, phase)?;
+            let values = Values::of_phase(number, phase);
+            self.values(&values)?;
+            self.row_element(folder, number, phase, &values)?;
+            let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
+            let (team, together) = (folder.team, phase.straight * folder.team);
+            let turns = format!("(p.block / {together}u)");
+            // Where no order shows, an invocation goes through its values one after the other.
+            let (apart, step) = match (phase.turns, team) {
+                (Turns::AnyOrder, _) => (format!("{team}u"), together),
+                (_, 1) => (turns.clone(), 1),
+                _ => (format!("{turns} * {team}u"), team),
+            };
+            self.fold_function(
+                &values,
+                &Places {
+                    parameters: self.of_row(folder, &read, true),
+                    arguments: self.of_row(folder, &read, false),
+                    place: "u32",
+                    straight: phase.straight,
+                    apart,
+                    step: format!("{step}u"),
+                    count: turns,
+                    turns: phase.turns,
+                },
+            );
             if folder.team > 1 {
-                let shared = format!("array<Values{number}, {}>", self.kernel.workgroup[0]);
-                line!(self.text, "var<workgroup> shared{number}: {shared};\n");
+                self.declare_shared(&values);
             }
         }
         if !folder.kept {
@@ -33,15 +55,6 @@ impl Emitter<'_> {
         self.results(folder);
         line!(self.text, "}}");
         Ok(())
-    }
-
-    /// What a phase folds side by side.
-    fn values_struct(&mut self, number: usize, phase: &Phase) {
-        line!(self.text, "struct Values{number} {{");
-        for (i, fold) in phase.folds.iter().enumerate() {
-            line!(self.text, "    v{i}: {},", lanes(ranks(fold).unwrap_or(fold.element)));
-        }
-        line!(self.text, "}}\n");
     }
 
     /// The type of coordinates.
@@ -137,7 +150,13 @@ impl Emitter<'_> {
 
     /// The function of a place in the row that gives what a phase folds. Past the end it loads what is there
     /// and gives the identity.
-    fn row_element(&mut self, folder: &RowFolder, number: usize, phase: &Phase) -> Result<()> {
+    fn row_element(
+        &mut self,
+        folder: &RowFolder,
+        number: usize,
+        phase: &Phase,
+        values: &Values,
+    ) -> Result<()> {
         let (own, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
         let mut parameters = self.of_row(folder, &read, true);
         parameters.push("at: u32".into());
@@ -152,37 +171,14 @@ impl Emitter<'_> {
             };
             line!(self.text, "    let exists = {exists};");
         }
-        let part = |fold: &PhaseFold| {
-            let value = ranked(fold, format!("v{}", fold.value));
-            if folder.whole {
-                return value;
+        let parts = phase.folds.iter().zip(values.parts()).map(|(fold, part)| {
+            let value = part.folded(format!("v{}", fold.value));
+            match folder.whole {
+                true => value,
+                false => format!("select({}, {value}, exists)", part.identity()),
             }
-            let identity = ranked(fold, constant(fold.element, &format!("p.identity{}", fold.number)));
-            format!("select({identity}, {value}, exists)")
-        };
-        let parts: Vec<String> = phase.folds.iter().map(part).collect();
-        line!(self.text, "    return Values{number}({});", parts.join(", "));
-        line!(self.text, "}}\n");
-        Ok(())
-    }
-
-    /// The function that makes one of two.
-    fn combine_phase(&mut self, number: usize, phase: &Phase) -> Result<()> {
-        line!(self.text, "fn combine{number}(a: Values{number}, b: Values{number}) -> Values{number} {{");
-        let mut parts = Vec::new();
-        for (i, fold) in phase.folds.iter().enumerate() {
-            let Some(form) = fold.fold.form(ranks(fold).unwrap_or(fold.element)) else {
-                bail!(Kernel, "{} takes no {}", fold.fold.name(), fold.element)
-            };
-            let text = form.wgsl.replace("{T}", compute(fold.element));
-            let value = text.replace("{a}", &format!("a.v{i}")).replace("{b}", &format!("b.v{i}"));
-            // Nothing may reorder the sums, nor contract a product into one.
-            parts.push(match fold.fold.is_ordered(fold.element) {
-                true => format!("opaque_{}({value})", compute(fold.element)),
-                false => value,
-            });
-        }
-        line!(self.text, "    return Values{number}({});", parts.join(", "));
+        });
+        line!(self.text, "    return {};", values.of(parts));
         line!(self.text, "}}\n");
         Ok(())
     }
@@ -256,111 +252,25 @@ impl Emitter<'_> {
         self.wanted(&wanted)
     }
 
-    /// A turn through a row: by halves, of which each invocation of a team has its own, then across these,
-    /// and across lanes where these lie along the row.
+    /// A turn through a row: what each invocation of a team folds of it, then across these, and across lanes where
+    /// these lie along the row.
     fn row_turn(&mut self, folder: &RowFolder, number: usize, phase: &Phase) {
-        let (straight, team) = (phase.straight, folder.team);
+        let values = Values::of_phase(number, phase);
         let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
-        let arguments = self.of_row(folder, &read, false);
-        let call = |at: String| {
-            let mut arguments = arguments.clone();
-            arguments.push(at);
-            format!("element{number}({})", arguments.join(", "))
-        };
-        line!(self.text, "    var f{number}: Values{number};");
-        line!(self.text, "    {{");
-        let mut indent = "        ".to_string();
-        line!(self.text, "{indent}let turns = p.block / {}u;", straight * team);
-        let mut place: Vec<String> = Vec::new();
-        let loops: Vec<String> = match phase.turns {
-            Turns::One => Vec::new(),
-            Turns::AnyOrder => {
-                place.push("j".into());
-                vec!["for (var j = 0u; j < turns; j++)".into()]
-            }
-            // What is combined last is the outermost loop. An array of what is to be combined would do with one
-            // loop, but compilers that have no addresses of registers make a tree of branches of each access.
-            Turns::Halves { levels } => (0..levels)
-                .rev()
-                .map(|level| {
-                    place.push(format!("j{level} * (turns >> {}u)", level + 1));
-                    let end = format!("clamp(turns >> {level}u, 1u, 2u)");
-                    format!("for (var j{level} = 0u; j{level} < {end}; j{level}++)")
-                })
-                .collect(),
-        };
-        for (level, head) in (0..loops.len()).rev().zip(&loops) {
-            if phase.turns != Turns::AnyOrder {
-                line!(self.text, "{indent}var s{level}: Values{number};");
-            }
-            line!(self.text, "{indent}{head} {{");
-            indent.push_str("    ");
-        }
-        let begin = if team > 1 { "member" } else { "0u" };
-        let at = match (place.is_empty(), team) {
-            (true, _) => begin.to_string(),
-            (false, 1) => place.join(" + "),
-            (false, _) => format!("{begin} + ({}) * {team}u", place.join(" + ")),
-        };
-        line!(self.text, "{indent}let at = {at};");
-        for k in 0..straight {
-            let more = if k == 0 { String::new() } else { format!(" + {}u * turns", k * team) };
-            line!(self.text, "{indent}let a{k} = {};", call(format!("at{more}")));
-        }
-        let (mut half, mut name) = (straight / 2, "a".to_string());
-        while half > 0 {
-            let next = format!("{name}h");
-            for k in 0..half {
-                let (low, high) = (format!("{name}{k}"), format!("{name}{}", k + half));
-                line!(self.text, "{indent}let {next}{k} = combine{number}({low}, {high});");
-            }
-            (half, name) = (half / 2, next);
-        }
-        let mut value = format!("{name}0");
+        let begin = if folder.team > 1 { "member" } else { "0u" };
+        let arguments = self.of_row(folder, &read, false).into_iter().chain([begin.into()]);
         let own = format!("f{number}");
-        for level in 0..loops.len() {
-            let (turn, sum) = match phase.turns {
-                Turns::AnyOrder => ("j".to_string(), own.clone()),
-                _ => (format!("j{level}"), format!("s{level}")),
-            };
-            line!(self.text, "{indent}let next = {value};");
-            line!(self.text, "{indent}if ({turn} == 0u) {{");
-            line!(self.text, "{indent}    {sum} = next;");
-            line!(self.text, "{indent}}} else {{");
-            line!(self.text, "{indent}    {sum} = combine{number}({sum}, next);");
-            line!(self.text, "{indent}}}");
-            indent.truncate(indent.len() - 4);
-            line!(self.text, "{indent}}}");
-            value = sum;
-        }
-        if value != own {
-            line!(self.text, "{indent}{own} = {value};");
-        }
-        line!(self.text, "    }}");
-        if team > 1 {
-            line!(self.text, "    shared{number}[local] = f{number};");
-            line!(self.text, "    for (var half = {}u; half > 0u; half = half / 2u) {{", team / 2);
-            line!(self.text, "        workgroupBarrier();");
-            line!(self.text, "        if (member < half) {{");
-            let both = format!("combine{number}(f{number}, shared{number}[local + half])");
-            line!(self.text, "            f{number} = {both};");
-            line!(self.text, "            shared{number}[local] = f{number};");
-            line!(self.text, "        }}");
-            line!(self.text, "    }}");
-            line!(self.text, "    workgroupBarrier();");
-            line!(self.text, "    f{number} = shared{number}[local - member];");
+        line!(self.text, "    var {own} = {};", values.folded(arguments));
+        if folder.team > 1 {
+            self.meet(&values, folder.team, &own);
+            self.share(&values, &own);
         }
         if folder.lanes == Lanes::Run {
-            for turned in ["zwxy", "yxwz"] {
-                let turned: Vec<String> =
-                    (0..phase.folds.len()).map(|i| format!("f{number}.v{i}.{turned}")).collect();
-                let other = format!("Values{number}({})", turned.join(", "));
-                line!(self.text, "    f{number} = combine{number}(f{number}, {other});");
-            }
+            self.across_lanes(&values, &own);
         }
-        for (i, fold) in phase.folds.iter().enumerate() {
-            let folded = folded(fold, format!("f{number}.v{i}"));
-            line!(self.text, "    let v{} = {folded};", fold.gives);
+        for (i, (fold, part)) in phase.folds.iter().zip(values.parts()).enumerate() {
+            let given = narrow(fold.element, part.given(format!("{own}.v{i}")));
+            line!(self.text, "    let v{} = {given};", fold.gives);
         }
     }
 
@@ -461,30 +371,5 @@ impl Emitter<'_> {
                 }
             }
         }
-    }
-}
-
-/// The type of the ranks that stand for floats where their order is what counts.
-fn ranks(fold: &PhaseFold) -> Option<DType> {
-    super::fold::ranks_of(fold.fold, fold.element)
-}
-
-/// A value as it is folded.
-fn ranked(fold: &PhaseFold, value: String) -> String {
-    match ranks(fold) {
-        Some(_) => format!("{}_rank_{}({value})", fold.fold.name(), compute(fold.element)),
-        None => value,
-    }
-}
-
-/// What a fold gives, as steps read it.
-fn folded(fold: &PhaseFold, value: String) -> String {
-    match ranks(fold) {
-        Some(_) => format!("of_rank_{}({value})", compute(fold.element)),
-        // A zero of a sum is +0.
-        None if fold.fold == Fold::Sum && fold.element.kind() == Kind::Float => {
-            format!("positive_zero_{}({value})", compute(fold.element))
-        }
-        None => narrow(fold.element, value),
     }
 }

@@ -7,8 +7,9 @@
 use std::ops::Range;
 
 use super::emit::{Emitter, line};
-use super::fold::{EACH, constant};
+use super::fold::{EACH, constant, division};
 use super::types::{compute, lanes, pack};
+use super::values::form;
 use crate::dtype::Kind;
 use crate::error::{Result, bail};
 use crate::expr::GROUP;
@@ -112,11 +113,7 @@ impl Emitter<'_> {
     /// needs no fence.
     fn joining(&mut self, scanner: &Scanner) -> Result<()> {
         let own = own_type(scanner);
-        let Some(form) = scanner.fold.form(scanner.element) else {
-            bail!(Kernel, "{} takes no {}", scanner.fold.name(), scanner.element)
-        };
-        let value =
-            form.wgsl.replace("{T}", compute(scanner.element)).replace("{a}", "a").replace("{b}", "b");
+        let value = form(scanner.fold, scanner.element, compute(scanner.element), "a", "b")?;
         if scanner.scanned != Scanned::Lasts {
             line!(self.text, "fn after(a: {own}, b: {own}) -> {own} {{");
             line!(self.text, "    return {value};");
@@ -147,19 +144,14 @@ impl Emitter<'_> {
         line!(self.text, "    let i = id.y * p.pitch + id.x;");
         line!(self.text, "    if (i >= p.count) {{ return; }}");
         let mut rest = "i".to_string();
-        let mut divide = |text: &mut String, name: &str, by: &str| {
-            line!(text, "    let {name} = {rest} % {by};");
-            line!(text, "    let after_{name} = {rest} / {by};");
-            rest = format!("after_{name}");
-        };
         if !scanner.along {
-            divide(self.text, "column", "p.columns");
+            division(self.text, "column", "p.columns", &mut rest);
         }
         if !matches!(scanner.scanned, Scanned::Runs { .. }) {
-            divide(self.text, "position", "p.positions");
+            division(self.text, "position", "p.positions", &mut rest);
         }
         for axis in self.kept_axes(scanner).rev() {
-            divide(self.text, &format!("c{axis}"), &format!("p.len{axis}"));
+            division(self.text, &format!("c{axis}"), &format!("p.len{axis}"), &mut rest);
         }
         for k in across(scanner).filter(|_| !scanner.along) {
             let more = if k == 0 { String::new() } else { format!(" + {k}u") };

@@ -72,16 +72,6 @@ struct Values {
     at0: vec4<u32>,
 }
 
-fn element(at: u32) -> Values {
-    let x = min(at, (p.run - 1u) / 4u);
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len0 - 1u));
-    let v0 = in0[p.x0_offset + x];
-    let exists = (at * 4u + vec4<u32>(0u, 1u, 2u, 3u)) < vec4<u32>(p.run);
-    let identity = argmax_rank_f32(vec4<f32>(bitcast<f32>(p.identity)));
-    return Values(select(identity, argmax_rank_f32(v0), exists), select(vec4<u32>(0xffffffffu), at * 4u + vec4<u32>(0u, 1u, 2u, 3u), exists));
-}
-
 fn follow(a: Values, b: Values) -> Values {
     let takes0 = b.v0 > a.v0;
     return Values(select(a.v0, b.v0, takes0), select(a.at0, b.at0, takes0));
@@ -93,6 +83,26 @@ fn combine(a: Values, b: Values) -> Values {
     return Values(select(a.v0, b.v0, takes0), select(a.at0, b.at0, takes0));
 }
 
+fn element(at: u32) -> Values {
+    let x = min(at, (p.run - 1u) / 4u);
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len0 - 1u));
+    let v0 = in0[p.x0_offset + x];
+    let exists = (at * 4u + vec4<u32>(0u, 1u, 2u, 3u)) < vec4<u32>(p.run);
+    return Values(select(argmax_rank_f32(vec4<f32>(bitcast<f32>(p.identity))), argmax_rank_f32(v0), exists), select(vec4<u32>(0xffffffffu), at * 4u + vec4<u32>(0u, 1u, 2u, 3u), exists));
+}
+
+fn fold(begin: u32) -> Values {
+    let a0 = element(begin);
+    let a1 = element(begin + 1u * p.apart);
+    let a_1 = follow(a0, a1);
+    let a2 = element(begin + 2u * p.apart);
+    let a_2 = follow(a_1, a2);
+    let a3 = element(begin + 3u * p.apart);
+    let a_3 = follow(a_2, a3);
+    return a_3;
+}
+
 var<workgroup> shared_values: array<Values, 64>;
 
 @compute @workgroup_size(64)
@@ -102,14 +112,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let item = min(i, p.count - 1u) / 64u;
     let position = item;
     let begin = position * p.block + member;
-    let a0 = element(begin);
-    let a1 = element(begin + 1u * p.apart);
-    let a_1 = follow(a0, a1);
-    let a2 = element(begin + 2u * p.apart);
-    let a_2 = follow(a_1, a2);
-    let a3 = element(begin + 3u * p.apart);
-    let a_3 = follow(a_2, a3);
-    var v = a_3;
+    var v = fold(begin);
     shared_values[local] = v;
     workgroupBarrier();
     if (member < 16u) {

@@ -87,6 +87,10 @@ struct Values {
     v0: vec4<u32>,
 }
 
+fn combine(a: Values, b: Values) -> Values {
+    return Values(max(a.v0, b.v0));
+}
+
 fn element(c0: u32, at: u32) -> Values {
     let x = at;
     let first = x * 4u;
@@ -95,18 +99,7 @@ fn element(c0: u32, at: u32) -> Values {
     return Values(amax_rank_f32(v0));
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(max(a.v0, b.v0));
-}
-
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let i = id.y * p.pitch + id.x;
-    if (i >= p.count) { return; }
-    let q_position = share(i, p.positions_factor, p.positions_shift);
-    let position = i - q_position * p.positions;
-    let c0 = q_position;
-    let begin = position * p.block;
+fn fold(c0: u32, begin: u32) -> Values {
     var all = Values(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity))));
     for (var j = 0u; j < p.leaves; j++) {
         let at = begin + j * p.step;
@@ -143,7 +136,18 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let a_15 = combine(a_14, a15);
         all = combine(all, a_15);
     }
-    var v = all;
+    return all;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.y * p.pitch + id.x;
+    if (i >= p.count) { return; }
+    let q_position = share(i, p.positions_factor, p.positions_shift);
+    let position = i - q_position * p.positions;
+    let c0 = q_position;
+    let begin = position * p.block;
+    var v = fold(c0, begin);
     v = combine(v, Values(v.v0.zwxy));
     v = combine(v, Values(v.v0.yxwz));
     result[i] = (of_rank_f32(v.v0)).x;

@@ -62,6 +62,10 @@ struct Values0 {
     v1: vec4<u32>,
 }
 
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    return Values0(max(a.v0, b.v0), min(a.v1, b.v1));
+}
+
 fn element0(c0: u32, at: u32) -> Values0 {
     let inside = at;
     let x = inside;
@@ -71,40 +75,38 @@ fn element0(c0: u32, at: u32) -> Values0 {
     return Values0(amax_rank_f32(v0), amin_rank_f32(v0));
 }
 
-fn combine0(a: Values0, b: Values0) -> Values0 {
-    return Values0(max(a.v0, b.v0), min(a.v1, b.v1));
+fn fold0(c0: u32, begin: u32) -> Values0 {
+    let a0 = element0(c0, begin);
+    let a1 = element0(c0, begin + 1u * (p.block / 64u) * 16u);
+    let a_1 = combine0(a0, a1);
+    let a2 = element0(c0, begin + 2u * (p.block / 64u) * 16u);
+    let a_2 = combine0(a_1, a2);
+    let a3 = element0(c0, begin + 3u * (p.block / 64u) * 16u);
+    let a_3 = combine0(a_2, a3);
+    return a_3;
 }
 
-var<workgroup> shared0: array<Values0, 64>;
+var<workgroup> shared_values0: array<Values0, 64>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = id.y * p.pitch + id.x;
     let member = i % 16u;
     let c0 = (min(i, p.count - 1u) / 16u);
-    var f0: Values0;
-    {
-        let turns = p.block / 64u;
-        let at = member;
-        let a0 = element0(c0, at);
-        let a1 = element0(c0, at + 16u * turns);
-        let a2 = element0(c0, at + 32u * turns);
-        let a3 = element0(c0, at + 48u * turns);
-        let ah0 = combine0(a0, a2);
-        let ah1 = combine0(a1, a3);
-        let ahh0 = combine0(ah0, ah1);
-        f0 = ahh0;
-    }
-    shared0[local] = f0;
-    for (var half = 8u; half > 0u; half = half / 2u) {
-        workgroupBarrier();
-        if (member < half) {
-            f0 = combine0(f0, shared0[local + half]);
-            shared0[local] = f0;
-        }
+    var f0 = fold0(c0, member);
+    shared_values0[local] = f0;
+    workgroupBarrier();
+    if (member < 4u) {
+        f0 = combine0(combine0(f0, shared_values0[local + 8u]), combine0(shared_values0[local + 4u], shared_values0[local + 12u]));
+        shared_values0[local] = f0;
     }
     workgroupBarrier();
-    f0 = shared0[local - member];
+    if (member < 1u) {
+        f0 = combine0(combine0(f0, shared_values0[local + 2u]), combine0(shared_values0[local + 1u], shared_values0[local + 3u]));
+    }
+    if (member == 0u) { shared_values0[local] = f0; }
+    workgroupBarrier();
+    f0 = shared_values0[local - member];
     f0 = combine0(f0, Values0(f0.v0.zwxy, f0.v1.zwxy));
     f0 = combine0(f0, Values0(f0.v0.yxwz, f0.v1.yxwz));
     let v1 = of_rank_f32(f0.v0);

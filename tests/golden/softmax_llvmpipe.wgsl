@@ -115,6 +115,10 @@ struct Values0 {
     v0: vec4<u32>,
 }
 
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    return Values0(max(a.v0, b.v0));
+}
+
 fn element0(c0: u32, at: u32) -> Values0 {
     let inside = at;
     let x = inside;
@@ -125,12 +129,52 @@ fn element0(c0: u32, at: u32) -> Values0 {
     return Values0(amax_rank_f32(v0));
 }
 
-fn combine0(a: Values0, b: Values0) -> Values0 {
-    return Values0(max(a.v0, b.v0));
+fn fold0(c0: u32, begin: u32) -> Values0 {
+    var all = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    for (var j = 0u; j < (p.block / 16u); j++) {
+        let at = begin + j * 16u;
+        let a0 = element0(c0, at);
+        let a1 = element0(c0, at + 1u * 1u);
+        let a_1 = combine0(a0, a1);
+        let a2 = element0(c0, at + 2u * 1u);
+        let a_2 = combine0(a_1, a2);
+        let a3 = element0(c0, at + 3u * 1u);
+        let a_3 = combine0(a_2, a3);
+        let a4 = element0(c0, at + 4u * 1u);
+        let a_4 = combine0(a_3, a4);
+        let a5 = element0(c0, at + 5u * 1u);
+        let a_5 = combine0(a_4, a5);
+        let a6 = element0(c0, at + 6u * 1u);
+        let a_6 = combine0(a_5, a6);
+        let a7 = element0(c0, at + 7u * 1u);
+        let a_7 = combine0(a_6, a7);
+        let a8 = element0(c0, at + 8u * 1u);
+        let a_8 = combine0(a_7, a8);
+        let a9 = element0(c0, at + 9u * 1u);
+        let a_9 = combine0(a_8, a9);
+        let a10 = element0(c0, at + 10u * 1u);
+        let a_10 = combine0(a_9, a10);
+        let a11 = element0(c0, at + 11u * 1u);
+        let a_11 = combine0(a_10, a11);
+        let a12 = element0(c0, at + 12u * 1u);
+        let a_12 = combine0(a_11, a12);
+        let a13 = element0(c0, at + 13u * 1u);
+        let a_13 = combine0(a_12, a13);
+        let a14 = element0(c0, at + 14u * 1u);
+        let a_14 = combine0(a_13, a14);
+        let a15 = element0(c0, at + 15u * 1u);
+        let a_15 = combine0(a_14, a15);
+        all = combine0(all, a_15);
+    }
+    return all;
 }
 
 struct Values1 {
     v0: vec4<f32>,
+}
+
+fn combine1(a: Values1, b: Values1) -> Values1 {
+    return Values1(opaque_f32(a.v0 + b.v0));
 }
 
 fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
@@ -145,8 +189,65 @@ fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
     return Values1(v4);
 }
 
-fn combine1(a: Values1, b: Values1) -> Values1 {
-    return Values1(opaque_f32(a.v0 + b.v0));
+var<private> held1_v0: array<vec4<f32>, 64>;
+
+fn halved1(count: u32) -> Values1 {
+    for (var j = count; j < 16u; j++) {
+        held1_v0[j] = vec4<f32>(bitcast<f32>(p.identity1));
+    }
+    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
+        for (var j = 0u; j < h; j++) {
+            let own = combine1(Values1(held1_v0[j]), Values1(held1_v0[j + h]));
+            held1_v0[j] = own.v0;
+        }
+    }
+    let h0 = Values1(held1_v0[0]);
+    let h1 = Values1(held1_v0[1]);
+    let h2 = Values1(held1_v0[2]);
+    let h3 = Values1(held1_v0[3]);
+    let h4 = Values1(held1_v0[4]);
+    let h5 = Values1(held1_v0[5]);
+    let h6 = Values1(held1_v0[6]);
+    let h7 = Values1(held1_v0[7]);
+    let h8 = Values1(held1_v0[8]);
+    let h9 = Values1(held1_v0[9]);
+    let h10 = Values1(held1_v0[10]);
+    let h11 = Values1(held1_v0[11]);
+    let h12 = Values1(held1_v0[12]);
+    let h13 = Values1(held1_v0[13]);
+    let h14 = Values1(held1_v0[14]);
+    let h15 = Values1(held1_v0[15]);
+    let hh0 = combine1(h0, h8);
+    let hh1 = combine1(h1, h9);
+    let hh2 = combine1(h2, h10);
+    let hh3 = combine1(h3, h11);
+    let hh4 = combine1(h4, h12);
+    let hh5 = combine1(h5, h13);
+    let hh6 = combine1(h6, h14);
+    let hh7 = combine1(h7, h15);
+    let hhh0 = combine1(hh0, hh4);
+    let hhh1 = combine1(hh1, hh5);
+    let hhh2 = combine1(hh2, hh6);
+    let hhh3 = combine1(hh3, hh7);
+    let hhhh0 = combine1(hhh0, hhh2);
+    let hhhh1 = combine1(hhh1, hhh3);
+    let hhhhh0 = combine1(hhhh0, hhhh1);
+    return hhhhh0;
+}
+
+fn fold1(c0: u32, v1: vec4<f32>, begin: u32) -> Values1 {
+    for (var j = 0u; j < (p.block / 4u); j++) {
+        let at = begin + j * 1u;
+        let a0 = element1(c0, v1, at);
+        let a1 = element1(c0, v1, at + 1u * (p.block / 4u));
+        let a2 = element1(c0, v1, at + 2u * (p.block / 4u));
+        let a2_0 = combine1(a0, a2);
+        let a3 = element1(c0, v1, at + 3u * (p.block / 4u));
+        let a2_1 = combine1(a1, a3);
+        let a1_0 = combine1(a2_0, a2_1);
+        held1_v0[j] = a1_0.v0;
+    }
+    return halved1((p.block / 4u));
 }
 
 fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
@@ -168,102 +269,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (i >= p.count) { return; }
     let c0 = i;
     let zero = vec4<u32>(p.zero);
-    var f0: Values0;
-    {
-        let turns = p.block / 16u;
-        for (var j = 0u; j < turns; j++) {
-            let at = j;
-            let a0 = element0(c0, at);
-            let a1 = element0(c0, at + 1u * turns);
-            let a2 = element0(c0, at + 2u * turns);
-            let a3 = element0(c0, at + 3u * turns);
-            let a4 = element0(c0, at + 4u * turns);
-            let a5 = element0(c0, at + 5u * turns);
-            let a6 = element0(c0, at + 6u * turns);
-            let a7 = element0(c0, at + 7u * turns);
-            let a8 = element0(c0, at + 8u * turns);
-            let a9 = element0(c0, at + 9u * turns);
-            let a10 = element0(c0, at + 10u * turns);
-            let a11 = element0(c0, at + 11u * turns);
-            let a12 = element0(c0, at + 12u * turns);
-            let a13 = element0(c0, at + 13u * turns);
-            let a14 = element0(c0, at + 14u * turns);
-            let a15 = element0(c0, at + 15u * turns);
-            let ah0 = combine0(a0, a8);
-            let ah1 = combine0(a1, a9);
-            let ah2 = combine0(a2, a10);
-            let ah3 = combine0(a3, a11);
-            let ah4 = combine0(a4, a12);
-            let ah5 = combine0(a5, a13);
-            let ah6 = combine0(a6, a14);
-            let ah7 = combine0(a7, a15);
-            let ahh0 = combine0(ah0, ah4);
-            let ahh1 = combine0(ah1, ah5);
-            let ahh2 = combine0(ah2, ah6);
-            let ahh3 = combine0(ah3, ah7);
-            let ahhh0 = combine0(ahh0, ahh2);
-            let ahhh1 = combine0(ahh1, ahh3);
-            let ahhhh0 = combine0(ahhh0, ahhh1);
-            let next = ahhhh0;
-            if (j == 0u) {
-                f0 = next;
-            } else {
-                f0 = combine0(f0, next);
-            }
-        }
-    }
+    var f0 = fold0(c0, 0u);
     f0 = combine0(f0, Values0(f0.v0.zwxy));
     f0 = combine0(f0, Values0(f0.v0.yxwz));
     let v1 = of_rank_f32(f0.v0);
-    var f1: Values1;
-    {
-        let turns = p.block / 4u;
-        var s3: Values1;
-        for (var j3 = 0u; j3 < clamp(turns >> 3u, 1u, 2u); j3++) {
-            var s2: Values1;
-            for (var j2 = 0u; j2 < clamp(turns >> 2u, 1u, 2u); j2++) {
-                var s1: Values1;
-                for (var j1 = 0u; j1 < clamp(turns >> 1u, 1u, 2u); j1++) {
-                    var s0: Values1;
-                    for (var j0 = 0u; j0 < clamp(turns >> 0u, 1u, 2u); j0++) {
-                        let at = j3 * (turns >> 4u) + j2 * (turns >> 3u) + j1 * (turns >> 2u) + j0 * (turns >> 1u);
-                        let a0 = element1(c0, v1, at);
-                        let a1 = element1(c0, v1, at + 1u * turns);
-                        let a2 = element1(c0, v1, at + 2u * turns);
-                        let a3 = element1(c0, v1, at + 3u * turns);
-                        let ah0 = combine1(a0, a2);
-                        let ah1 = combine1(a1, a3);
-                        let ahh0 = combine1(ah0, ah1);
-                        let next = ahh0;
-                        if (j0 == 0u) {
-                            s0 = next;
-                        } else {
-                            s0 = combine1(s0, next);
-                        }
-                    }
-                    let next = s0;
-                    if (j1 == 0u) {
-                        s1 = next;
-                    } else {
-                        s1 = combine1(s1, next);
-                    }
-                }
-                let next = s1;
-                if (j2 == 0u) {
-                    s2 = next;
-                } else {
-                    s2 = combine1(s2, next);
-                }
-            }
-            let next = s2;
-            if (j3 == 0u) {
-                s3 = next;
-            } else {
-                s3 = combine1(s3, next);
-            }
-        }
-        f1 = s3;
-    }
+    var f1 = fold1(c0, v1, 0u);
     f1 = combine1(f1, Values1(f1.v0.zwxy));
     f1 = combine1(f1, Values1(f1.v0.yxwz));
     let v2 = positive_zero_f32(f1.v0);

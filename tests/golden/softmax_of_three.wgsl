@@ -106,6 +106,10 @@ struct Values0 {
     v0: vec4<u32>,
 }
 
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    return Values0(max(a.v0, b.v0));
+}
+
 fn element0(x: u32, at: u32) -> Values0 {
     let inside = min(at, p.run - 1u);
     let c0 = inside;
@@ -118,12 +122,23 @@ fn element0(x: u32, at: u32) -> Values0 {
     return Values0(select(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), amax_rank_f32(v0), exists));
 }
 
-fn combine0(a: Values0, b: Values0) -> Values0 {
-    return Values0(max(a.v0, b.v0));
+fn fold0(x: u32, begin: u32) -> Values0 {
+    let a0 = element0(x, begin);
+    let a1 = element0(x, begin + 1u * (p.block / 4u));
+    let a_1 = combine0(a0, a1);
+    let a2 = element0(x, begin + 2u * (p.block / 4u));
+    let a_2 = combine0(a_1, a2);
+    let a3 = element0(x, begin + 3u * (p.block / 4u));
+    let a_3 = combine0(a_2, a3);
+    return a_3;
 }
 
 struct Values1 {
     v0: vec4<f32>,
+}
+
+fn combine1(a: Values1, b: Values1) -> Values1 {
+    return Values1(opaque_f32(a.v0 + b.v0));
 }
 
 fn element1(x: u32, v1: vec4<f32>, at: u32) -> Values1 {
@@ -140,8 +155,15 @@ fn element1(x: u32, v1: vec4<f32>, at: u32) -> Values1 {
     return Values1(select(vec4<f32>(bitcast<f32>(p.identity1)), v4, exists));
 }
 
-fn combine1(a: Values1, b: Values1) -> Values1 {
-    return Values1(opaque_f32(a.v0 + b.v0));
+fn fold1(x: u32, v1: vec4<f32>, begin: u32) -> Values1 {
+    let a0 = element1(x, v1, begin);
+    let a1 = element1(x, v1, begin + 1u * (p.block / 4u));
+    let a2 = element1(x, v1, begin + 2u * (p.block / 4u));
+    let a2_0 = combine1(a0, a2);
+    let a3 = element1(x, v1, begin + 3u * (p.block / 4u));
+    let a2_1 = combine1(a1, a3);
+    let a1_0 = combine1(a2_0, a2_1);
+    return a1_0;
 }
 
 fn give(x: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
@@ -171,33 +193,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
-    var f0: Values0;
-    {
-        let turns = p.block / 4u;
-        let at = 0u;
-        let a0 = element0(x, at);
-        let a1 = element0(x, at + 1u * turns);
-        let a2 = element0(x, at + 2u * turns);
-        let a3 = element0(x, at + 3u * turns);
-        let ah0 = combine0(a0, a2);
-        let ah1 = combine0(a1, a3);
-        let ahh0 = combine0(ah0, ah1);
-        f0 = ahh0;
-    }
+    var f0 = fold0(x, 0u);
     let v1 = of_rank_f32(f0.v0);
-    var f1: Values1;
-    {
-        let turns = p.block / 4u;
-        let at = 0u;
-        let a0 = element1(x, v1, at);
-        let a1 = element1(x, v1, at + 1u * turns);
-        let a2 = element1(x, v1, at + 2u * turns);
-        let a3 = element1(x, v1, at + 3u * turns);
-        let ah0 = combine1(a0, a2);
-        let ah1 = combine1(a1, a3);
-        let ahh0 = combine1(ah0, ah1);
-        f1 = ahh0;
-    }
+    var f1 = fold1(x, v1, 0u);
     let v2 = positive_zero_f32(f1.v0);
     let end = p.run;
     for (var turn = 0u; turn < end; turn += 4u) {

@@ -82,6 +82,10 @@ struct Values0 {
     v0: vec4<f32>,
 }
 
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    return Values0(opaque_f32(a.v0 + b.v0));
+}
+
 fn element0(x: u32, at: u32) -> Values0 {
     let inside = at;
     let c0 = inside;
@@ -94,13 +98,98 @@ fn element0(x: u32, at: u32) -> Values0 {
     return Values0(v0);
 }
 
-fn combine0(a: Values0, b: Values0) -> Values0 {
-    return Values0(opaque_f32(a.v0 + b.v0));
+var<private> held0_v0: array<vec4<f32>, 64>;
+
+fn halved0(count: u32) -> Values0 {
+    for (var j = count; j < 16u; j++) {
+        held0_v0[j] = vec4<f32>(bitcast<f32>(p.identity0));
+    }
+    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
+        for (var j = 0u; j < h; j++) {
+            let own = combine0(Values0(held0_v0[j]), Values0(held0_v0[j + h]));
+            held0_v0[j] = own.v0;
+        }
+    }
+    let h0 = Values0(held0_v0[0]);
+    let h1 = Values0(held0_v0[1]);
+    let h2 = Values0(held0_v0[2]);
+    let h3 = Values0(held0_v0[3]);
+    let h4 = Values0(held0_v0[4]);
+    let h5 = Values0(held0_v0[5]);
+    let h6 = Values0(held0_v0[6]);
+    let h7 = Values0(held0_v0[7]);
+    let h8 = Values0(held0_v0[8]);
+    let h9 = Values0(held0_v0[9]);
+    let h10 = Values0(held0_v0[10]);
+    let h11 = Values0(held0_v0[11]);
+    let h12 = Values0(held0_v0[12]);
+    let h13 = Values0(held0_v0[13]);
+    let h14 = Values0(held0_v0[14]);
+    let h15 = Values0(held0_v0[15]);
+    let hh0 = combine0(h0, h8);
+    let hh1 = combine0(h1, h9);
+    let hh2 = combine0(h2, h10);
+    let hh3 = combine0(h3, h11);
+    let hh4 = combine0(h4, h12);
+    let hh5 = combine0(h5, h13);
+    let hh6 = combine0(h6, h14);
+    let hh7 = combine0(h7, h15);
+    let hhh0 = combine0(hh0, hh4);
+    let hhh1 = combine0(hh1, hh5);
+    let hhh2 = combine0(hh2, hh6);
+    let hhh3 = combine0(hh3, hh7);
+    let hhhh0 = combine0(hhh0, hhh2);
+    let hhhh1 = combine0(hhh1, hhh3);
+    let hhhhh0 = combine0(hhhh0, hhhh1);
+    return hhhhh0;
+}
+
+fn fold0(x: u32, begin: u32) -> Values0 {
+    for (var j = 0u; j < (p.block / 16u); j++) {
+        let at = begin + j * 1u;
+        let a0 = element0(x, at);
+        let a1 = element0(x, at + 1u * (p.block / 16u));
+        let a2 = element0(x, at + 2u * (p.block / 16u));
+        let a3 = element0(x, at + 3u * (p.block / 16u));
+        let a4 = element0(x, at + 4u * (p.block / 16u));
+        let a5 = element0(x, at + 5u * (p.block / 16u));
+        let a6 = element0(x, at + 6u * (p.block / 16u));
+        let a7 = element0(x, at + 7u * (p.block / 16u));
+        let a8 = element0(x, at + 8u * (p.block / 16u));
+        let a8_0 = combine0(a0, a8);
+        let a9 = element0(x, at + 9u * (p.block / 16u));
+        let a8_1 = combine0(a1, a9);
+        let a10 = element0(x, at + 10u * (p.block / 16u));
+        let a8_2 = combine0(a2, a10);
+        let a11 = element0(x, at + 11u * (p.block / 16u));
+        let a8_3 = combine0(a3, a11);
+        let a12 = element0(x, at + 12u * (p.block / 16u));
+        let a8_4 = combine0(a4, a12);
+        let a4_0 = combine0(a8_0, a8_4);
+        let a13 = element0(x, at + 13u * (p.block / 16u));
+        let a8_5 = combine0(a5, a13);
+        let a4_1 = combine0(a8_1, a8_5);
+        let a14 = element0(x, at + 14u * (p.block / 16u));
+        let a8_6 = combine0(a6, a14);
+        let a4_2 = combine0(a8_2, a8_6);
+        let a2_0 = combine0(a4_0, a4_2);
+        let a15 = element0(x, at + 15u * (p.block / 16u));
+        let a8_7 = combine0(a7, a15);
+        let a4_3 = combine0(a8_3, a8_7);
+        let a2_1 = combine0(a4_1, a4_3);
+        let a1_0 = combine0(a2_0, a2_1);
+        held0_v0[j] = a1_0.v0;
+    }
+    return halved0((p.block / 16u));
 }
 
 struct Values1 {
     v0: vec4<f32>,
     v1: vec4<f32>,
+}
+
+fn combine1(a: Values1, b: Values1) -> Values1 {
+    return Values1(opaque_f32(a.v0 + b.v0), opaque_f32(a.v1 + b.v1));
 }
 
 fn element1(x: u32, v9: vec4<f32>, at: u32) -> Values1 {
@@ -117,8 +206,93 @@ fn element1(x: u32, v9: vec4<f32>, at: u32) -> Values1 {
     return Values1(v10, v11);
 }
 
-fn combine1(a: Values1, b: Values1) -> Values1 {
-    return Values1(opaque_f32(a.v0 + b.v0), opaque_f32(a.v1 + b.v1));
+var<private> held1_v0: array<vec4<f32>, 64>;
+var<private> held1_v1: array<vec4<f32>, 64>;
+
+fn halved1(count: u32) -> Values1 {
+    for (var j = count; j < 16u; j++) {
+        held1_v0[j] = vec4<f32>(bitcast<f32>(p.identity1));
+        held1_v1[j] = vec4<f32>(bitcast<f32>(p.identity2));
+    }
+    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
+        for (var j = 0u; j < h; j++) {
+            let own = combine1(Values1(held1_v0[j], held1_v1[j]), Values1(held1_v0[j + h], held1_v1[j + h]));
+            held1_v0[j] = own.v0;
+            held1_v1[j] = own.v1;
+        }
+    }
+    let h0 = Values1(held1_v0[0], held1_v1[0]);
+    let h1 = Values1(held1_v0[1], held1_v1[1]);
+    let h2 = Values1(held1_v0[2], held1_v1[2]);
+    let h3 = Values1(held1_v0[3], held1_v1[3]);
+    let h4 = Values1(held1_v0[4], held1_v1[4]);
+    let h5 = Values1(held1_v0[5], held1_v1[5]);
+    let h6 = Values1(held1_v0[6], held1_v1[6]);
+    let h7 = Values1(held1_v0[7], held1_v1[7]);
+    let h8 = Values1(held1_v0[8], held1_v1[8]);
+    let h9 = Values1(held1_v0[9], held1_v1[9]);
+    let h10 = Values1(held1_v0[10], held1_v1[10]);
+    let h11 = Values1(held1_v0[11], held1_v1[11]);
+    let h12 = Values1(held1_v0[12], held1_v1[12]);
+    let h13 = Values1(held1_v0[13], held1_v1[13]);
+    let h14 = Values1(held1_v0[14], held1_v1[14]);
+    let h15 = Values1(held1_v0[15], held1_v1[15]);
+    let hh0 = combine1(h0, h8);
+    let hh1 = combine1(h1, h9);
+    let hh2 = combine1(h2, h10);
+    let hh3 = combine1(h3, h11);
+    let hh4 = combine1(h4, h12);
+    let hh5 = combine1(h5, h13);
+    let hh6 = combine1(h6, h14);
+    let hh7 = combine1(h7, h15);
+    let hhh0 = combine1(hh0, hh4);
+    let hhh1 = combine1(hh1, hh5);
+    let hhh2 = combine1(hh2, hh6);
+    let hhh3 = combine1(hh3, hh7);
+    let hhhh0 = combine1(hhh0, hhh2);
+    let hhhh1 = combine1(hhh1, hhh3);
+    let hhhhh0 = combine1(hhhh0, hhhh1);
+    return hhhhh0;
+}
+
+fn fold1(x: u32, v9: vec4<f32>, begin: u32) -> Values1 {
+    for (var j = 0u; j < (p.block / 16u); j++) {
+        let at = begin + j * 1u;
+        let a0 = element1(x, v9, at);
+        let a1 = element1(x, v9, at + 1u * (p.block / 16u));
+        let a2 = element1(x, v9, at + 2u * (p.block / 16u));
+        let a3 = element1(x, v9, at + 3u * (p.block / 16u));
+        let a4 = element1(x, v9, at + 4u * (p.block / 16u));
+        let a5 = element1(x, v9, at + 5u * (p.block / 16u));
+        let a6 = element1(x, v9, at + 6u * (p.block / 16u));
+        let a7 = element1(x, v9, at + 7u * (p.block / 16u));
+        let a8 = element1(x, v9, at + 8u * (p.block / 16u));
+        let a8_0 = combine1(a0, a8);
+        let a9 = element1(x, v9, at + 9u * (p.block / 16u));
+        let a8_1 = combine1(a1, a9);
+        let a10 = element1(x, v9, at + 10u * (p.block / 16u));
+        let a8_2 = combine1(a2, a10);
+        let a11 = element1(x, v9, at + 11u * (p.block / 16u));
+        let a8_3 = combine1(a3, a11);
+        let a12 = element1(x, v9, at + 12u * (p.block / 16u));
+        let a8_4 = combine1(a4, a12);
+        let a4_0 = combine1(a8_0, a8_4);
+        let a13 = element1(x, v9, at + 13u * (p.block / 16u));
+        let a8_5 = combine1(a5, a13);
+        let a4_1 = combine1(a8_1, a8_5);
+        let a14 = element1(x, v9, at + 14u * (p.block / 16u));
+        let a8_6 = combine1(a6, a14);
+        let a4_2 = combine1(a8_2, a8_6);
+        let a2_0 = combine1(a4_0, a4_2);
+        let a15 = element1(x, v9, at + 15u * (p.block / 16u));
+        let a8_7 = combine1(a7, a15);
+        let a4_3 = combine1(a8_3, a8_7);
+        let a2_1 = combine1(a4_1, a4_3);
+        let a1_0 = combine1(a2_0, a2_1);
+        held1_v0[j] = a1_0.v0;
+        held1_v1[j] = a1_0.v1;
+    }
+    return halved1((p.block / 16u));
 }
 
 fn give(x: u32, v12: vec4<f32>, v21: vec4<f32>, at: u32) {
@@ -150,119 +324,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v6 = vec4<f32>(bitcast<f32>(p.scalar6));
     let v7 = vec4<f32>(bitcast<f32>(p.scalar7));
     let v8 = vec4<f32>(bitcast<f32>(p.scalar8));
-    var f0: Values0;
-    {
-        let turns = p.block / 16u;
-        var s1: Values0;
-        for (var j1 = 0u; j1 < clamp(turns >> 1u, 1u, 2u); j1++) {
-            var s0: Values0;
-            for (var j0 = 0u; j0 < clamp(turns >> 0u, 1u, 2u); j0++) {
-                let at = j1 * (turns >> 2u) + j0 * (turns >> 1u);
-                let a0 = element0(x, at);
-                let a1 = element0(x, at + 1u * turns);
-                let a2 = element0(x, at + 2u * turns);
-                let a3 = element0(x, at + 3u * turns);
-                let a4 = element0(x, at + 4u * turns);
-                let a5 = element0(x, at + 5u * turns);
-                let a6 = element0(x, at + 6u * turns);
-                let a7 = element0(x, at + 7u * turns);
-                let a8 = element0(x, at + 8u * turns);
-                let a9 = element0(x, at + 9u * turns);
-                let a10 = element0(x, at + 10u * turns);
-                let a11 = element0(x, at + 11u * turns);
-                let a12 = element0(x, at + 12u * turns);
-                let a13 = element0(x, at + 13u * turns);
-                let a14 = element0(x, at + 14u * turns);
-                let a15 = element0(x, at + 15u * turns);
-                let ah0 = combine0(a0, a8);
-                let ah1 = combine0(a1, a9);
-                let ah2 = combine0(a2, a10);
-                let ah3 = combine0(a3, a11);
-                let ah4 = combine0(a4, a12);
-                let ah5 = combine0(a5, a13);
-                let ah6 = combine0(a6, a14);
-                let ah7 = combine0(a7, a15);
-                let ahh0 = combine0(ah0, ah4);
-                let ahh1 = combine0(ah1, ah5);
-                let ahh2 = combine0(ah2, ah6);
-                let ahh3 = combine0(ah3, ah7);
-                let ahhh0 = combine0(ahh0, ahh2);
-                let ahhh1 = combine0(ahh1, ahh3);
-                let ahhhh0 = combine0(ahhh0, ahhh1);
-                let next = ahhhh0;
-                if (j0 == 0u) {
-                    s0 = next;
-                } else {
-                    s0 = combine0(s0, next);
-                }
-            }
-            let next = s0;
-            if (j1 == 0u) {
-                s1 = next;
-            } else {
-                s1 = combine0(s1, next);
-            }
-        }
-        f0 = s1;
-    }
+    var f0 = fold0(x, 0u);
     let v1 = positive_zero_f32(f0.v0);
     let v9 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 / v2) ^ zero);
     let v12 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 / v5) ^ zero);
-    var f1: Values1;
-    {
-        let turns = p.block / 16u;
-        var s1: Values1;
-        for (var j1 = 0u; j1 < clamp(turns >> 1u, 1u, 2u); j1++) {
-            var s0: Values1;
-            for (var j0 = 0u; j0 < clamp(turns >> 0u, 1u, 2u); j0++) {
-                let at = j1 * (turns >> 2u) + j0 * (turns >> 1u);
-                let a0 = element1(x, v9, at);
-                let a1 = element1(x, v9, at + 1u * turns);
-                let a2 = element1(x, v9, at + 2u * turns);
-                let a3 = element1(x, v9, at + 3u * turns);
-                let a4 = element1(x, v9, at + 4u * turns);
-                let a5 = element1(x, v9, at + 5u * turns);
-                let a6 = element1(x, v9, at + 6u * turns);
-                let a7 = element1(x, v9, at + 7u * turns);
-                let a8 = element1(x, v9, at + 8u * turns);
-                let a9 = element1(x, v9, at + 9u * turns);
-                let a10 = element1(x, v9, at + 10u * turns);
-                let a11 = element1(x, v9, at + 11u * turns);
-                let a12 = element1(x, v9, at + 12u * turns);
-                let a13 = element1(x, v9, at + 13u * turns);
-                let a14 = element1(x, v9, at + 14u * turns);
-                let a15 = element1(x, v9, at + 15u * turns);
-                let ah0 = combine1(a0, a8);
-                let ah1 = combine1(a1, a9);
-                let ah2 = combine1(a2, a10);
-                let ah3 = combine1(a3, a11);
-                let ah4 = combine1(a4, a12);
-                let ah5 = combine1(a5, a13);
-                let ah6 = combine1(a6, a14);
-                let ah7 = combine1(a7, a15);
-                let ahh0 = combine1(ah0, ah4);
-                let ahh1 = combine1(ah1, ah5);
-                let ahh2 = combine1(ah2, ah6);
-                let ahh3 = combine1(ah3, ah7);
-                let ahhh0 = combine1(ahh0, ahh2);
-                let ahhh1 = combine1(ahh1, ahh3);
-                let ahhhh0 = combine1(ahhh0, ahhh1);
-                let next = ahhhh0;
-                if (j0 == 0u) {
-                    s0 = next;
-                } else {
-                    s0 = combine1(s0, next);
-                }
-            }
-            let next = s0;
-            if (j1 == 0u) {
-                s1 = next;
-            } else {
-                s1 = combine1(s1, next);
-            }
-        }
-        f1 = s1;
-    }
+    var f1 = fold1(x, v9, 0u);
     let v3 = positive_zero_f32(f1.v0);
     let v4 = positive_zero_f32(f1.v1);
     let v14 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v3 * v3) ^ zero);

@@ -67,6 +67,10 @@ struct Values {
     v0: vec4<f32>,
 }
 
+fn combine(a: Values, b: Values) -> Values {
+    return Values(opaque_f32(a.v0 + b.v0));
+}
+
 fn element(x: u32, at: u32) -> Values {
     let c0 = at;
     let first = x * 4u;
@@ -78,18 +82,7 @@ fn element(x: u32, at: u32) -> Values {
     return Values(v2);
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
-}
-
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let i = id.y * p.pitch + id.x;
-    if (i >= p.count) { return; }
-    let q_x = share(i, p.columns_factor, p.columns_shift);
-    let x = i - q_x * p.columns;
-    let position = q_x;
-    let begin = (position >> p.keep_shift) * p.block + (position & (p.keep - 1u));
+fn fold(x: u32, begin: u32) -> Values {
     let a0 = element(x, begin);
     let a1 = element(x, begin + 1u * p.apart);
     let a2 = element(x, begin + 2u * p.apart);
@@ -121,6 +114,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let a4_3 = combine(a8_3, a8_7);
     let a2_1 = combine(a4_1, a4_3);
     let a1_0 = combine(a2_0, a2_1);
-    var v = a1_0;
+    return a1_0;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.y * p.pitch + id.x;
+    if (i >= p.count) { return; }
+    let q_x = share(i, p.columns_factor, p.columns_shift);
+    let x = i - q_x * p.columns;
+    let position = q_x;
+    let begin = (position >> p.keep_shift) * p.block + (position & (p.keep - 1u));
+    var v = fold(x, begin);
     result[position * p.position_stride + x] = positive_zero_f32(v.v0);
 }

@@ -365,6 +365,10 @@ struct Values {
     v0: vec4<f32>,
 }
 
+fn combine(a: Values, b: Values) -> Values {
+    return Values(opaque_f32(a.v0 + b.v0));
+}
+
 fn element(c0: u32, at: u32) -> Values {
     let x = at;
     let first = x * 4u;
@@ -375,48 +379,15 @@ fn element(c0: u32, at: u32) -> Values {
     return Values(v1);
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
-}
-
 var<private> held_v0: array<vec4<f32>, 64>;
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let i = id.y * p.pitch + id.x;
-    if (i >= p.count) { return; }
-    let member = i & (p.keep - 1u);
-    let q_position = share((i >> p.keep_shift), p.positions_factor, p.positions_shift);
-    let position = (i >> p.keep_shift) - q_position * p.positions;
-    let c0 = q_position;
-    let begin = position * p.block + member;
-    let identity = vec4<f32>(bitcast<f32>(p.identity));
-    held_v0[0] = identity;
-    held_v0[1] = identity;
-    held_v0[2] = identity;
-    held_v0[3] = identity;
-    held_v0[4] = identity;
-    held_v0[5] = identity;
-    held_v0[6] = identity;
-    held_v0[7] = identity;
-    held_v0[8] = identity;
-    held_v0[9] = identity;
-    held_v0[10] = identity;
-    held_v0[11] = identity;
-    held_v0[12] = identity;
-    held_v0[13] = identity;
-    held_v0[14] = identity;
-    held_v0[15] = identity;
-    for (var j = 0u; j < p.leaves; j++) {
-        let at = begin + j * p.step;
-        let a0 = element(c0, at);
-        held_v0[j] = a0.v0;
+fn halved(count: u32) -> Values {
+    for (var j = count; j < 16u; j++) {
+        held_v0[j] = vec4<f32>(bitcast<f32>(p.identity));
     }
-    for (var h = p.leaves >> 2u; h >= 16u; h = h >> 2u) {
+    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
         for (var j = 0u; j < h; j++) {
-            let low = combine(Values(held_v0[j]), Values(held_v0[j + 2u * h]));
-            let high = combine(Values(held_v0[j + h]), Values(held_v0[j + 3u * h]));
-            let own = combine(low, high);
+            let own = combine(Values(held_v0[j]), Values(held_v0[j + h]));
             held_v0[j] = own.v0;
         }
     }
@@ -451,6 +422,27 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let hhhh0 = combine(hhh0, hhh2);
     let hhhh1 = combine(hhh1, hhh3);
     let hhhhh0 = combine(hhhh0, hhhh1);
-    var v = hhhhh0;
+    return hhhhh0;
+}
+
+fn fold(c0: u32, begin: u32) -> Values {
+    for (var j = 0u; j < p.leaves; j++) {
+        let at = begin + j * p.step;
+        let a0 = element(c0, at);
+        held_v0[j] = a0.v0;
+    }
+    return halved(p.leaves);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.y * p.pitch + id.x;
+    if (i >= p.count) { return; }
+    let member = i & (p.keep - 1u);
+    let q_position = share((i >> p.keep_shift), p.positions_factor, p.positions_shift);
+    let position = (i >> p.keep_shift) - q_position * p.positions;
+    let c0 = q_position;
+    let begin = position * p.block + member;
+    var v = fold(c0, begin);
     result[i] = pack_u32(bitcast<vec4<u32>>(positive_zero_f32(v.v0)));
 }

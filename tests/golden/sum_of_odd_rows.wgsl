@@ -67,6 +67,10 @@ struct Values {
     v0: vec4<f32>,
 }
 
+fn combine(a: Values, b: Values) -> Values {
+    return Values(opaque_f32(a.v0 + b.v0));
+}
+
 fn element(x: u32, at: u32) -> Values {
     let c0 = min(at, p.run - 1u);
     let first = x * 4u;
@@ -74,12 +78,18 @@ fn element(x: u32, at: u32) -> Values {
     let at_v0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
     let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
     let exists = vec4<bool>(at < p.run);
-    let identity = vec4<f32>(bitcast<f32>(p.identity));
-    return Values(select(identity, v0, exists));
+    return Values(select(vec4<f32>(bitcast<f32>(p.identity)), v0, exists));
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
+fn fold(x: u32, begin: u32) -> Values {
+    let a0 = element(x, begin);
+    let a1 = element(x, begin + 1u * p.apart);
+    let a2 = element(x, begin + 2u * p.apart);
+    let a2_0 = combine(a0, a2);
+    let a3 = element(x, begin + 3u * p.apart);
+    let a2_1 = combine(a1, a3);
+    let a1_0 = combine(a2_0, a2_1);
+    return a1_0;
 }
 
 @compute @workgroup_size(64)
@@ -90,13 +100,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let x = i - q_x * p.columns;
     let position = q_x;
     let begin = (position >> p.keep_shift) * p.block + (position & (p.keep - 1u));
-    let a0 = element(x, begin);
-    let a1 = element(x, begin + 1u * p.apart);
-    let a2 = element(x, begin + 2u * p.apart);
-    let a2_0 = combine(a0, a2);
-    let a3 = element(x, begin + 3u * p.apart);
-    let a2_1 = combine(a1, a3);
-    let a1_0 = combine(a2_0, a2_1);
-    var v = a1_0;
+    var v = fold(x, begin);
     result[position * p.position_stride + x] = positive_zero_f32(v.v0);
 }

@@ -82,6 +82,10 @@ struct Values {
     v0: vec4<f32>,
 }
 
+fn combine(a: Values, b: Values) -> Values {
+    return Values(opaque_f32(a.v0 + b.v0));
+}
+
 fn element(c0: u32, x: u32, at: u32) -> Values {
     let c1 = at;
     let first = x * 4u;
@@ -93,39 +97,53 @@ fn element(c0: u32, x: u32, at: u32) -> Values {
     return Values(v2);
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
-}
-
 var<private> held_v0: array<vec4<f32>, 64>;
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let i = id.y * p.pitch + id.x;
-    if (i >= p.count) { return; }
-    let q_x = share(i, p.columns_factor, p.columns_shift);
-    let x = i - q_x * p.columns;
-    let q_position = share(q_x, p.positions_factor, p.positions_shift);
-    let position = q_x - q_position * p.positions;
-    let c0 = q_position;
-    let begin = (position >> p.keep_shift) * p.block + (position & (p.keep - 1u));
-    let identity = vec4<f32>(bitcast<f32>(p.identity));
-    held_v0[0] = identity;
-    held_v0[1] = identity;
-    held_v0[2] = identity;
-    held_v0[3] = identity;
-    held_v0[4] = identity;
-    held_v0[5] = identity;
-    held_v0[6] = identity;
-    held_v0[7] = identity;
-    held_v0[8] = identity;
-    held_v0[9] = identity;
-    held_v0[10] = identity;
-    held_v0[11] = identity;
-    held_v0[12] = identity;
-    held_v0[13] = identity;
-    held_v0[14] = identity;
-    held_v0[15] = identity;
+fn halved(count: u32) -> Values {
+    for (var j = count; j < 16u; j++) {
+        held_v0[j] = vec4<f32>(bitcast<f32>(p.identity));
+    }
+    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
+        for (var j = 0u; j < h; j++) {
+            let own = combine(Values(held_v0[j]), Values(held_v0[j + h]));
+            held_v0[j] = own.v0;
+        }
+    }
+    let h0 = Values(held_v0[0]);
+    let h1 = Values(held_v0[1]);
+    let h2 = Values(held_v0[2]);
+    let h3 = Values(held_v0[3]);
+    let h4 = Values(held_v0[4]);
+    let h5 = Values(held_v0[5]);
+    let h6 = Values(held_v0[6]);
+    let h7 = Values(held_v0[7]);
+    let h8 = Values(held_v0[8]);
+    let h9 = Values(held_v0[9]);
+    let h10 = Values(held_v0[10]);
+    let h11 = Values(held_v0[11]);
+    let h12 = Values(held_v0[12]);
+    let h13 = Values(held_v0[13]);
+    let h14 = Values(held_v0[14]);
+    let h15 = Values(held_v0[15]);
+    let hh0 = combine(h0, h8);
+    let hh1 = combine(h1, h9);
+    let hh2 = combine(h2, h10);
+    let hh3 = combine(h3, h11);
+    let hh4 = combine(h4, h12);
+    let hh5 = combine(h5, h13);
+    let hh6 = combine(h6, h14);
+    let hh7 = combine(h7, h15);
+    let hhh0 = combine(hh0, hh4);
+    let hhh1 = combine(hh1, hh5);
+    let hhh2 = combine(hh2, hh6);
+    let hhh3 = combine(hh3, hh7);
+    let hhhh0 = combine(hhh0, hhh2);
+    let hhhh1 = combine(hhh1, hhh3);
+    let hhhhh0 = combine(hhhh0, hhhh1);
+    return hhhhh0;
+}
+
+fn fold(c0: u32, x: u32, begin: u32) -> Values {
     for (var j = 0u; j < p.leaves; j++) {
         let at = begin + j * p.step;
         let a0 = element(c0, x, at);
@@ -161,45 +179,19 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let a1_0 = combine(a2_0, a2_1);
         held_v0[j] = a1_0.v0;
     }
-    for (var h = p.leaves >> 2u; h >= 16u; h = h >> 2u) {
-        for (var j = 0u; j < h; j++) {
-            let low = combine(Values(held_v0[j]), Values(held_v0[j + 2u * h]));
-            let high = combine(Values(held_v0[j + h]), Values(held_v0[j + 3u * h]));
-            let own = combine(low, high);
-            held_v0[j] = own.v0;
-        }
-    }
-    let h0 = Values(held_v0[0]);
-    let h1 = Values(held_v0[1]);
-    let h2 = Values(held_v0[2]);
-    let h3 = Values(held_v0[3]);
-    let h4 = Values(held_v0[4]);
-    let h5 = Values(held_v0[5]);
-    let h6 = Values(held_v0[6]);
-    let h7 = Values(held_v0[7]);
-    let h8 = Values(held_v0[8]);
-    let h9 = Values(held_v0[9]);
-    let h10 = Values(held_v0[10]);
-    let h11 = Values(held_v0[11]);
-    let h12 = Values(held_v0[12]);
-    let h13 = Values(held_v0[13]);
-    let h14 = Values(held_v0[14]);
-    let h15 = Values(held_v0[15]);
-    let hh0 = combine(h0, h8);
-    let hh1 = combine(h1, h9);
-    let hh2 = combine(h2, h10);
-    let hh3 = combine(h3, h11);
-    let hh4 = combine(h4, h12);
-    let hh5 = combine(h5, h13);
-    let hh6 = combine(h6, h14);
-    let hh7 = combine(h7, h15);
-    let hhh0 = combine(hh0, hh4);
-    let hhh1 = combine(hh1, hh5);
-    let hhh2 = combine(hh2, hh6);
-    let hhh3 = combine(hh3, hh7);
-    let hhhh0 = combine(hhh0, hhh2);
-    let hhhh1 = combine(hhh1, hhh3);
-    let hhhhh0 = combine(hhhh0, hhhh1);
-    var v = hhhhh0;
+    return halved(p.leaves);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.y * p.pitch + id.x;
+    if (i >= p.count) { return; }
+    let q_x = share(i, p.columns_factor, p.columns_shift);
+    let x = i - q_x * p.columns;
+    let q_position = share(q_x, p.positions_factor, p.positions_shift);
+    let position = q_x - q_position * p.positions;
+    let c0 = q_position;
+    let begin = (position >> p.keep_shift) * p.block + (position & (p.keep - 1u));
+    var v = fold(c0, x, begin);
     result[c0 * p.out_stride0 + position * p.position_stride + x] = pack_u32(bitcast<vec4<u32>>(positive_zero_f32(v.v0)));
 }

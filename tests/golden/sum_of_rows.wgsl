@@ -68,6 +68,10 @@ struct Values {
     v0: vec4<f32>,
 }
 
+fn combine(a: Values, b: Values) -> Values {
+    return Values(opaque_f32(a.v0 + b.v0));
+}
+
 fn element(c0: u32, at: u32) -> Values {
     let x = at;
     let first = x * 4u;
@@ -79,8 +83,15 @@ fn element(c0: u32, at: u32) -> Values {
     return Values(v2);
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
+fn fold(c0: u32, begin: u32) -> Values {
+    let a0 = element(c0, begin);
+    let a1 = element(c0, begin + 1u * p.apart);
+    let a2 = element(c0, begin + 2u * p.apart);
+    let a2_0 = combine(a0, a2);
+    let a3 = element(c0, begin + 3u * p.apart);
+    let a2_1 = combine(a1, a3);
+    let a1_0 = combine(a2_0, a2_1);
+    return a1_0;
 }
 
 var<workgroup> shared_values: array<Values, 64>;
@@ -94,14 +105,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let position = item - q_position * p.positions;
     let c0 = q_position;
     let begin = position * p.block + member;
-    let a0 = element(c0, begin);
-    let a1 = element(c0, begin + 1u * p.apart);
-    let a2 = element(c0, begin + 2u * p.apart);
-    let a2_0 = combine(a0, a2);
-    let a3 = element(c0, begin + 3u * p.apart);
-    let a2_1 = combine(a1, a3);
-    let a1_0 = combine(a2_0, a2_1);
-    var v = a1_0;
+    var v = fold(c0, begin);
     shared_values[local] = v;
     workgroupBarrier();
     if (member < 4u) {

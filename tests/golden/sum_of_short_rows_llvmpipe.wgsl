@@ -64,6 +64,10 @@ struct Values {
     v0: vec4<f32>,
 }
 
+fn combine(a: Values, b: Values) -> Values {
+    return Values(opaque_f32(a.v0 + b.v0));
+}
+
 fn element(c0: u32, at: u32) -> Values {
     let x = at;
     let first = x * 4u;
@@ -72,8 +76,15 @@ fn element(c0: u32, at: u32) -> Values {
     return Values(v0);
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
+fn fold(c0: u32, begin: u32) -> Values {
+    let a0 = element(c0, begin);
+    let a1 = element(c0, begin + 1u * p.apart);
+    let a2 = element(c0, begin + 2u * p.apart);
+    let a2_0 = combine(a0, a2);
+    let a3 = element(c0, begin + 3u * p.apart);
+    let a2_1 = combine(a1, a3);
+    let a1_0 = combine(a2_0, a2_1);
+    return a1_0;
 }
 
 @compute @workgroup_size(64)
@@ -82,85 +93,37 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (i * 8u >= p.count) { return; }
     let item_0 = min(i * 8u + 0u, p.count - 1u);
     let c0_0 = item_0;
+    let r0 = fold(c0_0, 0u);
     let item_1 = min(i * 8u + 1u, p.count - 1u);
     let c0_1 = item_1;
+    let r1 = fold(c0_1, 0u);
     let item_2 = min(i * 8u + 2u, p.count - 1u);
     let c0_2 = item_2;
+    let r2 = fold(c0_2, 0u);
     let item_3 = min(i * 8u + 3u, p.count - 1u);
     let c0_3 = item_3;
+    let r3 = fold(c0_3, 0u);
     let item_4 = min(i * 8u + 4u, p.count - 1u);
     let c0_4 = item_4;
+    let r4 = fold(c0_4, 0u);
     let item_5 = min(i * 8u + 5u, p.count - 1u);
     let c0_5 = item_5;
+    let r5 = fold(c0_5, 0u);
     let item_6 = min(i * 8u + 6u, p.count - 1u);
     let c0_6 = item_6;
+    let r6 = fold(c0_6, 0u);
     let item_7 = min(i * 8u + 7u, p.count - 1u);
     let c0_7 = item_7;
-    let r0_0 = element(c0_0, 0u);
-    let r0_1 = element(c0_0, 0u + 1u * p.apart);
-    let r0_2 = element(c0_0, 0u + 2u * p.apart);
-    let r0_2_0 = combine(r0_0, r0_2);
-    let r0_3 = element(c0_0, 0u + 3u * p.apart);
-    let r0_2_1 = combine(r0_1, r0_3);
-    let r0_1_0 = combine(r0_2_0, r0_2_1);
-    let r1_0 = element(c0_1, 0u);
-    let r1_1 = element(c0_1, 0u + 1u * p.apart);
-    let r1_2 = element(c0_1, 0u + 2u * p.apart);
-    let r1_2_0 = combine(r1_0, r1_2);
-    let r1_3 = element(c0_1, 0u + 3u * p.apart);
-    let r1_2_1 = combine(r1_1, r1_3);
-    let r1_1_0 = combine(r1_2_0, r1_2_1);
-    let r2_0 = element(c0_2, 0u);
-    let r2_1 = element(c0_2, 0u + 1u * p.apart);
-    let r2_2 = element(c0_2, 0u + 2u * p.apart);
-    let r2_2_0 = combine(r2_0, r2_2);
-    let r2_3 = element(c0_2, 0u + 3u * p.apart);
-    let r2_2_1 = combine(r2_1, r2_3);
-    let r2_1_0 = combine(r2_2_0, r2_2_1);
-    let r3_0 = element(c0_3, 0u);
-    let r3_1 = element(c0_3, 0u + 1u * p.apart);
-    let r3_2 = element(c0_3, 0u + 2u * p.apart);
-    let r3_2_0 = combine(r3_0, r3_2);
-    let r3_3 = element(c0_3, 0u + 3u * p.apart);
-    let r3_2_1 = combine(r3_1, r3_3);
-    let r3_1_0 = combine(r3_2_0, r3_2_1);
-    let x0 = Values(vec4<f32>(r0_1_0.v0.x, r1_1_0.v0.x, r2_1_0.v0.x, r3_1_0.v0.x));
-    let y0 = Values(vec4<f32>(r0_1_0.v0.y, r1_1_0.v0.y, r2_1_0.v0.y, r3_1_0.v0.y));
-    let z0 = Values(vec4<f32>(r0_1_0.v0.z, r1_1_0.v0.z, r2_1_0.v0.z, r3_1_0.v0.z));
-    let w0 = Values(vec4<f32>(r0_1_0.v0.w, r1_1_0.v0.w, r2_1_0.v0.w, r3_1_0.v0.w));
+    let r7 = fold(c0_7, 0u);
+    let x0 = Values(vec4<f32>(r0.v0.x, r1.v0.x, r2.v0.x, r3.v0.x));
+    let y0 = Values(vec4<f32>(r0.v0.y, r1.v0.y, r2.v0.y, r3.v0.y));
+    let z0 = Values(vec4<f32>(r0.v0.z, r1.v0.z, r2.v0.z, r3.v0.z));
+    let w0 = Values(vec4<f32>(r0.v0.w, r1.v0.w, r2.v0.w, r3.v0.w));
     let run0 = combine(combine(x0, z0), combine(y0, w0));
-    let r4_0 = element(c0_4, 0u);
-    let r4_1 = element(c0_4, 0u + 1u * p.apart);
-    let r4_2 = element(c0_4, 0u + 2u * p.apart);
-    let r4_2_0 = combine(r4_0, r4_2);
-    let r4_3 = element(c0_4, 0u + 3u * p.apart);
-    let r4_2_1 = combine(r4_1, r4_3);
-    let r4_1_0 = combine(r4_2_0, r4_2_1);
-    let r5_0 = element(c0_5, 0u);
-    let r5_1 = element(c0_5, 0u + 1u * p.apart);
-    let r5_2 = element(c0_5, 0u + 2u * p.apart);
-    let r5_2_0 = combine(r5_0, r5_2);
-    let r5_3 = element(c0_5, 0u + 3u * p.apart);
-    let r5_2_1 = combine(r5_1, r5_3);
-    let r5_1_0 = combine(r5_2_0, r5_2_1);
-    let r6_0 = element(c0_6, 0u);
-    let r6_1 = element(c0_6, 0u + 1u * p.apart);
-    let r6_2 = element(c0_6, 0u + 2u * p.apart);
-    let r6_2_0 = combine(r6_0, r6_2);
-    let r6_3 = element(c0_6, 0u + 3u * p.apart);
-    let r6_2_1 = combine(r6_1, r6_3);
-    let r6_1_0 = combine(r6_2_0, r6_2_1);
-    let r7_0 = element(c0_7, 0u);
-    let r7_1 = element(c0_7, 0u + 1u * p.apart);
-    let r7_2 = element(c0_7, 0u + 2u * p.apart);
-    let r7_2_0 = combine(r7_0, r7_2);
-    let r7_3 = element(c0_7, 0u + 3u * p.apart);
-    let r7_2_1 = combine(r7_1, r7_3);
-    let r7_1_0 = combine(r7_2_0, r7_2_1);
-    let x1 = Values(vec4<f32>(r4_1_0.v0.x, r5_1_0.v0.x, r6_1_0.v0.x, r7_1_0.v0.x));
-    let y1 = Values(vec4<f32>(r4_1_0.v0.y, r5_1_0.v0.y, r6_1_0.v0.y, r7_1_0.v0.y));
-    let z1 = Values(vec4<f32>(r4_1_0.v0.z, r5_1_0.v0.z, r6_1_0.v0.z, r7_1_0.v0.z));
-    let w1 = Values(vec4<f32>(r4_1_0.v0.w, r5_1_0.v0.w, r6_1_0.v0.w, r7_1_0.v0.w));
+    let x1 = Values(vec4<f32>(r4.v0.x, r5.v0.x, r6.v0.x, r7.v0.x));
+    let y1 = Values(vec4<f32>(r4.v0.y, r5.v0.y, r6.v0.y, r7.v0.y));
+    let z1 = Values(vec4<f32>(r4.v0.z, r5.v0.z, r6.v0.z, r7.v0.z));
+    let w1 = Values(vec4<f32>(r4.v0.w, r5.v0.w, r6.v0.w, r7.v0.w));
     let run1 = combine(combine(x1, z1), combine(y1, w1));
     if ((i * 2u + 0u) * 4u < p.count) {
         result[i * 2u + 0u] = pack_u32(bitcast<vec4<u32>>(positive_zero_f32(run0.v0)));

@@ -1,0 +1,409 @@
+//! Values that are folded side by side: what makes one of two, and what makes one of all that an invocation
+//! loads. A kernel that folds has them once, one that computes rows for each of its phases.
+
+use super::emit::{Emitter, line};
+use super::fold::constant;
+use super::types::{compute, lanes};
+use crate::dtype::{DType, Kind};
+use crate::error::{Result, bail};
+use crate::expr::Fold;
+use crate::plan::{Folder, MOST_HELD, Phase, Turns};
+
+/// What is left of held values when they are folded as one line.
+const TAIL: usize = 16;
+
+/// What an invocation folds side by side.
+pub(super) struct Values {
+    /// What the names of their type and functions end with.
+    suffix: String,
+    parts: Vec<Part>,
+    /// Whether the index of each comes with the elements, from a pass before.
+    indexed: bool,
+}
+
+/// One of them.
+pub(super) struct Part {
+    pub fold: Fold,
+    pub element: DType,
+    /// The word of the uniform block that stands for what changes no value.
+    identity: String,
+}
+
+/// A vector of what is folded: a value, or an index.
+struct Component {
+    name: String,
+    vector: String,
+    identity: String,
+}
+
+/// Where an invocation finds its values, and how they come by.
+pub(super) struct Places {
+    /// The coordinates that the function of an element takes before a place in the run, as parameters and as
+    /// arguments.
+    pub parameters: Vec<String>,
+    pub arguments: Vec<String>,
+    /// The type of a place.
+    pub place: &'static str,
+    /// Values that are loaded straight, and how far they lie apart.
+    pub straight: u32,
+    pub apart: String,
+    /// How far turns lie apart, and how many there are.
+    pub step: String,
+    pub count: String,
+    pub turns: Turns,
+}
+
+impl Part {
+    /// The type of the ranks that stand for floats where their order is what counts: integers are compared by one
+    /// instruction, and flushed by no adapter.
+    fn ranks(&self) -> Option<DType> {
+        match (self.fold, self.element) {
+            (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F32) => Some(DType::U32),
+            (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F64) => Some(DType::U64),
+            _ => None,
+        }
+    }
+
+    /// An element as it is folded.
+    pub(super) fn folded(&self, value: String) -> String {
+        match self.ranks() {
+            Some(_) => format!("{}_rank_{}({value})", self.fold.name(), compute(self.element)),
+            None => value,
+        }
+    }
+
+    /// An element of what was folded.
+    pub(super) fn given(&self, value: String) -> String {
+        match self.ranks() {
+            Some(_) => format!("of_rank_{}({value})", compute(self.element)),
+            // A zero of a sum is +0.
+            None if self.fold == Fold::Sum && self.element.kind() == Kind::Float => {
+                format!("positive_zero_{}({value})", compute(self.element))
+            }
+            None => value,
+        }
+    }
+
+    /// What changes no value that is folded with it.
+    pub(super) fn identity(&self) -> String {
+        self.folded(constant(self.element, &self.identity))
+    }
+
+    /// What the row of the table makes of two: one of them, or whether the second wins.
+    fn form(&self, a: &str, b: &str) -> Result<String> {
+        form(self.fold, self.ranks().unwrap_or(self.element), compute(self.element), a, b)
+    }
+}
+
+/// The text of a fold of two values.
+pub(super) fn form(fold: Fold, dtype: DType, name: &str, a: &str, b: &str) -> Result<String> {
+    match fold.form(dtype) {
+        Some(form) => Ok(form.wgsl.replace("{T}", name).replace("{a}", a).replace("{b}", b)),
+        None => bail!(Kernel, "{} takes no {dtype}", fold.name()),
+    }
+}
+
+impl Values {
+    /// Those of a kernel that folds.
+    pub(super) fn of_fold(folder: &Folder) -> Values {
+        let part = |_| Part { fold: folder.fold, element: folder.element, identity: "p.identity".into() };
+        let parts = (0..folder.values).map(part).collect();
+        Values { suffix: String::new(), parts, indexed: folder.indexed }
+    }
+
+    /// Those of a phase.
+    pub(super) fn of_phase(number: usize, phase: &Phase) -> Values {
+        let parts = phase.folds.iter().map(|own| Part {
+            fold: own.fold,
+            element: own.element,
+            identity: format!("p.identity{}", own.number),
+        });
+        Values { suffix: number.to_string(), parts: parts.collect(), indexed: false }
+    }
+
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    pub(super) fn gives_index(&self) -> bool {
+        self.parts.iter().any(|part| part.fold.row().gives_index)
+    }
+
+    /// Whether an invocation meets elements in the order of their indexes, so that of equal ones the first wins
+    /// without a look at these.
+    fn follows(&self) -> bool {
+        self.gives_index() && !self.indexed
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.parts.iter().any(|part| part.fold.is_ordered(part.element))
+    }
+
+    fn components(&self) -> Vec<Component> {
+        let mut all: Vec<Component> = Vec::new();
+        for (i, part) in self.parts.iter().enumerate() {
+            let vector = lanes(part.ranks().unwrap_or(part.element));
+            all.push(Component { name: format!("v{i}"), vector, identity: part.identity() });
+        }
+        for (i, _) in self.parts.iter().enumerate().filter(|_| self.gives_index()) {
+            let identity = "vec4<u32>(0xffffffffu)".into();
+            all.push(Component { name: format!("at{i}"), vector: "vec4<u32>".into(), identity });
+        }
+        all
+    }
+
+    /// The names of what is folded, and their vectors' types.
+    pub(super) fn names(&self) -> impl Iterator<Item = (String, String)> {
+        self.components().into_iter().map(|own| (own.name, own.vector))
+    }
+
+    /// The type of all.
+    pub(super) fn name(&self) -> String {
+        format!("Values{}", self.suffix)
+    }
+
+    /// All of some parts.
+    pub(super) fn of(&self, parts: impl IntoIterator<Item = String>) -> String {
+        let parts: Vec<String> = parts.into_iter().collect();
+        format!("{}({})", self.name(), parts.join(", "))
+    }
+
+    /// One of two.
+    pub(super) fn combined(&self, a: &str, b: &str) -> String {
+        format!("combine{}({a}, {b})", self.suffix)
+    }
+
+    /// What is held at a place.
+    fn held(&self, array: &str, at: &str) -> String {
+        self.of(self.names().map(|(name, _)| format!("{array}{}_{name}[{at}]", self.suffix)))
+    }
+
+    /// What the function of all that an invocation finds gives.
+    pub(super) fn folded(&self, arguments: impl IntoIterator<Item = String>) -> String {
+        format!("fold{}({})", self.suffix, arguments.into_iter().collect::<Vec<_>>().join(", "))
+    }
+
+    /// The array in which values of workgroup memory meet.
+    pub(super) fn shared(&self) -> String {
+        format!("shared_values{}", self.suffix)
+    }
+}
+
+impl Emitter<'_> {
+    /// The type of all values, and the function that makes one of two.
+    pub(super) fn values(&mut self, values: &Values) -> Result<()> {
+        line!(self.text, "struct {} {{", values.name());
+        for (name, vector) in values.names() {
+            line!(self.text, "    {name}: {vector},");
+        }
+        line!(self.text, "}}\n");
+        let (all, count) = (values.name(), values.parts.len());
+        let takes = |name: &str, i: usize| format!("select(a.{name}{i}, b.{name}{i}, takes{i})");
+        if values.follows() {
+            line!(self.text, "fn follow{}(a: {all}, b: {all}) -> {all} {{", values.suffix);
+            for (i, part) in values.parts.iter().enumerate() {
+                let wins = part.form(&format!("a.v{i}"), &format!("b.v{i}"))?;
+                line!(self.text, "    let takes{i} = {wins};");
+            }
+            let parts = (0..count).map(|i| takes("v", i)).chain((0..count).map(|i| takes("at", i)));
+            line!(self.text, "    return {};", values.of(parts));
+            line!(self.text, "}}\n");
+        }
+        line!(self.text, "fn combine{}(a: {all}, b: {all}) -> {all} {{", values.suffix);
+        let mut parts = Vec::new();
+        for (i, part) in values.parts.iter().enumerate() {
+            let (a, b) = (format!("a.v{i}"), format!("b.v{i}"));
+            let own = part.form(&a, &b)?;
+            if part.fold.row().gives_index {
+                line!(self.text, "    let wins{i} = {own};");
+                line!(self.text, "    let takes{i} = wins{i} | (({a} == {b}) & (b.at{i} < a.at{i}));");
+                parts.push(takes("v", i));
+                continue;
+            }
+            // Nothing may reorder the sums, nor contract a product into one.
+            parts.push(match part.fold.is_ordered(part.element) {
+                true => format!("opaque_{}({own})", compute(part.element)),
+                false => own,
+            });
+        }
+        if values.gives_index() {
+            parts.extend((0..count).map(|i| takes("at", i)));
+        }
+        line!(self.text, "    return {};", values.of(parts));
+        line!(self.text, "}}\n");
+        Ok(())
+    }
+
+    /// The function that makes one value of all that an invocation finds from the place `begin` on.
+    pub(super) fn fold_function(&mut self, values: &Values, places: &Places) {
+        let Places { step, count, turns, .. } = places;
+        if matches!(turns, Turns::Held | Turns::Parts) {
+            self.halving_function(values, *turns);
+        }
+        let (suffix, all) = (&values.suffix, values.name());
+        let begin = format!("begin: {}", places.place);
+        let parameters: Vec<String> = places.parameters.iter().cloned().chain([begin]).collect();
+        line!(self.text, "fn fold{suffix}({}) -> {all} {{", parameters.join(", "));
+        let value = match turns {
+            Turns::One => self.straight(values, places, "    ", "begin"),
+            Turns::AnyOrder => {
+                let identities = values.components().into_iter().map(|own| own.identity);
+                line!(self.text, "    var all = {};", values.of(identities));
+                line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
+                line!(self.text, "        let at = begin + j * {step};");
+                let own = self.straight(values, places, "        ", "at");
+                line!(self.text, "        all = {};", values.combined("all", &own));
+                line!(self.text, "    }}");
+                "all".into()
+            }
+            Turns::Held => {
+                line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
+                line!(self.text, "        let at = begin + j * {step};");
+                let own = self.straight(values, places, "        ", "at");
+                self.hold(values, "        ", "held", "j", &own);
+                line!(self.text, "    }}");
+                format!("halved{suffix}({count})")
+            }
+            // Those of a part lie as far apart as there are parts, as halves are combined before neighbours.
+            Turns::Parts => {
+                line!(self.text, "    let parts = {count} / {MOST_HELD}u;");
+                line!(self.text, "    for (var part = 0u; part < parts; part++) {{");
+                line!(self.text, "        for (var j = 0u; j < {MOST_HELD}u; j++) {{");
+                line!(self.text, "            let at = begin + (j * parts + part) * {step};");
+                let own = self.straight(values, places, "            ", "at");
+                self.hold(values, "            ", "held", "j", &own);
+                line!(self.text, "        }}");
+                line!(self.text, "        let own = halved{suffix}({MOST_HELD}u);");
+                self.hold(values, "        ", "parts", "part", "own");
+                line!(self.text, "    }}");
+                line!(self.text, "    for (var part = 0u; part < parts; part++) {{");
+                line!(self.text, "        let own = {};", values.held("parts", "part"));
+                self.hold(values, "        ", "held", "part", "own");
+                line!(self.text, "    }}");
+                format!("halved{suffix}(parts)")
+            }
+        };
+        line!(self.text, "    return {value};");
+        line!(self.text, "}}\n");
+    }
+
+    /// Values folded in the order of their places: each as soon as what it is combined with is there, so that few
+    /// are held. The name of what they give.
+    fn straight(&mut self, values: &Values, places: &Places, indent: &str, at: &str) -> String {
+        let count = places.straight;
+        let mut last = String::new();
+        for k in 0..count {
+            let place = if k == 0 { at.to_string() } else { format!("{at} + {k}u * {}", places.apart) };
+            let arguments: Vec<String> = places.arguments.iter().cloned().chain([place]).collect();
+            let mut own = format!("a{k}");
+            line!(self.text, "{indent}let {own} = element{}({});", values.suffix, arguments.join(", "));
+            if !values.is_ordered() {
+                if k > 0 {
+                    own = format!("a_{k}");
+                    let follow = if values.follows() { "follow" } else { "combine" };
+                    line!(self.text, "{indent}let {own} = {follow}{}({last}, a{k});", values.suffix);
+                }
+                last = own;
+                continue;
+            }
+            // `x[i] + x[i + half]`, for halves of what is straight.
+            let (mut half, mut number) = (count / 2, k);
+            while half > 0 && number >= half {
+                number -= half;
+                let first =
+                    if half == count / 2 { format!("a{number}") } else { format!("a{}_{number}", 2 * half) };
+                line!(self.text, "{indent}let a{half}_{number} = {};", values.combined(&first, &own));
+                own = format!("a{half}_{number}");
+                half /= 2;
+            }
+            last = own;
+        }
+        last
+    }
+
+    /// Keeps what a turn gave.
+    fn hold(&mut self, values: &Values, indent: &str, array: &str, at: &str, own: &str) {
+        for (name, _) in values.names() {
+            line!(self.text, "{indent}{array}{}_{name}[{at}] = {own}.{name};", values.suffix);
+        }
+    }
+
+    /// Memory for what is held, and the function that makes one value of as many as there are.
+    fn halving_function(&mut self, values: &Values, turns: Turns) {
+        let suffix = &values.suffix;
+        let arrays: &[&str] = if turns == Turns::Parts { &["held", "parts"] } else { &["held"] };
+        for (array, (name, vector)) in
+            arrays.iter().flat_map(|array| values.names().map(move |own| (array, own)))
+        {
+            line!(self.text, "var<private> {array}{suffix}_{name}: array<{vector}, {MOST_HELD}>;");
+        }
+        line!(self.text);
+        line!(self.text, "fn halved{suffix}(count: u32) -> {} {{", values.name());
+        line!(self.text, "    for (var j = count; j < {TAIL}u; j++) {{");
+        for Component { name, identity, .. } in values.components() {
+            line!(self.text, "        held{suffix}_{name}[j] = {identity};");
+        }
+        line!(self.text, "    }}");
+        line!(self.text, "    for (var h = count >> 1u; h >= {TAIL}u; h = h >> 1u) {{");
+        line!(self.text, "        for (var j = 0u; j < h; j++) {{");
+        let both = values.combined(&values.held("held", "j"), &values.held("held", "j + h"));
+        line!(self.text, "            let own = {both};");
+        self.hold(values, "            ", "held", "j", "own");
+        line!(self.text, "        }}");
+        line!(self.text, "    }}");
+        (0..TAIL).for_each(|k| line!(self.text, "    let h{k} = {};", values.held("held", &k.to_string())));
+        let (mut half, mut name) = (TAIL / 2, "h".to_string());
+        while half > 0 {
+            let next = format!("{name}h");
+            for k in 0..half {
+                let both = values.combined(&format!("{name}{k}"), &format!("{name}{}", k + half));
+                line!(self.text, "    let {next}{k} = {both};");
+            }
+            (half, name) = (half / 2, next);
+        }
+        line!(self.text, "    return {name}0;");
+        line!(self.text, "}}\n");
+    }
+
+    /// Workgroup memory, a place for each invocation.
+    pub(super) fn declare_shared(&mut self, values: &Values) {
+        let (shared, all, size) = (values.shared(), values.name(), self.kernel.workgroup[0]);
+        line!(self.text, "var<workgroup> {shared}: array<{all}, {size}>;\n");
+    }
+
+    /// Invocations of a workgroup make one value `v` of theirs, which the first of them has then: four meet at a
+    /// time, so that barriers are few.
+    pub(super) fn meet(&mut self, values: &Values, team: u32, v: &str) {
+        let shared = values.shared();
+        line!(self.text, "    {shared}[local] = {v};");
+        let mut left = team / 4;
+        while left > 0 {
+            line!(self.text, "    workgroupBarrier();");
+            line!(self.text, "    if (member < {left}u) {{");
+            let own = |k: u32| format!("{shared}[local + {}u]", k * left);
+            let halves = [values.combined(v, &own(2)), values.combined(&own(1), &own(3))];
+            line!(self.text, "        {v} = {};", values.combined(&halves[0], &halves[1]));
+            if left > 1 {
+                line!(self.text, "        {shared}[local] = {v};");
+            }
+            line!(self.text, "    }}");
+            left /= 4;
+        }
+    }
+
+    /// All invocations of a team have what the first of them has.
+    pub(super) fn share(&mut self, values: &Values, v: &str) {
+        let shared = values.shared();
+        line!(self.text, "    if (member == 0u) {{ {shared}[local] = {v}; }}");
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    {v} = {shared}[local - member];");
+    }
+
+    /// The four lanes of `v` become one value, which each of them is then.
+    pub(super) fn across_lanes(&mut self, values: &Values, v: &str) {
+        for turned in ["zwxy", "yxwz"] {
+            let other = values.of(values.names().map(|(name, _)| format!("{v}.{name}.{turned}")));
+            line!(self.text, "    {v} = {};", values.combined(v, &other));
+        }
+    }
+}
