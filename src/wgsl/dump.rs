@@ -20,7 +20,10 @@ const FLAT: [usize; 1] = [1 << 20];
 
 /// A GPU.
 fn target(math: Math, faulty: bool) -> Target {
-    let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
+    // Compilers of DX12 that have neither f16 nor integers of 64 bits take these too.
+    let (halves, half_rounding, products) = (faulty, true, true);
+    let faults =
+        Faults { flushes: faulty, quotients: faulty, roots: faulty, halves, half_rounding, products };
     Target { faults, math, runs: 1, tiles: true, narrow: false, ..GPU }
 }
 

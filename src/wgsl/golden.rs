@@ -9,13 +9,13 @@ use crate::dtype::Element;
 use crate::expr::{Fold, Folding, Known, Math, Program, Scan, Source};
 use crate::plan::{Destination, Faults, Kernel, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
 use crate::schedule::{Bounds, Schedule};
-use crate::{Device, Expr, Outside, Tensor};
+use crate::{Device, Expr, Outside, Tensor, f16};
 
 pub(super) const GPU: Target = Target {
     groups: 65535,
     bindings: 8,
     workgroup: WORKGROUP,
-    faults: Faults { flushes: false, quotients: false, roots: false },
+    faults: NONE,
     math: Math::Precise,
     blocks: 1,
     team: 64,
@@ -24,8 +24,24 @@ pub(super) const GPU: Target = Target {
     tiles: false,
     narrow: true,
 };
-const LLVMPIPE: Target =
-    Target { blocks: 8, team: 1, runs: 16, wide_words: true, tiles: true, narrow: false, ..GPU };
+const LLVMPIPE: Target = Target {
+    blocks: 8,
+    team: 1,
+    runs: 16,
+    wide_words: true,
+    tiles: true,
+    narrow: false,
+    faults: Faults { half_rounding: true, products: true, ..NONE },
+    ..GPU
+};
+const NONE: Faults = Faults {
+    flushes: false,
+    quotients: false,
+    roots: false,
+    halves: false,
+    half_rounding: false,
+    products: false,
+};
 
 pub(super) fn kernel<T: Element>(expr: &Expr<T>) -> Kernel {
     kernel_on(GPU, expr)
@@ -142,6 +158,8 @@ pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
         ("short_rows", kernel(&(zeros::<i32, 2>([1000, 3]).rem_floor(zeros::<i32, 1>([3]))))),
         ("batch_channel", kernel(&(zeros::<f32, 4>([2, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
         ("compare_and_select", kernel(&a.gt(&row).select(a.index(1).cast::<f32>(), &column))),
+        ("joined", kernel(&(zeros::<f16, 2>([64, 256]) * zeros::<f16, 1>([256]) + zeros::<f16, 2>([64, 1])))),
+        ("joined_bytes", kernel(&zeros::<u8, 1>([1000]).lt(zeros::<u8, 1>([1000])))),
         ("mask", kernel(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
         ("same_shape_llvmpipe", kernel_on(LLVMPIPE, &(&a + &b))),
         ("transposed_llvmpipe", kernel_on(LLVMPIPE, &(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1)))),

@@ -362,7 +362,7 @@ impl Emitter<'_> {
             line!(self.text, "    }}");
             left /= 4;
         }
-        line!(self.text, "    if (member > 0u || i >= p.count) {{ return; }}");
+        line!(self.text, "    if ((member > 0u) | (i >= p.count)) {{ return; }}");
     }
 
     /// Short runs, several to an invocation: the lanes of four become vectors of one lane each, so that what

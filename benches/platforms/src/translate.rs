@@ -49,7 +49,10 @@ fn parsed(path: &Path) -> (String, naga::Module, ModuleInfo) {
     let text = fs::read_to_string(path).unwrap();
     let module = naga::front::wgsl::parse_str(&text)
         .unwrap_or_else(|e| panic!("{path:?}: {}", e.emit_to_string(&text)));
-    let capabilities = Capabilities::SHADER_INT64 | Capabilities::FLOAT64;
+    let capabilities = Capabilities::SHADER_INT64
+        | Capabilities::FLOAT64
+        | Capabilities::SHADER_FLOAT16
+        | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     let info = Validator::new(ValidationFlags::all(), capabilities).validate(&module);
     let info = info.unwrap_or_else(|e| panic!("{path:?}: {}", e.emit_to_string(&text)));
     (text, module, info)
