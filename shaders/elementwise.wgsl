@@ -38,7 +38,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     // axis per invocation, rows along y and z.
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
-    if (first >= p.len1 || c0 >= p.len0) { return; }
+    if ((first >= p.len1) | (c0 >= p.len0)) { return; }
     // Operands by their access: the matrix and the row lie next to each other and aligned, so one
     // load takes four; the column is one element for all four lanes.
     let v0 = in0[c0 * p.out_stride0 + id.x];

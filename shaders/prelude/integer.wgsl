@@ -196,6 +196,13 @@ fn multiply_high_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return (a >> shift) * (b >> shift) + (middle >> shift) + (other >> shift);
 }
 
+// That of one product.
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    let middle = (a >> 16u) * (b & 0xffffu) + (((a & 0xffffu) * (b & 0xffffu)) >> 16u);
+    let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
+    return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
+}
+
 // n / d for n < 2^31, by the factor and the shift that go with d.
 fn quotients(n: vec4<u32>, factor: u32, shift: u32) -> vec4<u32> {
     return multiply_high_u32(n, vec4<u32>(factor)) >> vec4<u32>(shift);
@@ -203,9 +210,7 @@ fn quotients(n: vec4<u32>, factor: u32, shift: u32) -> vec4<u32> {
 
 // The same of one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
-    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
-    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
-    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+    return high_word_u32(n, factor) >> shift;
 }
 
 // The same where n may be divided by 1, which a factor of 0 stands for.

@@ -63,16 +63,17 @@ fn decode_f16(raw: vec4<u32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(finite, special, magnitude >= vec4<u32>(0x7c00u)) | sign);
 }
 
-// To the nearest f16, halves to even. Below 2^-14 the step is 2^-24.
+// To the nearest f16, halves to even: a sum with 2^13 of its own steps, 2^23 of which an f32 has, is rounded where f16
+// is. Below 2^-14 the step is 2^-24; what is 65520 and more is infinite. Sums of infinities and NaN are themselves.
 fn round_f16(x: vec4<f32>) -> vec4<f32> {
-    let magnitude = magnitude_bits_f32(x);
-    let up = vec4<u32>(0x0fffu) + ((magnitude >> vec4<u32>(13u)) & vec4<u32>(1u));
-    let normal = (magnitude + up) & vec4<u32>(0xffffe000u);
-    let finite = select(normal, vec4<u32>(0x7f800000u), normal >= vec4<u32>(0x47800000u));
-    let steps = round(min(abs(x), vec4<f32>(1.0)) * 16777216.0);
-    let subnormal = bitcast<vec4<u32>>(steps * 5.9604644775390625e-8);
-    let bits = select(finite, subnormal, magnitude < vec4<u32>(0x38800000u));
-    return select(copysign_f32(bitcast<vec4<f32>>(bits), x), x, is_nan_f32(x));
+    let bits = bits_f32(x);
+    let sign = bits & vec4<u32>(SIGN_f32);
+    // Far above what is finite it may be any: steps stay so.
+    let exponent = clamp(bits & vec4<u32>(INFINITE_f32), vec4<u32>(0x38800000u), vec4<u32>(0x70000000u));
+    let steps = bitcast<vec4<f32>>((exponent + vec4<u32>(0x06800000u)) | sign);
+    let rounded = bits_f32(opaque_f32(x + steps) - steps) & vec4<u32>(MAGNITUDE_f32);
+    let finite = select(rounded, vec4<u32>(INFINITE_f32), (rounded >= vec4<u32>(0x47800000u)) & (rounded < vec4<u32>(INFINITE_f32)));
+    return bitcast<vec4<f32>>(finite | sign);
 }
 
 // The bits of an f32 that is an f16.
@@ -93,9 +94,11 @@ fn decode_bf16(raw: vec4<u32>) -> vec4<f32> {
 fn round_bf16(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     let up = vec4<u32>(0x7fffu) + ((bits >> vec4<u32>(16u)) & vec4<u32>(1u));
-    return select(bitcast<vec4<f32>>((bits + up) & vec4<u32>(0xffff0000u)), x, is_nan_f32(x));
+    let rounded = select(bits + up, bits | vec4<u32>(0x00400000u), is_nan_f32(x));
+    return bitcast<vec4<f32>>(rounded & vec4<u32>(0xffff0000u));
 }
 
+// The bits of an f32 that is a bf16.
 fn encode_bf16(x: vec4<f32>) -> vec4<u32> {
-    return select(bits_f32(x), bits_f32(x) | vec4<u32>(0x00400000u), is_nan_f32(x)) >> vec4<u32>(16u);
+    return bits_f32(x) >> vec4<u32>(16u);
 }

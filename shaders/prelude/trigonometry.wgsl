@@ -1,24 +1,23 @@
 // Sine and cosine over all finite inputs: the argument is reduced to r in -pi/4..pi/4 and a
-// quadrant, then a polynomial on r. Arcsine and arctangent after FreeBSD's msun. Reductions,
+// quadrant, then a polynomial on r. Of what is not finite, r is NaN. Arcsine and arctangent after FreeBSD's msun. Reductions,
 // constants and polynomials are in f32/ and f64/.
 
+// The value of an odd function, of what it is of a magnitude.
+fn with_sign_f32(value: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bits_f32(value) ^ (bits_f32(x) & vec4<u32>(SIGN_f32)));
+}
+
 fn sin_f32(x: vec4<f32>) -> vec4<f32> {
-    let value = sine_of_reduced_f32(reduce_f32(x));
-    let zero = magnitude_bits_f32(x) == vec4<u32>(0);
-    return select(select(value, x, zero), nan_f32(x), !is_finite_f32(x));
+    return with_sign_f32(sine_of_reduced_f32(reduce_f32(abs(x))), x);
 }
 
 fn cos_f32(x: vec4<f32>) -> vec4<f32> {
-    let value = sine_of_reduced_f32(turned_f32(reduce_f32(x)));
-    return select(value, nan_f32(x), !is_finite_f32(x));
+    return sine_of_reduced_f32(turned_f32(reduce_f32(abs(x))));
 }
 
 fn tan_f32(x: vec4<f32>) -> vec4<f32> {
-    let reduced = reduce_f32(x);
-    let sine = sine_of_reduced_f32(reduced);
-    let cosine = sine_of_reduced_f32(turned_f32(reduced));
-    let zero = magnitude_bits_f32(x) == vec4<u32>(0);
-    return select(select(sine / cosine, x, zero), nan_f32(x), !is_finite_f32(x));
+    let reduced = reduce_f32(abs(x));
+    return with_sign_f32(sine_of_reduced_f32(reduced) / sine_of_reduced_f32(turned_f32(reduced)), x);
 }
 
 // asin(sqrt(z)), in a high part and the rest.

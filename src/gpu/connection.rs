@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind, Result, bail};
 /// The features that are used where an adapter has them.
 pub(super) const FEATURES: wgpu::Features = wgpu::Features::SHADER_INT64
     .union(wgpu::Features::SHADER_F64)
+    .union(wgpu::Features::SHADER_F16)
     .union(wgpu::Features::TIMESTAMP_QUERY)
     .union(wgpu::Features::PIPELINE_CACHE);
 

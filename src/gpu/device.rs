@@ -51,6 +51,15 @@ fn workgroup(limits: &wgpu::Limits) -> u32 {
     1 << most.ilog2()
 }
 
+/// What a device has no instructions for.
+fn lacking(connection: &Connection) -> Faults {
+    Faults {
+        half_rounding: !connection.has(wgpu::Features::SHADER_F16),
+        products: !(connection.driver.products && connection.has(wgpu::Features::SHADER_INT64)),
+        ..Faults::default()
+    }
+}
+
 impl Gpu {
     /// Puts the parts together on a connection, as if the adapter had no faults. At most `pipelines` are
     /// kept.
@@ -60,7 +69,7 @@ impl Gpu {
             groups: limits.max_compute_workgroups_per_dimension,
             bindings: limits.max_storage_buffers_per_shader_stage,
             workgroup: workgroup(limits),
-            faults: Faults::default(),
+            faults: lacking(&connection),
             math: Math::Precise,
             blocks: driver.blocks,
             team: driver.team,
@@ -83,6 +92,12 @@ impl Gpu {
 
     /// A handle of the same device whose kernels make up for faults.
     pub(super) fn with_faults(&self, faults: Faults) -> Gpu {
+        let lacking = lacking(&self.parts.connection);
+        let faults = Faults {
+            half_rounding: faults.half_rounding || lacking.half_rounding,
+            products: lacking.products,
+            ..faults
+        };
         Gpu { adapter: plan::Target { faults, ..self.adapter }, ..self.handle() }
     }
 

@@ -9,7 +9,7 @@ use super::device::Gpu;
 use super::lock::lock;
 use super::options::Options;
 use super::{known, pipelines};
-use crate::dtype::{DType, Float};
+use crate::dtype::{DType, Float, f16};
 use crate::error::Result;
 use crate::expr::{Known, Node, Op, Program, Source, Storage};
 use crate::layout::Layout;
@@ -68,7 +68,8 @@ fn ready(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
 static FAULTS: Mutex<Vec<((wgpu::AdapterInfo, bool), Faults)>> = Mutex::new(Vec::new());
 
 /// What gives right answers on every adapter.
-const UNKNOWN: Faults = Faults { flushes: true, quotients: true, roots: true };
+const UNKNOWN: Faults =
+    Faults { flushes: true, quotients: true, roots: true, halves: true, half_rounding: true, products: true };
 
 /// Asks for every type that the adapter computes with.
 fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
@@ -76,14 +77,17 @@ fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
         return Ok(UNKNOWN); // it could not wait for the answer
     }
     let single = faults_of(gpu, [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], |x, y| x / y, f32::sqrt)?;
+    // An adapter that cannot even compile such a kernel has none of these instructions.
+    let [halves, half_rounding] = halves_of(gpu).unwrap_or([true, true]);
+    let single = Faults { halves, half_rounding, ..single };
     if gpu.parts.connection.supports(DType::F64).is_err() {
         return Ok(single);
     }
     let double = faults_of(gpu, [f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0], |x, y| x / y, f64::sqrt)?;
     Ok(Faults {
-        flushes: single.flushes,
         quotients: single.quotients || double.quotients,
         roots: single.roots || double.roots,
+        ..single
     })
 }
 
@@ -132,5 +136,48 @@ fn faults_of<T: Float + bytemuck::Pod>(
         flushes: products[0] == T::ZERO,
         quotients: differs(operands().map(|(x, y)| divide(x, y)).collect(), &quotients),
         roots: differs(operands().map(|(x, _)| root(x)).collect(), &roots),
+        ..Faults::default()
     })
+}
+
+/// Whether numbers of f16 change on their way to f32 and back, and whether others are not rounded to the nearest. Both
+/// are asked of numbers of every exponent, of those halfway between two neighbours, and of what lies on either side.
+fn halves_of(gpu: &Arc<Gpu>) -> Result<[bool; 2]> {
+    let each = |i: usize| f16::from_bits((i * (usize::from(u16::MAX) + 1) / COUNT + i % 7) as u16);
+    let halves: Vec<f16> = (0..COUNT).map(each).collect();
+    let around = |x: &f16| {
+        let next = f16::from_bits(x.to_bits() + 1);
+        let middle = (x.to_f32() + next.to_f32()) / 2.0;
+        let bits = middle.to_bits();
+        [middle, f32::from_bits(bits - 1), f32::from_bits(bits + 1), x.to_f32() * 1.01]
+    };
+    let finite = halves.iter().filter(|x| x.to_f32().abs() < f16::MAX.to_f32());
+    let ends = [65519.996, 65520.0, -65520.0, 1e30, f32::INFINITY, -0.0, 2.98e-8, 2.99e-8];
+    let singles: Vec<f32> = finite.flat_map(around).chain(ends).collect();
+    let leaf = |bytes: &[u8], dtype: DType| -> Result<_> {
+        let storage = gpu.upload(bytes, dtype)?;
+        let count = bytes.len() / dtype.size();
+        Ok(Node::leaf(dtype, Source::Tensor(storage), Layout::contiguous([count])?))
+    };
+    let run = |x: &Arc<Node>, through: DType, to: DType| -> Result<Vec<u8>> {
+        let node = Node::op(Op::Cast, through, &[x])?;
+        let node = if through == to { node } else { Node::op(Op::Cast, to, &[&node])? };
+        let program = Program::of(&[&node], &node.shape, &Known::default())?;
+        let result = gpu.result(&program)?;
+        gpu.record(&Plan::new(&program, Destination::Fresh, gpu.adapter)?, std::slice::from_ref(&result))?;
+        let bytes = node.shape.iter().product::<usize>() * to.size();
+        Ok(gpu.begin_read(&result, 0, bytes)?.wait()?.to_vec())
+    };
+    // Bits, but for those of NaN.
+    let same = |got: f32, right: f32| got.to_bits() == right.to_bits() || got.is_nan() && right.is_nan();
+    let all = leaf(bytemuck::cast_slice(&halves), DType::F16)?;
+    let singly: Vec<f32> = bytemuck::pod_collect_to_vec(&run(&all, DType::F32, DType::F32)?);
+    let there: Vec<u16> = bytemuck::pod_collect_to_vec(&run(&all, DType::F32, DType::F16)?);
+    let changes = halves.iter().zip(singly.iter().zip(&there)).any(|(x, (single, there))| {
+        !same(*single, x.to_f32()) || !same(f16::from_bits(*there).to_f32(), x.to_f32())
+    });
+    let all = leaf(bytemuck::cast_slice(&singles), DType::F32)?;
+    let rounded: Vec<f32> = bytemuck::pod_collect_to_vec(&run(&all, DType::F16, DType::F32)?);
+    let misses = singles.iter().zip(&rounded).any(|(x, got)| !same(*got, f16::from_f32(*x).to_f32()));
+    Ok([changes, misses])
 }

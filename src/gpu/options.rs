@@ -41,7 +41,7 @@ impl Options {
     /// Uses these optional features of the adapter only, by names as
     /// [`Adapter::features`](crate::Adapter::features) gives them. An adapter that lacks one does not
     /// open. By default all that help are used where they are there: `SHADER_INT64` (`i64` and `u64`),
-    /// `SHADER_F64`, `TIMESTAMP_QUERY` ([`Device::profile`](crate::Device::profile)) and
+    /// `SHADER_F64`, `SHADER_F16` (`f16` rounded by an instruction), `TIMESTAMP_QUERY` ([`Device::profile`](crate::Device::profile)) and
     /// `PIPELINE_CACHE` ([`Device::cache_pipelines`](crate::Device::cache_pipelines)).
     pub fn features<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.features = Some(names.into_iter().map(Into::into).collect());

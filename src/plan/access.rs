@@ -11,6 +11,8 @@ use crate::dtype::DType;
 pub(crate) enum Access {
     /// Next to each other and aligned: one wide load.
     Vector,
+    /// The same, and so are all vectors of an invocation: one load for them, as of small elements.
+    Joined { blocks: u8 },
     /// Next to each other and aligned, the last first: one wide load, turned around.
     Backward,
     /// Next to each other, and no vector begins where they do: two wide loads, of which four elements
@@ -61,6 +63,7 @@ impl Access {
         match self {
             Access::Splat | Access::Strided | Access::Lookup => 1,
             Access::Stepped { width, .. } => width.into(),
+            Access::Joined { blocks } => LANES * usize::from(blocks),
             _ => LANES,
         }
     }
@@ -68,7 +71,9 @@ impl Access {
     /// What the text of loading four elements costs, in additions: compilers of drivers check and branch for each load.
     pub(super) fn cost(self, dtype: DType) -> usize {
         let loads = match self {
-            Access::Splat | Access::Vector | Access::Backward | Access::LookupRow => 1,
+            Access::Splat | Access::Vector | Access::Joined { .. } | Access::Backward | Access::LookupRow => {
+                1
+            }
             Access::Shifted | Access::Stepped { .. } | Access::Tile | Access::Interleaved => 3,
             Access::Strided | Access::Lookup => LANES,
         };
@@ -80,9 +85,9 @@ impl Access {
         matches!(self, Access::Vector | Access::Backward)
     }
 
-    /// Whether its loads serve several rows, so that they stand before those of any one.
+    /// Whether its loads serve several rows or vectors, so that they stand before those of any one.
     pub(crate) fn serves_rows(self) -> bool {
-        matches!(self, Access::Tile | Access::Interleaved)
+        matches!(self, Access::Tile | Access::Interleaved | Access::Joined { .. })
     }
 
     /// Whether its addresses are made of the coordinates of lanes.
@@ -100,6 +105,7 @@ impl Access {
     pub(super) fn describe(self) -> &'static str {
         match self {
             Access::Vector => "vector: one load of four",
+            Access::Joined { .. } => "joined: one load for all vectors of an invocation",
             Access::Backward => "backward: one load of four, turned around",
             Access::Interleaved => "interleaved: as many loads of four as rows, for all of them",
             Access::Stepped { .. } => "stepped: a few loads of four, of which four elements are taken",
@@ -217,6 +223,8 @@ pub(super) fn is_tile(path: &Path, dtype: DType) -> bool {
 pub(crate) enum Store {
     /// Next to each other and aligned: one wide store.
     Vector,
+    /// The same of all vectors of an invocation.
+    Joined { blocks: u8 },
     /// A store per lane that exists.
     Lanes,
     /// The lanes of the words that the invocation owns, of those that the layout visits: the others
@@ -244,6 +252,7 @@ impl Store {
     pub(crate) fn access(self) -> Access {
         match self {
             Store::Vector => Access::Vector,
+            Store::Joined { blocks } => Access::Joined { blocks },
             Store::Lanes | Store::Words => Access::Strided,
         }
     }
@@ -252,6 +261,7 @@ impl Store {
     pub(super) fn describe(self) -> &'static str {
         match self {
             Store::Vector => "vector: one store of four",
+            Store::Joined { .. } => "joined: one store for all vectors of an invocation",
             Store::Lanes => "strided: a store per lane",
             Store::Words => "words: read, changed in part, and stored",
         }

@@ -29,8 +29,8 @@ pub(super) struct Grid {
     pub pitch: u32,
     /// Vectors that an invocation computes one after the other.
     pub blocks: u32,
-    /// Whether an invocation's rows are far apart, and its neighbours' rows next to its own.
-    pub spread: bool,
+    /// Vectors that it loads and stores together, in the place of each of these.
+    pub joined: u32,
     /// Groups of four addresses that the inner axes of a walk over words may touch.
     pub slots: usize,
     /// Rows of a band.
@@ -50,6 +50,15 @@ fn wide(vectors: usize, most: u32) -> u32 {
     widths.into_iter().find(|&width| 4 * idle(width) <= vectors).unwrap_or(1)
 }
 
+/// Whether a load per lane along the inner axis touches a cache line per lane.
+fn is_far(path: &&Path) -> bool {
+    path.strides.last().is_some_and(|s| s.abs() >= FAR)
+}
+
+fn is_scattered(loops: &Loops) -> bool {
+    loops.paths.iter().any(|path| is_far(&path))
+}
+
 impl Grid {
     /// A word of the uniform block that the grid knows.
     pub(super) fn word(&self, field: &Field, loops: &Loops) -> u32 {
@@ -58,48 +67,30 @@ impl Grid {
                 Walk::Words { outer } => loops.lengths[..outer].iter().product::<usize>() * self.slots,
                 _ => loops.count(),
             },
-            Field::Vectors => loops.count().div_ceil(LANES),
+            Field::Vectors => loops.count().div_ceil(LANES * self.joined as usize),
             Field::Slots => self.slots,
             Field::Pitch => self.pitch as usize,
             Field::BandVectors => loops.inner() * self.band / LANES,
             Field::BandRows => self.band,
             Field::Rows => loops.count() / loops.inner(),
-            Field::RowStep => {
-                if self.spread {
-                    1
-                } else {
-                    self.blocks as usize
-                }
-            }
-            Field::RowsApart => {
-                if self.spread {
-                    self.first_rows(loops)
-                } else {
-                    1
-                }
-            }
-            Field::FirstRows => {
-                if self.spread {
-                    self.first_rows(loops)
-                } else {
-                    loops.rows().unwrap_or(1)
-                }
-            }
+            // Rows next to each other share what lanes across them load. Others are far apart, and those of neighbours
+            // next to them: each is a stream of its own then, which a processor prefetches. [16384, 256] plus a
+            // row on lavapipe: 2.2 times `x + 1.0` with eight neighbours, 1.1 so.
+            Field::RowStep if is_scattered(loops) => self.blocks as usize,
+            Field::FirstRows if is_scattered(loops) => loops.rows().unwrap_or(1),
+            Field::RowStep => 1,
+            Field::RowsApart if is_scattered(loops) => 1,
+            Field::FirstRows | Field::RowsApart => loops.rows().unwrap_or(1).div_ceil(self.blocks as usize),
             _ => 0,
         };
         word as u32
-    }
-
-    /// First rows of invocations where these are next to each other.
-    fn first_rows(&self, loops: &Loops) -> usize {
-        loops.rows().unwrap_or(1).div_ceil(self.blocks as usize)
     }
 
     /// Lays out a grid over elements; [`Grid::words`] does over the words of a packed destination.
     pub(super) fn new(loops: &Loops, dtype: DType, fresh: bool, together: Together, target: Target) -> Grid {
         Self::rows(loops, dtype, fresh, together, target)
             .or_else(|| Self::bands(loops, fresh, target))
-            .unwrap_or_else(|| Self::flat(loops, target))
+            .unwrap_or_else(|| Self::flat(loops, 1, target))
     }
 
     /// A grid over bands, where these are long enough and the result is a new one.
@@ -127,16 +118,16 @@ impl Grid {
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
             blocks,
-            spread: false,
+            joined: 1,
             slots: 0,
             band,
         })
     }
 
-    fn flat(loops: &Loops, target: Target) -> Grid {
+    fn flat(loops: &Loops, joined: u32, target: Target) -> Grid {
         let count = loops.count();
         let blocks = target.blocks.min(MOST_FLAT);
-        let groups = count.div_ceil(LANES * (target.workgroup * blocks) as usize) as u32;
+        let groups = count.div_ceil(LANES * (target.workgroup * blocks * joined) as usize) as u32;
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(target.groups).max(1);
         let x = groups.div_ceil(y).max(1);
@@ -146,7 +137,7 @@ impl Grid {
             groups: [x, y, 1],
             pitch: x * target.workgroup,
             blocks,
-            spread: false,
+            joined,
             slots: 0,
             band: 0,
         }
@@ -154,17 +145,14 @@ impl Grid {
 
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.
     fn rows(loops: &Loops, dtype: DType, fresh: bool, together: Together, target: Target) -> Option<Grid> {
-        let [outer @ .., rows, inner] = loops.lengths.as_slice() else { return None };
-        let far = |path: &&Path| path.strides.last().is_some_and(|s| s.abs() >= FAR);
-        let scattered = loops.paths.iter().any(|path| far(&path));
+        let [.., rows, inner] = loops.lengths.as_slice() else { return None };
         // A fresh result of other rows is stored by vectors along a flat walk. Rows of packed elements
         // that do not end with a word would share words.
         let aligned = inner % LANES == 0;
         let packed = dtype.packing() != Packing::Whole;
-        if !aligned && (*inner < SHORTEST_ROW || fresh && (packed || !scattered)) {
+        if !aligned && (*inner < SHORTEST_ROW || fresh && (packed || !is_scattered(loops))) {
             return None;
         }
-        let vectors = inner.div_ceil(LANES);
         let blocks = match together {
             Together::Tiles => LANES as u32,
             Together::Interleaved => *rows as u32,
@@ -172,13 +160,20 @@ impl Grid {
             Together::Apart if 2 * rows >= target.blocks as usize => target.blocks,
             Together::Apart => 1,
         };
+        Self::along_rows(loops, blocks, 1, target)
+    }
+
+    /// A grid over rows, so many by an invocation, if it fits.
+    fn along_rows(loops: &Loops, blocks: u32, joined: u32, target: Target) -> Option<Grid> {
+        let [outer @ .., rows, inner] = loops.lengths.as_slice() else { return None };
+        let vectors = inner.div_ceil(LANES * joined as usize);
         // Along the rows where lanes are scattered across them, along the inner axis else. Where narrow
         // workgroups do not always pay, one that is a line of the result wide must be filled, and rows
         // must begin where lines do, or its threads share them.
-        let (width, height) = if scattered {
+        let (width, height) = if is_scattered(loops) {
             let most = rows.div_ceil(blocks as usize);
             let own = loops.output().strides.iter().nth_back(1).into_iter();
-            let across = loops.paths.iter().filter(far);
+            let across = loops.paths.iter().filter(is_far);
             let mut apart = own.chain(across.filter_map(|path| path.strides.last()));
             let tall = target.narrow || most >= 64 && apart.all(|stride| stride % ROW_OF_LINES == 0);
             let height = form(most, if tall { 64 } else { 4 });
@@ -202,10 +197,19 @@ impl Grid {
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
             blocks,
-            spread: together == Together::Apart && !scattered,
+            joined,
             slots: 0,
             band: 0,
         })
+    }
+
+    /// The grid of fewer invocations, each of which has so many vectors side by side in the place of one.
+    pub(super) fn joined(&self, loops: &Loops, joined: u32, target: Target) -> Option<Grid> {
+        match self.walk {
+            Walk::Flat => Some(Self::flat(loops, joined, target)),
+            Walk::Rows => Self::along_rows(loops, self.blocks, joined, target),
+            Walk::Bands | Walk::Words { .. } | Walk::Anywhere => None,
+        }
     }
 
     /// A grid over the words of a packed destination.
@@ -232,7 +236,7 @@ impl Grid {
             groups: [x, y, 1],
             pitch: x * target.workgroup,
             blocks: 1,
-            spread: false,
+            joined: 1,
             slots,
             band: 0,
         }

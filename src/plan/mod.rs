@@ -12,6 +12,7 @@ mod fields;
 mod fold;
 mod grid;
 mod halves;
+mod joined;
 mod loops;
 mod picture;
 mod rows;
@@ -32,6 +33,7 @@ pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 use access::Chooser;
 use fields::Addressing;
 use grid::Grid;
+use joined::Sides;
 use loops::Loops;
 use smallvec::SmallVec;
 use walk::Together;
@@ -81,7 +83,7 @@ pub(crate) struct Binding {
     pub width: usize,
 }
 
-/// What an adapter computes otherwise than IEEE 754, so that kernels carry forms of their own.
+/// What an adapter lacks, or computes otherwise than IEEE 754, so that kernels carry forms of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Faults {
     /// Subnormal results become 0, those too that would round up to the least normal float.
@@ -90,6 +92,12 @@ pub(crate) struct Faults {
     pub quotients: bool,
     /// Square roots are not.
     pub roots: bool,
+    /// `unpack2x16float` or `pack2x16float` changes numbers that f16 has.
+    pub halves: bool,
+    /// There is no f16, or what is converted to it is not rounded to the nearest.
+    pub half_rounding: bool,
+    /// There are no integers of 64 bits, or a product of them is no faster than several of 32.
+    pub products: bool,
 }
 
 /// What a kernel makes of the elements of its program.
@@ -108,7 +116,8 @@ pub(crate) struct Kernel {
     pub walk: Walk,
     pub rank: usize,
     pub workgroup: [u32; 2],
-    /// Vectors that an invocation computes, one after the other along a flat walk or on as many rows.
+    /// Vectors that an invocation computes, one after the other along a flat walk or on as many rows, or
+    /// joined by their store.
     pub blocks: u32,
     pub bindings: Vec<Binding>,
     pub operands: Vec<Operand>,
@@ -122,8 +131,8 @@ pub(crate) struct Kernel {
     pub strides: SmallVec<[Stride; 6]>,
     /// Whether the result is a new storage, which begins at its first element.
     pub fresh: bool,
-    /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, so
-    /// that the coordinates of the first tell those of the others by a carry.
+    /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, or one less,
+    /// so that the coordinates of the first tell those of the others by a carry.
     pub carries: bool,
     /// Whether wide accesses are of words of 64 bits.
     pub wide_words: bool,
@@ -206,6 +215,19 @@ impl Kernel {
         }
     }
 
+    /// Vectors that an invocation computes one after the other, or on as many rows.
+    pub(crate) fn apart(&self) -> u32 {
+        self.blocks / self.joined()
+    }
+
+    /// Vectors that are loaded and stored together in the place of each of these.
+    pub(crate) fn joined(&self) -> u32 {
+        match self.store {
+            Store::Joined { blocks } => blocks.into(),
+            _ => 1,
+        }
+    }
+
     /// The type of a value.
     pub(crate) fn value_type(&self, value: Value) -> DType {
         match (value as usize).checked_sub(self.operands.len()) {
@@ -217,7 +239,7 @@ impl Kernel {
     /// Whether an invocation computes rows that need not be neighbours: its launch says how far they are apart.
     pub(crate) fn has_rows_apart(&self) -> bool {
         let serves_rows = |operand: &Operand| operand.access.serves_rows();
-        self.walk == Walk::Rows && self.blocks > 1 && !self.operands.iter().any(serves_rows)
+        self.walk == Walk::Rows && self.apart() > 1 && !self.operands.iter().any(serves_rows)
     }
 
     /// The types of what it stores, each in a binding of its own.
@@ -242,7 +264,9 @@ impl Plan {
         let fresh = matches!(to, Destination::Fresh);
         let (grid, store) = lay_out(program, &loops, fresh, together, target);
         let chooser = Chooser { loops: &loops, walk: grid.walk, together, blocks: grid.blocks };
-        let (accesses, store) = accesses(program, &reading, chooser, store, target.wide_words);
+        let (mut accesses, store) = accesses(program, &reading, chooser, store, target.wide_words);
+        let sides = Sides { program, loops: &loops, fresh, affordable, target };
+        let (grid, store) = sides.join(grid, &mut accesses, store);
         let bound = Bound::new(program, &reading, &accesses, program.results.len(), target)?;
         let strides = match grid.walk {
             // Which are divided by.
@@ -254,10 +278,10 @@ impl Plan {
             walk: grid.walk,
             rank: loops.lengths.len(),
             workgroup: grid.workgroup,
-            blocks: grid.blocks,
+            blocks: grid.blocks * grid.joined,
             carries: grid.walk == Walk::Flat
                 && fields::needs_coordinates(store, &operands)
-                && loops.inner() >= LANES * grid.blocks as usize,
+                && loops.inner() + 1 >= LANES * grid.blocks as usize,
             bindings: bound.bindings,
             operands,
             steps: program.steps.clone(),
@@ -543,7 +567,10 @@ impl Bound {
     /// The binding of a storage, known or new.
     fn bind(&mut self, dtype: DType, access: Access, storage: &Storage) -> Origin {
         // Four bytes are a word, whether they are loaded together or not.
-        let width = if dtype.packing() == Packing::Bytes { 1 } else { access.width() };
+        let width = match (dtype.packing(), access) {
+            (Packing::Bytes, access) if !matches!(access, Access::Joined { .. }) => 1,
+            _ => access.width(),
+        };
         let binding = Binding { dtype, width };
         let is_known = |&b: &usize| self.bindings[b] == binding && self.storages[b].same(storage);
         let known = (0..self.bindings.len()).find(is_known);

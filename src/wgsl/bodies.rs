@@ -60,7 +60,8 @@ impl<'a> Bodies<'a> {
             (None, Op::Select) => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
             (None, Op::Cast) => cast(step.dtype, step.result, &arg(0)),
             (None, Op::Random) => {
-                let width = if self.kernel.wide_words { "wide" } else { "narrow" };
+                let has_products = self.kernel.wide_words || !self.kernel.faults.products;
+                let width = if has_products { "wide" } else { "narrow" };
                 format!("random_bits_{width}({})", args())
             }
             (None, Op::Unit) => format!("unit_f32({})", arg(0)),
@@ -91,7 +92,7 @@ impl<'a> Bodies<'a> {
 
     /// A loop: what its states are when it ends.
     fn repeat(&self, text: &mut String, number: usize, own: &Loop) {
-        let fences = Fences::of_turn(own, self.kernel.math);
+        let fences = Fences::of_turn(own, self.kernel);
         let of = |value: Value| lanes(own.type_of(value));
         let states = || 0..own.states as Value;
         line!(text, "struct States{number} {{");

@@ -22,10 +22,11 @@ impl Emitter<'_> {
     fn flat_coordinates(&mut self) {
         let kernel = self.kernel;
         let first = self.suffix(0);
-        let step = if kernel.blocks == 1 { String::new() } else { format!(" * {}u", kernel.blocks) };
+        let apart = kernel.apart();
+        let step = if apart == 1 { String::new() } else { format!(" * {apart}u") };
         line!(self.text, "    let i{first} = (id.y * p.pitch + id.x){step};");
         line!(self.text, "    if (i{first} >= p.vectors) {{ return; }}");
-        for block in 1..kernel.blocks {
+        for block in 1..apart {
             let own = self.suffix(block);
             line!(self.text, "    let i{own} = min(i{first} + {block}u, p.vectors - 1u);");
         }
@@ -66,7 +67,7 @@ impl Emitter<'_> {
         let step = if kernel.blocks == 1 { String::new() } else { format!(" * {}u", kernel.blocks) };
         line!(self.text, "    let band{first} = (id.z * p.pitch + id.y){step};");
         line!(self.text, "    let i{first} = band{first} * p.band_vectors + id.x;");
-        line!(self.text, "    if (id.x >= p.band_vectors || i{first} >= p.vectors) {{ return; }}");
+        line!(self.text, "    if ((id.x >= p.band_vectors) | (i{first} >= p.vectors)) {{ return; }}");
         for block in 1..kernel.blocks {
             let own = self.suffix(block);
             let next = format!("band{first} + {block}u");
@@ -136,19 +137,19 @@ impl Emitter<'_> {
         // What the z coordinate means.
         let row = if kernel.rank == 2 { "id.z * p.pitch + id.y" } else { "id.y" };
         let first = self.suffix(0);
-        line!(self.text, "    let first = id.x * {LANES}u;");
+        line!(self.text, "    let first = id.x * {}u;", LANES as u32 * kernel.joined());
         let is_apart = kernel.has_rows_apart();
         let (step, end) = match is_apart {
             true => ("p.row_step".to_string(), "p.first_rows".to_string()),
-            false => (format!("{}u", kernel.blocks), format!("p.len{rows}")),
+            false => (format!("{}u", kernel.apart()), format!("p.len{rows}")),
         };
-        match kernel.blocks {
-            1 => line!(self.text, "    let c{rows} = {row};"),
+        match kernel.apart() {
+            1 => line!(self.text, "    let c{rows}{first} = {row};"),
             _ if row == "id.y" => line!(self.text, "    let c{rows}{first} = id.y * {step};"),
             _ => line!(self.text, "    let c{rows}{first} = ({row}) * {step};"),
         }
-        line!(self.text, "    if (first >= p.len{inner} || c{rows}{first} >= {end}) {{ return; }}");
-        for block in 1..kernel.blocks {
+        line!(self.text, "    if ((first >= p.len{inner}) | (c{rows}{first} >= {end})) {{ return; }}");
+        for block in 1..kernel.apart() {
             let own = self.suffix(block);
             if is_apart {
                 // One that another invocation stores may be stored already, and read here as such.

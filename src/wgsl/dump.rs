@@ -1,5 +1,6 @@
 //! Kernels for other compilers (see portable.rs): one of every op and type in a few layouts, chains,
-//! identities that compilers like to fold, and what the table says of the ops.
+//! identities that compilers like to fold, and what the table says of the ops. And fewer of them for a table of
+//! what a GPU's compiler makes of kernels, with how many elements an invocation of each computes.
 
 #![allow(clippy::eq_op)] // identities that are folded have them
 
@@ -8,10 +9,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::emit;
-use super::golden::GPU;
-use crate::dtype::{DType, Element};
+use super::golden::{self, GPU};
+use crate::dtype::{DType, Element, Numeric};
 use crate::expr::{Fold, Folding, Math, Program, Source};
-use crate::plan::{Destination, Faults, Pass, Plan, Target, Work};
+use crate::plan::{Destination, Faults, Kernel, LANES, Pass, Plan, Target, Work};
 use crate::{Device, Expr, bf16, f16, operations};
 
 /// A shape whose kernel is one vector an invocation and nothing else, so that a checker can run it.
@@ -19,7 +20,10 @@ const FLAT: [usize; 1] = [1 << 20];
 
 /// A GPU.
 fn target(math: Math, faulty: bool) -> Target {
-    let faults = Faults { flushes: faulty, quotients: faulty, roots: faulty };
+    // Compilers of DX12 that have neither f16 nor integers of 64 bits take these too.
+    let (halves, half_rounding, products) = (faulty, true, true);
+    let faults =
+        Faults { flushes: faulty, quotients: faulty, roots: faulty, halves, half_rounding, products };
     Target { faults, math, runs: 1, tiles: true, narrow: false, ..GPU }
 }
 
@@ -189,4 +193,107 @@ fn every_op_for_other_compilers() {
     folder.chains();
     folder.folds();
     std::fs::write(folder.path.join("ops.txt"), table).unwrap();
+}
+
+/// Kernels of a GPU, and `elements.txt`: how many elements an invocation of each computes, 0 of what folds.
+struct Table {
+    folder: PathBuf,
+    elements: String,
+}
+
+impl Table {
+    fn keep(&mut self, name: &str, kernel: &Kernel) {
+        let is_map = !kernel.folds() && kernel.scan.is_none();
+        let elements = if is_map { LANES * kernel.blocks as usize } else { 0 };
+        writeln!(self.elements, "{name} {elements}").unwrap();
+        std::fs::write(self.folder.join(format!("{name}.wgsl")), emit(kernel).unwrap()).unwrap();
+    }
+
+    /// A sum in every layout that has a form of its own.
+    fn layouts<T: Numeric>(&mut self) {
+        let device = Device::cpu();
+        let zeros = |shape: &[usize]| device.zeros::<T>(shape).unwrap();
+        let square = zeros(&[4096, 4096]);
+        let image = zeros(&[8, 64, 32, 32]);
+        let layouts = [
+            ("same_shape", zeros(&FLAT) + zeros(&FLAT)),
+            ("row", &square + zeros(&[4096])),
+            ("column", &square + zeros(&[4096, 1])),
+            ("outer", zeros(&[4096, 1]) + zeros(&[4096])),
+            ("nchw", &image + zeros(&[64, 1, 1])),
+            ("batch_channel", &image + zeros(&[8, 1, 1, 32])),
+            ("scalar", &square + zeros(&[1, 1])),
+            ("odd_rows", zeros(&[4095, 4095]) + zeros(&[4095])),
+            ("short_rows", zeros(&[1 << 20, 3]) + zeros(&[3])),
+            ("short_rows_of_four", zeros(&[1 << 20, 4]) + zeros(&[4])),
+            ("transposed", &square + zeros(&[4096, 4096]).transpose(0, 1)),
+            ("strided", square.slice_step(1, .., 2) + zeros(&[4096, 2048])),
+            ("shifted", zeros(&[1 << 20]).expr() + zeros(&[(1 << 20) + 1]).slice(0, 1..)),
+            ("flipped", &square + zeros(&[4096, 4096]).flip(1)),
+        ];
+        for (layout, sum) in layouts {
+            self.keep(&format!("add.{}.{layout}", T::DTYPE), &golden::kernel(&sum));
+        }
+    }
+
+    /// Ops over flat operands.
+    fn op<T: Element, R: Element>(&mut self, name: &str, arity: usize, math: Math) {
+        let operands = [(); 3].map(|()| Device::cpu().zeros::<T>(FLAT).unwrap().expr());
+        let expr = Expr::<R>::call(name, &operands[..arity]);
+        let fast = if math == Math::Fast { ".fast" } else { "" };
+        let kernel = golden::kernel_on(Target { math, ..GPU }, &expr);
+        self.keep(&format!("{name}.{}{fast}", T::DTYPE), &kernel);
+    }
+
+    fn ops(&mut self) {
+        for op in operations() {
+            let (name, arity) = (op.name, op.arity);
+            match op.result(DType::F32) {
+                None => {}
+                Some(DType::Bool) => self.op::<f32, bool>(name, arity, Math::Precise),
+                Some(_) => self.op::<f32, f32>(name, arity, Math::Precise),
+            }
+        }
+        for (name, arity) in [("exp", 1), ("sin", 1), ("cos", 1), ("pow", 2)] {
+            self.op::<f32, f32>(name, arity, Math::Fast);
+        }
+        macro_rules! of_types {
+            ($($t:ident)*) => {$(
+                for (name, arity) in [("mul", 2), ("max", 2), ("lerp", 3)] {
+                    if operations().any(|op| op.name == name && op.result(<$t>::DTYPE).is_some()) {
+                        self.op::<$t, $t>(name, arity, Math::Precise);
+                    }
+                }
+                self.op::<$t, bool>("lt", 2, Math::Precise);
+                let x = Device::cpu().zeros::<$t>(FLAT).unwrap();
+                self.keep(&format!("cast.{}.f32", <$t>::DTYPE), &golden::kernel(&x.cast::<f32>()));
+                let x = Device::cpu().zeros::<f32>(FLAT).unwrap();
+                self.keep(&format!("cast.f32.{}", <$t>::DTYPE), &golden::kernel(&x.cast::<$t>()));
+            )*};
+        }
+        of_types!(f16 bf16 i8 u8 i16 u16 i32 u32);
+        self.op::<bool, bool>("and", 2, Math::Precise);
+        self.op::<f16, f16>("exp", 1, Math::Precise);
+        self.op::<i32, i32>("div", 2, Math::Precise);
+    }
+}
+
+#[test]
+#[ignore = "writes the kernels for scripts/gpu-code"]
+fn kernels_for_the_table() {
+    let folder: PathBuf = std::env::var_os("ZEROSTRIDE_DUMP").expect("ZEROSTRIDE_DUMP names a folder").into();
+    let mut table = Table { folder: folder.clone(), elements: String::new() };
+    table.layouts::<f32>();
+    table.layouts::<f16>();
+    table.layouts::<bf16>();
+    table.layouts::<u8>();
+    let x = Device::cpu().zeros::<f32>(FLAT).unwrap();
+    table.keep("chain_of_five.f32", &golden::kernel(&((((&x * 2.0 + 1.0).exp() - 0.5).relu()) / &x)));
+    table.ops();
+    for (name, kernel) in golden::kernels() {
+        if !name.ends_with("llvmpipe") {
+            table.keep(&format!("golden.{name}"), &kernel);
+        }
+    }
+    std::fs::write(folder.join("elements.txt"), table.elements).unwrap();
 }

@@ -8,7 +8,7 @@ use super::bodies::Bodies;
 use super::fences::Fences;
 use super::fold::stored_array;
 use super::prelude;
-use super::types::{array, encode, pack, packed, unpack};
+use super::types::{array, encode, join, pack, packed, unpack};
 use crate::error::Result;
 use crate::expr::{Op, Step, Value};
 use crate::plan::{
@@ -38,9 +38,10 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
         Makes::Rows(folder) => emitter.rows(folder)?,
     }
     let main = Bodies::new(kernel).functions() + &main;
-    let functions = prelude::used_by(&main);
+    let functions = prelude::used_by(&main, kernel.faults);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
-    Ok(declarations(kernel, zero) + &functions + &main)
+    let enabled = if functions.contains("<f16>") { "enable f16;\n\n" } else { "" };
+    Ok(enabled.to_string() + &declarations(kernel, zero) + &functions + &main)
 }
 
 pub(super) fn role(role: Role) -> String {
@@ -156,6 +157,7 @@ fn shared(kernel: &Kernel) -> Vec<bool> {
     let follows = |i: usize, axis: usize| kernel.stride(Role::In(i), axis) != Stride::Zero;
     let operand = |(i, operand): (usize, &Operand)| match (kernel.walk, operand.access) {
         _ if kernel.blocks == 1 || operand.origin == Origin::Scalar => true,
+        _ if kernel.joined() > 1 => operand.access == Access::Splat,
         (_, Access::Tile | Access::Interleaved) => false,
         (Walk::Rows, _) => !follows(i, kernel.rank - 2),
         (Walk::Bands, Access::Strided | Access::Lookup) => !(0..kernel.rank - 1).any(|axis| follows(i, axis)),
@@ -221,6 +223,10 @@ impl Emitter<'_> {
     /// more, unless an operand would give it other elements.
     fn stores(&mut self) {
         let kernel = self.kernel;
+        if kernel.joined() > 1 {
+            (0..kernel.results.len()).for_each(|i| self.store_joined(i));
+            return;
+        }
         let is_safe = kernel.operands.iter().all(|operand| operand.access.is_safe_to_repeat(kernel.walk));
         let guard = match kernel.walk {
             _ if is_safe => None,
@@ -282,16 +288,32 @@ impl Emitter<'_> {
         Ok(self.fences.result(value, step.result, text))
     }
 
+    /// What is stored of a result, as [`pack`] takes it.
+    fn raw(&mut self, i: usize, block: u32) -> String {
+        let dtype = self.kernel.value_type(self.kernel.results[i]);
+        let value = self.value(self.kernel.results[i], block);
+        if packed(dtype).is_none() {
+            return value;
+        }
+        let number = if i == 0 { String::new() } else { format!("{i}_") };
+        let raw = format!("raw{number}{}", self.suffix(block));
+        line!(self.text, "    let {raw} = {};", encode(dtype, &value));
+        raw
+    }
+
+    /// Stores a result of all blocks at once.
+    fn store_joined(&mut self, i: usize) {
+        let dtype = self.kernel.value_type(self.kernel.results[i]);
+        let parts: Vec<String> =
+            (0..self.kernel.blocks).map(|block| pack(dtype, false, self.raw(i, block))).collect();
+        let at = self.vector(Role::Out, 0);
+        line!(self.text, "    {}[{at}] = {};", result(i), join(dtype, &parts));
+    }
+
     fn store(&mut self, i: usize, block: u32) {
         let dtype = self.kernel.value_type(self.kernel.results[i]);
         let result = result(i);
-        let mut value = self.value(self.kernel.results[i], block);
-        if packed(dtype).is_some() {
-            let number = if i == 0 { String::new() } else { format!("{i}_") };
-            let raw = format!("raw{number}{}", self.suffix(block));
-            line!(self.text, "    let {raw} = {};", encode(dtype, &value));
-            value = raw;
-        }
+        let mut value = self.raw(i, block);
         if self.kernel.store != Store::Lanes {
             let word = format!("{result}[{}]", self.vector(Role::Out, block));
             if self.kernel.store == Store::Words {

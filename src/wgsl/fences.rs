@@ -48,24 +48,33 @@ impl Fences {
         let folds = rows.into_iter().flat_map(RowFolder::folds);
         let folded = folds.filter(|fold| fold.fold.is_ordered(fold.element)).map(|fold| fold.value);
         let read: Vec<Value> = ordered.chain(folded).collect();
-        Fences::of(types, (0..inputs).map(first).collect(), &kernel.steps, &read, kernel.math)
+        Fences::of(types, (0..inputs).map(first).collect(), &kernel.steps, &read, kernel)
     }
 
     /// Those of a turn of a loop. A state may be any other value that comes in, as a compiler may find out; and what
     /// it becomes is read by the arithmetic of the next turn.
-    pub(super) fn of_turn(own: &Loop, math: Math) -> Fences {
-        Fences::of(own.args.clone(), vec![0; own.args.len()], &own.steps, &own.next, math)
+    pub(super) fn of_turn(own: &Loop, kernel: &Kernel) -> Fences {
+        Fences::of(own.args.clone(), vec![0; own.args.len()], &own.steps, &own.next, kernel)
     }
 
     /// Those of some steps over values of some types, of which `loads` says the first that is the same; what else is
     /// `read` by arithmetic.
-    fn of(mut types: Vec<DType>, loads: Vec<Value>, steps: &[Step], also: &[Value], math: Math) -> Fences {
+    fn of(
+        mut types: Vec<DType>,
+        loads: Vec<Value>,
+        steps: &[Step],
+        also: &[Value],
+        kernel: &Kernel,
+    ) -> Fences {
+        // By a type of its own a compiler may compute in that, and then reorder it.
+        let by_type = !kernel.faults.half_rounding;
         let inputs = loads.len();
         let count = inputs + steps.len();
         types.extend(steps.iter().map(|step| step.result));
         let values = (inputs as Value..).zip(steps);
         let lookups = values.filter(|(_, step)| step.op == Op::Lookup).map(|(value, _)| value).collect();
-        let mut fences = Fences { types, made: vec![None; count], loads, lookups, off: math == Math::Fast };
+        let mut fences =
+            Fences { types, made: vec![None; count], loads, lookups, off: kernel.math == Math::Fast };
         if fences.off {
             return fences;
         }
@@ -76,7 +85,7 @@ impl Fences {
         arithmetic().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg as usize] = true);
         for (step, value) in steps.iter().zip(inputs..) {
             let from_open = step.args.first().is_some_and(|&arg| open[arg as usize]);
-            open[value] = step.result.kind() == Kind::Float && !is_closed(step, from_open);
+            open[value] = step.result.kind() == Kind::Float && !is_closed(step, from_open, by_type);
             if open[value] && read[value] {
                 fences.made[value] = Some(0);
                 open[value] = false;
@@ -200,10 +209,10 @@ fn nature(step: &Step) -> Nature {
 }
 
 /// Whether a float that a step makes is nothing that compilers rewrite further; `from_open` says
-/// whether they may its first operand.
-fn is_closed(step: &Step, from_open: bool) -> bool {
-    let rounded_by_integers =
-        matches!(step.result, DType::F16 | DType::BF16) && !matches!(step.op, Op::Select | Op::State);
+/// whether they may its first operand, `by_type` whether f16 is rounded by a type of its own.
+fn is_closed(step: &Step, from_open: bool, by_type: bool) -> bool {
+    let rounds = step.result == DType::BF16 || step.result == DType::F16 && !by_type;
+    let rounded_by_integers = rounds && !matches!(step.op, Op::Select | Op::State);
     let bits = match step.op {
         // 0 and 1 are folded into products, and a float of the same type is the operand itself.
         Op::Cast => step.dtype != DType::Bool && !from_open,

@@ -91,5 +91,10 @@ pub(super) fn constant(dtype: DType, word: &str) -> String {
 
 /// The element of the array that something is stored to.
 pub(super) fn stored_array(kernel: &Kernel, dtype: DType) -> String {
-    array(dtype, if kernel.store == Store::Lanes { 1 } else { LANES }, kernel.wide_words)
+    let width = match kernel.store {
+        Store::Lanes => 1,
+        Store::Vector | Store::Words => LANES,
+        Store::Joined { blocks } => LANES * usize::from(blocks),
+    };
+    array(dtype, width, kernel.wide_words)
 }

@@ -7,15 +7,15 @@ use std::path::Path;
 use super::emit;
 use crate::dtype::Element;
 use crate::expr::{Fold, Folding, Known, Math, Program, Scan, Source};
-use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
+use crate::plan::{Destination, Faults, Kernel, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
 use crate::schedule::{Bounds, Schedule};
-use crate::{Device, Expr, Outside, Tensor};
+use crate::{Device, Expr, Outside, Tensor, f16};
 
 pub(super) const GPU: Target = Target {
     groups: 65535,
     bindings: 8,
     workgroup: WORKGROUP,
-    faults: Faults { flushes: false, quotients: false, roots: false },
+    faults: NONE,
     math: Math::Precise,
     blocks: 1,
     team: 64,
@@ -24,35 +24,51 @@ pub(super) const GPU: Target = Target {
     tiles: false,
     narrow: true,
 };
-const LLVMPIPE: Target =
-    Target { blocks: 8, team: 1, runs: 16, wide_words: true, tiles: true, narrow: false, ..GPU };
+const LLVMPIPE: Target = Target {
+    blocks: 8,
+    team: 1,
+    runs: 16,
+    wide_words: true,
+    tiles: true,
+    narrow: false,
+    faults: Faults { half_rounding: true, products: true, ..NONE },
+    ..GPU
+};
+const NONE: Faults = Faults {
+    flushes: false,
+    quotients: false,
+    roots: false,
+    halves: false,
+    half_rounding: false,
+    products: false,
+};
 
-fn kernel<T: Element>(expr: &Expr<T>) -> String {
+pub(super) fn kernel<T: Element>(expr: &Expr<T>) -> Kernel {
     kernel_on(GPU, expr)
 }
 
-fn kernel_on<T: Element>(target: Target, expr: &Expr<T>) -> String {
+pub(super) fn kernel_on<T: Element>(target: Target, expr: &Expr<T>) -> Kernel {
     let node = expr.untyped().node().unwrap();
     let program = Program::new(node, &node.shape).unwrap();
-    emit(&Plan::new(&program, Destination::Fresh, target).unwrap().kernel).unwrap()
+    Plan::new(&program, Destination::Fresh, target).unwrap().kernel
 }
 
-fn two_results<T: Element, U: Element>(first: &Expr<T>, second: &Expr<U>) -> String {
+fn two_results<T: Element, U: Element>(first: &Expr<T>, second: &Expr<U>) -> Kernel {
     let (first, second) = (first.untyped().node().unwrap(), second.untyped().node().unwrap());
     let program = Program::of(&[first, second], &first.shape, &Known::default()).unwrap();
-    emit(&Plan::new(&program, Destination::Fresh, GPU).unwrap().kernel).unwrap()
+    Plan::new(&program, Destination::Fresh, GPU).unwrap().kernel
 }
 
-fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> String {
+fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> Kernel {
     let program = Program::new(expr.untyped().node().unwrap(), destination.shape()).unwrap();
     let own = Program::new(destination.expr().untyped().node().unwrap(), destination.shape()).unwrap();
     let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
     let into = Destination::Into(storage, destination.layout());
-    emit(&Plan::new(&program, into, GPU).unwrap().kernel).unwrap()
+    Plan::new(&program, into, GPU).unwrap().kernel
 }
 
 /// The kernel of the first pass of a fold, or of its second.
-fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bool) -> String {
+fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bool) -> Kernel {
     let node = expr.untyped().node().unwrap();
     let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
     let mut work = Work::new(&program).unwrap();
@@ -61,12 +77,12 @@ fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bo
         let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor has a storage") };
         work = work.after(&pass, &vec![storage.clone(); pass.stored.len()]).unwrap();
     }
-    emit(&Pass::new(&work, target).unwrap().plan.kernel).unwrap()
+    Pass::new(&work, target).unwrap().plan.kernel
 }
 
 /// The kernel of a pass of a cumulative sum along an axis: the first, or that of all values after what is
 /// carried.
-fn cumsum<T: Element>(target: Target, expr: &Expr<T>, axis: usize, exclusive: bool, carried: bool) -> String {
+fn cumsum<T: Element>(target: Target, expr: &Expr<T>, axis: usize, exclusive: bool, carried: bool) -> Kernel {
     let node = expr.untyped().node().unwrap();
     let folding = Folding { fold: Fold::Sum, axes: axis..axis + 1, scan: Some(Scan { exclusive }) };
     let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
@@ -77,16 +93,16 @@ fn cumsum<T: Element>(target: Target, expr: &Expr<T>, axis: usize, exclusive: bo
         false if work.is_one(target) => work,
         false => work.lasts(),
     };
-    emit(&Pass::scan(&work, target).unwrap().plan.kernel).unwrap()
+    Pass::scan(&work, target).unwrap().plan.kernel
 }
 
 /// The kernel of an expression that is rows.
-fn rows<T: Element>(target: Target, expr: &Expr<T>) -> String {
+fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Kernel {
     let node = expr.untyped().node().unwrap();
     let bounds = Bounds { operands: usize::MAX, whole: u64::MAX };
     let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
     assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
-    emit(&Pass::of_rows(&schedule.last, target).unwrap().plan.kernel).unwrap()
+    Pass::of_rows(&schedule.last, target).unwrap().plan.kernel
 }
 
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
@@ -103,8 +119,8 @@ fn mandelbrot(real: &Tensor<f32>, imaginary: &Tensor<f32>) -> Expr<u32> {
     n
 }
 
-#[test]
-fn kernels_in_the_tree() {
+/// The kernels that are kept, by name. Those of a name that ends with `llvmpipe` are a processor's.
+pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
     let (a, b) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 2>([64, 256]));
     let (row, column) = (zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));
     let (flat, long) = (zeros::<f32, 1>([1000]), zeros::<f32, 1>([1001]));
@@ -115,7 +131,7 @@ fn kernels_in_the_tree() {
     let every_second = a.slice_step(1, .., 2);
     let odd_bytes = bytes.slice(1, 1..);
     let over = |fold, axis: usize, scan| Folding { fold, axes: axis..axis + 1, scan };
-    let kernels = [
+    vec![
         ("same_shape", kernel(&(&a + &b))),
         ("self_difference", kernel(&(&a - &a))),
         ("error_of_a_sum", kernel(&((&a - ((&a + &b) - ((&a + &b) - &a))) + (&b - ((&a + &b) - &a))))),
@@ -142,6 +158,8 @@ fn kernels_in_the_tree() {
         ("short_rows", kernel(&(zeros::<i32, 2>([1000, 3]).rem_floor(zeros::<i32, 1>([3]))))),
         ("batch_channel", kernel(&(zeros::<f32, 4>([2, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
         ("compare_and_select", kernel(&a.gt(&row).select(a.index(1).cast::<f32>(), &column))),
+        ("joined", kernel(&(zeros::<f16, 2>([64, 256]) * zeros::<f16, 1>([256]) + zeros::<f16, 2>([64, 1])))),
+        ("joined_bytes", kernel(&zeros::<u8, 1>([1000]).lt(zeros::<u8, 1>([1000])))),
         ("mask", kernel(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
         ("same_shape_llvmpipe", kernel_on(LLVMPIPE, &(&a + &b))),
         ("transposed_llvmpipe", kernel_on(LLVMPIPE, &(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1)))),
@@ -205,9 +223,14 @@ fn kernels_in_the_tree() {
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second.tensor().unwrap(), &(&every_second + 1.0))),
         ("packed_destination", into_kernel(&odd_bytes.tensor().unwrap(), &(&odd_bytes ^ 1))),
-    ];
+    ]
+}
+
+#[test]
+fn kernels_in_the_tree() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for (name, text) in kernels {
+    for (name, kernel) in kernels() {
+        let text = emit(&kernel).unwrap();
         let path = folder.join(name).with_extension("wgsl");
         if std::env::var_os("ZEROSTRIDE_BLESS").is_some() {
             fs::write(&path, &text).unwrap();
@@ -227,5 +250,5 @@ fn the_commented_instance() {
     };
     let (a, row, column) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));
     let commented = include_str!("../../shaders/elementwise.wgsl");
-    assert_eq!(code(commented).trim(), code(&kernel(&((&a - &row) / &column * 0.5))).trim());
+    assert_eq!(code(commented).trim(), code(&emit(&kernel(&((&a - &row) / &column * 0.5))).unwrap()).trim());
 }

@@ -70,7 +70,7 @@ impl Emitter<'_> {
         line!(self.text, "    var v = {};", values.folded(arguments.into_iter().chain(["begin".into()])));
         if halves.meets {
             self.meet(&values, halves.team, "v");
-            line!(self.text, "    if (member > 0u || i >= p.count) {{ return; }}");
+            line!(self.text, "    if ((member > 0u) | (i >= p.count)) {{ return; }}");
         }
         match folder.lanes {
             Lanes::Run if self.kernel.store == Store::Vector => {

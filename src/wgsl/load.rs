@@ -2,7 +2,7 @@
 
 use super::emit::{Emitter, line, role};
 use super::fold::constant;
-use super::types::{decode, lanes, packed, raw_lanes, unpack};
+use super::types::{decode, joined_part, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Step, Value};
@@ -18,12 +18,24 @@ fn every(dtype: DType, prefix: &str, step: u32, first: u32) -> String {
     format!("{}({})", raw_lanes(dtype), [0, 1, 2, 3].map(element).join(", "))
 }
 
+/// The array that an operand is read from.
+fn array_of(origin: Origin) -> String {
+    match origin {
+        Origin::Binding(binding) => format!("in{binding}"),
+        _ => "result".into(),
+    }
+}
+
 impl Emitter<'_> {
-    /// The loads that serve several rows, of an operand with a binding of its own.
+    /// The loads that serve several rows or vectors, of an operand with a binding.
     pub(super) fn load_rows(&mut self, i: usize, operand: &Operand) -> Result<()> {
         match (operand.origin, operand.access) {
             (Origin::Binding(binding), Access::Interleaved) => self.interleaved(i, operand, binding),
             (Origin::Binding(binding), Access::Tile) => self.tile(i, operand, binding),
+            (Origin::Binding(_) | Origin::Output, Access::Joined { .. }) => {
+                let word = format!("{}[{}]", array_of(operand.origin), self.vector(Role::In(i), 0));
+                line!(self.text, "    let t{i} = {word};");
+            }
             (origin, access) => bail!(Kernel, "{access:?} of {origin:?} serves no rows"),
         }
         Ok(())
@@ -251,6 +263,10 @@ impl Emitter<'_> {
                 let column = |c| format!("t{i}_{c}.{turned}");
                 format!("{}({})", lanes(dtype), ['x', 'y', 'z', 'w'].map(column).join(", "))
             }
+            (_, Access::Joined { .. }) => {
+                let word = format!("t{i}.{}", joined_part(dtype, block));
+                decode(dtype, unpack(dtype, false, word))
+            }
             (_, Access::Interleaved) => {
                 decode(dtype, every(dtype, &format!("t{i}_"), self.kernel.blocks, block))
             }
@@ -264,10 +280,7 @@ impl Emitter<'_> {
                 bail!(Kernel, "{:?} of the output's own binding", operand.access)
             }
             (place, access) => {
-                let array = match place {
-                    Origin::Binding(binding) => format!("in{binding}"),
-                    _ => "result".into(),
-                };
+                let array = array_of(place);
                 let word = |at: &str| format!("{array}[{at}]");
                 let at = format!("at_{own}");
                 let raw = match (access, packed(dtype)) {

@@ -32,7 +32,9 @@ pub(crate) fn validate(text: &str) -> Result<()> {
         Err(error) => bail!(Kernel, "naga refuses a kernel: {}", error.emit_to_string(text)),
     };
     let flags = naga::valid::ValidationFlags::all();
-    let capabilities = naga::valid::Capabilities::SHADER_INT64 | naga::valid::Capabilities::FLOAT64;
+    use naga::valid::Capabilities as Has;
+    let capabilities =
+        Has::SHADER_INT64 | Has::FLOAT64 | Has::SHADER_FLOAT16 | Has::SHADER_FLOAT16_IN_FLOAT32;
     match naga::valid::Validator::new(flags, capabilities).validate(&module) {
         Ok(_) => Ok(()),
         Err(error) => bail!(Kernel, "naga refuses a kernel: {}", error.emit_to_string(text)),

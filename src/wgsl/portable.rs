@@ -49,10 +49,11 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
         }
         for to in destinations {
             // With words of 64 bits a text is not written as GLSL, which has no 64 bits: so also without.
-            let none = Faults::default();
-            let nearest = Faults { flushes: true, quotients: true, roots: true };
+            let none = Faults { half_rounding: true, products: true, ..Faults::default() };
+            let nearest = Faults { flushes: true, quotients: true, roots: true, halves: true, ..none };
             for (faults, math, blocks, wide_words) in [
                 (none, Math::Fast, 1, false),
+                (Faults::default(), Math::Precise, 1, false),
                 (nearest, Math::Precise, 1, false),
                 (Faults { flushes: true, ..none }, Math::Precise, 8, false),
                 (Faults { flushes: true, ..none }, Math::Precise, 8, true),

@@ -1,7 +1,9 @@
 //! The prelude: WGSL functions that kernels call, included only where they are called.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
+
+use crate::plan::Faults;
 
 /// What holds for one type, or for all that it names.
 const OWN: &[&str] = &[
@@ -44,6 +46,9 @@ const SHARED: &[&str] = &[
 /// What is made of words of 32 bits, and again with those of 64.
 const NARROW: &str = include_str!("../../shaders/prelude/random.wgsl");
 
+/// Functions by instructions that not every adapter has, in the place of those of their names.
+const BY_INSTRUCTIONS: &str = include_str!("../../shaders/prelude/instructions.wgsl");
+
 /// All of the prelude, one text after the other.
 fn sources() -> &'static [String] {
     static SOURCES: OnceLock<Vec<String>> = OnceLock::new();
@@ -80,21 +85,39 @@ struct Item {
     order: usize,
 }
 
-/// Items by name: the blocks that declare something.
-fn items() -> &'static BTreeMap<&'static str, Item> {
-    static ITEMS: OnceLock<BTreeMap<&'static str, Item>> = OnceLock::new();
-    ITEMS.get_or_init(|| {
-        let all = sources().iter().flat_map(|source| blocks(source));
-        let named = all.enumerate().filter_map(|(order, text)| {
-            let declaration = text.lines().find_map(|line| {
-                let keywords = ["fn ", "const ", "struct ", "alias "];
-                keywords.iter().find_map(|keyword| line.strip_prefix(keyword))
-            })?;
-            let end = declaration.find(|c: char| !is_word(c))?;
-            Some((&declaration[..end], Item { text: text.trim_end(), order }))
-        });
-        named.collect()
-    })
+/// Items by name.
+type Items = BTreeMap<&'static str, Item>;
+
+fn items() -> &'static Items {
+    static ITEMS: OnceLock<Items> = OnceLock::new();
+    ITEMS.get_or_init(|| named(sources().iter().flat_map(|source| blocks(source))))
+}
+
+/// The items that stand in the place of others on an adapter.
+fn instead(faults: Faults) -> impl Fn(&str) -> Option<&'static Item> {
+    static ITEMS: OnceLock<Items> = OnceLock::new();
+    let items = ITEMS.get_or_init(|| named(blocks(BY_INSTRUCTIONS)));
+    move |name| {
+        let lacks = match name {
+            "decode_f16" | "encode_f16" => faults.halves,
+            "round_f16" => faults.half_rounding,
+            _ => faults.products,
+        };
+        items.get(name).filter(|_| !lacks)
+    }
+}
+
+/// The blocks that declare something.
+fn named(all: impl Iterator<Item = &'static str>) -> Items {
+    let named = all.enumerate().filter_map(|(order, text)| {
+        let declaration = text.lines().find_map(|line| {
+            let keywords = ["fn ", "const ", "struct ", "alias "];
+            keywords.iter().find_map(|keyword| line.strip_prefix(keyword))
+        })?;
+        let end = declaration.find(|c: char| !is_word(c))?;
+        Some((&declaration[..end], Item { text: text.trim_end(), order }))
+    });
+    named.collect()
 }
 
 fn is_word(c: char) -> bool {
@@ -102,19 +125,21 @@ fn is_word(c: char) -> bool {
 }
 
 /// The items that `body` uses, and what these use, in the order of the prelude.
-pub(super) fn used_by(body: &str) -> String {
-    let mut wanted = BTreeSet::new();
+pub(super) fn used_by(body: &str, faults: Faults) -> String {
+    let instead = instead(faults);
+    let mut wanted = BTreeMap::new();
     let mut open = vec![body];
     while let Some(text) = open.pop() {
         for word in text.split(|c| !is_word(c)) {
-            if let Some(item) = items().get(word)
-                && wanted.insert((item.order, word))
-            {
-                open.push(item.text);
+            if let Some(item) = items().get(word) {
+                let text = instead(word).unwrap_or(item).text;
+                if wanted.insert(item.order, text).is_none() {
+                    open.push(text);
+                }
             }
         }
     }
-    wanted.iter().map(|(_, name)| format!("{}\n\n", items()[name].text)).collect()
+    wanted.values().map(|text| format!("{text}\n\n")).collect()
 }
 
 #[cfg(test)]
@@ -123,10 +148,10 @@ mod tests {
 
     #[test]
     fn only_what_is_called_and_what_that_calls() {
-        let text = used_by("let v = sigmoid_f32(x);");
+        let text = used_by("let v = sigmoid_f32(x);", Faults::default());
         assert!(text.contains("fn sigmoid_f32(") && text.contains("fn exp_f32("));
         assert!(!text.contains("fn log_f32("));
-        assert_eq!(used_by("let v = x + y;"), "");
+        assert_eq!(used_by("let v = x + y;", Faults::default()), "");
     }
 
     #[test]
@@ -137,5 +162,10 @@ mod tests {
             .filter(|block| block.lines().any(|line| !line.is_empty() && !line.starts_with("//")))
             .count();
         assert_eq!(items().len(), declarations);
+        let replaced: Vec<&str> = named(blocks(BY_INSTRUCTIONS)).into_keys().collect();
+        assert!(
+            replaced.len() == 5 && replaced.iter().all(|name| items().contains_key(name)),
+            "{replaced:?}"
+        );
     }
 }

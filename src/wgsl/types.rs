@@ -1,7 +1,7 @@
 //! Element types in WGSL: what they compute as, how they are packed, and how they convert.
 
 use crate::dtype::{DType, Kind};
-use crate::plan::Packing;
+use crate::plan::{LANES, Packing};
 
 /// The type that elements of `dtype` compute in, as prelude functions are named by it.
 pub(super) fn compute(dtype: DType) -> &'static str {
@@ -30,13 +30,30 @@ pub(super) fn raw_lanes(dtype: DType) -> String {
 /// would be more than one of 32.
 pub(super) fn array(dtype: DType, width: usize, wide_words: bool) -> String {
     match (dtype.packing(), width) {
-        (Packing::Bytes, _) | (Packing::Halves, 1) => "u32".into(),
-        (Packing::Halves, _) if wide_words => "u64".into(),
-        (Packing::Halves, _) => "vec2<u32>".into(),
+        (Packing::Halves, LANES) if wide_words => "u64".into(),
+        (Packing::Bytes | Packing::Halves, _) => words(width * dtype.size() / 4),
         (Packing::Whole, 1) => compute(dtype).into(),
         (Packing::Whole, _) if wide_words && dtype.size() == 4 => format!("vec{}<u64>", width / 2),
         (Packing::Whole, _) => lanes(dtype),
     }
+}
+
+/// The type of so many words, one for elements apart.
+fn words(count: usize) -> String {
+    if count <= 1 { "u32".into() } else { format!("vec{count}<u32>") }
+}
+
+/// The words of one of some joined vectors, of a packed type, in an element of an array of them.
+pub(super) fn joined_part(dtype: DType, block: u32) -> &'static str {
+    match dtype.packing() {
+        Packing::Bytes => ["x", "y", "z", "w"][block as usize],
+        _ => ["xy", "zw"][block as usize],
+    }
+}
+
+/// The element of an array that the words of joined vectors make.
+pub(super) fn join(dtype: DType, parts: &[String]) -> String {
+    format!("{}({})", words(parts.len() * LANES * dtype.size() / 4), parts.join(", "))
 }
 
 /// The vector of raw lanes that a wide element of an array holds: lanes that compute, or u32 of those

@@ -6,7 +6,9 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 /// Writes one kernel as SPIR-V, MSL, HLSL and GLSL ES.
 pub fn write_all(text: &str) -> Result<(), String> {
     let module = naga::front::wgsl::parse_str(text).map_err(|e| e.emit_to_string(text))?;
-    let info = Validator::new(ValidationFlags::all(), Capabilities::SHADER_INT64 | Capabilities::FLOAT64)
+    let wide = Capabilities::SHADER_INT64 | Capabilities::FLOAT64;
+    let halves = Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+    let info = Validator::new(ValidationFlags::all(), wide | halves)
         .validate(&module)
         .map_err(|e| e.emit_to_string(text))?;
 
@@ -26,8 +28,8 @@ pub fn write_all(text: &str) -> Result<(), String> {
         .write(&module, &info, None)
         .map_err(|e| format!("HLSL: {e}"))?;
 
-    // GLSL ES has no types of 64 bits; adapters that have them speak another language.
-    if ["i64", "u64", "f64"].iter().any(|wide| text.contains(wide)) {
+    // GLSL ES has no types of 64 bits and no f16; adapters that have them speak another language.
+    if ["i64", "u64", "f64", "<f16>"].iter().any(|wide| text.contains(wide)) {
         return Ok(());
     }
     let mut written = String::new();

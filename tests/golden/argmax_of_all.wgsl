@@ -128,7 +128,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     if (member < 1u) {
         v = combine(combine(v, shared_values[local + 2u]), combine(shared_values[local + 1u], shared_values[local + 3u]));
     }
-    if (member > 0u || i >= p.count) { return; }
+    if ((member > 0u) | (i >= p.count)) { return; }
     v = combine(v, Values(v.v0.zwxy, v.at0.zwxy));
     v = combine(v, Values(v.v0.yxwz, v.at0.yxwz));
     result[item] = (v.at0).x;

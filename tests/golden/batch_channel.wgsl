@@ -18,11 +18,13 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
 // The same of one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
-    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
-    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
-    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+    return high_word_u32(n, factor) >> shift;
 }
 
 @compute @workgroup_size(256)
@@ -30,7 +32,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let id = vec3<u32>(group.x * 2u + (local & 1u), group.y * 128u + (local >> 1u), group.z);
     let first = id.x * 4u;
     let c2 = id.y;
-    if (first >= p.len3 || c2 >= p.len2) { return; }
+    if ((first >= p.len3) | (c2 >= p.len2)) { return; }
     let q1 = quotient(id.z, p.factor1, p.shift1);
     let c1 = id.z - q1 * p.len1;
     let c0 = q1;

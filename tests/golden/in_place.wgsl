@@ -15,7 +15,7 @@ struct Params {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
-    if (first >= p.len1 || c0 >= p.len0) { return; }
+    if ((first >= p.len1) | (c0 >= p.len0)) { return; }
     let v0 = result[p.out_offset + c0 * p.out_stride0 + id.x];
     let v1 = in0[p.x1_offset + id.x];
     let v2 = v0 * v1;

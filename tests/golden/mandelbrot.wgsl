@@ -74,7 +74,7 @@ fn repeat0(turns: vec4<u32>, a0: vec4<f32>, a1: vec4<f32>, a2: vec4<u32>, a3: ve
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
-    if (first >= p.len1 || c0 >= p.len0) { return; }
+    if ((first >= p.len1) | (c0 >= p.len0)) { return; }
     let v0 = vec4<u32>(p.scalar0);
     let v1 = in0[c0 * p.out_stride0 + id.x];
     let v2 = vec4<f32>(bitcast<f32>(p.scalar2));

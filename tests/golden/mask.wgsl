@@ -30,7 +30,7 @@ fn part_u8(word: u32, at: u32) -> u32 {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let band = (id.z * p.pitch + id.y);
     let i = band * p.band_vectors + id.x;
-    if (id.x >= p.band_vectors || i >= p.vectors) { return; }
+    if ((id.x >= p.band_vectors) | (i >= p.vectors)) { return; }
     let at = id.x * 4u + vec4<u32>(0u, 1u, 2u, 3u);
     let r = select(vec4<u32>(0u), vec4<u32>(1u), at >= vec4<u32>(p.len1))
         + select(vec4<u32>(0u), vec4<u32>(1u), at >= vec4<u32>(p.len1 * 2u))

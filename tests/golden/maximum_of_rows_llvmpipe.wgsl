@@ -36,11 +36,16 @@ fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
     return vec4<u32>(low.x, high.x, low.y, high.y);
 }
 
+// That of one product.
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    let middle = (a >> 16u) * (b & 0xffffu) + (((a & 0xffffu) * (b & 0xffffu)) >> 16u);
+    let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
+    return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
+}
+
 // The same of one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
-    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
-    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
-    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+    return high_word_u32(n, factor) >> shift;
 }
 
 // The same where n may be divided by 1, which a factor of 0 stands for.

@@ -23,7 +23,7 @@ fn unpack_u8(word: u32) -> vec4<u32> {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0_0 = (id.z * p.pitch + id.y) * 3u;
-    if (first >= p.len1 || c0_0 >= p.len0) { return; }
+    if ((first >= p.len1) | (c0_0 >= p.len0)) { return; }
     let c0_1 = min(c0_0 + 1u, p.len0 - 1u);
     let c0_2 = min(c0_0 + 2u, p.len0 - 1u);
     let t0_0 = unpack_u8(in0[p.x0_offset + id.x * 3u + 0u]);

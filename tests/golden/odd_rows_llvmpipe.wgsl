@@ -31,7 +31,7 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let band_0 = (id.z * p.pitch + id.y) * 8u;
     let i_0 = band_0 * p.band_vectors + id.x;
-    if (id.x >= p.band_vectors || i_0 >= p.vectors) { return; }
+    if ((id.x >= p.band_vectors) | (i_0 >= p.vectors)) { return; }
     let band_1 = select(band_0, band_0 + 1u, (band_0 + 1u) * p.band_vectors + id.x < p.vectors);
     let i_1 = band_1 * p.band_vectors + id.x;
     let band_2 = select(band_0, band_0 + 2u, (band_0 + 2u) * p.band_vectors + id.x < p.vectors);

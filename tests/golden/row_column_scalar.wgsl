@@ -16,27 +16,24 @@ struct Params {
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> in2: array<f32>;
 
-const MAGNITUDE_f32: u32 = 0x7fffffffu;
+const SIGN_f32: u32 = 0x80000000u;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
-fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
-}
-
-fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
 }
 
 fn relu_f32(x: vec4<f32>) -> vec4<f32> {
-    return select(x, vec4<f32>(0.0), (x <= vec4<f32>(0.0)) & !is_nan_f32(x));
+    // -0 to -inf, by their bits.
+    return select(x, vec4<f32>(0.0), (bits_f32(x) ^ vec4<u32>(SIGN_f32)) <= vec4<u32>(INFINITE_f32));
 }
 
 @compute @workgroup_size(64, 4)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
-    if (first >= p.len1 || c0 >= p.len0) { return; }
+    if ((first >= p.len1) | (c0 >= p.len0)) { return; }
     let v0 = in0[c0 * p.out_stride0 + id.x];
     let v1 = in1[p.x1_offset + id.x];
     let v2 = vec4<f32>(in2[p.x2_offset + c0 * p.x2_stride0]);

@@ -37,27 +37,23 @@ fn rem_floor_i32(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
     return r + select(vec4<i32>(0), b, (r != vec4<i32>(0)) & ((a ^ b) < vec4<i32>(0)));
 }
 
-// The high word of a 32 by 32 bit product.
-fn multiply_high_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
-    let low = vec4<u32>(0xffffu);
-    let shift = vec4<u32>(16u);
-    let middle = (a >> shift) * (b & low) + (((a & low) * (b & low)) >> shift);
-    let other = (a & low) * (b >> shift) + (middle & low);
-    return (a >> shift) * (b >> shift) + (middle >> shift) + (other >> shift);
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
 }
 
-// n / d for n < 2^31, by the factor and the shift that go with d.
-fn quotients(n: vec4<u32>, factor: u32, shift: u32) -> vec4<u32> {
-    return multiply_high_u32(n, vec4<u32>(factor)) >> vec4<u32>(shift);
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
 }
 
 @compute @workgroup_size(256, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = (id.y * p.pitch + id.x);
     if (i >= p.vectors) { return; }
-    let lane = min(i * 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.count - 1u));
-    let q1 = quotients(lane, p.factor1, p.shift1);
-    let c1 = lane - q1 * p.len1;
+    let q1 = quotient((i * 4u), p.factor1, p.shift1);
+    let b1 = (i * 4u) - q1 * p.len1;
+    let t1 = b1 + vec4<u32>(0u, 1u, 2u, 3u);
+    let c1 = min(t1, t1 - vec4<u32>(p.len1));
     let v0 = in0[i];
     let at_v1 = p.x1_offset + c1;
     let v1 = vec4<i32>(in1[at_v1.x], in1[at_v1.y], in1[at_v1.z], in1[at_v1.w]);

@@ -41,20 +41,16 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
     return vec2<u64>(v.xz) | (vec2<u64>(v.yw) << vec2<u32>(32u));
 }
 
-// The high word of a 32 by 32 bit product.
-fn multiply_high_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
-    let low = vec4<u32>(0xffffu);
-    let shift = vec4<u32>(16u);
-    let middle = (a >> shift) * (b & low) + (((a & low) * (b & low)) >> shift);
-    let other = (a & low) * (b >> shift) + (middle & low);
-    return (a >> shift) * (b >> shift) + (middle >> shift) + (other >> shift);
+// That of one product.
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    let middle = (a >> 16u) * (b & 0xffffu) + (((a & 0xffffu) * (b & 0xffffu)) >> 16u);
+    let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
+    return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
 }
 
 // The same of one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
-    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
-    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
-    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+    return high_word_u32(n, factor) >> shift;
 }
 
 // The same where n may be divided by 1, which a factor of 0 stands for.
@@ -69,6 +65,14 @@ const SIGN_f32: u32 = 0x80000000u;
 const INFINITE_f32: u32 = 0x7f800000u;
 
 const QUIET_f32: u32 = 0x7fc00000u;
+
+const FRACTION_f32: u32 = 0x007fffffu;
+
+// The least normal float.
+const LEAST_f32: u32 = 0x00800000u;
+
+// As many integers lie between it and the next power of two as a significand has values.
+const UNIT_f32: f32 = 8388608.0;
 
 // The same number, which no compiler can know. Drivers take floats for real numbers, so that they
 // reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
@@ -115,17 +119,6 @@ fn log_tail_f32(f: vec4<f32>, half_square: vec4<f32>) -> vec4<f32> {
     return s * (half_square + even + odd);
 }
 
-// Word `i` of 1 / (2 pi), whose word 0 has the first 32 bits behind the point.
-fn word_of_inverse_tau(i: vec4<u32>) -> vec4<u32> {
-    var word = vec4<u32>(0x28be60dbu);
-    word = select(word, vec4<u32>(0x9391054au), i == vec4<u32>(1u));
-    word = select(word, vec4<u32>(0x7f09d5f4u), i == vec4<u32>(2u));
-    word = select(word, vec4<u32>(0x7d4d3770u), i == vec4<u32>(3u));
-    word = select(word, vec4<u32>(0x36d8a566u), i == vec4<u32>(4u));
-    word = select(word, vec4<u32>(0x4f10e410u), i == vec4<u32>(5u));
-    return select(word, vec4<u32>(0x7f9458eau), i == vec4<u32>(6u));
-}
-
 // A quadrant and what remains of an angle.
 struct Reduced_f32 {
     r: vec4<f32>,
@@ -141,86 +134,108 @@ const HALF_PI_C: f32 = 7.549533620476723e-08;
 const HALF_PI_D: f32 = 2.5633440682570896e-12;
 
 // Subtracts k pi/2 in four parts, of which the first three have 12 bits, so that their products
-// with k < 2^12 are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980).
+// with k < 2^12 are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980). The sum with 2^23 has
+// k in its low bits.
 fn reduce_small_f32(x: vec4<f32>) -> Reduced_f32 {
     let k = round(x * 0.636619772);
     let r = opaque_f32(opaque_f32(opaque_f32(x - k * HALF_PI_A) - k * HALF_PI_B) - k * HALF_PI_C) - k * HALF_PI_D;
-    return Reduced_f32(r, bitcast<vec4<u32>>(vec4<i32>(k)));
+    return Reduced_f32(r, bits_f32(k + UNIT_f32));
 }
 
-// Multiplies the significand by the bits of 2/pi that matter for its exponent, in 2.62 fixed
-// point (Payne and Hanek, Radian reduction for trigonometric functions, 1983).
-fn reduce_large_f32(x: vec4<f32>) -> Reduced_f32 {
-    let bits = bits_f32(x);
-    let significand = (bits << vec4<u32>(8u)) | vec4<u32>(0x80000000u);
-    let e = ((bits >> vec4<u32>(23u)) & vec4<u32>(255u)) - vec4<u32>(126u);
-    let i = e >> vec4<u32>(5u);
-    let up = e & vec4<u32>(31u);
-    let down = (vec4<u32>(32u) - up) & vec4<u32>(31u);
-    let w0 = select(word_of_inverse_tau(i - 1u), vec4<u32>(0u), i == vec4<u32>(0u));
-    let w1 = word_of_inverse_tau(i);
-    let w2 = word_of_inverse_tau(i + 1u);
-    let w3 = word_of_inverse_tau(i + 2u);
-    let aligned = up == vec4<u32>(0u);
-    let high = select((w0 << up) | (w1 >> down), w0, aligned);
-    let middle = select((w1 << up) | (w2 >> down), w1, aligned);
-    let low = select((w2 << up) | (w3 >> down), w2, aligned);
-    // The 64 bits `top:bottom` of significand * high:middle:low that lie around the point.
-    let carried = multiply_high_u32(significand, low);
-    let bottom = significand * middle + carried;
-    let carry = select(vec4<u32>(0u), vec4<u32>(1u), bottom < carried);
-    let top = significand * high + multiply_high_u32(significand, middle) + carry;
-    // Round to the nearest quadrant; what remains is a signed fraction of it.
-    let fraction_top = top & vec4<u32>(0x3fffffffu);
-    let above_half = fraction_top >= vec4<u32>(0x20000000u);
-    let quadrant = (top >> vec4<u32>(30u)) + select(vec4<u32>(0u), vec4<u32>(1u), above_half);
-    let negated_bottom = ~bottom + 1u;
-    let borrow = select(vec4<u32>(0u), vec4<u32>(1u), bottom != vec4<u32>(0u));
-    let high_word = select(fraction_top, vec4<u32>(0x40000000u) - fraction_top - borrow, above_half);
-    let low_word = select(bottom, negated_bottom, above_half);
-    // The leading 32 bits of the fraction, times pi/2 as 1.31 fixed point.
-    let empty = high_word == vec4<u32>(0u);
-    let lead = countLeadingZeros(select(high_word, low_word, empty));
-    let spill = (vec4<u32>(32u) - lead) & vec4<u32>(31u);
-    let both = (high_word << lead) | select(low_word >> spill, vec4<u32>(0u), lead == vec4<u32>(0u));
-    let mantissa = select(both, low_word << (lead & vec4<u32>(31u)), empty);
-    let zeros = lead + select(vec4<u32>(0u), vec4<u32>(32u), empty);
-    let product = multiply_high_u32(mantissa, vec4<u32>(0xc90fdaa2u));
-    // mantissa 2^-30-zeros of a quadrant: product 2^(1 - 30 - zeros) = value 2^(-29 - zeros).
-    let scale = bitcast<vec4<f32>>((vec4<u32>(127u - 29u) - zeros) << vec4<u32>(23u));
-    let magnitude = vec4<f32>(product) * scale;
-    let negative = above_half != (x < vec4<f32>(0.0));
-    let turned = select(quadrant, ~quadrant + 1u, x < vec4<f32>(0.0));
-    return Reduced_f32(select(magnitude, -magnitude, negative), turned);
+// 96 bits of 2/pi, modulo 2^96, of every eighth exponent from 2 on.
+const WINDOWS_f32 = array<vec3<u32>, 16>(
+    vec3<u32>(0x000000a2u, 0xf9836e4eu, 0x441529fcu),
+    vec3<u32>(0x0000a2f9u, 0x836e4e44u, 0x1529fc27u),
+    vec3<u32>(0x00a2f983u, 0x6e4e4415u, 0x29fc2757u),
+    vec3<u32>(0xa2f9836eu, 0x4e441529u, 0xfc2757d1u),
+    vec3<u32>(0xf9836e4eu, 0x441529fcu, 0x2757d1f5u),
+    vec3<u32>(0x836e4e44u, 0x1529fc27u, 0x57d1f534u),
+    vec3<u32>(0x6e4e4415u, 0x29fc2757u, 0xd1f534ddu),
+    vec3<u32>(0x4e441529u, 0xfc2757d1u, 0xf534ddc0u),
+    vec3<u32>(0x441529fcu, 0x2757d1f5u, 0x34ddc0dbu),
+    vec3<u32>(0x1529fc27u, 0x57d1f534u, 0xddc0db62u),
+    vec3<u32>(0x29fc2757u, 0xd1f534ddu, 0xc0db6295u),
+    vec3<u32>(0xfc2757d1u, 0xf534ddc0u, 0xdb629599u),
+    vec3<u32>(0x2757d1f5u, 0x34ddc0dbu, 0x6295993cu),
+    vec3<u32>(0x57d1f534u, 0xddc0db62u, 0x95993c43u),
+    vec3<u32>(0xd1f534ddu, 0xc0db6295u, 0x993c4390u),
+    vec3<u32>(0xf534ddc0u, 0xdb629599u, 0x3c439041u),
+);
+
+// A lane of a reduction.
+struct Angle_f32 {
+    r: f32,
+    quadrant: u32,
 }
 
-// Sine of quadrant `quadrant` plus r; minimax polynomials of N. Juffa (sinf and cosf, 2015).
+// Multiplies the significand by the bits of 2/pi that matter for its exponent, in 2.62 fixed point (Payne and Hanek,
+// Radian reduction for trigonometric functions, 1983). Infinity becomes NaN. A lane alone, as few are so large: what
+// it needs would else be held for all four while they are small.
+fn reduce_large_f32(x: f32) -> Angle_f32 {
+    let bits = bitcast<u32>(x);
+    let window = WINDOWS_f32[(bits >> 26u) & 15u];
+    let significand = ((bits & FRACTION_f32) | LEAST_f32) << ((bits >> 23u) & 7u);
+    let carried = high_word_u32(significand, window.z);
+    let bottom = significand * window.y + carried;
+    let carry = select(0u, 1u, bottom < carried);
+    let top = significand * window.x + high_word_u32(significand, window.y) + carry;
+    // What is left of the nearest quadrant, signed, in 2^-32 of one: twelve bits, whose product with as many of pi/2
+    // is exact, and the rest.
+    let left = bitcast<i32>((top << 2u) | (bottom >> 30u));
+    let high = ((left >> 19u) + 1) >> 1u;
+    let low = f32(left - (high << 20u)) + f32((bottom & 0x3fffffffu) >> 6u) * 5.9604644775390625e-8;
+    let leading = bitcast<u32>(f32(high) * HALF_PI_LEADING_f32) ^ p.zero;
+    let r = bitcast<f32>(leading) + (f32(high) * HALF_PI_TRAILING_f32 + low * HALF_PI_UNIT_f32);
+    let nan = bits >= INFINITE_f32;
+    return Angle_f32(bitcast<f32>(select(bitcast<u32>(r), QUIET_f32, nan)), (top + 0x20000000u) >> 30u);
+}
+
+// The first 12 bits of pi/2 over 2^12, what is left of it, and all over 2^32.
+const HALF_PI_LEADING_f32: f32 = 0.0003833770751953125;
+
+const HALF_PI_TRAILING_f32: f32 = 1.1812177547199099e-07;
+
+const HALF_PI_UNIT_f32: f32 = 3.6572953e-10;
+
+// Sine of quadrant `quadrant` plus r; minimax polynomials of N. Juffa (sinf and cosf, 2015). Both have the form
+// b + b s (...), with r for b or 1, so that only their coefficients are chosen.
 fn sine_of_reduced_f32(reduced: Reduced_f32) -> vec4<f32> {
-    let r = reduced.r;
-    let s = r * r;
-    var odd = vec4<f32>(2.86567956e-6);
-    odd = odd * s - 1.98559923e-4;
-    odd = odd * s + 8.33338592e-3;
-    odd = odd * s - 1.66666672e-1;
-    let sine = odd * (r * s) + r;
-    var even = vec4<f32>(2.44677067e-5);
-    even = even * s - 1.38877297e-3;
-    even = even * s + 4.16666567e-2;
-    let cosine = 1.0 + opaque_f32(even * s * s - 0.5 * s);
-    let value = select(sine, cosine, (reduced.quadrant & vec4<u32>(1u)) != vec4<u32>(0u));
-    return select(value, -value, (reduced.quadrant & vec4<u32>(2u)) != vec4<u32>(0u));
+    let odd = (reduced.quadrant & vec4<u32>(1u)) != vec4<u32>(0u);
+    let s = reduced.r * reduced.r;
+    let b = select(reduced.r, vec4<f32>(1.0), odd);
+    var q = select(vec4<f32>(2.86567956e-6), vec4<f32>(2.44677067e-5), odd);
+    q = q * s + select(vec4<f32>(-1.98559923e-4), vec4<f32>(-1.38877297e-3), odd);
+    q = q * s + select(vec4<f32>(8.33338592e-3), vec4<f32>(4.16666567e-2), odd);
+    q = q * s + select(vec4<f32>(-1.66666672e-1), vec4<f32>(-0.5), odd);
+    let value = b + opaque_f32(b * s * q);
+    return bitcast<vec4<f32>>(bits_f32(value) ^ ((reduced.quadrant << vec4<u32>(30u)) & vec4<u32>(SIGN_f32)));
 }
 
+// Of magnitudes.
 fn reduce_f32(x: vec4<f32>) -> Reduced_f32 {
-    let magnitude = abs(x);
-    var reduced = reduce_small_f32(select(x, vec4<f32>(0.0), magnitude > vec4<f32>(6000.0)));
-    let large = magnitude > vec4<f32>(6000.0);
+    var reduced = reduce_small_f32(x);
+    let large = x > vec4<f32>(6000.0);
     if (any(large)) {
-        let slow = reduce_large_f32(x);
-        reduced = Reduced_f32(
-            select(reduced.r, slow.r, large),
-            select(reduced.quadrant, slow.quadrant, large),
-        );
+        if (large.x) {
+            let angle = reduce_large_f32(x.x);
+            reduced.r.x = angle.r;
+            reduced.quadrant.x = angle.quadrant;
+        }
+        if (large.y) {
+            let angle = reduce_large_f32(x.y);
+            reduced.r.y = angle.r;
+            reduced.quadrant.y = angle.quadrant;
+        }
+        if (large.z) {
+            let angle = reduce_large_f32(x.z);
+            reduced.r.z = angle.r;
+            reduced.quadrant.z = angle.quadrant;
+        }
+        if (large.w) {
+            let angle = reduce_large_f32(x.w);
+            reduced.r.w = angle.r;
+            reduced.quadrant.w = angle.quadrant;
+        }
     }
     return reduced;
 }
@@ -268,10 +283,6 @@ fn is_inf_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) == vec4<u32>(INFINITE_f32);
 }
 
-fn is_finite_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) < vec4<u32>(INFINITE_f32);
-}
-
 // NaN, made where no compiler can fold it: from an operand.
 fn nan_f32(from_any: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(from_any) | vec4<u32>(QUIET_f32));
@@ -315,10 +326,13 @@ fn log1p_f32(x: vec4<f32>) -> vec4<f32> {
     return select(log_edges_f32(value, select(u, x, is_nan_f32(x))), x, abs(x) < vec4<f32>(ROUNDED_f32));
 }
 
+// The value of an odd function, of what it is of a magnitude.
+fn with_sign_f32(value: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bits_f32(value) ^ (bits_f32(x) & vec4<u32>(SIGN_f32)));
+}
+
 fn sin_f32(x: vec4<f32>) -> vec4<f32> {
-    let value = sine_of_reduced_f32(reduce_f32(x));
-    let zero = magnitude_bits_f32(x) == vec4<u32>(0);
-    return select(select(value, x, zero), nan_f32(x), !is_finite_f32(x));
+    return with_sign_f32(sine_of_reduced_f32(reduce_f32(abs(x))), x);
 }
 
 // ln |gamma|: around 2 by a polynomial, shifted there by gamma(x + 1) = x gamma(x), far from it by

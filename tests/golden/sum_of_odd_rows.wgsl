@@ -32,11 +32,13 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<f32>;
 
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
 // The same of one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
-    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
-    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
-    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+    return high_word_u32(n, factor) >> shift;
 }
 
 // The same where n may be divided by 1, which a factor of 0 stands for.

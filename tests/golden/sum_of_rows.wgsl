@@ -33,11 +33,13 @@ struct Params {
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
 // The same of one number.
 fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
-    let middle = (n >> 16u) * (factor & 0xffffu) + (((n & 0xffffu) * (factor & 0xffffu)) >> 16u);
-    let other = (n & 0xffffu) * (factor >> 16u) + (middle & 0xffffu);
-    return ((n >> 16u) * (factor >> 16u) + (middle >> 16u) + (other >> 16u)) >> shift;
+    return high_word_u32(n, factor) >> shift;
 }
 
 // The same where n may be divided by 1, which a factor of 0 stands for.
@@ -116,7 +118,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     if (member < 1u) {
         v = combine(combine(v, shared_values[local + 2u]), combine(shared_values[local + 1u], shared_values[local + 3u]));
     }
-    if (member > 0u || i >= p.count) { return; }
+    if ((member > 0u) | (i >= p.count)) { return; }
     v = combine(v, Values(v.v0.zwxy));
     v = combine(v, Values(v.v0.yxwz));
     result[item] = (positive_zero_f32(v.v0)).x;

@@ -18,7 +18,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let id = vec3<u32>(group.x * 4u + (local & 3u), group.y * 64u + (local >> 2u), group.z);
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
-    if (first >= p.len1 || c0 >= p.len0) { return; }
+    if ((first >= p.len1) | (c0 >= p.len0)) { return; }
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let v0 = in0[c0 * p.out_stride0 + id.x];
     let at_v1 = (p.x1_offset + c0 * p.x1_stride0) + lane * p.x1_stride1;

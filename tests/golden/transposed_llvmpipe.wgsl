@@ -26,7 +26,7 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0_0 = (id.z * p.pitch + id.y) * 4u;
-    if (first >= p.len1 || c0_0 >= p.len0) { return; }
+    if ((first >= p.len1) | (c0_0 >= p.len0)) { return; }
     let c0_1 = min(c0_0 + 1u, p.len0 - 1u);
     let c0_2 = min(c0_0 + 2u, p.len0 - 1u);
     let c0_3 = min(c0_0 + 3u, p.len0 - 1u);

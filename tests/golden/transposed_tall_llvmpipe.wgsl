@@ -27,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let id = vec3<u32>(group.x * 4u + (local & 3u), group.y * 64u + (local >> 2u), group.z);
     let first = id.x * 4u;
     let c0_0 = (id.z * p.pitch + id.y) * 4u;
-    if (first >= p.len1 || c0_0 >= p.len0) { return; }
+    if ((first >= p.len1) | (c0_0 >= p.len0)) { return; }
     let c0_1 = min(c0_0 + 1u, p.len0 - 1u);
     let c0_2 = min(c0_0 + 2u, p.len0 - 1u);
     let c0_3 = min(c0_0 + 3u, p.len0 - 1u);

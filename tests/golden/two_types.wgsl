@@ -37,7 +37,7 @@ fn lt_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
-    if (first >= p.len1 || c0 >= p.len0) { return; }
+    if ((first >= p.len1) | (c0 >= p.len0)) { return; }
     let v0 = in0[c0 * p.out_stride0 + id.x];
     let v1 = in1[p.x1_offset + id.x];
     let v2 = v0 + v1;

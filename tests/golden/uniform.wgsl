@@ -12,14 +12,9 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 
 // The high words of products with the factors of a round of Philox.
-fn philox_high_narrow(words: vec2<u32>) -> vec2<u32> {
-    let factor_low = vec2<u32>(0x1f53u, 0x8d57u);
-    let factor_high = vec2<u32>(0xd251u, 0xcd9eu);
-    let low = words & vec2<u32>(0xffffu);
-    let high = words >> vec2<u32>(16u);
-    let middle = high * factor_low + ((low * factor_low) >> vec2<u32>(16u));
-    let other = low * factor_high + (middle & vec2<u32>(0xffffu));
-    return high * factor_high + (middle >> vec2<u32>(16u)) + (other >> vec2<u32>(16u));
+fn philox_high_wide(words: vec2<u32>) -> vec2<u32> {
+    let products = vec2<u64>(words) * vec2<u64>(0xd2511f53lu, 0xcd9e8d57lu);
+    return vec2<u32>(products >> vec2<u32>(32u));
 }
 
 // The first 24 bits as a number of [0, 1): exact, where others would be rounded, and some up to 1.
@@ -30,7 +25,7 @@ fn unit_f32(bits: vec4<u32>) -> vec4<f32> {
 // The word of each place in the sequence of a key: of Philox4x32-10 (Salmon et al., Parallel random numbers: as
 // easy as 1, 2, 3, 2011), four words a block, whose counter is its number. As a rule the lanes are one block, and
 // there is one turn of the loop. It is tested where it ends, as some drivers run a body before they leave it.
-fn random_bits_narrow(at: vec4<u32>, low: vec4<u32>, high: vec4<u32>) -> vec4<u32> {
+fn random_bits_wide(at: vec4<u32>, low: vec4<u32>, high: vec4<u32>) -> vec4<u32> {
     let blocks = at >> vec4<u32>(2u);
     let words = at & vec4<u32>(3u);
     let odd = (words & vec4<u32>(1u)) != vec4<u32>(0u);
@@ -40,7 +35,7 @@ fn random_bits_narrow(at: vec4<u32>, low: vec4<u32>, high: vec4<u32>) -> vec4<u3
     loop {
         let block = select(select(select(blocks.w, blocks.z, open.z), blocks.y, open.y), blocks.x, open.x);
         let own = blocks == vec4<u32>(block);
-        let all = philox_narrow(block, vec2<u32>(low.x, high.x));
+        let all = philox_wide(block, vec2<u32>(low.x, high.x));
         let lower = select(vec4<u32>(all.x), vec4<u32>(all.y), odd);
         let word = select(lower, select(vec4<u32>(all.z), vec4<u32>(all.w), odd), upper);
         result = select(result, word, own);
@@ -52,22 +47,22 @@ fn random_bits_narrow(at: vec4<u32>, low: vec4<u32>, high: vec4<u32>) -> vec4<u3
     return result;
 }
 
-fn philox_narrow(block: u32, key: vec2<u32>) -> vec4<u32> {
+fn philox_wide(block: u32, key: vec2<u32>) -> vec4<u32> {
     let weyl = vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
-    var words = philox_round_narrow(vec4<u32>(block, 0u, 0u, 0u), key);
-    words = philox_round_narrow(words, key + weyl);
-    words = philox_round_narrow(words, key + weyl * 2u);
-    words = philox_round_narrow(words, key + weyl * 3u);
-    words = philox_round_narrow(words, key + weyl * 4u);
-    words = philox_round_narrow(words, key + weyl * 5u);
-    words = philox_round_narrow(words, key + weyl * 6u);
-    words = philox_round_narrow(words, key + weyl * 7u);
-    words = philox_round_narrow(words, key + weyl * 8u);
-    return philox_round_narrow(words, key + weyl * 9u);
+    var words = philox_round_wide(vec4<u32>(block, 0u, 0u, 0u), key);
+    words = philox_round_wide(words, key + weyl);
+    words = philox_round_wide(words, key + weyl * 2u);
+    words = philox_round_wide(words, key + weyl * 3u);
+    words = philox_round_wide(words, key + weyl * 4u);
+    words = philox_round_wide(words, key + weyl * 5u);
+    words = philox_round_wide(words, key + weyl * 6u);
+    words = philox_round_wide(words, key + weyl * 7u);
+    words = philox_round_wide(words, key + weyl * 8u);
+    return philox_round_wide(words, key + weyl * 9u);
 }
 
-fn philox_round_narrow(words: vec4<u32>, key: vec2<u32>) -> vec4<u32> {
-    let top = philox_high_narrow(words.xz);
+fn philox_round_wide(words: vec4<u32>, key: vec2<u32>) -> vec4<u32> {
+    let top = philox_high_wide(words.xz);
     let product = words.xz * vec2<u32>(0xd2511f53u, 0xcd9e8d57u);
     return vec4<u32>(top.y ^ words.y ^ key.x, product.y, top.x ^ words.w ^ key.y, product.x);
 }
@@ -81,7 +76,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v1 = vec4<u32>(p.scalar1);
     let v2 = vec4<u32>(p.scalar2);
     let v3 = bitcast<vec4<u32>>(v0);
-    let v4 = random_bits_narrow(v3, v1, v2);
+    let v4 = random_bits_wide(v3, v1, v2);
     let v5 = unit_f32(v4);
     result[i] = v5;
 }

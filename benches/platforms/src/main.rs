@@ -1,14 +1,18 @@
-//! What `scripts/check-dx12` and `scripts/check-spirv` need of Rust.
+//! What `scripts/check-dx12`, `scripts/check-spirv` and `scripts/gpu-code` need of Rust.
 //!
 //! ```text
 //! platforms translate FOLDER       every FOLDER/*.wgsl as HLSL (sm51/, sm60/) and SPIR-V (spv/)
 //! platforms run DEVICE JOBS        runs the kernels of JOBS, a line each: KERNEL VECTORS OUT BYTES INPUT...
 //! platforms same A B SIZE          whether two results of floats of a size are the same bits, but for those of NaN
 //! platforms code DEVICE FOLDER KERNEL...    what the driver compiles kernels to
+//! platforms table DEVICE FOLDER    a table of that, of the kernels of FOLDER/elements.txt
 //! ```
 
+mod table;
 mod translate;
 mod vulkan;
+
+use std::path::Path;
 
 use vulkan::Gpu;
 
@@ -43,10 +47,16 @@ fn main() {
         }
         ["code", device, folder, ref kernels @ ..] => {
             let gpu = Gpu::named(device);
-            kernels.iter().for_each(|kernel| gpu.code(kernel.as_ref(), folder.as_ref()));
+            for kernel in kernels {
+                let name = Path::new(kernel).file_stem().unwrap().to_str().unwrap();
+                for (kind, text) in gpu.code(&vulkan::words(kernel.as_ref())).forms {
+                    std::fs::write(Path::new(folder).join(format!("{name}.{kind}.txt")), text).unwrap();
+                }
+            }
         }
+        ["table", device, folder] => table::print(&Gpu::named(device), folder.as_ref()),
         _ => panic!(
-            "usage: platforms translate FOLDER | run DEVICE JOBS | same A B SIZE | code DEVICE FOLDER KERNEL..."
+            "usage: platforms translate FOLDER | run DEVICE JOBS | same A B SIZE | code DEVICE FOLDER KERNEL... | table DEVICE FOLDER"
         ),
     }
 }

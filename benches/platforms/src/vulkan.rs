@@ -1,12 +1,13 @@
 //! Kernels as SPIR-V, on a Vulkan driver: run on inputs, or only compiled, for drivers whose device is not
 //! there. Panics where anything is amiss; nothing is freed but by the end of the process.
 
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use ash::{khr, vk};
+use ash::{ext, khr, vk};
 
 pub struct Gpu {
     instance: ash::Instance,
@@ -16,6 +17,18 @@ pub struct Gpu {
     /// Whether there are integers and floats of 64 bits.
     wide: bool,
     _entry: ash::Entry,
+}
+
+/// What a driver tells of a kernel.
+pub struct Code {
+    pub statistics: HashMap<String, u64>,
+    /// The steps from SPIR-V to the machine's code, each by its name.
+    pub forms: Vec<(String, String)>,
+}
+
+/// The words of a SPIR-V file.
+pub fn words(path: &Path) -> Vec<u32> {
+    ash::util::read_spv(&mut fs::File::open(path).unwrap()).unwrap()
 }
 
 fn text(chars: &[std::ffi::c_char]) -> String {
@@ -40,25 +53,42 @@ impl Gpu {
             });
             let queues =
                 [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
-            // wgpu asks for what kernels use, the wide types of them only where there are some.
+            // wgpu asks for what kernels use, the wide types of them only where there are some, and lets the driver
+            // check bounds where it can.
             let has = instance.get_physical_device_features(physical);
             let features = vk::PhysicalDeviceFeatures {
                 shader_int64: has.shader_int64,
                 shader_float64: has.shader_float64,
+                robust_buffer_access: has.robust_buffer_access,
                 ..Default::default()
             };
             let extensions = instance.enumerate_device_extension_properties(physical).unwrap();
-            let told = khr::pipeline_executable_properties::NAME;
-            let tells = extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(told));
-            let names: &[_] = if tells { &[told.as_ptr()] } else { &[] };
+            let has_one = |name: &CStr| {
+                extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
+            };
+            let tells = has_one(khr::pipeline_executable_properties::NAME);
+            let mut checks = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
+            let is_robust = has_one(ext::robustness2::NAME) && {
+                let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut checks);
+                instance.get_physical_device_features2(physical, &mut all);
+                checks.robust_buffer_access2 == vk::TRUE
+            };
+            let mut checks = vk::PhysicalDeviceRobustness2FeaturesEXT::default().robust_buffer_access2(true);
+            let wanted =
+                [(tells, khr::pipeline_executable_properties::NAME), (is_robust, ext::robustness2::NAME)];
+            let names: Vec<_> =
+                wanted.iter().filter(|(has, _)| *has).map(|(_, name)| name.as_ptr()).collect();
             let mut properties = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
                 .pipeline_executable_info(tells);
             let mut create = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_features(&features)
-                .enabled_extension_names(names);
+                .enabled_extension_names(&names);
             if tells {
                 create = create.push_next(&mut properties);
+            }
+            if is_robust {
+                create = create.push_next(&mut checks);
             }
             let device = instance.create_device(physical, &create, None).unwrap();
             let queue = device.get_device_queue(0, 0);
@@ -69,7 +99,7 @@ impl Gpu {
 
     /// Whether the device has the types of a kernel.
     pub fn takes(&self, kernel: &Path) -> bool {
-        let words = ash::util::read_spv(&mut fs::File::open(kernel).unwrap()).unwrap();
+        let words = words(kernel);
         // OpCapability with Float64 or Int64.
         let needs = words.windows(2).take(50).any(|pair| pair[0] == 0x20011 && (10..=11).contains(&pair[1]));
         self.wide || !needs
@@ -79,15 +109,14 @@ impl Gpu {
     /// it took.
     fn pipeline(
         &self,
-        path: &Path,
+        words: &[u32],
         buffers: u32,
         flags: vk::PipelineCreateFlags,
     ) -> (vk::Pipeline, vk::PipelineLayout, vk::DescriptorSetLayout, f64) {
         unsafe {
-            let words = ash::util::read_spv(&mut fs::File::open(path).unwrap()).unwrap();
             let module = self
                 .device
-                .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None)
+                .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(words), None)
                 .unwrap();
             let bindings: Vec<_> = (0..=buffers)
                 .map(|i| {
@@ -161,7 +190,7 @@ impl Gpu {
                 buffers.push(buffer);
             }
             let (pipeline, layout, set_layout, compiled) =
-                self.pipeline(kernel, buffers.len() as u32 - 1, vk::PipelineCreateFlags::empty());
+                self.pipeline(&words(kernel), buffers.len() as u32 - 1, vk::PipelineCreateFlags::empty());
             let kinds = [vk::DescriptorType::UNIFORM_BUFFER, vk::DescriptorType::STORAGE_BUFFER];
             let sizes = kinds.map(|kind| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(8));
             let pool = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
@@ -209,14 +238,20 @@ impl Gpu {
         }
     }
 
-    /// Compiles a kernel and writes what the driver tells of it: its code and the steps to there.
-    pub fn code(&self, kernel: &Path, folder: &Path) {
-        let flags = vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
-        let (pipeline, ..) = self.pipeline(kernel, 6, flags);
-        let name = kernel.file_stem().unwrap().to_str().unwrap();
+    /// Compiles a kernel and gives what the driver tells of it.
+    pub fn code(&self, words: &[u32]) -> Code {
+        let flags = vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR
+            | vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
+        let (pipeline, ..) = self.pipeline(words, 8, flags);
         unsafe {
             let extension = khr::pipeline_executable_properties::Device::new(&self.instance, &self.device);
             let which = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
+            let value = |statistic: &vk::PipelineExecutableStatisticKHR<'_>| match statistic.format {
+                vk::PipelineExecutableStatisticFormatKHR::FLOAT64 => statistic.value.f64 as u64,
+                _ => statistic.value.u64,
+            };
+            let statistics = extension.get_pipeline_executable_statistics(&which).unwrap();
+            let statistics = statistics.iter().map(|one| (text(&one.name), value(one))).collect();
             let mut parts = extension.get_pipeline_executable_internal_representations(&which).unwrap();
             // The first call gives sizes, the second one fills.
             let mut texts: Vec<Vec<u8>> = parts.iter().map(|part| vec![0; part.data_size]).collect();
@@ -226,11 +261,23 @@ impl Gpu {
             let mut count = parts.len() as u32;
             let fill = extension.fp().get_pipeline_executable_internal_representations_khr;
             fill(self.device.handle(), &which, &mut count, parts.as_mut_ptr()).result().unwrap();
-            for (part, bytes) in parts.iter().zip(&texts) {
+            let forms = parts.iter().zip(&texts).map(|(part, bytes)| {
                 let kind = text(&part.name).to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_");
                 let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-                fs::write(folder.join(format!("{name}.{kind}.txt")), &bytes[..end]).unwrap();
-            }
+                (kind, String::from_utf8_lossy(&bytes[..end]).into_owned())
+            });
+            let forms = forms.collect();
+            self.device.destroy_pipeline(pipeline, None);
+            Code { statistics, forms }
         }
+    }
+
+    /// The device and its driver, in words.
+    pub fn description(&self) -> String {
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+        unsafe { self.instance.get_physical_device_properties2(self.physical, &mut properties) };
+        let device = text(&properties.properties.device_name);
+        format!("{device}, {} {}", text(&driver.driver_name), text(&driver.driver_info))
     }
 }

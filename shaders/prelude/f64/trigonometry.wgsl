@@ -117,6 +117,7 @@ fn reduce_f64(x: vec4<f64>) -> Reduced_f64 {
             select(reduced.quadrant, slow.quadrant, large),
         );
     }
+    reduced.r = select(nan_f64(x), reduced.r, is_finite_f64(x));
     return reduced;
 }
 

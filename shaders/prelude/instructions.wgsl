@@ -1,0 +1,24 @@
+// Functions of other files by instructions that an adapter may lack, or that may round otherwise there: which, it is
+// asked when it is opened. They stand in the place of those of their names.
+
+fn decode_f16(raw: vec4<u32>) -> vec4<f32> {
+    let low = vec2<f32>(unpack2x16float(raw.x).x, unpack2x16float(raw.y).x);
+    return vec4<f32>(low, unpack2x16float(raw.z).x, unpack2x16float(raw.w).x);
+}
+
+// Of numbers that f16 has: this instruction does not round to the nearest everywhere.
+fn encode_f16(x: vec4<f32>) -> vec4<u32> {
+    return unpack_u16(vec2<u32>(pack2x16float(x.xy), pack2x16float(x.zw)));
+}
+
+fn round_f16(x: vec4<f32>) -> vec4<f32> {
+    return vec4<f32>(vec4<f16>(x));
+}
+
+fn multiply_high_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    return vec4<u32>((vec4<u64>(a) * vec4<u64>(b)) >> vec4<u32>(32u));
+}
+
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}

@@ -1,0 +1,68 @@
+//! Vectors of small elements side by side. On a GPU an invocation moves sixteen bytes by an instruction, which are
+//! four elements of f32, eight of f16 and sixteen of u8. So where all that a kernel moves is small and lies in such
+//! runs, an invocation computes two or four neighbouring vectors, whose words are loaded and stored together.
+
+use super::access::{Access, Store};
+use super::grid::Grid;
+use super::loops::{Loops, Path};
+use super::walk::{LANES, Walk};
+use super::{Program, Target};
+
+/// Bytes that an instruction moves for an invocation at most.
+const WIDEST: usize = 16;
+
+/// What decides how many vectors lie side by side.
+pub(super) struct Sides<'a> {
+    pub program: &'a Program,
+    pub loops: &'a Loops,
+    pub fresh: bool,
+    /// Vectors of an invocation whose text compiles in time.
+    pub affordable: u32,
+    pub target: Target,
+}
+
+impl Sides<'_> {
+    /// The grid, the accesses and the store of joined vectors, where there are any.
+    pub(super) fn join(&self, grid: Grid, accesses: &mut [Access], store: Store) -> (Grid, Store) {
+        let is_plain = |access: &Access| matches!(access, Access::Vector | Access::Splat);
+        let is_apart = self.target.blocks > 1 || grid.blocks > 1 || self.target.wide_words;
+        if is_apart || store != Store::Vector || !accesses.iter().all(is_plain) {
+            return (grid, store);
+        }
+        let vectors = || accesses.iter().enumerate().filter(|(_, access)| **access == Access::Vector);
+        let read = vectors().map(|(i, _)| self.program.inputs[i].dtype.size());
+        let written = (0..self.program.results.len()).map(|i| self.program.result_type(i).size());
+        let largest = read.chain(written).max().unwrap_or(WIDEST);
+        let fits = |&blocks: &u8| {
+            let elements = LANES * usize::from(blocks);
+            let paths = std::iter::once(self.loops.output());
+            elements * largest <= WIDEST
+                && u32::from(blocks) <= self.affordable
+                && self.ends(grid.walk, elements)
+                && paths
+                    .chain(vectors().map(|(i, _)| self.loops.operand(i)))
+                    .all(|path| begins(path, grid.walk, elements))
+        };
+        let Some(blocks) = [4, 2].into_iter().find(fits) else { return (grid, store) };
+        let Some(grid) = grid.joined(self.loops, blocks.into(), self.target) else { return (grid, store) };
+        let joined = Access::Joined { blocks };
+        accesses.iter_mut().filter(|access| **access == Access::Vector).for_each(|access| *access = joined);
+        (grid, Store::Joined { blocks })
+    }
+
+    /// Whether so many elements side by side end where what is walked does, or in the padding of a new storage.
+    fn ends(&self, walk: Walk, elements: usize) -> bool {
+        match walk {
+            Walk::Flat => self.fresh || self.loops.count().is_multiple_of(elements),
+            Walk::Rows => self.loops.inner().is_multiple_of(elements),
+            Walk::Bands | Walk::Words { .. } | Walk::Anywhere => false,
+        }
+    }
+}
+
+/// Whether so many elements side by side begin where vectors of as many do, on every row of a walk.
+fn begins(path: &Path, walk: Walk, elements: usize) -> bool {
+    let outer = path.strides.split_last().map_or(&[][..], |(_, outer)| outer);
+    let whole = |stride: &isize| stride.unsigned_abs().is_multiple_of(elements);
+    path.offset.is_multiple_of(elements) && (walk == Walk::Flat || outer.iter().all(whole))
+}
