@@ -76,12 +76,13 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     location: Option<&'static Location<'static>>,
+    axis: Option<usize>,
 }
 
 impl Error {
     #[cold]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), location: None }))
+        Error(Box::new(Inner { kind, message: message.into(), location: None, axis: None }))
     }
 
     /// The same error with the line of the call that made it, unless it already has one.
@@ -98,6 +99,24 @@ impl Error {
     /// The text without the source line.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// The same error, of an axis.
+    pub(crate) fn on_axis(mut self, axis: usize) -> Self {
+        self.0.axis = Some(axis);
+        self
+    }
+
+    /// The axis at which shapes do not go together under a rule: of the result, or of a rule's target.
+    ///
+    /// ```
+    /// let error = zerostride::Broadcast::NumPy.shape(&[2, 3, 4], &[2, 1]).map(drop);
+    /// assert!(error.is_ok());
+    /// let error = zerostride::Broadcast::NumPy.shape(&[2, 3, 4], &[2, 4]).unwrap_err();
+    /// assert_eq!(error.axis(), Some(1));
+    /// ```
+    pub fn axis(&self) -> Option<usize> {
+        self.0.axis
     }
 
     /// The call that made the mistake, for errors that an expression kept.

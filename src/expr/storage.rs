@@ -108,6 +108,8 @@ pub(crate) struct Told {
     pub text: String,
     /// The text of the first kernel, where the device runs one.
     pub wgsl: Option<String>,
+    /// The lines of it that name each input, from 1 on.
+    pub lines: Vec<Vec<usize>>,
     /// How that accesses each input, in words.
     pub accesses: Vec<&'static str>,
 }

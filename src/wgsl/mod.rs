@@ -10,6 +10,7 @@ mod fold;
 #[cfg(test)]
 mod golden;
 mod halves;
+mod lines;
 mod load;
 #[cfg(test)]
 mod portable;
@@ -19,7 +20,7 @@ mod scan;
 mod types;
 mod workarounds;
 
-pub(crate) use emit::emit;
+pub(crate) use emit::{emit, emit_told};
 
 use crate::error::{Result, bail};
 
