@@ -43,6 +43,9 @@ pub enum ErrorKind {
     Limit,
     /// The device or the host has no memory left for the request.
     Memory,
+    /// A call that waits for a device, where nothing may wait: on a page of a browser. The message names the form
+    /// that does not.
+    Blocking,
     /// The device was lost; its tensors are gone.
     Lost,
     /// A kernel was refused by the validator or by the driver: a defect of this crate or of the driver.
@@ -83,6 +86,14 @@ impl Error {
     #[cold]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner { kind, message: message.into(), location: None, axis: None }))
+    }
+
+    /// Of a form that waits, of which there is one that does not.
+    #[cold]
+    pub(crate) fn blocking(form: &str, device: &str) -> Self {
+        let text =
+            format!("{form} waits for {device}, and a page of a browser must not wait: await {form}_async");
+        Error::new(ErrorKind::Blocking, text)
     }
 
     /// The same error with the line of the call that made it, unless it already has one.

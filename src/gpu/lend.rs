@@ -132,18 +132,19 @@ impl Gpu {
                 entries: &entries,
             })
         };
-        match connection.scoped(&[wgpu::ErrorFilter::Validation], bind) {
-            Ok(_) => Ok(Buffer {
-                raw: raw.clone(),
-                size,
-                epoch: AtomicU64::new(0),
-                pool: pool.clone(),
-                is_lent: true,
-            }),
-            Err(error) => {
-                bail!(Resource, "{} cannot bind a buffer of {} bytes: {error}", connection.name(), raw.size())
-            }
-        }
+        let (name, bytes) = (connection.name().to_string(), raw.size());
+        connection.scoped(&[wgpu::ErrorFilter::Validation], bind, move |error| {
+            let text = format!("{name} cannot bind a buffer of {bytes} bytes: {error}");
+            Error::new(ErrorKind::Resource, text)
+        })?;
+        Ok(Buffer {
+            raw: raw.clone(),
+            size,
+            epoch: AtomicU64::new(0),
+            written: AtomicU64::new(connection.failures.epoch()),
+            pool: pool.clone(),
+            is_lent: true,
+        })
     }
 
     /// The buffer that elements lie in, after what was recorded of it is submitted.

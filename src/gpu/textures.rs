@@ -285,16 +285,14 @@ impl Gpu {
     fn submit_apart(&self, encode: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
         let Parts { connection, .. } = &*self.parts;
         let filters = [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::OutOfMemory];
-        let submitted = connection.scoped(&filters, || {
+        let submit = || {
             let mut encoder = connection.encoder();
             encode(&mut encoder);
             connection.queue.submit([encoder.finish()]);
-        });
-        submitted.map_err(|error| {
-            Error::new(
-                ErrorKind::Resource,
-                format!("{} refuses a copy with a texture: {error}", connection.name()),
-            )
+        };
+        let name = connection.name().to_string();
+        connection.scoped(&filters, submit, move |error| {
+            Error::new(ErrorKind::Resource, format!("{name} refuses a copy with a texture: {error}"))
         })?;
         connection.check()
     }

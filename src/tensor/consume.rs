@@ -70,7 +70,12 @@ impl AnyExpr {
     pub fn eval_async(&self) -> impl Future<Output = Result<AnyTensor>> + Send + use<> {
         let device = self.own_device(Location::caller());
         let begun = device.and_then(|device| self.begin(device));
-        begun.unwrap_or_else(|error| Later::ready(Err(error)))
+        let begun = begun.unwrap_or_else(|error| Later::ready(Err(error)));
+        async move {
+            let result = begun.await?;
+            result.device().backend().settle(std::slice::from_ref(result.storage())).await?;
+            Ok(result)
+        }
     }
 
     /// Begins to run the expression.
