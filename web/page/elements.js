@@ -130,7 +130,7 @@ export class Elements {
           role: read.isResult ? 'gridcell' : undefined, tabIndex: read.isResult ? (isHere ? 0 : -1) : undefined,
           'aria-selected': read.isResult ? String(isHere) : undefined,
           onclick: read.isResult ? () => this.go(index, true) : undefined,
-        }, value.length > 9 ? Number(value).toPrecision(4) : value));
+        }, el('span', {}, value.length > 9 && Number.isFinite(Number(value)) ? Number(value).toPrecision(4) : value)));
       }
       if (wide.end < columns) cells.push(el('td', { className: 'gap', 'aria-hidden': 'true' }, '…'));
       body.push(el('tr', { role: read.isResult ? 'row' : undefined }, cells));

@@ -11,7 +11,7 @@ function head(axes, title, clash) {
 function cell(length, stride) {
   const stretched = stride === 0 && length !== 1;
   return el('td', { className: `axis${stretched ? ' stretched' : ''}`, 'aria-label': stretched ? `stretched from 1 to ${length}, stride 0` : `length ${length}, stride ${stride}` },
-    stretched ? `1→${length}` : String(length), el('small', {}, `×${stride}`));
+    el('span', {}, stretched ? `1→${length}` : String(length)), el('small', {}, `×${stride}`));
 }
 
 /** Row-major strides of a shape. */

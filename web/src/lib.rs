@@ -4,7 +4,9 @@
 mod build;
 mod grammar;
 mod js;
+mod picture;
 mod playground;
+mod speed;
 
 use std::cell::RefCell;
 
@@ -12,7 +14,9 @@ use wasm_bindgen::prelude::*;
 use zerostride::{DType, Device, compositions, operations, reductions};
 
 use build::Rule;
+use picture::Picture;
 use playground::Typed;
+use speed::Bench;
 
 /// Says a panic, which is a defect, before the page ends.
 #[wasm_bindgen(start)]
@@ -120,6 +124,33 @@ impl Page {
         let rule = Rule::of(&rule, axis, &axes);
         let typed = Typed { operands: &operands, rule, expression: &expression };
         playground::evaluate(typed, self.gpu().as_ref(), again as usize).await
+    }
+
+    /// A photograph to be developed, as bytes of red, green, blue and opacity: on WebGPU and shown on a canvas, or, where
+    /// none is given, on the CPU path.
+    ///
+    /// # Errors
+    /// When there is no device, or no memory.
+    pub fn picture(
+        &self,
+        width: usize,
+        height: usize,
+        rgba: &[u8],
+        canvas: Option<web_sys::HtmlCanvasElement>,
+    ) -> Result<Picture, JsValue> {
+        let device = match canvas {
+            Some(_) => self.gpu().ok_or("no WebGPU")?,
+            None => Device::cpu(),
+        };
+        Picture::new(&device, (width, height), rgba, canvas)
+    }
+
+    /// A layout of the benchmark on WebGPU.
+    ///
+    /// # Errors
+    /// When there is no device, or no memory.
+    pub fn bench(&self, name: &str, n: usize) -> Result<Bench, JsValue> {
+        Bench::new(&self.gpu().ok_or("no WebGPU")?, name, n).map_err(js::thrown)
     }
 }
 

@@ -1,0 +1,273 @@
+//! A photograph through one kernel, and onto the page without a copy to the host.
+
+use wasm_bindgen::prelude::*;
+use web_sys::HtmlCanvasElement;
+use zerostride::{AnyExpr, Device, Expr, LentBuffer, Pad, Result, Tensor, wgpu};
+
+use crate::js;
+
+/// Places among the sliders.
+const EXPOSURE: isize = 0;
+const VIGNETTE: isize = 1;
+const COLOURS: isize = 2;
+const NORMALIZED: isize = 3;
+const SHARPNESS: isize = 4;
+const SLIDERS: usize = 5;
+
+/// Colours of the map that brightness is looked up in.
+const MAP: usize = 256;
+
+/// A picture that is developed again and again. What sliders say lies on the device, so that moving one builds no other
+/// expression.
+#[wasm_bindgen]
+pub struct Picture {
+    device: Device,
+    /// Of height, width and channels.
+    photo: Tensor<u8>,
+    sliders: Tensor<f32>,
+    balance: Tensor<f32>,
+    map: Tensor<f32>,
+    /// Mean and deviation of each channel, and how they are had of the photograph.
+    statistics: [(Tensor<f32>, Expr<f32>); 2],
+    developed: Expr<u8>,
+    shown: Option<Shown>,
+}
+
+impl Picture {
+    /// A photograph as bytes of red, green, blue and opacity.
+    pub(crate) fn new(
+        device: &Device,
+        (width, height): (usize, usize),
+        rgba: &[u8],
+        canvas: Option<HtmlCanvasElement>,
+    ) -> std::result::Result<Picture, JsValue> {
+        let shown = canvas.map(|canvas| Shown::new(device, canvas, width as u32, height as u32)).transpose()?;
+        let made = || -> Result<Picture> {
+            let photo = device.upload(&opaque(rgba), [height, width, 3])?;
+            let sliders = device.upload(&[1.0_f32, 0.0, 0.0, 0.0, 0.0], [SLIDERS])?;
+            let balance = device.full([3], 1.0_f32)?;
+            let map = device.zeros::<f32>([MAP, 3])?;
+            let light = photo.cast::<f32>() / 255.0;
+            let (mean, deviation) = (light.mean([0, 1]), light.var([0, 1], 0).sqrt());
+            let statistics = [(mean.eval()?, mean), (deviation.eval()?, deviation)];
+            let [(mean, _), (deviation, _)] = &statistics;
+            let developed = developed(&photo, &sliders, &balance, &map, mean, deviation);
+            developed.shape()?;
+            let device = device.clone();
+            Ok(Picture { device, photo, sliders, balance, map, statistics, developed, shown })
+        };
+        made().map_err(js::thrown)
+    }
+}
+
+/// What becomes of a photograph: one kernel.
+fn developed(
+    photo: &Tensor<u8>,
+    sliders: &Tensor<f32>,
+    balance: &Tensor<f32>,
+    map: &Tensor<f32>,
+    mean: &Tensor<f32>,
+    deviation: &Tensor<f32>,
+) -> Expr<u8> {
+    let [height, width] = [photo.shape()[0], photo.shape()[1]];
+    let slider = |place: isize| sliders.slice(0, place..place + 1);
+    // What a blur of nine lacks of the picture is put on top of it.
+    let light = photo.cast::<f32>() / 255.0;
+    let wide = photo.pad([(1, 1), (1, 1), (0, 0)], Pad::Edge).cast::<f32>();
+    let around = |y: usize, x: usize| wide.slice(0, y..y + height).slice(1, x..x + width);
+    let row = |y: usize| around(y, 0) + around(y, 1) * 2.0 + around(y, 2);
+    let blurred = (row(0) + row(1) * 2.0 + row(2)) / (16.0 * 255.0);
+    let sharp = &light + (&light - blurred) * slider(SHARPNESS);
+    // Each channel around a middle grey, with the same spread.
+    let normal = (&sharp - mean) / (deviation + 0.02) * 0.22 + 0.45;
+    let even = &sharp + (normal - &sharp) * slider(NORMALIZED);
+    // The edge is darker, by the square of how far it is from the middle.
+    let place = |axis: isize, length: usize| {
+        let at = Expr::<i32>::coordinate([height, width, 1], axis).cast::<f32>();
+        (at * 2.0 + 1.0) / length as f32 - 1.0
+    };
+    let (y, x) = (place(0, height), place(1, width));
+    let edge = 1.0 - (&x * &x + &y * &y) * 0.5 * slider(VIGNETTE);
+    let exposed = even * balance * slider(EXPOSURE) * &edge;
+    // Colours by brightness.
+    let channel = |k: isize| light.slice(2, k..k + 1);
+    let grey = channel(0) * 0.299 + channel(1) * 0.587 + channel(2) * 0.114;
+    let index = (grey * slider(EXPOSURE) * edge * 255.0).clamp(0.0, 255.0).round().cast::<i32>();
+    let colour = map.at([&index, &Expr::coordinate([1, 1, 3], 2)]);
+    let mixed = &exposed + (colour - &exposed) * slider(COLOURS);
+    (mixed.clamp(0.0, 1.0) * 255.0).round().cast::<u8>()
+}
+
+/// Bytes without opacity.
+fn opaque(rgba: &[u8]) -> Vec<u8> {
+    rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
+}
+
+#[wasm_bindgen]
+impl Picture {
+    /// Sets all sliders: exposure as a factor, then from 0 to 1 (sharpness from 0 on) the vignette, the map of colours,
+    /// normalization and sharpness; and the white balance, a factor for each channel.
+    ///
+    /// # Errors
+    /// When the device is lost.
+    pub fn set(&self, sliders: &[f32], balance: &[f32]) -> std::result::Result<(), JsValue> {
+        self.sliders.write(sliders).and_then(|()| self.balance.write(balance)).map_err(js::thrown)
+    }
+
+    /// Sets the map: 256 colours of three numbers from 0 to 1.
+    ///
+    /// # Errors
+    /// When there are not as many, or the device is lost.
+    pub fn colours(&self, map: &[f32]) -> std::result::Result<(), JsValue> {
+        self.map.write(map).map_err(js::thrown)
+    }
+
+    /// Another photograph of the same size, as a camera gives one after the other.
+    ///
+    /// # Errors
+    /// When it has another size, or the device is lost.
+    pub fn photo(&self, rgba: &[u8]) -> std::result::Result<(), JsValue> {
+        let set = || -> Result<()> {
+            self.photo.write(&opaque(rgba))?;
+            self.statistics.iter().try_for_each(|(tensor, of)| tensor.assign(of))
+        };
+        set().map_err(js::thrown)
+    }
+
+    /// Computes the picture and shows it on the canvas. Nothing waits for the device, and nothing is read back.
+    ///
+    /// # Errors
+    /// When the device is lost, or the picture has no canvas.
+    pub fn frame(&self) -> std::result::Result<(), JsValue> {
+        let Some(shown) = &self.shown else { return Err(JsValue::from("the picture has no canvas")) };
+        let lent = self.developed.eval().and_then(|picture| picture.buffer()).map_err(js::thrown)?;
+        shown.draw(&lent)
+    }
+
+    /// The picture as the host sees it: bytes of red, green, blue and opacity.
+    ///
+    /// # Errors
+    /// When the device is lost.
+    pub async fn pixels(&self) -> std::result::Result<Vec<u8>, JsValue> {
+        let bytes = self.developed.to_vec_async().await.map_err(js::thrown)?;
+        Ok(bytes.chunks_exact(3).flat_map(|pixel| [pixel[0], pixel[1], pixel[2], 255]).collect())
+    }
+
+    /// What runs each frame: its text, the kernel, and the bytes of a frame from and to memory at least, with those
+    /// that are shown.
+    ///
+    /// # Errors
+    /// When the device is lost.
+    pub fn told(&self) -> std::result::Result<JsValue, JsValue> {
+        let explain = AnyExpr::from(&self.developed).explain(&self.device).map_err(js::thrown)?;
+        let text = explain.to_string();
+        let moved = text.lines().filter_map(|line| line.strip_prefix("moves: ")?.split(' ').next()?.parse::<f64>().ok());
+        let pixels = (self.photo.shape()[0] * self.photo.shape()[1]) as f64;
+        Ok(js::object([
+            ("moved", moved.sum::<f64>().into()),
+            ("shown", (pixels * if self.shown.is_some() { 7.0 } else { 0.0 }).into()),
+            ("kernels", (text.matches("runs: 1 kernel").count() as f64).into()),
+            ("stages", (text.matches("runs: ").count() as f64).into()),
+            ("text", text.into()),
+            ("wgsl", js::text_or_null(explain.wgsl())),
+        ]))
+    }
+}
+
+/// A canvas, and what draws bytes of a buffer onto it.
+struct Shown {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    surface: wgpu::Surface<'static>,
+    pipeline: wgpu::RenderPipeline,
+    size: wgpu::Buffer,
+}
+
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+
+impl Shown {
+    fn new(device: &Device, canvas: HtmlCanvasElement, width: u32, height: u32) -> std::result::Result<Shown, JsValue> {
+        let Some((device, queue)) = device.wgpu() else { return Err(JsValue::from("the CPU path shows nothing")) };
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        let surface = instance
+            .create_surface(wgpu::SurfaceTarget::Canvas(canvas))
+            .map_err(|error| JsValue::from(error.to_string()))?;
+        surface.configure(&device, &wgpu::SurfaceConfiguration {
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+            format: FORMAT,
+            width,
+            height,
+            present_mode: wgpu::PresentMode::Fifo,
+            desired_maximum_frame_latency: 2,
+            alpha_mode: wgpu::CompositeAlphaMode::Opaque,
+            color_space: wgpu::SurfaceColorSpace::Auto,
+            view_formats: Vec::new(),
+        });
+        let size = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("size of the picture"),
+            size: 16,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let words = [width.to_le_bytes(), height.to_le_bytes(), [0; 4], [0; 4]].concat();
+        queue.write_buffer(&size, 0, &words);
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("picture"),
+            source: wgpu::ShaderSource::Wgsl(include_str!("picture.wgsl").into()),
+        });
+        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some("picture"),
+            layout: None,
+            vertex: wgpu::VertexState {
+                module: &module,
+                entry_point: Some("corners"),
+                compilation_options: Default::default(),
+                buffers: &[],
+            },
+            primitive: Default::default(),
+            depth_stencil: None,
+            multisample: Default::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: Some("pixel"),
+                compilation_options: Default::default(),
+                targets: &[Some(FORMAT.into())],
+            }),
+            multiview_mask: None,
+            cache: None,
+        });
+        Ok(Shown { device, queue, surface, pipeline, size })
+    }
+
+    /// Draws bytes of a tensor of height, width and three channels.
+    fn draw(&self, picture: &LentBuffer) -> std::result::Result<(), JsValue> {
+        use wgpu::CurrentSurfaceTexture::{Success, Suboptimal};
+        let (Success(frame) | Suboptimal(frame)) = self.surface.get_current_texture() else {
+            return Err(JsValue::from("the canvas gives no texture"));
+        };
+        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &self.pipeline.get_bind_group_layout(0),
+            entries: &[entry(0, picture.binding()), entry(1, self.size.as_entire_binding())],
+        });
+        let view = frame.texture.create_view(&Default::default());
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: &view,
+                depth_slice: None,
+                resolve_target: None,
+                ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::BLACK), store: wgpu::StoreOp::Store },
+            })],
+            ..Default::default()
+        });
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.draw(0..3, 0..1);
+        drop(pass);
+        self.queue.submit([encoder.finish()]);
+        self.queue.present(frame);
+        Ok(())
+    }
+}
