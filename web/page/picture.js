@@ -32,6 +32,10 @@ let camera = null;
 let running = false;
 let frames = [];
 let costs = [];
+/** Bytes of a frame, whether the sliders moved since the CPU path drew, and when figures were shown last. */
+let moved = 0;
+let isNew = true;
+let figured = 0;
 
 const value = (name) => Number(state.get(name, SLIDERS[name].start));
 
@@ -53,9 +57,9 @@ function build() {
     return el('div', { className: 'slider' }, el('label', { for: id }, label), out, el('input', {
       id, type: 'range', min, max, step, value: value(name),
       oninput: (event) => {
-        const moved = Number(event.target.value);
-        state.set({ [name]: moved === start ? '' : String(moved) });
-        out.textContent = `${moved}${unit}`;
+        const now = Number(event.target.value);
+        state.set({ [name]: now === start ? '' : String(now) });
+        out.textContent = `${now}${unit}`;
         apply();
       },
     }));
@@ -174,8 +178,8 @@ function open() {
     const told = own.told();
     $('picture-text').textContent = told.text;
     $('picture-wgsl').textContent = told.wgsl ?? 'The CPU path runs no kernel.';
-    own.bytes = told.moved + told.shown;
-    $('figure-moved').textContent = bytes(own.bytes);
+    moved = told.moved + told.shown;
+    $('figure-moved').textContent = bytes(moved);
     $('figure-size').textContent = `${image.width} × ${image.height}`;
     document.documentElement.dataset.kernels = `${told.kernels} of ${told.stages}`;
   } catch (error) {
@@ -197,12 +201,10 @@ function failed(error) {
 function apply() {
   if (!own) return;
   try {
-    own.set(
-      new Float32Array([2 ** value('exposure'), value('vignette'), value('colours'), value('normalized'), value('sharpness')]),
-      new Float32Array([value('red'), value('green'), value('blue')]),
-    );
+    const sliders = ['vignette', 'colours', 'normalized', 'sharpness', 'red', 'green', 'blue'].map(value);
+    own.set(new Float32Array([2 ** value('exposure'), ...sliders]));
     own.colours(spread(MAPS[state.get('map', 'night')] ?? MAPS.night));
-    own.isNew = true;
+    isNew = true;
   } catch (error) {
     failed(error);
   }
@@ -218,14 +220,14 @@ function frame(now) {
       own.frame();
       costs.push(performance.now() - start);
       if (costs.length > 120) costs.shift();
-    } else if (own.isNew || camera) drawOnHost();
+    } else if (isNew || camera) drawOnHost();
   } catch (error) {
     failed(error);
     return;
   }
   frames.push(now);
   while (frames[0] < now - 1000) frames.shift();
-  if (frames.length > 1 && now - (own.told ?? 0) > 250) figures(now);
+  if (frames.length > 1 && now - figured > 250) figures(now);
   requestAnimationFrame(frame);
 }
 
@@ -234,7 +236,7 @@ const loop = () => requestAnimationFrame(frame);
 /** The CPU path's picture, put onto the canvas when it is there. */
 async function drawOnHost() {
   const picture = own;
-  picture.isNew = false;
+  isNew = false;
   const start = performance.now();
   const data = await picture.pixels();
   costs.push(performance.now() - start);
@@ -244,17 +246,17 @@ async function drawOnHost() {
 }
 
 function figures(now) {
-  own.told = now;
+  figured = now;
   const rate = ((frames.length - 1) * 1000) / (frames.at(-1) - frames[0]);
   $('figure-fps').textContent = rate.toFixed(1);
   const sorted = [...costs].sort((a, b) => a - b);
   const middle = sorted[sorted.length >> 1] ?? 0;
   $('figure-cost').textContent = `${middle.toFixed(2)} ms`;
-  $('figure-rate').textContent = bytes(own.bytes * rate);
+  $('figure-rate').textContent = bytes(moved * rate);
 }
 
 /** For the tests: the picture as it is on the canvas, and its frames' times. */
-export const seen = () => ({ costs: [...costs], frames: frames.length, picture: own });
+export const seen = () => ({ costs: [...costs], frames: frames.length, picture: own, map: spread(MAPS[state.get('map', 'night')] ?? MAPS.night) });
 
 export function hide() {
   running = false;

@@ -1,6 +1,6 @@
 // The playground: what is typed, what the rule makes of it, and what runs.
 
-import { $, el, milliseconds, number, shape } from './dom.js';
+import { $, el, milliseconds, shape } from './dom.js';
 import * as state from './state.js';
 import { Elements } from './elements.js';
 import { Kernel } from './kernel.js';
@@ -144,6 +144,7 @@ async function run() {
     const result = await context.page.evaluate(...args, AGAIN);
     if (own !== turn) return;
     showResult(plan, result);
+    document.documentElement.dataset.first ??= performance.now().toFixed(0);
     document.documentElement.dataset.playground = 'done';
   } catch (error) {
     if (own === turn) failed(error);
@@ -236,4 +237,3 @@ export async function show(shared) {
   } else update(true);
 }
 
-export { number };

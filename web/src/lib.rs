@@ -84,6 +84,12 @@ impl Page {
         ])
     }
 
+    /// Bytes of the module's own memory, which never shrinks.
+    pub fn wasm(&self) -> f64 {
+        let memory = wasm_bindgen::memory().unchecked_into::<js_sys::WebAssembly::Memory>();
+        f64::from(memory.buffer().unchecked_into::<js_sys::ArrayBuffer>().byte_length())
+    }
+
     fn gpu(&self) -> Option<Device> {
         self.gpu.borrow().clone()
     }

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
-use zerostride::{AnyExpr, Device, Expr, LentBuffer, Pad, Result, Tensor, wgpu};
+use zerostride::{AnyExpr, Device, Expr, LentBuffer, Result, Tensor, wgpu};
 
 use crate::js;
 
@@ -12,7 +12,9 @@ const VIGNETTE: isize = 1;
 const COLOURS: isize = 2;
 const NORMALIZED: isize = 3;
 const SHARPNESS: isize = 4;
-const SLIDERS: usize = 5;
+/// The white balance: a row of three channels.
+const BALANCE: isize = 5;
+const SLIDERS: usize = 8;
 
 /// Colours of the map that brightness is looked up in.
 const MAP: usize = 256;
@@ -22,13 +24,12 @@ const MAP: usize = 256;
 #[wasm_bindgen]
 pub struct Picture {
     device: Device,
-    /// Of height, width and channels.
-    photo: Tensor<u8>,
+    /// Of height, width and channels, with a border that repeats the edge.
+    framed: Tensor<u8>,
     sliders: Tensor<f32>,
-    balance: Tensor<f32>,
     map: Tensor<f32>,
-    /// Mean and deviation of each channel, and how they are had of the photograph.
-    statistics: [(Tensor<f32>, Expr<f32>); 2],
+    /// Mean and deviation of each channel.
+    statistics: Tensor<f32>,
     developed: Expr<u8>,
     shown: Option<Shown>,
 }
@@ -42,76 +43,92 @@ impl Picture {
         canvas: Option<HtmlCanvasElement>,
     ) -> std::result::Result<Picture, JsValue> {
         let shown = canvas.map(|canvas| Shown::new(device, canvas, width as u32, height as u32)).transpose()?;
+        if width * height == 0 || rgba.len() != width * height * 4 {
+            return Err(JsValue::from("a photograph has four bytes a pixel"));
+        }
         let made = || -> Result<Picture> {
-            let photo = device.upload(&opaque(rgba), [height, width, 3])?;
-            let sliders = device.upload(&[1.0_f32, 0.0, 0.0, 0.0, 0.0], [SLIDERS])?;
-            let balance = device.full([3], 1.0_f32)?;
+            let framed = device.upload(&framed(rgba, width, height), [height + 2, width + 2, 3])?;
+            let sliders = device.upload(&[1.0_f32, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [SLIDERS])?;
             let map = device.zeros::<f32>([MAP, 3])?;
-            let light = photo.cast::<f32>() / 255.0;
-            let (mean, deviation) = (light.mean([0, 1]), light.var([0, 1], 0).sqrt());
-            let statistics = [(mean.eval()?, mean), (deviation.eval()?, deviation)];
-            let [(mean, _), (deviation, _)] = &statistics;
-            let developed = developed(&photo, &sliders, &balance, &map, mean, deviation);
+            let statistics = device.zeros::<f32>([2, 3])?;
+            let developed = developed(&framed, &sliders, &map, &statistics);
             developed.shape()?;
-            let device = device.clone();
-            Ok(Picture { device, photo, sliders, balance, map, statistics, developed, shown })
+            let picture =
+                Picture { device: device.clone(), framed, sliders, map, statistics, developed, shown };
+            picture.measure()?;
+            Ok(picture)
         };
         made().map_err(js::thrown)
     }
+
+    /// Mean and deviation of the photograph's channels.
+    fn measure(&self) -> Result<()> {
+        let light = inner(&self.framed, 1, 1).cast::<f32>() / 255.0;
+        self.statistics.slice(0, ..1).assign(light.mean([0, 1]).unsqueeze(0))?;
+        self.statistics.slice(0, 1..).assign(light.var([0, 1], 0).sqrt().unsqueeze(0))
+    }
 }
 
-/// What becomes of a photograph: one kernel.
-fn developed(
-    photo: &Tensor<u8>,
-    sliders: &Tensor<f32>,
-    balance: &Tensor<f32>,
-    map: &Tensor<f32>,
-    mean: &Tensor<f32>,
-    deviation: &Tensor<f32>,
-) -> Expr<u8> {
-    let [height, width] = [photo.shape()[0], photo.shape()[1]];
+/// All of a picture but its border, moved so far.
+fn inner(framed: &Tensor<u8>, y: usize, x: usize) -> Expr<u8> {
+    let [height, width] = [framed.shape()[0] - 2, framed.shape()[1] - 2];
+    framed.slice(0, y..y + height).slice(1, x..x + width)
+}
+
+/// What becomes of a photograph: one kernel. What is the same for all channels is computed for each, as storing it
+/// would be another kernel.
+fn developed(framed: &Tensor<u8>, sliders: &Tensor<f32>, map: &Tensor<f32>, statistics: &Tensor<f32>) -> Expr<u8> {
+    let shape = [framed.shape()[0] - 2, framed.shape()[1] - 2, 3];
     let slider = |place: isize| sliders.slice(0, place..place + 1);
+    let light = |y: usize, x: usize| inner(framed, y, x).cast::<f32>();
     // What a blur of nine lacks of the picture is put on top of it.
-    let light = photo.cast::<f32>() / 255.0;
-    let wide = photo.pad([(1, 1), (1, 1), (0, 0)], Pad::Edge).cast::<f32>();
-    let around = |y: usize, x: usize| wide.slice(0, y..y + height).slice(1, x..x + width);
-    let row = |y: usize| around(y, 0) + around(y, 1) * 2.0 + around(y, 2);
+    let own = light(1, 1) / 255.0;
+    let row = |y: usize| light(y, 0) + light(y, 1) * 2.0 + light(y, 2);
     let blurred = (row(0) + row(1) * 2.0 + row(2)) / (16.0 * 255.0);
-    let sharp = &light + (&light - blurred) * slider(SHARPNESS);
+    let sharp = &own + (&own - blurred) * slider(SHARPNESS);
     // Each channel around a middle grey, with the same spread.
+    let (mean, deviation) = (statistics.slice(0, ..1), statistics.slice(0, 1..));
     let normal = (&sharp - mean) / (deviation + 0.02) * 0.22 + 0.45;
     let even = &sharp + (normal - &sharp) * slider(NORMALIZED);
     // The edge is darker, by the square of how far it is from the middle.
-    let place = |axis: isize, length: usize| {
-        let at = Expr::<i32>::coordinate([height, width, 1], axis).cast::<f32>();
-        (at * 2.0 + 1.0) / length as f32 - 1.0
+    let place = |axis: usize| {
+        let at = Expr::<i32>::coordinate(shape, axis as isize).cast::<f32>();
+        (at * 2.0 + 1.0) / shape[axis] as f32 - 1.0
     };
-    let (y, x) = (place(0, height), place(1, width));
+    let (y, x) = (place(0), place(1));
     let edge = 1.0 - (&x * &x + &y * &y) * 0.5 * slider(VIGNETTE);
-    let exposed = even * balance * slider(EXPOSURE) * &edge;
+    let exposed = even * sliders.slice(0, BALANCE..) * slider(EXPOSURE) * &edge;
     // Colours by brightness.
-    let channel = |k: isize| light.slice(2, k..k + 1);
+    let channel = |k: isize| inner(framed, 1, 1).slice(2, k..k + 1).broadcast_to(shape).cast::<f32>() / 255.0;
     let grey = channel(0) * 0.299 + channel(1) * 0.587 + channel(2) * 0.114;
     let index = (grey * slider(EXPOSURE) * edge * 255.0).clamp(0.0, 255.0).round().cast::<i32>();
-    let colour = map.at([&index, &Expr::coordinate([1, 1, 3], 2)]);
+    let colour = map.at([&index, &Expr::coordinate(shape, 2)]);
     let mixed = &exposed + (colour - &exposed) * slider(COLOURS);
     (mixed.clamp(0.0, 1.0) * 255.0).round().cast::<u8>()
 }
 
-/// Bytes without opacity.
-fn opaque(rgba: &[u8]) -> Vec<u8> {
-    rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
+/// Bytes without opacity, with a border that repeats the edge.
+fn framed(rgba: &[u8], width: usize, height: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity((width + 2) * (height + 2) * 3);
+    for y in 0..height + 2 {
+        let row = y.clamp(1, height) - 1;
+        let pixel = |x: usize| &rgba[(row * width + x) * 4..][..3];
+        bytes.extend_from_slice(pixel(0));
+        (0..width).for_each(|x| bytes.extend_from_slice(pixel(x)));
+        bytes.extend_from_slice(pixel(width - 1));
+    }
+    bytes
 }
 
 #[wasm_bindgen]
 impl Picture {
     /// Sets all sliders: exposure as a factor, then from 0 to 1 (sharpness from 0 on) the vignette, the map of colours,
-    /// normalization and sharpness; and the white balance, a factor for each channel.
+    /// normalization and sharpness; then the white balance, a factor for each channel.
     ///
     /// # Errors
     /// When the device is lost.
-    pub fn set(&self, sliders: &[f32], balance: &[f32]) -> std::result::Result<(), JsValue> {
-        self.sliders.write(sliders).and_then(|()| self.balance.write(balance)).map_err(js::thrown)
+    pub fn set(&self, sliders: &[f32]) -> std::result::Result<(), JsValue> {
+        self.sliders.write(sliders).map_err(js::thrown)
     }
 
     /// Sets the map: 256 colours of three numbers from 0 to 1.
@@ -127,11 +144,12 @@ impl Picture {
     /// # Errors
     /// When it has another size, or the device is lost.
     pub fn photo(&self, rgba: &[u8]) -> std::result::Result<(), JsValue> {
-        let set = || -> Result<()> {
-            self.photo.write(&opaque(rgba))?;
-            self.statistics.iter().try_for_each(|(tensor, of)| tensor.assign(of))
-        };
-        set().map_err(js::thrown)
+        let (height, width) = (self.framed.shape()[0] - 2, self.framed.shape()[1] - 2);
+        if rgba.len() != height * width * 4 {
+            return Err(JsValue::from("the photograph has another size"));
+        }
+        let set = self.framed.write(&framed(rgba, width, height)).and_then(|()| self.measure());
+        set.map_err(js::thrown)
     }
 
     /// Computes the picture and shows it on the canvas. Nothing waits for the device, and nothing is read back.
@@ -162,7 +180,7 @@ impl Picture {
         let explain = AnyExpr::from(&self.developed).explain(&self.device).map_err(js::thrown)?;
         let text = explain.to_string();
         let moved = text.lines().filter_map(|line| line.strip_prefix("moves: ")?.split(' ').next()?.parse::<f64>().ok());
-        let pixels = (self.photo.shape()[0] * self.photo.shape()[1]) as f64;
+        let pixels = ((self.framed.shape()[0] - 2) * (self.framed.shape()[1] - 2)) as f64;
         Ok(js::object([
             ("moved", moved.sum::<f64>().into()),
             ("shown", (pixels * if self.shown.is_some() { 7.0 } else { 0.0 }).into()),

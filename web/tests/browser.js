@@ -1,4 +1,5 @@
-// Chromium without a window, with WebGPU on SwiftShader where there is no GPU.
+// Chromium without a window, with WebGPU on SwiftShader. A canvas is only shown where the rest of the page is drawn by
+// the same Vulkan: else Chromium loses the device.
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +17,8 @@ export function launch(more = []) {
     executablePath: executable(),
     headless: true,
     args: [
-      '--no-sandbox', '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--disable-background-networking',
+      '--no-sandbox', '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader',
+      '--enable-features=Vulkan', '--use-vulkan=swiftshader', '--use-angle=swiftshader', '--disable-background-networking',
       '--disable-component-update', '--disable-sync', '--no-first-run', '--enable-precise-memory-info',
       '--js-flags=--expose-gc', ...more,
     ],
