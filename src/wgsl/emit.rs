@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::bodies::Bodies;
 use super::fences::Fences;
 use super::fold::stored_array;
-use super::{lines, prelude};
 use super::types::{array, encode, pack, packed, unpack};
+use super::{lines, prelude};
 use crate::error::Result;
 use crate::expr::{Op, Step, Value};
 use crate::plan::{

@@ -24,6 +24,9 @@ export class Kernel {
     $('chips').replaceChildren(...plan.reads.map(chip));
     const lines = (plan.wgsl ?? '').trimEnd().split('\n');
     $('wgsl').replaceChildren(...lines.map((line, i) => el('span', { 'data-line': i + 1 }, line || ' ')));
+    // What is computed stands behind what is declared, and behind functions.
+    const main = $('wgsl').children[lines.findIndex((line) => line.startsWith('@compute'))];
+    $('wgsl').scrollTop = main ? main.offsetTop - $('wgsl').offsetTop : 0;
   }
 
   chips() {

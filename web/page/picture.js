@@ -213,6 +213,10 @@ function apply() {
 /** One frame: what of it is JavaScript's and wasm's is timed. */
 function frame(now) {
   if (!running || !own) return;
+  if (document.documentElement.dataset.device === 'lost') {
+    running = false;
+    return;
+  }
   try {
     if (camera) own.photo(pixels(camera.video, photo.width, photo.height).data);
     if (onDevice()) {
@@ -220,7 +224,7 @@ function frame(now) {
       own.frame();
       costs.push(performance.now() - start);
       if (costs.length > 120) costs.shift();
-    } else if (isNew || camera) drawOnHost();
+    } else if (isNew || camera) drawOnHost().catch(failed);
   } catch (error) {
     failed(error);
     return;

@@ -71,6 +71,8 @@ export class Tensorflow {
       /** Waits for the queue, as the other side does. */
       async done() {
         const backend = tf.backend();
+        backend.ensureCommandEncoderReady();
+        backend.endComputePassEncoder();
         backend.submitQueue();
         await backend.queue.onSubmittedWorkDone();
       },

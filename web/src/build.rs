@@ -131,7 +131,9 @@ impl Builder<'_> {
             return Ok(self.expr(&terms[0])?.cast(dtype));
         }
         if let Some(reduction) = reductions().find(|reduction| reduction.name == name) {
-            let Some((first, rest)) = terms.split_first() else { return Err(wrong(format!("{name} of what?"))) };
+            let Some((first, rest)) = terms.split_first() else {
+                return Err(wrong(format!("{name} of what?")));
+            };
             let axis = |term: &Term| match term.what {
                 What::Whole(axis) => Ok(axis as isize),
                 _ => Err(Mistake { text: "an axis is a whole number".into(), at: term.at.clone() }),
@@ -145,7 +147,9 @@ impl Builder<'_> {
         }
         if name == "index" {
             counts(2)?;
-            let What::Whole(axis) = terms[1].what else { return Err(wrong("index takes a part and an axis".into())) };
+            let What::Whole(axis) = terms[1].what else {
+                return Err(wrong("index takes a part and an axis".into()));
+            };
             return Ok(self.expr(&terms[0])?.index(axis as isize));
         }
         let is_select = matches!(name, "select" | "where");
@@ -205,9 +209,8 @@ fn checked(expr: &AnyExpr, term: &Term) -> Result<()> {
 }
 
 fn shape(expr: &AnyExpr, term: &Term) -> Result<Shape> {
-    let wrong = |error: zerostride::Error| {
-        Wrong::from(Mistake { text: error.message().into(), at: term.at.clone() })
-    };
+    let wrong =
+        |error: zerostride::Error| Wrong::from(Mistake { text: error.message().into(), at: term.at.clone() });
     expr.shape().cloned().map_err(wrong)
 }
 
@@ -253,7 +256,8 @@ pub(crate) fn dtype(name: &str) -> Option<DType> {
 fn sliced(expr: AnyExpr, indexes: &[Index]) -> AnyExpr {
     let (mut expr, mut axis) = (expr, 0);
     for index in indexes {
-        let length = expr.shape().ok().and_then(|shape| shape.get(axis as usize).copied()).unwrap_or(0) as i64;
+        let length =
+            expr.shape().ok().and_then(|shape| shape.get(axis as usize).copied()).unwrap_or(0) as i64;
         let clamped = |bound: i64, least: i64| {
             let bound = if bound < 0 { bound + length } else { bound };
             bound.clamp(least, length + least.min(0)) as isize
@@ -276,7 +280,8 @@ fn sliced(expr: AnyExpr, indexes: &[Index]) -> AnyExpr {
             Index::Steps(start, end, step) => {
                 use std::ops::Bound::{Excluded, Included, Unbounded};
                 // Below 0 a bound would count from the end.
-                let bound = |bound: Option<i64>| bound.map(|bound| clamped(bound, -1)).filter(|&bound| bound >= 0);
+                let bound =
+                    |bound: Option<i64>| bound.map(|bound| clamped(bound, -1)).filter(|&bound| bound >= 0);
                 let start = bound(start).map_or(Unbounded, Included);
                 let end = bound(end).map_or(Unbounded, Excluded);
                 expr = expr.slice_step(axis, (start, end), step as isize);

@@ -109,7 +109,9 @@ pub(crate) fn operands(text: &str) -> Result<Vec<Declared>> {
             let start = reader.at;
             match reader.whole()? {
                 Some(n) if n >= 0 => shape.push(n as usize),
-                Some(_) => return Err(Mistake { text: "a length is 0 or more".into(), at: start..reader.at }),
+                Some(_) => {
+                    return Err(Mistake { text: "a length is 0 or more".into(), at: start..reader.at });
+                }
                 None => return Err(reader.wants("a length or ]")),
             }
             if !reader.takes(",") && reader.next() != Some(']') {
@@ -294,7 +296,12 @@ impl Reader {
             if self.takes(".") {
                 match self.word().as_deref() {
                     Some("T") => term = Term { what: What::Transposed(term.into()), at: start..self.at },
-                    _ => return Err(Mistake { text: "behind a dot only T is known".into(), at: start..self.at }),
+                    _ => {
+                        return Err(Mistake {
+                            text: "behind a dot only T is known".into(),
+                            at: start..self.at,
+                        });
+                    }
                 }
             } else if self.takes("[") {
                 let indexes = self.indexes()?;

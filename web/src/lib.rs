@@ -165,10 +165,12 @@ impl Page {
 pub fn table() -> JsValue {
     let row = |name: &str, arity: Option<usize>, doc: &str, kind: &str| {
         let arity = arity.map_or(JsValue::NULL, |n| (n as f64).into());
-        let properties = [("name", name.into()), ("arity", arity), ("doc", doc.into()), ("kind", kind.into())];
+        let properties =
+            [("name", name.into()), ("arity", arity), ("doc", doc.into()), ("kind", kind.into())];
         js::object(properties)
     };
-    let types = DType::ALL.into_iter().map(|dtype| row(dtype.name(), Some(1), "Converted to this type.", "cast"));
+    let types =
+        DType::ALL.into_iter().map(|dtype| row(dtype.name(), Some(1), "Converted to this type.", "cast"));
     js::list(
         operations()
             .map(|op| row(op.name, Some(op.arity), op.doc, "operation"))

@@ -24,11 +24,13 @@ const MAP: usize = 256;
 #[wasm_bindgen]
 pub struct Picture {
     device: Device,
-    /// Of height, width and channels, with a border that repeats the edge.
+    size: [usize; 2],
+    /// Of height, width and channels, with a border that repeats the edge. Rows are whole vectors, so that neighbours are
+    /// loaded four at a time.
     framed: Tensor<u8>,
     sliders: Tensor<f32>,
     map: Tensor<f32>,
-    /// Mean and deviation of each channel.
+    /// Of each channel the mean, and what makes its deviation that of the others.
     statistics: Tensor<f32>,
     developed: Expr<u8>,
     shown: Option<Shown>,
@@ -42,80 +44,92 @@ impl Picture {
         rgba: &[u8],
         canvas: Option<HtmlCanvasElement>,
     ) -> std::result::Result<Picture, JsValue> {
-        let shown = canvas.map(|canvas| Shown::new(device, canvas, width as u32, height as u32)).transpose()?;
+        let shown =
+            canvas.map(|canvas| Shown::new(device, canvas, width as u32, height as u32)).transpose()?;
         if width * height == 0 || rgba.len() != width * height * 4 {
             return Err(JsValue::from("a photograph has four bytes a pixel"));
         }
         let made = || -> Result<Picture> {
-            let framed = device.upload(&framed(rgba, width, height), [height + 2, width + 2, 3])?;
+            let size = [height, width];
+            let framed = device.upload(&framed(rgba, size), [height + 2, pitch(width), 3])?;
             let sliders = device.upload(&[1.0_f32, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [SLIDERS])?;
             let map = device.zeros::<f32>([MAP, 3])?;
             let statistics = device.zeros::<f32>([2, 3])?;
-            let developed = developed(&framed, &sliders, &map, &statistics);
+            let developed = developed(&framed, size, &sliders, &map, &statistics);
             developed.shape()?;
             let picture =
-                Picture { device: device.clone(), framed, sliders, map, statistics, developed, shown };
+                Picture { device: device.clone(), size, framed, sliders, map, statistics, developed, shown };
             picture.measure()?;
             Ok(picture)
         };
         made().map_err(js::thrown)
     }
 
-    /// Mean and deviation of the photograph's channels.
+    /// Makes the statistics those of the photograph.
     fn measure(&self) -> Result<()> {
-        let light = inner(&self.framed, 1, 1).cast::<f32>() / 255.0;
+        let light = inner(&self.framed, self.size, 1, 1).cast::<f32>() / 255.0;
         self.statistics.slice(0, ..1).assign(light.mean([0, 1]).unsqueeze(0))?;
-        self.statistics.slice(0, 1..).assign(light.var([0, 1], 0).sqrt().unsqueeze(0))
+        self.statistics.slice(0, 1..).assign((0.22 / (light.var([0, 1], 0).sqrt() + 0.02)).unsqueeze(0))
     }
 }
 
+/// Pixels of a row with its border.
+fn pitch(width: usize) -> usize {
+    (width + 2).next_multiple_of(4)
+}
+
 /// All of a picture but its border, moved so far.
-fn inner(framed: &Tensor<u8>, y: usize, x: usize) -> Expr<u8> {
-    let [height, width] = [framed.shape()[0] - 2, framed.shape()[1] - 2];
+fn inner(framed: &Tensor<u8>, [height, width]: [usize; 2], y: usize, x: usize) -> Expr<u8> {
     framed.slice(0, y..y + height).slice(1, x..x + width)
 }
 
 /// What becomes of a photograph: one kernel. What is the same for all channels is computed for each, as storing it
 /// would be another kernel.
-fn developed(framed: &Tensor<u8>, sliders: &Tensor<f32>, map: &Tensor<f32>, statistics: &Tensor<f32>) -> Expr<u8> {
-    let shape = [framed.shape()[0] - 2, framed.shape()[1] - 2, 3];
+fn developed(
+    framed: &Tensor<u8>,
+    size: [usize; 2],
+    sliders: &Tensor<f32>,
+    map: &Tensor<f32>,
+    statistics: &Tensor<f32>,
+) -> Expr<u8> {
+    let shape = [size[0], size[1], 3];
     let slider = |place: isize| sliders.slice(0, place..place + 1);
-    let light = |y: usize, x: usize| inner(framed, y, x).cast::<f32>();
+    let light = |y: usize, x: usize| inner(framed, size, y, x).cast::<f32>();
     // What a blur of nine lacks of the picture is put on top of it.
-    let own = light(1, 1) / 255.0;
+    let own = light(1, 1) * (1.0 / 255.0);
     let row = |y: usize| light(y, 0) + light(y, 1) * 2.0 + light(y, 2);
-    let blurred = (row(0) + row(1) * 2.0 + row(2)) / (16.0 * 255.0);
+    let blurred = (row(0) + row(1) * 2.0 + row(2)) * (1.0 / (16.0 * 255.0));
     let sharp = &own + (&own - blurred) * slider(SHARPNESS);
     // Each channel around a middle grey, with the same spread.
-    let (mean, deviation) = (statistics.slice(0, ..1), statistics.slice(0, 1..));
-    let normal = (&sharp - mean) / (deviation + 0.02) * 0.22 + 0.45;
+    let (mean, scale) = (statistics.slice(0, ..1), statistics.slice(0, 1..));
+    let normal = (&sharp - mean) * scale + 0.45;
     let even = &sharp + (normal - &sharp) * slider(NORMALIZED);
     // The edge is darker, by the square of how far it is from the middle.
     let place = |axis: usize| {
         let at = Expr::<i32>::coordinate(shape, axis as isize).cast::<f32>();
-        (at * 2.0 + 1.0) / shape[axis] as f32 - 1.0
+        (at + 0.5) * (2.0 / shape[axis] as f32) - 1.0
     };
     let (y, x) = (place(0), place(1));
     let edge = 1.0 - (&x * &x + &y * &y) * 0.5 * slider(VIGNETTE);
     let exposed = even * sliders.slice(0, BALANCE..) * slider(EXPOSURE) * &edge;
     // Colours by brightness.
-    let channel = |k: isize| inner(framed, 1, 1).slice(2, k..k + 1).broadcast_to(shape).cast::<f32>() / 255.0;
+    let channel = |k: isize| inner(framed, size, 1, 1).slice(2, k..k + 1).broadcast_to(shape).cast::<f32>();
     let grey = channel(0) * 0.299 + channel(1) * 0.587 + channel(2) * 0.114;
-    let index = (grey * slider(EXPOSURE) * edge * 255.0).clamp(0.0, 255.0).round().cast::<i32>();
+    let index = (grey * slider(EXPOSURE) * edge).clamp(0.0, 255.0).round().cast::<i32>();
     let colour = map.at([&index, &Expr::coordinate(shape, 2)]);
     let mixed = &exposed + (colour - &exposed) * slider(COLOURS);
     (mixed.clamp(0.0, 1.0) * 255.0).round().cast::<u8>()
 }
 
 /// Bytes without opacity, with a border that repeats the edge.
-fn framed(rgba: &[u8], width: usize, height: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity((width + 2) * (height + 2) * 3);
+fn framed(rgba: &[u8], [height, width]: [usize; 2]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(pitch(width) * (height + 2) * 3);
     for y in 0..height + 2 {
         let row = y.clamp(1, height) - 1;
         let pixel = |x: usize| &rgba[(row * width + x) * 4..][..3];
         bytes.extend_from_slice(pixel(0));
         (0..width).for_each(|x| bytes.extend_from_slice(pixel(x)));
-        bytes.extend_from_slice(pixel(width - 1));
+        (width + 1..pitch(width)).for_each(|_| bytes.extend_from_slice(pixel(width - 1)));
     }
     bytes
 }
@@ -144,11 +158,10 @@ impl Picture {
     /// # Errors
     /// When it has another size, or the device is lost.
     pub fn photo(&self, rgba: &[u8]) -> std::result::Result<(), JsValue> {
-        let (height, width) = (self.framed.shape()[0] - 2, self.framed.shape()[1] - 2);
-        if rgba.len() != height * width * 4 {
+        if rgba.len() != self.size[0] * self.size[1] * 4 {
             return Err(JsValue::from("the photograph has another size"));
         }
-        let set = self.framed.write(&framed(rgba, width, height)).and_then(|()| self.measure());
+        let set = self.framed.write(&framed(rgba, self.size)).and_then(|()| self.measure());
         set.map_err(js::thrown)
     }
 
@@ -179,8 +192,10 @@ impl Picture {
     pub fn told(&self) -> std::result::Result<JsValue, JsValue> {
         let explain = AnyExpr::from(&self.developed).explain(&self.device).map_err(js::thrown)?;
         let text = explain.to_string();
-        let moved = text.lines().filter_map(|line| line.strip_prefix("moves: ")?.split(' ').next()?.parse::<f64>().ok());
-        let pixels = ((self.framed.shape()[0] - 2) * (self.framed.shape()[1] - 2)) as f64;
+        let moved = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("moves: ")?.split(' ').next()?.parse::<f64>().ok());
+        let pixels = (self.size[0] * self.size[1]) as f64;
         Ok(js::object([
             ("moved", moved.sum::<f64>().into()),
             ("shown", (pixels * if self.shown.is_some() { 7.0 } else { 0.0 }).into()),
@@ -204,23 +219,33 @@ struct Shown {
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
 impl Shown {
-    fn new(device: &Device, canvas: HtmlCanvasElement, width: u32, height: u32) -> std::result::Result<Shown, JsValue> {
-        let Some((device, queue)) = device.wgpu() else { return Err(JsValue::from("the CPU path shows nothing")) };
+    fn new(
+        device: &Device,
+        canvas: HtmlCanvasElement,
+        width: u32,
+        height: u32,
+    ) -> std::result::Result<Shown, JsValue> {
+        let Some((device, queue)) = device.wgpu() else {
+            return Err(JsValue::from("the CPU path shows nothing"));
+        };
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let surface = instance
             .create_surface(wgpu::SurfaceTarget::Canvas(canvas))
             .map_err(|error| JsValue::from(error.to_string()))?;
-        surface.configure(&device, &wgpu::SurfaceConfiguration {
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
-            format: FORMAT,
-            width,
-            height,
-            present_mode: wgpu::PresentMode::Fifo,
-            desired_maximum_frame_latency: 2,
-            alpha_mode: wgpu::CompositeAlphaMode::Opaque,
-            color_space: wgpu::SurfaceColorSpace::Auto,
-            view_formats: Vec::new(),
-        });
+        surface.configure(
+            &device,
+            &wgpu::SurfaceConfiguration {
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+                format: FORMAT,
+                width,
+                height,
+                present_mode: wgpu::PresentMode::Fifo,
+                desired_maximum_frame_latency: 2,
+                alpha_mode: wgpu::CompositeAlphaMode::Opaque,
+                color_space: wgpu::SurfaceColorSpace::Auto,
+                view_formats: Vec::new(),
+            },
+        );
         let size = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("size of the picture"),
             size: 16,
@@ -259,7 +284,7 @@ impl Shown {
 
     /// Draws bytes of a tensor of height, width and three channels.
     fn draw(&self, picture: &LentBuffer) -> std::result::Result<(), JsValue> {
-        use wgpu::CurrentSurfaceTexture::{Success, Suboptimal};
+        use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
         let (Success(frame) | Suboptimal(frame)) = self.surface.get_current_texture() else {
             return Err(JsValue::from("the canvas gives no texture"));
         };
@@ -276,7 +301,10 @@ impl Shown {
                 view: &view,
                 depth_slice: None,
                 resolve_target: None,
-                ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::BLACK), store: wgpu::StoreOp::Store },
+                ops: wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
+                    store: wgpu::StoreOp::Store,
+                },
             })],
             ..Default::default()
         });

@@ -88,7 +88,10 @@ impl Typed<'_> {
         let expr = builder.build(&term).map_err(|wrong| Failure { field: "expression", wrong })?;
         let count = expr.shape()?.iter().try_fold(1_usize, |n, &length| n.checked_mul(length));
         if count.is_none_or(|n| n > MOST) {
-            let text = format!("the result {} has more than the {MOST} elements that this page shows", expr.shape()?);
+            let text = format!(
+                "the result {} has more than the {MOST} elements that this page shows",
+                expr.shape()?
+            );
             return Err(Failure::of("expression", text));
         }
         Ok(Made { operands, expr })
@@ -143,7 +146,8 @@ impl Made {
     /// What the last kernel reads: of an operand, of a coordinate, or of what was stored before.
     fn reads(&self, explain: &Explain) -> JsValue {
         let all = explain.operands().iter().map(|read| {
-            let name = self.operands.iter().find(|(_, tensor)| read.is_of(tensor)).map(|(name, _)| name.as_str());
+            let name =
+                self.operands.iter().find(|(_, tensor)| read.is_of(tensor)).map(|(name, _)| name.as_str());
             let layout = read.layout();
             js::object([
                 ("name", js::text_or_null(name)),
@@ -174,7 +178,11 @@ impl Made {
 }
 
 /// Evaluates on an adapter, where there is one, and on the CPU path, and compares the results.
-pub(crate) async fn evaluate(typed: Typed<'_>, gpu: Option<&Device>, again: usize) -> Result<JsValue, JsValue> {
+pub(crate) async fn evaluate(
+    typed: Typed<'_>,
+    gpu: Option<&Device>,
+    again: usize,
+) -> Result<JsValue, JsValue> {
     let cpu = typed.make(&Device::cpu()).map_err(|failure| failure.to_js())?;
     let (reference, cpu_first, cpu_least) = cpu.timed(again).await.map_err(js::thrown)?;
     let dtype = cpu.expr.dtype().map_err(js::thrown)?;

@@ -20,7 +20,7 @@ async function open(hash = '', { width = 1600, scheme = 'light', before } = {}) 
   const context = await browser.newContext({ viewport: { width, height: 1000 }, colorScheme: scheme, permissions: ['camera'] });
   const page = await context.newPage();
   page.on('console', (message) => messages.push(`${message.type()}: ${message.text()}`));
-  page.on('pageerror', (error) => messages.push(`error: ${error.message}`));
+  page.on('pageerror', (error) => messages.push(`error: ${error.stack}`));
   page.on('requestfailed', (request) => messages.push(`not loaded: ${request.url()}`));
   page.on('request', (request) => {
     if (!/^(blob:|data:|http:\/\/127\.0\.0\.1:)/.test(request.url())) messages.push(`asks the network: ${request.url()}`);
@@ -180,16 +180,17 @@ const tests = {
         const args = ['a', 'b', 'c'].slice(0, arity ?? 1);
         for (const dtype of ['f32', 'i32', 'bool', 'u8']) {
           const expression = kind === 'reduction' ? `${name}(a, 1)` : `${name}(${args.join(', ')})`;
+          // Types of 64 bits are not the adapter's.
+          if (['i64', 'u64', 'f64'].includes(name)) continue;
           const plan = page.plan(operands(dtype), 'numpy', -1, '', expression);
-          const wide = ['i64', 'u64', 'f64'].includes(name);
           if (takes(plan)) await one(dtype, expression, kind === 'operation' || kind === 'cast' ? 8 : 64);
-          else if (dtype === 'f32' && !wide && !/takes no f32|takes bool/.test(plan.error.text)) wrong.push(`${expression}: ${plan.error.text}`);
+          else if (dtype === 'f32' && !/takes no f32|takes bool/.test(plan.error.text)) wrong.push(`${expression}: ${plan.error.text}`);
         }
       }
       for (const sign of ['+', '-', '*', '/', '//', '%', '==', '!=', '<', '<=', '>', '>=']) await one('f32', `a ${sign} b`, 0);
       for (const sign of ['&', '|', '^', '<<', '>>', '+', '-', '*', '//', '%', '**']) await one('i32', `a ${sign} b`, 0);
-      for (const expression of ['-a + ~b', 'a.T', 'a[:, ::2, 1:]', 'a[1, -1]', 'a[:, None]', 'index(a, 1)', '2 ** a', '-(a)', 'a < b | a > c']) await one('i32', expression, 0);
-      for (const expression of ['select(a > b, a, 0)', '(a - mean(a)) / sqrt(var(a) + 1e-5)', 'softmax(a, 2)', 'f16(a) * 2', 'a * -2.5e-1', 'pi', '2 ** 3 ** 2', 'where(a > 3 & true, b, c)']) await one('f32', expression, 64);
+      for (const expression of ['-a + ~b', 'a.T', 'a[:, ::2, 1:]', 'a[1, -1]', 'a[:, None]', 'index(a, 1)', '2 ** a', '-(a)', '(a < b) | (a > c)']) await one('i32', expression, 0);
+      for (const expression of ['select(a > b, a, 0)', '(a - mean(a)) / sqrt(var(a) + 1e-5)', 'softmax(a, 2)', 'f16(a) * 2', 'a * -2.5e-1', 'pi', '2 ** 3 ** 2', 'where((a > 3) & (b < 2), b, c)']) await one('f32', expression, 64);
       return { wrong, count };
     });
     console.log(`    ${outcome.count} expressions`);
