@@ -118,10 +118,10 @@ function reset() {
 
 const problem = (text) => { $('picture-error').textContent = text; };
 
-/** The pixels of anything that can be drawn, no side longer than what is shown. */
+/** The pixels of anything that can be drawn, no side longer than what is shown, in rows of whole vectors. */
 function pixels(source, width, height) {
   const scale = Math.min(1, LONGEST[onDevice() ? 'webgpu' : 'cpu'] / Math.max(width, height));
-  const canvas = el('canvas', { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) });
+  const canvas = el('canvas', { width: Math.max(4, Math.round((width * scale) / 4) * 4), height: Math.max(1, Math.round(height * scale)) });
   const draw = canvas.getContext('2d', { willReadFrequently: true });
   draw.drawImage(source, 0, 0, canvas.width, canvas.height);
   return draw.getImageData(0, 0, canvas.width, canvas.height);

@@ -13,12 +13,13 @@ const WIDTH = 640;
 const LEFT = 110;
 const ROW = 30;
 
-/** Times as bars, a pair for each layout, on a scale of their own length. */
+/** Times as bars, a pair for each layout, on a logarithmic scale, as some are hundreds of others. */
 export function plot(results) {
-  const most = Math.max(...results.flatMap(({ own, their }) => [own, their ?? 0]));
+  const all = results.flatMap(({ own, their }) => (their === null ? [own] : [own, their])).map(Math.log10);
+  const [least, most] = [Math.floor(Math.min(...all)), Math.max(...all)];
   const height = results.length * ROW + 40;
   const root = svg('svg', { viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height, role: 'img', 'aria-label': 'The times of the table as bars', class: 'bars' });
-  const scale = (ms) => (ms / most) * (WIDTH - LEFT - 70);
+  const scale = (ms) => ((Math.log10(ms) - least) / (most - least)) * (WIDTH - LEFT - 70);
   results.forEach(({ name, own, their }, i) => {
     const y = i * ROW + 8;
     root.append(svg('text', { x: LEFT - 8, y: y + 14, 'text-anchor': 'end' }, name));
@@ -30,6 +31,6 @@ export function plot(results) {
   });
   const y = results.length * ROW + 22;
   root.append(svg('rect', { x: LEFT, y: y - 9, width: 10, height: 10, class: 'own' }), svg('text', { x: LEFT + 16, y }, 'zerostride, ms'));
-  root.append(svg('rect', { x: LEFT + 150, y: y - 9, width: 10, height: 10, class: 'their' }), svg('text', { x: LEFT + 166, y }, 'TensorFlow.js, ms'));
+  root.append(svg('rect', { x: LEFT + 150, y: y - 9, width: 10, height: 10, class: 'their' }), svg('text', { x: LEFT + 166, y }, 'TensorFlow.js, ms; logarithmic scale'));
   return root;
 }

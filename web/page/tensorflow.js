@@ -62,7 +62,7 @@ export class Tensorflow {
         return x;
       }],
     };
-    const [operands, compute] = layouts[name]();
+    const [operands, compute] = layouts[name.replace(', fast', '')]();
     const once = () => tf.tidy(() => compute(...operands));
     return {
       run(times) {

@@ -25,7 +25,7 @@ const MAP: usize = 256;
 pub struct Picture {
     device: Device,
     size: [usize; 2],
-    /// Of height, width and channels, with a border that repeats the edge. Rows are whole vectors, so that neighbours are
+    /// Of channels, height and width, with a border that repeats the edge. Rows are whole vectors, so that neighbours are
     /// loaded four at a time.
     framed: Tensor<u8>,
     sliders: Tensor<f32>,
@@ -51,10 +51,10 @@ impl Picture {
         }
         let made = || -> Result<Picture> {
             let size = [height, width];
-            let framed = device.upload(&framed(rgba, size), [height + 2, pitch(width), 3])?;
+            let framed = device.upload(&framed(rgba, size), [3, height + 2, pitch(width)])?;
             let sliders = device.upload(&[1.0_f32, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [SLIDERS])?;
             let map = device.zeros::<f32>([MAP, 3])?;
-            let statistics = device.zeros::<f32>([2, 3])?;
+            let statistics = device.zeros::<f32>([2, 3, 1, 1])?;
             let developed = developed(&framed, size, &sliders, &map, &statistics);
             developed.shape()?;
             let picture =
@@ -68,8 +68,10 @@ impl Picture {
     /// Makes the statistics those of the photograph.
     fn measure(&self) -> Result<()> {
         let light = inner(&self.framed, self.size, 1, 1).cast::<f32>() / 255.0;
-        self.statistics.slice(0, ..1).assign(light.mean([0, 1]).unsqueeze(0))?;
-        self.statistics.slice(0, 1..).assign((0.22 / (light.var([0, 1], 0).sqrt() + 0.02)).unsqueeze(0))
+        self.statistics.slice(0, ..1).assign(light.mean_keepdim([1, 2]).unsqueeze(0))?;
+        self.statistics
+            .slice(0, 1..)
+            .assign((0.22 / (light.var_keepdim([1, 2], 0).sqrt() + 0.02)).unsqueeze(0))
     }
 }
 
@@ -80,7 +82,7 @@ fn pitch(width: usize) -> usize {
 
 /// All of a picture but its border, moved so far.
 fn inner(framed: &Tensor<u8>, [height, width]: [usize; 2], y: usize, x: usize) -> Expr<u8> {
-    framed.slice(0, y..y + height).slice(1, x..x + width)
+    framed.slice(1, y..y + height).slice(2, x..x + width)
 }
 
 /// What becomes of a photograph: one kernel. What is the same for all channels is computed for each, as storing it
@@ -92,7 +94,7 @@ fn developed(
     map: &Tensor<f32>,
     statistics: &Tensor<f32>,
 ) -> Expr<u8> {
-    let shape = [size[0], size[1], 3];
+    let shape = [3, size[0], size[1]];
     let slider = |place: isize| sliders.slice(0, place..place + 1);
     let light = |y: usize, x: usize| inner(framed, size, y, x).cast::<f32>();
     // What a blur of nine lacks of the picture is put on top of it.
@@ -101,7 +103,8 @@ fn developed(
     let blurred = (row(0) + row(1) * 2.0 + row(2)) * (1.0 / (16.0 * 255.0));
     let sharp = &own + (&own - blurred) * slider(SHARPNESS);
     // Each channel around a middle grey, with the same spread.
-    let (mean, scale) = (statistics.slice(0, ..1), statistics.slice(0, 1..));
+    let statistic = |k: usize| statistics.slice(0, k..k + 1).squeeze(0);
+    let (mean, scale) = (statistic(0), statistic(1));
     let normal = (&sharp - mean) * scale + 0.45;
     let even = &sharp + (normal - &sharp) * slider(NORMALIZED);
     // The edge is darker, by the square of how far it is from the middle.
@@ -109,27 +112,29 @@ fn developed(
         let at = Expr::<i32>::coordinate(shape, axis as isize).cast::<f32>();
         (at + 0.5) * (2.0 / shape[axis] as f32) - 1.0
     };
-    let (y, x) = (place(0), place(1));
+    let (y, x) = (place(1), place(2));
     let edge = 1.0 - (&x * &x + &y * &y) * 0.5 * slider(VIGNETTE);
-    let exposed = even * sliders.slice(0, BALANCE..) * slider(EXPOSURE) * &edge;
+    let exposed = even * sliders.slice(0, BALANCE..).reshape([3, 1, 1]) * slider(EXPOSURE) * &edge;
     // Colours by brightness.
-    let channel = |k: isize| inner(framed, size, 1, 1).slice(2, k..k + 1).broadcast_to(shape).cast::<f32>();
+    let channel = |k: isize| inner(framed, size, 1, 1).slice(0, k..k + 1).broadcast_to(shape).cast::<f32>();
     let grey = channel(0) * 0.299 + channel(1) * 0.587 + channel(2) * 0.114;
     let index = (grey * slider(EXPOSURE) * edge).clamp(0.0, 255.0).round().cast::<i32>();
-    let colour = map.at([&index, &Expr::coordinate(shape, 2)]);
+    let colour = map.at([&index, &Expr::coordinate(shape, 0)]);
     let mixed = &exposed + (colour - &exposed) * slider(COLOURS);
     (mixed.clamp(0.0, 1.0) * 255.0).round().cast::<u8>()
 }
 
-/// Bytes without opacity, with a border that repeats the edge.
+/// Channels one after the other, without opacity, with a border that repeats the edge.
 fn framed(rgba: &[u8], [height, width]: [usize; 2]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(pitch(width) * (height + 2) * 3);
-    for y in 0..height + 2 {
-        let row = y.clamp(1, height) - 1;
-        let pixel = |x: usize| &rgba[(row * width + x) * 4..][..3];
-        bytes.extend_from_slice(pixel(0));
-        (0..width).for_each(|x| bytes.extend_from_slice(pixel(x)));
-        (width + 1..pitch(width)).for_each(|_| bytes.extend_from_slice(pixel(width - 1)));
+    let mut bytes = Vec::with_capacity(3 * pitch(width) * (height + 2));
+    for channel in 0..3 {
+        for y in 0..height + 2 {
+            let row = y.clamp(1, height) - 1;
+            let at = |x: usize| rgba[(row * width + x) * 4 + channel];
+            bytes.push(at(0));
+            bytes.extend((0..width).map(at));
+            bytes.extend((width + 1..pitch(width)).map(|_| at(width - 1)));
+        }
     }
     bytes
 }
@@ -181,7 +186,8 @@ impl Picture {
     /// When the device is lost.
     pub async fn pixels(&self) -> std::result::Result<Vec<u8>, JsValue> {
         let bytes = self.developed.to_vec_async().await.map_err(js::thrown)?;
-        Ok(bytes.chunks_exact(3).flat_map(|pixel| [pixel[0], pixel[1], pixel[2], 255]).collect())
+        let count = bytes.len() / 3;
+        Ok((0..count).flat_map(|i| [bytes[i], bytes[count + i], bytes[2 * count + i], 255]).collect())
     }
 
     /// What runs each frame: its text, the kernel, and the bytes of a frame from and to memory at least, with those
@@ -282,7 +288,7 @@ impl Shown {
         Ok(Shown { device, queue, surface, pipeline, size })
     }
 
-    /// Draws bytes of a tensor of height, width and three channels.
+    /// Draws bytes of a tensor of three channels, height and width.
     fn draw(&self, picture: &LentBuffer) -> std::result::Result<(), JsValue> {
         use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
         let (Success(frame) | Suboptimal(frame)) = self.surface.get_current_texture() else {

@@ -1,4 +1,4 @@
-// A picture of three bytes a pixel, from a storage buffer onto a canvas.
+// A picture of three planes of bytes, from a storage buffer onto a canvas.
 @group(0) @binding(0) var<storage, read> bytes: array<u32>;
 @group(0) @binding(1) var<uniform> size: vec4<u32>;
 
@@ -14,6 +14,7 @@ fn channel(at: u32) -> f32 {
 
 @fragment
 fn pixel(@builtin(position) place: vec4<f32>) -> @location(0) vec4<f32> {
-    let at = (u32(place.y) * size.x + u32(place.x)) * 3u;
-    return vec4<f32>(channel(at), channel(at + 1u), channel(at + 2u), 1.0);
+    let at = u32(place.y) * size.x + u32(place.x);
+    let plane = size.x * size.y;
+    return vec4<f32>(channel(at), channel(at + plane), channel(at + 2u * plane), 1.0);
 }

@@ -1,7 +1,7 @@
 //! The layouts of the benchmark, to be timed by the page beside another library.
 
 use wasm_bindgen::prelude::*;
-use zerostride::{AnyExpr, Device, Expr, Result, Tensor};
+use zerostride::{AnyExpr, Device, Expr, Math, Result, Tensor};
 
 use crate::js;
 
@@ -25,6 +25,12 @@ fn tensor<const N: usize>(device: &Device, shape: [usize; N]) -> Result<Tensor<f
 impl Bench {
     /// A layout by its name, of n x n elements about.
     pub(crate) fn new(device: &Device, name: &str, n: usize) -> Result<Bench> {
+        // By the adapter's builtins, as the other library does it.
+        let mut device = device.clone();
+        if name.ends_with("fast") {
+            device.set_math(Math::Fast);
+        }
+        let device = &device;
         let square = || tensor(device, [n, n]);
         let vector = |length: usize| tensor(device, [length]);
         let side = n / 32;
@@ -53,8 +59,8 @@ impl Bench {
                 let x = tensor(device, [16, side, side, 64])?.permute([0, 3, 1, 2]);
                 ((x * 2.0).into(), 2 * 1024 * side * side)
             }
-            "exp" => (square()?.exp().into(), 2 * n * n),
-            "pow" => (square()?.pow(square()?).into(), 3 * n * n),
+            "exp" | "exp, fast" => (square()?.exp().into(), 2 * n * n),
+            "pow" | "pow, fast" => (square()?.pow(square()?).into(), 3 * n * n),
             "compare" => (square()?.lt(square()?).into(), 2 * n * n + n * n / 4),
             "select" => {
                 let (x, y) = (square()?, square()?);

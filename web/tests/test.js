@@ -257,7 +257,7 @@ const tests = {
       canvas.toBlob(async (blob) => resolve([...new Uint8Array(await blob.arrayBuffer())]));
     }));
     await page.setInputFiles('#photo-file', { name: 'own.png', mimeType: 'image/png', buffer: Buffer.from(png) });
-    await page.waitForFunction(() => document.getElementById('figure-size').textContent === '33 × 21');
+    await page.waitForFunction(() => document.getElementById('figure-size').textContent === '32 × 21');
     await page.setInputFiles('#photo-file', { name: 'none.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
     await page.waitForFunction(() => document.getElementById('picture-error').textContent.includes('no picture'));
     await page.click('#camera');
@@ -275,13 +275,13 @@ const tests = {
     await page.click('#measure');
     await page.waitForFunction(() => document.getElementById('speed-status').dataset.done, null, { timeout: 150000 });
     const rows = await page.locator('#speeds tbody tr').evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.dataset.ratio, row.dataset.agree]));
-    assert.equal(rows.length, 18);
+    assert.equal(rows.length, 20);
     const has = await page.evaluate(async () => (await (await fetch('parts.json')).json()).tfjs !== null);
     if (has) {
       for (const [name, ratio, agree] of rows) assert(ratio > 0 && agree !== '' && agree < 1e-3, `${name}: ${agree}`);
       console.log(`    ${await text(page, '#speed-status')}`);
     }
-    assert.equal(await page.locator('.bars rect.own').count(), 19);
+    assert.equal(await page.locator('.bars rect.own').count(), 21);
     await page.context().close();
   },
 
