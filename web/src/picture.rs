@@ -1,5 +1,8 @@
 //! A photograph through one kernel, and onto the page without a copy to the host.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
 use zerostride::{AnyExpr, Device, Expr, LentBuffer, Result, Tensor, wgpu};
@@ -219,8 +222,14 @@ struct Shown {
     queue: wgpu::Queue,
     surface: wgpu::Surface<'static>,
     pipeline: wgpu::RenderPipeline,
+    layout: wgpu::BindGroupLayout,
     size: wgpu::Buffer,
+    /// Those of buffers that were shown last: pictures come to lie in the same few.
+    groups: RefCell<VecDeque<(wgpu::Buffer, wgpu::BindGroup)>>,
 }
+
+/// Bind groups that are kept.
+const GROUPS: usize = 4;
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
@@ -285,7 +294,28 @@ impl Shown {
             multiview_mask: None,
             cache: None,
         });
-        Ok(Shown { device, queue, surface, pipeline, size })
+        let layout = pipeline.get_bind_group_layout(0);
+        Ok(Shown { device, queue, surface, pipeline, layout, size, groups: RefCell::default() })
+    }
+
+    /// The bind group of a picture's buffer, all of it.
+    fn group(&self, picture: &LentBuffer) -> wgpu::BindGroup {
+        let mut groups = self.groups.borrow_mut();
+        if let Some((_, group)) = groups.iter().find(|(buffer, _)| buffer == picture.buffer()) {
+            return group.clone();
+        }
+        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &self.layout,
+            entries: &[
+                entry(0, picture.buffer().as_entire_binding()),
+                entry(1, self.size.as_entire_binding()),
+            ],
+        });
+        groups.push_front((picture.buffer().clone(), group.clone()));
+        groups.truncate(GROUPS);
+        group
     }
 
     /// Draws bytes of a tensor of three channels, height and width.
@@ -294,12 +324,7 @@ impl Shown {
         let (Success(frame) | Suboptimal(frame)) = self.surface.get_current_texture() else {
             return Err(JsValue::from("the canvas gives no texture"));
         };
-        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
-        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &self.pipeline.get_bind_group_layout(0),
-            entries: &[entry(0, picture.binding()), entry(1, self.size.as_entire_binding())],
-        });
+        let group = self.group(picture);
         let view = frame.texture.create_view(&Default::default());
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
