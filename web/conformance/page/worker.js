@@ -15,7 +15,8 @@ onmessage = async ({ data: { devices, files } }) => {
         skipped += got.skipped;
         got.failures.forEach((line) => postMessage(`WRONG ${line.slice(0, 2000)}`));
         const seconds = ((performance.now() - start) / 1000).toFixed(1);
-        postMessage(`${got.device}, ${file}: ${got.passed} passed, ${got.failed} failed, ${got.skipped} skipped, ${seconds} s`);
+        const counts = `${got.passed} passed, ${got.failed} failed, ${got.skipped} skipped`;
+        postMessage(`${got.device}, ${file}: ${counts}, ${seconds} s`);
         for (const reason of got.reasons) postMessage(`  skipped: ${reason}`);
       } catch (error) {
         postMessage(`WRONG ${file} on ${device}: ${error}`);
