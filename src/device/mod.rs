@@ -54,7 +54,7 @@ impl Device {
 
     /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real GPU that
     /// opens, else the CPU path, which beats software adapters. A GPU that is there and does not open is
-    /// told to [`log`] as a warning.
+    /// told to [`log`] as a warning. In a browser, whose CPU path has one thread, any adapter is taken.
     ///
     /// # Errors
     /// When the variable names no device, or the driver of the one that it names refuses.
@@ -95,8 +95,12 @@ impl Device {
     /// As [`open_with`](Self::open_with).
     pub async fn open_with_async(options: &Options) -> Result<Device> {
         let of_the_environment = || std::env::var(DEVICE_VARIABLE).ok().filter(|name| !name.is_empty());
+        let name = options.adapter.clone().or_else(of_the_environment);
+        if name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case("cpu")) {
+            return Ok(Device::cpu());
+        }
         let all = Self::all_async().await;
-        if let Some(name) = options.adapter.clone().or_else(of_the_environment) {
+        if let Some(name) = name {
             return Adapter::find(&all, &name)?.open_with(options).await;
         }
         // In a browser the CPU path has one thread and no wide instructions, and software adapters have both.
@@ -278,7 +282,8 @@ impl Device {
         self.0.memory()
     }
 
-    /// Every adapter there is, best kind first, and the CPU path at the end.
+    /// Every adapter there is, best kind first, and the CPU path at the end. A browser tells of its adapter to who
+    /// awaits that only ([`all_async`](Self::all_async)).
     ///
     /// ```
     /// use zerostride::Device;

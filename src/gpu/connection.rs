@@ -167,6 +167,10 @@ impl Connection {
             device,
             queue,
         };
+        if !connection.waits {
+            // A promise, of which everyone may hear.
+            connection.listen_for_loss();
+        }
         if drivers::is_silent(&info) {
             let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
             let mark = connection.create_for(MARK.len() as u64, usage)?;
@@ -178,10 +182,9 @@ impl Connection {
 
     /// Keeps what the device reports outside of any call for the next [`check`](Self::check).
     fn listen(&self) {
-        let failures = self.failures.clone();
-        self.device.set_device_lost_callback(move |reason, message| {
-            let _ = failures.lost.set(format!("{reason:?}: {message}"));
-        });
+        if self.waits {
+            self.listen_for_loss();
+        }
         let failures = self.failures.clone();
         self.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             log::error!("{error}");
@@ -192,6 +195,21 @@ impl Connection {
     /// Lets the device live on after this.
     pub(super) fn share(&self) {
         self.is_ours.store(false, Ordering::Relaxed);
+    }
+
+    fn listen_for_loss(&self) {
+        let failures = self.failures.clone();
+        self.device.set_device_lost_callback(move |reason, message| {
+            let _ = failures.lost.set(format!("{reason:?}: {message}"));
+        });
+    }
+
+    /// A device that reports later and is not to be waited for, as in a browser.
+    #[cfg(test)]
+    pub(super) fn as_in_a_browser(self) -> Connection {
+        let mut connection = self;
+        (connection.waits, connection.mark) = (false, None);
+        connection
     }
 
     pub(super) fn name(&self) -> &str {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
@@ -77,7 +77,7 @@ impl Gpu {
         let connection = Arc::new(connection);
         let pipelines = Pipelines::new(pipelines, connection.gate);
         let shared = Shared::default();
-        let pool = Arc::new(Pool::new(connection.gate, connection.failures.clone()));
+        let pool = Arc::new(Pool::new(&connection));
         let parts = Parts { connection, cuts, pool, pipelines, recorder, shared };
         Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter, session: None }))
     }
@@ -159,7 +159,10 @@ impl Gpu {
         let class = pool::class(size).min(cuts.buffer());
         let (raw, epoch) = match pool.take(class) {
             Some(found) => found,
-            None => (self.with_memory(|| connection.create(class)).inspect_err(|_| pool.untake(class))?, 0),
+            None => {
+                recorder.set_apart(connection);
+                (self.with_memory(|| connection.create(class)).inspect_err(|_| pool.untake(class))?, 0)
+            }
         };
         let written = AtomicU64::new(connection.failures.epoch());
         let epoch = AtomicU64::new(epoch);
@@ -245,14 +248,16 @@ impl Gpu {
     pub(super) fn snapshot(self: &Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
         let copy = self.storage(storage.elements * dtype.size(), dtype)?;
         let (from, to) = (buffers(storage)?, buffers(&copy)?);
-        from.iter().try_for_each(|from| from.check(&self.parts.connection))?;
-        self.parts.recorder.submit_with(&self.parts.connection, |encoder| {
+        let connection = &self.parts.connection;
+        from.iter().try_for_each(|from| from.check(connection))?;
+        self.parts.recorder.submit_with(connection, |encoder| {
             for (from, to) in from.iter().zip(&to) {
+                to.written.store(connection.failures.epoch(), Ordering::Relaxed);
                 let size = from.size.min(to.size);
                 encoder.copy_buffer_to_buffer(&from.raw, 0, &to.raw, 0, size);
             }
         });
-        self.parts.connection.check()?;
+        connection.check()?;
         Ok(copy)
     }
 
@@ -270,7 +275,11 @@ impl Gpu {
 
     /// The pipeline of a kernel.
     pub(super) fn pipeline(&self, kernel: &Kernel) -> Result<Arc<Compiled>> {
-        self.parts.pipelines.get(&self.parts.connection, kernel)
+        let Parts { connection, pipelines, recorder, .. } = &*self.parts;
+        if !connection.waits && !pipelines.has(kernel) {
+            recorder.set_apart(connection);
+        }
+        pipelines.get(connection, kernel)
     }
 
     /// Records a plan that writes to `results`.
@@ -296,6 +305,7 @@ impl Gpu {
         storages: impl Iterator<Item = &'a Storage>,
     ) -> Result<()> {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
+        compiled.fate.check()?;
         let bound: SmallVec<[Bound; 8]> = storages.map(bound).collect::<Result<_>>()?;
         recorder.leave_gap(connection);
         bound.iter().try_for_each(|bound| bound.buffer.check(connection))?;

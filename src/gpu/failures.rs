@@ -73,6 +73,8 @@ pub(super) struct Failures {
     /// An error that nobody was told of.
     pub fault: Mutex<Option<String>>,
     later: Mutex<Later>,
+    /// Reports that were expected so far.
+    count: AtomicU64,
     waiting: Arc<Waiting>,
     /// The number of the recording that is open.
     epoch: AtomicU64,
@@ -84,8 +86,6 @@ pub(super) struct Failures {
 struct Later {
     reports: VecDeque<Report>,
     gaps: Vec<Gap>,
-    /// Reports so far.
-    count: u64,
     /// The error of a gap that no call has told yet.
     untold: Option<Error>,
 }
@@ -113,10 +113,14 @@ impl Failures {
     /// Expects a report of what was done while recording `epoch` was open.
     pub(super) fn expect(&self, answers: Vec<Answer>, epoch: u64, tell: Tell) -> Fate {
         let fate = Arc::new(OnceLock::new());
-        let mut later = lock(&self.later);
-        later.count += 1;
-        let number = later.count;
-        later.reports.push_back(Report { answers, tell: Some(tell), epoch, number, fate: fate.clone() });
+        let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        lock(&self.later).reports.push_back(Report {
+            answers,
+            tell: Some(tell),
+            epoch,
+            number,
+            fate: fate.clone(),
+        });
         Fate(Some(fate))
     }
 
@@ -127,10 +131,10 @@ impl Failures {
 
     /// Takes in what was reported meanwhile.
     pub(super) fn look(&self) {
-        let mut later = lock(&self.later);
-        if later.reports.is_empty() {
+        if self.count() == 0 {
             return;
         }
+        let mut later = lock(&self.later);
         let waker = Waker::from(self.waiting.clone());
         let mut context = Context::from_waker(&waker);
         let Later { reports, gaps, untold, .. } = &mut *later;
@@ -155,13 +159,13 @@ impl Failures {
 
     /// Waits for the reports of all that was asked for before this call.
     pub(super) fn settled(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
-        let (failures, last) = (self.clone(), lock(&self.later).count);
+        let (failures, last) = (self.clone(), self.count());
         std::future::poll_fn(move |context| failures.poll_settled(last, context))
     }
 
     /// How many reports were expected so far.
     pub(super) fn count(&self) -> u64 {
-        lock(&self.later).count
+        self.count.load(Ordering::Relaxed)
     }
 
     /// Whether the first so many reports have come.

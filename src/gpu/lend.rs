@@ -1,7 +1,7 @@
 //! Buffers that a program and its tensors share: the caller's as storages, and storages as buffers.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::buffer::{Buffer, buffers};
 use super::device::{Gpu, Parts};
@@ -26,6 +26,11 @@ pub(crate) struct Loan {
 impl Loan {
     pub(crate) fn raw(&self) -> &wgpu::Buffer {
         &self.buffer.raw
+    }
+
+    /// Remembers the recording that is open when it is written.
+    pub(super) fn mark_written(&self, epoch: u64) {
+        self.buffer.written.store(epoch, Ordering::Relaxed);
     }
 }
 
@@ -166,6 +171,7 @@ impl Gpu {
         };
         recorder.flush_uses(connection, &buffer);
         connection.check()?;
+        buffer.check(connection)?;
         shared.insert(&buffer);
         Ok(Loan { buffer, offset, size: end - start })
     }

@@ -11,6 +11,8 @@
 mod adapters;
 mod backend;
 mod batch;
+#[cfg(test)]
+mod browser;
 mod buffer;
 mod connection;
 mod device;

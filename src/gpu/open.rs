@@ -46,7 +46,7 @@ pub(crate) async fn adopt(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<
 }
 
 /// The first handle of a device.
-async fn ready(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
+pub(super) async fn ready(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
     let key = Key {
         name: connection.name().into(),
         info: connection.device.adapter_info(),

@@ -21,7 +21,7 @@ pub(super) struct Compiled {
     pub uniform_size: u64,
     text: Arc<str>,
     /// Whether the driver took it.
-    fate: Fate,
+    pub fate: Fate,
 }
 
 /// Pipelines that are kept: lavapipe takes half a megabyte for each.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use smallvec::SmallVec;
 
+use super::connection::Connection;
 use super::failures::Failures;
 use super::lock::{Entered, Gate, lock};
 use crate::expr::Memory;
@@ -39,7 +40,6 @@ pub(super) type GroupKey = (wgpu::BindGroupLayout, SmallVec<[(wgpu::Buffer, u64,
 pub(super) struct Pool {
     shelf: Mutex<Shelf>,
     gate: Gate,
-    failures: Arc<Failures>,
 }
 
 /// Idle buffers in the order in which they were given back, each with the recording in which it was
@@ -58,11 +58,15 @@ struct Shelf {
     created: u64,
     /// Gaps that were known when a buffer was taken last.
     gaps: u64,
+    failures: Arc<Failures>,
+    /// Whether buffers that are dropped are not freed by that.
+    destroys: bool,
 }
 
 impl Pool {
-    pub(super) fn new(gate: Gate, failures: Arc<Failures>) -> Pool {
-        Pool { shelf: Mutex::default(), gate, failures }
+    pub(super) fn new(connection: &Connection) -> Pool {
+        let (failures, destroys) = (connection.failures.clone(), !connection.waits);
+        Pool { shelf: Mutex::new(Shelf { failures, destroys, ..Shelf::default() }), gate: connection.gate }
     }
 
     /// What lies idle, inside of the gate, as some of it may go.
@@ -75,7 +79,7 @@ impl Pool {
     /// either way its bytes count as used.
     pub(super) fn take(&self, class: u64) -> Option<(wgpu::Buffer, u64)> {
         let (_entered, mut shelf) = self.shelf();
-        let gaps = self.failures.gaps();
+        let gaps = shelf.failures.gaps();
         if std::mem::replace(&mut shelf.gaps, gaps) != gaps {
             // Some may not be there.
             shelf.clear();
@@ -93,11 +97,11 @@ impl Pool {
     /// Keeps a buffer for later, if it is there. It was used and written in these recordings.
     pub(super) fn give_back(&self, buffer: wgpu::Buffer, epoch: u64, written: u64) {
         let (_entered, mut shelf) = self.shelf();
-        match self.failures.is_good(written) {
+        match shelf.failures.is_good(written) {
             true => shelf.give_back(buffer, epoch),
             false => {
                 shelf.used_bytes = shelf.used_bytes.saturating_sub(buffer.size());
-                shelf.forget(&buffer);
+                shelf.let_go(buffer, epoch);
             }
         }
     }
@@ -153,8 +157,10 @@ impl Pool {
 
 impl Shelf {
     fn clear(&mut self) {
-        self.idle.clear();
         self.groups.clear();
+        for (buffer, epoch) in std::mem::take(&mut self.idle) {
+            self.let_go(buffer, epoch);
+        }
         self.pages.clear();
         self.idle_bytes = 0;
     }
@@ -196,9 +202,17 @@ impl Shelf {
         while self.idle_bytes > self.used_bytes.max(SPARE)
             || held(self) > (self.peak_used + self.peak_used / 4).max(LITTLE)
         {
-            let Some((oldest, _)) = self.idle.pop_front() else { break };
+            let Some((oldest, epoch)) = self.idle.pop_front() else { break };
             self.idle_bytes -= oldest.size();
-            self.forget(&oldest);
+            self.let_go(oldest, epoch);
+        }
+    }
+
+    /// Frees a buffer, unless the open recording uses it: then a browser's collector does.
+    fn let_go(&mut self, buffer: wgpu::Buffer, epoch: u64) {
+        self.forget(&buffer);
+        if self.destroys && epoch < self.failures.epoch() {
+            buffer.destroy();
         }
     }
 

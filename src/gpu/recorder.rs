@@ -70,9 +70,21 @@ impl Recorder {
             return;
         }
         recording.gaps = gaps;
+        self.begin_another(connection, &mut recording);
+    }
+
+    /// Begins another recording where what is made now may turn out to have failed, so that what was recorded and
+    /// written before does not go with it.
+    pub(super) fn set_apart(&self, connection: &Connection) {
+        if !connection.waits {
+            self.begin_another(connection, &mut lock(&self.recording));
+        }
+    }
+
+    fn begin_another(&self, connection: &Connection, recording: &mut Recording) {
         match recording.batch.dispatches.is_empty() {
             true => connection.failures.next_epoch(),
-            false => self.submit(connection, &mut recording),
+            false => self.submit(connection, recording),
         }
     }
 
@@ -82,11 +94,8 @@ impl Recorder {
         connection: &Connection,
         more: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> (wgpu::SubmissionIndex, Fate) {
+        self.set_apart(connection);
         let mut recording = lock(&self.recording);
-        if !connection.waits {
-            // It would fail with what was recorded.
-            self.submit(connection, &mut recording);
-        }
         connection.followed(|| {
             let mut encoder = self.encode(connection, &mut recording);
             more(&mut encoder);

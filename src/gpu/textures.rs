@@ -261,6 +261,7 @@ impl Gpu {
         let rows = self.rows(area, &storage, &layout)?;
         // A buffer of the pool may be used by what was recorded before.
         self.flush()?;
+        rows.loan.mark_written(connection.failures.epoch());
         self.submit_apart(|encoder| {
             let buffer = wgpu::TexelCopyBufferInfo { buffer: rows.loan.raw(), layout: rows.layout };
             encoder.copy_texture_to_buffer(area.texture, buffer, area.extent);

@@ -186,6 +186,7 @@ impl Transfer {
         written: SmallVec<[u64; 2]>,
         encode: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
     ) -> Result<Transfer> {
+        recorder.set_apart(connection);
         let (staging, made) = connection.create_for_reading(size)?;
         let (submission, copied) = recorder.submit_with(connection, |encoder| encode(encoder, &staging));
         let mut transfer = Transfer::map(connection, staging, submission, 0);
