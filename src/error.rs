@@ -43,6 +43,9 @@ pub enum ErrorKind {
     Limit,
     /// The device or the host has no memory left for the request.
     Memory,
+    /// A call that waits for a device, where nothing may wait: on a page of a browser. The message names the form
+    /// that does not.
+    Blocking,
     /// The device was lost; its tensors are gone.
     Lost,
     /// A kernel was refused by the validator or by the driver: a defect of this crate or of the driver.
@@ -76,12 +79,21 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     location: Option<&'static Location<'static>>,
+    axis: Option<usize>,
 }
 
 impl Error {
     #[cold]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), location: None }))
+        Error(Box::new(Inner { kind, message: message.into(), location: None, axis: None }))
+    }
+
+    /// Of a form that waits, of which there is one that does not.
+    #[cold]
+    pub(crate) fn blocking(form: &str, device: &str) -> Self {
+        let text =
+            format!("{form} waits for {device}, and a page of a browser must not wait: await {form}_async");
+        Error::new(ErrorKind::Blocking, text)
     }
 
     /// The same error with the line of the call that made it, unless it already has one.
@@ -98,6 +110,24 @@ impl Error {
     /// The text without the source line.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// The same error, of an axis.
+    pub(crate) fn on_axis(mut self, axis: usize) -> Self {
+        self.0.axis = Some(axis);
+        self
+    }
+
+    /// The axis at which shapes do not go together under a rule: of the result, or of a rule's target.
+    ///
+    /// ```
+    /// let error = zerostride::Broadcast::NumPy.shape(&[2, 3, 4], &[2, 1]).map(drop);
+    /// assert!(error.is_ok());
+    /// let error = zerostride::Broadcast::NumPy.shape(&[2, 3, 4], &[2, 4]).unwrap_err();
+    /// assert_eq!(error.axis(), Some(1));
+    /// ```
+    pub fn axis(&self) -> Option<usize> {
+        self.0.axis
     }
 
     /// The call that made the mistake, for errors that an expression kept.

@@ -101,6 +101,6 @@ pub use interop::npy;
 #[cfg(feature = "safetensors")]
 pub use interop::safetensors;
 pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
-pub use tensor::{AnyTensor, AssignAll, EvalAll, Explain, HostBytes, Tensor};
+pub use tensor::{AnyTensor, AssignAll, EvalAll, Explain, ExplainedOperand, HostBytes, Tensor};
 
 pub use wgpu;

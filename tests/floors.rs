@@ -21,7 +21,7 @@ const FLOORS: &[&[&str]] = &[
 /// The same for the files of `gpu/`.
 const GPU_FLOORS: &[&[&str]] = &[
     &["lock", "drivers", "limits"],
-    &["adapters", "options"],
+    &["adapters", "failures", "options"],
     &["connection"],
     &["pool", "disk"],
     &["buffer", "pipelines", "dispatch"],

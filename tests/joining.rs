@@ -2,91 +2,21 @@
 //! coordinates: as NumPy makes them. `tests/data/joining.py` asked it.
 
 mod common;
+#[path = "../examples/conformance/suite/joining.rs"]
+mod lines;
+#[allow(dead_code)] // the example counts what tests only compare
+#[path = "../examples/conformance/suite/verdict.rs"]
+mod verdict;
 
 use common::on_every_device;
 use serde_json::Value;
-use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Outside, Pad, Tensor};
-
-fn list<T: TryFrom<i64>>(value: &Value) -> Vec<T> {
-    let number = |value: &Value| T::try_from(value.as_i64().unwrap()).ok().unwrap();
-    value.as_array().unwrap().iter().map(number).collect()
-}
-
-fn number<T: TryFrom<i64>>(case: &Value, name: &str) -> T {
-    T::try_from(case[name].as_i64().unwrap()).ok().unwrap()
-}
+use verdict::Verdict;
+use zerostride::{AnyExpr, Device, ErrorKind, Expr, Pad, Tensor};
 
 /// 1, 2, 3 .. in a shape.
 fn numbers(device: &Device, shape: &[usize]) -> Tensor<i32> {
     let all: Vec<i32> = (1..=shape.iter().product::<usize>() as i32).collect();
     device.upload(&all, shape).unwrap()
-}
-
-/// What NumPy was asked for, of types whose values are those numbers.
-fn asked(device: &Device, case: &Value, of: DType) -> AnyExpr {
-    let shape: Vec<usize> = list(&case["shape"]);
-    let x = AnyExpr::from(numbers(device, &shape)).cast(of).eval().unwrap().expr();
-    let axis = || number::<isize>(case, "axis");
-    let indices = |values: &Value, of: &Value| {
-        let (values, of): (Vec<i32>, Vec<usize>) = (list(values), list(of));
-        AnyExpr::from(device.upload(&values, of).unwrap())
-    };
-    match case["op"].as_str().unwrap() {
-        "take" => x.take(indices(&case["indices"], &case["of"]), axis()),
-        "take nearest" => x.take(indices(&case["indices"], &case["of"]), axis()),
-        "take wrapped" => x.take_with(indices(&case["indices"], &case["of"]), axis(), Outside::Wrapped),
-        "at" => {
-            let each = case["indices"].as_array().unwrap().iter().zip(case["of"].as_array().unwrap());
-            x.at(each.map(|(values, of)| indices(values, of)))
-        }
-        "repeat" => x.repeat_interleave(number(case, "times"), axis()),
-        "tile" => x.tile(list::<usize>(&case["times"])),
-        "roll" => x.roll(list::<isize>(&case["shifts"]), list::<isize>(&case["axes"])),
-        "pad" => {
-            let widths = case["widths"].as_array().unwrap().iter().map(|pair| {
-                let pair: Vec<usize> = list(pair);
-                (pair[0], pair[1])
-            });
-            let pad = match case["mode"].as_str().unwrap() {
-                "constant" => Pad::constant(-7),
-                "edge" => Pad::Edge,
-                "reflect" => Pad::Reflect,
-                _ => Pad::Wrap,
-            };
-            x.pad(widths.collect::<Vec<_>>(), pad)
-        }
-        "concat" => {
-            let at = axis().rem_euclid(shape.len() as isize) as usize;
-            let part = |n: usize| {
-                let mut shape = shape.clone();
-                shape[at] = n;
-                AnyExpr::from(numbers(device, &shape)).cast(of)
-            };
-            let rest = list::<usize>(&case["lengths"]).into_iter().map(part);
-            let all: Vec<AnyExpr> = std::iter::once(x).chain(rest).collect();
-            AnyExpr::concat(&all, axis())
-        }
-        "stack" => {
-            let more = AnyExpr::scalar(of, 100);
-            let (sum, twice) =
-                (AnyExpr::call("add", &[x.clone(), more]), AnyExpr::call("add", &[x.clone(), x.clone()]));
-            AnyExpr::stack(&[x, sum, twice], axis())
-        }
-        "eye" => AnyExpr::eye(of, number(case, "rows"), number(case, "columns")),
-        "arange" => AnyExpr::arange(
-            of,
-            number::<i64>(case, "start"),
-            number::<i64>(case, "end"),
-            number::<i64>(case, "step"),
-        ),
-        "linspace" => AnyExpr::linspace(
-            DType::F32,
-            number::<i64>(case, "start"),
-            number::<i64>(case, "end"),
-            number(case, "count"),
-        ),
-        other => panic!("no case is called {other}"),
-    }
 }
 
 #[test]
@@ -96,19 +26,11 @@ fn as_numpy_does() {
     assert!(cases.len() > 500, "only {} cases", cases.len());
     on_every_device(|device| {
         for (i, case) in cases.iter().enumerate() {
-            // Of every size of elements; all types on the CPU path.
-            let types = [DType::I32, DType::F32, DType::I16, DType::F16, DType::F32];
-            let of = types[i % types.len()];
-            let of = if matches!(case["op"].as_str(), Some("linspace")) { DType::F32 } else { of };
-            let result = asked(device, case, of).eval_on(device).unwrap_or_else(|e| panic!("{e} of {case}"));
-            let shape: Vec<usize> = list(&case["result"]);
-            assert_eq!(result.shape()[..], shape, "{} of {case}", device.name());
-            let expected: Vec<f32> =
-                case["expect"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap() as f32).collect();
-            let got = result.cast(DType::F32).to_vec::<f32>().unwrap();
-            let near =
-                |(a, b): (&f32, &f32)| a == b || of == DType::F32 && (a - b).abs() <= 1e-6 * b.abs().max(1.0);
-            assert!(got.iter().zip(&expected).all(near), "{} of {of} {case}: {got:?}", device.name());
+            if let Verdict::Failed(how) | Verdict::Skipped(how) =
+                pollster::block_on(lines::check(device, case, i))
+            {
+                panic!("{case} on {}: {how}", device.name());
+            }
         }
     });
 }

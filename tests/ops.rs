@@ -2,10 +2,10 @@
 //! values, within the bound that the op table states.
 
 mod common;
-#[path = "../examples/conformance/values.rs"]
+#[path = "../examples/conformance/suite/values.rs"]
 mod values;
 #[allow(dead_code)] // the example counts what tests only compare
-#[path = "../examples/conformance/verdict.rs"]
+#[path = "../examples/conformance/suite/verdict.rs"]
 mod verdict;
 
 use common::{Random, adapters, on_every_device};
@@ -21,7 +21,7 @@ fn verified_answers() {
     on_every_device(|device| {
         let mut checked = 0;
         for case in cases.iter().filter(|case| known.contains(&case["op"].as_str().unwrap())) {
-            match values::check(device, case) {
+            match pollster::block_on(values::check(device, case)) {
                 Verdict::Passed { .. } => checked += 1,
                 Verdict::Skipped(how) => assert!(how.contains("needs the feature"), "{how}"),
                 Verdict::Failed(how) => {

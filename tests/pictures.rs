@@ -1,13 +1,15 @@
-//! The pictures of the docs are those that `Explain::svg` draws now.
+//! The pictures of the docs are those that `Explain::svg` draws now, and what else is told of a kernel is so.
 //!
 //! `ZEROSTRIDE_BLESS=1 cargo test --test pictures` writes them anew, and with them `links.md`, which gives the
 //! rendered documentation the same pictures without files beside it.
+
+mod common;
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use zerostride::{Device, Result, Tensor};
+use zerostride::{AnyTensor, Device, Result, Tensor};
 
 fn pictures() -> Result<Vec<(&'static str, String)>> {
     let device = Device::cpu();
@@ -66,4 +68,30 @@ fn the_docs_have_todays_pictures() {
     }
     let known = fs::read_dir(&folder).unwrap().count();
     assert_eq!(known, files.len(), "docs/pictures has files that nothing draws");
+}
+
+#[test]
+fn lines_are_those_of_operands() {
+    common::on_every_device(|device| {
+        let matrix: Tensor<f32> = device.zeros([8, 16]).unwrap();
+        let row: Tensor<f32> = device.zeros([16]).unwrap();
+        let explain = ((&matrix - &row.flip(0)) / 3.0).explain(device).unwrap();
+        let [a, b] = explain.operands() else { panic!("{explain}") };
+        assert!(a.is_of(&AnyTensor::from(&matrix)) && b.is_of(&AnyTensor::from(&row)));
+        assert!(!a.is_of(&AnyTensor::from(&row)));
+        assert_eq!((b.layout().strides(), b.layout().offset()), (&[0, -1][..], 15));
+        let Some(text) = explain.wgsl() else {
+            assert!(a.lines().is_empty() && b.lines().is_empty());
+            return;
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        let of = |operand: &zerostride::ExplainedOperand| -> Vec<&str> {
+            operand.lines().iter().map(|&number| lines[number - 1]).collect()
+        };
+        for (own, other, binding) in [(of(a), of(b), "in0"), (of(b), of(a), "in1")] {
+            assert!(own.iter().any(|line| line.contains(&format!("> {binding}:"))), "{own:?}");
+            assert!(own.iter().any(|line| line.contains(&format!("{binding}["))), "{own:?}");
+            assert!(!other.iter().any(|line| line.contains(binding)), "{other:?}");
+        }
+    });
 }

@@ -1,10 +1,10 @@
 //! Every broadcasting rule answers as the system that it comes from.
 
 mod common;
-#[path = "../examples/conformance/shapes.rs"]
+#[path = "../examples/conformance/suite/shapes.rs"]
 mod shapes;
 #[allow(dead_code)] // the example counts what tests only compare
-#[path = "../examples/conformance/verdict.rs"]
+#[path = "../examples/conformance/suite/verdict.rs"]
 mod verdict;
 
 use serde_json::Value;
@@ -58,7 +58,9 @@ fn shapes_at_work() {
     let cases = cases();
     common::on_every_device(|device| {
         for case in &cases {
-            if let Verdict::Failed(how) | Verdict::Skipped(how) = shapes::check(device, case) {
+            if let Verdict::Failed(how) | Verdict::Skipped(how) =
+                pollster::block_on(shapes::check(device, case))
+            {
                 panic!("{} on {}: {how}", case["id"], device.name());
             }
         }

@@ -1,6 +1,6 @@
 //! Devices of the caller's.
 
-use crate::device::Device;
+use crate::device::{Device, wait_for};
 use crate::error::Result;
 use crate::gpu;
 
@@ -73,7 +73,16 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Device> {
-        Ok(Device::from_backend(gpu::adopt(device, queue)?))
+        let adopted = wait_for("Device::from_wgpu", gpu::adopt(device, queue))?;
+        Ok(Device::from_backend(adopted))
+    }
+
+    /// [`from_wgpu`](Self::from_wgpu) without blocking, for the browser.
+    ///
+    /// # Errors
+    /// As [`from_wgpu`](Self::from_wgpu).
+    pub async fn from_wgpu_async(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Device> {
+        Ok(Device::from_backend(gpu::adopt(device, queue).await?))
     }
 
     /// wgpu's device and queue, unless this is the CPU path. On a device that this crate opened, both callbacks

@@ -1,6 +1,6 @@
 //! Adapters: what there is to open, and how it is named.
 
-use super::Device;
+use super::{Device, wait_for};
 use crate::error::{Result, bail};
 use crate::gpu::{self, AdapterKind, Found, Limits, Options};
 
@@ -31,7 +31,7 @@ struct Name<'a> {
 }
 
 impl Adapter {
-    fn cpu() -> Self {
+    pub(super) fn cpu() -> Self {
         Adapter {
             name: "cpu".into(),
             backend: "cpu",
@@ -48,7 +48,7 @@ impl Adapter {
         for found in gpu::find().await {
             let info = found.adapter.get_info();
             all.push(Adapter {
-                name: info.name,
+                name: found.name.clone(),
                 backend: found.backend,
                 index: all.iter().filter(|other| other.backend == found.backend).count(),
                 kind: found.kind,
@@ -79,7 +79,7 @@ impl Adapter {
     /// # Errors
     /// When the driver refuses.
     pub fn open(&self) -> Result<Device> {
-        pollster::block_on(self.open_async())
+        wait_for("Adapter::open", self.open_async())
     }
 
     /// [`open`](Self::open) without blocking, for the browser.

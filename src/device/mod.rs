@@ -7,13 +7,15 @@ pub use adapter::Adapter;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll, Waker};
 
 use smallvec::smallvec;
 
 use crate::cpu::CpuDevice;
 use crate::dtype::DType;
-use crate::error::{Result, bail};
+use crate::error::{Error, Result, bail};
 use crate::expr::{AnyExpr, Backend, KernelTime, Math, Memory, Program, Storage};
 use crate::gpu;
 use crate::schedule::{Bounds, Results, Schedule};
@@ -52,12 +54,12 @@ impl Device {
 
     /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real GPU that
     /// opens, else the CPU path, which beats software adapters. A GPU that is there and does not open is
-    /// told to [`log`] as a warning.
+    /// told to [`log`] as a warning. In a browser, whose CPU path has one thread, any adapter is taken.
     ///
     /// # Errors
     /// When the variable names no device, or the driver of the one that it names refuses.
     pub fn open() -> Result<Device> {
-        pollster::block_on(Self::open_async())
+        wait_for("Device::open", Self::open_async())
     }
 
     /// [`open`](Self::open) without blocking, for the browser.
@@ -84,7 +86,7 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn open_with(options: &Options) -> Result<Device> {
-        pollster::block_on(Self::open_with_async(options))
+        wait_for("Device::open_with", Self::open_with_async(options))
     }
 
     /// [`open_with`](Self::open_with) without blocking, for the browser.
@@ -93,11 +95,17 @@ impl Device {
     /// As [`open_with`](Self::open_with).
     pub async fn open_with_async(options: &Options) -> Result<Device> {
         let of_the_environment = || std::env::var(DEVICE_VARIABLE).ok().filter(|name| !name.is_empty());
+        let name = options.adapter.clone().or_else(of_the_environment);
+        if name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case("cpu")) {
+            return Ok(Device::cpu());
+        }
         let all = Self::all_async().await;
-        if let Some(name) = options.adapter.clone().or_else(of_the_environment) {
+        if let Some(name) = name {
             return Adapter::find(&all, &name)?.open_with(options).await;
         }
-        for adapter in all.iter().filter(|adapter| adapter.kind != AdapterKind::Cpu) {
+        // In a browser the CPU path has one thread and no wide instructions, and software adapters have both.
+        let pays = |adapter: &&Adapter| adapter.kind != AdapterKind::Cpu || adapter.backend == "webgpu";
+        for adapter in all.iter().filter(pays) {
             match adapter.open_with(options).await {
                 Ok(device) => return Ok(device),
                 Err(error) => log::warn!("{error}: the next best device is taken"),
@@ -128,7 +136,15 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn named(name: &str) -> Result<Device> {
-        Self::open_with(&Options::default().adapter(name))
+        wait_for("Device::named", Self::named_async(name))
+    }
+
+    /// [`named`](Self::named) without blocking, for the browser.
+    ///
+    /// # Errors
+    /// As [`named`](Self::named).
+    pub async fn named_async(name: &str) -> Result<Device> {
+        Self::open_with_async(&Options::default().adapter(name)).await
     }
 
     /// Chooses how functions are computed by this handle from now on: by expressions that it
@@ -210,18 +226,43 @@ impl Device {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn profile<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(T, Vec<KernelTime>)> {
-        /// Ends the timing where `work` panics.
+        self.0.can_wait("profile")?;
+        wait_for("profile", self.profile_async(|| std::future::ready(work())))
+    }
+
+    /// [`profile`](Self::profile) without blocking the calling thread: of what is done until the future of `work`
+    /// is ready, by whomever.
+    ///
+    /// # Errors
+    /// As [`profile`](Self::profile).
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let device = Device::open()?;
+    /// let x = device.zeros::<f32>([1000])?;
+    /// let profiled = device.profile_async(|| (&x * 2.0 + 1.0).eval_async());
+    /// if let Ok((_, times)) = pollster::block_on(profiled) {
+    ///     assert_eq!(times[0].steps, "mul, add");
+    /// }
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub async fn profile_async<T, F: Future<Output = Result<T>>>(
+        &self,
+        work: impl FnOnce() -> F,
+    ) -> Result<(T, Vec<KernelTime>)> {
+        /// Ends the timing where `work` panics, or the future is dropped.
         struct Ending<'a>(&'a dyn Backend);
         impl Drop for Ending<'_> {
             fn drop(&mut self) {
-                let _ = self.0.end_profile();
+                drop(self.0.end_profile());
             }
         }
         self.0.begin_profile()?;
         let ending = Ending(&*self.0);
-        let done = work();
+        let done = work().await;
         std::mem::forget(ending);
-        let times = self.0.end_profile()?;
+        let times = self.0.end_profile().await?;
         Ok((done?, times))
     }
 
@@ -241,7 +282,8 @@ impl Device {
         self.0.memory()
     }
 
-    /// Every adapter there is, best kind first, and the CPU path at the end.
+    /// Every adapter there is, best kind first, and the CPU path at the end. A browser tells of its adapter to who
+    /// awaits that only ([`all_async`](Self::all_async)).
     ///
     /// ```
     /// use zerostride::Device;
@@ -250,7 +292,8 @@ impl Device {
     /// assert_eq!(adapters.last().map(|a| a.backend), Some("cpu"));
     /// ```
     pub fn all() -> Vec<Adapter> {
-        pollster::block_on(Self::all_async())
+        // No adapter of a browser is found at once.
+        now(Self::all_async()).unwrap_or_else(|| vec![Adapter::cpu()])
     }
 
     /// [`all`](Self::all) without blocking, for the browser.
@@ -260,7 +303,12 @@ impl Device {
 
     /// The backends that have no adapter on this machine, each with the reason that wgpu gives.
     pub fn missing() -> Vec<(&'static str, String)> {
-        pollster::block_on(async { gpu::missing(gpu::find().await).await })
+        now(Self::missing_async()).unwrap_or_default()
+    }
+
+    /// [`missing`](Self::missing) without blocking, for the browser.
+    pub async fn missing_async() -> Vec<(&'static str, String)> {
+        gpu::missing(gpu::find().await).await
     }
 
     /// The adapter's name and the interface that reaches it, or `cpu`.
@@ -279,6 +327,23 @@ impl Device {
     /// When the device is lost.
     pub fn synchronize(&self) -> Result<()> {
         self.0.synchronize()
+    }
+
+    /// [`synchronize`](Self::synchronize) without blocking the calling thread: waits for what was asked for before
+    /// the future is first polled. In a browser, where memory that is not there and kernels that are refused are told
+    /// after the call, this tells of those that no other call told of.
+    ///
+    /// # Errors
+    /// As [`synchronize`](Self::synchronize).
+    ///
+    /// ```
+    /// let device = zerostride::Device::cpu();
+    /// let x = device.zeros::<f32>([100])?;
+    /// pollster::block_on(device.synchronize_async())?;
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub async fn synchronize_async(&self) -> Result<()> {
+        self.0.clone().synchronize_async().await
     }
 
     /// Whether the device computes with elements of a type: the CPU path does with all, adapters with `i64` and
@@ -362,6 +427,22 @@ impl Device {
             ),
         }
     }
+}
+
+/// What a future gives, to whom may wait. On a page of a browser, which must not, what is there at once.
+fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    if cfg!(not(target_arch = "wasm32")) {
+        return Some(pollster::block_on(future));
+    }
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(made) => Some(made),
+        Poll::Pending => None,
+    }
+}
+
+/// The same, and else the error that names the form that does not wait.
+pub(crate) fn wait_for<T>(form: &str, future: impl Future<Output = Result<T>>) -> Result<T> {
+    now(future).unwrap_or_else(|| Err(Error::blocking(form, "the browser")))
 }
 
 fn same_backend(a: &Arc<dyn Backend>, b: &Arc<dyn Backend>) -> bool {

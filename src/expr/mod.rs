@@ -59,7 +59,7 @@ pub use repeat::LoopState;
 pub(crate) use repeat::MOST_TURNS;
 pub(crate) use rows::{Found, Frame, Joined, Levels, RowFold, Rows};
 pub use scalar::Scalar;
-pub(crate) use storage::{Backend, Declared, HostBytes, PIECE, Reading, Storage, Told};
+pub(crate) use storage::{Backend, Declared, HostBytes, Outcome, PIECE, Reading, Storage, Times, Told};
 pub use storage::{KernelTime, Memory};
 
 pub(crate) use crate::dtype::DType;

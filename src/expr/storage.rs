@@ -98,6 +98,12 @@ pub struct KernelTime {
 /// Bytes on their way from a device.
 pub(crate) type Reading = Pin<Box<dyn Future<Output = Result<HostBytes>> + Send>>;
 
+/// What becomes of work.
+pub(crate) type Outcome = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+
+/// Times of kernels on their way from a device.
+pub(crate) type Times = Pin<Box<dyn Future<Output = Result<Vec<KernelTime>>> + Send>>;
+
 /// Bytes that the host can see, wherever they are.
 pub(crate) type HostBytes = Box<dyn Deref<Target = [u8]> + Send>;
 
@@ -108,6 +114,8 @@ pub(crate) struct Told {
     pub text: String,
     /// The text of the first kernel, where the device runs one.
     pub wgsl: Option<String>,
+    /// The lines of it that name each input, from 1 on.
+    pub lines: Vec<Vec<usize>>,
     /// How that accesses each input, in words.
     pub accesses: Vec<&'static str>,
 }
@@ -181,6 +189,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// The `count` elements from `offset` on, as they are after what was asked for before.
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading;
 
+    /// Fails for a form that waits, where the caller may not, by the name of the form.
+    fn can_wait(&self, _form: &str) -> Result<()> {
+        Ok(())
+    }
+
     /// The same, where the caller may wait: by default it waits for [`read`](Self::read).
     fn read_now(
         self: Arc<Self>,
@@ -199,6 +212,17 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
 
     /// Waits until everything that was asked for has run.
     fn synchronize(&self) -> Result<()>;
+
+    /// The same without blocking.
+    fn synchronize_async(self: Arc<Self>) -> Outcome {
+        Box::pin(std::future::ready(self.synchronize()))
+    }
+
+    /// What is reported after the calls that it is of: waits for the reports of what was asked for before, and fails
+    /// if what these storages hold is wrong.
+    fn settle(self: Arc<Self>, _storages: &[Storage]) -> Outcome {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// The device itself, for what only one kind of it can do.
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
@@ -251,9 +275,9 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         bail!(Limit, "times of kernels are had of adapters only, and not of {}", self.name())
     }
 
-    /// The times since then.
-    fn end_profile(&self) -> Result<Vec<KernelTime>> {
-        Ok(Vec::new())
+    /// The times since then, from when they are there.
+    fn end_profile(&self) -> Times {
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
     /// What tensors take of the device's memory.

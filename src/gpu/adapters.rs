@@ -39,8 +39,48 @@ impl AdapterKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub adapter: wgpu::Adapter,
+    pub name: String,
     pub kind: AdapterKind,
     pub backend: &'static str,
+}
+
+impl Found {
+    /// The adapter, to be opened, or why it is gone. A browser opens each one once, and gives another when it is asked.
+    pub(super) async fn fresh(&self) -> Result<wgpu::Adapter, String> {
+        match cfg!(target_arch = "wasm32") {
+            true => {
+                let asked = instance().request_adapter(&wgpu::RequestAdapterOptions::default());
+                asked.await.map_err(|error| error.to_string())
+            }
+            false => Ok(self.adapter.clone()),
+        }
+    }
+}
+
+/// The name of an adapter, which may have none in a browser.
+pub(super) fn named(name: &str) -> &str {
+    if name.is_empty() { "adapter" } else { name }
+}
+
+/// What a browser says of its adapter, which wgpu 30 does not pass on: "google swiftshader".
+#[cfg(target_arch = "wasm32")]
+async fn described() -> Option<String> {
+    use js_sys::wasm_bindgen::{JsCast, JsValue};
+    use js_sys::{Function, Promise, Reflect};
+
+    let get = |of: &JsValue, name: &str| Reflect::get(of, &name.into()).ok();
+    let gpu = get(&get(&js_sys::global(), "navigator")?, "gpu")?;
+    let ask: Function = get(&gpu, "requestAdapter")?.dyn_into().ok()?;
+    let asked: Promise = ask.call0(&gpu).ok()?.dyn_into().ok()?;
+    let info = get(&asked.await.ok()?, "info")?;
+    let words = ["vendor", "architecture", "device", "description"].map(|name| get(&info, name)?.as_string());
+    let words: Vec<String> = words.into_iter().flatten().filter(|word| !word.is_empty()).collect();
+    Some(words.join(" "))
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+async fn described() -> Option<String> {
+    None
 }
 
 fn descriptor(backends: Backends) -> InstanceDescriptor {
@@ -65,12 +105,14 @@ pub(crate) async fn find() -> &'static [Found] {
     if cfg!(target_arch = "wasm32") && FOUND.get().is_none() {
         // One thread, which must not block.
         let found = enumerate().await;
-        return FOUND.get_or_init(|| found);
+        // What is missing now may be there later.
+        return if found.is_empty() { &[] } else { FOUND.get_or_init(|| found) };
     }
     FOUND.get_or_init(|| pollster::block_on(enumerate()))
 }
 
 async fn enumerate() -> Vec<Found> {
+    let described = described().await;
     let mut found: Vec<Found> = instance()
         .enumerate_adapters(Backends::all())
         .await
@@ -88,7 +130,8 @@ async fn enumerate() -> Vec<Found> {
                 DeviceType::VirtualGpu => AdapterKind::Virtual,
                 DeviceType::Cpu | DeviceType::Other => AdapterKind::Other,
             };
-            Found { adapter, kind, backend: drivers::interface(info.backend) }
+            let name = described.clone().unwrap_or(info.name);
+            Found { adapter, name: named(&name).into(), kind, backend: drivers::interface(info.backend) }
         })
         .collect();
     // Stable, so backends keep wgpu's order of preference within a kind.
@@ -98,14 +141,16 @@ async fn enumerate() -> Vec<Found> {
 
 /// The backends without an adapter, and what wgpu says about each.
 pub(crate) async fn missing(found: &[Found]) -> Vec<(&'static str, String)> {
-    let all = [
+    let native = [
         (Backends::VULKAN, "vulkan"),
         (Backends::METAL, "metal"),
         (Backends::DX12, "dx12"),
         (Backends::GL, "gl"),
     ];
+    let browser = [(Backends::BROWSER_WEBGPU, "webgpu")];
+    let all = if cfg!(target_arch = "wasm32") { &browser[..] } else { &native[..] };
     let mut missing = Vec::new();
-    for (backends, name) in all {
+    for &(backends, name) in all {
         if found.iter().any(|found| found.backend == name) {
             continue;
         }

@@ -11,7 +11,7 @@ use super::transfer::Transfer;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{
-    Backend, HostBytes, Input, KernelTime, Math, Memory, PIECE, Program, Reading, Source, Storage, Told,
+    Backend, HostBytes, Input, Math, Memory, Outcome, PIECE, Program, Reading, Source, Storage, Times, Told,
 };
 use crate::layout::Layout;
 
@@ -131,8 +131,21 @@ impl Backend for Gpu {
         Gpu::flush(self)
     }
 
+    fn can_wait(&self, form: &str) -> Result<()> {
+        self.parts.connection.can_wait(form)
+    }
+
     fn synchronize(&self) -> Result<()> {
+        self.can_wait("synchronize")?;
         self.finish()
+    }
+
+    fn synchronize_async(self: Arc<Self>) -> Outcome {
+        Box::pin(self.finished())
+    }
+
+    fn settle(self: Arc<Self>, storages: &[Storage]) -> Outcome {
+        Box::pin(self.settled(storages))
     }
 
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
@@ -167,8 +180,8 @@ impl Backend for Gpu {
         self.parts.recorder.begin_times(&self.parts.connection)
     }
 
-    fn end_profile(&self) -> Result<Vec<KernelTime>> {
-        self.parts.recorder.end_times(&self.parts.connection)
+    fn end_profile(&self) -> Times {
+        Box::pin(self.times())
     }
 
     fn memory(&self) -> Memory {

@@ -121,10 +121,20 @@ impl Work<'_> {
     /// Remembers the recording that its buffers are used in.
     pub(super) fn mark(&self, epoch: u64) {
         self.bound.iter().for_each(|bound| bound.buffer.epoch.store(epoch, Ordering::Relaxed));
+        self.mark_written(epoch);
+    }
+
+    /// The same of the buffers that it writes.
+    pub(super) fn mark_written(&self, epoch: u64) {
+        self.results().iter().for_each(|bound| bound.buffer.written.store(epoch, Ordering::Relaxed));
+    }
+
+    fn results(&self) -> &[Bound] {
+        &self.bound[..self.plan.kernel.stored().len()]
     }
 
     pub(super) fn result_bytes(&self) -> u64 {
-        self.bound[..self.plan.kernel.stored().len()].iter().map(|bound| bound.size).sum()
+        self.results().iter().map(|bound| bound.size).sum()
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 use rustc_hash::FxHasher;
 use smallvec::{SmallVec, smallvec};
 
+use super::connection::Connection;
 use super::lock::lock;
 use super::pool::Pool;
 use crate::error::{Error, ErrorKind, Result};
@@ -21,16 +22,28 @@ pub(super) struct Buffer {
     pub size: u64,
     /// The recording in which it was last used.
     pub epoch: AtomicU64,
+    /// The recording that was open when it was written last.
+    pub written: AtomicU64,
     pub pool: Arc<Pool>,
     /// Whether it is the caller's.
     pub is_lent: bool,
+}
+
+impl Buffer {
+    /// Fails if what it holds may be wrong, by an error that was reported after the call.
+    pub(super) fn check(&self, connection: &Connection) -> Result<()> {
+        connection.failures.trust(self.written.load(Ordering::Relaxed))
+    }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
         match self.is_lent {
             true => self.pool.forget(&self.raw),
-            false => self.pool.give_back(self.raw.clone(), self.epoch.load(Ordering::Relaxed)),
+            false => {
+                let [epoch, written] = [&self.epoch, &self.written].map(|of| of.load(Ordering::Relaxed));
+                self.pool.give_back(self.raw.clone(), epoch, written);
+            }
         }
     }
 }

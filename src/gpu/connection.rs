@@ -1,13 +1,14 @@
 //! A device of wgpu and its queue, with what it can do and what went wrong on it. All else of this
 //! module is built on it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
-use super::adapters::Found;
+use super::adapters::{self, Found};
 use super::drivers::{self, Driver};
+use super::failures::{Answer, Failures, Fate};
 use super::limits::Limits;
 use super::lock::{Gate, lock};
 use super::options::Options;
@@ -40,13 +41,27 @@ pub(super) struct Connection {
     pub driver: &'static Driver,
     features: wgpu::Features,
     /// The adapter's name, and the interface that reaches it.
-    name: String,
-    failures: Arc<Failures>,
+    name: Arc<str>,
+    pub failures: Arc<Failures>,
+    /// Whether the host may wait for the device, and wgpu tells in a call what fails. A page of a browser is none
+    /// that may: what it waits for would never come.
+    pub waits: bool,
+    /// Whether nobody else knows the device.
+    is_ours: AtomicBool,
     sure: Sure,
     /// Calls of wgpu that do something are inside.
     pub gate: Gate,
     /// Holds [`MARK`], where the adapter does not tell that it has no memory.
     mark: Option<wgpu::Buffer>,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // A browser frees what is dropped when it collects garbage.
+        if !self.waits && *self.is_ours.get_mut() {
+            self.device.destroy();
+        }
+    }
 }
 
 /// Memory for transfers that was found to be there: the most for one, and for how many bytes that holds.
@@ -56,15 +71,27 @@ struct Sure {
     left: AtomicU64,
 }
 
-/// What wgpu reports outside of any call.
-#[derive(Debug, Default)]
-struct Failures {
-    lost: OnceLock<String>,
-    fault: Mutex<Option<String>>,
-}
-
 fn buffer_of(size: u64, usage: wgpu::BufferUsages) -> wgpu::BufferDescriptor<'static> {
     wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false }
+}
+
+/// What a device says of work.
+enum Observed {
+    /// The first error, if there is any.
+    Told(Option<wgpu::Error>),
+    /// That it says later.
+    Later(Vec<Answer>),
+}
+
+fn reported(name: &str, fault: &str) -> Error {
+    Error::new(ErrorKind::Kernel, format!("the device {name} reports: {fault}"))
+}
+
+fn no_memory(name: &str, size: u64) -> Error {
+    Error::new(
+        ErrorKind::Memory,
+        format!("{name} has no memory for {size} bytes: drop tensors or work on slices"),
+    )
 }
 
 /// The features of these names, all of which the adapter must have.
@@ -88,13 +115,14 @@ impl Connection {
     /// Opens an adapter.
     pub(super) async fn open(found: &Found, options: &Options) -> Result<Connection> {
         let info = found.adapter.get_info();
+        let full_name = format!("{} ({})", found.name, found.backend);
         let mut limits = found.adapter.limits();
         if let Some(lesser) = &options.limits {
             lesser.lower(&mut limits);
         }
         let mut features = found.adapter.features() & FEATURES;
         if let Some(names) = &options.features {
-            features = chosen(names, features, &format!("{} ({})", info.name, found.backend))?;
+            features = chosen(names, features, &full_name)?;
         }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("zerostride"),
@@ -103,23 +131,27 @@ impl Connection {
             memory_hints: drivers::of(&info).memory.clone(),
             ..Default::default()
         };
-        match found.adapter.request_device(&descriptor).await {
+        let opened = match found.fresh().await {
+            Ok(adapter) => adapter.request_device(&descriptor).await.map_err(|error| error.to_string()),
+            Err(error) => Err(error),
+        };
+        match opened {
             Ok((device, queue)) => {
-                let connection = Connection::adopt(device, queue)?;
+                let mut connection = Connection::adopt(device, queue, Some(&found.name))?;
+                *connection.is_ours.get_mut() = true;
                 connection.listen();
                 Ok(connection)
             }
-            Err(error) => {
-                bail!(Device, "the adapter {} ({}) does not open: {error}", info.name, found.backend)
-            }
+            Err(error) => bail!(Device, "the adapter {full_name} does not open: {error}"),
         }
     }
 
     /// Takes a device as it is, if kernels run within its limits. It keeps its callbacks, of which wgpu
     /// has one each: errors are found in scopes, and a loss by what does not work any more.
-    pub(super) fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Result<Connection> {
+    pub(super) fn adopt(device: wgpu::Device, queue: wgpu::Queue, name: Option<&str>) -> Result<Connection> {
         let info = device.adapter_info();
-        let name = format!("{} ({})", info.name, drivers::interface(info.backend));
+        let name = adapters::named(name.unwrap_or(&info.name));
+        let name = format!("{name} ({})", drivers::interface(info.backend));
         let limits = device.limits();
         Limits::of(&limits).suffice(&name)?;
         let mut connection = Connection {
@@ -127,13 +159,19 @@ impl Connection {
             limits,
             driver: drivers::of(&info),
             features: device.features(),
-            name,
+            name: name.into(),
             failures: Arc::default(),
+            waits: info.backend != wgpu::Backend::BrowserWebGpu,
+            is_ours: AtomicBool::new(false),
             sure: Sure::default(),
             gate: Gate::of(info.backend),
             device,
             queue,
         };
+        if !connection.waits {
+            // A promise, of which everyone may hear.
+            connection.listen_for_loss();
+        }
         if drivers::is_silent(&info) {
             let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
             let mark = connection.create_for(MARK.len() as u64, usage)?;
@@ -145,15 +183,34 @@ impl Connection {
 
     /// Keeps what the device reports outside of any call for the next [`check`](Self::check).
     fn listen(&self) {
-        let failures = self.failures.clone();
-        self.device.set_device_lost_callback(move |reason, message| {
-            let _ = failures.lost.set(format!("{reason:?}: {message}"));
-        });
+        if self.waits {
+            self.listen_for_loss();
+        }
         let failures = self.failures.clone();
         self.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             log::error!("{error}");
             lock(&failures.fault).get_or_insert_with(|| error.to_string());
         }));
+    }
+
+    /// Lets the device live on after this.
+    pub(super) fn share(&self) {
+        self.is_ours.store(false, Ordering::Relaxed);
+    }
+
+    fn listen_for_loss(&self) {
+        let failures = self.failures.clone();
+        self.device.set_device_lost_callback(move |reason, message| {
+            let _ = failures.lost.set(format!("{reason:?}: {message}"));
+        });
+    }
+
+    /// A device that reports later and is not to be waited for, as in a browser.
+    #[cfg(test)]
+    pub(super) fn as_in_a_browser(self) -> Connection {
+        let mut connection = self;
+        (connection.waits, connection.mark) = (false, None);
+        connection
     }
 
     pub(super) fn name(&self) -> &str {
@@ -173,15 +230,20 @@ impl Connection {
     }
 
     /// Finds out whether the device is lost: what is created on one that is, is not there, without an error.
-    fn find_loss(&self) {
-        if self.failures.lost.get().is_some() {
+    pub(super) fn find_loss(&self) {
+        // A browser tells.
+        if !self.waits || self.failures.lost.get().is_some() {
             return;
         }
         let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
         let descriptor =
             wgpu::BufferDescriptor { mapped_at_creation: true, ..buffer_of(MARK.len() as u64, usage) };
         let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
-        let Ok(buffer) = self.scoped(&filters, || self.device.create_buffer(&descriptor)) else { return };
+        let (buffer, Observed::Told(None)) =
+            self.observed(&filters, || self.device.create_buffer(&descriptor))
+        else {
+            return;
+        };
         if buffer.get_mapped_range(..).is_err() {
             let _ = self.failures.lost.set("it makes no buffers any more".into());
         }
@@ -190,13 +252,19 @@ impl Connection {
     /// Fails when the device is lost, or reported an error since the last check.
     pub(super) fn check(&self) -> Result<()> {
         self.check_known_loss()?;
+        self.failures.look();
         let fault = lock(&self.failures.fault).take();
         let Some(fault) = fault else { return Ok(()) };
         // What comes of a loss may be reported before the loss, which waits for work that is under way.
         let _ = self.poll(wgpu::PollType::wait_indefinitely());
         self.find_loss();
         self.check_known_loss()?;
-        bail!(Kernel, "the device {} reports: {fault}", self.name)
+        Err(reported(&self.name, &fault))
+    }
+
+    /// Fails for a form that waits, where none may: the page's one thread would wait for itself.
+    pub(super) fn can_wait(&self, form: &str) -> Result<()> {
+        if self.waits { Ok(()) } else { Err(Error::blocking(form, &self.name)) }
     }
 
     fn check_known_loss(&self) -> Result<()> {
@@ -227,43 +295,73 @@ impl Connection {
         Ok(())
     }
 
-    /// Does `work`, and what it made or the first error of these kinds that the device reports of it.
+    /// Does `work`: what it made, or the first error of these kinds that the device reports of it, as `tell` has it.
+    /// Where that comes later, the fate has it then.
     pub(super) fn scoped<T>(
         &self,
         filters: &[wgpu::ErrorFilter],
         work: impl FnOnce() -> T,
-    ) -> std::result::Result<T, wgpu::Error> {
-        let (made, error) = self.observed(filters, work);
-        error.map_or(Ok(made), Err)
+        tell: impl FnOnce(wgpu::Error) -> Error + Send + 'static,
+    ) -> Result<(T, Fate)> {
+        let epoch = self.failures.epoch();
+        match self.observed(filters, work) {
+            (made, Observed::Told(None)) => Ok((made, Fate::default())),
+            (_, Observed::Told(Some(error))) => Err(tell(error)),
+            (made, Observed::Later(answers)) => {
+                Ok((made, self.failures.expect(answers, epoch, Box::new(tell))))
+            }
+        }
     }
 
     /// Does `work`; what the device reports of it is kept for the next [`check`](Self::check), and does not
-    /// reach the owner of a device that was handed in.
+    /// reach the owner of a device that was handed in. Where that comes later, it is kept for what uses what was
+    /// written.
     pub(super) fn contained<T>(&self, work: impl FnOnce() -> T) -> T {
-        let all =
-            [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
-        let (made, error) = self.observed(&all, work);
-        if let Some(error) = error {
-            lock(&self.failures.fault).get_or_insert_with(|| error.to_string());
-        }
-        made
+        self.followed(work).0
     }
 
-    fn observed<T>(
-        &self,
-        filters: &[wgpu::ErrorFilter],
-        work: impl FnOnce() -> T,
-    ) -> (T, Option<wgpu::Error>) {
+    /// The same, with what becomes of it.
+    pub(super) fn followed<T>(&self, work: impl FnOnce() -> T) -> (T, Fate) {
+        let all =
+            [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
+        let epoch = self.failures.epoch();
+        match self.observed(&all, work) {
+            (made, Observed::Told(error)) => {
+                if let Some(error) = error {
+                    lock(&self.failures.fault).get_or_insert_with(|| error.to_string());
+                }
+                (made, Fate::default())
+            }
+            (made, Observed::Later(answers)) => {
+                let name = self.name.clone();
+                let tell = move |error: wgpu::Error| reported(&name, &error.to_string());
+                (made, self.failures.expect(answers, epoch, Box::new(tell)))
+            }
+        }
+    }
+
+    fn observed<T>(&self, filters: &[wgpu::ErrorFilter], work: impl FnOnce() -> T) -> (T, Observed) {
         let _entered = self.gate.enter();
         let scopes: SmallVec<[_; 3]> =
-            filters.iter().map(|&filter| self.device.push_error_scope(filter)).collect();
+            filters.iter().map(|&filter| (filter, self.device.push_error_scope(filter))).collect();
         let made = work();
-        // Scopes end in the reverse of their order, all of them. Natively the answer is there already.
-        let mut first = None;
-        for scope in scopes.into_iter().rev() {
-            first = first.or(pollster::block_on(scope.pop()));
+        // Scopes end in the reverse of their order, all of them.
+        let scopes = scopes.into_iter().rev();
+        if self.waits {
+            // The answer is there already.
+            let first = scopes.fold(None, |first, (_, scope)| first.or(pollster::block_on(scope.pop())));
+            return (made, Observed::Told(first));
         }
-        (made, first)
+        let mut answers: Vec<Answer> = Vec::with_capacity(filters.len());
+        for (filter, scope) in scopes {
+            let answer = scope.pop();
+            // wgpu 30 panics where a browser reports an internal error (`Error::from_js`): a pipeline that is not
+            // there for one is told of by what uses it.
+            if filter != wgpu::ErrorFilter::Internal {
+                answers.push(Box::pin(answer));
+            }
+        }
+        (made, Observed::Later(answers))
     }
 
     /// A new buffer for elements, or the error that there is no memory for it.
@@ -278,7 +376,7 @@ impl Connection {
         if let Some(mark) = &self.mark
             && !self.can_be_marked(&buffer, mark)?
         {
-            return Err(self.no_memory(size));
+            return Err(no_memory(&self.name, size));
         }
         Ok(buffer)
     }
@@ -287,18 +385,19 @@ impl Connection {
     /// host's, the system promises any of them, but not all.
     pub(super) fn can_have(&self, bytes: u64) -> Result<()> {
         let room = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
-        match drivers::is_software(&self.device.adapter_info()) {
-            true if !usize::try_from(bytes).is_ok_and(room) => Err(self.no_memory(bytes)),
+        // In a browser the driver's memory is another process's.
+        match self.waits && drivers::is_software(&self.device.adapter_info()) {
+            true if !usize::try_from(bytes).is_ok_and(room) => Err(no_memory(&self.name, bytes)),
             _ => Ok(()),
         }
     }
 
     /// A new buffer that is copied to and read by the host.
-    pub(super) fn create_for_reading(&self, size: u64) -> Result<wgpu::Buffer> {
+    pub(super) fn create_for_reading(&self, size: u64) -> Result<(wgpu::Buffer, Fate)> {
         if self.mark.is_some() {
             self.make_sure_of(size)?;
         }
-        self.create_for(size, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)
+        self.create_followed(size, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)
     }
 
     /// Fails when there is no memory for a transfer of `size` bytes: where wgpu takes such memory itself,
@@ -309,7 +408,7 @@ impl Connection {
         let is_known = || {
             size <= most.load(order) && left.fetch_update(order, order, |left| left.checked_sub(size)).is_ok()
         };
-        if size < LITTLE || is_known() {
+        if !self.waits || size < LITTLE || is_known() {
             return Ok(());
         }
         match &self.mark {
@@ -326,17 +425,18 @@ impl Connection {
 
     /// A new buffer for a purpose, or the error that wgpu reports.
     pub(super) fn create_for(&self, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
-        let create = || self.device.create_buffer(&buffer_of(size, usage));
-        let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
-        self.scoped(&filters, create).map_err(|error| match error {
-            wgpu::Error::OutOfMemory { .. } => self.no_memory(size),
-            error => Error::new(ErrorKind::Kernel, format!("{} refuses a buffer: {error}", self.name)),
-        })
+        Ok(self.create_followed(size, usage)?.0)
     }
 
-    fn no_memory(&self, size: u64) -> Error {
-        let text = format!("{} has no memory for {size} bytes: drop tensors or work on slices", self.name);
-        Error::new(ErrorKind::Memory, text)
+    fn create_followed(&self, size: u64, usage: wgpu::BufferUsages) -> Result<(wgpu::Buffer, Fate)> {
+        let create = || self.device.create_buffer(&buffer_of(size, usage));
+        let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
+        let name = self.name.clone();
+        let tell = move |error| match error {
+            wgpu::Error::OutOfMemory { .. } => no_memory(&name, size),
+            error => Error::new(ErrorKind::Kernel, format!("{name} refuses a buffer: {error}")),
+        };
+        self.scoped(&filters, create, tell)
     }
 
     /// Whether the last word of a buffer becomes the mark when it is copied there: 20 us for 4 KiB, 40
@@ -368,6 +468,7 @@ impl Connection {
 
     /// Waits until everything that was submitted has run.
     pub(super) fn wait(&self) -> Result<()> {
+        self.can_wait("this")?;
         if let Err(error) = self.poll(wgpu::PollType::wait_indefinitely()) {
             self.check()?;
             bail!(Lost, "the device {} does not answer: {error}", self.name);

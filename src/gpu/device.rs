@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
@@ -13,12 +13,13 @@ use super::connection::Connection;
 use super::drivers::PADDING;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
+use super::profile::{self, Timed};
 use super::recorder::Recorder;
 use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
-use crate::expr::{Body, Declared, Math, PIECE, Program, Step, Storage};
+use crate::expr::{Body, Declared, KernelTime, Math, PIECE, Program, Step, Storage};
 use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Plan};
 use crate::schedule::{Cuts, Window};
 
@@ -85,7 +86,7 @@ impl Gpu {
         let connection = Arc::new(connection);
         let pipelines = Pipelines::new(pipelines, connection.gate);
         let shared = Shared::default();
-        let pool = Arc::new(Pool::new(connection.gate));
+        let pool = Arc::new(Pool::new(&connection));
         let parts = Parts { connection, cuts, pool, pipelines, recorder, shared };
         Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter, session: None }))
     }
@@ -130,6 +131,7 @@ impl Gpu {
 
     /// wgpu's device and its queue.
     pub(crate) fn wgpu(&self) -> (wgpu::Device, wgpu::Queue) {
+        self.parts.connection.share();
         (self.parts.connection.device.clone(), self.parts.connection.queue.clone())
     }
 
@@ -168,12 +170,18 @@ impl Gpu {
     /// A buffer of `size` bytes, from the pool or new.
     fn allocate(&self, size: u64) -> Result<Buffer> {
         let Parts { connection, pool, cuts, recorder, .. } = &*self.parts;
+        recorder.leave_gap(connection);
         let class = pool::class(size).min(cuts.buffer());
         let (raw, epoch) = match pool.take(class) {
             Some(found) => found,
-            None => (self.with_memory(|| connection.create(class)).inspect_err(|_| pool.untake(class))?, 0),
+            None => {
+                recorder.set_apart(connection);
+                (self.with_memory(|| connection.create(class)).inspect_err(|_| pool.untake(class))?, 0)
+            }
         };
-        let buffer = Buffer { raw, size, epoch: AtomicU64::new(epoch), pool: pool.clone(), is_lent: false };
+        let written = AtomicU64::new(connection.failures.epoch());
+        let epoch = AtomicU64::new(epoch);
+        let buffer = Buffer { raw, size, epoch, written, pool: pool.clone(), is_lent: false };
         if self.session.is_some() {
             // What is encoded may run before what is recorded now.
             recorder.flush_uses(connection, &buffer);
@@ -217,7 +225,7 @@ impl Gpu {
     /// what work holds that is not done yet.
     fn with_memory<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         work().or_else(|error| {
-            if error.kind() != ErrorKind::Memory {
+            if error.kind() != ErrorKind::Memory || !self.parts.connection.waits {
                 return Err(error);
             }
             self.parts.pool.clear();
@@ -255,13 +263,16 @@ impl Gpu {
     pub(super) fn snapshot(self: &Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
         let copy = self.storage(storage.elements * dtype.size(), dtype)?;
         let (from, to) = (buffers(storage)?, buffers(&copy)?);
-        self.parts.recorder.submit_with(&self.parts.connection, |encoder| {
+        let connection = &self.parts.connection;
+        from.iter().try_for_each(|from| from.check(connection))?;
+        self.parts.recorder.submit_with(connection, |encoder| {
             for (from, to) in from.iter().zip(&to) {
+                to.written.store(connection.failures.epoch(), Ordering::Relaxed);
                 let size = from.size.min(to.size);
                 encoder.copy_buffer_to_buffer(&from.raw, 0, &to.raw, 0, size);
             }
         });
-        self.parts.connection.check()?;
+        connection.check()?;
         Ok(copy)
     }
 
@@ -279,7 +290,11 @@ impl Gpu {
 
     /// The pipeline of a kernel.
     pub(super) fn pipeline(&self, kernel: &Kernel) -> Result<Arc<Compiled>> {
-        self.parts.pipelines.get(&self.parts.connection, kernel)
+        let Parts { connection, pipelines, recorder, .. } = &*self.parts;
+        if !connection.waits && !pipelines.has(kernel) {
+            recorder.set_apart(connection);
+        }
+        pipelines.get(connection, kernel)
     }
 
     /// Records a plan that writes to `results`.
@@ -305,7 +320,10 @@ impl Gpu {
         storages: impl Iterator<Item = &'a Storage>,
     ) -> Result<()> {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
+        compiled.fate.check()?;
         let bound: SmallVec<[Bound; 8]> = storages.map(bound).collect::<Result<_>>()?;
+        recorder.leave_gap(connection);
+        bound.iter().try_for_each(|bound| bound.buffer.check(connection))?;
         let work = Work { plan, compiled, bound: &bound };
         match &self.session {
             Some(session) => session.record(connection, work),
@@ -323,6 +341,50 @@ impl Gpu {
     pub(super) fn finish(&self) -> Result<()> {
         self.parts.recorder.flush(&self.parts.connection);
         self.parts.connection.wait()
+    }
+
+    /// The same without blocking: everything is submitted by this call.
+    pub(super) fn finished(&self) -> impl Future<Output = Result<()>> + Send + use<> {
+        let connection = self.parts.connection.clone();
+        let done = Transfer::nothing(&connection, &self.parts.recorder);
+        async move {
+            done?.await?;
+            connection.find_loss();
+            connection.check()?;
+            connection.failures.untold()
+        }
+    }
+
+    /// What was reported of what was asked for before this call, and whether what these storages hold is right.
+    pub(super) fn settled(&self, storages: &[Storage]) -> impl Future<Output = Result<()>> + Send + use<> {
+        let connection = self.parts.connection.clone();
+        let (reports, all) = (connection.failures.settled(), storages.iter().map(buffers));
+        let all: Result<Vec<_>> = all.collect();
+        async move {
+            reports.await;
+            connection.check()?;
+            all?.iter().flatten().try_for_each(|buffer| buffer.check(&connection))
+        }
+    }
+
+    /// The times of the kernels since they began to be taken.
+    pub(super) fn times(&self) -> impl Future<Output = Result<Vec<KernelTime>>> + Send + use<> {
+        let connection = self.parts.connection.clone();
+        let timed = self.parts.recorder.end_times(&connection);
+        let after = connection.contained(|| connection.queue.submit([]));
+        let map = |timed: Timed| {
+            let size = timed.staging.size() as usize;
+            (timed.names, Transfer::map(&connection, timed.staging, after.clone(), size))
+        };
+        let begun: Vec<_> = timed.into_iter().map(map).collect();
+        async move {
+            let mut times = Vec::new();
+            for (names, stamps) in begun {
+                times.extend(profile::times(&connection, names, &stamps.await?));
+            }
+            connection.check()?;
+            Ok(times)
+        }
     }
 }
 

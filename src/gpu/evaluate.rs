@@ -321,7 +321,7 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
     }
     let program = &*declared_tables(gpu, program, false)?;
     let plans = split::plans(gpu, program, None)?;
-    let text = plans.first().map(|plan| wgsl::emit(&plan.kernel)).transpose()?;
+    let text = plans.first().map(|plan| wgsl::emit_told(&plan.kernel)).transpose()?;
     Ok(plan::tell(&plans, text))
 }
 

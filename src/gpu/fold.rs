@@ -119,8 +119,9 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
     let stored = all(gpu, program, &mut |pass| {
         passes += 1;
         if passes == 1 {
-            let wgsl = Some(wgsl::emit(&pass.plan.kernel)?);
-            told = Told { text: pass.plan.to_string(), wgsl, accesses: pass.plan.accesses() };
+            let (wgsl, lines) = wgsl::emit_told(&pass.plan.kernel)?;
+            let (text, accesses) = (pass.plan.to_string(), pass.plan.accesses());
+            told = Told { text, wgsl: Some(wgsl), lines, accesses };
         }
         let [x, y, z] = pass.plan.launch.groups;
         told.text.push_str(&format!("pass {passes}: {}; workgroups {x} x {y} x {z}\n", pass.form));

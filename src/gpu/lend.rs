@@ -1,7 +1,7 @@
 //! Buffers that a program and its tensors share: the caller's as storages, and storages as buffers.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::buffer::{Buffer, buffers};
 use super::device::{Gpu, Parts};
@@ -26,6 +26,11 @@ pub(crate) struct Loan {
 impl Loan {
     pub(crate) fn raw(&self) -> &wgpu::Buffer {
         &self.buffer.raw
+    }
+
+    /// Remembers the recording that is open when it is written.
+    pub(super) fn mark_written(&self, epoch: u64) {
+        self.buffer.written.store(epoch, Ordering::Relaxed);
     }
 }
 
@@ -132,18 +137,19 @@ impl Gpu {
                 entries: &entries,
             })
         };
-        match connection.scoped(&[wgpu::ErrorFilter::Validation], bind) {
-            Ok(_) => Ok(Buffer {
-                raw: raw.clone(),
-                size,
-                epoch: AtomicU64::new(0),
-                pool: pool.clone(),
-                is_lent: true,
-            }),
-            Err(error) => {
-                bail!(Resource, "{} cannot bind a buffer of {} bytes: {error}", connection.name(), raw.size())
-            }
-        }
+        let (name, bytes) = (connection.name().to_string(), raw.size());
+        connection.scoped(&[wgpu::ErrorFilter::Validation], bind, move |error| {
+            let text = format!("{name} cannot bind a buffer of {bytes} bytes: {error}");
+            Error::new(ErrorKind::Resource, text)
+        })?;
+        Ok(Buffer {
+            raw: raw.clone(),
+            size,
+            epoch: AtomicU64::new(0),
+            written: AtomicU64::new(connection.failures.epoch()),
+            pool: pool.clone(),
+            is_lent: true,
+        })
     }
 
     /// The buffer that elements lie in, after what was recorded of it is submitted.
@@ -165,6 +171,7 @@ impl Gpu {
         };
         recorder.flush_uses(connection, &buffer);
         connection.check()?;
+        buffer.check(connection)?;
         shared.insert(&buffer);
         Ok(Loan { buffer, offset, size: end - start })
     }

@@ -1,7 +1,7 @@
 //! The GPU path, and the only code that names `wgpu`.
 //!
 //! Each file uses only those before it: what is known of [`drivers`]; which [`adapters`] there are; the
-//! [`limits`] and [`options`] that one is opened with; a [`connection`] to it; its memory ([`pool`],
+//! [`limits`] and [`options`] that one is opened with; its [`failures`], and a [`connection`] to it; its memory ([`pool`],
 //! [`buffer`]); compiled [`pipelines`] and their file on [`disk`]; [`batch`]es of [`dispatch`]es, and
 //! their times ([`profile`]); where they go, to the queue ([`recorder`]) or an encoder of the caller's
 //! ([`session`]); [`transfer`] to and fro; the [`device`] made of these, which of them are [`known`], how they are
@@ -11,6 +11,8 @@
 mod adapters;
 mod backend;
 mod batch;
+#[cfg(test)]
+mod browser;
 mod buffer;
 mod connection;
 mod device;
@@ -18,6 +20,7 @@ mod disk;
 mod dispatch;
 mod drivers;
 mod evaluate;
+mod failures;
 mod fold;
 mod known;
 mod lend;

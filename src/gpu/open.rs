@@ -10,7 +10,7 @@ use super::lock::lock;
 use super::options::Options;
 use super::{known, pipelines};
 use crate::dtype::{DType, Float, f16};
-use crate::error::Result;
+use crate::error::{Result, bail};
 use crate::expr::{Known, Node, Op, Program, Source, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Faults, Plan};
@@ -22,7 +22,7 @@ const COUNT: usize = 1024;
 /// Opens an adapter.
 pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
     let pipelines = options.pipelines.unwrap_or(pipelines::MOST);
-    let gpu = ready(Connection::open(found, options).await?, pipelines)?;
+    let gpu = ready(Connection::open(found, options).await?, pipelines).await?;
     known::remember(&gpu);
     Ok(gpu)
 }
@@ -33,11 +33,11 @@ pub(crate) fn wants(adapter: &wgpu::Adapter) -> (wgpu::Features, wgpu::Limits) {
 }
 
 /// A handle to a device that is the caller's, the same as for the time before if that is still in use.
-pub(crate) fn adopt(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Arc<Gpu>> {
+pub(crate) async fn adopt(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Arc<Gpu>> {
     if let Some(known) = known::find(device) {
         return Ok(known);
     }
-    let gpu = ready(Connection::adopt(device.clone(), queue.clone())?, pipelines::MOST)?;
+    let gpu = ready(Connection::adopt(device.clone(), queue.clone(), None)?, pipelines::MOST).await?;
     // Another thread may have been first: no lock is held while kernels are compiled.
     Ok(known::find(device).unwrap_or_else(|| {
         known::remember(&gpu);
@@ -46,44 +46,58 @@ pub(crate) fn adopt(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Arc<Gp
 }
 
 /// The first handle of a device.
-fn ready(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
-    let info = connection.device.adapter_info();
-    let key = (info, connection.supports(DType::F64).is_ok());
+pub(super) async fn ready(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
+    let key = Key {
+        name: connection.name().into(),
+        info: connection.device.adapter_info(),
+        types: [connection.supports(DType::F64).is_ok(), connection.has(wgpu::Features::SHADER_F16)],
+    };
     let gpu = Gpu::new(connection, pipelines)?;
     let known = lock(&FAULTS).iter().find(|(other, _)| *other == key).map(|(_, faults)| *faults);
-    let faults = known.unwrap_or_else(|| match faults(&gpu) {
-        Ok(faults) => {
-            lock(&FAULTS).push((key, faults));
-            faults
-        }
-        Err(error) => {
-            log::warn!("{gpu:?}: cannot tell how it rounds: {error}");
-            UNKNOWN
-        }
-    });
+    let faults = match known {
+        Some(faults) => faults,
+        None => match faults(&gpu).await {
+            Ok(faults) => {
+                lock(&FAULTS).push((key, faults));
+                faults
+            }
+            Err(error) => {
+                log::warn!("{gpu:?}: cannot tell how it rounds: {error}");
+                UNKNOWN
+            }
+        },
+    };
     Ok(Arc::new(gpu.with_faults(faults)))
 }
 
-/// What was found out of adapters, and whether by f64 too: a program may open one again and again.
-static FAULTS: Mutex<Vec<((wgpu::AdapterInfo, bool), Faults)>> = Mutex::new(Vec::new());
+/// What faults are known by: wgpu's info is empty in a browser, and the name may be too.
+#[derive(PartialEq)]
+struct Key {
+    name: String,
+    info: wgpu::AdapterInfo,
+    /// Whether it has f64 and f16, which are asked about where they are there.
+    types: [bool; 2],
+}
+
+/// What was found out of adapters: a program may open one again and again.
+static FAULTS: Mutex<Vec<(Key, Faults)>> = Mutex::new(Vec::new());
 
 /// What gives right answers on every adapter.
 const UNKNOWN: Faults =
     Faults { flushes: true, quotients: true, roots: true, halves: true, half_rounding: true, products: true };
 
 /// Asks for every type that the adapter computes with.
-fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
-    if cfg!(target_arch = "wasm32") {
-        return Ok(UNKNOWN); // it could not wait for the answer
-    }
-    let single = faults_of(gpu, [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], |x, y| x / y, f32::sqrt)?;
+async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
+    let single = faults_of(gpu, [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], |x, y| x / y, f32::sqrt);
+    let single = single.await?;
     // An adapter that cannot even compile such a kernel has none of these instructions.
-    let [halves, half_rounding] = halves_of(gpu).unwrap_or([true, true]);
+    let [halves, half_rounding] = halves_of(gpu).await.unwrap_or([true, true]);
     let single = Faults { halves, half_rounding, ..single };
     if gpu.parts.connection.supports(DType::F64).is_err() {
         return Ok(single);
     }
-    let double = faults_of(gpu, [f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0], |x, y| x / y, f64::sqrt)?;
+    let double = faults_of(gpu, [f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0], |x, y| x / y, f64::sqrt);
+    let double = double.await?;
     Ok(Faults {
         quotients: single.quotients || double.quotients,
         roots: single.roots || double.roots,
@@ -93,7 +107,7 @@ fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
 
 /// Runs a product, a quotient and a root, and compares them with the host's. The product is of two
 /// numbers that lie half a unit below the least normal float; the others are of numbers from 1 to 2.
-fn faults_of<T: Float + bytemuck::Pod>(
+async fn faults_of<T: Float + bytemuck::Pod>(
     gpu: &Arc<Gpu>,
     [least, before_one]: [T; 2],
     divide: fn(T, T) -> T,
@@ -126,23 +140,27 @@ fn faults_of<T: Float + bytemuck::Pod>(
         5.. => run(&program)?,
         _ => program.each(|one| Ok(run(one)?.swap_remove(0)))?,
     };
-    let read = |storage: &Storage| -> Result<Vec<T>> {
-        Ok(bytemuck::pod_collect_to_vec(&gpu.begin_read(storage, 0, size_of::<T>() * COUNT)?.wait()?))
+    let begun = |storage: &Storage| gpu.begin_read(storage, 0, size_of::<T>() * COUNT);
+    let mut read: Vec<Vec<T>> = Vec::new();
+    for reading in results.iter().map(begun).collect::<Result<Vec<_>>>()? {
+        read.push(bytemuck::pod_collect_to_vec(&reading.await?));
+    }
+    let [products, quotients, roots] = &read[..] else {
+        bail!(Kernel, "three results came as {}", read.len())
     };
-    let [products, quotients, roots] = [read(&results[0])?, read(&results[1])?, read(&results[2])?];
     let operands = || first.iter().copied().zip(second.iter().copied());
     let differs = |exact: Vec<T>, got: &[T]| exact[1..] != got[1..];
     Ok(Faults {
         flushes: products[0] == T::ZERO,
-        quotients: differs(operands().map(|(x, y)| divide(x, y)).collect(), &quotients),
-        roots: differs(operands().map(|(x, _)| root(x)).collect(), &roots),
+        quotients: differs(operands().map(|(x, y)| divide(x, y)).collect(), quotients),
+        roots: differs(operands().map(|(x, _)| root(x)).collect(), roots),
         ..Faults::default()
     })
 }
 
 /// Whether numbers of f16 change on their way to f32 and back, and whether others are not rounded to the nearest. Both
 /// are asked of numbers of every exponent, of those halfway between two neighbours, and of what lies on either side.
-fn halves_of(gpu: &Arc<Gpu>) -> Result<[bool; 2]> {
+async fn halves_of(gpu: &Arc<Gpu>) -> Result<[bool; 2]> {
     let each = |i: usize| f16::from_bits((i * (usize::from(u16::MAX) + 1) / COUNT + i % 7) as u16);
     let halves: Vec<f16> = (0..COUNT).map(each).collect();
     let around = |x: &f16| {
@@ -159,25 +177,25 @@ fn halves_of(gpu: &Arc<Gpu>) -> Result<[bool; 2]> {
         let count = bytes.len() / dtype.size();
         Ok(Node::leaf(dtype, Source::Tensor(storage), Layout::contiguous([count])?))
     };
-    let run = |x: &Arc<Node>, through: DType, to: DType| -> Result<Vec<u8>> {
+    let run = async |x: &Arc<Node>, through: DType, to: DType| -> Result<Vec<u8>> {
         let node = Node::op(Op::Cast, through, &[x])?;
         let node = if through == to { node } else { Node::op(Op::Cast, to, &[&node])? };
         let program = Program::of(&[&node], &node.shape, &Known::default())?;
         let result = gpu.result(&program)?;
         gpu.record(&Plan::new(&program, Destination::Fresh, gpu.adapter)?, std::slice::from_ref(&result))?;
         let bytes = node.shape.iter().product::<usize>() * to.size();
-        Ok(gpu.begin_read(&result, 0, bytes)?.wait()?.to_vec())
+        Ok(gpu.begin_read(&result, 0, bytes)?.await?.to_vec())
     };
     // Bits, but for those of NaN.
     let same = |got: f32, right: f32| got.to_bits() == right.to_bits() || got.is_nan() && right.is_nan();
     let all = leaf(bytemuck::cast_slice(&halves), DType::F16)?;
-    let singly: Vec<f32> = bytemuck::pod_collect_to_vec(&run(&all, DType::F32, DType::F32)?);
-    let there: Vec<u16> = bytemuck::pod_collect_to_vec(&run(&all, DType::F32, DType::F16)?);
+    let singly: Vec<f32> = bytemuck::pod_collect_to_vec(&run(&all, DType::F32, DType::F32).await?);
+    let there: Vec<u16> = bytemuck::pod_collect_to_vec(&run(&all, DType::F32, DType::F16).await?);
     let changes = halves.iter().zip(singly.iter().zip(&there)).any(|(x, (single, there))| {
         !same(*single, x.to_f32()) || !same(f16::from_bits(*there).to_f32(), x.to_f32())
     });
     let all = leaf(bytemuck::cast_slice(&singles), DType::F32)?;
-    let rounded: Vec<f32> = bytemuck::pod_collect_to_vec(&run(&all, DType::F16, DType::F32)?);
+    let rounded: Vec<f32> = bytemuck::pod_collect_to_vec(&run(&all, DType::F16, DType::F32).await?);
     let misses = singles.iter().zip(&rounded).any(|(x, got)| !same(*got, f16::from_f32(*x).to_f32()));
     Ok([changes, misses])
 }

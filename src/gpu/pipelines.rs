@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use super::connection::Connection;
 use super::disk::DiskCache;
+use super::failures::Fate;
 use super::lock::{Gate, lock};
-use crate::error::{Result, bail};
+use crate::error::{Error, ErrorKind, Result};
 use crate::plan::Kernel;
 use crate::wgsl;
 
@@ -18,7 +19,9 @@ pub(super) struct Compiled {
     pub layout: wgpu::BindGroupLayout,
     /// Bytes of the uniform block.
     pub uniform_size: u64,
-    text: String,
+    text: Arc<str>,
+    /// Whether the driver took it.
+    pub fate: Fate,
 }
 
 /// Pipelines that are kept: lavapipe takes half a megabyte for each.
@@ -82,6 +85,7 @@ impl Pipelines {
     /// it, and the first to finish gives it to both: no thread waits for a driver on behalf of another.
     pub(super) fn get(&self, connection: &Connection, kernel: &Kernel) -> Result<Arc<Compiled>> {
         if let Some(known) = lock(&self.known).get(kernel) {
+            known.fate.check()?;
             return Ok(known);
         }
         let text = wgsl::emit(kernel)?;
@@ -94,12 +98,12 @@ impl Pipelines {
             .or_insert_with(|| layout(connection, results, inputs, uniform_size))
             .clone();
         let disk = lock(&self.disk).as_ref().map(|disk| disk.cache.clone());
-        let compiled = Arc::new(compile(connection, text, layout, uniform_size, disk.as_ref())?);
+        let compiled = Arc::new(compile(connection, text.into(), layout, uniform_size, disk.as_ref())?);
         Ok(lock(&self.known).keep(kernel, compiled, self.most))
     }
 
     pub(super) fn texts(&self) -> Vec<String> {
-        lock(&self.known).compiled.values().map(|(compiled, _)| compiled.text.clone()).collect()
+        lock(&self.known).compiled.values().map(|(compiled, _)| compiled.text.to_string()).collect()
     }
 
     /// Whether a kernel is compiled and kept.
@@ -162,7 +166,7 @@ fn layout(
 
 fn compile(
     connection: &Connection,
-    text: String,
+    text: Arc<str>,
     layout: wgpu::BindGroupLayout,
     uniform_size: u64,
     cache: Option<&wgpu::PipelineCache>,
@@ -171,7 +175,7 @@ fn compile(
     let create = || {
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("zerostride"),
-            source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
+            source: wgpu::ShaderSource::Wgsl((&*text).into()),
         });
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: None,
@@ -190,11 +194,11 @@ fn compile(
             cache,
         })
     };
-    match connection.scoped(&[wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal], create) {
-        Ok(pipeline) => {
-            connection.check()?;
-            Ok(Compiled { pipeline, layout, uniform_size, text })
-        }
-        Err(error) => bail!(Kernel, "{} refuses a kernel: {error}\n{text}", connection.name()),
-    }
+    let filters = [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
+    let (name, refused) = (connection.name().to_string(), text.clone());
+    let (pipeline, fate) = connection.scoped(&filters, create, move |error| {
+        Error::new(ErrorKind::Kernel, format!("{name} refuses a kernel: {error}\n{refused}"))
+    })?;
+    connection.check()?;
+    Ok(Compiled { pipeline, layout, uniform_size, text, fate })
 }

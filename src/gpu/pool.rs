@@ -1,10 +1,12 @@
 //! Buffers that wait to be used again, by size class.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use smallvec::SmallVec;
 
+use super::connection::Connection;
+use super::failures::Failures;
 use super::lock::{Entered, Gate, lock};
 use crate::expr::Memory;
 
@@ -54,11 +56,17 @@ struct Shelf {
     peak_used: u64,
     peak_bytes: u64,
     created: u64,
+    /// Gaps that were known when a buffer was taken last.
+    gaps: u64,
+    failures: Arc<Failures>,
+    /// Whether buffers that are dropped are not freed by that.
+    destroys: bool,
 }
 
 impl Pool {
-    pub(super) fn new(gate: Gate) -> Pool {
-        Pool { shelf: Mutex::default(), gate }
+    pub(super) fn new(connection: &Connection) -> Pool {
+        let (failures, destroys) = (connection.failures.clone(), !connection.waits);
+        Pool { shelf: Mutex::new(Shelf { failures, destroys, ..Shelf::default() }), gate: connection.gate }
     }
 
     /// What lies idle, inside of the gate, as some of it may go.
@@ -70,7 +78,13 @@ impl Pool {
     /// with the recording in which that was. The caller then creates one of so many if there is none, so
     /// either way its bytes count as used.
     pub(super) fn take(&self, class: u64) -> Option<(wgpu::Buffer, u64)> {
-        self.shelf().1.take(class)
+        let (_entered, mut shelf) = self.shelf();
+        let gaps = shelf.failures.gaps();
+        if std::mem::replace(&mut shelf.gaps, gaps) != gaps {
+            // Some may not be there.
+            shelf.clear();
+        }
+        shelf.take(class)
     }
 
     /// What [`take`](Self::take) counted is not used after all: no buffer of `class` bytes could be created.
@@ -80,9 +94,16 @@ impl Pool {
         shelf.created -= 1;
     }
 
-    /// Keeps a buffer for later.
-    pub(super) fn give_back(&self, buffer: wgpu::Buffer, epoch: u64) {
-        self.shelf().1.give_back(buffer, epoch);
+    /// Keeps a buffer for later, if it is there. It was used and written in these recordings.
+    pub(super) fn give_back(&self, buffer: wgpu::Buffer, epoch: u64, written: u64) {
+        let (_entered, mut shelf) = self.shelf();
+        match shelf.failures.is_good(written) {
+            true => shelf.give_back(buffer, epoch),
+            false => {
+                shelf.used_bytes = shelf.used_bytes.saturating_sub(buffer.size());
+                shelf.let_go(buffer, epoch);
+            }
+        }
     }
 
     /// The bind group of a key, made by `create` where it is not known.
@@ -130,15 +151,20 @@ impl Pool {
 
     /// Lets all idle buffers go.
     pub(super) fn clear(&self) {
-        let (_entered, mut shelf) = self.shelf();
-        shelf.idle.clear();
-        shelf.groups.clear();
-        shelf.pages.clear();
-        shelf.idle_bytes = 0;
+        self.shelf().1.clear();
     }
 }
 
 impl Shelf {
+    fn clear(&mut self) {
+        self.groups.clear();
+        for (buffer, epoch) in std::mem::take(&mut self.idle) {
+            self.let_go(buffer, epoch);
+        }
+        self.pages.clear();
+        self.idle_bytes = 0;
+    }
+
     fn take(&mut self, class: u64) -> Option<(wgpu::Buffer, u64)> {
         let fits = self.idle.iter().enumerate().rev().map(|(i, (buffer, _))| (buffer.size(), i));
         let found = fits.filter(|(held, _)| (class..2 * class).contains(held)).min_by_key(|(held, _)| *held);
@@ -176,9 +202,17 @@ impl Shelf {
         while self.idle_bytes > self.used_bytes.max(SPARE)
             || held(self) > (self.peak_used + self.peak_used / 4).max(LITTLE)
         {
-            let Some((oldest, _)) = self.idle.pop_front() else { break };
+            let Some((oldest, epoch)) = self.idle.pop_front() else { break };
             self.idle_bytes -= oldest.size();
-            self.forget(&oldest);
+            self.let_go(oldest, epoch);
+        }
+    }
+
+    /// Frees a buffer, unless the open recording uses it: then a browser's collector does.
+    fn let_go(&mut self, buffer: wgpu::Buffer, epoch: u64) {
+        self.forget(&buffer);
+        if self.destroys && epoch < self.failures.epoch() {
+            buffer.destroy();
         }
     }
 

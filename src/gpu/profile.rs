@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use super::connection::Connection;
 use super::dispatch::Dispatch;
-use crate::error::{Result, bail};
 use crate::expr::KernelTime;
 
-/// Timestamps of one submission, on their way to the host.
+/// Timestamps of one submission, and where the host will find them.
 #[derive(Debug)]
-pub(super) struct Pending {
-    names: Vec<String>,
-    staging: wgpu::Buffer,
+pub(super) struct Timed {
+    pub names: Vec<String>,
+    pub staging: wgpu::Buffer,
 }
 
 /// Bytes of a timestamp.
@@ -22,7 +21,7 @@ pub(super) fn encode(
     device: &wgpu::Device,
     encoder: &mut wgpu::CommandEncoder,
     dispatches: Vec<Dispatch>,
-) -> Pending {
+) -> Timed {
     let count = 2 * dispatches.len() as u32;
     let set = device.create_query_set(&wgpu::QuerySetDescriptor {
         label: None,
@@ -50,27 +49,14 @@ pub(super) fn encode(
     let staging = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
     encoder.resolve_query_set(&set, 0..count, &resolved, 0);
     encoder.copy_buffer_to_buffer(&resolved, 0, &staging, 0, size);
-    Pending { names, staging }
+    Timed { names, staging }
 }
 
-/// Waits for the times of submissions.
-pub(super) fn read(connection: &Connection, submissions: Vec<Pending>) -> Result<Vec<KernelTime>> {
-    for part in &submissions {
-        part.staging.map_async(wgpu::MapMode::Read, .., |_| {});
-    }
-    connection.wait()?;
+/// The times of kernels by their timestamps.
+pub(super) fn times(connection: &Connection, names: Vec<String>, stamps: &[u8]) -> Vec<KernelTime> {
     let period = f64::from(connection.queue.get_timestamp_period());
-    let mut times = Vec::new();
-    for part in submissions {
-        let Ok(view) = part.staging.get_mapped_range(..) else {
-            bail!(Lost, "the times of {} cannot be read", connection.name());
-        };
-        let stamps: Vec<u64> = bytemuck::pod_collect_to_vec(&view);
-        let each = part.names.into_iter().zip(stamps.chunks_exact(2));
-        times.extend(each.map(|(steps, stamp)| KernelTime {
-            steps,
-            time: Duration::from_nanos((stamp[1].saturating_sub(stamp[0]) as f64 * period) as u64),
-        }));
-    }
-    Ok(times)
+    let stamps: Vec<u64> = bytemuck::pod_collect_to_vec(stamps);
+    let each = names.into_iter().zip(stamps.chunks_exact(2));
+    let time = |stamp: &[u64]| (stamp[1].saturating_sub(stamp[0]) as f64 * period) as u64;
+    each.map(|(steps, stamp)| KernelTime { steps, time: Duration::from_nanos(time(stamp)) }).collect()
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use super::batch::{Batch, Work};
 use super::buffer::Buffer;
 use super::connection::Connection;
+use super::failures::Fate;
 use super::lock::lock;
 use super::pool::Pool;
-use super::profile::{self, Pending};
+use super::profile::{self, Timed};
 use crate::error::{Result, bail};
-use crate::expr::KernelTime;
 
 /// Result bytes after which a recording is submitted, so that a device does not idle while the
 /// host records.
@@ -33,10 +33,10 @@ pub(super) struct Recorder {
 struct Recording {
     batch: Batch,
     result_bytes: u64,
-    /// Its number; buffers remember it.
-    epoch: u64,
+    /// Gaps that were known when it began.
+    gaps: u64,
     /// Times of kernels, where they are wanted.
-    times: Option<Vec<Pending>>,
+    times: Option<Vec<Timed>>,
 }
 
 impl Recorder {
@@ -44,7 +44,9 @@ impl Recorder {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let bytes = UNIFORM_BYTES.min(connection.limits.max_buffer_size / ALIGN * ALIGN);
         let batch = Batch::new(connection.create_for(bytes, usage)?);
-        Ok(Recorder { recording: Mutex::new(Recording { batch, result_bytes: 0, epoch: 1, times: None }) })
+        // No buffer was used in it.
+        connection.failures.next_epoch();
+        Ok(Recorder { recording: Mutex::new(Recording { batch, result_bytes: 0, gaps: 0, times: None }) })
     }
 
     /// Submits what was recorded, without waiting for it.
@@ -55,8 +57,34 @@ impl Recorder {
     /// Submits what was recorded if it uses the buffer, before a write that does not queue up.
     pub(super) fn flush_uses(&self, connection: &Connection, buffer: &Buffer) {
         let mut recording = lock(&self.recording);
-        if buffer.epoch.load(Ordering::Relaxed) == recording.epoch {
+        if buffer.epoch.load(Ordering::Relaxed) == connection.failures.epoch() {
             self.submit(connection, &mut recording);
+        }
+    }
+
+    /// Begins another recording where the open one was known to fail since.
+    pub(super) fn leave_gap(&self, connection: &Connection) {
+        let gaps = connection.failures.gaps();
+        let mut recording = lock(&self.recording);
+        if recording.gaps == gaps {
+            return;
+        }
+        recording.gaps = gaps;
+        self.begin_another(connection, &mut recording);
+    }
+
+    /// Begins another recording where what is made now may turn out to have failed, so that what was recorded and
+    /// written before does not go with it.
+    pub(super) fn set_apart(&self, connection: &Connection) {
+        if !connection.waits {
+            self.begin_another(connection, &mut lock(&self.recording));
+        }
+    }
+
+    fn begin_another(&self, connection: &Connection, recording: &mut Recording) {
+        match recording.batch.dispatches.is_empty() {
+            true => connection.failures.next_epoch(),
+            false => self.submit(connection, recording),
         }
     }
 
@@ -65,9 +93,10 @@ impl Recorder {
         &self,
         connection: &Connection,
         more: impl FnOnce(&mut wgpu::CommandEncoder),
-    ) -> wgpu::SubmissionIndex {
+    ) -> (wgpu::SubmissionIndex, Fate) {
+        self.set_apart(connection);
         let mut recording = lock(&self.recording);
-        connection.contained(|| {
+        connection.followed(|| {
             let mut encoder = self.encode(connection, &mut recording);
             more(&mut encoder);
             connection.queue.submit([encoder.finish()])
@@ -82,7 +111,7 @@ impl Recorder {
         }
         let name = recording.times.is_some().then(|| work.name());
         recording.batch.push(connection, pool, work, name);
-        work.mark(recording.epoch);
+        work.mark(connection.failures.epoch());
         recording.result_bytes += work.result_bytes();
         if recording.batch.dispatches.len() >= connection.driver.dispatches
             || recording.result_bytes >= MOST_BYTES
@@ -106,7 +135,7 @@ impl Recorder {
         }
         recording.batch.clear();
         recording.result_bytes = 0;
-        recording.epoch += 1;
+        connection.failures.next_epoch();
         encoder
     }
 
@@ -132,11 +161,9 @@ impl Recorder {
     }
 
     /// What ran since.
-    pub(super) fn end_times(&self, connection: &Connection) -> Result<Vec<KernelTime>> {
+    pub(super) fn end_times(&self, connection: &Connection) -> Vec<Timed> {
         let mut recording = lock(&self.recording);
         self.submit(connection, &mut recording);
-        let times = recording.times.take().unwrap_or_default();
-        drop(recording);
-        profile::read(connection, times)
+        recording.times.take().unwrap_or_default()
     }
 }

@@ -57,6 +57,7 @@ impl Session {
         if let Some(batch) = batches.last_mut() {
             batch.push(connection, pool, work, None);
         }
+        work.mark_written(connection.failures.epoch());
         buffers.extend(work.bound.iter().map(|bound| bound.buffer.clone()));
         Ok(())
     }

@@ -261,6 +261,7 @@ impl Gpu {
         let rows = self.rows(area, &storage, &layout)?;
         // A buffer of the pool may be used by what was recorded before.
         self.flush()?;
+        rows.loan.mark_written(connection.failures.epoch());
         self.submit_apart(|encoder| {
             let buffer = wgpu::TexelCopyBufferInfo { buffer: rows.loan.raw(), layout: rows.layout };
             encoder.copy_texture_to_buffer(area.texture, buffer, area.extent);
@@ -285,16 +286,14 @@ impl Gpu {
     fn submit_apart(&self, encode: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
         let Parts { connection, .. } = &*self.parts;
         let filters = [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::OutOfMemory];
-        let submitted = connection.scoped(&filters, || {
+        let submit = || {
             let mut encoder = connection.encoder();
             encode(&mut encoder);
             connection.queue.submit([encoder.finish()]);
-        });
-        submitted.map_err(|error| {
-            Error::new(
-                ErrorKind::Resource,
-                format!("{} refuses a copy with a texture: {error}", connection.name()),
-            )
+        };
+        let name = connection.name().to_string();
+        connection.scoped(&filters, submit, move |error| {
+            Error::new(ErrorKind::Resource, format!("{name} refuses a copy with a texture: {error}"))
         })?;
         connection.check()
     }

@@ -3,12 +3,16 @@
 use std::future::Future;
 use std::ops::{Deref, Range};
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use smallvec::SmallVec;
+
 use super::buffer::Buffer;
 use super::connection::Connection;
+use super::failures::Fate;
 use super::lock::{Gate, lock};
 use super::recorder::Recorder;
 use crate::error::{Result, bail};
@@ -29,10 +33,13 @@ pub(super) fn write(
     start: u64,
     bytes: &[u8],
 ) -> Result<()> {
+    recorder.leave_gap(connection);
+    buffer.check(connection)?;
     recorder.flush_uses(connection, buffer);
+    buffer.written.store(connection.failures.epoch(), Ordering::Relaxed);
     let (whole, tail) = bytes.split_at(bytes.len() / ALIGN * ALIGN);
     for (i, piece) in whole.chunks(PIECE).enumerate() {
-        if i > 0 {
+        if i > 0 && connection.waits {
             connection.contained(|| connection.queue.submit([]));
             connection.wait()?;
         }
@@ -92,14 +99,44 @@ pub(super) struct Source<'a> {
 #[derive(Debug)]
 pub(super) struct Transfer {
     connection: Arc<Connection>,
-    /// There as long as this is.
-    staging: Option<wgpu::Buffer>,
+    staging: Arc<Staging>,
     submission: wgpu::SubmissionIndex,
     mapped: Arc<Mapping>,
+    trust: Trust,
     /// Bytes of the staging buffer before those that were asked for.
     skip: usize,
     length: usize,
     driven: bool,
+}
+
+/// What must have gone well for the bytes to be right, as far as that is reported later.
+#[derive(Debug, Default)]
+struct Trust {
+    /// The recordings that wrote what is read.
+    written: SmallVec<[u64; 2]>,
+    /// The staging buffer, and the copy to it.
+    fates: [Fate; 2],
+    /// Reports that were expected when the copy was submitted.
+    reports: u64,
+}
+
+/// Memory that the host can see.
+#[derive(Debug)]
+struct Staging {
+    /// There as long as this is.
+    raw: Option<wgpu::Buffer>,
+    gate: Gate,
+    waits: bool,
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        let _entered = self.gate.enter();
+        // A browser frees what is dropped when it collects garbage.
+        if let Some(raw) = self.raw.take().filter(|_| !self.waits) {
+            raw.destroy();
+        }
+    }
 }
 
 impl Transfer {
@@ -115,16 +152,55 @@ impl Transfer {
         connection.check()?;
         let from = start / ALIGN * ALIGN;
         let end = (start + length).next_multiple_of(ALIGN).max(from + ALIGN);
-        let staging = connection.create_for_reading((end - from) as u64)?;
-        let submission = recorder.submit_with(connection, |encoder| {
-            let mut at = 0;
-            for (number, start, end) in source.cuts.stretch(from as u64, end as u64) {
-                if let Some(buffer) = source.buffers.get(number) {
-                    encoder.copy_buffer_to_buffer(&buffer.raw, start, &staging, at, end - start);
+        let stretch = || {
+            let parts = source.cuts.stretch(from as u64, end as u64);
+            parts.filter_map(|(number, start, end)| Some((source.buffers.get(number)?, start, end)))
+        };
+        let written = stretch().map(|(buffer, ..)| buffer.written.load(Ordering::Relaxed)).collect();
+        let mut transfer =
+            Transfer::of(connection, recorder, (end - from) as u64, written, |encoder, staging| {
+                let mut at = 0;
+                for (buffer, start, end) in stretch() {
+                    encoder.copy_buffer_to_buffer(&buffer.raw, start, staging, at, end - start);
+                    at += end - start;
                 }
-                at += end - start;
-            }
-        });
+            })?;
+        transfer.skip = start - from;
+        transfer.length = length;
+        Ok(transfer)
+    }
+
+    /// Submits everything recorded. No bytes come when it is done.
+    pub(super) fn nothing(connection: &Arc<Connection>, recorder: &Recorder) -> Result<Transfer> {
+        connection.check()?;
+        // It is done when this, which comes after all else, is.
+        let mark = |encoder: &mut wgpu::CommandEncoder, staging: &_| encoder.clear_buffer(staging, 0, None);
+        Transfer::of(connection, recorder, ALIGN as u64, SmallVec::new(), mark)
+    }
+
+    /// Submits everything recorded and what `encode` copies to `size` bytes that the host can read.
+    fn of(
+        connection: &Arc<Connection>,
+        recorder: &Recorder,
+        size: u64,
+        written: SmallVec<[u64; 2]>,
+        encode: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
+    ) -> Result<Transfer> {
+        recorder.set_apart(connection);
+        let (staging, made) = connection.create_for_reading(size)?;
+        let (submission, copied) = recorder.submit_with(connection, |encoder| encode(encoder, &staging));
+        let mut transfer = Transfer::map(connection, staging, submission, 0);
+        (transfer.trust.written, transfer.trust.fates) = (written, [made, copied]);
+        Ok(transfer)
+    }
+
+    /// Maps a staging buffer that is written by what was submitted, and of which so many bytes are read.
+    pub(super) fn map(
+        connection: &Arc<Connection>,
+        staging: wgpu::Buffer,
+        submission: wgpu::SubmissionIndex,
+        length: usize,
+    ) -> Transfer {
         let mapped = Arc::new(Mapping::default());
         let shared = mapped.clone();
         connection.contained(|| {
@@ -132,38 +208,42 @@ impl Transfer {
                 shared.tell(answer.map_err(|error| error.to_string()));
             });
         });
-        let connection = connection.clone();
-        let staging = Some(staging);
-        Ok(Transfer { connection, staging, submission, mapped, skip: start - from, length, driven: false })
+        let trust = Trust { reports: connection.failures.count(), ..Trust::default() };
+        let staging = Staging { raw: Some(staging), gate: connection.gate, waits: connection.waits };
+        Transfer {
+            connection: connection.clone(),
+            staging: Arc::new(staging),
+            submission,
+            mapped,
+            trust,
+            skip: 0,
+            length,
+            driven: false,
+        }
     }
 
     /// Blocks until the bytes are there.
     pub(super) fn wait(self) -> Result<HostBytes> {
+        self.connection.can_wait("reading")?;
         drive(&self.connection, &self.submission, &self.mapped);
         self.bytes()
     }
 
     fn bytes(&self) -> Result<HostBytes> {
         self.connection.check()?;
+        self.trust.fates.iter().try_for_each(Fate::check)?;
+        self.trust.written.iter().try_for_each(|&written| self.connection.failures.trust(written))?;
         match lock(&self.mapped.state).answer.clone() {
             Some(Ok(())) => {}
             Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
             None => bail!(Lost, "reading from {} did not finish", self.connection.name()),
         }
-        let range = self.skip..self.skip + self.length;
-        let gate = self.connection.gate;
-        match self.staging.as_ref().map(|staging| staging.get_mapped_range(..)) {
-            Some(Ok(view)) => Ok(Box::new(Read { view: Some(view), range, gate })),
+        let (range, staging) = (self.skip..self.skip + self.length, self.staging.clone());
+        match staging.raw.as_ref().map(|raw| raw.get_mapped_range(..)) {
+            Some(Ok(view)) => Ok(Box::new(Read { view: Some(view), range, staging })),
             Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
             None => bail!(Lost, "what was read from {} is gone", self.connection.name()),
         }
-    }
-}
-
-impl Drop for Transfer {
-    fn drop(&mut self) {
-        let _entered = self.connection.gate.enter();
-        self.staging = None;
     }
 }
 
@@ -172,12 +252,12 @@ struct Read {
     /// There as long as this is.
     view: Option<wgpu::BufferView>,
     range: Range<usize>,
-    gate: Gate,
+    staging: Arc<Staging>,
 }
 
 impl Drop for Read {
     fn drop(&mut self) {
-        let _entered = self.gate.enter();
+        let _entered = self.staging.gate.enter();
         self.view = None;
     }
 }
@@ -214,9 +294,12 @@ impl Future for Transfer {
             mapped.answer.is_some()
         };
         if ready {
-            return Poll::Ready(self.bytes());
+            return match self.connection.failures.poll_settled(self.trust.reports, context) {
+                Poll::Ready(()) => Poll::Ready(self.bytes()),
+                Poll::Pending => Poll::Pending,
+            };
         }
-        if !std::mem::replace(&mut self.driven, true) && cfg!(not(target_arch = "wasm32")) {
+        if !std::mem::replace(&mut self.driven, true) && self.connection.waits {
             let (connection, submission) = (self.connection.clone(), self.submission.clone());
             let mapped = self.mapped.clone();
             let name = "zerostride-read".to_string();

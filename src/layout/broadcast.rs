@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Layout, MAX_RANK, Shape};
-use crate::error::{Result, bail};
+use crate::error::{Error, ErrorKind, Result, bail};
 
 /// A broadcasting rule: which shapes go together, and how.
 ///
@@ -47,6 +47,13 @@ pub enum Broadcast {
         /// One target axis per input axis, strictly increasing.
         axes: Vec<usize>,
     },
+}
+
+/// Fails with a shape error at an axis.
+macro_rules! bail_on {
+    ($axis:expr, $($text:tt)*) => {
+        return Err(Error::new(ErrorKind::Shape, format!($($text)*)).on_axis($axis))
+    };
 }
 
 /// Where the operands of a rule begin in the result, and the result's shape.
@@ -239,8 +246,8 @@ impl Broadcast {
     fn no_longer(&self, a: &Shape, b: &Shape, start: usize) -> Result<()> {
         match (0..b.rank()).find(|&k| b[k] > a[start + k]) {
             None => Ok(()),
-            Some(k) => bail!(
-                Shape,
+            Some(k) => bail_on!(
+                start + k,
                 "cannot broadcast {a} with {b}: axis {} has lengths {} and {}, and the second may not be the longer ({self} rule)",
                 start + k,
                 a[start + k],
@@ -257,8 +264,8 @@ impl Broadcast {
                 let other = k.checked_sub(start).and_then(|i| smaller.get(i)).copied().unwrap_or(1);
                 match join(own, other) {
                     Some(n) => Ok(n),
-                    None => bail!(
-                        Shape,
+                    None => bail_on!(
+                        k,
                         "cannot broadcast {larger} with {smaller}: axis {k} has lengths {own} and {other} ({self} rule)"
                     ),
                 }
@@ -280,7 +287,7 @@ impl Broadcast {
             match target.get(axis) {
                 None => bail!(Shape, "{head}: axis {axis} is out of range for the target ({self} rule)"),
                 Some(&n) if own == n || (own == 1 && !one_for_scalar) => {}
-                Some(&n) => bail!(Shape, "{head}: axis {axis} has lengths {own} and {n} ({self} rule)"),
+                Some(&n) => bail_on!(axis, "{head}: axis {axis} has lengths {own} and {n} ({self} rule)"),
             }
         }
         target.count()?;
@@ -332,7 +339,7 @@ fn numpy_as(shapes: &[Shape], rule: &Broadcast) -> Result<Shape> {
                 Some(joined) => *joint = joined,
                 None => {
                     let all = shapes.iter().map(Shape::to_string).collect::<Vec<_>>().join(" with ");
-                    bail!(Shape, "cannot broadcast {all}: axis {k} has lengths {joint} and {n} ({rule} rule)")
+                    bail_on!(k, "cannot broadcast {all}: axis {k} has lengths {joint} and {n} ({rule} rule)")
                 }
             }
         }

@@ -103,7 +103,7 @@ impl Program {
 }
 
 /// Operands are a, b, ... and then x26, x27, ...
-pub(super) fn name(i: usize) -> String {
+pub(crate) fn name(i: usize) -> String {
     match u8::try_from(i) {
         Ok(i) if i < 26 => char::from(b'a' + i).to_string(),
         _ => format!("x{i}"),
@@ -118,7 +118,7 @@ fn leaf(i: usize, input: &Input) -> String {
 }
 
 /// Plans that compute a program together: the first of them, and what runs.
-pub(crate) fn tell(plans: &[Plan], wgsl: Option<String>) -> Told {
+pub(crate) fn tell(plans: &[Plan], wgsl: Option<(String, Vec<Vec<usize>>)>) -> Told {
     let Some(first) = plans.first() else { return Told::default() };
     let steps = first.kernel.steps.len();
     let text = match plans.len() {
@@ -127,7 +127,8 @@ pub(crate) fn tell(plans: &[Plan], wgsl: Option<String>) -> Told {
             "{first}runs: {n} kernels of {steps} steps, the first as above, each for a part of the result: a storage is larger than a binding (max_storage_buffer_binding_size)\n"
         ),
     };
-    Told { text, wgsl, accesses: first.accesses() }
+    let (wgsl, lines) = wgsl.unzip();
+    Told { text, wgsl, lines: lines.unwrap_or_default(), accesses: first.accesses() }
 }
 
 impl Plan {

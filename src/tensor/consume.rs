@@ -70,7 +70,12 @@ impl AnyExpr {
     pub fn eval_async(&self) -> impl Future<Output = Result<AnyTensor>> + Send + use<> {
         let device = self.own_device(Location::caller());
         let begun = device.and_then(|device| self.begin(device));
-        begun.unwrap_or_else(|error| Later::ready(Err(error)))
+        let begun = begun.unwrap_or_else(|error| Later::ready(Err(error)));
+        async move {
+            let result = begun.await?;
+            result.device().backend().settle(std::slice::from_ref(result.storage())).await?;
+            Ok(result)
+        }
     }
 
     /// Begins to run the expression.
@@ -271,6 +276,41 @@ impl AnyExpr {
         let node = self.node()?;
         let schedule = Schedule::of(node, device.bounds())?;
         device.backend().prepare(&*device.prepared(&schedule)?)
+    }
+
+    /// [`warm_up`](Self::warm_up) without blocking the calling thread: another compiles, or the browser. What it
+    /// refuses is an error of the future's.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// use zerostride::{DType, Device};
+    ///
+    /// let device = Device::open()?;
+    /// let x = device.zeros_any(DType::F32, [4, 3])?;
+    /// pollster::block_on(x.cast(DType::I32).warm_up_async(&device))?;
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn warm_up_async(&self, device: &Device) -> impl Future<Output = Result<()>> + Send + use<> {
+        let at = Location::caller();
+        let agreed = device.agrees(self).map_err(|e| e.at(at));
+        let (expr, device) = (self.clone(), device.clone());
+        let begun = {
+            let (expr, device) = (expr.clone(), device.clone());
+            Later::begin(move || agreed.and_then(|()| expr.warm_up(&device)))
+        };
+        async move {
+            begun.await?;
+            let backend = device.backend();
+            if backend.can_wait("warm_up").is_ok() {
+                return Ok(());
+            }
+            // Then it is known whether the kernels were taken.
+            backend.settle(&[]).await?;
+            expr.warm_up(&device)
+        }
     }
 
     /// What evaluating on `device` would run ([`Expr::explain`](crate::Expr::explain)). Nothing runs.

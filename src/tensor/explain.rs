@@ -1,8 +1,13 @@
 //! What would run, as text and as a picture.
 
+use std::any::Any;
 use std::fmt;
+use std::sync::{Arc, Weak};
 
-use crate::expr::{Program, Told};
+use super::AnyTensor;
+use crate::dtype::DType;
+use crate::expr::{Program, Source, Told};
+use crate::layout::Layout;
 use crate::plan::{self, Panel};
 
 /// What would run for an expression, as [`Expr::explain`](crate::Expr::explain) tells it. Prints as text.
@@ -13,14 +18,96 @@ pub struct Explain {
     stages: Vec<(String, String)>,
     panels: Vec<Panel>,
     wgsl: Option<String>,
+    operands: Vec<ExplainedOperand>,
+}
+
+/// What the last of the kernels reads, as [`Explain::operands`] tells it.
+#[derive(Clone, Debug)]
+pub struct ExplainedOperand {
+    name: String,
+    dtype: DType,
+    layout: Layout,
+    access: Option<&'static str>,
+    lines: Vec<usize>,
+    /// The elements that are read, which this does not keep.
+    buffer: Weak<dyn Any + Send + Sync>,
+}
+
+impl ExplainedOperand {
+    /// What the text calls it: a, b and so on.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The type of its elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Where its elements lie, over the shape that the kernel goes through: axes that stretch have stride 0.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// How an adapter accesses it, in words.
+    pub fn access(&self) -> Option<&'static str> {
+        self.access
+    }
+
+    /// The lines of [`Explain::wgsl`] that name it, from 1 on: its binding, its loads, and the steps that take it.
+    pub fn lines(&self) -> &[usize] {
+        &self.lines
+    }
+
+    /// Whether these are elements of the storage that a tensor lies in.
+    pub fn is_of(&self, tensor: &AnyTensor) -> bool {
+        // What is not alive may have had the address that another has since.
+        let own = self.buffer.upgrade();
+        own.is_some_and(|own| Arc::as_ptr(&own).addr() == Arc::as_ptr(&tensor.storage().buffer).addr())
+    }
 }
 
 impl Explain {
+    /// What the stage reads that gives the result: tensors, coordinates, and results of stages before it. Constants
+    /// are not among them.
+    ///
+    /// ```
+    /// use zerostride::{AnyTensor, Device};
+    ///
+    /// let device = Device::cpu();
+    /// let column = device.zeros::<f32>([3, 1])?;
+    /// let row = device.zeros::<f32>([4])?;
+    /// let explain = (&column + &row * 2.0).explain(&device)?;
+    /// let [a, b] = explain.operands() else { return Ok(()) };
+    /// assert_eq!((a.name(), a.layout().strides()), ("a", &[1, 0][..]));
+    /// assert!(b.is_of(&AnyTensor::from(&row)) && !b.is_of(&AnyTensor::from(&column)));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn operands(&self) -> &[ExplainedOperand] {
+        &self.operands
+    }
+
     /// Adds what the next stage does.
     pub(super) fn push(&mut self, program: &Program, told: Told) {
         self.panels.push(Panel::new(program, &told.accesses, &told.text));
         self.stages.push((program.describe(), told.text));
         self.wgsl = told.wgsl;
+        self.operands.clear();
+        for (i, input) in program.inputs.iter().enumerate() {
+            let buffer: Weak<dyn Any + Send + Sync> = match &input.source {
+                Source::Scalar(_) | Source::Row(_) => continue,
+                Source::Tensor(storage) => Arc::downgrade(&storage.buffer),
+                _ => Weak::<()>::new(),
+            };
+            self.operands.push(ExplainedOperand {
+                name: plan::operand_name(i),
+                dtype: input.dtype,
+                layout: input.layout.clone(),
+                access: told.accesses.get(i).copied(),
+                lines: told.lines.get(i).cloned().unwrap_or_default(),
+                buffer,
+            });
+        }
     }
 
     /// The text of the kernel that gives the result, the first of them if several do, where the device runs one.

@@ -12,7 +12,7 @@ mod typed;
 mod views;
 
 pub use any::AnyTensor;
-pub use explain::Explain;
+pub use explain::{Explain, ExplainedOperand};
 pub use read::HostBytes;
 pub use several::{AssignAll, EvalAll};
 

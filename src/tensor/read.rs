@@ -108,6 +108,7 @@ impl AnyTensor {
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.is_of::<T>(Location::caller())?;
+        self.can_wait("to_vec")?;
         self.read_now()
     }
 
@@ -124,6 +125,7 @@ impl AnyTensor {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.can_wait("to_bytes")?;
         self.read_now()
     }
 
@@ -192,6 +194,7 @@ impl AnyTensor {
         let at = Location::caller();
         self.is_of::<T>(at)?;
         self.has_room(all.len(), 1, at)?;
+        self.can_wait("read_into")?;
         self.dense()?.read_now(fill(all))
     }
 
@@ -210,6 +213,7 @@ impl AnyTensor {
     #[track_caller]
     pub fn read_bytes_into(&self, all: &mut [u8]) -> Result<()> {
         self.has_room(all.len(), self.dtype().size(), Location::caller())?;
+        self.can_wait("read_bytes_into")?;
         self.dense()?.read_now(fill(all))
     }
 
@@ -245,6 +249,11 @@ impl AnyTensor {
         let fits = self.is_of::<T>(at).and_then(|()| self.has_room(all.len(), 1, at));
         let run = fits.map(|()| self.dense_later());
         async move { run?.await?.read(fill(all)).await }
+    }
+
+    /// Fails for a form that waits, where nothing may wait for the device.
+    fn can_wait(&self, form: &str) -> Result<()> {
+        self.device().backend().can_wait(form)
     }
 
     fn has_room(&self, room: usize, each: usize, at: &'static Location<'static>) -> Result<()> {

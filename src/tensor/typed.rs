@@ -164,6 +164,15 @@ impl<T: Element> Expr<T> {
         self.untyped().warm_up(device)
     }
 
+    /// [`warm_up`](Self::warm_up) without blocking the calling thread ([`AnyExpr::warm_up_async`]).
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    #[track_caller]
+    pub fn warm_up_async(&self, device: &Device) -> impl Future<Output = Result<()>> + Send + use<T> {
+        self.untyped().warm_up_async(device)
+    }
+
     /// What evaluating on `device` would run: operands under the axes of the result, the axes left
     /// after collapsing, how each operand is accessed, the grid, the bytes that move, and the
     /// kernel's text. Nothing runs.

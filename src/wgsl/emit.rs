@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::bodies::Bodies;
 use super::fences::Fences;
 use super::fold::stored_array;
-use super::prelude;
 use super::types::{array, encode, join, pack, packed, unpack};
+use super::{lines, prelude};
 use crate::error::Result;
 use crate::expr::{Op, Step, Value};
 use crate::plan::{
@@ -28,6 +28,18 @@ pub(super) use line;
 
 /// The text of a kernel. It depends on nothing but the kernel.
 pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
+    Ok(parts(kernel)?.concat())
+}
+
+/// The same, with the lines that name each operand, from 1 on.
+pub(crate) fn emit_told(kernel: &Kernel) -> Result<(String, Vec<Vec<usize>>)> {
+    let parts = parts(kernel)?;
+    let lines = lines::of_operands(kernel, parts.each_ref().map(String::as_str));
+    Ok((parts.concat(), lines))
+}
+
+/// Declarations, functions of the prelude, and what the kernel is for.
+fn parts(kernel: &Kernel) -> Result<[String; 3]> {
     let mut main = String::new();
     let (fences, bodies) = (Fences::new(kernel), Bodies::new(kernel));
     let mut emitter = Emitter { kernel, text: &mut main, shared: shared(kernel), fences, bodies };
@@ -41,7 +53,7 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
     let functions = prelude::used_by(&main, kernel.faults);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
     let enabled = if functions.contains("<f16>") { "enable f16;\n\n" } else { "" };
-    Ok(enabled.to_string() + &declarations(kernel, zero) + &functions + &main)
+    Ok([enabled.to_string() + &declarations(kernel, zero), functions, main])
 }
 
 pub(super) fn role(role: Role) -> String {

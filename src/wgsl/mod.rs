@@ -10,6 +10,7 @@ mod fold;
 #[cfg(test)]
 mod golden;
 mod halves;
+mod lines;
 mod load;
 #[cfg(test)]
 mod portable;
@@ -20,7 +21,7 @@ mod types;
 mod values;
 mod workarounds;
 
-pub(crate) use emit::emit;
+pub(crate) use emit::{emit, emit_told};
 
 use crate::error::{Result, bail};
 

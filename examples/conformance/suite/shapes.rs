@@ -10,7 +10,7 @@ use super::Verdict;
 const LARGEST: usize = 1 << 22;
 
 /// Evaluates one line on a device.
-pub(crate) fn check(device: &Device, case: &Value) -> Verdict {
+pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
     let Some(question) = Question::parse(case) else {
         return Verdict::Failed("the line is not a question about shapes".into());
     };
@@ -18,7 +18,7 @@ pub(crate) fn check(device: &Device, case: &Value) -> Verdict {
         // Refused before it runs: lengths are `usize`.
         return Verdict::Passed { ulp: 0 };
     }
-    match (question.run(device), &question.expected) {
+    match (question.run(device).await, &question.expected) {
         (Err(_), None) => Verdict::Passed { ulp: 0 },
         (Err(error), Some(shape)) => Verdict::Failed(format!("expected {shape:?}, got the error: {error}")),
         (Ok(Answer { shape, .. }), None) => Verdict::Failed(format!("expected an error, got {shape:?}")),
@@ -97,7 +97,7 @@ impl Question {
         })
     }
 
-    fn run(&self, device: &Device) -> Result<Answer> {
+    async fn run(&self, device: &Device) -> Result<Answer> {
         // Distinct values per operand and element, and all operands in one storage, so that any
         // number of them takes one binding.
         let counts: Vec<usize> = self.shapes.iter().map(|s| s.iter().product()).collect();
@@ -115,7 +115,7 @@ impl Question {
             start = end;
         }
         if self.mode == "inplace" {
-            return self.in_place(device, &values, &operands[1]);
+            return self.in_place(device, &values, &operands[1]).await;
         }
         let positive: Shape = self.target.iter().map(|&n| n as usize).collect();
         let expr: Expr<i32> = match self.mode.as_str() {
@@ -135,7 +135,7 @@ impl Question {
         };
         let result = expr.eval_on(device)?;
         let shape = result.shape().to_vec();
-        let wrong = self.compare(&shape, &values, &result.to_vec()?);
+        let wrong = self.compare(&shape, &values, &result.to_vec_async().await?);
         Ok(Answer { shape, wrong })
     }
 
@@ -160,17 +160,17 @@ impl Question {
     }
 
     /// `a += b`, where a refusal must leave `a` as it was.
-    fn in_place(&self, device: &Device, values: &[Vec<i32>], source: &Expr<i32>) -> Result<Answer> {
+    async fn in_place(&self, device: &Device, values: &[Vec<i32>], source: &Expr<i32>) -> Result<Answer> {
         let destination = device.upload(&values[0], self.shapes[0].as_slice())?;
         let shape = destination.shape().to_vec();
         if let Err(error) = destination.assign(&destination + source) {
-            if destination.to_vec()? == values[0] {
+            if destination.to_vec_async().await? == values[0] {
                 return Err(error);
             }
             let wrong = Some("the destination changed although it was refused".to_string());
             return Ok(Answer { shape, wrong });
         }
-        let wrong = self.compare(&shape, values, &destination.to_vec()?);
+        let wrong = self.compare(&shape, values, &destination.to_vec_async().await?);
         Ok(Answer { shape, wrong })
     }
 

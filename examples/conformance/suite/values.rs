@@ -7,7 +7,7 @@ use zerostride::{AnyExpr, DType, Device, ErrorKind, Result};
 use super::Verdict;
 
 /// Evaluates one line on a device.
-pub(crate) fn check(device: &Device, case: &Value) -> Verdict {
+pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
     let name = case["in"][0].as_str().unwrap_or_default();
     let Some(from) = dtype(name) else {
         return Verdict::Failed(format!("the type {name} is not built"));
@@ -17,7 +17,7 @@ pub(crate) fn check(device: &Device, case: &Value) -> Verdict {
     let (Some(args), Some(expected)) = (args, case["expect"].as_array()) else {
         return Verdict::Failed("the line has no arguments or no answers".into());
     };
-    match evaluate(device, case, from, &args) {
+    match evaluate(device, case, from, &args).await {
         Ok((to, results)) => judge(case, (from, &args), (to, &results), expected),
         // What the adapter cannot have.
         Err(error) if error.kind() == ErrorKind::Limit => Verdict::Skipped(error.to_string()),
@@ -35,7 +35,12 @@ pub(crate) fn parse(list: &Value) -> Option<Vec<u64>> {
 }
 
 /// The type and the bits of the results.
-fn evaluate(device: &Device, case: &Value, from: DType, args: &[Vec<u64>]) -> Result<(DType, Vec<u64>)> {
+async fn evaluate(
+    device: &Device,
+    case: &Value,
+    from: DType,
+    args: &[Vec<u64>],
+) -> Result<(DType, Vec<u64>)> {
     let upload = |values: &Vec<u64>| {
         let bytes: Vec<u8> =
             values.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(from.size())).collect();
@@ -47,9 +52,10 @@ fn evaluate(device: &Device, case: &Value, from: DType, args: &[Vec<u64>]) -> Re
         ("cast", [only], Some(target)) => only.cast(target),
         (op, operands, _) => AnyExpr::call(op, operands),
     };
-    let result = result.eval()?;
+    let result = result.eval_async().await?;
+    let bytes = result.to_bytes_async().await?;
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
-    Ok((result.dtype(), result.to_bytes()?.chunks(result.dtype().size()).map(bits).collect()))
+    Ok((result.dtype(), bytes.chunks(result.dtype().size()).map(bits).collect()))
 }
 
 /// The bits of infinity, for floats.

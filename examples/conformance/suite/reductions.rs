@@ -8,7 +8,7 @@ use super::Verdict;
 use super::values::{dtype, infinity, is_nan, number, parse, shown};
 
 /// Evaluates one line on a device.
-pub(crate) fn check(device: &Device, case: &Value) -> Verdict {
+pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
     let malformed = |what: &str| Verdict::Failed(format!("the line has no {what}"));
     let Some(from) = case["in"].as_str().and_then(dtype) else { return malformed("type of elements") };
     let Some(shape) = integers(&case["shape"]) else { return malformed("shape") };
@@ -16,9 +16,9 @@ pub(crate) fn check(device: &Device, case: &Value) -> Verdict {
     let Some(data) = elements(&case["data"], from, shape.iter().product()) else {
         return malformed("elements");
     };
-    match (evaluate(device, case, from, &shape, &data), case["error"].as_object()) {
+    match (evaluate(device, case, from, &shape, &data).await, case["error"].as_object()) {
         (Ok(_), Some(_)) => Verdict::Failed(format!("expected an error: {}", case["error"])),
-        (Ok(result), None) => judge(case, &result),
+        (Ok((result, bytes)), None) => judge(case, &result, &bytes),
         // What the adapter cannot have.
         (Err(error), _) if error.kind() == ErrorKind::Limit => Verdict::Skipped(error.to_string()),
         (Err(error), None) => Verdict::Failed(error.to_string()),
@@ -111,14 +111,23 @@ fn bits_of(dtype: DType, x: f64) -> u64 {
     }
 }
 
-fn evaluate(device: &Device, case: &Value, dtype: DType, shape: &[usize], data: &[u64]) -> Result<AnyTensor> {
+/// The result, and its elements.
+async fn evaluate(
+    device: &Device,
+    case: &Value,
+    dtype: DType,
+    shape: &[usize],
+    data: &[u64],
+) -> Result<(AnyTensor, Vec<u8>)> {
     let bytes: Vec<u8> =
         data.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(dtype.size())).collect();
     let mut x = device.upload_bytes(&bytes, dtype, shape)?.expr();
     for view in case["view"].as_array().into_iter().flatten() {
         x = viewed(&x, view);
     }
-    reduced(&x, case).eval()
+    let result = reduced(&x, case).eval_async().await?;
+    let bytes = result.to_bytes_async().await?;
+    Ok((result, bytes))
 }
 
 fn viewed(x: &AnyExpr, view: &Value) -> AnyExpr {
@@ -160,7 +169,7 @@ fn reduced(x: &AnyExpr, case: &Value) -> AnyExpr {
     }
 }
 
-fn judge(case: &Value, result: &AnyTensor) -> Verdict {
+fn judge(case: &Value, result: &AnyTensor, bytes: &[u8]) -> Verdict {
     let wrong = |how: String| Verdict::Failed(how);
     let shape: Vec<isize> = result.shape().iter().map(|&n| n as isize).collect();
     if integers(&case["result"]).as_ref() != Some(&shape) {
@@ -170,10 +179,6 @@ fn judge(case: &Value, result: &AnyTensor) -> Verdict {
     if case["out"].as_str() != Some(dtype.name()) {
         return wrong(format!("the type is {dtype} and not {}", case["out"]));
     }
-    let bytes = match result.to_bytes() {
-        Ok(bytes) => bytes,
-        Err(error) => return wrong(error.to_string()),
-    };
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
     let all: Vec<u64> = bytes.chunks(dtype.size()).map(bits).collect();
     let places = integers(&case["at"]).unwrap_or_else(|| (0..all.len() as isize).collect());

@@ -1,0 +1,212 @@
+//! What went wrong on a device. Natively wgpu says so in the call; a browser does later, by promises.
+//!
+//! What a call made is then taken to be there, and work goes on. When the report comes, all that was written in the
+//! meantime may be wrong: one buffer that is not there fails every kernel of the recording that binds it, and later
+//! ones read what these wrote. So such a *gap* of recordings is kept with its error, and what was written in one says
+//! that error wherever it is bound or read. What was written before or afterwards is as good as ever.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::lock::lock;
+use crate::error::{Error, Result};
+
+/// What a scope of wgpu's found, if anything, when it is known.
+pub(super) type Answer = Pin<Box<dyn Future<Output = Option<wgpu::Error>> + Send>>;
+
+/// An error of wgpu's as one of ours.
+pub(super) type Tell = Box<dyn FnOnce(wgpu::Error) -> Error + Send>;
+
+/// What becomes of something that was asked for: an error, where one is reported later.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fate(Option<Arc<OnceLock<Error>>>);
+
+impl Fate {
+    /// Fails if it is known to have failed.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.0.as_ref().and_then(|error| error.get()) {
+            None => Ok(()),
+            Some(error) => Err(error.clone()),
+        }
+    }
+}
+
+/// A report that is on its way.
+struct Report {
+    answers: Vec<Answer>,
+    /// Taken by the first error.
+    tell: Option<Tell>,
+    /// The recording that was open when the scopes were.
+    epoch: u64,
+    number: u64,
+    fate: Arc<OnceLock<Error>>,
+}
+
+/// Recordings in which what was written may be wrong, from the first to the last, and why.
+#[derive(Debug)]
+struct Gap {
+    first: u64,
+    last: u64,
+    error: Error,
+}
+
+/// Who waits for reports. A promise wakes one waker, so all are behind that one.
+#[derive(Default)]
+struct Waiting(Mutex<Vec<Waker>>);
+
+impl Wake for Waiting {
+    fn wake(self: Arc<Self>) {
+        let wakers = std::mem::take(&mut *lock(&self.0));
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// What wgpu reports outside of any call, and after it.
+#[derive(Default)]
+pub(super) struct Failures {
+    pub lost: OnceLock<String>,
+    /// An error that nobody was told of.
+    pub fault: Mutex<Option<String>>,
+    later: Mutex<Later>,
+    /// Reports that were expected so far.
+    count: AtomicU64,
+    waiting: Arc<Waiting>,
+    /// The number of the recording that is open.
+    epoch: AtomicU64,
+    /// How many gaps there are.
+    gaps: AtomicU64,
+}
+
+#[derive(Default)]
+struct Later {
+    reports: VecDeque<Report>,
+    gaps: Vec<Gap>,
+    /// The error of a gap that no call has told yet.
+    untold: Option<Error>,
+}
+
+impl fmt::Debug for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Failures")
+            .field("lost", &self.lost)
+            .field("fault", &self.fault)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Failures {
+    /// The number of the recording that is open: what is written now is written by that.
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Relaxed)
+    }
+
+    /// The next recording is open from now on.
+    pub(super) fn next_epoch(&self) {
+        self.epoch.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Expects a report of what was done while recording `epoch` was open.
+    pub(super) fn expect(&self, answers: Vec<Answer>, epoch: u64, tell: Tell) -> Fate {
+        let fate = Arc::new(OnceLock::new());
+        let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        lock(&self.later).reports.push_back(Report {
+            answers,
+            tell: Some(tell),
+            epoch,
+            number,
+            fate: fate.clone(),
+        });
+        Fate(Some(fate))
+    }
+
+    /// How many gaps there are so far. Where this grows, recordings and idle buffers of before are not to be used.
+    pub(super) fn gaps(&self) -> u64 {
+        self.gaps.load(Ordering::Relaxed)
+    }
+
+    /// Takes in what was reported meanwhile.
+    pub(super) fn look(&self) {
+        if self.count() == 0 {
+            return;
+        }
+        let mut later = lock(&self.later);
+        let waker = Waker::from(self.waiting.clone());
+        let mut context = Context::from_waker(&waker);
+        let Later { reports, gaps, untold, .. } = &mut *later;
+        reports.retain_mut(|report| {
+            while let Some(answer) = report.answers.first_mut() {
+                let Poll::Ready(answer) = answer.as_mut().poll(&mut context) else { return true };
+                drop(report.answers.remove(0));
+                let Some(error) = answer.and_then(|error| Some(report.tell.take()?(error))) else { continue };
+                log::error!("{error}");
+                let _ = report.fate.set(error.clone());
+                // What comes of a failure that is known has been read by nothing since.
+                if gaps.iter().any(|gap| (gap.first..=gap.last).contains(&report.epoch)) {
+                    continue;
+                }
+                untold.get_or_insert_with(|| error.clone());
+                gaps.push(Gap { first: report.epoch, last: self.epoch(), error });
+                self.gaps.fetch_add(1, Ordering::Relaxed);
+            }
+            false
+        });
+    }
+
+    /// Waits for the reports of all that was asked for before this call.
+    pub(super) fn settled(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
+        let (failures, last) = (self.clone(), self.count());
+        std::future::poll_fn(move |context| failures.poll_settled(last, context))
+    }
+
+    /// How many reports were expected so far.
+    pub(super) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Whether the first so many reports have come.
+    pub(super) fn poll_settled(&self, last: u64, context: &mut Context<'_>) -> Poll<()> {
+        let is_settled = || lock(&self.later).reports.iter().all(|report| report.number > last);
+        if is_settled() {
+            return Poll::Ready(());
+        }
+        let mut waiting = lock(&self.waiting.0);
+        if !waiting.iter().any(|own| own.will_wake(context.waker())) {
+            waiting.push(context.waker().clone());
+        }
+        drop(waiting);
+        self.look();
+        if is_settled() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Fails for what was written while a recording was open, if that lies in a gap.
+    pub(super) fn trust(&self, written: u64) -> Result<()> {
+        if self.gaps() == 0 {
+            return Ok(());
+        }
+        let mut later = lock(&self.later);
+        let Later { gaps, untold, .. } = &mut *later;
+        match gaps.iter().find(|gap| (gap.first..=gap.last).contains(&written)) {
+            None => Ok(()),
+            Some(gap) => {
+                *untold = None;
+                Err(gap.error.clone())
+            }
+        }
+    }
+
+    /// Whether what was written while a recording was open lies in no gap.
+    pub(super) fn is_good(&self, written: u64) -> bool {
+        let holds = |gap: &Gap| (gap.first..=gap.last).contains(&written);
+        self.gaps() == 0 || !lock(&self.later).gaps.iter().any(holds)
+    }
+
+    /// The error of a gap that no call has told yet.
+    pub(super) fn untold(&self) -> Result<()> {
+        lock(&self.later).untold.take().map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,33 @@
+//! Which lines of a kernel's text are of which operand.
+
+use crate::plan::{Kernel, Origin};
+
+/// What names that are made for an operand begin with, before its number: its words in the uniform block, its value,
+/// what it is loaded by, and the addresses of that.
+const OWN: [&str; 9] = ["x", "scalar", "v", "t", "w", "h", "at_v", "w_v", "d_v"];
+
+/// The lines, from 1 on, that name each operand: its binding, its words in the uniform block, its loads, and the steps
+/// that take it. The text is in three parts, of which the second, the prelude's functions, knows no operands.
+pub(super) fn of_operands(kernel: &Kernel, [head, functions, main]: [&str; 3]) -> Vec<Vec<usize>> {
+    let before = head.lines().count() + functions.lines().count();
+    let lines: Vec<_> = (1..).zip(head.lines()).chain((before + 1..).zip(main.lines())).collect();
+    let of = |operand| {
+        let own = lines.iter().filter(|(_, line)| is_named(kernel, operand, line));
+        own.map(|&(number, _)| number).collect()
+    };
+    (0..kernel.operands.len()).map(of).collect()
+}
+
+fn is_named(kernel: &Kernel, operand: usize, line: &str) -> bool {
+    let binding = match kernel.operands[operand].origin {
+        Origin::Binding(binding) => Some(format!("in{binding}")),
+        _ => None,
+    };
+    let number = operand.to_string();
+    let is_own = |word: &str| {
+        let rests = OWN.iter().filter_map(|start| word.strip_prefix(start));
+        rests.into_iter().any(|rest| rest.split('_').next() == Some(&*number))
+    };
+    let mut words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.any(|word| binding.as_deref() == Some(word) || is_own(word))
+}

@@ -1,0 +1,49 @@
+// The kernel's text, with the lines of an operand lit.
+
+import { $, el } from './dom.js';
+
+export class Kernel {
+  draw(plan, point) {
+    this.plan = plan;
+    this.held = null;
+    $('explained').textContent = plan.text;
+    $('svg').innerHTML = plan.svg;
+    $('kernel-about').textContent = plan.wgsl
+      ? 'Point at an operand, here or in the table, to see its lines; press to keep them.'
+      : 'The CPU path runs no kernel: on WebGPU its text stands here.';
+    const chip = (read, i) => el('button', {
+      type: 'button', className: 'chip', 'aria-pressed': 'false', style: { '--own': read.colour },
+      onpointerenter: () => point(i), onpointerleave: () => point(null), onfocus: () => point(i), onblur: () => point(null),
+      onclick: () => {
+        this.held = this.held === i ? null : i;
+        this.chips().forEach((chip, k) => chip.setAttribute('aria-pressed', String(k === this.held)));
+        point(this.held);
+      },
+    }, `${read.label} (${read.lines.length} lines)`);
+    $('chips').hidden = $('wgsl').hidden = !plan.wgsl;
+    $('chips').replaceChildren(...plan.reads.map(chip));
+    const lines = (plan.wgsl ?? '').trimEnd().split('\n');
+    $('wgsl').replaceChildren(...lines.map((line, i) => el('span', { 'data-line': i + 1 }, line || ' ')));
+    // What is computed stands behind what is declared, and behind functions.
+    const main = $('wgsl').children[lines.findIndex((line) => line.startsWith('@compute'))];
+    $('wgsl').scrollTop = main ? main.offsetTop - $('wgsl').offsetTop : 0;
+  }
+
+  chips() {
+    return [...$('chips').children];
+  }
+
+  /** Lights the lines of what is read as number i, or of what is held. */
+  light(i) {
+    const lit = i ?? this.held;
+    const read = lit === null || lit === undefined ? null : this.plan.reads[lit];
+    const lines = new Set(read?.lines);
+    let number = 0;
+    for (const line of $('wgsl').children) {
+      const isLit = lines.has(++number);
+      line.classList.toggle('lit', isLit);
+      if (isLit) line.style.setProperty('--own', read.colour);
+    }
+    this.chips().forEach((chip, k) => chip.classList.toggle('pointed', k === lit));
+  }
+}

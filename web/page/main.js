@@ -1,0 +1,120 @@
+// The page: the module, the device, and the parts, of which one is seen.
+
+import init, { Page, table } from './pkg/zerostride.js';
+import { $ } from './dom.js';
+import * as state from './state.js';
+import * as playground from './playground.js';
+
+const PARTS = {
+  playground: async () => playground,
+  picture: () => import('./picture.js'),
+  speed: () => import('./speed.js'),
+};
+
+/** What the parts share: `page` is the module's. */
+const context = { page: null, table: [], opened: 0, lost };
+const parts = {};
+let shown = null;
+let isLost = false;
+
+function notice(text, canReopen) {
+  $('notice-text').textContent = text;
+  $('notice').hidden = !text;
+  $('reopen').hidden = !canReopen;
+}
+
+/** Opens a device, and tells which. */
+async function open() {
+  $('device').textContent = 'Opening a device…';
+  let found = false;
+  let refused = '';
+  try {
+    found = 'gpu' in navigator && await context.page.open();
+  } catch (error) {
+    refused = error.message;
+  }
+  isLost = false;
+  context.opened += 1;
+  const adapter = context.page.adapter();
+  document.documentElement.dataset.device = found ? 'webgpu' : 'cpu';
+  $('device').textContent = found ? `WebGPU: ${adapter || 'an adapter without a name'}` : 'CPU path';
+  if (found) notice('', false);
+  else {
+    const why = !('gpu' in navigator) ? 'This browser has no WebGPU' : refused || 'WebGPU gives no adapter here';
+    notice(`${why}, so everything runs on the CPU path, in one thread. The answers are the same.`, true);
+  }
+}
+
+/** Tells of a lost device, once. */
+function lost(text) {
+  if (isLost) return;
+  isLost = true;
+  document.documentElement.dataset.device = 'lost';
+  $('device').textContent = 'The device is lost';
+  notice(`${text}. What was on it is gone; what is typed is not.`, true);
+}
+
+/** Whether the device is still there. */
+function check() {
+  if (isLost || !context.page) return;
+  try {
+    context.page.check();
+  } catch (error) {
+    if (error.kind === 'Lost') lost(error.message);
+  }
+}
+
+async function show(name) {
+  if (!(name in PARTS)) name = 'playground';
+  for (const part of Object.keys(PARTS)) {
+    $(part).hidden = part !== name;
+    const tab = $(`tab-${part}`);
+    tab.setAttribute('aria-selected', String(part === name));
+    tab.tabIndex = part === name ? 0 : -1;
+  }
+  shown = name;
+  for (const [own, part] of Object.entries(parts)) if (own !== name) part.hide?.();
+  parts[name] ??= await PARTS[name]();
+  if (shown === name) await parts[name].show(context);
+}
+
+function select(name) {
+  state.set({ part: name === 'playground' ? '' : name });
+  return show(name);
+}
+
+function tabs() {
+  const names = Object.keys(PARTS);
+  for (const name of names) {
+    const tab = $(`tab-${name}`);
+    tab.addEventListener('click', () => select(name));
+    tab.addEventListener('keydown', (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const next = names[(names.indexOf(name) + step + names.length) % names.length];
+      $(`tab-${next}`).focus();
+      select(next);
+      event.preventDefault();
+    });
+  }
+}
+
+async function begin() {
+  tabs();
+  await init();
+  context.table = table();
+  context.page = new Page();
+  await open();
+  $('reopen').addEventListener('click', async () => {
+    await open();
+    await show(shown);
+  });
+  state.changed(() => show(state.get('part', 'playground')));
+  setInterval(check, 500);
+  await show(state.get('part', 'playground'));
+  // What tests ask for.
+  globalThis.zerostride = context;
+  document.documentElement.dataset.ready = 'true';
+}
+
+begin().catch((error) => notice(`The page cannot begin: ${error.message}`, false));

@@ -1,0 +1,239 @@
+// The playground: what is typed, what the rule makes of it, and what runs.
+
+import { $, el, milliseconds, shape } from './dom.js';
+import * as state from './state.js';
+import { Elements } from './elements.js';
+import { Kernel } from './kernel.js';
+import { drawLayouts, drawRefusal } from './layouts.js';
+import { examples } from './examples.js';
+
+const START = { operands: 'a = [2, 3, 4]; b = [4]; c = [3, 1]', expression: '(a - b) / c * 2', rule: 'numpy', axis: '-1', axes: '0' };
+const NAMES = 'abcdefghijklmnopqrstuvwxyz';
+const AGAIN = 5;
+
+let context = null;
+let turn = 0;
+let timer = 0;
+let opened = 0;
+const elements = new Elements();
+const kernel = new Kernel();
+
+const typed = (name) => state.get(name, START[name]);
+
+/** Operands as rows: of each its name and what is behind the = sign. */
+function rows() {
+  const parts = typed('operands').split(';').map((part) => part.trim()).filter(Boolean);
+  return parts.map((part) => {
+    const [name, ...rest] = part.split('=');
+    return { name: name.trim(), text: rest.join('=').trim() };
+  });
+}
+
+const joined = (all) => all.map(({ name, text }) => `${name} = ${text}`).join('; ');
+
+/** Writes what is typed to the fields, but to the one that is being typed in. */
+function fill() {
+  for (const id of ['expression', 'rule', 'axis', 'axes']) {
+    if ($(id) !== document.activeElement || id === 'rule') $(id).value = typed(id);
+  }
+  $('axis-field').hidden = !['paddle', 'pdpd'].includes(typed('rule'));
+  $('axes-field').hidden = typed('rule') !== 'explicit';
+  const all = rows();
+  const own = [...$('operand-rows').children];
+  if (own.map((row) => row.dataset.name).join() !== all.map((row) => row.name).join()) {
+    $('operand-rows').replaceChildren(...all.map(operandRow));
+  } else {
+    all.forEach((row, i) => {
+      const input = own[i].querySelector('input');
+      if (input !== document.activeElement) input.value = row.text;
+    });
+  }
+}
+
+function operandRow({ name, text }, i) {
+  const id = `operand-${name}`;
+  const edit = (change) => {
+    state.set({ operands: joined(change(rows())), element: '' });
+    update();
+  };
+  return el('div', { className: 'operand', 'data-name': name, style: { '--own': colour(i) } },
+    el('label', { for: id }, name),
+    el('input', { id, value: text, spellcheck: false, autocapitalize: 'off', 'aria-label': `Shape of ${name}`, 'aria-describedby': 'mistake',
+      oninput: (event) => edit((all) => all.map((row) => (row.name === name ? { name, text: event.target.value } : row))) }),
+    el('button', { type: 'button', 'aria-label': `Remove ${name}`, onclick: () => {
+      edit((all) => all.filter((row) => row.name !== name));
+      $('more').focus();
+    } }, '×'));
+}
+
+export const colour = (i) => `var(--o${i % 6})`;
+
+/** Shows what is typed, soon. */
+function update(now = false) {
+  fill();
+  clearTimeout(timer);
+  timer = setTimeout(run, now ? 0 : 120);
+}
+
+function clearMistake() {
+  $('mistake').replaceChildren();
+  for (const input of $('typed').querySelectorAll('input')) input.removeAttribute('aria-invalid');
+}
+
+/** A mistake under the text that it is in, with its place marked. */
+function showMistake({ field, text, from, to }) {
+  let line = field === 'operands' ? typed('operands') : typed('expression');
+  let input = $('expression');
+  if (field === 'operands') {
+    // The part that the place is in.
+    const before = line.slice(0, from);
+    const start = before.lastIndexOf(';') + 1;
+    const end = line.indexOf(';', from);
+    const part = line.slice(start, end < 0 ? undefined : end);
+    const lead = part.length - part.trimStart().length;
+    line = part.trim();
+    [from, to] = [from - start - lead, to - start - lead];
+    input = $(`operand-${line.split('=')[0].trim()}`);
+  }
+  input?.setAttribute('aria-invalid', 'true');
+  const marked = [];
+  if (to > from || from > 0) {
+    from = Math.max(0, Math.min(from, line.length));
+    to = Math.max(from, Math.min(to, line.length));
+    marked.push(el('pre', {}, line.slice(0, from), el('mark', {}, line.slice(from, to) || '‸'), line.slice(to)));
+    text = `${text} (column ${from + 1})`;
+  }
+  $('mistake').replaceChildren(...marked, el('span', {}, text));
+}
+
+async function run() {
+  const own = ++turn;
+  const args = [typed('operands'), typed('rule'), Number(typed('axis')), typed('axes'), typed('expression')];
+  clearMistake();
+  let plan;
+  try {
+    plan = context.page.plan(...args);
+  } catch (error) {
+    failed(error);
+    return;
+  }
+  document.documentElement.dataset.playground = 'laid';
+  for (const id of ['elements', 'ran', 'kernel']) $(id).hidden = Boolean(plan.error);
+  if (plan.error) {
+    const { refusal } = plan.error;
+    $('verdict').textContent = '';
+    showMistake(plan.error);
+    $('laid').hidden = !refusal;
+    if (refusal) drawRefusal(refusal);
+    document.documentElement.dataset.playground = 'refused';
+    return;
+  }
+  $('laid').hidden = false;
+  $('verdict').textContent = `${plan.dtype} ${shape(plan.shape)}`;
+  // Colours and names of what is read: an operand's own.
+  plan.reads.forEach((read, i) => {
+    const at = plan.operands.findIndex((operand) => operand.name === read.name);
+    read.operand = plan.operands[at] ?? null;
+    read.colour = colour(at < 0 ? plan.operands.length + i : at);
+    read.label = read.name ?? 'computed before';
+  });
+  drawLayouts(plan, point);
+  kernel.draw(plan, point);
+  elements.draw(plan, null);
+  try {
+    const result = await context.page.evaluate(...args, AGAIN);
+    if (own !== turn) return;
+    showResult(plan, result);
+    document.documentElement.dataset.first ??= performance.now().toFixed(0);
+    document.documentElement.dataset.playground = 'done';
+  } catch (error) {
+    if (own === turn) failed(error);
+  }
+}
+
+/** What the device says, where it is not about what is typed. */
+function failed(error) {
+  if (error.kind === 'Lost') context.lost(error.message);
+  else showMistake({ field: 'device', text: error.text ?? error.message, from: 0, to: 0 });
+  document.documentElement.dataset.playground = 'failed';
+}
+
+function showResult(plan, result) {
+  elements.draw(plan, result.values);
+  const row = (name, times) => el('tr', {},
+    el('th', { scope: 'row' }, name),
+    el('td', { className: 'number' }, times ? milliseconds(times.first) : '—'),
+    el('td', { className: 'number' }, times ? milliseconds(times.least) : '—'));
+  $('times').tBodies[0].replaceChildren(row('WebGPU', result.gpu), row('CPU path', result.cpu));
+  const count = plan.shape.reduce((n, length) => n * length, 1);
+  const { compared } = result;
+  $('compared').textContent = !compared ? 'Only the CPU path computed this.'
+    : compared.differ === 0 ? `${count === 1 ? 'The element has' : `All ${count} elements have`} the same bits on both.`
+      : `${compared.differ} of ${count} elements differ, by ${compared.ulp} unit${compared.ulp === 1 ? '' : 's'} in the last place at most.`;
+  $('compared').dataset.differ = compared ? compared.differ : '';
+  $('compared').dataset.ulp = compared ? compared.ulp : '';
+}
+
+/** Marks an operand wherever it is seen; null ends that. */
+function point(i) {
+  kernel.light(i);
+  for (const row of $('layouts').tBodies[0].rows) row.classList.toggle('pointed', row.dataset.read === String(i));
+}
+
+function fields() {
+  for (const id of ['expression', 'axis', 'axes']) {
+    $(id).addEventListener('input', () => {
+      state.set({ [id]: $(id).value || ' ', element: '' });
+      update();
+    });
+  }
+  $('rule').addEventListener('change', () => {
+    state.set({ rule: $('rule').value, element: '' });
+    update(true);
+  });
+  $('more').addEventListener('click', () => {
+    const all = rows();
+    const name = [...NAMES].find((letter) => !all.some((row) => row.name === letter));
+    if (!name) return;
+    state.set({ operands: joined([...all, { name, text: '[1]' }]) });
+    update(true);
+    $(`operand-${name}`).focus();
+  });
+  const list = context.table.map(({ name, arity, doc, kind }) => el('button', {
+    type: 'button', title: `${doc}${arity ? ` (${arity})` : ''}`, 'data-kind': kind, 'data-arity': arity ?? '',
+    onclick: () => insert(name, arity),
+  }, name));
+  $('operation-list').replaceChildren(...list);
+  examples($('examples'), (changes) => {
+    state.set({ axis: '', axes: '', element: '', ...changes });
+    $('operand-rows').replaceChildren();
+    update(true);
+  });
+}
+
+/** Puts a call around the expression. */
+function insert(name, arity) {
+  const others = rows().map((row) => row.name);
+  const inner = $('expression').value.trim() || others[0] || '1';
+  const rest = Array.from({ length: Math.max(0, (arity ?? 1) - 1) }, (_, i) => others[(i + 1) % others.length] ?? '1');
+  state.set({ expression: `${name}(${[inner, ...rest].join(', ')})`, element: '' });
+  update(true);
+  $('expression').focus();
+}
+
+export async function show(shared) {
+  const isNew = !context;
+  context = shared;
+  if (isNew) {
+    fields();
+    elements.begin();
+  }
+  fill();
+  // At once: what is shown first is waited for.
+  if (isNew || opened !== shared.opened) {
+    opened = shared.opened;
+    clearTimeout(timer);
+    await run();
+  } else update(true);
+}
+

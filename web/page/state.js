@@ -1,0 +1,29 @@
+// The state of the page, which the address holds behind its #: so that it can be shared.
+
+const listeners = [];
+let values = read();
+
+function read() {
+  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+}
+
+/** The value of a name, or what else. */
+export const get = (name, other = '') => values[name] ?? other;
+
+/** Sets some values; what is undefined or empty goes. Nobody is told, as who sets knows. */
+export function set(changes) {
+  values = { ...values, ...changes };
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined || value === null || value === '') delete values[name];
+  }
+  const hash = '#' + new URLSearchParams(values);
+  if (hash !== location.hash) history.replaceState(null, '', hash);
+}
+
+/** Calls when the address is changed by hand or by going back. */
+export const changed = (listener) => listeners.push(listener);
+
+addEventListener('hashchange', () => {
+  values = read();
+  for (const listener of listeners) listener();
+});

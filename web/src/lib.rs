@@ -1,0 +1,181 @@
+//! What the page asks of the crate. Everything that is drawn is JavaScript's; everything that is known of shapes,
+//! rules, kernels and elements comes from here.
+
+mod build;
+mod grammar;
+mod js;
+mod picture;
+mod playground;
+mod speed;
+
+use std::cell::RefCell;
+
+use wasm_bindgen::prelude::*;
+use zerostride::{DType, Device, compositions, operations, reductions};
+
+use build::Rule;
+use picture::Picture;
+use playground::Typed;
+use speed::Bench;
+
+/// Says a panic, which is a defect, before the page ends.
+#[wasm_bindgen(start)]
+pub fn start() {
+    std::panic::set_hook(Box::new(|panic| js::error(&panic.to_string())));
+}
+
+/// The devices of a page: WebGPU, where it is to be had, and the CPU path.
+#[wasm_bindgen]
+#[derive(Default)]
+pub struct Page {
+    gpu: RefCell<Option<Device>>,
+    adapter: RefCell<String>,
+}
+
+#[wasm_bindgen]
+impl Page {
+    /// A page without a device: [`open`](Self::open) opens one.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Page {
+        Page::default()
+    }
+
+    /// Opens the adapter that the browser gives; whether there is one. What was open before is left.
+    ///
+    /// # Errors
+    /// When the browser refuses.
+    pub async fn open(&self) -> Result<bool, JsValue> {
+        self.close();
+        let all = Device::all_async().await;
+        let Some(adapter) = all.iter().find(|adapter| adapter.backend == "webgpu") else { return Ok(false) };
+        let device = adapter.open_async().await.map_err(js::thrown)?;
+        *self.adapter.borrow_mut() = adapter.name.clone();
+        *self.gpu.borrow_mut() = Some(device);
+        Ok(true)
+    }
+
+    /// Leaves the device. Its memory goes with the last tensor.
+    pub fn close(&self) {
+        *self.gpu.borrow_mut() = None;
+    }
+
+    /// The adapter's name, if one is open.
+    pub fn adapter(&self) -> Option<String> {
+        self.gpu().map(|_| self.adapter.borrow().clone())
+    }
+
+    /// Fails when the device is lost.
+    ///
+    /// # Errors
+    /// So.
+    pub fn check(&self) -> Result<(), JsValue> {
+        self.gpu().map_or(Ok(()), |device| device.flush()).map_err(js::thrown)
+    }
+
+    /// What tensors take of the device, in bytes: in use, and waiting to be used again.
+    pub fn memory(&self) -> JsValue {
+        let memory = self.gpu().map(|device| device.memory()).unwrap_or_default();
+        let number = |n: u64| JsValue::from_f64(n as f64);
+        js::object([
+            ("used", number(memory.used)),
+            ("idle", number(memory.idle)),
+            ("created", number(memory.created)),
+            ("pipelines", number(memory.pipelines)),
+        ])
+    }
+
+    /// Bytes of the module's own memory, which never shrinks.
+    pub fn wasm(&self) -> f64 {
+        let memory = wasm_bindgen::memory().unchecked_into::<js_sys::WebAssembly::Memory>();
+        f64::from(memory.buffer().unchecked_into::<js_sys::ArrayBuffer>().byte_length())
+    }
+
+    fn gpu(&self) -> Option<Device> {
+        self.gpu.borrow().clone()
+    }
+
+    /// What becomes of what is typed: the layouts, and the kernel; or `error`.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn plan(
+        &self,
+        operands: &str,
+        rule: &str,
+        axis: i32,
+        axes: &str,
+        expression: &str,
+    ) -> Result<JsValue, JsValue> {
+        let typed = Typed { operands, rule: Rule::of(rule, axis, axes), expression };
+        let device = self.gpu().unwrap_or_else(Device::cpu);
+        match typed.make(&device) {
+            Ok(made) => made.plan(&device).map_err(js::thrown),
+            Err(failure) => Ok(js::object([("error", failure.to_js())])),
+        }
+    }
+
+    /// Evaluates what is typed on both devices, once and then `again` times, and compares.
+    ///
+    /// # Errors
+    /// What [`plan`](Self::plan) gives as `error`, and errors of the device.
+    pub async fn evaluate(
+        &self,
+        operands: String,
+        rule: String,
+        axis: i32,
+        axes: String,
+        expression: String,
+        again: u32,
+    ) -> Result<JsValue, JsValue> {
+        let rule = Rule::of(&rule, axis, &axes);
+        let typed = Typed { operands: &operands, rule, expression: &expression };
+        playground::evaluate(typed, self.gpu().as_ref(), again as usize).await
+    }
+
+    /// A photograph to be developed, as bytes of red, green, blue and opacity: on WebGPU and shown on a canvas, or, where
+    /// none is given, on the CPU path.
+    ///
+    /// # Errors
+    /// When there is no device, or no memory.
+    pub fn picture(
+        &self,
+        width: usize,
+        height: usize,
+        rgba: &[u8],
+        canvas: Option<web_sys::HtmlCanvasElement>,
+    ) -> Result<Picture, JsValue> {
+        let device = match canvas {
+            Some(_) => self.gpu().ok_or("no WebGPU")?,
+            None => Device::cpu(),
+        };
+        Picture::new(&device, (width, height), rgba, canvas)
+    }
+
+    /// A layout of the benchmark on WebGPU.
+    ///
+    /// # Errors
+    /// When there is no device, or no memory.
+    pub fn bench(&self, name: &str, n: usize) -> Result<Bench, JsValue> {
+        Bench::new(&self.gpu().ok_or("no WebGPU")?, name, n).map_err(js::thrown)
+    }
+}
+
+/// What may be called in an expression: of each its name, number of operands and documentation.
+#[wasm_bindgen]
+pub fn table() -> JsValue {
+    let row = |name: &str, arity: Option<usize>, doc: &str, kind: &str| {
+        let arity = arity.map_or(JsValue::NULL, |n| (n as f64).into());
+        let properties =
+            [("name", name.into()), ("arity", arity), ("doc", doc.into()), ("kind", kind.into())];
+        js::object(properties)
+    };
+    let types =
+        DType::ALL.into_iter().map(|dtype| row(dtype.name(), Some(1), "Converted to this type.", "cast"));
+    js::list(
+        operations()
+            .map(|op| row(op.name, Some(op.arity), op.doc, "operation"))
+            .chain(compositions().map(|own| row(own.name, Some(own.arity), own.doc, "composition")))
+            .chain(reductions().map(|own| row(own.name, None, own.doc, "reduction")))
+            .chain(types),
+    )
+}
