@@ -46,6 +46,15 @@ fn fail(gpu: &Gpu) {
     connection.create(connection.limits.max_buffer_size + 4).unwrap();
 }
 
+/// What `work` makes while reports are held back.
+fn before_it_is_told<T>(gpu: &Gpu, work: impl FnOnce() -> T) -> T {
+    let is_late = &gpu.parts.connection.failures.is_late;
+    is_late.store(true, Ordering::Relaxed);
+    let made = work();
+    is_late.store(false, Ordering::Relaxed);
+    made
+}
+
 fn refused<T>(result: Result<T>) -> bool {
     result
         .is_err_and(|error| error.kind() == ErrorKind::Kernel && error.message().contains("refuses a buffer"))
@@ -109,10 +118,13 @@ fn a_failure_is_told_by_what_it_touches() {
             // What was recorded before, and what is written between the failure and its report.
             let before = (&good * 2.0).eval().unwrap();
             let beside = device.full([2], 7.0_f32).unwrap();
-            fail(gpu);
-            let after = (&before + 1.0).eval().unwrap();
-            let next = (&after + 1.0).eval().unwrap();
-            let (first, second) = (after.to_vec_async(), next.to_vec_async());
+            let (after, next, first, second) = before_it_is_told(gpu, || {
+                fail(gpu);
+                let after = (&before + 1.0).eval().unwrap();
+                let next = (&after + 1.0).eval().unwrap();
+                let (first, second) = (after.to_vec_async(), next.to_vec_async());
+                (after, next, first, second)
+            });
             assert!(refused(first.await) && refused(second.await));
             assert_eq!(before.to_vec_async().await.unwrap(), [2.0, 4.0]);
             assert_eq!(beside.to_vec_async().await.unwrap(), [7.0, 7.0]);
@@ -130,8 +142,11 @@ fn a_failure_is_told_by_what_it_touches() {
             device.synchronize_async().await.unwrap();
 
             // The result of the call itself, and where nothing reads it, the next that waits for all.
-            fail(gpu);
-            assert!(refused((&good - 1.0).eval_async().await));
+            let begun = before_it_is_told(gpu, || {
+                fail(gpu);
+                (&good - 1.0).eval_async()
+            });
+            assert!(refused(begun.await));
             fail(gpu);
             assert!(refused(device.synchronize_async().await));
             device.synchronize_async().await.unwrap();

@@ -348,7 +348,7 @@ impl Device {
     /// threads, or none is needed to compute.
     pub(super) fn takes_time(&self, program: &Program) -> Result<bool> {
         let backend = self.backend();
-        let threads = cfg!(not(target_arch = "wasm32"));
+        let threads = backend.can_wait("this").is_ok();
         Ok(backend.computes_here() || threads && !backend.only_records(program)?)
     }
 }

@@ -9,6 +9,10 @@ use super::values::{dtype, infinity, is_nan, number, parse, shown};
 
 /// Evaluates one line on a device.
 pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
+    if is_too_long(&case["view"]) {
+        let text = format!("lengths are usize, which has {} bits here", usize::BITS);
+        return Verdict::Skipped(text);
+    }
     let malformed = |what: &str| Verdict::Failed(format!("the line has no {what}"));
     let Some(from) = case["in"].as_str().and_then(dtype) else { return malformed("type of elements") };
     let Some(shape) = integers(&case["shape"]) else { return malformed("shape") };
@@ -36,6 +40,14 @@ pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
 
 fn integers(list: &Value) -> Option<Vec<isize>> {
     list.as_array()?.iter().map(|n| Some(n.as_i64()? as isize)).collect()
+}
+
+/// Whether some length is none that a shape can have, where addresses have 32 bits.
+fn is_too_long(value: &Value) -> bool {
+    match value {
+        Value::Array(values) => values.iter().any(is_too_long),
+        value => value.as_i64().is_some_and(|n| isize::try_from(n).is_err()),
+    }
 }
 
 /// The bits of the elements, given or generated.
