@@ -48,7 +48,8 @@ pub(crate) fn adopt(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Arc<Gp
 /// The first handle of a device.
 fn ready(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
     let info = connection.device.adapter_info();
-    let key = (info, connection.supports(DType::F64).is_ok());
+    // What it is asked depends on the types that it was opened with.
+    let key = (info, [connection.supports(DType::F64).is_ok(), connection.has(wgpu::Features::SHADER_F16)]);
     let gpu = Gpu::new(connection, pipelines)?;
     let known = lock(&FAULTS).iter().find(|(other, _)| *other == key).map(|(_, faults)| *faults);
     let faults = known.unwrap_or_else(|| match faults(&gpu) {
@@ -64,8 +65,8 @@ fn ready(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
     Ok(Arc::new(gpu.with_faults(faults)))
 }
 
-/// What was found out of adapters, and whether by f64 too: a program may open one again and again.
-static FAULTS: Mutex<Vec<((wgpu::AdapterInfo, bool), Faults)>> = Mutex::new(Vec::new());
+/// What was found out of adapters, and whether by f64 and f16 too: a program may open one again and again.
+static FAULTS: Mutex<Vec<((wgpu::AdapterInfo, [bool; 2]), Faults)>> = Mutex::new(Vec::new());
 
 /// What gives right answers on every adapter.
 const UNKNOWN: Faults =
