@@ -246,7 +246,7 @@ async function drawOnHost() {
   costs.push(performance.now() - start);
   if (picture !== own) return;
   const canvas = $('canvas');
-  canvas.getContext('2d').putImageData(new ImageData(new Uint8ClampedArray(data), canvas.width, canvas.height), 0, 0);
+  canvas.getContext('2d', { willReadFrequently: true }).putImageData(new ImageData(new Uint8ClampedArray(data), canvas.width, canvas.height), 0, 0);
 }
 
 function figures(now) {

@@ -373,7 +373,7 @@ const tests = {
     const page = await open();
     await page.locator('#tab-playground').focus();
     await page.keyboard.press('ArrowRight');
-    assert(await page.locator('#picture').isVisible());
+    await page.locator('#develop').waitFor();
     await page.context().close();
   },
 };
