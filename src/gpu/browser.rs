@@ -16,7 +16,7 @@ use crate::{AnyTensor, Device};
 fn each(test: impl Fn(Device, &Gpu)) {
     for found in pollster::block_on(super::find()) {
         let opened = pollster::block_on(Connection::open(found, &Options::default())).unwrap();
-        let connection = opened.as_in_a_browser();
+        let connection = opened.like_a_browser();
         let (device, done) = (connection.device.clone(), AtomicBool::new(false));
         let gate = connection.gate;
         std::thread::scope(|scope| {

@@ -207,7 +207,7 @@ impl Connection {
 
     /// A device that reports later and is not to be waited for, as in a browser.
     #[cfg(test)]
-    pub(super) fn as_in_a_browser(self) -> Connection {
+    pub(super) fn like_a_browser(self) -> Connection {
         let mut connection = self;
         (connection.waits, connection.mark) = (false, None);
         connection

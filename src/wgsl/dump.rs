@@ -12,7 +12,7 @@ use super::emit;
 use super::golden::{self, GPU};
 use crate::dtype::{DType, Element, Numeric};
 use crate::expr::{Fold, Folding, Math, Program, Source};
-use crate::plan::{Destination, Faults, Kernel, LANES, Pass, Plan, Target, Work};
+use crate::plan::{Destination, Faults, Kernel, LANES, Makes, Pass, Plan, Target, Work};
 use crate::{Device, Expr, bf16, f16, operations};
 
 /// A shape whose kernel is one vector an invocation and nothing else, so that a checker can run it.
@@ -203,7 +203,7 @@ struct Table {
 
 impl Table {
     fn keep(&mut self, name: &str, kernel: &Kernel) {
-        let is_map = !kernel.folds() && kernel.scan.is_none();
+        let is_map = kernel.makes == Makes::Elements;
         let elements = if is_map { LANES * kernel.blocks as usize } else { 0 };
         writeln!(self.elements, "{name} {elements}").unwrap();
         std::fs::write(self.folder.join(format!("{name}.wgsl")), emit(kernel).unwrap()).unwrap();

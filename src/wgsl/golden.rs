@@ -120,6 +120,7 @@ fn mandelbrot(real: &Tensor<f32>, imaginary: &Tensor<f32>) -> Expr<u32> {
 }
 
 /// The kernels that are kept, by name. Those of a name that ends with `llvmpipe` are a processor's.
+#[allow(clippy::eq_op)] // `a - a` is what no compiler may fold
 pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
     let (a, b) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 2>([64, 256]));
     let (row, column) = (zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));

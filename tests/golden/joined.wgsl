@@ -43,7 +43,7 @@ fn encode_f16(x: vec4<f32>) -> vec4<u32> {
     return unpack_u16(vec2<u32>(pack2x16float(x.xy), pack2x16float(x.zw)));
 }
 
-@compute @workgroup_size(64, 4)
+@compute @workgroup_size(32, 8)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 8u;
     let c0_0 = id.z * p.pitch + id.y;

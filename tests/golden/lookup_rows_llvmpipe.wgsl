@@ -1,5 +1,8 @@
 struct Params {
     pitch: u32,
+    row_step: u32,
+    rows_apart: u32,
+    first_rows: u32,
     len0: u32,
     len1: u32,
     out_stride0: u32,
@@ -30,15 +33,15 @@ fn pack_u32(v: vec4<u32>) -> vec2<u64> {
 @compute @workgroup_size(64, 4)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
-    let c0_0 = (id.z * p.pitch + id.y) * 8u;
-    if ((first >= p.len1) | (c0_0 >= p.len0)) { return; }
-    let c0_1 = min(c0_0 + 1u, p.len0 - 1u);
-    let c0_2 = min(c0_0 + 2u, p.len0 - 1u);
-    let c0_3 = min(c0_0 + 3u, p.len0 - 1u);
-    let c0_4 = min(c0_0 + 4u, p.len0 - 1u);
-    let c0_5 = min(c0_0 + 5u, p.len0 - 1u);
-    let c0_6 = min(c0_0 + 6u, p.len0 - 1u);
-    let c0_7 = min(c0_0 + 7u, p.len0 - 1u);
+    let c0_0 = (id.z * p.pitch + id.y) * p.row_step;
+    if ((first >= p.len1) | (c0_0 >= p.first_rows)) { return; }
+    let c0_1 = select(c0_0, c0_0 + 1u * p.rows_apart, c0_0 + 1u * p.rows_apart < p.len0);
+    let c0_2 = select(c0_0, c0_0 + 2u * p.rows_apart, c0_0 + 2u * p.rows_apart < p.len0);
+    let c0_3 = select(c0_0, c0_0 + 3u * p.rows_apart, c0_0 + 3u * p.rows_apart < p.len0);
+    let c0_4 = select(c0_0, c0_0 + 4u * p.rows_apart, c0_0 + 4u * p.rows_apart < p.len0);
+    let c0_5 = select(c0_0, c0_0 + 5u * p.rows_apart, c0_0 + 5u * p.rows_apart < p.len0);
+    let c0_6 = select(c0_0, c0_0 + 6u * p.rows_apart, c0_0 + 6u * p.rows_apart < p.len0);
+    let c0_7 = select(c0_0, c0_0 + 7u * p.rows_apart, c0_0 + 7u * p.rows_apart < p.len0);
     let v1 = vec4<i32>(bitcast<i32>(p.scalar1));
     let v2 = vec4<i32>(bitcast<i32>(p.scalar2));
     let v3 = vec4<i32>(bitcast<i32>(p.scalar3));
