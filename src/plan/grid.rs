@@ -43,11 +43,12 @@ fn form(length: usize, most: u32) -> u32 {
     [1, 4, 16, 64].into_iter().find(fits).unwrap_or(most)
 }
 
-/// The columns of a workgroup along so many vectors: as many as leave at most a fifth of the invocations idle.
+/// The columns of a workgroup along so many vectors: all of it along long rows, whose kernels are of one form, and as
+/// many as leave at most a fifth of the invocations idle along shorter ones.
 fn wide(vectors: usize, most: u32) -> u32 {
     let idle = |width: u32| vectors.next_multiple_of(width as usize) - vectors;
-    let widths = (0..).map(|halved| most >> halved).take_while(|&width| width > 0);
-    widths.into_iter().find(|&width| 4 * idle(width) <= vectors).unwrap_or(1)
+    let fits = |width: u32| vectors >= most as usize || 4 * idle(width) <= vectors;
+    (0..most.ilog2()).map(|halved| most >> halved).find(|&width| fits(width)).unwrap_or(1)
 }
 
 /// Whether a load per lane along the inner axis touches a cache line per lane.
