@@ -308,7 +308,7 @@ const tests = {
     await settled(page);
     assert.match(await text(page, '#compared'), /Only the CPU path/);
     await page.click('#tab-picture');
-    await page.waitForFunction(() => document.getElementById('canvas')?.getContext('2d')?.getImageData(50, 50, 1, 1).data[3] === 255);
+    await page.waitForFunction(() => document.getElementById('canvas')?.getContext('2d', { willReadFrequently: true })?.getImageData(50, 50, 1, 1).data[3] === 255);
     await page.click('#tab-speed');
     await page.click('#measure');
     await page.waitForFunction(() => /no WebGPU/.test(document.getElementById('speed-status').textContent));
