@@ -9,7 +9,9 @@ const { create } = await import(pathToFileURL(resolve(join(folder, 'index.js')))
 const gpu = create(['backend=null']);
 const adapter = await gpu.requestAdapter();
 // Kernels keep to the limits of the device that they are made for: here what WebGPU grants everywhere.
-const device = await adapter.requestDevice();
+// The type f16 is used where it is granted.
+const requiredFeatures = adapter.features.has('shader-f16') ? ['shader-f16'] : [];
+const device = await adapter.requestDevice({ requiredFeatures });
 
 // What WGSL has in wgpu and not in a browser.
 const lacking = { i64: /\b(i64|vec[234]<i64>)/, u64: /\b(u64|vec[234]<u64>)/, f64: /\b(f64|vec[234]<f64>)/ };
