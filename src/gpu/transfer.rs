@@ -66,13 +66,26 @@ struct Mapping {
 struct Mapped {
     answer: Option<Result<(), String>>,
     waker: Option<Waker>,
+    /// A thread drives the device for this, and holds it.
+    is_driven: bool,
 }
 
 impl Mapping {
     /// Keeps the first answer, and wakes who waits for it.
     fn tell(&self, answer: Result<(), String>) {
+        self.wake(|state| {
+            state.answer.get_or_insert(answer);
+        });
+    }
+
+    /// The thread that drove the device is done with it.
+    fn let_go(&self) {
+        self.wake(|state| state.is_driven = false);
+    }
+
+    fn wake(&self, change: impl FnOnce(&mut Mapped)) {
         let mut state = lock(&self.state);
-        state.answer.get_or_insert(answer);
+        change(&mut state);
         let waker = state.waker.take();
         drop(state);
         self.answered.notify_all();
@@ -84,6 +97,17 @@ impl Mapping {
         let state = lock(&self.state);
         let waiting = self.answered.wait_timeout_while(state, time, |state| state.answer.is_none());
         waiting.unwrap_or_else(PoisonError::into_inner).0.answer.is_some()
+    }
+}
+
+/// A mapping for which a thread drives the device, until this is dropped.
+struct Driven(Arc<Mapping>);
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        // Where there is an answer, this one is not kept.
+        self.0.tell(Err("the thread that waited for it ended".into()));
+        self.0.let_go();
     }
 }
 
@@ -106,7 +130,6 @@ pub(super) struct Transfer {
     /// Bytes of the staging buffer before those that were asked for.
     skip: usize,
     length: usize,
-    driven: bool,
 }
 
 /// What must have gone well for the bytes to be right, as far as that is reported later.
@@ -218,7 +241,6 @@ impl Transfer {
             trust,
             skip: 0,
             length,
-            driven: false,
         }
     }
 
@@ -287,30 +309,53 @@ fn drive(connection: &Connection, submission: &wgpu::SubmissionIndex, mapped: &M
 impl Future for Transfer {
     type Output = Result<HostBytes>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let ready = {
-            let mut mapped = lock(&self.mapped.state);
-            mapped.waker = Some(context.waker().clone());
-            mapped.answer.is_some()
-        };
-        if ready {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = lock(&self.mapped.state);
+        state.waker = Some(context.waker().clone());
+        if state.answer.is_some() && !state.is_driven {
+            drop(state);
             return match self.connection.failures.poll_settled(self.trust.reports, context) {
                 Poll::Ready(()) => Poll::Ready(self.bytes()),
                 Poll::Pending => Poll::Pending,
             };
         }
-        if !std::mem::replace(&mut self.driven, true) && self.connection.waits {
+        let begins = self.connection.waits && !state.is_driven;
+        state.is_driven |= begins;
+        drop(state);
+        if begins {
             let (connection, submission) = (self.connection.clone(), self.submission.clone());
             let mapped = self.mapped.clone();
-            let name = "zerostride-read".to_string();
-            let driver = std::thread::Builder::new()
-                .name(name)
-                .spawn(move || drive(&connection, &submission, &mapped));
-            if driver.is_err() {
+            let run = move || {
+                let driven = Driven(mapped);
+                drive(&connection, &submission, &driven.0);
+                // First of all: who is woken may end the program, and SwiftShader crashes where a device is
+                // closed meanwhile.
+                drop(connection);
+            };
+            if std::thread::Builder::new().name("zerostride-read".into()).spawn(run).is_err() {
                 drive(&self.connection, &self.submission, &self.mapped);
                 return Poll::Ready(self.bytes());
             }
         }
         Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, Options};
+
+    #[test]
+    fn a_thread_that_read_holds_the_device_no_longer_than_the_reading() {
+        for found in pollster::block_on(crate::gpu::find()) {
+            let gpu = pollster::block_on(crate::gpu::open(found, &Options::default())).unwrap();
+            let x = Device::from_backend(gpu.clone()).zeros::<f32>([3]).unwrap();
+            let before = Arc::strong_count(&gpu.parts.connection);
+            for i in 0..100 {
+                assert_eq!(pollster::block_on(x.to_vec_async()).unwrap(), [0.0; 3]);
+                assert_eq!(Arc::strong_count(&gpu.parts.connection), before, "{gpu:?}: reading {i}");
+            }
+        }
     }
 }

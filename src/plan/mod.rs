@@ -205,6 +205,9 @@ pub(crate) enum Destination<'a> {
 /// to compile a long text.
 const MOST_COST: usize = 192;
 
+/// What loading a vector of an operand costs a compiler, in additions.
+const LOAD: usize = 3;
+
 impl Kernel {
     /// Whether results are summed or multiplied in an order that nothing may change.
     pub(crate) fn is_ordered(&self) -> bool {
@@ -406,7 +409,7 @@ impl Reading {
 /// What a vector of a program costs to compile, in additions: its steps, and a fence after each of floats.
 fn text_cost(program: &Program, math: Math) -> usize {
     let fence = |step: &Step| usize::from(math == Math::Precise && step.result.kind() == Kind::Float);
-    program.steps.iter().map(|step| step.cost() + fence(step)).sum()
+    program.steps.iter().map(|step| step.cost() + fence(step)).sum::<usize>() + LOAD * program.read().count()
 }
 
 /// The vectors of an invocation whose text compiles in time.
