@@ -39,7 +39,7 @@ pub(super) struct Connection {
     pub queue: wgpu::Queue,
     pub limits: wgpu::Limits,
     pub driver: &'static Driver,
-    features: wgpu::Features,
+    pub features: wgpu::Features,
     /// The adapter's name, and the interface that reaches it.
     name: Arc<str>,
     pub failures: Arc<Failures>,

@@ -62,7 +62,7 @@ fn lacking(connection: &Connection) -> Faults {
 }
 
 impl Gpu {
-    /// Puts the parts together on a connection, as if the adapter had no faults. At most `pipelines` are
+    /// Puts the parts together on a connection, as if the adapter computed what it has right. At most `pipelines` are
     /// kept.
     pub(super) fn new(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
         let (limits, driver) = (&connection.limits, connection.driver);
@@ -93,12 +93,6 @@ impl Gpu {
 
     /// A handle of the same device whose kernels make up for faults.
     pub(super) fn with_faults(&self, faults: Faults) -> Gpu {
-        let lacking = lacking(&self.parts.connection);
-        let faults = Faults {
-            half_rounding: faults.half_rounding || lacking.half_rounding,
-            products: lacking.products,
-            ..faults
-        };
         Gpu { adapter: plan::Target { faults, ..self.adapter }, ..self.handle() }
     }
 

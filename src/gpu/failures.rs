@@ -55,6 +55,12 @@ struct Gap {
     error: Error,
 }
 
+impl Gap {
+    fn holds(&self, recording: u64) -> bool {
+        (self.first..=self.last).contains(&recording)
+    }
+}
+
 /// Who waits for reports. A promise wakes one waker, so all are behind that one.
 #[derive(Default)]
 struct Waiting(Mutex<Vec<Waker>>);
@@ -153,7 +159,7 @@ impl Failures {
                 log::error!("{error}");
                 let _ = report.fate.set(error.clone());
                 // What comes of a failure that is known has been read by nothing since.
-                if gaps.iter().any(|gap| (gap.first..=gap.last).contains(&report.epoch)) {
+                if gaps.iter().any(|gap| gap.holds(report.epoch)) {
                     continue;
                 }
                 untold.get_or_insert_with(|| error.clone());
@@ -197,7 +203,7 @@ impl Failures {
         }
         let mut later = lock(&self.later);
         let Later { gaps, untold, .. } = &mut *later;
-        match gaps.iter().find(|gap| (gap.first..=gap.last).contains(&written)) {
+        match gaps.iter().find(|gap| gap.holds(written)) {
             None => Ok(()),
             Some(gap) => {
                 *untold = None;
@@ -208,8 +214,7 @@ impl Failures {
 
     /// Whether what was written while a recording was open lies in no gap.
     pub(super) fn is_good(&self, written: u64) -> bool {
-        let holds = |gap: &Gap| (gap.first..=gap.last).contains(&written);
-        self.gaps() == 0 || !lock(&self.later).gaps.iter().any(holds)
+        self.gaps() == 0 || !lock(&self.later).gaps.iter().any(|gap| gap.holds(written))
     }
 
     /// The error of a gap that no call has told yet.

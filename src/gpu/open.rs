@@ -50,7 +50,7 @@ pub(super) async fn ready(connection: Connection, pipelines: usize) -> Result<Ar
     let key = Key {
         name: connection.name().into(),
         info: connection.device.adapter_info(),
-        types: [connection.supports(DType::F64).is_ok(), connection.has(wgpu::Features::SHADER_F16)],
+        features: connection.features,
     };
     let gpu = Gpu::new(connection, pipelines)?;
     let known = lock(&FAULTS).iter().find(|(other, _)| *other == key).map(|(_, faults)| *faults);
@@ -75,8 +75,8 @@ pub(super) async fn ready(connection: Connection, pipelines: usize) -> Result<Ar
 struct Key {
     name: String,
     info: wgpu::AdapterInfo,
-    /// Whether it has f64 and f16, which are asked about where they are there.
-    types: [bool; 2],
+    /// What is asked depends on them.
+    features: wgpu::Features,
 }
 
 /// What was found out of adapters: a program may open one again and again.
@@ -92,7 +92,9 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     let single = single.await?;
     // An adapter that cannot even compile such a kernel has none of these instructions.
     let [halves, half_rounding] = halves_of(gpu).await.unwrap_or([true, true]);
-    let single = Faults { halves, half_rounding, ..single };
+    let lacking = gpu.adapter.faults;
+    let half_rounding = half_rounding || lacking.half_rounding;
+    let single = Faults { halves, half_rounding, products: lacking.products, ..single };
     if gpu.parts.connection.supports(DType::F64).is_err() {
         return Ok(single);
     }

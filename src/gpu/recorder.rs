@@ -64,6 +64,9 @@ impl Recorder {
 
     /// Begins another recording where the open one was known to fail since.
     pub(super) fn leave_gap(&self, connection: &Connection) {
+        if connection.waits {
+            return;
+        }
         let gaps = connection.failures.gaps();
         let mut recording = lock(&self.recording);
         if recording.gaps == gaps {
