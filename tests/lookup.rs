@@ -309,7 +309,12 @@ fn of_more_tensors_than_a_kernel_binds() {
             let x = |by: f32| (ramp(device, [3, 7]) * by - 20.0).eval().unwrap();
             let (a, b, c, d) = (x(1.0), x(-2.0), x(0.5), x(3.0));
             let wide = mixed.call(&a, &b, &c, &d) + &found;
-            (found.to_vec().unwrap(), wide.to_vec().unwrap(), (wide * 2.0).sum(1).to_vec().unwrap())
+            // Two views of one tensor, of which one array must do.
+            let both = index(3, &[14]);
+            let views = [both.slice(0, 2..9), both.slice_step(0, .., 2), j.flip(0)];
+            let twice = ramp(device, [7, 6, 5]).at(views) + 0.5;
+            let sums = (wide.clone() * 2.0).sum(1);
+            [found, wide, sums, twice].map(|y| y.to_vec().unwrap())
         };
         assert_eq!(answers(&device), answers(&Device::cpu()), "{}", device.name());
     }

@@ -80,6 +80,15 @@ impl Access {
         loads * if dtype.packing() == Packing::Whole { 2 } else { 4 }
     }
 
+    /// The same elements, each lane's by itself.
+    pub(super) fn by_lanes(self) -> Access {
+        match self {
+            Access::Splat => Access::Splat,
+            Access::Lookup | Access::LookupRow => Access::Lookup,
+            _ => Access::Strided,
+        }
+    }
+
     /// Whether four elements are one load.
     pub(super) fn is_wide(self) -> bool {
         matches!(self, Access::Vector | Access::Backward)

@@ -7,8 +7,9 @@ use super::cut::{Cut, Turns, cut, lanes};
 use super::fields::{self, Number, divider};
 use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Pass, Stored, Work, axes, whole};
 use super::loops::{Loops, Path};
+use super::reading::{Bound, Reading};
 use super::walk::{LANES, Together, Walk};
-use super::{Bound, Field, Kernel, Launch, Makes, Plan, Reading, Target, operands};
+use super::{Field, Kernel, Launch, Makes, Plan, Target, operands};
 use crate::error::{Result, bail};
 use crate::expr::BLOCK;
 use crate::layout::{Axis, Layout};
@@ -111,7 +112,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     };
     let reading = Reading::of(program, super::Destination::Fresh);
     let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
-    let accesses = reading.folded(program, &chooser, target);
+    let mut accesses = reading.folded(program, &chooser, target);
 
     let is_last = positions == 1;
     let gives_index = work.folding.fold.row().gives_index;
@@ -134,7 +135,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         indexed: program.results.len() > values,
         stored,
     };
-    let bound = Bound::new(program, &reading, &accesses, folder.stored.len(), target)?;
+    let bound = Bound::new(program, &reading, &mut accesses, folder.stored.len(), target)?;
     let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
 
     let columns = loops.inner().div_ceil(LANES);

@@ -2,6 +2,8 @@
 //! four elements of f32, eight of f16 and sixteen of u8. So where all that a kernel moves is small and lies in such
 //! runs, an invocation computes two or four neighbouring vectors, whose words are loaded and stored together.
 
+use smallvec::SmallVec;
+
 use super::access::{Access, Store};
 use super::grid::Grid;
 use super::loops::{Loops, Path};
@@ -21,13 +23,20 @@ pub(super) struct Sides<'a> {
     pub target: Target,
 }
 
+/// Joined vectors: the grid over them, and how they are loaded and stored.
+pub(super) struct Joined {
+    pub grid: Grid,
+    pub accesses: SmallVec<[Access; 8]>,
+    pub store: Store,
+}
+
 impl Sides<'_> {
-    /// The grid, the accesses and the store of joined vectors, where there are any.
-    pub(super) fn join(&self, grid: Grid, accesses: &mut [Access], store: Store) -> (Grid, Store) {
+    /// Joins vectors, where there are any to be joined.
+    pub(super) fn join(&self, grid: Grid, accesses: &[Access], store: Store) -> Option<Joined> {
         let is_plain = |access: &Access| matches!(access, Access::Vector | Access::Splat);
         let is_apart = self.target.blocks > 1 || grid.blocks > 1 || self.target.wide_words;
         if is_apart || store != Store::Vector || !accesses.iter().all(is_plain) {
-            return (grid, store);
+            return None;
         }
         let vectors = || accesses.iter().enumerate().filter(|(_, access)| **access == Access::Vector);
         let read = vectors().map(|(i, _)| self.program.inputs[i].dtype.size());
@@ -43,11 +52,11 @@ impl Sides<'_> {
                     .chain(vectors().map(|(i, _)| self.loops.operand(i)))
                     .all(|path| begins(path, grid.walk, elements))
         };
-        let Some(blocks) = [4, 2].into_iter().find(fits) else { return (grid, store) };
-        let Some(grid) = grid.joined(self.loops, blocks.into(), self.target) else { return (grid, store) };
-        let joined = Access::Joined { blocks };
-        accesses.iter_mut().filter(|access| **access == Access::Vector).for_each(|access| *access = joined);
-        (grid, Store::Joined { blocks })
+        let blocks = [4, 2].into_iter().find(fits)?;
+        let grid = grid.joined(self.loops, blocks.into(), self.target)?;
+        let join =
+            |&access: &Access| if access == Access::Vector { Access::Joined { blocks } } else { access };
+        Some(Joined { grid, accesses: accesses.iter().map(join).collect(), store: Store::Joined { blocks } })
     }
 
     /// Whether so many elements side by side end where what is walked does, or in the padding of a new storage.

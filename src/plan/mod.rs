@@ -13,8 +13,10 @@ mod fold;
 mod grid;
 mod halves;
 mod joined;
+mod kernel;
 mod loops;
 mod picture;
+mod reading;
 mod rows;
 mod scan;
 mod walk;
@@ -25,6 +27,7 @@ pub(crate) use explain::{name as operand_name, tell};
 pub(crate) use fields::{Field, Number, Role, ScanNumber};
 pub(crate) use fold::{Folder, Lanes, Pass, Stored, Work};
 pub(crate) use halves::Halves;
+pub(crate) use kernel::{Faults, Kernel, Makes, Operand, Origin};
 pub(crate) use picture::{Panel, svg};
 pub(crate) use rows::{Phase, RowFolder};
 pub(crate) use scan::{ScanWork, Scanned, Scanner};
@@ -35,111 +38,17 @@ use fields::Addressing;
 use grid::Grid;
 use joined::Sides;
 use loops::Loops;
+use reading::{Bound, Read, Reading};
 use smallvec::SmallVec;
 use walk::Together;
 
-use crate::dtype::{DType, Kind};
+use crate::dtype::Kind;
 use crate::error::{Result, bail};
-use crate::expr::{Extent, Input, Math, Op, Program, Source, Step, Storage, Value};
+use crate::expr::{Input, Math, Op, Program, Source, Step, Storage};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
 pub(crate) const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
-
-/// What the kernel reads an operand from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Origin {
-    /// A read-only binding, by its index.
-    Binding(usize),
-    /// The output's binding: an in-place operand.
-    Output,
-    /// A constant of the uniform block.
-    Scalar,
-    /// The address itself.
-    Index,
-    /// What a fold of the same kernel gives, which this operand stands for.
-    Row(usize),
-}
-
-/// An operand as the kernel's text sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Operand {
-    pub dtype: DType,
-    pub origin: Origin,
-    pub access: Access,
-    /// How its addresses follow the axes, the outermost first; those that are left out they do not.
-    pub strides: SmallVec<[Stride; 6]>,
-    /// How its addresses follow indices that are computed, where it is looked up.
-    pub computed: SmallVec<[Stride; 2]>,
-    /// The first of the output and the operands that walks just as this one does: they share their
-    /// addresses, and the words that these are made of.
-    pub walks_as: Role,
-}
-
-/// A read-only binding: the type of its elements, and how many its array holds side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Binding {
-    pub dtype: DType,
-    pub width: usize,
-}
-
-/// What an adapter lacks, or computes otherwise than IEEE 754, so that kernels carry forms of their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Faults {
-    /// Subnormal results become 0, those too that would round up to the least normal float.
-    pub flushes: bool,
-    /// Quotients are not the nearest floats.
-    pub quotients: bool,
-    /// Square roots are not.
-    pub roots: bool,
-    /// `unpack2x16float` or `pack2x16float` changes numbers that f16 has.
-    pub halves: bool,
-    /// There is no f16, or what is converted to it is not rounded to the nearest.
-    pub half_rounding: bool,
-    /// There are no integers of 64 bits, or a product of them is no faster than several of 32.
-    pub products: bool,
-}
-
-/// What a kernel makes of the elements of its program.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Makes {
-    /// It stores them.
-    Elements,
-    Fold(Folder),
-    Scan(Scanner),
-    Rows(RowFolder),
-}
-
-/// Everything that a kernel's text depends on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Kernel {
-    pub walk: Walk,
-    pub rank: usize,
-    pub workgroup: [u32; 2],
-    /// Vectors that an invocation computes, one after the other along a flat walk or on as many rows, or
-    /// joined by their store.
-    pub blocks: u32,
-    pub bindings: Vec<Binding>,
-    pub operands: Vec<Operand>,
-    pub steps: Vec<Step>,
-    /// A value for each result.
-    pub results: SmallVec<[Value; 1]>,
-    /// The type of the first result; those of others are their values'.
-    pub out: DType,
-    pub store: Store,
-    /// How the addresses of the result follow the axes, as [`Operand::strides`].
-    pub strides: SmallVec<[Stride; 6]>,
-    /// Whether the result is a new storage, which begins at its first element.
-    pub fresh: bool,
-    /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, or one less,
-    /// so that the coordinates of the first tell those of the others by a carry.
-    pub carries: bool,
-    /// Whether wide accesses are of words of 64 bits.
-    pub wide_words: bool,
-    pub faults: Faults,
-    pub math: Math,
-    pub makes: Makes,
-}
 
 /// The numbers of one dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,57 +114,6 @@ pub(crate) enum Destination<'a> {
 /// to compile a long text.
 const MOST_COST: usize = 192;
 
-/// What loading a vector of an operand costs a compiler, in additions.
-const LOAD: usize = 3;
-
-impl Kernel {
-    /// Whether results are summed or multiplied in an order that nothing may change.
-    pub(crate) fn is_ordered(&self) -> bool {
-        match &self.makes {
-            Makes::Fold(folder) => folder.fold.is_ordered(folder.element),
-            Makes::Scan(scanner) => scanner.fold.is_ordered(scanner.element),
-            Makes::Elements | Makes::Rows(_) => false,
-        }
-    }
-
-    /// Vectors that an invocation computes one after the other, or on as many rows.
-    pub(crate) fn apart(&self) -> u32 {
-        self.blocks / self.joined()
-    }
-
-    /// Vectors that are loaded and stored together in the place of each of these.
-    pub(crate) fn joined(&self) -> u32 {
-        match self.store {
-            Store::Joined { blocks } => blocks.into(),
-            _ => 1,
-        }
-    }
-
-    /// The type of a value.
-    pub(crate) fn value_type(&self, value: Value) -> DType {
-        match (value as usize).checked_sub(self.operands.len()) {
-            None => self.operands[value as usize].dtype,
-            Some(step) => self.steps[step].result,
-        }
-    }
-
-    /// Whether an invocation computes rows that need not be neighbours: its launch says how far they are apart.
-    pub(crate) fn has_rows_apart(&self) -> bool {
-        let serves_rows = |operand: &Operand| operand.access.serves_rows();
-        self.walk == Walk::Rows && self.apart() > 1 && !self.operands.iter().any(serves_rows)
-    }
-
-    /// The types of what it stores, each in a binding of its own.
-    pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
-        match &self.makes {
-            Makes::Elements => self.results.iter().map(|&result| self.value_type(result)).collect(),
-            Makes::Fold(folder) => folder.stored.iter().map(|&stored| folder.stored_type(stored)).collect(),
-            Makes::Scan(_) => SmallVec::from_slice(&[self.out]),
-            Makes::Rows(_) => self.results.iter().map(|_| self.out).collect(),
-        }
-    }
-}
-
 impl Plan {
     /// Plans a program over a non-empty shape.
     pub(crate) fn new(program: &Program, to: Destination<'_>, target: Target) -> Result<Plan> {
@@ -265,12 +123,17 @@ impl Plan {
         let target = Target { blocks: target.blocks.min(affordable), ..target };
         let together = together(program, &reading, &loops, affordable, target);
         let fresh = matches!(to, Destination::Fresh);
-        let (grid, store) = lay_out(program, &loops, fresh, together, target);
+        let (mut grid, store) = lay_out(program, &loops, fresh, together, target);
         let chooser = Chooser { loops: &loops, walk: grid.walk, together, blocks: grid.blocks };
-        let (mut accesses, store) = accesses(program, &reading, chooser, store, target.wide_words);
+        let (mut accesses, mut store) = reading.accesses(program, &chooser, store, target);
+        let mut bound = Bound::new(program, &reading, &mut accesses, program.results.len(), target)?;
         let sides = Sides { program, loops: &loops, fresh, affordable, target };
-        let (grid, store) = sides.join(grid, &mut accesses, store);
-        let bound = Bound::new(program, &reading, &accesses, program.results.len(), target)?;
+        if let Some(joined) = sides.join(grid, &accesses, store)
+            && let other = Bound::of(program, &reading, &joined.accesses)?
+            && other.fits(program.results.len(), target)
+        {
+            (grid, accesses, store, bound) = (joined.grid, joined.accesses, joined.store, other);
+        }
         let strides = match grid.walk {
             // Which are divided by.
             Walk::Words { .. } => loops.lengths.iter().map(|_| Stride::Any).collect(),
@@ -350,66 +213,12 @@ fn loops(program: &Program, to: Destination<'_>) -> Result<Loops> {
     Ok(loops)
 }
 
-/// How the operands of a program are read.
-struct Reading(SmallVec<[Read; 8]>);
-
-/// How an operand is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Read {
-    /// From a binding of its own.
-    Bound,
-    /// The same, lane by lane, as no vector may reach past its last element.
-    Exact,
-    /// Through the binding of the output, which is the same storage.
-    Output,
-    /// The same, by lookups.
-    Table,
-    /// Not from memory.
-    Scalar,
-    Index,
-    Row,
-}
-
-impl Reading {
-    fn of(program: &Program, to: Destination<'_>) -> Reading {
-        let read = |input: &Input| match (&input.source, to) {
-            (Source::Scalar(_), _) => Read::Scalar,
-            (Source::Index(_), _) => Read::Index,
-            (Source::Row(_), _) => Read::Row,
-            (Source::Tensor(_) | Source::Stage { .. }, _) if input.is_table() => Read::Table,
-            (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
-            (Source::Tensor(source), _) if source.is_exact => Read::Exact,
-            (Source::Tensor(_) | Source::Stage { .. } | Source::State(_), _) => Read::Bound,
-        };
-        Reading(program.inputs.iter().map(read).collect())
-    }
-
-    /// How the operands of a kernel that folds or scans are accessed: each by itself, and loaded by functions of
-    /// the coordinates.
-    fn folded(&self, program: &Program, chooser: &Chooser<'_>, target: Target) -> SmallVec<[Access; 8]> {
-        let access = |(i, input): (usize, &Input)| match self.0[i] {
-            Read::Scalar | Read::Row => Access::Splat,
-            Read::Table => Access::Lookup,
-            Read::Index | Read::Exact if chooser.plain(i) == Access::Splat => Access::Splat,
-            Read::Index | Read::Exact => Access::Strided,
-            Read::Bound | Read::Output => {
-                let widest = if target.wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES };
-                chooser.bound(i, widest, input.dtype)
-            }
-        };
-        program.inputs.iter().enumerate().map(access).collect()
-    }
-
-    /// The operands that are read so.
-    fn of_kind(&self, kind: Read) -> impl Iterator<Item = usize> {
-        self.0.iter().enumerate().filter(move |&(_, &read)| read == kind).map(|(i, _)| i)
-    }
-}
-
-/// What a vector of a program costs to compile, in additions: its steps, and a fence after each of floats.
+/// What a vector of a program costs to compile at least, in additions: its loads, its steps, and a fence after each
+/// of floats.
 fn text_cost(program: &Program, math: Math) -> usize {
     let fence = |step: &Step| usize::from(math == Math::Precise && step.result.kind() == Kind::Float);
-    program.steps.iter().map(|step| step.cost() + fence(step)).sum::<usize>() + LOAD * program.read().count()
+    let steps = program.steps.iter().map(|step| step.cost() + fence(step));
+    steps.chain(program.read().map(|input| Access::Vector.cost(input.dtype))).sum()
 }
 
 /// The vectors of an invocation whose text compiles in time.
@@ -455,133 +264,6 @@ fn lay_out(
     match Store::of(loops, grid.walk, dtype, fresh) {
         Store::Words => (Grid::words(loops, target), Store::Words),
         store => (grid, store),
-    }
-}
-
-/// How each operand is accessed, and the result: an array has one element type, so operands in the
-/// output's binding are wide only if all of them and the store are. Those of small elements have the
-/// output's layout.
-fn accesses(
-    program: &Program,
-    reading: &Reading,
-    chooser: Chooser<'_>,
-    store: Store,
-    wide_words: bool,
-) -> (SmallVec<[Access; 8]>, Store) {
-    let all_wide = reading.of_kind(Read::Output).all(|i| chooser.plain(i).is_wide());
-    let store = if store == Store::Vector && !all_wide { Store::Lanes } else { store };
-    let access = |(i, input): (usize, &Input)| match reading.0[i] {
-        Read::Scalar | Read::Row => Access::Splat,
-        Read::Table => Access::Lookup,
-        Read::Bound => {
-            let widest = if wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES };
-            chooser.bound(i, widest, input.dtype)
-        }
-        Read::Output if store == Store::Words => Access::Vector,
-        read => match chooser.plain(i) {
-            Access::Splat => Access::Splat,
-            wide if read == Read::Output && store == Store::Vector => wide,
-            _ => Access::Strided,
-        },
-    };
-    let mut accesses = program.inputs.iter().enumerate().map(access).collect();
-    if store != Store::Words {
-        looked_up_by_rows(program, reading, chooser, &mut accesses);
-    }
-    (accesses, store)
-}
-
-/// Lets tables be loaded by vectors where lanes lie next to each other and have one index in common.
-fn looked_up_by_rows(
-    program: &Program,
-    reading: &Reading,
-    chooser: Chooser<'_>,
-    accesses: &mut SmallVec<[Access; 8]>,
-) {
-    let is_row = |i: usize| {
-        let is_exact = matches!(&program.inputs[i].source, Source::Tensor(storage) if storage.is_exact);
-        let whole = |extent: &Extent| extent.stride % LANES as isize == 0;
-        !is_exact && chooser.plain(i) == Access::Vector && program.inputs[i].computed.iter().all(whole)
-    };
-    let mut by_row: SmallVec<[bool; 8]> =
-        (0..accesses.len()).map(|i| reading.0[i] == Read::Table && is_row(i)).collect();
-    // Values that are the same in all lanes.
-    let mut splat: Vec<bool> = (0..accesses.len())
-        .map(|i| match reading.0[i] {
-            Read::Table => chooser.plain(i) == Access::Splat,
-            _ => accesses[i] == Access::Splat,
-        })
-        .collect();
-    for step in &program.steps {
-        if let (Op::Lookup, [table, indices @ ..]) = (step.op, step.args.as_slice()) {
-            by_row[*table as usize] &= indices.iter().all(|&index| splat[index as usize]);
-        }
-        splat.push(step.args.iter().all(|&arg| splat[arg as usize]));
-    }
-    let rows = accesses.iter_mut().zip(by_row).filter(|(_, by_row)| *by_row);
-    rows.for_each(|(access, _)| *access = Access::LookupRow);
-}
-
-/// The read-only bindings of a kernel, and what each operand is read from.
-struct Bound {
-    bindings: Vec<Binding>,
-    storages: Vec<Storage>,
-    origins: SmallVec<[Origin; 8]>,
-}
-
-impl Bound {
-    /// Binds what a kernel reads, beside `results` that it writes.
-    fn new(
-        program: &Program,
-        reading: &Reading,
-        accesses: &[Access],
-        results: usize,
-        target: Target,
-    ) -> Result<Bound> {
-        let mut bound = Bound { bindings: Vec::new(), storages: Vec::new(), origins: SmallVec::new() };
-        for (i, input) in program.inputs.iter().enumerate() {
-            let origin = match (&input.source, reading.0[i]) {
-                (_, Read::Scalar) => Origin::Scalar,
-                (_, Read::Index) => Origin::Index,
-                (_, Read::Row) => Origin::Row(i),
-                (_, Read::Output) => Origin::Output,
-                (Source::Tensor(storage), Read::Bound | Read::Exact | Read::Table) => {
-                    bound.bind(input.dtype, accesses[i], storage)
-                }
-                (source, Read::Bound | Read::Exact | Read::Table) => {
-                    bail!(Kernel, "{source:?} has no storage yet")
-                }
-            };
-            bound.origins.push(origin);
-        }
-        let tensors = bound.bindings.len();
-        if tensors + results > target.bindings as usize {
-            bail!(
-                Limit,
-                "an expression of {tensors} tensors and {} needs {} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): evaluate a part of it first",
-                if results == 1 { "a result".into() } else { format!("{results} results") },
-                tensors + results,
-                target.bindings
-            );
-        }
-        Ok(bound)
-    }
-
-    /// The binding of a storage, known or new.
-    fn bind(&mut self, dtype: DType, access: Access, storage: &Storage) -> Origin {
-        // Four bytes are a word, whether they are loaded together or not.
-        let width = match (dtype.packing(), access) {
-            (Packing::Bytes, access) if !matches!(access, Access::Joined { .. }) => 1,
-            _ => access.width(),
-        };
-        let binding = Binding { dtype, width };
-        let is_known = |&b: &usize| self.bindings[b] == binding && self.storages[b].same(storage);
-        let known = (0..self.bindings.len()).find(is_known);
-        Origin::Binding(known.unwrap_or_else(|| {
-            self.bindings.push(binding);
-            self.storages.push(storage.clone());
-            self.bindings.len() - 1
-        }))
     }
 }
 

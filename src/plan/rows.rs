@@ -11,8 +11,9 @@ use super::cut::{self, Turns};
 use super::fields::{self, Number};
 use super::fold::{self, FOLD_WORKGROUP, Pass};
 use super::loops::{Loops, Path};
+use super::reading::{Bound, Reading};
 use super::walk::{LANES, Together, Walk};
-use super::{Bound, Destination, Field, Kernel, Lanes, Launch, Makes, Plan, Reading, Target, operands};
+use super::{Destination, Field, Kernel, Lanes, Launch, Makes, Plan, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{BLOCK, Fold, Input, Levels, Program, Source, Value};
@@ -150,8 +151,8 @@ impl Pass {
         };
         let reading = Reading::of(program, Destination::Fresh);
         let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
-        let accesses = reading.folded(program, &chooser, target);
-        let bound = Bound::new(program, &reading, &accesses, program.results.len(), target)?;
+        let mut accesses = reading.folded(program, &chooser, target);
+        let bound = Bound::new(program, &reading, &mut accesses, program.results.len(), target)?;
         let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
 
         let block = count.next_power_of_two();

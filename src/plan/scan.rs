@@ -12,8 +12,9 @@ use super::access::{Access, Chooser, Store};
 use super::fields::{self, ScanNumber};
 use super::fold::{FOLD_WORKGROUP, Pass, axes, whole};
 use super::loops::{Loops, Path};
+use super::reading::{Bound, Reading};
 use super::walk::{LANES, Together, Walk};
-use super::{Bound, Field, Kernel, Launch, Makes, Plan, Reading, Target, operands};
+use super::{Field, Kernel, Launch, Makes, Plan, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Fold, Folding, GROUP, Input, Program, Scan, Source, Storage, Value};
@@ -264,7 +265,7 @@ impl Pass {
         if let Some(carried) = carried.filter(|_| along) {
             accesses[carried] = Access::Strided;
         }
-        let bound = Bound::new(program, &reading, &accesses, 1, target)?;
+        let bound = Bound::new(program, &reading, &mut accesses, 1, target)?;
         let operands = operands(program, &bound, &accesses, &loops, (Walk::Rows, store, &strides));
 
         let positions = if matches!(scanned, Scanned::Runs { .. }) { 1 } else { groups };

@@ -123,18 +123,25 @@ struct Search<'a> {
 }
 
 /// What a kernel of some parts would take.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Size {
     steps: usize,
     /// In all, and of the costly ones.
     cost: usize,
     costly: usize,
+    /// Arrays that are bound, and how many do where each storage is one.
     operands: usize,
+    least: usize,
     /// Of loops.
     turns: u64,
 }
 
 impl Size {
+    /// The same where storages are read lane by lane, which one array does for.
+    fn by_lanes(self) -> Size {
+        Size { operands: self.least, ..self }
+    }
+
     fn fits(&self, bounds: Bounds) -> bool {
         self.steps <= MOST_STEPS
             && self.costly <= MOST_COST
@@ -222,15 +229,22 @@ impl<'a> Search<'a> {
                 all = union(all, parts);
             }
             all.push((i as u32, 0));
-            if self.size(&all).fits(self.bounds) {
+            let size = self.size(&all);
+            if size.fits(self.bounds) {
                 return all;
             }
-            // The operand of the most parts that is no leaf and not stored yet.
-            let large = args.iter().copied().filter(|&arg| !self.is_loaded(arg));
-            match large.max_by_key(|&arg| self.parts[arg].len()) {
+            // The operand of the most parts that is computed, and not stored yet. A view of what is stored is copied
+            // only where one array for each storage, read lane by lane, would be too many.
+            let open = || args.iter().copied().filter(|&arg| !self.is_loaded(arg));
+            let parts = |&arg: &usize| self.parts[arg].len();
+            let computed = open().filter(|&arg| !self.is_view(arg)).max_by_key(parts);
+            if computed.is_none() && size.by_lanes().fits(self.bounds) {
+                return all;
+            }
+            match computed.or_else(|| open().max_by_key(parts)) {
                 Some(arg) => self.store(arg),
                 None => {
-                    if self.size(&all).operands > self.bounds.operands {
+                    if size.operands > self.bounds.operands {
                         self.wide.push(i);
                     }
                     return all;
@@ -272,6 +286,11 @@ impl<'a> Search<'a> {
         self.group_parts.insert(kin, (self.groups.len() - 1, own));
     }
 
+    /// Whether a node is what is stored, under views.
+    fn is_view(&self, i: usize) -> bool {
+        self.parts[i].iter().all(|&(part, _)| self.is_loaded(part as usize))
+    }
+
     fn is_loaded(&self, i: usize) -> bool {
         self.stored[i] || matches!(self.graph.nodes[i].kind, NodeKind::Leaf { .. })
     }
@@ -298,6 +317,7 @@ impl<'a> Search<'a> {
         let mut size = Size::default();
         // Storages, and how often each is read in another way.
         let mut storages: Vec<(usize, usize)> = Vec::new();
+        let mut windows = 0;
         for &(i, _) in parts {
             let node = self.graph.nodes[i as usize];
             let (storage, elements) = match &node.kind {
@@ -329,11 +349,15 @@ impl<'a> Search<'a> {
             let is_whole = elements as u64 <= self.bounds.whole / node.dtype.size() as u64;
             let most = if is_whole { ARRAYS } else { usize::MAX };
             match storages.iter_mut().find(|(known, _)| *known == storage) {
-                Some((_, arrays)) => *arrays = most.min(*arrays + 1),
+                Some((_, arrays)) => {
+                    *arrays = most.min(*arrays + 1);
+                    windows += usize::from(!is_whole);
+                }
                 None => storages.push((storage, 1)),
             }
         }
         size.operands = storages.iter().map(|(_, arrays)| arrays).sum();
+        size.least = storages.len() + windows;
         size
     }
 

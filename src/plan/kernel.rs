@@ -1,0 +1,154 @@
+//! A kernel: everything that its text depends on, and nothing that a new shape changes.
+
+use smallvec::SmallVec;
+
+use super::access::{Access, Store, Stride};
+use super::fields::Role;
+use super::fold::Folder;
+use super::rows::RowFolder;
+use super::scan::Scanner;
+use super::walk::Walk;
+use crate::dtype::DType;
+use crate::expr::{Math, Step, Value};
+
+/// What the kernel reads an operand from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Origin {
+    /// A read-only binding, by its index.
+    Binding(usize),
+    /// The output's binding: an in-place operand.
+    Output,
+    /// A constant of the uniform block.
+    Scalar,
+    /// The address itself.
+    Index,
+    /// What a fold of the same kernel gives, which this operand stands for.
+    Row(usize),
+}
+
+/// An operand as the kernel's text sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Operand {
+    pub dtype: DType,
+    pub origin: Origin,
+    pub access: Access,
+    /// How its addresses follow the axes, the outermost first; those that are left out they do not.
+    pub strides: SmallVec<[Stride; 6]>,
+    /// How its addresses follow indices that are computed, where it is looked up.
+    pub computed: SmallVec<[Stride; 2]>,
+    /// The first of the output and the operands that walks just as this one does: they share their
+    /// addresses, and the words that these are made of.
+    pub walks_as: Role,
+}
+
+/// A read-only binding: the type of its elements, and how many its array holds side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Binding {
+    pub dtype: DType,
+    pub width: usize,
+}
+
+/// What an adapter lacks, or computes otherwise than IEEE 754, so that kernels carry forms of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Faults {
+    /// Subnormal results become 0, those too that would round up to the least normal float.
+    pub flushes: bool,
+    /// Quotients are not the nearest floats.
+    pub quotients: bool,
+    /// Square roots are not.
+    pub roots: bool,
+    /// `unpack2x16float` or `pack2x16float` changes numbers that f16 has.
+    pub halves: bool,
+    /// There is no f16, or what is converted to it is not rounded to the nearest.
+    pub half_rounding: bool,
+    /// There are no integers of 64 bits, or a product of them is no faster than several of 32.
+    pub products: bool,
+}
+
+/// What a kernel makes of the elements of its program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Makes {
+    /// It stores them.
+    Elements,
+    Fold(Folder),
+    Scan(Scanner),
+    Rows(RowFolder),
+}
+
+/// Everything that a kernel's text depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Kernel {
+    pub walk: Walk,
+    pub rank: usize,
+    pub workgroup: [u32; 2],
+    /// Vectors that an invocation computes, one after the other along a flat walk or on as many rows, or
+    /// joined by their store.
+    pub blocks: u32,
+    pub bindings: Vec<Binding>,
+    pub operands: Vec<Operand>,
+    pub steps: Vec<Step>,
+    /// A value for each result.
+    pub results: SmallVec<[Value; 1]>,
+    /// The type of the first result; those of others are their values'.
+    pub out: DType,
+    pub store: Store,
+    /// How the addresses of the result follow the axes, as [`Operand::strides`].
+    pub strides: SmallVec<[Stride; 6]>,
+    /// Whether the result is a new storage, which begins at its first element.
+    pub fresh: bool,
+    /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, or one less,
+    /// so that the coordinates of the first tell those of the others by a carry.
+    pub carries: bool,
+    /// Whether wide accesses are of words of 64 bits.
+    pub wide_words: bool,
+    pub faults: Faults,
+    pub math: Math,
+    pub makes: Makes,
+}
+impl Kernel {
+    /// Whether results are summed or multiplied in an order that nothing may change.
+    pub(crate) fn is_ordered(&self) -> bool {
+        match &self.makes {
+            Makes::Fold(folder) => folder.fold.is_ordered(folder.element),
+            Makes::Scan(scanner) => scanner.fold.is_ordered(scanner.element),
+            Makes::Elements | Makes::Rows(_) => false,
+        }
+    }
+
+    /// Vectors that an invocation computes one after the other, or on as many rows.
+    pub(crate) fn apart(&self) -> u32 {
+        self.blocks / self.joined()
+    }
+
+    /// Vectors that are loaded and stored together in the place of each of these.
+    pub(crate) fn joined(&self) -> u32 {
+        match self.store {
+            Store::Joined { blocks } => blocks.into(),
+            _ => 1,
+        }
+    }
+
+    /// The type of a value.
+    pub(crate) fn value_type(&self, value: Value) -> DType {
+        match (value as usize).checked_sub(self.operands.len()) {
+            None => self.operands[value as usize].dtype,
+            Some(step) => self.steps[step].result,
+        }
+    }
+
+    /// Whether an invocation computes rows that need not be neighbours: its launch says how far they are apart.
+    pub(crate) fn has_rows_apart(&self) -> bool {
+        let serves_rows = |operand: &Operand| operand.access.serves_rows();
+        self.walk == Walk::Rows && self.apart() > 1 && !self.operands.iter().any(serves_rows)
+    }
+
+    /// The types of what it stores, each in a binding of its own.
+    pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
+        match &self.makes {
+            Makes::Elements => self.results.iter().map(|&result| self.value_type(result)).collect(),
+            Makes::Fold(folder) => folder.stored.iter().map(|&stored| folder.stored_type(stored)).collect(),
+            Makes::Scan(_) => SmallVec::from_slice(&[self.out]),
+            Makes::Rows(_) => self.results.iter().map(|_| self.out).collect(),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! How a kernel reads its operands: by which accesses, and from what. That is bindings of storages, of which an adapter
+//! has few, the output's binding, or no memory.
+
+use smallvec::SmallVec;
+
+use super::access::{Access, Chooser, Store};
+use super::kernel::{Binding, Origin};
+use super::walk::{LANES, Packing};
+use super::{Destination, Target};
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::expr::{Extent, Input, Op, Program, Source, Storage};
+
+/// How the operands of a program are read.
+pub(super) struct Reading(SmallVec<[Read; 8]>);
+
+/// How an operand is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Read {
+    /// From a binding of its own.
+    Bound,
+    /// The same, lane by lane, as no vector may reach past its last element.
+    Exact,
+    /// Through the binding of the output, which is the same storage.
+    Output,
+    /// The same, by lookups.
+    Table,
+    /// Not from memory.
+    Scalar,
+    Index,
+    Row,
+}
+
+impl Reading {
+    pub(super) fn of(program: &Program, to: Destination<'_>) -> Reading {
+        let read = |input: &Input| match (&input.source, to) {
+            (Source::Scalar(_), _) => Read::Scalar,
+            (Source::Index(_), _) => Read::Index,
+            (Source::Row(_), _) => Read::Row,
+            (Source::Tensor(_) | Source::Stage { .. }, _) if input.is_table() => Read::Table,
+            (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
+            (Source::Tensor(source), _) if source.is_exact => Read::Exact,
+            (Source::Tensor(_) | Source::Stage { .. } | Source::State(_), _) => Read::Bound,
+        };
+        Reading(program.inputs.iter().map(read).collect())
+    }
+
+    /// How the operands of a kernel that folds or scans are accessed: each by itself, and loaded by functions of
+    /// the coordinates.
+    pub(super) fn folded(
+        &self,
+        program: &Program,
+        chooser: &Chooser<'_>,
+        target: Target,
+    ) -> SmallVec<[Access; 8]> {
+        let access = |(i, input): (usize, &Input)| match self.0[i] {
+            Read::Scalar | Read::Row => Access::Splat,
+            Read::Table => Access::Lookup,
+            Read::Index | Read::Exact if chooser.plain(i) == Access::Splat => Access::Splat,
+            Read::Index | Read::Exact => Access::Strided,
+            Read::Bound | Read::Output => chooser.bound(i, widest(input, target), input.dtype),
+        };
+        program.inputs.iter().enumerate().map(access).collect()
+    }
+
+    /// How each operand is accessed, and the result: an array has one element type, so operands in the
+    /// output's binding are wide only if all of them and the store are. Those of small elements have the
+    /// output's layout.
+    pub(super) fn accesses(
+        &self,
+        program: &Program,
+        chooser: &Chooser<'_>,
+        store: Store,
+        target: Target,
+    ) -> (SmallVec<[Access; 8]>, Store) {
+        let all_wide = self.of_kind(Read::Output).all(|i| chooser.plain(i).is_wide());
+        let store = if store == Store::Vector && !all_wide { Store::Lanes } else { store };
+        let access = |(i, input): (usize, &Input)| match self.0[i] {
+            Read::Scalar | Read::Row => Access::Splat,
+            Read::Table => Access::Lookup,
+            Read::Bound => chooser.bound(i, widest(input, target), input.dtype),
+            Read::Output if store == Store::Words => Access::Vector,
+            read => match chooser.plain(i) {
+                Access::Splat => Access::Splat,
+                wide if read == Read::Output && store == Store::Vector => wide,
+                _ => Access::Strided,
+            },
+        };
+        let mut accesses = program.inputs.iter().enumerate().map(access).collect();
+        if store != Store::Words {
+            self.looked_up_by_rows(program, chooser, &mut accesses);
+        }
+        (accesses, store)
+    }
+
+    /// Lets tables be loaded by vectors where lanes lie next to each other and have one index in common.
+    fn looked_up_by_rows(
+        &self,
+        program: &Program,
+        chooser: &Chooser<'_>,
+        accesses: &mut SmallVec<[Access; 8]>,
+    ) {
+        let is_row = |i: usize| {
+            let is_exact = matches!(&program.inputs[i].source, Source::Tensor(storage) if storage.is_exact);
+            let whole = |extent: &Extent| extent.stride % LANES as isize == 0;
+            !is_exact && chooser.plain(i) == Access::Vector && program.inputs[i].computed.iter().all(whole)
+        };
+        let mut by_row: SmallVec<[bool; 8]> =
+            (0..accesses.len()).map(|i| self.0[i] == Read::Table && is_row(i)).collect();
+        // Values that are the same in all lanes.
+        let mut splat: Vec<bool> = (0..accesses.len())
+            .map(|i| match self.0[i] {
+                Read::Table => chooser.plain(i) == Access::Splat,
+                _ => accesses[i] == Access::Splat,
+            })
+            .collect();
+        for step in &program.steps {
+            if let (Op::Lookup, [table, indices @ ..]) = (step.op, step.args.as_slice()) {
+                by_row[*table as usize] &= indices.iter().all(|&index| splat[index as usize]);
+            }
+            splat.push(step.args.iter().all(|&arg| splat[arg as usize]));
+        }
+        let rows = accesses.iter_mut().zip(by_row).filter(|(_, by_row)| *by_row);
+        rows.for_each(|(access, _)| *access = Access::LookupRow);
+    }
+
+    /// The operands that are read so.
+    pub(super) fn of_kind(&self, kind: Read) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().filter(move |&(_, &read)| read == kind).map(|(i, _)| i)
+    }
+}
+/// Elements that are loaded together at most.
+fn widest(input: &Input, target: Target) -> usize {
+    if target.wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES }
+}
+
+/// The read-only bindings of a kernel, and what each operand is read from.
+pub(super) struct Bound {
+    pub bindings: Vec<Binding>,
+    pub storages: Vec<Storage>,
+    pub origins: SmallVec<[Origin; 8]>,
+}
+
+impl Bound {
+    /// Binds what a kernel reads, beside `results` that it writes. Where the adapter has too few bindings, a storage
+    /// that is bound in several forms is accessed by lanes, for which one form does.
+    pub(super) fn new(
+        program: &Program,
+        reading: &Reading,
+        accesses: &mut [Access],
+        results: usize,
+        target: Target,
+    ) -> Result<Bound> {
+        let bound = Bound::of(program, reading, accesses)?;
+        if bound.fits(results, target) {
+            return Ok(bound);
+        }
+        for (access, origin) in accesses.iter_mut().zip(&bound.origins) {
+            if let Origin::Binding(binding) = origin
+                && bound.storages.iter().filter(|other| other.same(&bound.storages[*binding])).count() > 1
+            {
+                *access = access.by_lanes();
+            }
+        }
+        let bound = Bound::of(program, reading, accesses)?;
+        if !bound.fits(results, target) {
+            let tensors = bound.bindings.len();
+            bail!(
+                Limit,
+                "an expression of {tensors} tensors and {} needs {} storage bindings, and the adapter has {} (max_storage_buffers_per_shader_stage): evaluate a part of it first",
+                if results == 1 { "a result".into() } else { format!("{results} results") },
+                tensors + results,
+                target.bindings
+            );
+        }
+        Ok(bound)
+    }
+
+    /// Whether the adapter has as many bindings.
+    pub(super) fn fits(&self, results: usize, target: Target) -> bool {
+        self.bindings.len() + results <= target.bindings as usize
+    }
+
+    /// Binds what operands read that are accessed so.
+    pub(super) fn of(program: &Program, reading: &Reading, accesses: &[Access]) -> Result<Bound> {
+        let mut bound = Bound { bindings: Vec::new(), storages: Vec::new(), origins: SmallVec::new() };
+        for (i, input) in program.inputs.iter().enumerate() {
+            let origin = match (&input.source, reading.0[i]) {
+                (_, Read::Scalar) => Origin::Scalar,
+                (_, Read::Index) => Origin::Index,
+                (_, Read::Row) => Origin::Row(i),
+                (_, Read::Output) => Origin::Output,
+                (Source::Tensor(storage), Read::Bound | Read::Exact | Read::Table) => {
+                    bound.bind(input.dtype, accesses[i], storage)
+                }
+                (source, Read::Bound | Read::Exact | Read::Table) => {
+                    bail!(Kernel, "{source:?} has no storage yet")
+                }
+            };
+            bound.origins.push(origin);
+        }
+        Ok(bound)
+    }
+
+    /// The binding of a storage, known or new.
+    fn bind(&mut self, dtype: DType, access: Access, storage: &Storage) -> Origin {
+        // Four bytes are a word, whether they are loaded together or not.
+        let width = match (dtype.packing(), access) {
+            (Packing::Bytes, access) if !matches!(access, Access::Joined { .. }) => 1,
+            _ => access.width(),
+        };
+        let binding = Binding { dtype, width };
+        let is_known = |&b: &usize| self.bindings[b] == binding && self.storages[b].same(storage);
+        let known = (0..self.bindings.len()).find(is_known);
+        Origin::Binding(known.unwrap_or_else(|| {
+            self.bindings.push(binding);
+            self.storages.push(storage.clone());
+            self.bindings.len() - 1
+        }))
+    }
+}
