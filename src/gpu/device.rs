@@ -72,7 +72,7 @@ impl Gpu {
             workgroup: workgroup(limits),
             faults: lacking(&connection),
             math: Math::Precise,
-            blocks: driver.blocks,
+            vectors: driver.vectors,
             team: driver.team,
             runs: driver.runs,
             wide_words: driver.wide_words && connection.has(wgpu::Features::SHADER_INT64),

@@ -8,7 +8,7 @@ use wgpu::{AdapterInfo, Backend, DeviceType, MemoryHints};
 #[derive(Debug)]
 pub(super) struct Driver {
     /// Vectors that an invocation computes.
-    pub blocks: u32,
+    pub vectors: u32,
     /// Invocations that fold a block of a run together at most.
     pub team: u32,
     /// Runs from which on an invocation scans each: fewer would leave it idle.
@@ -34,7 +34,7 @@ pub(super) struct Driver {
 /// A processor of its own. Not measured here: these are the habits of GPUs.
 static GPU: Driver = Driver {
     // Neighbouring invocations should touch neighbouring words.
-    blocks: 1,
+    vectors: 1,
     // A block of 4096 is sixteen vectors for each.
     team: 64,
     // Some of what a large one runs side by side.
@@ -54,7 +54,7 @@ static GPU: Driver = Driver {
 static LLVMPIPE: Driver = Driver {
     // Starting an invocation costs as much as a few loads. A row: 26 ms with 1, 16.5 with 8; a chain of
     // five: 34 and 20.5.
-    blocks: 8,
+    vectors: 8,
     // A barrier costs more than neighbours gain: rows of 4096 by 64 invocations 34 ms, by one 9.6.
     team: 1,
     // Sixteen workgroups. Cumulative sums of rows of 4096 by an invocation each: 1.1 times the same shape; in two
@@ -80,7 +80,7 @@ static LLVMPIPE: Driver = Driver {
 /// SwiftShader, and other adapters on the host's processor.
 static SOFTWARE: Driver = Driver {
     // As llvmpipe, but eight run out of registers. Same shape: 83 ms with 1, 54 with 4; a row: 83 and 50.
-    blocks: 4,
+    vectors: 4,
     // Rows of 4096 by 64 invocations 226 ms, by one 23.
     team: 1,
     // As llvmpipe: 0.7 and 1.2 times the same shape.

@@ -256,7 +256,7 @@ mod tests {
             let expected = std::env::var("ZEROSTRIDE_EXPECT").unwrap_or_default();
             assert!(own.len() >= expected.split(',').filter(|name| !name.is_empty()).count(), "{own:?}");
             let each = own.into_iter().flat_map(|gpu| {
-                let adapter = Target { team: 64, blocks: 1, wide_words: false, ..gpu.adapter };
+                let adapter = Target { team: 64, vectors: 1, wide_words: false, ..gpu.adapter };
                 let other = Arc::new(Gpu { parts: gpu.parts.clone(), adapter, session: None });
                 let name = gpu.parts.connection.name().to_string();
                 [(name.clone(), gpu), (name + " in teams", other)]

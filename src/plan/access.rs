@@ -12,7 +12,7 @@ pub(crate) enum Access {
     /// Next to each other and aligned: one wide load.
     Vector,
     /// The same, and so are all vectors of an invocation: one load for them, as of small elements.
-    Joined { blocks: u8 },
+    Joined { vectors: u8 },
     /// Next to each other and aligned, the last first: one wide load, turned around.
     Backward,
     /// Next to each other, and no vector begins where they do: two wide loads, of which four elements
@@ -63,7 +63,7 @@ impl Access {
         match self {
             Access::Splat | Access::Strided | Access::Lookup => 1,
             Access::Stepped { width, .. } => width.into(),
-            Access::Joined { blocks } => LANES * usize::from(blocks),
+            Access::Joined { vectors } => LANES * usize::from(vectors),
             _ => LANES,
         }
     }
@@ -155,7 +155,7 @@ pub(super) struct Chooser<'a> {
     pub walk: Walk,
     pub together: Together,
     /// Vectors that an invocation computes.
-    pub blocks: u32,
+    pub vectors: u32,
 }
 
 impl Chooser<'_> {
@@ -188,8 +188,8 @@ impl Chooser<'_> {
         match (self.plain(operand), self.walk) {
             (Access::Strided, Walk::Flat | Walk::Bands) if path.is_dense(loops, 1) => Access::Shifted,
             (Access::Strided, Walk::Rows)
-                if loops.rows() == Some(self.blocks as usize)
-                    && self.blocks > 1
+                if loops.rows() == Some(self.vectors as usize)
+                    && self.vectors > 1
                     && path.is_interleaved(loops) =>
             {
                 Access::Interleaved
@@ -233,7 +233,7 @@ pub(crate) enum Store {
     /// Next to each other and aligned: one wide store.
     Vector,
     /// The same of all vectors of an invocation.
-    Joined { blocks: u8 },
+    Joined { vectors: u8 },
     /// A store per lane that exists.
     Lanes,
     /// The lanes of the words that the invocation owns, of those that the layout visits: the others
@@ -261,7 +261,7 @@ impl Store {
     pub(crate) fn access(self) -> Access {
         match self {
             Store::Vector => Access::Vector,
-            Store::Joined { blocks } => Access::Joined { blocks },
+            Store::Joined { vectors } => Access::Joined { vectors },
             Store::Lanes | Store::Words => Access::Strided,
         }
     }

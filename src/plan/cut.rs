@@ -137,7 +137,7 @@ pub(super) fn cut(work: &Work, lanes: Lanes, count: usize, results: usize, targe
                 let halves = Halves { team: team as u32, ..halves };
                 return Cut { halves, block, keep: team * LANES, leaves };
             }
-            let runs = if target.blocks > 1 && team == 1 && values <= SHORT / LANES && count <= block {
+            let runs = if target.vectors > 1 && team == 1 && values <= SHORT / LANES && count <= block {
                 (SHORT / values).clamp(LANES, STRAIGHT)
             } else {
                 1

@@ -171,7 +171,7 @@ impl fmt::Display for Plan {
         writeln!(
             f,
             "grid: {walk}; workgroups {gx} x {gy} x {gz} of {x} x {y} invocations, {} x {LANES} elements each",
-            kernel.blocks
+            kernel.vectors
         )
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Grid {
     /// y into z for rows of rank 2 and for bands.
     pub pitch: u32,
     /// Vectors that an invocation computes one after the other.
-    pub blocks: u32,
+    pub vectors: u32,
     /// Vectors that it loads and stores together, in the place of each of these.
     pub joined: u32,
     /// Groups of four addresses that the inner axes of a walk over words may touch.
@@ -43,11 +43,11 @@ fn form(length: usize, most: u32) -> u32 {
     [1, 4, 16, 64].into_iter().find(fits).unwrap_or(most)
 }
 
-/// The columns of a workgroup along so many vectors: all of it along long rows, whose kernels are of one form, and as
+/// The columns of a workgroup along rows of so many vectors: all of it along long rows, whose kernels are of one form, and as
 /// many as leave at most a fifth of the invocations idle along shorter ones.
-fn wide(vectors: usize, most: u32) -> u32 {
-    let idle = |width: u32| vectors.next_multiple_of(width as usize) - vectors;
-    let fits = |width: u32| vectors >= most as usize || 4 * idle(width) <= vectors;
+fn wide(columns: usize, most: u32) -> u32 {
+    let idle = |width: u32| columns.next_multiple_of(width as usize) - columns;
+    let fits = |width: u32| columns >= most as usize || 4 * idle(width) <= columns;
     (0..most.ilog2()).map(|halved| most >> halved).find(|&width| fits(width)).unwrap_or(1)
 }
 
@@ -77,11 +77,11 @@ impl Grid {
             // Rows next to each other share what lanes across them load. Others are far apart, and those of neighbours
             // next to them: each is a stream of its own then, which a processor prefetches. [16384, 256] plus a
             // row on lavapipe: 2.2 times `x + 1.0` with eight neighbours, 1.1 so.
-            Field::RowStep if is_scattered(loops) => self.blocks as usize,
+            Field::RowStep if is_scattered(loops) => self.vectors as usize,
             Field::FirstRows if is_scattered(loops) => loops.rows().unwrap_or(1),
             Field::RowStep => 1,
             Field::RowsApart if is_scattered(loops) => 1,
-            Field::FirstRows | Field::RowsApart => loops.rows().unwrap_or(1).div_ceil(self.blocks as usize),
+            Field::FirstRows | Field::RowsApart => loops.rows().unwrap_or(1).div_ceil(self.vectors as usize),
             _ => 0,
         };
         word as u32
@@ -101,16 +101,16 @@ impl Grid {
             return None;
         }
         let band = if inner % 2 == 0 { LANES / 2 } else { LANES };
-        let vectors = inner * band / LANES;
+        let columns = inner * band / LANES;
         // A fifth of the invocations may be idle.
-        let idle = |width: u32| vectors.next_multiple_of(width as usize) - vectors;
-        let width = [target.workgroup, 64, 16].into_iter().find(|&width| 4 * idle(width) <= vectors)?;
+        let idle = |width: u32| columns.next_multiple_of(width as usize) - columns;
+        let width = [target.workgroup, 64, 16].into_iter().find(|&width| 4 * idle(width) <= columns)?;
         let bands = outer.iter().product::<usize>().div_ceil(band);
-        let blocks = if 2 * bands >= target.blocks as usize { target.blocks } else { 1 };
+        let vectors = if 2 * bands >= target.vectors as usize { target.vectors } else { 1 };
         let height = target.workgroup / width;
         let limit = target.groups as usize;
-        let x = vectors.div_ceil(width as usize);
-        let y = bands.div_ceil((height * blocks) as usize);
+        let x = columns.div_ceil(width as usize);
+        let y = bands.div_ceil((height * vectors) as usize);
         let z = y.div_ceil(limit);
         let y = y.div_ceil(z);
         (x <= limit && z <= limit).then_some(Grid {
@@ -118,7 +118,7 @@ impl Grid {
             workgroup: [width, height],
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
-            blocks,
+            vectors,
             joined: 1,
             slots: 0,
             band,
@@ -127,8 +127,8 @@ impl Grid {
 
     fn flat(loops: &Loops, joined: u32, target: Target) -> Grid {
         let count = loops.count();
-        let blocks = target.blocks.min(MOST_FLAT);
-        let groups = count.div_ceil(LANES * (target.workgroup * blocks * joined) as usize) as u32;
+        let vectors = target.vectors.min(MOST_FLAT);
+        let groups = count.div_ceil(LANES * (target.workgroup * vectors * joined) as usize) as u32;
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(target.groups).max(1);
         let x = groups.div_ceil(y).max(1);
@@ -137,7 +137,7 @@ impl Grid {
             workgroup: [target.workgroup, 1],
             groups: [x, y, 1],
             pitch: x * target.workgroup,
-            blocks,
+            vectors,
             joined,
             slots: 0,
             band: 0,
@@ -154,25 +154,25 @@ impl Grid {
         if !aligned && (*inner < SHORTEST_ROW || fresh && (packed || !is_scattered(loops))) {
             return None;
         }
-        let blocks = match together {
+        let vectors = match together {
             Together::Tiles => LANES as u32,
             Together::Interleaved => *rows as u32,
             // One kernel for all numbers of rows, as long as half of what it computes is wanted.
-            Together::Apart if 2 * rows >= target.blocks as usize => target.blocks,
+            Together::Apart if 2 * rows >= target.vectors as usize => target.vectors,
             Together::Apart => 1,
         };
-        Self::along_rows(loops, blocks, 1, target)
+        Self::along_rows(loops, vectors, 1, target)
     }
 
     /// A grid over rows, so many by an invocation, if it fits.
-    fn along_rows(loops: &Loops, blocks: u32, joined: u32, target: Target) -> Option<Grid> {
+    fn along_rows(loops: &Loops, vectors: u32, joined: u32, target: Target) -> Option<Grid> {
         let [outer @ .., rows, inner] = loops.lengths.as_slice() else { return None };
-        let vectors = inner.div_ceil(LANES * joined as usize);
+        let columns = inner.div_ceil(LANES * joined as usize);
         // Along the rows where lanes are scattered across them, along the inner axis else. Where narrow
         // workgroups do not always pay, one that is a line of the result wide must be filled, and rows
         // must begin where lines do, or its threads share them.
         let (width, height) = if is_scattered(loops) {
-            let most = rows.div_ceil(blocks as usize);
+            let most = rows.div_ceil(vectors as usize);
             let own = loops.output().strides.iter().nth_back(1).into_iter();
             let across = loops.paths.iter().filter(is_far);
             let mut apart = own.chain(across.filter_map(|path| path.strides.last()));
@@ -180,13 +180,13 @@ impl Grid {
             let height = form(most, if tall { 64 } else { 4 });
             (target.workgroup / height, height)
         } else {
-            let width = wide(vectors, target.workgroup);
+            let width = wide(columns, target.workgroup);
             (width, target.workgroup / width)
         };
 
         let limit = target.groups as usize;
-        let x = vectors.div_ceil(width as usize);
-        let mut y = rows.div_ceil((height * blocks) as usize);
+        let x = columns.div_ceil(width as usize);
+        let mut y = rows.div_ceil((height * vectors) as usize);
         let mut z: usize = outer.iter().product();
         if outer.is_empty() {
             z = y.div_ceil(limit);
@@ -197,7 +197,7 @@ impl Grid {
             workgroup: [width, height],
             groups: [x as u32, y as u32, z as u32],
             pitch: y as u32 * height,
-            blocks,
+            vectors,
             joined,
             slots: 0,
             band: 0,
@@ -208,7 +208,7 @@ impl Grid {
     pub(super) fn joined(&self, loops: &Loops, joined: u32, target: Target) -> Option<Grid> {
         match self.walk {
             Walk::Flat => Some(Self::flat(loops, joined, target)),
-            Walk::Rows => Self::along_rows(loops, self.blocks, joined, target),
+            Walk::Rows => Self::along_rows(loops, self.vectors, joined, target),
             Walk::Bands | Walk::Words { .. } | Walk::Anywhere => None,
         }
     }
@@ -236,7 +236,7 @@ impl Grid {
             workgroup: [target.workgroup, 1],
             groups: [x, y, 1],
             pitch: x * target.workgroup,
-            blocks: 1,
+            vectors: 1,
             joined: 1,
             slots,
             band: 0,

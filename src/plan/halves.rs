@@ -111,7 +111,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         Lanes::Run | Lanes::Anywhere => SmallVec::new(),
     };
     let reading = Reading::of(program, super::Destination::Fresh);
-    let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
+    let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
     let mut accesses = reading.folded(program, &chooser, target);
 
     let is_last = positions == 1;
@@ -172,7 +172,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         walk,
         rank: loops.lengths.len(),
         workgroup: [FOLD_WORKGROUP, 1],
-        blocks: 1,
+        vectors: 1,
         bindings: bound.bindings,
         operands,
         steps: program.steps.clone(),

@@ -34,29 +34,29 @@ impl Sides<'_> {
     /// Joins vectors, where there are any to be joined.
     pub(super) fn join(&self, grid: Grid, accesses: &[Access], store: Store) -> Option<Joined> {
         let is_plain = |access: &Access| matches!(access, Access::Vector | Access::Splat);
-        let is_apart = self.target.blocks > 1 || grid.blocks > 1 || self.target.wide_words;
+        let is_apart = self.target.vectors > 1 || grid.vectors > 1 || self.target.wide_words;
         if is_apart || store != Store::Vector || !accesses.iter().all(is_plain) {
             return None;
         }
-        let vectors = || accesses.iter().enumerate().filter(|(_, access)| **access == Access::Vector);
-        let read = vectors().map(|(i, _)| self.program.inputs[i].dtype.size());
+        let wide = || accesses.iter().enumerate().filter(|(_, access)| **access == Access::Vector);
+        let read = wide().map(|(i, _)| self.program.inputs[i].dtype.size());
         let written = (0..self.program.results.len()).map(|i| self.program.result_type(i).size());
         let largest = read.chain(written).max().unwrap_or(WIDEST);
-        let fits = |&blocks: &u8| {
-            let elements = LANES * usize::from(blocks);
+        let fits = |&vectors: &u8| {
+            let elements = LANES * usize::from(vectors);
             let paths = std::iter::once(self.loops.output());
             elements * largest <= WIDEST
-                && u32::from(blocks) <= self.affordable
+                && u32::from(vectors) <= self.affordable
                 && self.ends(grid.walk, elements)
                 && paths
-                    .chain(vectors().map(|(i, _)| self.loops.operand(i)))
+                    .chain(wide().map(|(i, _)| self.loops.operand(i)))
                     .all(|path| begins(path, grid.walk, elements))
         };
-        let blocks = [4, 2].into_iter().find(fits)?;
-        let grid = grid.joined(self.loops, blocks.into(), self.target)?;
+        let vectors = [4, 2].into_iter().find(fits)?;
+        let grid = grid.joined(self.loops, vectors.into(), self.target)?;
         let join =
-            |&access: &Access| if access == Access::Vector { Access::Joined { blocks } } else { access };
-        Some(Joined { grid, accesses: accesses.iter().map(join).collect(), store: Store::Joined { blocks } })
+            |&access: &Access| if access == Access::Vector { Access::Joined { vectors } } else { access };
+        Some(Joined { grid, accesses: accesses.iter().map(join).collect(), store: Store::Joined { vectors } })
     }
 
     /// Whether so many elements side by side end where what is walked does, or in the padding of a new storage.

@@ -83,7 +83,7 @@ pub(crate) struct Kernel {
     pub workgroup: [u32; 2],
     /// Vectors that an invocation computes, one after the other along a flat walk or on as many rows, or
     /// joined by their store.
-    pub blocks: u32,
+    pub vectors: u32,
     pub bindings: Vec<Binding>,
     pub operands: Vec<Operand>,
     pub steps: Vec<Step>,
@@ -117,13 +117,13 @@ impl Kernel {
 
     /// Vectors that an invocation computes one after the other, or on as many rows.
     pub(crate) fn apart(&self) -> u32 {
-        self.blocks / self.joined()
+        self.vectors / self.joined()
     }
 
     /// Vectors that are loaded and stored together in the place of each of these.
     pub(crate) fn joined(&self) -> u32 {
         match self.store {
-            Store::Joined { blocks } => blocks.into(),
+            Store::Joined { vectors } => vectors.into(),
             _ => 1,
         }
     }

@@ -86,7 +86,7 @@ pub(crate) struct Target {
     pub math: Math,
     /// Vectors per invocation that pay off: 1 on a GPU, where neighbours should stay next to each
     /// other, more where starting an invocation costs as much as a few loads.
-    pub blocks: u32,
+    pub vectors: u32,
     /// Whether words of 64 bits are moved faster than twice as many of 32.
     pub wide_words: bool,
     /// Invocations of a workgroup that fold a block together at most: 1 where a barrier costs more than
@@ -120,11 +120,11 @@ impl Plan {
         let loops = loops(program, to)?;
         let reading = Reading::of(program, to);
         let affordable = affordable(program, target.math);
-        let target = Target { blocks: target.blocks.min(affordable), ..target };
+        let target = Target { vectors: target.vectors.min(affordable), ..target };
         let together = together(program, &reading, &loops, affordable, target);
         let fresh = matches!(to, Destination::Fresh);
         let (mut grid, store) = lay_out(program, &loops, fresh, together, target);
-        let chooser = Chooser { loops: &loops, walk: grid.walk, together, blocks: grid.blocks };
+        let chooser = Chooser { loops: &loops, walk: grid.walk, together, vectors: grid.vectors };
         let (mut accesses, mut store) = reading.accesses(program, &chooser, store, target);
         let mut bound = Bound::new(program, &reading, &mut accesses, program.results.len(), target)?;
         let sides = Sides { program, loops: &loops, fresh, affordable, target };
@@ -144,10 +144,10 @@ impl Plan {
             walk: grid.walk,
             rank: loops.lengths.len(),
             workgroup: grid.workgroup,
-            blocks: grid.blocks * grid.joined,
+            vectors: grid.vectors * grid.joined,
             carries: grid.walk == Walk::Flat
                 && fields::needs_coordinates(store, &operands)
-                && loops.inner() + 1 >= LANES * grid.blocks as usize,
+                && loops.inner() + 1 >= LANES * grid.vectors as usize,
             bindings: bound.bindings,
             operands,
             steps: program.steps.clone(),

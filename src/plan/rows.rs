@@ -150,7 +150,7 @@ impl Pass {
             (_, store) => store.access().strides(loops.output(), walk),
         };
         let reading = Reading::of(program, Destination::Fresh);
-        let chooser = Chooser { loops: &loops, walk, together: Together::Apart, blocks: 1 };
+        let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
         let mut accesses = reading.folded(program, &chooser, target);
         let bound = Bound::new(program, &reading, &mut accesses, program.results.len(), target)?;
         let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
@@ -199,7 +199,7 @@ impl Pass {
             walk,
             rank: loops.lengths.len(),
             workgroup: [FOLD_WORKGROUP, 1],
-            blocks: 1,
+            vectors: 1,
             bindings: bound.bindings,
             operands,
             steps: program.steps.clone(),

@@ -248,7 +248,7 @@ impl Pass {
         let store = store(&loops, along, scanned, exclusive);
         let strides = store.access().strides(loops.output(), Walk::Rows);
         let reading = Reading::of(program, super::Destination::Fresh);
-        let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: Together::Apart, blocks: 1 };
+        let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: Together::Apart, vectors: 1 };
         let scanner = Scanner {
             fold: work.folding.fold,
             element: work.element,
@@ -257,7 +257,7 @@ impl Pass {
             along,
             run,
             whole: count.is_multiple_of(GROUP),
-            vectors: if along || target.blocks == 1 { 1 } else { 2 },
+            vectors: if along || target.vectors == 1 { 1 } else { 2 },
         };
         let carried = scanner.is_carried().then(|| program.inputs.len() - 1);
         let mut accesses = reading.folded(program, &chooser, target);
@@ -304,7 +304,7 @@ impl Pass {
             walk: Walk::Rows,
             rank: loops.lengths.len(),
             workgroup: [FOLD_WORKGROUP, 1],
-            blocks: 1,
+            vectors: 1,
             bindings: bound.bindings,
             operands,
             steps: program.steps.clone(),

@@ -17,8 +17,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// `i`, the vector that a block computes, and where something follows the axes, per lane the
-    /// coordinates `c0`, `c1`, ... A block past the end repeats the last vector.
+    /// `i`, the number of each vector, and where something follows the axes, per lane the
+    /// coordinates `c0`, `c1`, ... One past the end repeats the last.
     fn flat_coordinates(&mut self) {
         let kernel = self.kernel;
         let first = self.suffix(0);
@@ -26,26 +26,26 @@ impl Emitter<'_> {
         let step = if apart == 1 { String::new() } else { format!(" * {apart}u") };
         line!(self.text, "    let i{first} = (id.y * p.pitch + id.x){step};");
         line!(self.text, "    if (i{first} >= p.vectors) {{ return; }}");
-        for block in 1..apart {
-            let own = self.suffix(block);
-            line!(self.text, "    let i{own} = min(i{first} + {block}u, p.vectors - 1u);");
+        for vector in 1..apart {
+            let own = self.suffix(vector);
+            line!(self.text, "    let i{own} = min(i{first} + {vector}u, p.vectors - 1u);");
         }
-        for block in (0..kernel.blocks).filter(|_| kernel.needs_coordinates()) {
-            let own = self.suffix(block);
+        for vector in (0..kernel.vectors).filter(|_| kernel.needs_coordinates()) {
+            let own = self.suffix(vector);
             if kernel.carries {
-                self.carry(block);
+                self.carry(vector);
                 continue;
             }
             // Lanes past the end repeat the last element, so that every address is one that exists.
             let lane = format!("i{own} * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u)");
             line!(self.text, "    let lane{own} = min({lane}, vec4<u32>(p.count - 1u));");
-            self.divide(format!("lane{own}"), kernel.rank, block);
+            self.divide(format!("lane{own}"), kernel.rank, vector);
         }
     }
 
     /// The coordinates of lanes on the axes before `end` that some address follows, by division.
-    fn divide(&mut self, mut rest: String, end: usize, block: u32) {
-        let (outermost, own) = (self.kernel.outermost(), self.suffix(block));
+    fn divide(&mut self, mut rest: String, end: usize, vector: u32) {
+        let (outermost, own) = (self.kernel.outermost(), self.suffix(vector));
         for axis in (outermost.max(1)..end).rev() {
             let quotients = format!("quotients({rest}, p.factor{axis}, p.shift{axis})");
             line!(self.text, "    let q{axis}{own} = {quotients};");
@@ -59,18 +59,18 @@ impl Emitter<'_> {
         }
     }
 
-    /// `i` as along a flat walk. The coordinate along a row is the same in all bands. A block past the
+    /// `i` as along a flat walk. The coordinate along a row is the same in all bands. A vector past the
     /// end repeats the first.
     fn band_coordinates(&mut self) {
         let kernel = self.kernel;
         let (inner, first) = (kernel.rank - 1, self.suffix(0));
-        let step = if kernel.blocks == 1 { String::new() } else { format!(" * {}u", kernel.blocks) };
+        let step = if kernel.vectors == 1 { String::new() } else { format!(" * {}u", kernel.vectors) };
         line!(self.text, "    let band{first} = (id.z * p.pitch + id.y){step};");
         line!(self.text, "    let i{first} = band{first} * p.band_vectors + id.x;");
         line!(self.text, "    if ((id.x >= p.band_vectors) | (i{first} >= p.vectors)) {{ return; }}");
-        for block in 1..kernel.blocks {
-            let own = self.suffix(block);
-            let next = format!("band{first} + {block}u");
+        for vector in 1..kernel.vectors {
+            let own = self.suffix(vector);
+            let next = format!("band{first} + {vector}u");
             let exists = format!("({next}) * p.band_vectors + id.x < p.vectors");
             line!(self.text, "    let band{own} = select(band{first}, {next}, {exists});");
             line!(self.text, "    let i{own} = band{own} * p.band_vectors + id.x;");
@@ -86,30 +86,30 @@ impl Emitter<'_> {
         line!(self.text, "    let at = id.x * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u);");
         line!(self.text, "    let r = {};", [1, 2, 3].map(begun).join("\n        + "));
         line!(self.text, "    let c{inner} = at - r * p.len{inner};");
-        for block in (0..kernel.blocks).filter(|_| kernel.outermost() < inner) {
-            let own = self.suffix(block);
+        for vector in (0..kernel.vectors).filter(|_| kernel.outermost() < inner) {
+            let own = self.suffix(vector);
             // Lanes past the end stay in the last row.
             let row = format!("min(band{own} * p.band_rows + r, vec4<u32>(p.rows - 1u))");
             line!(self.text, "    let row{own} = {row};");
-            self.divide(format!("row{own}"), inner, block);
+            self.divide(format!("row{own}"), inner, vector);
         }
     }
 
-    /// The coordinates of lane 0 of the first block by division, those of all others by carrying over.
-    fn carry(&mut self, block: u32) {
+    /// The coordinates of lane 0 of the first vector by division, those of all others by carrying over.
+    fn carry(&mut self, vector: u32) {
         let inner = self.kernel.rank - 1;
         let outermost = self.kernel.outermost();
-        let (first, own) = (self.suffix(0), self.suffix(block));
+        let (first, own) = (self.suffix(0), self.suffix(vector));
         let mut rest = format!("(i{first} * {LANES}u)");
         for axis in (outermost.max(1)..=inner).rev() {
-            if block == 0 {
+            if vector == 0 {
                 line!(self.text, "    let q{axis} = quotient({rest}, p.factor{axis}, p.shift{axis});");
                 line!(self.text, "    let b{axis} = {rest} - q{axis} * p.len{axis};");
             }
             rest = format!("q{axis}");
         }
         let mut next = "vec4<u32>(0u, 1u, 2u, 3u)".to_string();
-        if block > 0 {
+        if vector > 0 {
             next = format!("(i{own} - i{first}) * {LANES}u + {next}");
         }
         for axis in (outermost.max(1)..=inner).rev() {
@@ -129,7 +129,7 @@ impl Emitter<'_> {
     }
 
     /// `first` on the innermost axis, the element of lane 0, whose vector is `id.x`; the other
-    /// coordinates as scalars. A block past the end repeats a row of its invocation.
+    /// coordinates as scalars. A vector past the end repeats a row of its invocation.
     fn row_coordinates(&mut self) {
         let kernel = self.kernel;
         let inner = kernel.rank - 1;
@@ -149,15 +149,15 @@ impl Emitter<'_> {
             _ => line!(self.text, "    let c{rows}{first} = ({row}) * {step};"),
         }
         line!(self.text, "    if ((first >= p.len{inner}) | (c{rows}{first} >= {end})) {{ return; }}");
-        for block in 1..kernel.apart() {
-            let own = self.suffix(block);
+        for vector in 1..kernel.apart() {
+            let own = self.suffix(vector);
             if is_apart {
                 // One that another invocation stores may be stored already, and read here as such.
-                let next = format!("c{rows}{first} + {block}u * p.rows_apart");
+                let next = format!("c{rows}{first} + {vector}u * p.rows_apart");
                 let next = format!("select(c{rows}{first}, {next}, {next} < p.len{rows})");
                 line!(self.text, "    let c{rows}{own} = {next};");
             } else {
-                line!(self.text, "    let c{rows}{own} = min(c{rows}{first} + {block}u, p.len{rows} - 1u);");
+                line!(self.text, "    let c{rows}{own} = min(c{rows}{first} + {vector}u, p.len{rows} - 1u);");
             }
         }
         // Those before, by division from rank 4 on.

@@ -135,8 +135,8 @@ impl Folder {
             let folding = Folding { fold, axes: axis..axis + 1, scan: None };
             let program = program.folded(Some(folding));
             let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor") };
-            for (team, blocks) in [(64, 1), (1, 8)] {
-                let target = Target { team, blocks, ..target(Math::Precise, false) };
+            for (team, vectors) in [(64, 1), (1, 8)] {
+                let target = Target { team, vectors, ..target(Math::Precise, false) };
                 let mut work = Work::new(&program).unwrap();
                 for pass in 0.. {
                     let planned = Pass::new(&work, target).unwrap();
@@ -204,7 +204,7 @@ struct Table {
 impl Table {
     fn keep(&mut self, name: &str, kernel: &Kernel) {
         let is_map = kernel.makes == Makes::Elements;
-        let elements = if is_map { LANES * kernel.blocks as usize } else { 0 };
+        let elements = if is_map { LANES * kernel.vectors as usize } else { 0 };
         writeln!(self.elements, "{name} {elements}").unwrap();
         std::fs::write(self.folder.join(format!("{name}.wgsl")), emit(kernel).unwrap()).unwrap();
     }

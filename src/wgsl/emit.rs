@@ -1,5 +1,5 @@
 //! The emitter. Straight-line text: coordinates, loads, steps, stores; four lanes at a time, and of
-//! several vectors per invocation (its blocks) all loads before all stores. `shaders/elementwise.wgsl`
+//! several vectors per invocation all loads before all stores. `shaders/elementwise.wgsl`
 //! is a commented instance of what it writes.
 
 use std::ops::Range;
@@ -153,22 +153,22 @@ fn declarations(kernel: &Kernel, zero: bool) -> String {
 /// driver that was seen.
 const NARROW: u32 = 16;
 
-/// Writes the body of a kernel. Names of what a block has for itself end with its number; what is the
-/// same for all blocks is written once.
+/// Writes the body of a kernel. Names of what a vector has for itself end with its number; what is the
+/// same for all vectors is written once.
 pub(super) struct Emitter<'a> {
     pub kernel: &'a Kernel,
     pub text: &'a mut String,
-    /// Which values are the same in all blocks.
+    /// Which values are the same in all vectors.
     shared: Vec<bool>,
     fences: Fences,
     bodies: Bodies<'a>,
 }
 
-/// Which values are the same in all blocks: operands that do not move, and what is made of them.
+/// Which values are the same in all vectors: operands that do not move, and what is made of them.
 fn shared(kernel: &Kernel) -> Vec<bool> {
     let follows = |i: usize, axis: usize| kernel.stride(Role::In(i), axis) != Stride::Zero;
     let operand = |(i, operand): (usize, &Operand)| match (kernel.walk, operand.access) {
-        _ if kernel.blocks == 1 || operand.origin == Origin::Scalar => true,
+        _ if kernel.vectors == 1 || operand.origin == Origin::Scalar => true,
         _ if kernel.joined() > 1 => operand.access == Access::Splat,
         (_, Access::Tile | Access::Interleaved) => false,
         (Walk::Rows, _) => !follows(i, kernel.rank - 2),
@@ -192,7 +192,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Loads of a range of operands, then steps: first what all blocks share.
+    /// Loads of a range of operands, then steps: first what all vectors share.
     pub(super) fn values_of(&mut self, range: Range<usize>) -> Result<()> {
         let kernel = self.kernel;
         let loaded = || kernel.operands.iter().enumerate().filter(|(i, _)| range.contains(i));
@@ -204,8 +204,8 @@ impl Emitter<'_> {
         for (i, operand) in shared {
             self.load(i, operand, 0)?;
         }
-        for block in 0..kernel.blocks {
-            own.iter().try_for_each(|&(i, operand)| self.load(i, operand, block))?;
+        for vector in 0..kernel.vectors {
+            own.iter().try_for_each(|&(i, operand)| self.load(i, operand, vector))?;
         }
         self.zeros();
         let steps = (kernel.operands.len()..).zip(&kernel.steps);
@@ -214,10 +214,10 @@ impl Emitter<'_> {
             let text = self.step(value as Value, step, 0)?;
             line!(self.text, "    let v{value} = {text};");
         }
-        for block in 0..kernel.blocks {
+        for vector in 0..kernel.vectors {
             for &(value, step) in &own {
-                let name = self.value(value as Value, block);
-                let text = self.step(value as Value, step, block)?;
+                let name = self.value(value as Value, vector);
+                let text = self.step(value as Value, step, vector)?;
                 line!(self.text, "    let {name} = {text};");
             }
         }
@@ -231,7 +231,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores the results of all blocks; one past the end stores what the last row or vector has once
+    /// Stores the results of all vectors; one past the end stores what the last row or vector has once
     /// more, unless an operand would give it other elements.
     fn stores(&mut self) {
         let kernel = self.kernel;
@@ -245,13 +245,13 @@ impl Emitter<'_> {
             Walk::Rows => Some((format!("c{}_0", kernel.rank - 2), format!("p.len{}", kernel.rank - 2))),
             _ => Some(("i_0".into(), "p.vectors".into())),
         };
-        for block in 0..kernel.blocks {
-            let guard = guard.as_ref().filter(|_| block > 0);
+        for vector in 0..kernel.vectors {
+            let guard = guard.as_ref().filter(|_| vector > 0);
             if let Some((first, end)) = guard {
-                line!(self.text, "    if ({first} + {block}u < {end}) {{");
+                line!(self.text, "    if ({first} + {vector}u < {end}) {{");
             }
             for i in 0..kernel.results.len() {
-                self.store(i, block);
+                self.store(i, vector);
             }
             if guard.is_some() {
                 line!(self.text, "    }}");
@@ -276,58 +276,58 @@ impl Emitter<'_> {
         line!(self.text, "    let id = vec3<u32>({x}, {y}, group.z);");
     }
 
-    /// Whether a value is the same in all blocks.
+    /// Whether a value is the same in all vectors.
     fn is_shared(&self, value: Value) -> bool {
         self.shared[value as usize]
     }
 
-    /// What names of a block end with.
-    pub(super) fn suffix(&self, block: u32) -> String {
-        if self.kernel.blocks == 1 { String::new() } else { format!("_{block}") }
+    /// What names of a vector end with.
+    pub(super) fn suffix(&self, vector: u32) -> String {
+        if self.kernel.vectors == 1 { String::new() } else { format!("_{vector}") }
     }
 
-    pub(super) fn value(&self, value: Value, block: u32) -> String {
-        if self.is_shared(value) { format!("v{value}") } else { format!("v{value}{}", self.suffix(block)) }
+    pub(super) fn value(&self, value: Value, vector: u32) -> String {
+        if self.is_shared(value) { format!("v{value}") } else { format!("v{value}{}", self.suffix(vector)) }
     }
 
     /// What a step gives, after the lines that it needs.
-    pub(super) fn step(&mut self, value: Value, step: &Step, block: u32) -> Result<String> {
+    pub(super) fn step(&mut self, value: Value, step: &Step, vector: u32) -> Result<String> {
         if step.op == Op::Lookup {
-            return self.lookup(value, step, block);
+            return self.lookup(value, step, vector);
         }
-        let arg = |i: usize| self.fences.operand(step, i, self.value(step.args[i], block));
+        let arg = |i: usize| self.fences.operand(step, i, self.value(step.args[i], vector));
         let text = self.bodies.expression(step, arg);
         Ok(self.fences.result(value, step.result, text))
     }
 
     /// What is stored of a result, as [`pack`] takes it.
-    fn raw(&mut self, i: usize, block: u32) -> String {
+    fn raw(&mut self, i: usize, vector: u32) -> String {
         let dtype = self.kernel.value_type(self.kernel.results[i]);
-        let value = self.value(self.kernel.results[i], block);
+        let value = self.value(self.kernel.results[i], vector);
         if packed(dtype).is_none() {
             return value;
         }
         let number = if i == 0 { String::new() } else { format!("{i}_") };
-        let raw = format!("raw{number}{}", self.suffix(block));
+        let raw = format!("raw{number}{}", self.suffix(vector));
         line!(self.text, "    let {raw} = {};", encode(dtype, &value));
         raw
     }
 
-    /// Stores a result of all blocks at once.
+    /// Stores a result of all vectors at once.
     fn store_joined(&mut self, i: usize) {
         let dtype = self.kernel.value_type(self.kernel.results[i]);
         let parts: Vec<String> =
-            (0..self.kernel.blocks).map(|block| pack(dtype, false, self.raw(i, block))).collect();
+            (0..self.kernel.vectors).map(|vector| pack(dtype, false, self.raw(i, vector))).collect();
         let at = self.vector(Role::Out, 0);
         line!(self.text, "    {}[{at}] = {};", result(i), join(dtype, &parts));
     }
 
-    fn store(&mut self, i: usize, block: u32) {
+    fn store(&mut self, i: usize, vector: u32) {
         let dtype = self.kernel.value_type(self.kernel.results[i]);
         let result = result(i);
-        let mut value = self.raw(i, block);
+        let mut value = self.raw(i, vector);
         if self.kernel.store != Store::Lanes {
-            let word = format!("{result}[{}]", self.vector(Role::Out, block));
+            let word = format!("{result}[{}]", self.vector(Role::Out, vector));
             if self.kernel.store == Store::Words {
                 value = format!(
                     "select({}, {value}, member)",
@@ -338,13 +338,13 @@ impl Emitter<'_> {
             line!(self.text, "    {word} = {value};");
             return;
         }
-        let at = format!("at{}", self.suffix(block));
+        let at = format!("at{}", self.suffix(vector));
         if i == 0 {
-            line!(self.text, "    let {at} = {};", self.addresses(Role::Out, block));
+            line!(self.text, "    let {at} = {};", self.addresses(Role::Out, vector));
         }
         let (first, end) = match self.kernel.walk {
             Walk::Rows => ("first".to_string(), format!("p.len{}", self.kernel.rank - 1)),
-            _ => (format!("i{} * {LANES}u", self.suffix(block)), "p.count".to_string()),
+            _ => (format!("i{} * {LANES}u", self.suffix(vector)), "p.count".to_string()),
         };
         for (k, c) in "xyzw".chars().enumerate() {
             let store = format!("{result}[{at}.{c}] = {value}.{c};");

@@ -94,7 +94,7 @@ pub(super) fn stored_array(kernel: &Kernel, dtype: DType) -> String {
     let width = match kernel.store {
         Store::Lanes => 1,
         Store::Vector | Store::Words => LANES,
-        Store::Joined { blocks } => LANES * usize::from(blocks),
+        Store::Joined { vectors } => LANES * usize::from(vectors),
     };
     array(dtype, width, kernel.wide_words)
 }

@@ -17,7 +17,7 @@ pub(super) const GPU: Target = Target {
     workgroup: WORKGROUP,
     faults: NONE,
     math: Math::Precise,
-    blocks: 1,
+    vectors: 1,
     team: 64,
     runs: 32 << 10,
     wide_words: false,
@@ -25,7 +25,7 @@ pub(super) const GPU: Target = Target {
     narrow: true,
 };
 const LLVMPIPE: Target = Target {
-    blocks: 8,
+    vectors: 8,
     team: 1,
     runs: 16,
     wide_words: true,

@@ -47,8 +47,8 @@ impl Emitter<'_> {
         let name = self.path_name(Role::In(i));
         let outer = (0..kernel.rank - 2).filter_map(|axis| self.term(Role::In(i), axis, 0));
         let base = self.sum(&name, outer);
-        for k in 0..kernel.blocks {
-            let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.blocks);
+        for k in 0..kernel.vectors {
+            let word = format!("in{binding}[{base} + id.x * {}u + {k}u]", kernel.vectors);
             let vector = unpack(operand.dtype, kernel.wide_words, word);
             line!(self.text, "    let t{i}_{k} = {vector};");
         }
@@ -68,20 +68,20 @@ impl Emitter<'_> {
         }
     }
 
-    /// The coordinate of a block on an axis, which blocks may share.
-    fn coordinate(&self, axis: usize, block: u32) -> String {
+    /// The coordinate of a vector on an axis, which vectors may share.
+    fn coordinate(&self, axis: usize, vector: u32) -> String {
         let inner = self.kernel.rank - 1;
         match self.kernel.walk {
             Walk::Rows if axis == inner => "lane".into(),
             Walk::Rows if axis + 1 < inner => format!("c{axis}"),
             Walk::Bands if axis == inner => format!("c{axis}"),
-            _ => format!("c{axis}{}", self.suffix(block)),
+            _ => format!("c{axis}{}", self.suffix(vector)),
         }
     }
 
     /// What an axis adds to the addresses of a tensor.
-    pub(super) fn term(&self, of: Role, axis: usize, block: u32) -> Option<String> {
-        let coordinate = self.coordinate(axis, block);
+    pub(super) fn term(&self, of: Role, axis: usize, vector: u32) -> Option<String> {
+        let coordinate = self.coordinate(axis, vector);
         match self.kernel.stride(of, axis) {
             Stride::Zero => None,
             Stride::One => Some(coordinate),
@@ -104,73 +104,73 @@ impl Emitter<'_> {
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
     }
 
-    /// The address at the beginning of a block's row, and what comes on top of it.
-    fn base(&self, of: Role, block: u32, more: Option<String>) -> String {
+    /// The address at the beginning of a vector's row, and what comes on top of it.
+    fn base(&self, of: Role, vector: u32, more: Option<String>) -> String {
         let name = self.path_name(of);
         let rows = if self.kernel.walk == Walk::Rows { self.kernel.rank - 1 } else { 0 };
-        self.sum(&name, (0..rows).filter_map(|axis| self.term(of, axis, block)).chain(more))
+        self.sum(&name, (0..rows).filter_map(|axis| self.term(of, axis, vector)).chain(more))
     }
 
-    /// The number of a block's vector along its walk.
-    fn index(&self, block: u32) -> String {
+    /// The number of a vector along its walk.
+    fn index(&self, vector: u32) -> String {
         match self.kernel.walk {
             Walk::Rows if self.kernel.makes != Makes::Elements => "x".into(),
             Walk::Rows => "id.x".into(),
-            _ => format!("i{}", self.suffix(block)),
+            _ => format!("i{}", self.suffix(vector)),
         }
     }
 
-    /// The address of a block's vector, for accesses whose uniform words count vectors.
-    pub(super) fn vector(&self, of: Role, block: u32) -> String {
+    /// The address of a vector, for accesses whose uniform words count vectors.
+    pub(super) fn vector(&self, of: Role, vector: u32) -> String {
         if matches!(self.kernel.walk, Walk::Words { .. }) {
             return "first >> 2u".into();
         }
-        let i = self.index(block);
+        let i = self.index(vector);
         match of {
             Role::In(operand) if self.kernel.operands[operand].access == Access::Backward => {
-                format!("{} - {i}", self.base(of, block, None))
+                format!("{} - {i}", self.base(of, vector, None))
             }
-            _ => self.base(of, block, Some(i)),
+            _ => self.base(of, vector, Some(i)),
         }
     }
 
     /// The addresses of all lanes.
-    pub(super) fn addresses(&self, of: Role, block: u32) -> String {
+    pub(super) fn addresses(&self, of: Role, vector: u32) -> String {
         match self.kernel.walk {
             Walk::Rows => {
-                let inner = self.term(of, self.kernel.rank - 1, block).unwrap_or("vec4<u32>(0u)".into());
-                format!("({}) + {inner}", self.base(of, block, None))
+                let inner = self.term(of, self.kernel.rank - 1, vector).unwrap_or("vec4<u32>(0u)".into());
+                format!("({}) + {inner}", self.base(of, vector, None))
             }
             _ => {
-                let terms = (0..self.kernel.rank).filter_map(|axis| self.term(of, axis, block));
+                let terms = (0..self.kernel.rank).filter_map(|axis| self.term(of, axis, vector));
                 self.sum(&self.path_name(of), terms)
             }
         }
     }
 
-    /// Loads the vectors that the elements of a shifted operand lie in, and takes those. Neighbouring
-    /// blocks share a vector.
-    fn shifted(&mut self, i: usize, operand: &Operand, binding: usize, block: u32) -> String {
+    /// Loads the vectors that the elements of a shifted operand lie in, and takes those. Neighbours
+    /// share one.
+    fn shifted(&mut self, i: usize, operand: &Operand, binding: usize, vector: u32) -> String {
         let name = self.path_name(Role::In(i));
-        let vector = |k: u32, at: &str| {
+        let word = |k: u32, at: &str| {
             let word = format!("in{binding}[p.{name}_offset + {at}]");
             format!("    let w{i}_{k} = {};", unpack(operand.dtype, self.kernel.wide_words, word))
         };
         let flat = self.kernel.walk == Walk::Flat;
-        let first = if flat { block } else { 2 * block };
-        let at = if flat { format!("i{}", self.suffix(0)) } else { format!("i{}", self.suffix(block)) };
-        if !flat || block == 0 {
-            line!(self.text, "{}", vector(first, &at));
+        let first = if flat { vector } else { 2 * vector };
+        let at = if flat { format!("i{}", self.suffix(0)) } else { format!("i{}", self.suffix(vector)) };
+        if !flat || vector == 0 {
+            line!(self.text, "{}", word(first, &at));
         }
-        let next = if flat { block + 1 } else { 1 };
-        line!(self.text, "{}", vector(first + 1, &format!("{at} + {next}u")));
+        let next = if flat { vector + 1 } else { 1 };
+        line!(self.text, "{}", word(first + 1, &format!("{at} + {next}u")));
         let (low, high) = (format!("w{i}_{first}"), format!("w{i}_{}", first + 1));
-        let vector = raw_lanes(operand.dtype);
+        let lanes = raw_lanes(operand.dtype);
         let [one, two] = [1, 2].map(|bit| format!("(p.{name}_rest & {bit}u) != 0u"));
-        let half = format!("h{i}_{block}");
-        line!(self.text, "    let {half} = select({low}, {vector}({low}.zw, {high}.xy), {two});");
+        let half = format!("h{i}_{vector}");
+        line!(self.text, "    let {half} = select({low}, {lanes}({low}.zw, {high}.xy), {two});");
         let last = format!("select({high}.x, {high}.z, {two})");
-        format!("select({half}, {vector}({half}.yzw, {last}), {one})")
+        format!("select({half}, {lanes}({half}.yzw, {last}), {one})")
     }
 
     /// Loads the vectors that the elements of a stepped operand lie in, and takes those.
@@ -179,14 +179,14 @@ impl Emitter<'_> {
         i: usize,
         operand: &Operand,
         binding: usize,
-        block: u32,
+        vector: u32,
         (step, first): (u32, u32),
     ) -> String {
-        let own = self.value(i as _, block);
+        let own = self.value(i as _, vector);
         let per_load = (operand.access.width() / LANES) as u32;
-        let index = self.index(block);
+        let index = self.index(vector);
         let more = if step == per_load { index } else { format!("{index} * {}u", step / per_load) };
-        let base = self.base(Role::In(i), block, Some(more));
+        let base = self.base(Role::In(i), vector, Some(more));
         line!(self.text, "    let at_{own} = {base};");
         let wide_words = self.kernel.wide_words;
         for k in 0..operand.access.loads().into() {
@@ -214,7 +214,7 @@ impl Emitter<'_> {
     }
 
     /// The elements of a table where computed indices say, all of them inside of it.
-    pub(super) fn lookup(&mut self, value: Value, step: &Step, block: u32) -> Result<String> {
+    pub(super) fn lookup(&mut self, value: Value, step: &Step, vector: u32) -> Result<String> {
         let kernel = self.kernel;
         let Some((&table, indices)) = step.args.split_first() else {
             bail!(Kernel, "a lookup without a table")
@@ -225,9 +225,9 @@ impl Emitter<'_> {
             bail!(Kernel, "a lookup in {:?}", operand.origin);
         };
         let is_row = operand.access == Access::LookupRow;
-        let mut terms = vec![if is_row { self.vector(of, block) } else { self.addresses(of, block) }];
+        let mut terms = vec![if is_row { self.vector(of, vector) } else { self.addresses(of, vector) }];
         for (k, (&index, stride)) in indices.iter().zip(&operand.computed).enumerate() {
-            let index = self.value(index, block);
+            let index = self.value(index, vector);
             // Bits as they are: distances and sums are modulo 2^32.
             let index = if is_row { format!("u32({index}.x)") } else { format!("vec4<u32>({index})") };
             terms.push(match stride {
@@ -235,7 +235,7 @@ impl Emitter<'_> {
                 _ => index,
             });
         }
-        let at = format!("at_{}", self.value(value, block));
+        let at = format!("at_{}", self.value(value, vector));
         line!(self.text, "    let {at} = {};", terms.join(" + "));
         let array = format!("in{binding}");
         let raw = match is_row {
@@ -245,36 +245,36 @@ impl Emitter<'_> {
         Ok(decode(operand.dtype, raw))
     }
 
-    /// Loads an operand for a block; of a table its lookups do.
-    pub(super) fn load(&mut self, i: usize, operand: &Operand, block: u32) -> Result<()> {
+    /// Loads an operand for a vector; of a table its lookups do.
+    pub(super) fn load(&mut self, i: usize, operand: &Operand, vector: u32) -> Result<()> {
         if !operand.computed.is_empty() {
             return Ok(());
         }
         let of = Role::In(i);
         let dtype = operand.dtype;
-        let own = self.value(i as _, block);
+        let own = self.value(i as _, vector);
         let value = match (operand.origin, operand.access) {
             (Origin::Scalar, _) => constant(dtype, &format!("p.scalar{i}")),
             (Origin::Row(_), _) => bail!(Kernel, "what a fold gives is no load"),
-            (Origin::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, block)),
-            (Origin::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, block, None)),
+            (Origin::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, vector)),
+            (Origin::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, vector, None)),
             (_, Access::Tile) => {
-                let turned = "xyzw".chars().nth(block as usize).unwrap_or('x');
+                let turned = "xyzw".chars().nth(vector as usize).unwrap_or('x');
                 let column = |c| format!("t{i}_{c}.{turned}");
                 format!("{}({})", lanes(dtype), ['x', 'y', 'z', 'w'].map(column).join(", "))
             }
             (_, Access::Joined { .. }) => {
-                let word = format!("t{i}.{}", joined_part(dtype, block));
+                let word = format!("t{i}.{}", joined_part(dtype, vector));
                 decode(dtype, unpack(dtype, false, word))
             }
             (_, Access::Interleaved) => {
-                decode(dtype, every(dtype, &format!("t{i}_"), self.kernel.blocks, block))
+                decode(dtype, every(dtype, &format!("t{i}_"), self.kernel.vectors, vector))
             }
             (Origin::Binding(binding), Access::Stepped { step, first, .. }) => {
-                decode(dtype, self.stepped(i, operand, binding, block, (step.into(), first.into())))
+                decode(dtype, self.stepped(i, operand, binding, vector, (step.into(), first.into())))
             }
             (Origin::Binding(binding), Access::Shifted) => {
-                decode(dtype, self.shifted(i, operand, binding, block))
+                decode(dtype, self.shifted(i, operand, binding, vector))
             }
             (Origin::Output, Access::Stepped { .. } | Access::Shifted) => {
                 bail!(Kernel, "{:?} of the output's own binding", operand.access)
@@ -285,19 +285,19 @@ impl Emitter<'_> {
                 let at = format!("at_{own}");
                 let raw = match (access, packed(dtype)) {
                     (Access::Vector | Access::Backward, _) => {
-                        let vector = unpack(dtype, self.kernel.wide_words, word(&self.vector(of, block)));
+                        let vector = unpack(dtype, self.kernel.wide_words, word(&self.vector(of, vector)));
                         if access == Access::Backward { format!("{vector}.wzyx") } else { vector }
                     }
                     (Access::Splat, None) => {
-                        format!("{}({})", lanes(dtype), word(&self.base(of, block, None)))
+                        format!("{}({})", lanes(dtype), word(&self.base(of, vector, None)))
                     }
                     (Access::Splat, Some((suffix, shift))) => {
-                        line!(self.text, "    let {at} = {};", self.base(of, block, None));
+                        line!(self.text, "    let {at} = {};", self.base(of, vector, None));
                         let word = word(&format!("{at} >> {shift}u"));
                         format!("vec4<u32>(part_{suffix}({word}, {at}))")
                     }
                     (_, _) => {
-                        line!(self.text, "    let {at} = {};", self.addresses(of, block));
+                        line!(self.text, "    let {at} = {};", self.addresses(of, vector));
                         Self::gather(dtype, &array, &at)
                     }
                 };

@@ -17,8 +17,8 @@ use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, opera
 mod all_languages;
 
 /// An adapter whose invocations have so many vectors: a GPU for one, a processor for several.
-fn adapter(blocks: u32, wide_words: bool) -> Target {
-    Target { blocks, runs: 1, wide_words, tiles: blocks > 1, narrow: blocks == 1, ..GPU }
+fn adapter(vectors: u32, wide_words: bool) -> Target {
+    Target { vectors, runs: 1, wide_words, tiles: vectors > 1, narrow: vectors == 1, ..GPU }
 }
 
 /// Plans an op over operands of several layouts and writes each kernel in all languages.
@@ -51,14 +51,14 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
             // With words of 64 bits a text is not written as GLSL, which has no 64 bits: so also without.
             let none = Faults { half_rounding: true, products: true, ..Faults::default() };
             let nearest = Faults { flushes: true, quotients: true, roots: true, halves: true, ..none };
-            for (faults, math, blocks, wide_words) in [
+            for (faults, math, vectors, wide_words) in [
                 (none, Math::Fast, 1, false),
                 (Faults::default(), Math::Precise, 1, false),
                 (nearest, Math::Precise, 1, false),
                 (Faults { flushes: true, ..none }, Math::Precise, 8, false),
                 (Faults { flushes: true, ..none }, Math::Precise, 8, true),
             ] {
-                let target = Target { faults, math, ..adapter(blocks, wide_words) };
+                let target = Target { faults, math, ..adapter(vectors, wide_words) };
                 let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;
@@ -115,8 +115,8 @@ fn check_lookups<T: Element>(written: &mut usize) {
             destinations.push(Destination::Into(storage, part.layout()));
         }
         for to in destinations {
-            for (blocks, wide_words) in [(1, false), (8, false), (8, true)] {
-                let target = adapter(blocks, wide_words);
+            for (vectors, wide_words) in [(1, false), (8, false), (8, true)] {
+                let target = adapter(vectors, wide_words);
                 let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
                 *written += 1;
@@ -169,9 +169,9 @@ fn check_folds<T: Element>(written: &mut usize) {
                 let folding = Folding { fold, axes: axis..axis + 1, scan };
                 let program = program.folded(Some(folding));
                 for (team, wide_words) in [(1, false), (64, false), (1, true)] {
-                    let blocks = if wide_words { 8 } else { 1 };
+                    let vectors = if wide_words { 8 } else { 1 };
                     let runs = if team == 1 { 1 } else { 1 << 20 };
-                    let target = Target { blocks, team, runs, wide_words, ..GPU };
+                    let target = Target { vectors, team, runs, wide_words, ..GPU };
                     let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor") };
                     let mut passes = vec![];
                     if scan.is_some() {

@@ -44,10 +44,10 @@ fn words(count: usize) -> String {
 }
 
 /// The words of one of some joined vectors, of a packed type, in an element of an array of them.
-pub(super) fn joined_part(dtype: DType, block: u32) -> &'static str {
+pub(super) fn joined_part(dtype: DType, vector: u32) -> &'static str {
     match dtype.packing() {
-        Packing::Bytes => ["x", "y", "z", "w"][block as usize],
-        _ => ["xy", "zw"][block as usize],
+        Packing::Bytes => ["x", "y", "z", "w"][vector as usize],
+        _ => ["xy", "zw"][vector as usize],
     }
 }
 
