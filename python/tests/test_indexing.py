@@ -15,9 +15,9 @@ KEYS = [
 LOOKUPS = [
     np.array([0, 2]), np.array([[0, 1], [2, 0]]), (np.array([0, 1]), np.array([2, 3])), (slice(None), np.array([3, 1])),
     (np.array([0, 1]), slice(1, 3)), np.array([True, False, True]), ELEMENTS > 30, (0, np.array([-1, -2])),
-    (..., np.array([0, 4])), np.array([], dtype=np.int64), (ELEMENTS[0, 0] > 100), np.array(1),
+    (..., np.array([0, 4])), np.array([], dtype=np.int64), (0, 0, ELEMENTS[0, 0] > 2), np.array(1), np.array(True),
+    np.array(False), (slice(1), np.array(False)), (np.array(True), np.array([0, 2]), 1),
 ]  # fmt: skip
-LOOKUPS[-2] = (0, 0, ELEMENTS[0, 0] > 2)
 
 
 def ours(key):
@@ -85,6 +85,44 @@ def test_random_keys():
         x[key] = 5
         there[key] = 5
         same(x, there)
+
+
+def test_random_keys_with_arrays():
+    random = np.random.default_rng(1)
+    for _ in range(200):
+        shape = tuple(random.integers(1, 5, size=random.integers(0, 5)))
+        elements = random.integers(-100, 100, size=shape).astype(np.int32)
+        common = tuple(random.integers(1, 4, size=random.integers(0, 3)))
+        key, axis = [], 0
+        while axis < len(shape):
+            length, kind = shape[axis], random.integers(7)
+            axis += kind != 0
+            if kind == 0:
+                key.append(None)
+            elif kind == 1:
+                key.append(slice(None, None, int(random.choice([-2, -1, 1, 2]))))
+            elif kind == 2:
+                key.append(int(random.integers(-length, length)))
+            elif kind == 3 and axis < len(shape) and not any(getattr(part, "dtype", None) == bool for part in key):
+                # As many as there are of the other indices, so that they broadcast.
+                mask = np.zeros(shape[axis - 1 : axis + 1], bool)
+                mask[tuple(random.integers(0, mask.shape))] = True
+                key.append(mask)
+                axis += 1
+            else:
+                key.append(random.integers(-length, length, size=common[random.integers(len(common) + 1) :]))
+        if random.integers(6) == 0 and not any(part is Ellipsis for part in key):
+            key.append(Ellipsis)
+        if random.integers(8) == 0:
+            key.insert(0, np.array(bool(random.integers(2))))
+        key = tuple(key)
+        try:
+            expected = np.asarray(elements[key])
+        except IndexError:
+            with pytest.raises(IndexError):
+                zs.asarray(elements)[ours(key)]
+            continue
+        same(zs.asarray(elements)[ours(key)], expected)
 
 
 def test_lookups_stay_on_the_device():

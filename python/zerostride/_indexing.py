@@ -92,10 +92,10 @@ def _axes(part):
 def get(x, key):
     """``x[key]`` for keys with arrays in them."""
     key = _parts(key)
-    parts = _arrays(key, x)
     if any(_is_mask(part) and not part.ndim for part in key):
         # A truth value is an axis of one or none.
         return lookup(x, lambda elements: np.asarray(elements[_plain(key)]))
+    parts = _arrays(key, x)
     is_basic = [part is None or isinstance(part, slice) for part in parts]
     view = x[tuple(part if basic else slice(None) for part, basic in zip(parts, is_basic))]
     places = [k for k, basic in enumerate(is_basic) if not basic]
