@@ -90,6 +90,21 @@ fn many_operands() {
 }
 
 #[test]
+fn what_has_no_elements_says_where() {
+    on_every_device(|device| {
+        let none = device.zeros::<i32>([0]).unwrap();
+        let count = Expr::<i32>::arange(3, 7, 2);
+        let all = Expr::concat([none.expr(), count.clone()], 0).eval().unwrap();
+        assert_eq!((all.to_vec().unwrap(), all.device().name()), (vec![3, 5], device.name()));
+        let other = Device::cpu().zeros::<i32>([2]).unwrap();
+        if device.name() != "cpu" {
+            let error = Expr::concat([none.expr(), other.expr(), count], 0).eval().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Device, "{error}");
+        }
+    });
+}
+
+#[test]
 fn mistakes_are_errors() {
     let device = Device::cpu();
     let (x, y) = (numbers(&device, &[2, 3]), device.zeros::<f32>([2, 3]).unwrap());

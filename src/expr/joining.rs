@@ -417,13 +417,14 @@ fn joined(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Res
     if rest.is_empty() {
         return Ok(parts[0].clone());
     }
-    // What has no elements adds none.
+    // What has no elements adds none, and still says where.
     let some: Vec<&Arc<Node>> = nodes.iter().copied().filter(|node| node.shape[axis] > 0).collect();
     let node = match some.as_slice() {
-        [] => return Ok(parts[0].clone()),
+        [] => nodes[0].clone(),
         [only] => (*only).clone(),
         all => Node::join(axis, all),
     };
+    let node = node.on_devices_of(&nodes);
     node.shape.count()?;
     Ok(AnyExpr::new(Ok(node), at))
 }

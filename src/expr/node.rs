@@ -95,6 +95,17 @@ pub(crate) struct Node {
     pub schedule: Kept,
 }
 
+/// The devices of some nodes, each once.
+fn devices(nodes: &[&Arc<Node>]) -> SmallVec<[Arc<dyn Backend>; 1]> {
+    let mut devices: SmallVec<[Arc<dyn Backend>; 1]> = SmallVec::new();
+    for device in nodes.iter().flat_map(|node| &node.devices) {
+        if !devices.iter().any(|known| known.identity() == device.identity()) {
+            devices.push(device.clone());
+        }
+    }
+    devices
+}
+
 impl Node {
     pub(crate) fn leaf(dtype: DType, source: Source, layout: Layout) -> Arc<Node> {
         let devices = match &source {
@@ -151,13 +162,20 @@ impl Node {
     }
 
     fn of(dtype: DType, shape: Shape, kind: NodeKind, args: &[&Arc<Node>]) -> Arc<Node> {
-        let mut devices: SmallVec<[Arc<dyn Backend>; 1]> = SmallVec::new();
-        for device in args.iter().flat_map(|arg| &arg.devices) {
-            if !devices.iter().any(|known| known.identity() == device.identity()) {
-                devices.push(device.clone());
-            }
-        }
+        let devices = devices(args);
         let args = args.iter().map(|&arg| arg.clone()).collect();
+        Arc::new(Node { dtype, shape, kind, args, devices, schedule: Kept::default() })
+    }
+
+    /// The same expression on the devices of some operands too, of which it needs nothing else.
+    pub(super) fn on_devices_of(self: &Arc<Node>, operands: &[&Arc<Node>]) -> Arc<Node> {
+        let all: SmallVec<[&Arc<Node>; 4]> = std::iter::once(self).chain(operands.iter().copied()).collect();
+        let devices = devices(&all);
+        if devices.len() == self.devices.len() {
+            return self.clone();
+        }
+        let Node { dtype, ref shape, ref kind, ref args, .. } = **self;
+        let (shape, kind, args) = (shape.clone(), kind.clone(), args.clone());
         Arc::new(Node { dtype, shape, kind, args, devices, schedule: Kept::default() })
     }
 
