@@ -17,6 +17,7 @@ LOOKUPS = [
     (np.array([0, 1]), slice(1, 3)), np.array([True, False, True]), ELEMENTS > 30, (0, np.array([-1, -2])),
     (..., np.array([0, 4])), np.array([], dtype=np.int64), (0, 0, ELEMENTS[0, 0] > 2), np.array(1), np.array(True),
     np.array(False), (slice(1), np.array(False)), (np.array(True), np.array([0, 2]), 1),
+    np.zeros(0, bool), np.zeros((3, 0), bool), (slice(None), np.zeros((0, 5), bool)),
 ]  # fmt: skip
 
 

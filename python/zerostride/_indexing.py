@@ -68,7 +68,8 @@ def _arrays(parts, x):
             whole.append(part)
             axis += part is not None
         elif _is_mask(part):
-            if part.shape != x.shape[axis : axis + part.ndim]:
+            # An axis of a mask may have no elements, as the standard says.
+            if any(n not in (0, length) for n, length in zip(part.shape, x.shape[axis:])):
                 raise IndexError(f"a mask of {list(part.shape)} does not fit {list(x.shape)} from axis {axis} on")
             whole += np.nonzero(part)
             axis += part.ndim
