@@ -12,6 +12,11 @@ use super::reduce::Reduction;
 use super::value::{Plain, Value, is_float, least, nearest, with_type};
 use super::written::Written;
 
+/// What a shape would have with all axes, of which some have no elements: others must not grow beside them.
+fn room(shape: &[usize]) -> usize {
+    shape.iter().map(|&n| n.max(1)).product()
+}
+
 /// How large cases are.
 #[derive(Clone, Copy)]
 pub struct Size {
@@ -125,7 +130,7 @@ impl Draw {
             let axis = self.random.below(shape.len());
             shape[axis] = shape[axis] * 3 + 1;
         }
-        while shape.iter().product::<usize>() > most {
+        while room(&shape) > most {
             let longest = (0..shape.len()).max_by_key(|&k| shape[k]).unwrap();
             shape[longest] = shape[longest] / 2 + 1;
         }
@@ -213,7 +218,7 @@ impl Draw {
         if roomy.len() < 6 && self.random.chance(15) {
             roomy.insert(self.random.below(roomy.len() + 1), 1 + self.random.below(3));
         }
-        if roomy.iter().product::<usize>() > 2 * self.size.elements { shape.to_vec() } else { roomy }
+        if room(&roomy) > 2 * self.size.elements { shape.to_vec() } else { roomy }
     }
 
     fn stretched(&self, root: Recipe, shape: &[usize]) -> Recipe {
@@ -458,8 +463,8 @@ impl Draw {
                 if name.contains("max") || name.contains("min") {
                     length = length.max(1);
                 }
-                let others: usize = lengths.iter().product();
-                length = length.min((most / others.max(1)).max(1));
+                let others = room(&lengths);
+                length = length.min((most / others).max(1));
                 lengths.insert(at, length);
                 axes.iter_mut().for_each(|axis| *axis += usize::from(*axis >= at));
                 axes.push(at);
@@ -495,7 +500,7 @@ impl Draw {
         axis: usize,
         ops: usize,
     ) -> Recipe {
-        let others: usize = shape.iter().product::<usize>() / shape[axis];
+        let others = room(shape) / shape[axis];
         let most = 3 * self.size.elements / others.max(1);
         let mut lengths = shape.to_vec();
         lengths[axis] = self.length().clamp(shape[axis], most.max(shape[axis]));
