@@ -83,6 +83,7 @@ mod layout;
 mod plan;
 mod schedule;
 mod tensor;
+mod vectors;
 mod wgsl;
 
 pub use caller::LentBuffer;

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::kernels::PART;
 use super::lines::{self, LINE, Stream};
-use super::load::Reader;
+use super::load::{self, Reader};
 use super::lookup::{self, Addresses};
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
@@ -62,6 +62,11 @@ pub(super) struct Blocks<'a> {
     register_count: usize,
     /// Bytes of an element of each value.
     sizes: Vec<usize>,
+    /// Elements of a row: values that are the same along it are computed once for it. Blocks are of whole rows.
+    row: usize,
+    /// Which values are, and which of them are read for each element.
+    pub of_row: Vec<bool>,
+    spread: Vec<bool>,
     /// The most elements of a block.
     pub most: usize,
     /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
@@ -97,25 +102,56 @@ pub(super) struct Scratch {
     start: usize,
     /// Of the inputs, for the block at hand.
     places: Vec<Place>,
-    /// Elements of each value, for the block at hand: where all are equal, there is one part.
-    lengths: Vec<usize>,
+    /// Whether all elements of a value are equal, in the block at hand; then there is one part.
+    equal: Vec<bool>,
+    /// Values of the row, an element for each.
+    spread: Vec<Register>,
+    /// Elements of the block at hand.
+    length: usize,
 }
 
 impl<'a> Blocks<'a> {
-    /// Makes a program ready, for blocks of no elements as yet.
-    pub(super) fn new(program: &'a Program, from: &'a [From<'a>]) -> Result<Self> {
-        let loops = pairs::loops(program)?;
+    /// Makes a program ready, for blocks of no elements as yet: of whole rows of `row` elements, which are all that
+    /// the last axis has, or 1.
+    pub(super) fn new(program: &'a Program, from: &'a [From<'a>], row: usize) -> Result<Self> {
+        let axis = program.shape.iter().rposition(|&n| n > 1).unwrap_or(0);
+        let mut of_row: Vec<bool> = Vec::with_capacity(program.inputs.len() + program.steps.len());
+        let mut readers = Vec::with_capacity(program.inputs.len());
+        for (input, from) in program.inputs.iter().zip(from) {
+            let stays = input.layout.strides().get(axis) == Some(&0) && !matches!(from, From::Output);
+            let is_one = row > 1 && stays && !input.is_table();
+            readers.push(Reader::new(&match is_one {
+                true => input.layout.slice(axis as isize, 0..1, 1)?,
+                false => input.layout.clone(),
+            }));
+            of_row.push(is_one);
+        }
+        for step in &program.steps {
+            let is_one =
+                row > 1 && step.op != Op::Lookup && step.args.iter().all(|&arg| of_row[arg as usize]);
+            of_row.push(is_one);
+        }
+        let levels = if row > 1 { of_row.clone() } else { program.levels().of_row };
+        let loops = pairs::loops(program, &levels)?;
+        let mut spread = vec![false; of_row.len()];
+        for own in loops.iter().filter(|own| !of_row[program.inputs.len() + own.step]) {
+            own.args.iter().for_each(|&arg| spread[arg as usize] = of_row[arg as usize]);
+        }
+        program.results.iter().for_each(|&result| spread[result as usize] = of_row[result as usize]);
         let (registers, register_count) = registers::assign(program, &loops);
         let inputs = program.inputs.iter().map(|input| input.dtype.size());
         let sizes = inputs.chain(program.steps.iter().map(Step::size)).collect();
         Ok(Blocks {
             program,
             from,
-            readers: program.inputs.iter().map(|input| Reader::new(&input.layout)).collect(),
+            readers,
             loops,
             registers,
             register_count,
             sizes,
+            row,
+            of_row,
+            spread,
             most: 0,
             turned: vec![false; program.inputs.len()],
             chunk: 0,
@@ -133,7 +169,9 @@ impl<'a> Blocks<'a> {
             turned: words.collect(),
             start: 0,
             places: vec![Place::Register; self.registers.len()],
-            lengths: vec![0; self.registers.len()],
+            equal: vec![false; self.registers.len()],
+            spread: self.spread.iter().map(|_| Register::default()).collect(),
+            length: 0,
         }
     }
 
@@ -168,11 +206,13 @@ impl<'a> Blocks<'a> {
     /// Computes `length` elements from `start` on: into `out`, if there is one, those of the first result.
     pub(super) fn compute(&self, start: usize, length: usize, out: Option<Out<'_>>, scratch: &mut Scratch) {
         let program = self.program;
+        scratch.length = length;
         for (i, input) in program.inputs.iter().enumerate() {
             let before = out.as_ref().map_or(&[][..], |out| out.bytes);
-            let (place, equal) = self.place(i, input, start, length, scratch, before);
-            scratch.places[i] = place;
-            scratch.lengths[i] = if equal { length.min(PART) } else { length };
+            let row = if self.of_row[i] { self.row } else { 1 };
+            (scratch.places[i], scratch.equal[i]) =
+                self.place(i, input, start / row, length / row, scratch, before);
+            self.spread(i, scratch);
         }
         let mut out = out;
         for own in &self.loops {
@@ -184,13 +224,19 @@ impl<'a> Blocks<'a> {
             let target = self.registers[value];
             // Taken out, so that the others can be read.
             let mut register = std::mem::take(&mut scratch.registers[target]);
-            let last = if value as Value == program.results[0] { out.take() } else { None };
+            let of_row = self.of_row[value];
+            let last = if value as Value == program.results[0] && !of_row { out.take() } else { None };
             let is_last = last.is_some();
-            let count = own.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
-            scratch.lengths[value] = count;
+            let equal = !own.args.is_empty() && own.args.iter().all(|&arg| scratch.equal[arg as usize]);
+            scratch.equal[value] = equal;
+            let count = match (equal, of_row) {
+                (true, _) => length.min(PART),
+                (false, true) => length / self.row,
+                (false, false) => length,
+            };
             {
                 let args: SmallVec<[&[u8]; 4]> =
-                    own.args.iter().map(|&arg| self.value(arg, scratch)).collect();
+                    own.args.iter().map(|&arg| self.read(arg, of_row && !equal, scratch)).collect();
                 let args = args.as_slice();
                 match last {
                     // Its states do not lie beside each other.
@@ -210,6 +256,7 @@ impl<'a> Blocks<'a> {
             if is_last {
                 return;
             }
+            self.spread(value, scratch);
         }
         let Some(Out { bytes, stream }) = out else { return };
         let result = self.value(program.results[0], scratch);
@@ -227,10 +274,11 @@ impl<'a> Blocks<'a> {
         let Some((&table, indices)) = own.args.split_first() else { return };
         let input = &self.program.inputs[table as usize];
         let From::Bytes(source) = self.from[table as usize] else { return };
-        let count = own.args.iter().map(|&arg| scratch.lengths[arg as usize]).max().unwrap_or(length);
+        let equal = own.args.iter().all(|&arg| scratch.equal[arg as usize]);
+        let count = if equal { length.min(PART) } else { length };
         let target = self.registers[value];
         let mut register = std::mem::take(&mut scratch.registers[target]);
-        register.splat = None;
+        register.held = None;
         let size = self.sizes[value];
         let mut walk = match scratch.places[table as usize] {
             Place::Walk(at, stride) => Addresses::Run(at as isize, stride),
@@ -241,7 +289,7 @@ impl<'a> Blocks<'a> {
             let values: &[i32] = cast(self.value(index, scratch));
             match &mut walk {
                 // One index for all elements.
-                Addresses::Run(at, _) if scratch.lengths[index as usize] < length => {
+                Addresses::Run(at, _) if scratch.equal[index as usize] => {
                     *at += values[0] as isize * extent.stride;
                 }
                 _ => varying.push((values, extent.stride)),
@@ -256,7 +304,7 @@ impl<'a> Blocks<'a> {
             }
         };
         drop(varying);
-        (scratch.places[value], scratch.lengths[value]) = (place, count);
+        (scratch.places[value], scratch.equal[value]) = (place, equal);
         scratch.registers[target] = register;
     }
 
@@ -286,10 +334,32 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// Repeats a value of the row for each element, where it is read so.
+    fn spread(&self, value: usize, scratch: &mut Scratch) {
+        if !self.spread[value] || scratch.equal[value] {
+            return;
+        }
+        let mut register = std::mem::take(&mut scratch.spread[value]);
+        let size = self.sizes[value];
+        let to = register.bytes_mut(scratch.length * size);
+        let from = self.read(value as Value, true, scratch);
+        with_memory!(size, |M| load::spread::<M>(cast(from), self.row, cast_mut(to)));
+        scratch.spread[value] = register;
+    }
+
     /// The elements of a value that was computed; one part of them where all are equal.
     pub(super) fn value<'s>(&'s self, value: Value, scratch: &'s Scratch) -> &'s [u8] {
+        self.read(value, false, scratch)
+    }
+
+    /// The same, or one for each row.
+    fn read<'s>(&'s self, value: Value, by_row: bool, scratch: &'s Scratch) -> &'s [u8] {
         let index = value as usize;
-        let bytes = scratch.lengths[index] * self.sizes[index];
+        let elements = if by_row { scratch.length / self.row } else { scratch.length };
+        if self.of_row[index] && !by_row && !scratch.equal[index] {
+            return scratch.spread[index].bytes(elements * self.sizes[index]);
+        }
+        let bytes = if scratch.equal[index] { elements.min(PART) } else { elements } * self.sizes[index];
         let source = match (scratch.places.get(index), self.from.get(index)) {
             (Some(&Place::Source(at)), Some(From::Bytes(source))) => Some((*source, at)),
             (Some(&Place::Turned(at)), _) => Some((cast(&scratch.turned[index]), at)),
@@ -335,11 +405,17 @@ impl<'a> Blocks<'a> {
         }
         let register = &mut scratch.registers[self.registers[i]];
         let splat = run.filter(|&(_, stride)| stride == 0).map(|(at, _)| at);
-        if splat.is_some() && splat == register.splat {
-            return (Place::Register, true);
-        }
-        register.splat = splat;
         let count = if splat.is_some() { self.most.min(PART) } else { length };
+        let from_row = || reader.repeats().map(|row| start % row);
+        if let Some(first) = splat.or_else(from_row) {
+            let is_held = |(held, elements): (usize, usize)| held == first && elements >= count;
+            if register.held.is_some_and(is_held) {
+                return (Place::Register, splat.is_some());
+            }
+            register.held = Some((first, count));
+        } else {
+            register.held = None;
+        }
         let to = register.bytes_mut(count * size);
         match self.from[i] {
             From::Bytes(bytes) => with_memory!(size, |M| match splat {

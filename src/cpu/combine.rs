@@ -73,7 +73,7 @@ macro_rules! vectors {
 
         #[allow(single_use_lifetimes)]
         fn $run<'a, T: Pod, F: Fn(T, T) -> $r>($($arg: $t,)+ $f: F) {
-            pulp::Arch::new().dispatch($task { $($arg,)+ $f, element: std::marker::PhantomData });
+            crate::vectors::dispatch($task { $($arg,)+ $f, element: std::marker::PhantomData });
         }
     )*};
 }

@@ -3,7 +3,6 @@
 //! It shares nothing with the planner on purpose: a mistake of either shows as a difference.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
-use rayon::prelude::*;
 
 use super::blocks::{Blocks, From, Out, Scratch, with_memory};
 use super::lines::{self, LINE, Stream};
@@ -45,21 +44,29 @@ struct Job<'a> {
 
 /// Runs a program over all of its elements, in row-major order, into `out`.
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
-    let mut blocks = Blocks::new(program, from)?;
+    let count = out.len() / program.dtype.size();
+    let short = program.shape.iter().rfind(|&&n| n > 1).filter(|&&n| n < *LONG_ROW.start() && n < count);
+    let short = short.copied().unwrap_or(1);
+    let mut blocks = Blocks::new(program, from, short)?;
     let readers = &blocks.readers;
     let is_turned = |&i: &usize| {
-        matches!(from[i], From::Bytes(_)) && readers[i].is_turned() && !program.inputs[i].is_table()
+        let is_read = matches!(from[i], From::Bytes(_)) && !program.inputs[i].is_table();
+        is_read && !blocks.of_row[i] && readers[i].is_turned()
     };
     let first_turned = (0..readers.len()).find(is_turned);
     let turned_row = first_turned.map(|i| readers[i].row()).filter(|row| (1..=TURNED_CHUNK).contains(row));
     let line = first_turned.map_or(1, |i| LINE / program.inputs[i].dtype.size());
     let turned = (0..readers.len()).map(|i| is_turned(&i) && Some(readers[i].row()) == turned_row).collect();
-    let count = out.len() / program.dtype.size();
-    let row = readers.iter().map(Reader::row).min().filter(|row| LONG_ROW.contains(row) && *row < count);
+    let row = |(reader, &of_row): (&Reader, &bool)| reader.row() * if of_row { short } else { 1 };
+    let row = readers.iter().zip(&blocks.of_row).map(row).min();
+    let row = row.filter(|row| LONG_ROW.contains(row) && row.is_multiple_of(short) && *row < count);
+    // Blocks are of whole rows, and of whole lines too where those are short.
+    let lines = short << (LINE.trailing_zeros() - short.trailing_zeros().min(LINE.trailing_zeros()));
+    let unit = if short > 1 && lines <= BLOCK / 2 { lines } else { short };
     let elements = match (turned_row, row) {
         (Some(row), _) => row * (CHUNK / row).max((TURNED_CHUNK / row).min(4 * line)),
         (None, Some(row)) => row * (CHUNK / row),
-        (None, None) => CHUNK,
+        (None, None) => CHUNK / unit * unit,
     };
     let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
     // What is read where it is written is copied first, which stays in the first-level cache.
@@ -69,25 +76,21 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
         ..=FEW_LOOPS => LONG_BLOCK,
         _ => BLOCK,
     };
-    blocks.most = row.div_ceil(row.div_ceil(most)).min(count);
+    let unit = if row.is_multiple_of(unit) { unit } else { short };
+    let units = row / unit;
+    blocks.most = (unit * units.div_ceil(units.div_ceil(most / unit))).min(count);
     blocks.turned = turned;
     blocks.chunk = elements;
     let chunk = elements * program.dtype.size();
     // What was copied to be read is in the cache already.
     let job = Job { blocks, row, streams: !copies && lines::streams(out.len()) };
-    match threads::pool().filter(|_| out.len() >= 2 * chunk) {
-        Some(pool) => pool.install(|| {
-            out.par_chunks_mut(chunk).enumerate().for_each_init(
-                || job.blocks.scratch(),
-                |scratch, (i, out)| job.chunk(i * elements, out, scratch),
-            );
-        }),
-        None => {
-            let mut scratch = job.blocks.scratch();
-            (out.chunks_mut(chunk).enumerate())
-                .for_each(|(i, out)| job.chunk(i * elements, out, &mut scratch));
-        }
-    }
+    let size = program.dtype.size();
+    threads::chunks(
+        out,
+        chunk,
+        || job.blocks.scratch(),
+        |start, out, scratch| job.chunk(start / size, out, scratch),
+    );
     Ok(())
 }
 

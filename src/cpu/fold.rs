@@ -118,7 +118,7 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
     let outer: usize = shape[..folding.axes.start].iter().product();
     let inner: usize = shape[folding.axes.end..].iter().product();
     let count = folding.count(shape);
-    let mut blocks = Blocks::new(program, from)?;
+    let mut blocks = Blocks::new(program, from, 1)?;
     blocks.most = if blocks.loops.len() > FEW_LOOPS { MOST_OF_LONG } else { MOST };
     let cuts = count.div_ceil(BLOCK);
     let together = if cuts > 1 { 0 } else { blocks.most / (count * inner) };

@@ -9,6 +9,7 @@ use super::{math, random};
 use crate::dtype::{DType, bf16, f16, for_each_dtype, odd};
 use crate::error::{Result, bail};
 use crate::expr::{AnyFunction, Body, Op, Step, Value, for_each_op};
+use crate::vectors::{Dispatch, Vectors};
 
 /// How a type lies in a block, and what it computes as.
 pub(super) trait Lane {
@@ -101,8 +102,7 @@ impl<'a, M: Pod> Parts<'a, M> {
     }
 }
 
-/// Loops over a block with the widest vectors that the processor has. What such a loop calls must be
-/// inlined into it, as functions on their own have only the vectors that every processor has.
+/// Loops over a block by vectors; with the widest that the processor has where their arithmetic is `COSTLY`.
 macro_rules! maps {
     ($($map:ident $loop:ident ($($arg:ident: $t:ident $i:literal),+);)*) => {$(
         struct $loop<'a, $($t: Lane,)+ R: Lane, F> {
@@ -128,10 +128,16 @@ macro_rules! maps {
             }
         }
 
-        pub(super) fn $map<$($t: Lane,)+ R: Lane>(args: &[&[u8]], out: &mut [u8], f: impl Fn($($t::Value),+) -> R::Value) {
+        pub(super) fn $map<$($t: Lane,)+ R: Lane, const COSTLY: bool>(
+            args: &[&[u8]],
+            out: &mut [u8],
+            f: impl Fn($($t::Value),+) -> R::Value,
+        ) where
+            Vectors<COSTLY>: Dispatch,
+        {
             let out: &mut [R::Raw] = bytemuck::cast_slice_mut(out);
             $(let $arg = Parts::new(args[$i], out);)+
-            pulp::Arch::new().dispatch($loop::<$($t,)+ R, _> { $($arg,)+ out, f });
+            Vectors::<COSTLY>::dispatch($loop::<$($t,)+ R, _> { $($arg,)+ out, f });
         }
     )*};
 }
@@ -173,6 +179,29 @@ impl Job {
     }
 }
 
+/// Ops that are long straight lines of arithmetic for f32, beside which memory does not matter.
+const fn is_costly(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        Exp | Exp2
+            | Exp10
+            | Expm1
+            | Log
+            | Log2
+            | Log10
+            | Log1p
+            | Sin
+            | Cos
+            | Tan
+            | Sinh
+            | Cosh
+            | Tanh
+            | Sigmoid
+            | Pow
+    )
+}
+
 /// The loop of an op of the table, by the type of its operands.
 macro_rules! table {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? $(in $pairs:ident)? for $class:ident -> $gives:ident
@@ -181,7 +210,7 @@ macro_rules! table {
         fn table(op: Op, dtype: DType) -> Option<Run> {
             match op {
                 $(Op::$op => {
-                    $(row!($kind $gives $args dtype, $cpu);)+
+                    $(row!($kind $gives $args dtype, $op, $cpu);)+
                 })*
                 _ => {}
             }
@@ -196,30 +225,70 @@ macro_rules! row {
     (stored $($rest:tt)*) => { row!(@ [F32 f32, F16 StoredF16, BF16 StoredBf16, F64 f64] $($rest)*) };
     (int $($rest:tt)*) => { row!(@ [I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64] $($rest)*) };
     (bool $($rest:tt)*) => { row!(@ [Bool bool] $($rest)*) };
-    (@ [$($tag:ident $t:ident),+] $gives:ident $arity:tt $dtype:expr, $cpu:expr) => {
+    (@ [$($tag:ident $t:ident),+] $gives:ident $arity:tt $dtype:expr, $op:ident, $cpu:expr) => {
         $(if $dtype == DType::$tag {
-            return Some(|args, out| row!(@map $t $gives $arity args, out, $cpu));
+            return Some(|args, out| row!(@map $t $gives $arity args, out, $op, $cpu));
         })+
     };
-    (@map f16 T $arity:tt $args:expr, $out:expr, $cpu:expr) => {
-        map_halves::<f16>($args, $out, |args, out| row!(@call f32 f32 $arity args, out, $cpu))
+    (@map f32 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
+        row!(@call f32 f32 { is_costly(Op::$op) } $arity $args, $out, $cpu)
     };
-    (@map bf16 T $arity:tt $args:expr, $out:expr, $cpu:expr) => {
-        map_halves::<bf16>($args, $out, |args, out| row!(@call f32 f32 $arity args, out, $cpu))
+    (@map f16 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
+        map_halves::<f16>($args, $out, single(Op::$op))
     };
-    (@map $t:ident T $arity:tt $($rest:tt)*) => { row!(@call $t $t $arity $($rest)*) };
-    (@map $t:ident bool $arity:tt $($rest:tt)*) => { row!(@call $t bool $arity $($rest)*) };
-    (@call $t:ident $r:ident ($a:ident) $args:expr, $out:expr, $cpu:expr) => {
-        map1::<$t, $r>($args, $out, $cpu)
+    (@map bf16 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
+        map_halves::<bf16>($args, $out, single(Op::$op))
     };
-    (@call $t:ident $r:ident ($a:ident, $b:ident) $args:expr, $out:expr, $cpu:expr) => {
-        map2::<$t, $t, $r>($args, $out, $cpu)
+    (@map $t:ident T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
+        row!(@call $t $t false $arity $args, $out, $cpu)
     };
-    (@call $t:ident $r:ident ($a:ident, $b:ident, $c:ident) $args:expr, $out:expr, $cpu:expr) => {
-        map3::<$t, $t, $t, $r>($args, $out, $cpu)
+    (@map $t:ident bool $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
+        row!(@call $t bool false $arity $args, $out, $cpu)
+    };
+    (@call $t:ident $r:ident $costly:tt ($a:ident) $args:expr, $out:expr, $cpu:expr) => {
+        map1::<$t, $r, $costly>($args, $out, $cpu)
+    };
+    (@call $t:ident $r:ident $costly:tt ($a:ident, $b:ident) $args:expr, $out:expr, $cpu:expr) => {
+        map2::<$t, $t, $r, $costly>($args, $out, $cpu)
+    };
+    (@call $t:ident $r:ident $costly:tt ($a:ident, $b:ident, $c:ident) $args:expr, $out:expr, $cpu:expr) => {
+        map3::<$t, $t, $t, $r, $costly>($args, $out, $cpu)
     };
 }
 for_each_op!(table);
+
+/// The same for f32, of an op that has it.
+fn single(op: Op) -> impl Fn(&[&[u8]], &mut [u8]) {
+    let run = known(op, DType::F32);
+    move |args, out| run.into_iter().for_each(|run| run(args, out))
+}
+
+/// The loop of an op by the type of its operands.
+fn known(op: Op, dtype: DType) -> Option<Run> {
+    match (op, dtype) {
+        (Op::Sin, DType::F32) => Some(|args, out| turns(table(Op::Sin, DType::F32), f64::sin, args, out)),
+        (Op::Cos, DType::F32) => Some(|args, out| turns(table(Op::Cos, DType::F32), f64::cos, args, out)),
+        (Op::Tan, DType::F32) => Some(|args, out| turns(table(Op::Tan, DType::F32), f64::tan, args, out)),
+        _ => table(op, dtype),
+    }
+}
+
+/// A function of angles: what `near` gives, and of angles beyond [`math::TURNS`] what `far` does. Few programs have
+/// such, and a loop that asks for each element is none of vectors.
+fn turns(near: Option<Run>, far: fn(f64) -> f64, args: &[&[u8]], out: &mut [u8]) {
+    near.into_iter().for_each(|near| near(args, out));
+    let angles: &[f32] = bytemuck::cast_slice(args[0]);
+    // By their bits, magnitudes are in order and NaN above all.
+    let magnitude = |angle: &f32| angle.abs().to_bits() as i32;
+    if angles.iter().map(magnitude).fold(0, i32::max) > math::TURNS.to_bits() as i32 {
+        let out: &mut [f32] = bytemuck::cast_slice_mut(out);
+        for (angle, out) in angles.iter().cycle().zip(out) {
+            if angle.abs() > math::TURNS {
+                *out = far(f64::from(*angle)) as f32;
+            }
+        }
+    }
+}
 
 /// What computes a step, among steps over values of these types. One that the table lacks cannot be built, as the
 /// builder asks the same rows.
@@ -239,8 +308,8 @@ pub(super) fn of<'a>(step: &Step, before: impl Fn(Value) -> Option<&'a Step>) ->
         // Which a block knows by itself.
         Op::Lookup => Some((|_, _| {}) as Run),
         Op::Random => Some(random::bits),
-        Op::Unit => Some(|args, out| map1::<u32, f32>(args, out, random::unit)),
-        op => table(op, step.dtype),
+        Op::Unit => Some(|args, out| map1::<u32, f32, false>(args, out, random::unit)),
+        op => known(op, step.dtype),
     };
     match run {
         Some(run) => Ok(Job::Table(run)),
@@ -250,10 +319,10 @@ pub(super) fn of<'a>(step: &Step, before: impl Fn(Value) -> Option<&'a Step>) ->
 
 fn select(dtype: DType) -> Run {
     match dtype.size() {
-        1 => |args, out| map3::<bool, u8, u8, u8>(args, out, |c, a, b| if c { a } else { b }),
-        2 => |args, out| map3::<bool, u16, u16, u16>(args, out, |c, a, b| if c { a } else { b }),
-        4 => |args, out| map3::<bool, u32, u32, u32>(args, out, |c, a, b| if c { a } else { b }),
-        _ => |args, out| map3::<bool, u64, u64, u64>(args, out, |c, a, b| if c { a } else { b }),
+        1 => |args, out| map3::<bool, u8, u8, u8, false>(args, out, |c, a, b| if c { a } else { b }),
+        2 => |args, out| map3::<bool, u16, u16, u16, false>(args, out, |c, a, b| if c { a } else { b }),
+        4 => |args, out| map3::<bool, u32, u32, u32, false>(args, out, |c, a, b| if c { a } else { b }),
+        _ => |args, out| map3::<bool, u64, u64, u64, false>(args, out, |c, a, b| if c { a } else { b }),
     }
 }
 
@@ -288,6 +357,45 @@ impl ToOdd for f64 {
     }
 }
 
+/// A value of f32 as Rust's `as` converts it, in a loop of vectors too.
+trait FromSingle {
+    fn from_single(x: f32) -> Self;
+}
+
+macro_rules! plain {
+    ($($t:ident)*) => {$(impl FromSingle for $t {
+        #[inline(always)]
+        fn from_single(x: f32) -> $t { x as $t }
+    })*};
+}
+plain!(f32 f64 i64 u64);
+
+macro_rules! truncated {
+    ($($t:ident)*) => {$(impl FromSingle for $t {
+        #[inline(always)]
+        fn from_single(x: f32) -> $t {
+            let magnitude = magnitude(x);
+            match x.is_sign_negative() {
+                // In two's complement: the least is its own negation.
+                true => (magnitude.min(i64::from($t::MIN).unsigned_abs() as u32) as $t).wrapping_neg(),
+                false => magnitude.min($t::MAX as u32) as $t,
+            }
+        }
+    })*};
+}
+truncated!(i8 u8 i16 u16 i32 u32);
+
+/// The integer part of a magnitude, at most the greatest; 0 of NaN. Compilers make no vectors of `as`.
+#[inline(always)]
+fn magnitude(x: f32) -> u32 {
+    let bits = x.to_bits() & (u32::MAX >> 1);
+    let whole = (bits << 8) | (1 << 31);
+    let shift = (127 + 31_u32).wrapping_sub(bits >> 23);
+    let value = if shift < 32 { whole >> (shift & 31) } else { 0 };
+    let value = if bits < 4_294_967_296_f32.to_bits() { value } else { u32::MAX };
+    if bits > f32::INFINITY.to_bits() { 0 } else { value }
+}
+
 macro_rules! casts {
     ($($(#[doc = $doc:literal])+ $tag:ident $t:ident: $kind:ident, $zero:tt, $classes:tt,
         |$x:ident| $word:expr, $extend:ident $fill:ident;)*) => {
@@ -308,9 +416,13 @@ macro_rules! casts {
             $(DType::$tag => |args, out| casts!(@one $from $t args, out),)*
         }
     };
-    (@one $from:ident f16 $args:expr, $out:expr) => { map1::<$from, f16>($args, $out, ToOdd::odd) };
-    (@one $from:ident bf16 $args:expr, $out:expr) => { map1::<$from, bf16>($args, $out, ToOdd::odd) };
-    (@one $from:ident bool $args:expr, $out:expr) => { map1::<$from, bool>($args, $out, |x| x as f64 != 0.0) };
-    (@one $from:ident $t:ident $args:expr, $out:expr) => { map1::<$from, $t>($args, $out, |x| x as $t) };
+    (@one $from:ident f16 $args:expr, $out:expr) => { map1::<$from, f16, false>($args, $out, ToOdd::odd) };
+    (@one $from:ident bf16 $args:expr, $out:expr) => { map1::<$from, bf16, false>($args, $out, ToOdd::odd) };
+    (@one $from:ident bool $args:expr, $out:expr) => { map1::<$from, bool, false>($args, $out, |x| x as f64 != 0.0) };
+    (@one f32 $t:ident $args:expr, $out:expr) => { casts!(@single f32 $t $args, $out) };
+    (@one f16 $t:ident $args:expr, $out:expr) => { casts!(@single f16 $t $args, $out) };
+    (@one bf16 $t:ident $args:expr, $out:expr) => { casts!(@single bf16 $t $args, $out) };
+    (@single $from:ident $t:ident $args:expr, $out:expr) => { map1::<$from, $t, false>($args, $out, FromSingle::from_single) };
+    (@one $from:ident $t:ident $args:expr, $out:expr) => { map1::<$from, $t, false>($args, $out, |x| x as $t) };
 }
 for_each_dtype!(casts);

@@ -5,6 +5,7 @@ use bytemuck::Pod;
 
 use super::lines::prefetch;
 use crate::layout::Layout;
+use crate::vectors;
 
 /// Writes rows of `row` elements each: `rows[r * row + c] = source[r + c * stride]`. Squares are turned
 /// around in cache, whose `SIDE` is a cache line; the next ones are on their way meanwhile, as their
@@ -31,16 +32,82 @@ fn turn<M: Pod, const SIDE: usize>(source: &[M], stride: usize, rows: &mut [M], 
     }
 }
 
+#[inline(always)]
 fn copy<'a, M: Pod>(out: &mut [M], from: impl Iterator<Item = &'a M>) {
     out.iter_mut().zip(from).for_each(|(out, &element)| *out = element);
 }
 
 /// Every `N`-th element: a loop that knows `N` is one of vectors.
+#[inline(always)]
 fn every<M: Pod, const N: usize>(out: &mut [M], source: &[M]) {
     let (chunks, rest) = source.as_chunks::<N>();
     let (out, last) = out.split_at_mut(chunks.len());
     out.iter_mut().zip(chunks).for_each(|(out, chunk)| *out = chunk[0]);
     copy(last, rest.iter());
+}
+
+/// Repeats every element `row` times.
+pub(super) fn spread<M: Pod>(source: &[M], row: usize, out: &mut [M]) {
+    vectors::dispatch(Spread { source, row, out });
+}
+
+struct Spread<'a, M> {
+    source: &'a [M],
+    row: usize,
+    out: &'a mut [M],
+}
+
+impl<M: Pod> pulp::NullaryFnOnce for Spread<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        #[inline(always)]
+        fn by<M: Pod, const N: usize>(source: &[M], out: &mut [M]) {
+            out.as_chunks_mut::<N>().0.iter_mut().zip(source).for_each(|(out, &element)| *out = [element; N]);
+        }
+        let Spread { source, row, out } = self;
+        match row {
+            2 => by::<M, 2>(source, out),
+            3 => by::<M, 3>(source, out),
+            4 => by::<M, 4>(source, out),
+            _ => out.chunks_exact_mut(row).zip(source).for_each(|(out, &element)| out.fill(element)),
+        }
+    }
+}
+
+/// Elements of a layout from a place on, until `out` is full.
+struct Gather<'a, M> {
+    reader: &'a Reader,
+    source: &'a [M],
+    start: usize,
+    out: &'a mut [M],
+}
+
+impl<M: Pod> pulp::NullaryFnOnce for Gather<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Gather { reader, source, start, out } = self;
+        let mut rest = out;
+        for run in reader.runs(start, rest.len()) {
+            let (out, after) = rest.split_at_mut(run.length);
+            rest = after;
+            let at = run.at as usize;
+            let far = (run.length - 1) * run.stride.unsigned_abs();
+            match run.stride {
+                1 => out.copy_from_slice(&source[at..at + run.length]),
+                0 => out.fill(source[at]),
+                -1 => copy(out, source[at - far..=at].iter().rev()),
+                2 => every::<M, 2>(out, &source[at..=at + far]),
+                3 => every::<M, 3>(out, &source[at..=at + far]),
+                4 => every::<M, 4>(out, &source[at..=at + far]),
+                stride if stride > 0 => copy(out, source[at..=at + far].iter().step_by(stride as usize)),
+                stride => copy(out, source[at - far..=at].iter().rev().step_by(stride.unsigned_abs())),
+            }
+        }
+    }
 }
 
 /// A layout to be read in row-major order, block by block.
@@ -87,22 +154,16 @@ impl Reader {
 
     /// Copies elements from `start` on until `out` is full.
     pub(super) fn gather<M: Pod>(&self, source: &[M], start: usize, out: &mut [M]) {
-        let mut rest = out;
-        for run in self.runs(start, rest.len()) {
-            let (out, after) = rest.split_at_mut(run.length);
-            rest = after;
-            let at = run.at as usize;
-            let far = (run.length - 1) * run.stride.unsigned_abs();
-            match run.stride {
-                1 => out.copy_from_slice(&source[at..at + run.length]),
-                0 => out.fill(source[at]),
-                -1 => copy(out, source[at - far..=at].iter().rev()),
-                2 => every::<M, 2>(out, &source[at..=at + far]),
-                3 => every::<M, 3>(out, &source[at..=at + far]),
-                4 => every::<M, 4>(out, &source[at..=at + far]),
-                stride if stride > 0 => copy(out, source[at..=at + far].iter().step_by(stride as usize)),
-                stride => copy(out, source[at - far..=at].iter().rev().step_by(stride.unsigned_abs())),
+        vectors::dispatch(Gather { reader: self, source, start, out });
+    }
+
+    /// The elements of a row that is the same wherever it is walked.
+    pub(super) fn repeats(&self) -> Option<usize> {
+        match (self.walk.shape().last(), self.walk.strides()) {
+            (Some(&row), [outer @ .., _]) if !outer.is_empty() && outer.iter().all(|&stride| stride == 0) => {
+                Some(row)
             }
+            _ => None,
         }
     }
 

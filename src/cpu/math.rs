@@ -5,6 +5,7 @@ use std::ops::{Add, Div, Neg, Rem, Sub};
 
 use super::kernels::ToOdd;
 use super::single;
+pub(super) use super::single::TURNS;
 use crate::dtype::{bf16, f16};
 
 /// Floats that compute: f32 for itself and for narrower types, and f64.
@@ -156,9 +157,10 @@ functions! {
     log2(x) = x.log2(), single::log2(x);
     log10(x) = x.log10(), single::log10(x);
     log1p(x) = x.ln_1p(), single::log1p(x);
-    sin(x) = x.sin();
-    cos(x) = x.cos();
-    tan(x) = x.tan();
+    // Of f32 up to `TURNS`.
+    sin(x) = x.sin(), single::sin(x);
+    cos(x) = x.cos(), single::cos(x);
+    tan(x) = x.tan(), single::tan(x);
     asin(x) = x.asin();
     acos(x) = x.acos();
     atan(x) = x.atan();

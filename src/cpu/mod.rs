@@ -5,6 +5,7 @@ mod combine;
 mod erfc;
 mod eval;
 mod fold;
+mod join;
 mod kernels;
 mod lines;
 mod load;
@@ -97,8 +98,9 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         Target::New(_) => None,
         Target::Into(storage, _) => Some(storage.address()),
     };
+    let programs = program.joining.as_ref().map_or(std::slice::from_ref(program), |joining| &joining.parts);
     let mut buffers: Vec<(usize, Arc<HostBuffer>)> = Vec::new();
-    for input in &program.inputs {
+    for input in programs.iter().flat_map(|program| &program.inputs) {
         if let Source::Tensor(storage) = &input.source {
             buffers.push((storage.address(), buffer(storage)?));
         }
@@ -131,7 +133,13 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         Source::State(_) => bail!(Kernel, "a value of a loop outside of it"),
         Source::Stage { stage, .. } => bail!(Kernel, "stage {stage} is read before it is run"),
     };
-    let from: Vec<From<'_>> = program.inputs.iter().map(from).collect::<Result<_>>()?;
+    let from = |program: &Program| program.inputs.iter().map(from).collect::<Result<Vec<From<'_>>>>();
+    if let Some(joining) = &program.joining {
+        let from = programs.iter().map(from).collect::<Result<Vec<_>>>()?;
+        let Target::New(mut outs) = target else { bail!(Kernel, "programs that write to one place") };
+        return outs.iter_mut().try_for_each(|out| join::join(program, joining, &from, out));
+    }
+    let from = from(program)?;
     match (target, &mut writing, &program.fold) {
         (Target::New(mut outs), _, folding) => match (folding, outs.as_mut_slice()) {
             (None, [out]) if program.rows.is_some() => rows::rows(program, &from, out),
@@ -177,7 +185,7 @@ impl Backend for CpuDevice {
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
         let elements = program.byte_size()? / program.dtype.size();
-        if let Some(places) = program.result_places()? {
+        if let Some(places) = program.result_places()?.filter(|_| !join::is_interleaved(program)) {
             let memory = HostMemory::take(program.byte_size()?)?;
             let result = Storage::new(self.clone(), elements, HostBuffer::new(memory));
             for (part, layout) in places {

@@ -98,7 +98,7 @@ impl<F: Cheap> Visitor for After<F> {
 }
 
 fn pair<F: Cheap, G: Cheap>(args: &[&[u8]], out: &mut [u8]) {
-    map3::<f32, f32, f32, f32>(args, out, |a, b, c| G::apply(F::apply(a, b), c));
+    map3::<f32, f32, f32, f32, false>(args, out, |a, b, c| G::apply(F::apply(a, b), c));
 }
 
 /// One loop of two steps, of which the second reads the first as its second operand if it is `swapped`;
@@ -120,15 +120,14 @@ pub(super) struct Loop {
     is_pair: bool,
 }
 
-/// The loops of a program, in which a step is joined to the one that reads it where that pays.
-pub(super) fn loops(program: &Program) -> Result<Vec<Loop>> {
+/// The loops of a program, in which a step is joined to the one that reads it where that pays. Values `of_row`, one
+/// for each row, are computed by themselves.
+pub(super) fn loops(program: &Program, of_row: &[bool]) -> Result<Vec<Loop>> {
     let inputs = program.inputs.len();
     let mut uses = vec![0; inputs + program.steps.len()];
     let read = program.steps.iter().flat_map(|step| &step.args);
     let folded = program.rows.iter().flat_map(|rows| rows.folds.iter().map(|fold| &fold.value));
     read.chain(&program.results).chain(folded).for_each(|&value| uses[value as usize] += 1);
-    // One element of each row is computed by itself.
-    let of_row = program.levels().of_row;
     let alike = |a: usize, b: usize| of_row.get(inputs + a) == of_row.get(inputs + b);
     let mut loops: Vec<Option<Loop>> = Vec::with_capacity(program.steps.len());
     let before = |value: Value| (value as usize).checked_sub(inputs).map(|step| &program.steps[step]);

@@ -10,7 +10,7 @@ pub(super) fn bits(args: &[&[u8]], out: &mut [u8]) {
     let [places, low, high] = [0, 1, 2].map(|i| bytemuck::cast_slice::<u8, u32>(args[i]));
     let out: &mut [u32] = bytemuck::cast_slice_mut(out);
     let (Some(&low), Some(&high)) = (low.first(), high.first()) else { return };
-    pulp::Arch::new().dispatch(Bits { places, key: [low, high], out });
+    crate::vectors::dispatch(Bits { places, key: [low, high], out });
 }
 
 struct Bits<'a> {

@@ -39,8 +39,9 @@ pub(super) fn assign(program: &Program, loops: &[Loop]) -> (Vec<usize>, usize) {
 pub(super) struct Register {
     words: Vec<u64>,
     start: usize,
-    /// The address of the one element that fills it.
-    pub splat: Option<usize>,
+    /// What fills it from block to block: the address of one element, or where it begins in a row that repeats; and
+    /// how many elements that are.
+    pub held: Option<(usize, usize)>,
 }
 
 impl Register {

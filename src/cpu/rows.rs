@@ -258,7 +258,7 @@ impl<'a> Job<'a> {
             }))
         };
         let readers = program.inputs.iter().enumerate().map(reader).collect::<Result<_>>()?;
-        let loops = pairs::loops(program)?;
+        let loops = pairs::loops(program, &of_row)?;
         let (registers, register_count) = registers::assign(program, &loops);
         let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
         let together = (MOST / matrix).max(1);
@@ -486,7 +486,7 @@ impl<'a> Job<'a> {
         let register = &mut scratch.registers[self.registers[i]];
         if let From::Scalar(bits) = self.from[i] {
             scratch.lengths[i] = PART;
-            if register.splat.replace(0).is_none() {
+            if register.held.replace((0, 1)).is_none() {
                 with_memory!(size, |M| cast_mut::<_, M>(register.bytes_mut(PART * size)).fill(bits as M));
             }
             return;

@@ -58,7 +58,7 @@ pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out:
     let Loops::Values(loops) = combine::of(folding.fold, dtype)? else {
         bail!(Kernel, "{} is of indexes", folding.name());
     };
-    let mut blocks = Blocks::new(program, from)?;
+    let mut blocks = Blocks::new(program, from, 1)?;
     blocks.most = MOST;
     let columns: usize = shape[folding.axes.end..].iter().product();
     let identity = Register::of_equal(folding.fold.identity(dtype), dtype.size(), MOST)?;

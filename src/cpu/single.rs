@@ -1,7 +1,7 @@
 //! Functions whose results are rounded to f32: in f64, within 2^-36 of the result, and without a
 //! branch, so that a loop over them becomes one of vectors. Arguments are values of f32.
 
-use std::f64::consts::{LN_10, LOG2_10, LOG2_E, LOG10_2, LOG10_E, SQRT_2};
+use std::f64::consts::{FRAC_1_PI, LN_10, LOG2_10, LOG2_E, LOG10_2, LOG10_E, SQRT_2};
 
 /// ln 2 and log10 2 in two parts, the first so short that its product with an exponent is exact.
 pub(super) const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
@@ -130,6 +130,44 @@ pub(super) fn log1p(x: f64) -> f64 {
     if x.abs() < TINY { x } else { value }
 }
 
+/// The greatest angle, in radians, whose turns are counted here. Beyond it half turns times the first part of pi
+/// have more than 53 bits.
+pub(super) const TURNS: f32 = 2_097_152.0;
+
+/// Pi in two parts, the first of 33 bits.
+const PI: [f64; 2] = [3.141_592_653_468_251_2, 1.215_420_101_301_238_4e-10];
+
+/// The sine of `x` and `shift` half turns, by Taylor on a half turn around 0: the next term is below 2^-44 of it.
+#[inline(always)]
+fn sin_of(x: f64, shift: f64) -> f64 {
+    let rounded = (x * FRAC_1_PI + shift) + ROUND;
+    let k = (rounded - ROUND) - shift;
+    let r = (x - k * PI[0]) - k * PI[1];
+    let w = r * r;
+    let w2 = w * w;
+    let low = (-1.0 / 6.0 + w * (1.0 / 120.0)) + w2 * (-1.0 / 5040.0 + w * (1.0 / 362_880.0));
+    let high = (-1.0 / 39_916_800.0 + w * (1.0 / 6_227_020_800.0))
+        + w2 * (-1.0 / 1_307_674_368_000.0 + w * (1.0 / 355_687_428_096_000.0));
+    // A product, so that 0 keeps its sign; that of the sine changes with every half turn.
+    let sin = r * (1.0 + w * (low + w2 * w2 * high));
+    f64::from_bits(sin.to_bits() ^ (rounded.to_bits() << 63))
+}
+
+#[inline(always)]
+pub(super) fn sin(x: f64) -> f64 {
+    sin_of(x, 0.0)
+}
+
+#[inline(always)]
+pub(super) fn cos(x: f64) -> f64 {
+    sin_of(x, 0.5)
+}
+
+#[inline(always)]
+pub(super) fn tan(x: f64) -> f64 {
+    sin(x) / cos(x)
+}
+
 #[inline(always)]
 pub(super) fn sinh(x: f64) -> f64 {
     let e = expm1(x.abs());
@@ -180,7 +218,7 @@ mod tests {
     /// Functions that cross 0 with slope 1 give 0 the sign that it has.
     #[test]
     fn zeros_keep_their_signs() {
-        let functions: [fn(f64) -> f64; 4] = [expm1, log1p, sinh, tanh];
+        let functions: [fn(f64) -> f64; 6] = [expm1, log1p, sinh, tanh, sin, tan];
         for (i, function) in functions.into_iter().enumerate() {
             for zero in [0.0, -0.0_f64] {
                 assert_eq!(function(zero).to_bits(), zero.to_bits(), "function {i} of {zero}");

@@ -26,6 +26,27 @@ pub(super) fn count() -> usize {
     pool().map_or(1, |pool| pool.current_num_threads())
 }
 
+/// Calls `each` with every chunk of so many bytes and where it begins, on all threads if there are two at least,
+/// each with scratch memory of its own.
+pub(super) fn chunks<S>(
+    out: &mut [u8],
+    chunk: usize,
+    scratch: impl Fn() -> S + Send + Sync,
+    each: impl Fn(usize, &mut [u8], &mut S) + Send + Sync,
+) {
+    match pool().filter(|_| out.len() >= 2 * chunk) {
+        Some(pool) => pool.install(|| {
+            let chunks = out.par_chunks_mut(chunk).enumerate();
+            chunks.for_each_init(scratch, |scratch, (i, out)| each(i * chunk, out, scratch));
+        }),
+        None => {
+            let mut scratch = scratch();
+            let chunks = out.chunks_mut(chunk).enumerate();
+            chunks.for_each(|(i, out)| each(i * chunk, out, &mut scratch));
+        }
+    }
+}
+
 /// Calls `each` with every task, on all threads, each with scratch memory of its own.
 pub(super) fn each<T: Send, S>(
     tasks: Vec<T>,

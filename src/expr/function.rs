@@ -241,7 +241,7 @@ macro_rules! arities {
                 $(let $x: &[$t] = bytemuck::cast_slice(args[$i]);)+
                 // What has fewer elements than others repeats.
                 let part = out.len()$(.min($x.len()))+.max(1);
-                pulp::Arch::new().dispatch(|| {
+                crate::vectors::dispatch(|| {
                     for (k, out) in out.chunks_mut(part).enumerate() {
                         $(let $x = if $x.len() > part { &$x[k * part..][..out.len()] } else { &$x[..out.len()] };)+
                         for (i, out) in out.iter_mut().enumerate() {

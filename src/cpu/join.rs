@@ -1,0 +1,198 @@
+//! Programs whose results lie next to each other along an axis, as channels of pixels: some places of the axes before
+//! it are computed by every program while they are in cache, so memory is gone through once.
+
+use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
+use smallvec::SmallVec;
+
+use super::blocks::{self, Blocks, From, Out, with_memory};
+use super::lines::{self, Stream};
+use super::registers::Register;
+use super::threads;
+use crate::error::Result;
+use crate::expr::{Joining, Program};
+use crate::vectors;
+
+/// Elements that are computed together.
+const BLOCK: usize = 2048;
+
+/// Elements of a chunk, which a thread takes at a time.
+const CHUNK: usize = 16 * BLOCK;
+
+/// Whether a program is of others that are short runs in the result, as many times as is worth it.
+pub(super) fn is_interleaved(program: &Program) -> bool {
+    let Some(Joining { axis, parts }) = &program.joining else { return false };
+    let is_plain = |part: &Program| part.joining.is_none() && part.fold.is_none() && part.rows.is_none();
+    let all: usize = program.shape[*axis..].iter().product();
+    let outer: usize = program.shape[..*axis].iter().product();
+    parts.iter().all(is_plain) && all <= BLOCK / 4 && outer > 1
+}
+
+/// A program of the result.
+struct Part<'a> {
+    blocks: Blocks<'a>,
+    /// Elements of a run.
+    width: usize,
+}
+
+/// Memory of one thread for a program of the result.
+struct Own {
+    scratch: blocks::Scratch,
+    result: Register,
+}
+
+/// Memory of one thread.
+struct Scratch {
+    parts: Vec<Own>,
+    all: Register,
+}
+
+struct Job<'a> {
+    parts: Vec<Part<'a>>,
+    /// Elements of all runs that lie next to each other.
+    all: usize,
+    size: usize,
+    streams: bool,
+}
+
+/// Runs programs that are interleaved, each with what it reads, into `out`.
+pub(super) fn join(
+    program: &Program,
+    joining: &Joining,
+    from: &[Vec<From<'_>>],
+    out: &mut [u8],
+) -> Result<()> {
+    let all: usize = program.shape[joining.axis..].iter().product();
+    let size = program.dtype.size();
+    if out.is_empty() {
+        return Ok(());
+    }
+    let together = BLOCK / all;
+    let mut parts = Vec::with_capacity(joining.parts.len());
+    for (part, from) in joining.parts.iter().zip(from) {
+        let width = part.shape[joining.axis..].iter().product();
+        let mut blocks = Blocks::new(part, from, 1)?;
+        blocks.most = together * width;
+        parts.push(Part { blocks, width });
+    }
+    parts.retain(|part| part.width > 0);
+    let job = Job { parts, all, size, streams: lines::streams(out.len()) };
+    let chunk = CHUNK / BLOCK * together * all * size;
+    threads::chunks(
+        out,
+        chunk,
+        || job.scratch(),
+        |start, out, scratch| match job.streams {
+            true => lines::scope(|stream| job.chunk(start, out, Some(stream), scratch)),
+            false => job.chunk(start, out, None, scratch),
+        },
+    );
+    Ok(())
+}
+
+impl Job<'_> {
+    fn scratch(&self) -> Scratch {
+        let own = |part: &Part<'_>| Own { scratch: part.blocks.scratch(), result: Register::default() };
+        Scratch { parts: self.parts.iter().map(own).collect(), all: Register::default() }
+    }
+
+    /// Computes what is from byte `start` on, until `out` is full.
+    fn chunk(&self, start: usize, out: &mut [u8], stream: Option<&Stream>, scratch: &mut Scratch) {
+        let run = self.all * self.size;
+        let mut first = start / run;
+        for out in out.chunks_mut(BLOCK / self.all * run) {
+            let runs = out.len() / run;
+            let Scratch { parts, all } = scratch;
+            match stream {
+                None => self.block(first, runs, parts, out),
+                Some(stream) => {
+                    let all = all.bytes_mut(out.len());
+                    self.block(first, runs, parts, all);
+                    stream.copy(all, out);
+                }
+            }
+            first += runs;
+        }
+    }
+
+    /// Computes so many runs of each part.
+    fn block(&self, first: usize, runs: usize, scratch: &mut [Own], out: &mut [u8]) {
+        let bytes = |part: &Part<'_>| runs * part.width * self.size;
+        for (part, own) in self.parts.iter().zip(&mut *scratch) {
+            let out = Some(Out { bytes: own.result.bytes_mut(bytes(part)), stream: None });
+            part.blocks.compute(first * part.width, runs * part.width, out, &mut own.scratch);
+        }
+        let results = self.parts.iter().zip(&*scratch).map(|(part, own)| own.result.bytes(bytes(part)));
+        let results: SmallVec<[&[u8]; 4]> = results.collect();
+        with_memory!(self.size, |M| {
+            let results: SmallVec<[&[M]; 4]> = results.iter().map(|result| cast(result)).collect();
+            vectors::dispatch(Weave { results: &results, runs, out: cast_mut(out) });
+        });
+    }
+}
+
+/// Puts `runs` of each result behind those of the one before.
+struct Weave<'a, M> {
+    results: &'a [&'a [M]],
+    runs: usize,
+    out: &'a mut [M],
+}
+
+impl<M: bytemuck::Pod> pulp::NullaryFnOnce for Weave<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Weave { results, runs, out } = self;
+        // A loop that knows how many there are is one of vectors.
+        match *results {
+            [a, b] if out.len() == 2 * runs => {
+                let all = a.iter().zip(b);
+                out.as_chunks_mut().0.iter_mut().zip(all).for_each(|(out, (&a, &b))| *out = [a, b]);
+            }
+            [a, b, c] if out.len() == 3 * runs => {
+                let all = a.iter().zip(b).zip(c);
+                out.as_chunks_mut().0.iter_mut().zip(all).for_each(|(out, ((&a, &b), &c))| *out = [a, b, c]);
+            }
+            [a, b, c, d] if out.len() == 4 * runs => {
+                let all = a.iter().zip(b).zip(c).zip(d);
+                let out = out.as_chunks_mut().0.iter_mut();
+                out.zip(all).for_each(|(out, (((&a, &b), &c), &d))| *out = [a, b, c, d]);
+            }
+            _ => {
+                let mut rest = out;
+                for run in 0..runs {
+                    for result in results {
+                        let width = result.len() / runs;
+                        let (to, after) = rest.split_at_mut(width);
+                        to.copy_from_slice(&result[run * width..][..width]);
+                        rest = after;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Weave;
+
+    #[test]
+    fn runs_go_to_their_places() {
+        for widths in [&[1, 1][..], &[1, 1, 1], &[1, 1, 1, 1], &[1, 1, 1, 1, 1], &[2, 1], &[3], &[1, 2, 1]] {
+            let all: usize = widths.iter().sum();
+            let expected: Vec<u32> = (0..5 * all as u32).collect();
+            let mut place = 0;
+            let mut results: Vec<Vec<u32>> = Vec::new();
+            for &width in widths {
+                results
+                    .push(expected.chunks(all).flat_map(|run| &run[place..place + width]).copied().collect());
+                place += width;
+            }
+            let results: Vec<&[u32]> = results.iter().map(Vec::as_slice).collect();
+            let mut out = vec![0; expected.len()];
+            crate::vectors::dispatch(Weave { results: &results, runs: 5, out: &mut out });
+            assert_eq!(out, expected, "{widths:?}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The vectors of the processor, chosen when a loop runs. What such a loop calls must be inlined into it, as functions
+//! on their own have only the vectors that every processor has. Which are chosen changes no result: nothing is
+//! contracted, so wider vectors are more of the same additions and products.
+
+/// Runs a loop over elements that waits for memory more than for arithmetic: 512 bits are slower there than 256.
+#[inline]
+pub(crate) fn dispatch<L: pulp::WithSimd>(own: L) -> L::Output {
+    #[cfg(target_arch = "x86_64")]
+    return match pulp::x86::V3::try_new() {
+        Some(vectors) => pulp::Simd::vectorize(vectors, own),
+        None => pulp::Simd::vectorize(pulp::Scalar, own),
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    pulp::Arch::new().dispatch(own)
+}
+
+/// The vectors of a loop, by whether its arithmetic takes longer than its loads and stores.
+pub(crate) struct Vectors<const COSTLY: bool>;
+
+/// What runs a loop.
+pub(crate) trait Dispatch {
+    fn dispatch<L: pulp::WithSimd>(own: L) -> L::Output;
+}
+
+impl Dispatch for Vectors<false> {
+    #[inline]
+    fn dispatch<L: pulp::WithSimd>(own: L) -> L::Output {
+        dispatch(own)
+    }
+}
+
+impl Dispatch for Vectors<true> {
+    #[inline]
+    fn dispatch<L: pulp::WithSimd>(own: L) -> L::Output {
+        pulp::Arch::new().dispatch(own)
+    }
+}
