@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Modules by floor, lowest first. Modules of one floor do not use each other.
 const FLOORS: &[&[&str]] = &[
-    &["dtype", "error"],
+    &["dtype", "error", "vectors"],
     &["layout"],
     &["expr"],
     &["schedule"],
