@@ -13,7 +13,7 @@ use crate::expr::Program;
 use crate::layout::Layout;
 
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
-const BLOCK: usize = 2048;
+pub(super) const BLOCK: usize = 2048;
 
 /// The same for programs of few loops, whose time is the memory's: more elements share what a block costs.
 const LONG_BLOCK: usize = 8192;
@@ -23,7 +23,7 @@ const FEW_LOOPS: usize = 3;
 const SHORT_BLOCK: usize = 1024;
 
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
-const CHUNK: usize = 16 * BLOCK;
+pub(super) const CHUNK: usize = 16 * BLOCK;
 
 /// The same where operands are turned: as many rows as four cache lines have elements, if so many fit
 /// in a second-level cache.

@@ -5,18 +5,13 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
 use super::blocks::{self, Blocks, From, Out, with_memory};
+use super::eval::{BLOCK, CHUNK};
 use super::lines::{self, Stream};
 use super::registers::Register;
 use super::threads;
 use crate::error::Result;
 use crate::expr::{Joining, Program};
 use crate::vectors;
-
-/// Elements that are computed together.
-const BLOCK: usize = 2048;
-
-/// Elements of a chunk, which a thread takes at a time.
-const CHUNK: usize = 16 * BLOCK;
 
 /// Whether a program is of others that are short runs in the result, as many times as is worth it.
 pub(super) fn is_interleaved(program: &Program) -> bool {

@@ -230,14 +230,17 @@ macro_rules! row {
             return Some(|args, out| row!(@map $t $gives $arity args, out, $op, $cpu));
         })+
     };
-    (@map f32 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
-        row!(@call f32 f32 { is_costly(Op::$op) } $arity $args, $out, $cpu)
-    };
+    (@map f32 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {{
+        row!(@call f32 f32 { is_costly(Op::$op) } $arity $args, $out, $cpu);
+        if let Some(far) = beyond_turns(Op::$op) {
+            far_angles(far, $args, $out);
+        }
+    }};
     (@map f16 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
-        map_halves::<f16>($args, $out, single(Op::$op))
+        map_halves::<f16>($args, $out, |args, out| row!(@map f32 T $arity args, out, $op, $cpu))
     };
     (@map bf16 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
-        map_halves::<bf16>($args, $out, single(Op::$op))
+        map_halves::<bf16>($args, $out, |args, out| row!(@map f32 T $arity args, out, $op, $cpu))
     };
     (@map $t:ident T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
         row!(@call $t $t false $arity $args, $out, $cpu)
@@ -257,26 +260,19 @@ macro_rules! row {
 }
 for_each_op!(table);
 
-/// The same for f32, of an op that has it.
-fn single(op: Op) -> impl Fn(&[&[u8]], &mut [u8]) {
-    let run = known(op, DType::F32);
-    move |args, out| run.into_iter().for_each(|run| run(args, out))
-}
-
-/// The loop of an op by the type of its operands.
-fn known(op: Op, dtype: DType) -> Option<Run> {
-    match (op, dtype) {
-        (Op::Sin, DType::F32) => Some(|args, out| turns(table(Op::Sin, DType::F32), f64::sin, args, out)),
-        (Op::Cos, DType::F32) => Some(|args, out| turns(table(Op::Cos, DType::F32), f64::cos, args, out)),
-        (Op::Tan, DType::F32) => Some(|args, out| turns(table(Op::Tan, DType::F32), f64::tan, args, out)),
-        _ => table(op, dtype),
+/// What gives a function of angles beyond [`math::TURNS`], of the functions that do not count turns there themselves.
+const fn beyond_turns(op: Op) -> Option<fn(f64) -> f64> {
+    match op {
+        Op::Sin => Some(f64::sin),
+        Op::Cos => Some(f64::cos),
+        Op::Tan => Some(f64::tan),
+        _ => None,
     }
 }
 
-/// A function of angles: what `near` gives, and of angles beyond [`math::TURNS`] what `far` does. Few programs have
-/// such, and a loop that asks for each element is none of vectors.
-fn turns(near: Option<Run>, far: fn(f64) -> f64, args: &[&[u8]], out: &mut [u8]) {
-    near.into_iter().for_each(|near| near(args, out));
+/// Computes angles beyond [`math::TURNS`] again. Few programs have such, and a loop that asks for each element is none
+/// of vectors.
+fn far_angles(far: fn(f64) -> f64, args: &[&[u8]], out: &mut [u8]) {
     let angles: &[f32] = bytemuck::cast_slice(args[0]);
     // By their bits, magnitudes are in order and NaN above all.
     let magnitude = |angle: &f32| angle.abs().to_bits() as i32;
@@ -309,7 +305,7 @@ pub(super) fn of<'a>(step: &Step, before: impl Fn(Value) -> Option<&'a Step>) ->
         Op::Lookup => Some((|_, _| {}) as Run),
         Op::Random => Some(random::bits),
         Op::Unit => Some(|args, out| map1::<u32, f32, false>(args, out, random::unit)),
-        op => known(op, step.dtype),
+        op => table(op, step.dtype),
     };
     match run {
         Some(run) => Ok(Job::Table(run)),

@@ -78,11 +78,6 @@ impl Mapping {
         });
     }
 
-    /// The thread that drove the device is done with it.
-    fn let_go(&self) {
-        self.wake(|state| state.is_driven = false);
-    }
-
     fn wake(&self, change: impl FnOnce(&mut Mapped)) {
         let mut state = lock(&self.state);
         change(&mut state);
@@ -105,9 +100,10 @@ struct Driven(Arc<Mapping>);
 
 impl Drop for Driven {
     fn drop(&mut self) {
-        // Where there is an answer, this one is not kept.
-        self.0.tell(Err("the thread that waited for it ended".into()));
-        self.0.let_go();
+        self.0.wake(|state| {
+            state.answer.get_or_insert_with(|| Err("the thread that waited for it ended".into()));
+            state.is_driven = false;
+        });
     }
 }
 

@@ -43,8 +43,8 @@ fn form(length: usize, most: u32) -> u32 {
     [1, 4, 16, 64].into_iter().find(fits).unwrap_or(most)
 }
 
-/// The columns of a workgroup along rows of so many vectors: all of it along long rows, whose kernels are of one form, and as
-/// many as leave at most a fifth of the invocations idle along shorter ones.
+/// The columns of a workgroup along rows of so many vectors: all of it along long rows, whose kernels are of one form,
+/// and as many as leave at most a fifth of the invocations idle along shorter ones.
 fn wide(columns: usize, most: u32) -> u32 {
     let idle = |width: u32| columns.next_multiple_of(width as usize) - columns;
     let fits = |width: u32| columns >= most as usize || 4 * idle(width) <= columns;

@@ -129,6 +129,7 @@ impl Reading {
         self.0.iter().enumerate().filter(move |&(_, &read)| read == kind).map(|(i, _)| i)
     }
 }
+
 /// Elements that are loaded together at most.
 fn widest(input: &Input, target: Target) -> usize {
     if target.wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES }

@@ -315,9 +315,8 @@ impl<'a> Search<'a> {
 
     fn size(&self, parts: &[Viewed]) -> Size {
         let mut size = Size::default();
-        // Storages, and how often each is read in another way.
-        let mut storages: Vec<(usize, usize)> = Vec::new();
-        let mut windows = 0;
+        // Storages, how often each is read in another way, and how many arrays must be bound of it.
+        let mut storages: Vec<(usize, usize, usize)> = Vec::new();
         for &(i, _) in parts {
             let node = self.graph.nodes[i as usize];
             let (storage, elements) = match &node.kind {
@@ -348,16 +347,16 @@ impl<'a> Search<'a> {
             // Of one that is larger, each reading may have a window of its own.
             let is_whole = elements as u64 <= self.bounds.whole / node.dtype.size() as u64;
             let most = if is_whole { ARRAYS } else { usize::MAX };
-            match storages.iter_mut().find(|(known, _)| *known == storage) {
-                Some((_, arrays)) => {
+            match storages.iter_mut().find(|(known, ..)| *known == storage) {
+                Some((_, arrays, least)) => {
                     *arrays = most.min(*arrays + 1);
-                    windows += usize::from(!is_whole);
+                    *least = if is_whole { 1 } else { *arrays };
                 }
-                None => storages.push((storage, 1)),
+                None => storages.push((storage, 1, 1)),
             }
         }
-        size.operands = storages.iter().map(|(_, arrays)| arrays).sum();
-        size.least = storages.len() + windows;
+        size.operands = storages.iter().map(|(_, arrays, _)| arrays).sum();
+        size.least = storages.iter().map(|(.., least)| least).sum();
         size
     }
 
