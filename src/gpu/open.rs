@@ -8,6 +8,7 @@ use super::connection::{Connection, FEATURES};
 use super::device::Gpu;
 use super::lock::lock;
 use super::options::Options;
+use super::transfer::Transfer;
 use super::{known, pipelines};
 use crate::dtype::{DType, Float, f16};
 use crate::error::{Result, bail};
@@ -86,35 +87,43 @@ static FAULTS: Mutex<Vec<(Key, Faults)>> = Mutex::new(Vec::new());
 const UNKNOWN: Faults =
     Faults { flushes: true, quotients: true, roots: true, halves: true, half_rounding: true, products: true };
 
-/// Asks for every type that the adapter computes with.
+/// Asks for every type that the adapter computes with: all is asked before the first answer is waited for.
 async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
-    let single = faults_of(gpu, [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], |x, y| x / y, f32::sqrt);
-    let single = single.await?;
+    let single = faults_of(gpu, [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], |x, y| x / y, f32::sqrt)?;
+    let halves = halves_of(gpu);
+    let double = match gpu.parts.connection.supports(DType::F64) {
+        Ok(()) => {
+            let ends = [f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0];
+            Some(faults_of(gpu, ends, |x, y| x / y, f64::sqrt)?)
+        }
+        Err(_) => None,
+    };
+    let mut faults = single.await?;
     // An adapter that cannot even compile such a kernel has none of these instructions.
-    let [halves, half_rounding] = halves_of(gpu).await.unwrap_or([true, true]);
+    let [halves, half_rounding] = match halves {
+        Ok(halves) => halves.await.unwrap_or([true, true]),
+        Err(_) => [true, true],
+    };
     let lacking = gpu.adapter.faults;
-    let half_rounding = half_rounding || lacking.half_rounding;
-    let single = Faults { halves, half_rounding, products: lacking.products, ..single };
-    if gpu.parts.connection.supports(DType::F64).is_err() {
-        return Ok(single);
+    faults.halves = halves;
+    faults.half_rounding = half_rounding || lacking.half_rounding;
+    faults.products = lacking.products;
+    if let Some(double) = double {
+        let double = double.await?;
+        faults.quotients |= double.quotients;
+        faults.roots |= double.roots;
     }
-    let double = faults_of(gpu, [f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0], |x, y| x / y, f64::sqrt);
-    let double = double.await?;
-    Ok(Faults {
-        quotients: single.quotients || double.quotients,
-        roots: single.roots || double.roots,
-        ..single
-    })
+    Ok(faults)
 }
 
 /// Runs a product, a quotient and a root, and compares them with the host's. The product is of two
 /// numbers that lie half a unit below the least normal float; the others are of numbers from 1 to 2.
-async fn faults_of<T: Float + bytemuck::Pod>(
+fn faults_of<T: Float + bytemuck::Pod>(
     gpu: &Arc<Gpu>,
     [least, before_one]: [T; 2],
     divide: fn(T, T) -> T,
     root: fn(T) -> T,
-) -> Result<Faults> {
+) -> Result<impl Future<Output = Result<Faults>>> {
     // Digits that look random, by Knuth's multiplier (The Art of Computer Programming, volume 2, 3.3.4).
     let mut state = 1_u64;
     let mut draw = || {
@@ -143,26 +152,29 @@ async fn faults_of<T: Float + bytemuck::Pod>(
         _ => program.each(|one| Ok(run(one)?.swap_remove(0)))?,
     };
     let begun = |storage: &Storage| gpu.begin_read(storage, 0, size_of::<T>() * COUNT);
-    let mut read: Vec<Vec<T>> = Vec::new();
-    for reading in results.iter().map(begun).collect::<Result<Vec<_>>>()? {
-        read.push(bytemuck::pod_collect_to_vec(&reading.await?));
-    }
-    let [products, quotients, roots] = &read[..] else {
-        bail!(Kernel, "three results came as {}", read.len())
-    };
-    let operands = || first.iter().copied().zip(second.iter().copied());
-    let differs = |exact: Vec<T>, got: &[T]| exact[1..] != got[1..];
-    Ok(Faults {
-        flushes: products[0] == T::ZERO,
-        quotients: differs(operands().map(|(x, y)| divide(x, y)).collect(), quotients),
-        roots: differs(operands().map(|(x, _)| root(x)).collect(), roots),
-        ..Faults::default()
+    let readings = results.iter().map(begun).collect::<Result<Vec<_>>>()?;
+    Ok(async move {
+        let mut read: Vec<Vec<T>> = Vec::new();
+        for reading in readings {
+            read.push(bytemuck::pod_collect_to_vec(&reading.await?));
+        }
+        let [products, quotients, roots] = &read[..] else {
+            bail!(Kernel, "three results came as {}", read.len())
+        };
+        let operands = || first.iter().copied().zip(second.iter().copied());
+        let differs = |exact: Vec<T>, got: &[T]| exact[1..] != got[1..];
+        Ok(Faults {
+            flushes: products[0] == T::ZERO,
+            quotients: differs(operands().map(|(x, y)| divide(x, y)).collect(), quotients),
+            roots: differs(operands().map(|(x, _)| root(x)).collect(), roots),
+            ..Faults::default()
+        })
     })
 }
 
 /// Whether numbers of f16 change on their way to f32 and back, and whether others are not rounded to the nearest. Both
 /// are asked of numbers of every exponent, of those halfway between two neighbours, and of what lies on either side.
-async fn halves_of(gpu: &Arc<Gpu>) -> Result<[bool; 2]> {
+fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
     let each = |i: usize| f16::from_bits((i * (usize::from(u16::MAX) + 1) / COUNT + i % 7) as u16);
     let halves: Vec<f16> = (0..COUNT).map(each).collect();
     let around = |x: &f16| {
@@ -179,25 +191,28 @@ async fn halves_of(gpu: &Arc<Gpu>) -> Result<[bool; 2]> {
         let count = bytes.len() / dtype.size();
         Ok(Node::leaf(dtype, Source::Tensor(storage), Layout::contiguous([count])?))
     };
-    let run = async |x: &Arc<Node>, through: DType, to: DType| -> Result<Vec<u8>> {
+    let begun = |x: &Arc<Node>, through: DType, to: DType| -> Result<Transfer> {
         let node = Node::op(Op::Cast, through, &[x])?;
         let node = if through == to { node } else { Node::op(Op::Cast, to, &[&node])? };
         let program = Program::of(&[&node], &node.shape, &Known::default())?;
         let result = gpu.result(&program)?;
         gpu.record(&Plan::new(&program, Destination::Fresh, gpu.adapter)?, std::slice::from_ref(&result))?;
-        let bytes = node.shape.iter().product::<usize>() * to.size();
-        Ok(gpu.begin_read(&result, 0, bytes)?.await?.to_vec())
+        gpu.begin_read(&result, 0, node.shape.iter().product::<usize>() * to.size())
     };
-    // Bits, but for those of NaN.
-    let same = |got: f32, right: f32| got.to_bits() == right.to_bits() || got.is_nan() && right.is_nan();
     let all = leaf(bytemuck::cast_slice(&halves), DType::F16)?;
-    let singly: Vec<f32> = bytemuck::pod_collect_to_vec(&run(&all, DType::F32, DType::F32).await?);
-    let there: Vec<u16> = bytemuck::pod_collect_to_vec(&run(&all, DType::F32, DType::F16).await?);
-    let changes = halves.iter().zip(singly.iter().zip(&there)).any(|(x, (single, there))| {
-        !same(*single, x.to_f32()) || !same(f16::from_bits(*there).to_f32(), x.to_f32())
-    });
-    let all = leaf(bytemuck::cast_slice(&singles), DType::F32)?;
-    let rounded: Vec<f32> = bytemuck::pod_collect_to_vec(&run(&all, DType::F16, DType::F32).await?);
-    let misses = singles.iter().zip(&rounded).any(|(x, got)| !same(*got, f16::from_f32(*x).to_f32()));
-    Ok([changes, misses])
+    let singly = begun(&all, DType::F32, DType::F32)?;
+    let there = begun(&all, DType::F32, DType::F16)?;
+    let rounded = begun(&leaf(bytemuck::cast_slice(&singles), DType::F32)?, DType::F16, DType::F32)?;
+    Ok(async move {
+        // Bits, but for those of NaN.
+        let same = |got: f32, right: f32| got.to_bits() == right.to_bits() || got.is_nan() && right.is_nan();
+        let singly: Vec<f32> = bytemuck::pod_collect_to_vec(&singly.await?);
+        let there: Vec<u16> = bytemuck::pod_collect_to_vec(&there.await?);
+        let changes = halves.iter().zip(singly.iter().zip(&there)).any(|(x, (single, there))| {
+            !same(*single, x.to_f32()) || !same(f16::from_bits(*there).to_f32(), x.to_f32())
+        });
+        let rounded: Vec<f32> = bytemuck::pod_collect_to_vec(&rounded.await?);
+        let misses = singles.iter().zip(&rounded).any(|(x, got)| !same(*got, f16::from_f32(*x).to_f32()));
+        Ok([changes, misses])
+    })
 }
