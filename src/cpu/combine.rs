@@ -188,30 +188,29 @@ vectors! {
             most => 1 << most.ilog2(),
         };
         if side == 1 {
-            for (k, row) in x.chunks_exact(columns).enumerate() {
-                if is_first && k == 0 {
-                    best.copy_from_slice(row);
-                    index.fill(first as u32);
-                } else {
-                    better(best, index, row, (first + k) as u32, &f);
-                }
+            let before = if is_first { columns } else { 0 };
+            if is_first {
+                best.copy_from_slice(&x[..columns]);
+                index.fill(first as u32);
             }
-            return;
+            return better(best, index, &x[before..], first + before / columns, &f);
         }
         let lanes = side * columns;
         let (mut bests, mut turns) = ([T::zeroed(); LANES], [0; LANES]);
         let (bests, turns) = (&mut bests[..lanes], &mut turns[..lanes]);
         bests.copy_from_slice(&x[..lanes]);
-        for (turn, x) in x.chunks(lanes).enumerate().skip(1) {
-            better(&mut bests[..x.len()], &mut turns[..x.len()], x, turn as u32, &f);
-        }
-        let fresh = if is_first { columns } else { 0 };
-        for (i, (&value, &turn)) in bests.iter().zip(turns.iter()).enumerate() {
-            let (best, index) = (&mut best[i % columns], &mut index[i % columns]);
-            let at = (first + turn as usize * side + i / columns) as u32;
-            // Of equal ones the first.
-            if i < fresh || f(*best, value) || (!f(value, *best) && at < *index) {
-                (*best, *index) = (value, at);
+        let (whole, rest) = x.split_at(x.len() / lanes * lanes);
+        better(bests, turns, &whole[lanes..], 1, &f);
+        better(&mut bests[..rest.len()], &mut turns[..rest.len()], rest, whole.len() / lanes, &f);
+        for (k, (bests, turns)) in bests.chunks_exact(columns).zip(turns.chunks_exact(columns)).enumerate() {
+            let own = best.iter_mut().zip(&mut *index);
+            for ((best, index), (&value, &turn)) in own.zip(bests.iter().zip(turns)) {
+                let at = (first + turn as usize * side + k) as u32;
+                // Of equal ones the first.
+                let is_earlier = !f(value, *best) && at < *index;
+                if (is_first && k == 0) || f(*best, value) || is_earlier {
+                    (*best, *index) = (value, at);
+                }
             }
         }
     }
@@ -225,8 +224,9 @@ vectors! {
     }
 }
 
-/// Elements that [`Seek`] keeps side by side.
-const LANES: usize = 256;
+/// Elements that [`Seek`] keeps side by side, at most, and those that stay in registers with their indexes.
+const LANES: usize = 64;
+const HELD: usize = 16;
 
 /// Puts a group that is done to those of its group of groups, and so on, and finds what comes before the next.
 #[inline(always)]
@@ -266,12 +266,42 @@ fn few<T: Pod, const N: usize>(x: &[T], out: &mut [T], f: &impl Fn(T, T) -> T) {
     }
 }
 
+/// Looks through rows, of which the first has an index, for what is better than the values so far. A strip of columns
+/// at a time: what is chosen lane by lane and stored becomes a masked store, which some processors take apart.
 #[inline(always)]
-fn better<T: Pod>(best: &mut [T], index: &mut [u32], row: &[T], at: u32, beats: &impl Fn(T, T) -> bool) {
-    for ((best, index), &x) in best.iter_mut().zip(index).zip(row) {
-        let takes = beats(*best, x);
-        *best = if takes { x } else { *best };
-        *index = if takes { at } else { *index };
+fn better<T: Pod>(
+    best: &mut [T],
+    index: &mut [u32],
+    rows: &[T],
+    first: usize,
+    beats: &impl Fn(T, T) -> bool,
+) {
+    let columns = best.len();
+    if columns < HELD {
+        for (row, at) in rows.chunks_exact(columns.max(1)).zip(first..) {
+            for ((best, index), &x) in best.iter_mut().zip(&mut *index).zip(row) {
+                if beats(*best, x) {
+                    (*best, *index) = (x, at as u32);
+                }
+            }
+        }
+        return;
+    }
+    // The last strip ends with the row, and looks once more at columns of the one before.
+    for column in (0..columns).step_by(HELD).map(|column| column.min(columns - HELD)) {
+        let strip = column..column + HELD;
+        let (mut bests, mut indexes) = ([T::zeroed(); HELD], [0; HELD]);
+        bests.copy_from_slice(&best[strip.clone()]);
+        indexes.copy_from_slice(&index[strip.clone()]);
+        for (row, at) in rows.chunks_exact(columns).zip(first..) {
+            for ((best, index), &x) in bests.iter_mut().zip(&mut indexes).zip(&row[strip.clone()]) {
+                let takes = beats(*best, x);
+                *best = if takes { x } else { *best };
+                *index = if takes { at as u32 } else { *index };
+            }
+        }
+        best[strip.clone()].copy_from_slice(&bests);
+        index[strip].copy_from_slice(&indexes);
     }
 }
 
