@@ -181,11 +181,11 @@ vectors! {
     }
 
     seek as Seek<bool>(columns: usize, first: usize, is_first: bool, x: &'a [T], best: &'a mut [T], index: &'a mut [u32]; f) {
-        // Rows side by side, as many as keep vectors busy and are worth the rest.
+        // Rows side by side, as many as fill what stays in registers, where there are some times as many.
         let rows = x.len() / columns;
-        let side = match (LANES / columns).min(rows / 4) {
-            0 => 1,
-            most => 1 << most.ilog2(),
+        let side = match HELD.div_ceil(columns).next_power_of_two() {
+            side if side <= rows / 4 => side,
+            _ => 1,
         };
         if side == 1 {
             let before = if is_first { columns } else { 0 };
@@ -196,7 +196,7 @@ vectors! {
             return better(best, index, &x[before..], first + before / columns, &f);
         }
         let lanes = side * columns;
-        let (mut bests, mut turns) = ([T::zeroed(); LANES], [0; LANES]);
+        let (mut bests, mut turns) = ([T::zeroed(); 2 * HELD], [0; 2 * HELD]);
         let (bests, turns) = (&mut bests[..lanes], &mut turns[..lanes]);
         bests.copy_from_slice(&x[..lanes]);
         let (whole, rest) = x.split_at(x.len() / lanes * lanes);
@@ -224,8 +224,7 @@ vectors! {
     }
 }
 
-/// Elements that [`Seek`] keeps side by side, at most, and those that stay in registers with their indexes.
-const LANES: usize = 64;
+/// Elements that stay in registers with their indexes.
 const HELD: usize = 16;
 
 /// Puts a group that is done to those of its group of groups, and so on, and finds what comes before the next.

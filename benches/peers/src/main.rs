@@ -26,6 +26,9 @@ struct Options {
     /// Only these cases
     #[arg(long)]
     case: Vec<String>,
+    /// Only these systems
+    #[arg(long)]
+    system: Vec<String>,
 }
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
@@ -47,10 +50,9 @@ fn main() -> Result<(), Failure> {
     let systems = Systems::open(&options.adapter)?;
     let [own, burn] = systems.adapters();
     println!("{}", json!({ "adapter": own, "burn": burn }));
-    let wanted = |case: &Case| options.case.is_empty() || options.case.iter().any(|name| name == case.name);
-    for case in cases(options.side).into_iter().filter(wanted) {
+    for case in cases(options.side).into_iter().filter(|case| listed(&options.case, case.name)) {
         eprintln!("{}", case.name);
-        for Timed { system, off, times, .. } in timed(&systems, &case, options.rounds)? {
+        for Timed { system, off, times, .. } in timed(&systems, &case, &options)? {
             let mut line = json!({
                 "case": case.name, "reduces": case.reduces(), "system": system, "side": options.side,
             });
@@ -65,10 +67,18 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn timed(systems: &Systems, case: &Case, rounds: usize) -> Result<Vec<Timed>, Failure> {
+/// Whether a name is in a list, of which an empty one has all.
+fn listed(names: &[String], name: &str) -> bool {
+    names.is_empty() || names.iter().any(|one| one == name)
+}
+
+fn timed(systems: &Systems, case: &Case, options: &Options) -> Result<Vec<Timed>, Failure> {
     let right = right::right(case);
     let mut all = Vec::new();
     for (system, mut run) in systems.runs(case)? {
+        if !listed(&options.system, system) {
+            continue;
+        }
         let start = Instant::now();
         let read = run()?;
         let first = start.elapsed();
@@ -76,7 +86,7 @@ fn timed(systems: &Systems, case: &Case, rounds: usize) -> Result<Vec<Timed>, Fa
         all.push(Timed { system, run, off: right::worst(case, &right, &read()?), times });
     }
     let mut turns: Vec<&mut Timed> = all.iter_mut().filter(|timed| timed.is_again()).collect();
-    for _ in 0..rounds {
+    for _ in 0..options.rounds {
         // There and back, so that none always comes after the same one.
         turns.reverse();
         for Timed { run, times, .. } in &mut turns {
