@@ -367,3 +367,37 @@ fn cast<T: Pod>(bytes: &[u8]) -> &[T] {
 fn cast_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first of equals, and of what is no number, whatever lies side by side and however rows are cut.
+    #[test]
+    fn indexes_are_those_of_a_plain_search() {
+        let value = |i: usize| match i.wrapping_mul(2_654_435_761) >> 7 & 31 {
+            31 if i.is_multiple_of(3) => f32::NAN,
+            digit => (digit % 29) as f32,
+        };
+        for columns in [1, 2, 3, 5, 8, 9, 15, 16, 17, 31, 33, 100] {
+            for rows in [1, 2, 5, 16, 63, 64, 65, 130] {
+                let x: Vec<f32> = (0..rows * columns).map(|i| value(i + rows)).collect();
+                let place = |column: usize| {
+                    let better = |best: usize, row: usize| {
+                        let [best_so_far, x] = [best, row].map(|row| x[row * columns + column]);
+                        if math::beats_max(best_so_far, x) { row } else { best }
+                    };
+                    (1..rows).fold(0, better) as u32
+                };
+                let expected: Vec<u32> = (0..columns).map(place).collect();
+                for cut in [rows, rows.div_ceil(2), 1] {
+                    let (mut best, mut index) = (vec![0.0; columns], vec![0; columns]);
+                    for (k, x) in x.chunks(cut * columns).enumerate() {
+                        seek(columns, k * cut, k == 0, x, &mut best, &mut index, math::beats_max);
+                    }
+                    assert_eq!(index, expected, "{rows} rows of {columns}, {cut} at a time");
+                }
+            }
+        }
+    }
+}
