@@ -181,37 +181,36 @@ vectors! {
     }
 
     seek as Seek<bool>(columns: usize, first: usize, is_first: bool, x: &'a [T], best: &'a mut [T], index: &'a mut [u32]; f) {
-        // Rows side by side, as many as keep vectors busy and are worth the rest.
+        // Rows side by side, as many as fill what stays in registers, where there are some times as many.
         let rows = x.len() / columns;
-        let side = match (LANES / columns).min(rows / 4) {
-            0 => 1,
-            most => 1 << most.ilog2(),
+        let side = match HELD.div_ceil(columns).next_power_of_two() {
+            side if side <= rows / 4 => side,
+            _ => 1,
         };
         if side == 1 {
-            for (k, row) in x.chunks_exact(columns).enumerate() {
-                if is_first && k == 0 {
-                    best.copy_from_slice(row);
-                    index.fill(first as u32);
-                } else {
-                    better(best, index, row, (first + k) as u32, &f);
-                }
+            let before = if is_first { columns } else { 0 };
+            if is_first {
+                best.copy_from_slice(&x[..columns]);
+                index.fill(first as u32);
             }
-            return;
+            return better(best, index, &x[before..], first + before / columns, &f);
         }
         let lanes = side * columns;
-        let (mut bests, mut turns) = ([T::zeroed(); LANES], [0; LANES]);
+        let (mut bests, mut turns) = ([T::zeroed(); 2 * HELD], [0; 2 * HELD]);
         let (bests, turns) = (&mut bests[..lanes], &mut turns[..lanes]);
         bests.copy_from_slice(&x[..lanes]);
-        for (turn, x) in x.chunks(lanes).enumerate().skip(1) {
-            better(&mut bests[..x.len()], &mut turns[..x.len()], x, turn as u32, &f);
-        }
-        let fresh = if is_first { columns } else { 0 };
-        for (i, (&value, &turn)) in bests.iter().zip(turns.iter()).enumerate() {
-            let (best, index) = (&mut best[i % columns], &mut index[i % columns]);
-            let at = (first + turn as usize * side + i / columns) as u32;
-            // Of equal ones the first.
-            if i < fresh || f(*best, value) || (!f(value, *best) && at < *index) {
-                (*best, *index) = (value, at);
+        let (whole, rest) = x.split_at(x.len() / lanes * lanes);
+        better(bests, turns, &whole[lanes..], 1, &f);
+        better(&mut bests[..rest.len()], &mut turns[..rest.len()], rest, whole.len() / lanes, &f);
+        for (k, (bests, turns)) in bests.chunks_exact(columns).zip(turns.chunks_exact(columns)).enumerate() {
+            let own = best.iter_mut().zip(&mut *index);
+            for ((best, index), (&value, &turn)) in own.zip(bests.iter().zip(turns)) {
+                let at = (first + turn as usize * side + k) as u32;
+                // Of equal ones the first.
+                let is_earlier = !f(value, *best) && at < *index;
+                if (is_first && k == 0) || f(*best, value) || is_earlier {
+                    (*best, *index) = (value, at);
+                }
             }
         }
     }
@@ -225,8 +224,8 @@ vectors! {
     }
 }
 
-/// Elements that [`Seek`] keeps side by side.
-const LANES: usize = 256;
+/// Elements that stay in registers with their indexes.
+const HELD: usize = 16;
 
 /// Puts a group that is done to those of its group of groups, and so on, and finds what comes before the next.
 #[inline(always)]
@@ -266,12 +265,42 @@ fn few<T: Pod, const N: usize>(x: &[T], out: &mut [T], f: &impl Fn(T, T) -> T) {
     }
 }
 
+/// Looks through rows, of which the first has an index, for what is better than the values so far. A strip of columns
+/// at a time: what is chosen lane by lane and stored becomes a masked store, which some processors take apart.
 #[inline(always)]
-fn better<T: Pod>(best: &mut [T], index: &mut [u32], row: &[T], at: u32, beats: &impl Fn(T, T) -> bool) {
-    for ((best, index), &x) in best.iter_mut().zip(index).zip(row) {
-        let takes = beats(*best, x);
-        *best = if takes { x } else { *best };
-        *index = if takes { at } else { *index };
+fn better<T: Pod>(
+    best: &mut [T],
+    index: &mut [u32],
+    rows: &[T],
+    first: usize,
+    beats: &impl Fn(T, T) -> bool,
+) {
+    let columns = best.len();
+    if columns < HELD {
+        for (row, at) in rows.chunks_exact(columns.max(1)).zip(first..) {
+            for ((best, index), &x) in best.iter_mut().zip(&mut *index).zip(row) {
+                if beats(*best, x) {
+                    (*best, *index) = (x, at as u32);
+                }
+            }
+        }
+        return;
+    }
+    // The last strip ends with the row, and looks once more at columns of the one before.
+    for column in (0..columns).step_by(HELD).map(|column| column.min(columns - HELD)) {
+        let strip = column..column + HELD;
+        let (mut bests, mut indexes) = ([T::zeroed(); HELD], [0; HELD]);
+        bests.copy_from_slice(&best[strip.clone()]);
+        indexes.copy_from_slice(&index[strip.clone()]);
+        for (row, at) in rows.chunks_exact(columns).zip(first..) {
+            for ((best, index), &x) in bests.iter_mut().zip(&mut indexes).zip(&row[strip.clone()]) {
+                let takes = beats(*best, x);
+                *best = if takes { x } else { *best };
+                *index = if takes { at as u32 } else { *index };
+            }
+        }
+        best[strip.clone()].copy_from_slice(&bests);
+        index[strip].copy_from_slice(&indexes);
     }
 }
 
@@ -337,4 +366,38 @@ fn cast<T: Pod>(bytes: &[u8]) -> &[T] {
 
 fn cast_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first of equals, and of what is no number, whatever lies side by side and however rows are cut.
+    #[test]
+    fn indexes_are_those_of_a_plain_search() {
+        let value = |i: usize| match i.wrapping_mul(2_654_435_761) >> 7 & 31 {
+            31 if i.is_multiple_of(3) => f32::NAN,
+            digit => (digit % 29) as f32,
+        };
+        for columns in [1, 2, 3, 5, 8, 9, 15, 16, 17, 31, 33, 100] {
+            for rows in [1, 2, 5, 16, 63, 64, 65, 130] {
+                let x: Vec<f32> = (0..rows * columns).map(|i| value(i + rows)).collect();
+                let place = |column: usize| {
+                    let better = |best: usize, row: usize| {
+                        let [best_so_far, x] = [best, row].map(|row| x[row * columns + column]);
+                        if math::beats_max(best_so_far, x) { row } else { best }
+                    };
+                    (1..rows).fold(0, better) as u32
+                };
+                let expected: Vec<u32> = (0..columns).map(place).collect();
+                for cut in [rows, rows.div_ceil(2), 1] {
+                    let (mut best, mut index) = (vec![0.0; columns], vec![0; columns]);
+                    for (k, x) in x.chunks(cut * columns).enumerate() {
+                        seek(columns, k * cut, k == 0, x, &mut best, &mut index, math::beats_max);
+                    }
+                    assert_eq!(index, expected, "{rows} rows of {columns}, {cut} at a time");
+                }
+            }
+        }
+    }
 }

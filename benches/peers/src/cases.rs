@@ -1,0 +1,97 @@
+//! What is timed: the operands of each case, and what is done with them.
+
+/// What is done with the operands of a case.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    Add,
+    Exp,
+    /// `relu((a - row) / column * b + s)`
+    Chain,
+    /// The sum over some axes.
+    Sum(&'static [usize]),
+    /// The greatest of all.
+    Amax,
+    /// The index of the greatest of each row.
+    Argmax,
+    /// The variance of each row, of one less than there are.
+    Var,
+    /// The sum of the products of all.
+    Dot,
+    /// Of each row.
+    Softmax,
+    /// `(x - mean) / sqrt(var + EPSILON)` along an axis; along rows it is a layer norm.
+    Standardize(usize),
+    /// The squares of the distances between all points of two lists.
+    Distances,
+    Cumsum(usize),
+}
+
+pub(crate) const EPSILON: f32 = 1e-5;
+
+pub(crate) struct Case {
+    pub name: &'static str,
+    pub work: Work,
+    /// Shapes of the operands; the second may be turned.
+    pub shapes: Vec<Vec<usize>>,
+    pub turned: bool,
+}
+
+impl Case {
+    /// The elements of all operands.
+    pub fn operands(&self) -> impl Iterator<Item = (Vec<f32>, &[usize])> {
+        self.shapes.iter().map(|shape| (values(shape), shape.as_slice()))
+    }
+
+    pub fn reduces(&self) -> bool {
+        !matches!(self.work, Work::Add | Work::Exp | Work::Chain)
+    }
+
+    /// What the operands' shapes broadcast to.
+    pub fn broadcast(&self) -> Vec<usize> {
+        let longest = |k| self.shapes.iter().map(|shape: &Vec<usize>| shape[k]).max().unwrap_or(1);
+        (0..self.shapes[0].len()).map(longest).collect()
+    }
+}
+
+fn values(shape: &[usize]) -> Vec<f32> {
+    (0..shape.iter().product()).map(|i: usize| (i % 1021 + 1) as f32 / 1024.0).collect()
+}
+
+pub(crate) fn cases(n: usize) -> Vec<Case> {
+    let case = |name, work, shapes: &[&[usize]]| Case {
+        name,
+        work,
+        shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
+        turned: false,
+    };
+    let side = n / 32;
+    let (square, images): (&[usize], &[usize]) = (&[n, n], &[16, 64, side, side]);
+    vec![
+        case("same", Work::Add, &[square, square]),
+        case("row", Work::Add, &[square, &[1, n]]),
+        case("col", Work::Add, &[square, &[n, 1]]),
+        case("scalar", Work::Add, &[square, &[1, 1]]),
+        case("outer", Work::Add, &[&[n, 1], &[1, n]]),
+        case("nchw", Work::Add, &[images, &[1, 64, 1, 1]]),
+        case("mid", Work::Add, &[&[n / 16, 16, n], &[n / 16, 1, n]]),
+        case("odd", Work::Add, &[&[n - 1, n + 1], &[1, n + 1]]),
+        Case { turned: true, ..case("transposed", Work::Add, &[square, square]) },
+        case("exp", Work::Exp, &[square]),
+        case("chain5", Work::Chain, &[square, &[1, n], &[n, 1], &[1, 1], &[1, 1]]),
+        case("sum all", Work::Sum(&[0, 1]), &[square]),
+        case("sum rows", Work::Sum(&[1]), &[square]),
+        case("sum columns", Work::Sum(&[0]), &[square]),
+        case("sum tall last", Work::Sum(&[1]), &[&[n * n / 8, 8]]),
+        case("sum channels", Work::Sum(&[0, 2, 3]), &[images]),
+        case("amax all", Work::Amax, &[square]),
+        case("argmax rows", Work::Argmax, &[square]),
+        case("var rows", Work::Var, &[square]),
+        case("dot", Work::Dot, &[square, square]),
+        case("softmax", Work::Softmax, &[square]),
+        case("layer norm", Work::Standardize(1), &[square]),
+        case("standardize", Work::Standardize(0), &[square]),
+        case("pairwise distances", Work::Distances, &[&[n, 16], &[n / 16, 16]]),
+        case("cumsum", Work::Cumsum(1), &[square]),
+        case("cumsum first", Work::Cumsum(0), &[square]),
+    ]
+}

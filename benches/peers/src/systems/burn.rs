@@ -1,0 +1,97 @@
+//! Burn on its default adapter, with fusion and autotuning. Of each result one element is read, as one that is
+//! dropped may never be computed.
+
+use burn::tensor::kind::Basic;
+use burn::tensor::{Device, DeviceKind, Tensor, TensorData, activation, module};
+
+use super::{Reader, Run};
+use crate::cases::{Case, EPSILON, Work};
+
+pub(super) struct Burn(Device);
+
+impl Burn {
+    pub fn open() -> Self {
+        Self(Device::wgpu(DeviceKind::DefaultDevice))
+    }
+
+    pub fn name(&self) -> String {
+        self.0.identity().map_or("an adapter without a name".into(), |identity| identity.name)
+    }
+
+    pub fn run(&self, case: &Case) -> Run {
+        match case.shapes[0].len() {
+            2 if case.reduces() => self.reduction(case),
+            2 => self.elementwise::<2>(case),
+            3 => self.elementwise::<3>(case),
+            _ => self.elementwise::<4>(case),
+        }
+    }
+
+    /// What keeps the rank, and sums of any rank.
+    fn elementwise<const D: usize>(&self, case: &Case) -> Run {
+        let mut x: Vec<Tensor<D>> = self.operands(case);
+        if case.turned {
+            x[1] = x[1].clone().swap_dims(0, 1);
+        }
+        match case.work {
+            Work::Exp => self.computed(move || x[0].clone().exp()),
+            Work::Chain => self.computed(move || {
+                let chain = (x[0].clone() - x[1].clone()) / x[2].clone() * x[3].clone() + x[4].clone();
+                activation::relu(chain)
+            }),
+            Work::Sum(axes) if axes.len() == D => self.computed(move || x[0].clone().sum()),
+            Work::Sum(axes) => self.computed(move || x[0].clone().sum_dims(axes)),
+            _ => self.computed(move || x[0].clone() + x[1].clone()),
+        }
+    }
+
+    fn reduction(&self, case: &Case) -> Run {
+        let x: Vec<Tensor<2>> = self.operands(case);
+        let columns = case.shapes[0][1];
+        match case.work {
+            Work::Amax => self.computed(move || x[0].clone().max()),
+            Work::Argmax => self.computed(move || x[0].clone().argmax(1)),
+            Work::Var => self.computed(move || x[0].clone().var(1)),
+            Work::Dot => self.computed(move || {
+                let flat = |x: &Tensor<2>| x.clone().flatten::<1>(0, 1);
+                flat(&x[0]).dot(flat(&x[1]))
+            }),
+            Work::Softmax => self.computed(move || activation::softmax(x[0].clone(), 1)),
+            Work::Standardize(1) => {
+                let gamma = Tensor::<1>::ones([columns], &self.0);
+                self.computed(move || module::layer_norm(x[0].clone(), gamma.clone(), None, EPSILON.into()))
+            }
+            Work::Standardize(axis) => self.computed(move || {
+                let (var, mean) = x[0].clone().var_mean_bias(axis);
+                (x[0].clone() - mean) / (var + EPSILON).sqrt()
+            }),
+            Work::Distances => self.computed(move || {
+                let apart = x[0].clone().unsqueeze_dim::<3>(1) - x[1].clone().unsqueeze_dim::<3>(0);
+                apart.square().sum_dim(2)
+            }),
+            Work::Cumsum(axis) => self.computed(move || x[0].clone().cumsum(axis)),
+            Work::Add | Work::Exp | Work::Chain | Work::Sum(_) => self.elementwise::<2>(case),
+        }
+    }
+
+    fn operands<const D: usize>(&self, case: &Case) -> Vec<Tensor<D>> {
+        let operand =
+            |(x, shape): (Vec<f32>, &[usize])| Tensor::from_data(TensorData::new(x, shape.to_vec()), &self.0);
+        case.operands().map(operand).collect()
+    }
+
+    fn computed<const D: usize, K: Basic>(&self, work: impl Fn() -> Tensor<D, K> + 'static) -> Run
+    where
+        Tensor<D, K>: 'static,
+    {
+        let device = self.0.clone();
+        Box::new(move || {
+            let result = work();
+            let one = result.clone().slice(std::array::from_fn::<_, D, _>(|_| 0..1)).into_data();
+            assert_eq!(one.num_elements(), 1);
+            device.sync()?;
+            let read: Reader = Box::new(move || Ok(result.into_data().iter::<f64>().collect()));
+            Ok(read)
+        })
+    }
+}
