@@ -82,8 +82,9 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     blocks.turned = turned;
     blocks.chunk = elements;
     let chunk = elements * program.dtype.size();
-    // What was copied to be read is in the cache already.
-    let job = Job { blocks, row, streams: !copies && lines::streams(out.len()) };
+    // What was copied to be read is in the cache already, and ordinary stores run beside arithmetic.
+    let streams = !copies && !blocks.is_costly() && lines::streams(out.len());
+    let job = Job { blocks, row, streams };
     let size = program.dtype.size();
     threads::chunks(
         out,

@@ -8,7 +8,7 @@ use super::repeat::Repeat;
 use super::{math, random};
 use crate::dtype::{DType, bf16, f16, for_each_dtype, odd};
 use crate::error::{Result, bail};
-use crate::expr::{AnyFunction, Body, Op, Step, Value, for_each_op};
+use crate::expr::{AnyFunction, Body, Op, Step, Value, for_each_op, is_costly};
 use crate::vectors::{Dispatch, Vectors};
 
 /// How a type lies in a block, and what it computes as.
@@ -177,29 +177,6 @@ impl Job {
             }
         }
     }
-}
-
-/// Ops that are long straight lines of arithmetic for f32, beside which memory does not matter.
-const fn is_costly(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        Exp | Exp2
-            | Exp10
-            | Expm1
-            | Log
-            | Log2
-            | Log10
-            | Log1p
-            | Sin
-            | Cos
-            | Tan
-            | Sinh
-            | Cosh
-            | Tanh
-            | Sigmoid
-            | Pow
-    )
 }
 
 /// The loop of an op of the table, by the type of its operands.

@@ -12,6 +12,7 @@ mod load;
 mod lookup;
 mod math;
 mod memory;
+mod narrow;
 mod pairs;
 mod random;
 mod registers;
