@@ -33,6 +33,9 @@ const TURNED_CHUNK: usize = 8 * CHUNK;
 /// without gathering it.
 const LONG_ROW: std::ops::RangeInclusive<usize> = BLOCK / 4..=CHUNK;
 
+/// Elements of shorter rows, at most: what is the same along these is computed once.
+pub(super) const SHORT_ROW: usize = *LONG_ROW.start() - 1;
+
 /// A program over all of its elements, in chunks.
 struct Job<'a> {
     blocks: Blocks<'a>,
@@ -45,7 +48,7 @@ struct Job<'a> {
 /// Runs a program over all of its elements, in row-major order, into `out`.
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let count = out.len() / program.dtype.size();
-    let short = program.shape.iter().rfind(|&&n| n > 1).filter(|&&n| n < *LONG_ROW.start() && n < count);
+    let short = program.shape.iter().rfind(|&&n| n > 1).filter(|&&n| n <= SHORT_ROW && n < count);
     let short = short.copied().unwrap_or(1);
     let mut blocks = Blocks::new(program, from, short)?;
     let readers = &blocks.readers;

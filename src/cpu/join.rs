@@ -12,11 +12,12 @@ use crate::error::Result;
 use crate::expr::{Joining, Program};
 use crate::vectors;
 
-/// Elements that are computed together.
+/// Elements of each result that are computed together, and of all results at most.
 const BLOCK: usize = 2048;
+const ALL: usize = 4 * BLOCK;
 
 /// Elements of a chunk, which a thread takes at a time.
-const CHUNK: usize = 16 * BLOCK;
+const CHUNK: usize = 8 * ALL;
 
 /// Whether a program is of others that are short runs in the result, as many times as is worth it.
 pub(super) fn is_interleaved(program: &Program) -> bool {
@@ -54,6 +55,8 @@ struct Job<'a> {
     parts: Vec<Part<'a>>,
     /// Elements of all runs that lie next to each other.
     all: usize,
+    /// Runs that are computed together.
+    together: usize,
     size: usize,
     streams: bool,
 }
@@ -70,7 +73,6 @@ pub(super) fn join(
     if out.is_empty() {
         return Ok(());
     }
-    let together = BLOCK / all;
     let mut merged = Vec::new();
     let mut rest = (&*joining.parts, from);
     while let Some(first) = rest.0.first() {
@@ -81,9 +83,12 @@ pub(super) fn join(
         let from: Vec<From<'_>> = found.into_iter().map(|(part, input)| from.0[part][input]).collect();
         merged.push((program, from));
     }
+    let width = |part: &Program| -> usize { part.shape[joining.axis..].iter().product() };
+    let widest = joining.parts.iter().map(width).max().unwrap_or(1).max(1);
+    let together = (BLOCK / widest).min(ALL / all);
     let mut parts = Vec::with_capacity(merged.len());
     for (part, from) in &merged {
-        let width = part.shape[joining.axis..].iter().product();
+        let width = width(part);
         let mut blocks = Blocks::new(part, from, 1)?;
         blocks.most = together * width;
         parts.push(Part { blocks, width });
@@ -91,8 +96,8 @@ pub(super) fn join(
     parts.retain(|part| part.width > 0);
     // Ordinary stores run beside arithmetic.
     let is_costly = parts.iter().any(|part| part.blocks.is_costly());
-    let job = Job { parts, all, size, streams: !is_costly && lines::streams(out.len()) };
-    let chunk = CHUNK / BLOCK * together * all * size;
+    let job = Job { parts, all, together, size, streams: !is_costly && lines::streams(out.len()) };
+    let chunk = (CHUNK / all).next_multiple_of(together) * all * size;
     threads::chunks(
         out,
         chunk,
@@ -118,7 +123,7 @@ impl Job<'_> {
     fn chunk(&self, start: usize, out: &mut [u8], stream: Option<&Stream>, scratch: &mut Scratch) {
         let run = self.all * self.size;
         let mut first = start / run;
-        for out in out.chunks_mut(BLOCK / self.all * run) {
+        for out in out.chunks_mut(self.together * run) {
             let runs = out.len() / run;
             let Scratch { parts, all } = scratch;
             match stream {

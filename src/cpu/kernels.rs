@@ -118,11 +118,15 @@ macro_rules! maps {
             type Output = ();
 
             #[inline(always)]
+            #[allow(clippy::needless_range_loop)]
             fn call(mut self) {
                 for out in self.out.chunks_mut(PART) {
-                    $(let $arg = self.$arg.take(out.len());)+
-                    for (i, out) in out.iter_mut().enumerate() {
-                        *out = R::put((self.f)($($t::get($arg[i])),+));
+                    // By indexes below one count: a loop that may end for want of an operand, as far as the compiler
+                    // can tell, computes its last elements one by one.
+                    let count = out.len();
+                    $(let $arg = &self.$arg.take(count)[..count];)+
+                    for i in 0..count {
+                        out[i] = R::put((self.f)($($t::get($arg[i])),+));
                     }
                 }
             }
