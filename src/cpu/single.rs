@@ -217,7 +217,7 @@ fn near_exp2(x: f64) -> f64 {
     let low = 1.0 + r * 0.693_147_180_540_147_1;
     let middle = 0.240_226_510_992_829 + r * 0.055_504_109_684_365_71;
     let high = (0.009_618_033_158_817_634 + r * 0.001_333_342_565_840_292)
-        + w * (0.000_154_683_916_805_352_56 + r * 1.531_618_754_006_346_8e-5);
+        + w * (0.000_154_683_916_805_352_56 + r * 1.531_618_754_006_347e-5);
     let value = low + w * (middle + w * high);
     // Exponents are added as integers; to NaN, whose low bits a value of f32 left 0, nothing is.
     f64::from_bits(value.to_bits().wrapping_add(rounded.to_bits() << 52))
@@ -238,7 +238,7 @@ pub(super) fn pow(x: f32, y: f32) -> f32 {
     let half = 0.5 * y;
     let is_odd = is_integer & (half != half.round_ties_even());
     let value = if is_odd & x.is_sign_negative() { -value } else { value };
-    let is_root = (x < 0.0) & (x >= f32::MIN) & !is_integer;
+    let is_root = (x < 0.0) & (a != f32::INFINITY) & !is_integer;
     let value = if is_root { f32::NAN } else { value };
     let one = (y == 0.0) | (x == 1.0) | ((x == -1.0) & (y.abs() == f32::INFINITY));
     if one { 1.0 } else { value }

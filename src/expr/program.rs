@@ -149,7 +149,8 @@ impl Program {
             }
         }
         let results = programs.iter().zip(&values);
-        let results = results.flat_map(|(program, values)| program.results.iter().map(|&i| values[i as usize]));
+        let results =
+            results.flat_map(|(program, values)| program.results.iter().map(|&i| values[i as usize]));
         let (results, first) = (results.collect(), programs.first()?);
         Some((Program::of_steps(first.shape.clone(), first.dtype, inputs, steps, results), found))
     }
