@@ -87,7 +87,7 @@ fn channels_share_what_they_read() {
         let seven = ones.broadcast_to([pixels, 1]);
         let mut parts: Vec<Expr<i32>> = (0..20).map(|i| &channels[i % 3] + i as i32).collect();
         parts.extend([seven, x.slice(1, 1..), sum.clone()]);
-        let expected: Vec<i32> = (0..all as i32)
+        let expected: Vec<i32> = (0..all)
             .step_by(3)
             .flat_map(|p| {
                 let mut pixel: Vec<i32> = (0..20).map(|i| 2 * (p + 1 + i % 3) + i).collect();
@@ -96,7 +96,7 @@ fn channels_share_what_they_read() {
             })
             .collect();
         assert_eq!(Expr::concat(parts, 1).to_vec().unwrap(), expected, "{}", device.name());
-        let expected: Vec<i32> = (0..all as i32).map(|i| (i + 1) * 5 - (6 * (i / 3 * 3) + 12)).collect();
+        let expected: Vec<i32> = (0..all).map(|i| (i + 1) * 5 - (6 * (i / 3 * 3) + 12)).collect();
         assert_eq!((&x * 5 - &sum).to_vec().unwrap(), expected, "{}", device.name());
     });
 }
