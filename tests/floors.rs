@@ -184,7 +184,8 @@ fn the_reference_does_not_use_the_planner() {
     }
 }
 
-/// What has no other form: a call of wgpu, three of the processor's instructions, and the mapping of a file.
+/// What has no other form: a call of wgpu, three of the processor's instructions and two choices of wider ones by what it
+/// has, and the mapping of a file.
 /// Each says why it is sound.
 #[test]
 fn unsafe_calls_are_few_and_say_why() {
@@ -192,7 +193,7 @@ fn unsafe_calls_are_few_and_say_why() {
         let text = text.replace("[allow(unsafe_code)]", "");
         let allowed = match () {
             () if path.ends_with("gpu/disk.rs") => 1,
-            () if path.ends_with("cpu/lines.rs") => 3,
+            () if path.ends_with("cpu/lines.rs") => 5,
             () if path.ends_with("interop/file.rs") => 1,
             () => 0,
         };

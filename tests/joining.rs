@@ -74,6 +74,33 @@ fn they_stand_in_expressions() {
     });
 }
 
+/// Channels that read the same ones, beside what is the same for all pixels and runs of other lengths; and a value of
+/// the pixel that its channels share.
+#[test]
+fn channels_share_what_they_read() {
+    on_every_device(|device| {
+        let (pixels, all) = (5000, 5000 * 3);
+        let x = numbers(device, &[pixels, 3]);
+        let channels: Vec<Expr<i32>> = (0..3).map(|i| x.slice(1, i..i + 1) * 2).collect();
+        let sum = &channels[0] + &channels[1] + &channels[2];
+        let ones = device.full([1, 1], 7).unwrap();
+        let seven = ones.broadcast_to([pixels, 1]);
+        let mut parts: Vec<Expr<i32>> = (0..20).map(|i| &channels[i % 3] + i as i32).collect();
+        parts.extend([seven, x.slice(1, 1..), sum.clone()]);
+        let expected: Vec<i32> = (0..all)
+            .step_by(3)
+            .flat_map(|p| {
+                let mut pixel: Vec<i32> = (0..20).map(|i| 2 * (p + 1 + i % 3) + i).collect();
+                pixel.extend([7, p + 2, p + 3, 6 * p + 12]);
+                pixel
+            })
+            .collect();
+        assert_eq!(Expr::concat(parts, 1).to_vec().unwrap(), expected, "{}", device.name());
+        let expected: Vec<i32> = (0..all).map(|i| (i + 1) * 5 - (6 * (i / 3 * 3) + 12)).collect();
+        assert_eq!((&x * 5 - &sum).to_vec().unwrap(), expected, "{}", device.name());
+    });
+}
+
 /// More operands than a kernel binds, of a type that shares words.
 #[test]
 fn many_operands() {

@@ -11,7 +11,7 @@ use super::lookup::{self, Addresses};
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
 use crate::error::Result;
-use crate::expr::{Input, Op, Program, Step, Value};
+use crate::expr::{Input, Op, Program, Step, Value, is_costly};
 
 /// Calls `$call` with the type that moves elements of `$size` bytes.
 macro_rules! with_memory {
@@ -156,6 +156,12 @@ impl<'a> Blocks<'a> {
             turned: vec![false; program.inputs.len()],
             chunk: 0,
         })
+    }
+
+    /// Whether arithmetic takes more of its time than memory does.
+    pub(super) fn is_costly(&self) -> bool {
+        let steps = self.program.steps.iter().zip(&self.of_row[self.program.inputs.len()..]);
+        steps.into_iter().any(|(step, &of_row)| !of_row && is_costly(step.op))
     }
 
     /// Memory of one thread.

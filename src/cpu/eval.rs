@@ -23,7 +23,7 @@ const FEW_LOOPS: usize = 3;
 const SHORT_BLOCK: usize = 1024;
 
 /// Elements that a thread takes at a time; less than two of these are not worth threads.
-pub(super) const CHUNK: usize = 16 * BLOCK;
+const CHUNK: usize = 16 * BLOCK;
 
 /// The same where operands are turned: as many rows as four cache lines have elements, if so many fit
 /// in a second-level cache.
@@ -32,6 +32,9 @@ const TURNED_CHUNK: usize = 8 * CHUNK;
 /// Rows whose blocks begin with them, so that what stretches along a row, or across rows, is found
 /// without gathering it.
 const LONG_ROW: std::ops::RangeInclusive<usize> = BLOCK / 4..=CHUNK;
+
+/// Elements of shorter rows, at most: what is the same along these is computed once.
+pub(super) const SHORT_ROW: usize = *LONG_ROW.start() - 1;
 
 /// A program over all of its elements, in chunks.
 struct Job<'a> {
@@ -45,7 +48,7 @@ struct Job<'a> {
 /// Runs a program over all of its elements, in row-major order, into `out`.
 pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let count = out.len() / program.dtype.size();
-    let short = program.shape.iter().rfind(|&&n| n > 1).filter(|&&n| n < *LONG_ROW.start() && n < count);
+    let short = program.shape.iter().rfind(|&&n| n > 1).filter(|&&n| n <= SHORT_ROW && n < count);
     let short = short.copied().unwrap_or(1);
     let mut blocks = Blocks::new(program, from, short)?;
     let readers = &blocks.readers;
@@ -82,8 +85,9 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     blocks.turned = turned;
     blocks.chunk = elements;
     let chunk = elements * program.dtype.size();
-    // What was copied to be read is in the cache already.
-    let job = Job { blocks, row, streams: !copies && lines::streams(out.len()) };
+    // What was copied to be read is in the cache already, and ordinary stores run beside arithmetic.
+    let streams = !copies && !blocks.is_costly() && lines::streams(out.len());
+    let job = Job { blocks, row, streams };
     let size = program.dtype.size();
     threads::chunks(
         out,

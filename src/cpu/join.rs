@@ -4,14 +4,20 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::blocks::{self, Blocks, From, Out, with_memory};
-use super::eval::{BLOCK, CHUNK};
+use super::blocks::{self, Blocks, From, with_memory};
+use super::eval::BLOCK;
 use super::lines::{self, Stream};
 use super::registers::Register;
 use super::threads;
 use crate::error::Result;
 use crate::expr::{Joining, Program};
 use crate::vectors;
+
+/// Elements of all results that are computed together at most.
+const ALL: usize = 4 * BLOCK;
+
+/// Elements of a chunk, which a thread takes at a time.
+const CHUNK: usize = 8 * ALL;
 
 /// Whether a program is of others that are short runs in the result, as many times as is worth it.
 pub(super) fn is_interleaved(program: &Program) -> bool {
@@ -22,17 +28,21 @@ pub(super) fn is_interleaved(program: &Program) -> bool {
     parts.iter().all(is_plain) && all <= BLOCK / 4 && outer > 1
 }
 
-/// A program of the result.
+/// Programs that are merged at most: what they read is compared.
+const MERGED: usize = 16;
+
+/// Programs side by side, whose runs are of one length: one program, in which what they share is there once.
 struct Part<'a> {
     blocks: Blocks<'a>,
     /// Elements of a run.
     width: usize,
 }
 
-/// Memory of one thread for a program of the result.
+/// Memory of one thread for such programs.
 struct Own {
     scratch: blocks::Scratch,
-    result: Register,
+    /// Results whose elements in a block are all equal, as many as there are.
+    filled: Vec<Register>,
 }
 
 /// Memory of one thread.
@@ -45,6 +55,8 @@ struct Job<'a> {
     parts: Vec<Part<'a>>,
     /// Elements of all runs that lie next to each other.
     all: usize,
+    /// Runs that are computed together.
+    together: usize,
     size: usize,
     streams: bool,
 }
@@ -61,17 +73,31 @@ pub(super) fn join(
     if out.is_empty() {
         return Ok(());
     }
-    let together = BLOCK / all;
-    let mut parts = Vec::with_capacity(joining.parts.len());
-    for (part, from) in joining.parts.iter().zip(from) {
-        let width = part.shape[joining.axis..].iter().product();
+    let mut merged = Vec::new();
+    let mut rest = (&*joining.parts, from);
+    while let Some(first) = rest.0.first() {
+        let alike = rest.0.iter().take(MERGED).take_while(|part| part.shape == first.shape).count();
+        let (parts, from) = (rest.0.split_at(alike), rest.1.split_at(alike));
+        rest = (parts.1, from.1);
+        let Some((program, found)) = Program::merged(parts.0) else { break };
+        let from: Vec<From<'_>> = found.into_iter().map(|(part, input)| from.0[part][input]).collect();
+        merged.push((program, from));
+    }
+    let width = |part: &Program| -> usize { part.shape[joining.axis..].iter().product() };
+    let widest = joining.parts.iter().map(width).max().unwrap_or(1).max(1);
+    let together = (BLOCK / widest).min(ALL / all);
+    let mut parts = Vec::with_capacity(merged.len());
+    for (part, from) in &merged {
+        let width = width(part);
         let mut blocks = Blocks::new(part, from, 1)?;
         blocks.most = together * width;
         parts.push(Part { blocks, width });
     }
     parts.retain(|part| part.width > 0);
-    let job = Job { parts, all, size, streams: lines::streams(out.len()) };
-    let chunk = CHUNK / BLOCK * together * all * size;
+    // Ordinary stores run beside arithmetic.
+    let is_costly = parts.iter().any(|part| part.blocks.is_costly());
+    let job = Job { parts, all, together, size, streams: !is_costly && lines::streams(out.len()) };
+    let chunk = (CHUNK / all).next_multiple_of(together) * all * size;
     threads::chunks(
         out,
         chunk,
@@ -86,7 +112,10 @@ pub(super) fn join(
 
 impl Job<'_> {
     fn scratch(&self) -> Scratch {
-        let own = |part: &Part<'_>| Own { scratch: part.blocks.scratch(), result: Register::default() };
+        let own = |part: &Part<'_>| Own {
+            scratch: part.blocks.scratch(),
+            filled: part.blocks.program.results.iter().map(|_| Register::default()).collect(),
+        };
         Scratch { parts: self.parts.iter().map(own).collect(), all: Register::default() }
     }
 
@@ -94,7 +123,7 @@ impl Job<'_> {
     fn chunk(&self, start: usize, out: &mut [u8], stream: Option<&Stream>, scratch: &mut Scratch) {
         let run = self.all * self.size;
         let mut first = start / run;
-        for out in out.chunks_mut(BLOCK / self.all * run) {
+        for out in out.chunks_mut(self.together * run) {
             let runs = out.len() / run;
             let Scratch { parts, all } = scratch;
             match stream {
@@ -109,15 +138,27 @@ impl Job<'_> {
         }
     }
 
-    /// Computes so many runs of each part.
+    /// Computes so many runs of each result.
     fn block(&self, first: usize, runs: usize, scratch: &mut [Own], out: &mut [u8]) {
-        let bytes = |part: &Part<'_>| runs * part.width * self.size;
         for (part, own) in self.parts.iter().zip(&mut *scratch) {
-            let out = Some(Out { bytes: own.result.bytes_mut(bytes(part)), stream: None });
-            part.blocks.compute(first * part.width, runs * part.width, out, &mut own.scratch);
+            part.blocks.compute(first * part.width, runs * part.width, None, &mut own.scratch);
+            let bytes = runs * part.width * self.size;
+            for (&result, filled) in part.blocks.program.results.iter().zip(&mut own.filled) {
+                let value = part.blocks.value(result, &own.scratch);
+                if value.len() < bytes {
+                    let parts = filled.bytes_mut(bytes).chunks_mut(value.len());
+                    parts.for_each(|to| to.copy_from_slice(&value[..to.len()]));
+                }
+            }
         }
-        let results = self.parts.iter().zip(&*scratch).map(|(part, own)| own.result.bytes(bytes(part)));
-        let results: SmallVec<[&[u8]; 4]> = results.collect();
+        let mut results: SmallVec<[&[u8]; 4]> = SmallVec::new();
+        for (part, own) in self.parts.iter().zip(&*scratch) {
+            let bytes = runs * part.width * self.size;
+            for (&result, filled) in part.blocks.program.results.iter().zip(&own.filled) {
+                let value = part.blocks.value(result, &own.scratch);
+                results.push(if value.len() < bytes { filled.bytes(bytes) } else { value });
+            }
+        }
         with_memory!(self.size, |M| {
             let results: SmallVec<[&[M]; 4]> = results.iter().map(|result| cast(result)).collect();
             vectors::dispatch(Weave { results: &results, runs, out: cast_mut(out) });

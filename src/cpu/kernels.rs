@@ -8,7 +8,7 @@ use super::repeat::Repeat;
 use super::{math, random};
 use crate::dtype::{DType, bf16, f16, for_each_dtype, odd};
 use crate::error::{Result, bail};
-use crate::expr::{AnyFunction, Body, Op, Step, Value, for_each_op};
+use crate::expr::{AnyFunction, Body, Op, Step, Value, for_each_op, is_costly};
 use crate::vectors::{Dispatch, Vectors};
 
 /// How a type lies in a block, and what it computes as.
@@ -118,11 +118,15 @@ macro_rules! maps {
             type Output = ();
 
             #[inline(always)]
+            #[allow(clippy::needless_range_loop)]
             fn call(mut self) {
                 for out in self.out.chunks_mut(PART) {
-                    $(let $arg = self.$arg.take(out.len());)+
-                    for (i, out) in out.iter_mut().enumerate() {
-                        *out = R::put((self.f)($($t::get($arg[i])),+));
+                    // By indexes below one count: a loop that may end for want of an operand, as far as the compiler
+                    // can tell, computes its last elements one by one.
+                    let count = out.len();
+                    $(let $arg = &self.$arg.take(count)[..count];)+
+                    for i in 0..count {
+                        out[i] = R::put((self.f)($($t::get($arg[i])),+));
                     }
                 }
             }
@@ -177,29 +181,6 @@ impl Job {
             }
         }
     }
-}
-
-/// Ops that are long straight lines of arithmetic for f32, beside which memory does not matter.
-const fn is_costly(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        Exp | Exp2
-            | Exp10
-            | Expm1
-            | Log
-            | Log2
-            | Log10
-            | Log1p
-            | Sin
-            | Cos
-            | Tan
-            | Sinh
-            | Cosh
-            | Tanh
-            | Sigmoid
-            | Pow
-    )
 }
 
 /// The loop of an op of the table, by the type of its operands.

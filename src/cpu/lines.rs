@@ -16,7 +16,7 @@ pub(super) fn to_line(bytes: &[u8]) -> usize {
     bytes.as_ptr().addr().wrapping_neg() % LINE
 }
 
-/// Whether a result of so many bytes is stored past the cache.
+/// Whether a result of so many bytes is stored past the cache, if storing is most of what is done.
 pub(super) fn streams(bytes: usize) -> bool {
     cfg!(target_arch = "x86_64") && bytes >= LARGEST_CACHED
 }
@@ -48,7 +48,7 @@ impl Stream {
         let (from, last) = from.as_chunks::<LINE>();
         let (to, to_last) = to.as_chunks_mut::<LINE>();
         to_first.copy_from_slice(first);
-        from.iter().zip(to).for_each(|(from, to)| store(from, to));
+        store(from, to);
         to_last.copy_from_slice(last);
     }
 }
@@ -62,22 +62,44 @@ pub(super) fn prefetch<M>(element: &M) {
 mod machine {
     #![allow(unsafe_code)]
 
-    use std::arch::x86_64::{
-        __m128i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_sfence, _mm_stream_si128,
-    };
+    use std::arch::is_x86_feature_detected as has;
+    use std::arch::x86_64::*;
 
     use super::LINE;
 
-    /// Stores a line, to where lines begin.
-    pub(super) fn store(from: &[u8; LINE], to: &mut [u8; LINE]) {
-        let (from, to) = (from.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
-        debug_assert!(to.is_aligned());
-        for i in 0..LINE / size_of::<__m128i>() {
-            // SAFETY: both are as many words of 16 bytes, `to` is aligned to them, and its elements
-            // are this thread's alone. No one reads them before `order`: a scope ends with it, and
-            // what is stored to is borrowed until then by the chunk that the scope computes.
-            unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) };
+    /// Stores lines, to where lines begin, by the widest words there are: a processor goes on while stores wait for
+    /// memory, but only so many of them.
+    pub(super) fn store(from: &[[u8; LINE]], to: &mut [[u8; LINE]]) {
+        match () {
+            // SAFETY: the processor has the instructions.
+            () if has!("avx512f") => unsafe { by_64(from, to) },
+            // SAFETY: the processor has the instructions.
+            () if has!("avx") => unsafe { by_32(from, to) },
+            () => by_16(from, to),
         }
+    }
+
+    macro_rules! stores {
+        ($($name:ident by $word:ident $load:ident $stream:ident $(for $feature:literal)?;)*) => {$(
+            $(#[target_feature(enable = $feature)])?
+            fn $name(from: &[[u8; LINE]], to: &mut [[u8; LINE]]) {
+                for (from, to) in from.iter().zip(to) {
+                    let (from, to) = (from.as_ptr().cast::<$word>(), to.as_mut_ptr().cast::<$word>());
+                    debug_assert!(to.is_aligned());
+                    for i in 0..LINE / size_of::<$word>() {
+                        // SAFETY: both are as many words, `to` is aligned to them, and its elements are this
+                        // thread's alone. No one reads them before `order`: a scope ends with it, and what is
+                        // stored to is borrowed until then by the chunk that the scope computes.
+                        unsafe { $stream(to.add(i), $load(from.add(i))) };
+                    }
+                }
+            }
+        )*};
+    }
+    stores! {
+        by_16 by __m128i _mm_loadu_si128 _mm_stream_si128;
+        by_32 by __m256i _mm256_loadu_si256 _mm256_stream_si256 for "avx";
+        by_64 by __m512i _mm512_loadu_si512 _mm512_stream_si512 for "avx512f";
     }
 
     /// Lets other threads see the stores of this one before what it does next.
@@ -94,8 +116,8 @@ mod machine {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod machine {
-    pub(super) fn store(from: &[u8; super::LINE], to: &mut [u8; super::LINE]) {
-        *to = *from;
+    pub(super) fn store(from: &[[u8; super::LINE]], to: &mut [[u8; super::LINE]]) {
+        to.copy_from_slice(from);
     }
 
     pub(super) fn order() {}

@@ -1,11 +1,11 @@
 //! Functions of one element, where the op table needs more than an operator. The reference for
-//! every adapter: f32 is computed in f64 and rounded once.
+//! every adapter: f32 is computed in f64 and rounded once, or in f32 where that is within a unit of it.
 
 use std::ops::{Add, Div, Neg, Rem, Sub};
 
 use super::kernels::ToOdd;
-use super::single;
 pub(super) use super::single::TURNS;
+use super::{narrow, single};
 use crate::dtype::{bf16, f16};
 
 /// Floats that compute: f32 for itself and for narrower types, and f64.
@@ -32,6 +32,9 @@ pub(super) trait Real:
     const SINGLE: bool;
     fn through_f64(self, f: impl Fn(f64) -> f64) -> Self;
     fn pair_through_f64(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self;
+    /// The same as f32, for what is one.
+    fn through_f32(self, f: impl Fn(f32) -> f32) -> Self;
+    fn pair_through_f32(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self;
 }
 
 macro_rules! reals {
@@ -53,6 +56,12 @@ macro_rules! reals {
             #[inline(always)]
             fn pair_through_f64(self, other: $t, f: impl Fn(f64, f64) -> f64) -> $t {
                 f(f64::from(self), f64::from(other)) as $t
+            }
+            #[inline(always)]
+            fn through_f32(self, f: impl Fn(f32) -> f32) -> $t { f(self as f32).into() }
+            #[inline(always)]
+            fn pair_through_f32(self, other: $t, f: impl Fn(f32, f32) -> f32) -> $t {
+                f(self as f32, other as f32).into()
             }
         }
     )*};
@@ -126,11 +135,24 @@ pub(super) fn div_floor<R: Real>(a: R, b: R) -> R {
     if quotient == R::default() { quotient.with_sign_of(a / b) } else { quotient }
 }
 
-/// Functions of floats, in f64; after the comma, how they are computed for f32.
+/// Functions of floats, in f64; after the comma, how they are computed for f32, and after the arrow, by which function
+/// of f32.
 macro_rules! functions {
-    ($($name:ident($($arg:ident),+) = $value:expr $(, $single:expr)?;)*) => {$(
-        functions!(@ $name ($($arg),+) [$($single)?] $value);
+    ($($name:ident($($arg:ident),+) = $value:expr $(=> $narrow:path)? $(, $single:expr)?;)*) => {$(
+        functions!(@ $name ($($arg),+) [$(=> $narrow)? $($single)?] $value);
     )*};
+    (@ $name:ident ($x:ident) [=> $narrow:path] $value:expr) => {
+        #[inline(always)]
+        pub(super) fn $name<R: Real>(x: R) -> R {
+            if R::SINGLE { x.through_f32($narrow) } else { x.through_f64(|$x| $value) }
+        }
+    };
+    (@ $name:ident ($a:ident, $b:ident) [=> $narrow:path] $value:expr) => {
+        #[inline(always)]
+        pub(super) fn $name<R: Real>(a: R, b: R) -> R {
+            if R::SINGLE { a.pair_through_f32(b, $narrow) } else { a.pair_through_f64(b, |$a, $b| $value) }
+        }
+    };
     (@ $name:ident $args:tt [] $value:expr) => { functions!(@ $name $args $value); };
     (@ $name:ident $args:tt [$single:expr] $value:expr) => {
         functions!(@ $name $args if R::SINGLE { $single } else { $value });
@@ -148,12 +170,12 @@ macro_rules! functions {
 functions! {
     rsqrt(x) = 1.0 / x.sqrt();
     cbrt(x) = x.cbrt();
-    exp(x) = x.exp(), single::exp(x);
+    exp(x) = x.exp() => narrow::exp;
     exp2(x) = x.exp2(), single::exp2(x);
     // More accurate than libm::exp10.
     exp10(x) = 10_f64.powf(x), single::exp10(x);
     expm1(x) = x.exp_m1(), single::expm1(x);
-    log(x) = x.ln(), single::log(x);
+    log(x) = x.ln() => narrow::log;
     log2(x) = x.log2(), single::log2(x);
     log10(x) = x.log10(), single::log10(x);
     log1p(x) = x.ln_1p(), single::log1p(x);
@@ -166,7 +188,7 @@ functions! {
     atan(x) = x.atan();
     sinh(x) = x.sinh(), single::sinh(x);
     cosh(x) = x.cosh(), single::cosh(x);
-    tanh(x) = x.tanh(), single::tanh(x);
+    tanh(x) = x.tanh() => narrow::tanh;
     asinh(x) = libm::asinh(x);
     // libm answers below -1 as if the sign were not there.
     acosh(x) = if x < 1.0 { f64::NAN } else { libm::acosh(x) };
@@ -190,7 +212,7 @@ functions! {
         () => a.max(b) + (-(a - b).abs()).exp().ln_1p(),
     };
     sigmoid(x) = 1.0 / (1.0 + (-x).exp()), single::sigmoid(x);
-    pow(x, y) = x.powf(y), single::pow(x, y);
+    pow(x, y) = x.powf(y) => single::pow;
     atan2(y, x) = y.atan2(x);
     hypot(a, b) = a.hypot(b), single::hypot(a, b);
 }

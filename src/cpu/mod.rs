@@ -12,6 +12,7 @@ mod load;
 mod lookup;
 mod math;
 mod memory;
+mod narrow;
 mod pairs;
 mod random;
 mod registers;
@@ -171,6 +172,10 @@ impl Backend for CpuDevice {
 
     fn identity(&self) -> usize {
         0 // there is one
+    }
+
+    fn row(&self) -> usize {
+        eval::SHORT_ROW
     }
 
     fn computes_here(&self) -> bool {

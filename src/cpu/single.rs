@@ -40,7 +40,7 @@ fn split_exp(x: f64) -> (f64, f64) {
 }
 
 #[inline(always)]
-pub(super) fn exp(x: f64) -> f64 {
+fn exp(x: f64) -> f64 {
     let (scale, tail) = split_exp(x);
     scale + scale * tail
 }
@@ -70,17 +70,23 @@ pub(super) fn exp10(x: f64) -> f64 {
     scale + scale * expm1_near_0(((x - k * LG_2[0]) - k * LG_2[1]) * LN_10)
 }
 
-/// A positive `x` as `2^e m` with m between the roots of 1/2 and 2: e, and `ln m` by the series of
-/// the inverse hyperbolic tangent, whose next term is below 2^-44 of it.
+/// A positive `x` as `2^e m` with m between the roots of 1/2 and 2: e, and `(m - 1) / (m + 1)`, of which twice the
+/// inverse hyperbolic tangent is `ln m`.
 #[inline(always)]
-fn split_log(x: f64) -> (f64, f64) {
+fn split(x: f64) -> (f64, f64) {
     const ROOT: u64 = (SQRT_2 / 2.0).to_bits();
     const FRACTION: u64 = (1 << 52) - 1;
     const INTEGERS: f64 = (1_u64 << 52) as f64;
     let bits = x.to_bits().wrapping_add(1.0_f64.to_bits() - ROOT);
     let e = f64::from_bits((bits >> 52) | INTEGERS.to_bits()) - (INTEGERS + 1023.0);
     let m = f64::from_bits((bits & FRACTION) + ROOT);
-    let s = (m - 1.0) / (m + 1.0);
+    (e, (m - 1.0) / (m + 1.0))
+}
+
+/// The same, with `ln m` by the series of the tangent, whose next term is below 2^-44 of it.
+#[inline(always)]
+fn split_log(x: f64) -> (f64, f64) {
+    let (e, s) = split(x);
     let w = s * s;
     let w2 = w * w;
     let low = (1.0 / 3.0 + w * (1.0 / 5.0)) + w2 * (1.0 / 7.0 + w * (1.0 / 9.0));
@@ -102,7 +108,7 @@ fn log_of(x: f64, value: f64) -> f64 {
 }
 
 #[inline(always)]
-pub(super) fn log(x: f64) -> f64 {
+fn log(x: f64) -> f64 {
     let (e, tail) = split_log(x);
     log_of(x, e * LN_2[0] + (e * LN_2[1] + tail))
 }
@@ -181,12 +187,6 @@ pub(super) fn cosh(x: f64) -> f64 {
 }
 
 #[inline(always)]
-pub(super) fn tanh(x: f64) -> f64 {
-    let e = expm1(2.0 * x.abs());
-    (e / (e + 2.0)).copysign(x)
-}
-
-#[inline(always)]
 pub(super) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + exp(-x))
 }
@@ -197,18 +197,51 @@ pub(super) fn hypot(a: f64, b: f64) -> f64 {
     if (a.abs() > HUGE) | (b.abs() > HUGE) { f64::INFINITY } else { value }
 }
 
+/// The logarithm of a positive `x` to base 2, by the nearest polynomial to the series of [`split_log`]: within 2^-42.
 #[inline(always)]
-pub(super) fn pow(x: f64, y: f64) -> f64 {
+fn near_log2(x: f64) -> f64 {
+    let (e, s) = split(x);
+    let w = s * s;
+    let low = 2.885_390_081_777_926_8 + w * 0.961_796_693_925_975_6;
+    let high = (0.577_077_988_936_159_2 + w * 0.412_205_205_705_695_2)
+        + w * w * (0.320_050_985_541_248_7 + w * 0.281_055_598_564_108_7);
+    e + s * (low + w * w * high)
+}
+
+/// 2 to the power of `x`, which is between -1000 and 1000, by the nearest polynomial within 2^-34.
+#[inline(always)]
+fn near_exp2(x: f64) -> f64 {
+    let rounded = x + ROUND;
+    let r = x - (rounded - ROUND);
+    let w = r * r;
+    let low = 1.0 + r * 0.693_147_180_540_147_1;
+    let middle = 0.240_226_510_992_829 + r * 0.055_504_109_684_365_71;
+    let high = (0.009_618_033_158_817_634 + r * 0.001_333_342_565_840_292)
+        + w * (0.000_154_683_916_805_352_56 + r * 1.531_618_754_006_347e-5);
+    let value = low + w * (middle + w * high);
+    // Exponents are added as integers; to NaN, whose low bits a value of f32 left 0, nothing is.
+    f64::from_bits(value.to_bits().wrapping_add(rounded.to_bits() << 52))
+}
+
+/// What is no power of a positive number in f64 is decided in f32, by which vectors are twice as long.
+#[inline(always)]
+pub(super) fn pow(x: f32, y: f32) -> f32 {
+    let a = x.abs();
+    let exponent = f64::from(y) * near_log2(f64::from(a));
+    let value = near_exp2(exponent.clamp(-EXPONENTS, EXPONENTS)) as f32;
+    let is_zero = a == 0.0;
+    let limit = if is_zero ^ (y > 0.0) { f32::INFINITY } else { 0.0 };
+    let value = if is_zero | (a == f32::INFINITY) { limit } else { value };
+    let value = if x.is_nan() { x } else { value };
+    let value = if y.is_nan() { y } else { value };
     let is_integer = y == y.round_ties_even();
     let half = 0.5 * y;
     let is_odd = is_integer & (half != half.round_ties_even());
-    let magnitude = exp2(y * log2(x.abs()));
-    let one = (y == 0.0) | (x == 1.0) | ((x == -1.0) & (y.abs() > HUGE));
-    let magnitude = if one { 1.0 } else { magnitude };
-    let value = if is_odd & x.is_sign_negative() { -magnitude } else { magnitude };
-    let real = (x >= 0.0) | is_integer | (x < -HUGE);
-    // A NaN is one already.
-    if real { value } else { f64::NAN }
+    let value = if is_odd & x.is_sign_negative() { -value } else { value };
+    let is_root = (x < 0.0) & (a != f32::INFINITY) & !is_integer;
+    let value = if is_root { f32::NAN } else { value };
+    let one = (y == 0.0) | (x == 1.0) | ((x == -1.0) & (y.abs() == f32::INFINITY));
+    if one { 1.0 } else { value }
 }
 
 #[cfg(test)]
@@ -218,7 +251,7 @@ mod tests {
     /// Functions that cross 0 with slope 1 give 0 the sign that it has.
     #[test]
     fn zeros_keep_their_signs() {
-        let functions: [fn(f64) -> f64; 6] = [expm1, log1p, sinh, tanh, sin, tan];
+        let functions: [fn(f64) -> f64; 5] = [expm1, log1p, sinh, sin, tan];
         for (i, function) in functions.into_iter().enumerate() {
             for zero in [0.0, -0.0_f64] {
                 assert_eq!(function(zero).to_bits(), zero.to_bits(), "function {i} of {zero}");

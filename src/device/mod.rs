@@ -386,7 +386,7 @@ impl Device {
 
     /// What schedules must know of it.
     pub(crate) fn bounds(&self) -> Bounds {
-        Bounds { operands: self.0.operands(), whole: self.0.whole() }
+        Bounds { operands: self.0.operands(), row: self.0.row(), whole: self.0.whole() }
     }
 
     /// Runs all stages of a schedule but the last, which is left ready to run.

@@ -46,7 +46,7 @@ pub(crate) use kept::Kept;
 pub use lookup::Outside;
 pub(crate) use node::{Node, NodeKind, Source};
 pub use op::Math;
-pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op};
+pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op, is_costly};
 pub(crate) use operators::{binary, for_each_operator, operators, unary};
 pub use ops::{Operation, operations};
 pub(crate) use print::Constant;

@@ -577,6 +577,15 @@ impl Op {
     }
 }
 
+/// What an op takes, in additions, beside whose arithmetic loads and stores do not matter.
+const COSTLY: usize = 15;
+
+/// Whether the arithmetic of an op takes longer than its loads and stores.
+pub(crate) const fn is_costly(op: Op) -> bool {
+    // Ops that are no rows come after them.
+    (op as usize) < ROWS.len() && ROWS[op as usize].cost >= COSTLY
+}
+
 /// What a lookup takes, in additions: a load for each lane.
 const LOOKUP: usize = 4;
 

@@ -138,6 +138,11 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         Ok(())
     }
 
+    /// Elements of the last axis, at most, for all of which it computes once what is the same along that axis.
+    fn row(&self) -> usize {
+        1
+    }
+
     /// Bytes of a tensor that a kernel binds whole.
     fn whole(&self) -> u64 {
         u64::MAX

@@ -47,7 +47,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     if is_small(roots, bounds) {
         return Ok(Found::default());
     }
-    let graph = Graph::new(roots);
+    let graph = Graph::new(roots, bounds.row);
     let stored = apart::find(&graph);
     let mut search = Search::new(graph, stored, bounds);
     search.run()?;

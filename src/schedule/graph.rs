@@ -25,7 +25,8 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    pub(super) fn new(roots: &[&'a Arc<Node>]) -> Self {
+    /// What is the same along a last axis of `row` elements at most is read once for all of them.
+    pub(super) fn new(roots: &[&'a Arc<Node>], row: usize) -> Self {
         let mut numbers: FxHashMap<*const Node, u32> = FxHashMap::default();
         let mut graph = Graph {
             nodes: Vec::new(),
@@ -73,11 +74,12 @@ impl<'a> Graph<'a> {
             let count = graph.count(graph.nodes.len() - 1);
             for &arg in &args {
                 graph.reads[arg as usize] += 1;
-                let direct = !matches!(node.kind, NodeKind::View(_) | NodeKind::Join(_))
-                    && graph.count(arg as usize) == count;
+                let own = graph.count(arg as usize);
+                let of_row = is_of_row(&graph.nodes[arg as usize].shape, &node.shape, row);
+                let direct =
+                    !matches!(node.kind, NodeKind::View(_) | NodeKind::Join(_)) && (own == count || of_row);
                 // What is joined is read once.
-                let count =
-                    if matches!(node.kind, NodeKind::Join(_)) { graph.count(arg as usize) } else { count };
+                let count = if direct || matches!(node.kind, NodeKind::Join(_)) { own } else { count };
                 let read = &mut graph.elements[arg as usize];
                 // All that read it as it is share its elements.
                 *read = if direct { (*read).max(count) } else { read.saturating_add(count) };
@@ -91,6 +93,14 @@ impl<'a> Graph<'a> {
     /// The elements of a node.
     pub(super) fn count(&self, i: usize) -> usize {
         self.nodes[i].shape.iter().product()
+    }
+}
+
+/// Whether a shape is stretched to another along the last axis alone, and that is short.
+fn is_of_row(shape: &[usize], to: &[usize], most: usize) -> bool {
+    match (shape.split_last(), to.split_last()) {
+        (Some((1, shape)), Some((row, to))) => *row <= most && shape == to,
+        _ => false,
     }
 }
 

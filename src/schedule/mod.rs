@@ -74,6 +74,8 @@ fn operand_type(node: &Node) -> DType {
 pub(crate) struct Bounds {
     /// Tensors that a stage reads at most.
     pub operands: usize,
+    /// Elements of the last axis, at most, for all of which what is the same along it is computed once.
+    pub row: usize,
     /// Bytes of a tensor that is bound whole, however often it is read.
     pub whole: u64,
 }

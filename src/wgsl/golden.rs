@@ -99,7 +99,7 @@ fn cumsum<T: Element>(target: Target, expr: &Expr<T>, axis: usize, exclusive: bo
 /// The kernel of an expression that is rows.
 fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Kernel {
     let node = expr.untyped().node().unwrap();
-    let bounds = Bounds { operands: usize::MAX, whole: u64::MAX };
+    let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
     let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
     assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
     Pass::of_rows(&schedule.last, target).unwrap().plan.kernel

@@ -229,7 +229,7 @@ fn check_rows<T: Element>(written: &mut usize) {
             all.iter().flat_map(|expr| [(1, false), (64, false), (1, true)].map(|how| (expr, how)))
         {
             let node = expr.node().unwrap();
-            let bounds = Bounds { operands: usize::MAX, whole: u64::MAX };
+            let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
             let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
             assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
             let target = Target { team, runs: 1, wide_words, ..GPU };
