@@ -1,0 +1,282 @@
+//! A program made ready, and the way of a block through it: loops, and folds between them.
+
+use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
+
+use super::{Block, Folded, Job, MOST, Next, Place, Scratch, Task};
+use crate::cpu::blocks::From;
+use crate::cpu::combine::{self, Loops};
+use crate::cpu::kernels::PART;
+use crate::cpu::lines::{self, LINE, Stream};
+use crate::cpu::load::Reader;
+use crate::cpu::pairs::{self, Loop};
+use crate::cpu::registers::{self, Register};
+use crate::error::{Result, bail};
+use crate::expr::{Frame, Input, Program, RowFold, Rows, Source, Value};
+use crate::layout::Layout;
+
+impl<'a> Job<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        rows: &Rows,
+        frame: &Frame,
+        from: &'a [From<'a>],
+        bytes: usize,
+    ) -> Result<Job<'a>> {
+        let of_row = program.levels().of_row;
+        let (shape, count) = (&frame.shape, frame.count());
+        let inner: usize = shape[rows.axes.end..].iter().product();
+        let matrix = count * inner;
+        let strip = if matrix <= MOST.max(count) { inner } else { (MOST / count).clamp(1, inner) };
+        let reader = |(i, input): (usize, &Input)| -> Result<Reader> {
+            let one = |layout: Layout, axis: usize| layout.slice(axis as isize, 0..1, 1);
+            let is_read = of_row[i] && !matches!(input.source, Source::Row(_));
+            Ok(Reader::new(&match is_read {
+                true => rows.axes.clone().try_fold(input.layout.clone(), one)?,
+                false => input.layout.clone(),
+            }))
+        };
+        let readers = program.inputs.iter().enumerate().map(reader).collect::<Result<_>>()?;
+        let loops = pairs::loops(program, &of_row)?;
+        let (registers, register_count) = registers::assign(program, &loops);
+        let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
+        let together = (MOST / matrix).max(1);
+        let fold = |(i, own): (usize, &RowFold)| -> Result<Folded> {
+            let dtype = program.dtype_of(own.value);
+            let Loops::Values(loops) = combine::of(own.fold, dtype)? else {
+                bail!(Kernel, "{} inside of a program", own.fold.name());
+            };
+            let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == i);
+            let Some(gives) = program.inputs.iter().position(is_own) else {
+                bail!(Kernel, "a fold that nothing reads");
+            };
+            let (bits, most) = (own.fold.identity(dtype), together * inner);
+            let identity = own.fold.is_ordered(dtype).then(|| Register::of_equal(bits, dtype.size(), most));
+            Ok(Folded { value: own.value, gives, loops, identity: identity.transpose()? })
+        };
+        let folds: Vec<Folded> = rows.folds.iter().enumerate().map(fold).collect::<Result<_>>()?;
+        // What is of the row and read for each element of it.
+        let mut spread = vec![false; of_row.len()];
+        let inputs = program.inputs.len();
+        for own in loops.iter().filter(|own| !of_row[inputs + own.step]) {
+            own.args.iter().for_each(|&arg| spread[arg as usize] |= of_row[arg as usize]);
+        }
+        let whole = program.results.iter().filter(|_| !rows.kept);
+        for value in folds.iter().map(|fold| &fold.value).chain(whole) {
+            spread[*value as usize] |= of_row[*value as usize];
+        }
+        let order = order(program, &loops, &folds)?;
+        // What was read for a row is in a cache, so only what is stored leaves it.
+        let streams = !rows.kept && strip == inner && lines::streams(bytes);
+        Ok(Job {
+            program,
+            from,
+            readers,
+            of_row,
+            spread,
+            loops,
+            order,
+            folds,
+            registers,
+            register_count,
+            sizes,
+            kept: rows.kept,
+            count,
+            inner,
+            together,
+            strip,
+            streams,
+        })
+    }
+
+    pub(super) fn scratch(&self) -> Result<Scratch> {
+        let register = |count: usize| (0..count).map(|_| Register::default()).collect();
+        let values = self.registers.len();
+        Ok(Scratch {
+            registers: register(self.register_count),
+            spread: register(values),
+            places: vec![Place::Register; self.program.inputs.len()],
+            lengths: vec![0; values],
+            buffer: Register::default(),
+            result: Register::default(),
+        })
+    }
+
+    pub(super) fn task(&self, mut task: Task<'_>, stream: Option<&Stream>, scratch: &mut Scratch) {
+        let size = self.program.dtype.size();
+        if self.strip == self.inner {
+            let per_matrix = if self.kept { self.inner } else { self.count * self.inner };
+            let Some(out) = task.outs.first_mut() else { return };
+            for (k, out) in out.chunks_mut(self.together * per_matrix * size).enumerate() {
+                let matrices = out.len() / (per_matrix * size);
+                let matrix = task.matrix + k * self.together;
+                let block = Block { matrix, column: 0, matrices, columns: self.inner };
+                self.block(block, Some(out), stream, scratch);
+            }
+            return;
+        }
+        for first in (0..task.columns).step_by(self.strip) {
+            let columns = self.strip.min(task.columns - first);
+            let (matrix, column) = (task.matrix, task.column + first);
+            self.block(Block { matrix, column, matrices: 1, columns }, None, None, scratch);
+            let result = self.program.results[0];
+            let values = self.value(result, !self.kept, scratch);
+            let parts = if values.len() < task.outs.len() * columns * size { 1 } else { task.outs.len() };
+            for (k, out) in task.outs.iter_mut().enumerate() {
+                let to = &mut out[first * size..(first + columns) * size];
+                let row = &values[(k % parts) * columns * size..];
+                to.copy_from_slice(&row[..columns * size]);
+            }
+        }
+    }
+
+    /// Computes a block; its result into `out`, if that is there.
+    fn block(&self, block: Block, out: Option<&mut [u8]>, stream: Option<&Stream>, scratch: &mut Scratch) {
+        let each = block.matrices * block.columns;
+        let all = each * self.count;
+        for i in 0..self.program.inputs.len() {
+            self.load(i, block, scratch);
+            self.spread(i, block, scratch);
+        }
+        let result = self.program.results[0];
+        let mut out = out;
+        for next in &self.order {
+            match *next {
+                Next::Loop(k) => {
+                    let own = &self.loops[k];
+                    let value = self.program.inputs.len() + own.step;
+                    let of_row = self.of_row[value];
+                    let target = self.registers[value];
+                    // Taken out, so that the others can be read.
+                    let mut register = std::mem::take(&mut scratch.registers[target]);
+                    let mut part = std::mem::take(&mut scratch.result);
+                    let length = if of_row { each } else { all };
+                    scratch.lengths[value] = length;
+                    let mut args: [&[u8]; 3] = [&[]; 3];
+                    for (slot, &arg) in args.iter_mut().zip(&own.args) {
+                        *slot = self.value(arg, !of_row, scratch);
+                    }
+                    let args = &args[..own.args.len()];
+                    let is_last =
+                        value as Value == result && !self.folds.iter().any(|fold| fold.value == result);
+                    match out.take_if(|_| is_last && of_row == self.kept) {
+                        Some(out) => {
+                            self.last(own, args, &mut part, stream, out);
+                            (scratch.registers[target], scratch.result) = (register, part);
+                            return;
+                        }
+                        None => own.job.run(args, register.bytes_mut(length * self.sizes[value])),
+                    }
+                    (scratch.registers[target], scratch.result) = (register, part);
+                    self.spread(value, block, scratch);
+                }
+                Next::Fold(i) => self.fold(i, block, scratch),
+            }
+        }
+        let Some(out) = out else { return };
+        let values = self.value(result, !self.kept, scratch);
+        for out in out.chunks_mut(values.len()) {
+            out.copy_from_slice(&values[..out.len()]);
+        }
+    }
+
+    /// Runs the last loop of a block, past the cache where results are stored so.
+    fn last(
+        &self,
+        own: &Loop,
+        args: &[&[u8]],
+        register: &mut Register,
+        stream: Option<&Stream>,
+        out: &mut [u8],
+    ) {
+        let Some(stream) = stream else { return own.job.run(args, out) };
+        let size = self.program.dtype.size();
+        let length = out.len() / size;
+        // The first part ends where a line does, so that parts share none.
+        let first = (PART * size - LINE + lines::to_line(out)).min(out.len());
+        let (head, rest) = out.split_at_mut(first);
+        let mut at = 0;
+        for out in std::iter::once(head).chain(rest.chunks_mut(PART * size)) {
+            let count = out.len() / size;
+            let mut parts: [&[u8]; 3] = [&[]; 3];
+            for ((part, arg), &value) in parts.iter_mut().zip(args).zip(&own.args) {
+                let size = self.sizes[value as usize];
+                let start = if arg.len() >= length * size { at } else { 0 };
+                *part = &arg[start * size..(start + count) * size];
+            }
+            let part = register.bytes_mut(out.len());
+            own.job.run(&parts[..args.len()], part);
+            stream.copy(part, out);
+            at += count;
+        }
+    }
+
+    /// Folds a value, to what stands for that.
+    fn fold(&self, i: usize, block: Block, scratch: &mut Scratch) {
+        let Folded { value, gives, loops, identity } = &self.folds[i];
+        let size = self.sizes[*value as usize];
+        let each = block.matrices * block.columns;
+        let (rows, columns) = (self.count, block.columns);
+        let target = self.registers[*gives];
+        let mut register = std::mem::take(&mut scratch.registers[target]);
+        let mut buffer = std::mem::take(&mut scratch.buffer);
+        {
+            let x = self.value(*value, true, scratch);
+            let out = register.bytes_mut(each * size);
+            if x.len() < each * rows * size {
+                // Of equal ones.
+                let all = scratch_of(each * rows * size, x);
+                (loops.halve)([rows, columns], cast(&all), buffer.bytes_mut(rows * columns * size), out);
+            } else {
+                (loops.halve)([rows, columns], x, buffer.bytes_mut(rows * columns * size), out);
+            }
+            if let Some(identity) = identity {
+                (loops.combine)(out, identity.bytes(each * size));
+            }
+        }
+        scratch.registers[target] = register;
+        scratch.buffer = buffer;
+        scratch.lengths[*gives] = each;
+        self.spread(*gives, block, scratch);
+    }
+}
+
+/// So many bytes of a part that repeats.
+fn scratch_of(bytes: usize, part: &[u8]) -> Vec<u64> {
+    let mut words = vec![0_u64; bytes.div_ceil(8)];
+    let all: &mut [u8] = cast_mut(&mut words);
+    all[..bytes].chunks_mut(part.len()).for_each(|to| to.copy_from_slice(&part[..to.len()]));
+    words
+}
+
+/// Loops, and folds as soon as what they fold is known: each behind what it reads.
+fn order(program: &Program, loops: &[Loop], folds: &[Folded]) -> Result<Vec<Next>> {
+    let inputs = program.inputs.len();
+    let mut known = vec![false; inputs + program.steps.len()];
+    for (known, input) in known.iter_mut().zip(&program.inputs) {
+        *known = !matches!(input.source, Source::Row(_));
+    }
+    let mut order = Vec::new();
+    let mut done = vec![false; loops.len() + folds.len()];
+    loop {
+        let before = order.len();
+        for (i, fold) in folds.iter().enumerate() {
+            if !done[loops.len() + i] && known[fold.value as usize] {
+                done[loops.len() + i] = true;
+                known[fold.gives] = true;
+                order.push(Next::Fold(i));
+            }
+        }
+        let is_ready = |&k: &usize| !done[k] && loops[k].args.iter().all(|&arg| known[arg as usize]);
+        // In their order, as registers are used again in it.
+        if let Some(k) = (0..loops.len()).find(|&k| !done[k]).filter(is_ready) {
+            done[k] = true;
+            known[inputs + loops[k].step] = true;
+            order.push(Next::Loop(k));
+        }
+        match order.len() {
+            n if n == done.len() => return Ok(order),
+            n if n == before => bail!(Kernel, "a fold inside of a program needs what comes after it"),
+            _ => {}
+        }
+    }
+}

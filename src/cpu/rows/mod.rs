@@ -1,0 +1,170 @@
+//! Programs that fold inside: some rows at a time are computed to the end while they are in cache. What is
+//! computed of their elements is computed once, however many folds read it.
+//!
+//! A program is `outer` matrices of `count` rows and `inner` columns, of which rows are folded, so that a range
+//! is a column. As many matrices are computed together as a block holds; of larger ones a strip of columns.
+
+mod job;
+mod program;
+mod values;
+
+use smallvec::SmallVec;
+
+use super::blocks::From;
+use super::combine::Values;
+use super::lines;
+use super::load::Reader;
+use super::memory::HostMemory;
+use super::pairs::Loop;
+use super::registers::Register;
+use super::{eval, threads};
+use crate::error::{Result, bail};
+use crate::expr::{Frame, Input, Program, Rows, Source, Value};
+
+/// Elements that a block computes.
+const MOST: usize = 4096;
+
+/// Elements of a task; less than two of these are not worth threads.
+const TASK: usize = 32 << 10;
+
+/// Runs a program with folds inside, of one result.
+pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    let Some((rows, frame)) = program.rows.as_ref().zip(program.frame()) else {
+        bail!(Kernel, "a program without rows");
+    };
+    if out.is_empty() {
+        return Ok(());
+    }
+    if let Some(plain) = program.plain_fold() {
+        return program::after_fold(program, &plain, from, out);
+    }
+    match program::turned(program, rows, &frame)? {
+        None => run(program, rows, &frame, from, out),
+        Some((turned, layout)) => {
+            let mut held = HostMemory::take(out.len())?;
+            let bytes = out.len();
+            let (Some(rows), Some(frame)) = (&turned.rows, turned.frame()) else {
+                bail!(Kernel, "a program without rows");
+            };
+            run(&turned, rows, &frame, from, &mut held[..bytes])?;
+            let copy = Program::copy(Input::new(program.dtype, Source::Scalar(0), layout));
+            eval::eval(&copy, &[From::Bytes(&held[..bytes])], out)
+        }
+    }
+}
+
+/// What is done next of a block.
+#[derive(Clone, Copy)]
+enum Next {
+    Loop(usize),
+    Fold(usize),
+}
+
+/// A program made ready.
+struct Job<'a> {
+    program: &'a Program,
+    from: &'a [From<'a>],
+    /// Of inputs: over all elements, or over one of each row.
+    readers: Vec<Reader>,
+    of_row: Vec<bool>,
+    /// Values of the row that are read for each element.
+    spread: Vec<bool>,
+    loops: Vec<Loop>,
+    order: Vec<Next>,
+    folds: Vec<Folded>,
+    registers: Vec<usize>,
+    register_count: usize,
+    /// Bytes of an element of each value.
+    sizes: Vec<usize>,
+    kept: bool,
+    count: usize,
+    inner: usize,
+    /// Matrices of a block, or columns of a strip where one is too large for a block.
+    together: usize,
+    strip: usize,
+    streams: bool,
+}
+
+/// A fold of a job.
+struct Folded {
+    value: Value,
+    /// The input that stands for what it gives.
+    gives: usize,
+    loops: Values,
+    /// The value that changes none, where that makes +0 of -0.
+    identity: Option<Register>,
+}
+
+/// Some matrices, or some columns of one.
+struct Task<'a> {
+    matrix: usize,
+    column: usize,
+    columns: usize,
+    /// The results: of all matrices, or of each row of the strip.
+    outs: SmallVec<[&'a mut [u8]; 1]>,
+}
+
+/// The elements of a block: `matrices` whole ones, or `columns` of one.
+#[derive(Clone, Copy)]
+struct Block {
+    matrix: usize,
+    column: usize,
+    matrices: usize,
+    columns: usize,
+}
+
+/// Where the elements of an input lie.
+#[derive(Clone, Copy)]
+enum Place {
+    Source(usize),
+    Register,
+}
+
+/// Memory of one thread.
+struct Scratch {
+    registers: Vec<Register>,
+    /// Values of the row, an element for each.
+    spread: Vec<Register>,
+    places: Vec<Place>,
+    /// Elements of each value: where all are equal, there is one part.
+    lengths: Vec<usize>,
+    buffer: Register,
+    result: Register,
+}
+
+fn run(program: &Program, rows: &Rows, frame: &Frame, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    let job = Job::new(program, rows, frame, from, out.len())?;
+    let size = program.dtype.size();
+    let per_row = if rows.kept { 1 } else { job.count };
+    let mut tasks: Vec<Task<'_>> = Vec::new();
+    if job.strip == job.inner {
+        let matrix = per_row * job.inner * size;
+        let together = TASK.div_ceil(job.count * job.inner).next_multiple_of(job.together);
+        for (i, out) in out.chunks_mut(together * matrix).enumerate() {
+            let outs = SmallVec::from_iter([out]);
+            tasks.push(Task { matrix: i * together, column: 0, columns: job.inner, outs });
+        }
+    } else {
+        let width = (TASK / job.count).next_multiple_of(job.strip);
+        for (matrix, out) in out.chunks_mut(per_row * job.inner * size).enumerate() {
+            let first = tasks.len();
+            for (k, row) in out.chunks_mut(job.inner * size).enumerate() {
+                for (strip, part) in row.chunks_mut(width * size).enumerate() {
+                    if k == 0 {
+                        let (column, columns) = (strip * width, part.len() / size);
+                        tasks.push(Task { matrix, column, columns, outs: SmallVec::new() });
+                    }
+                    tasks[first + strip].outs.push(part);
+                }
+            }
+        }
+    }
+    threads::each(
+        tasks,
+        || job.scratch(),
+        |scratch, task| match job.streams {
+            true => lines::scope(|stream| job.task(task, Some(stream), scratch)),
+            false => job.task(task, None, scratch),
+        },
+    )
+}
