@@ -145,14 +145,19 @@ fn modules_use_lower_floors_only() {
 #[test]
 fn files_of_the_gpu_path_use_lower_floors_only() {
     for (_, path, text) in modules().into_iter().filter(|(module, ..)| module == "gpu") {
-        let file = path.file_stem().unwrap().to_str().unwrap();
-        if file == "mod" {
-            continue;
-        }
+        let places: Vec<&str> = path.iter().filter_map(|part| part.to_str()?.split('.').next()).collect();
+        let below = places.iter().rposition(|&part| part == "gpu").unwrap() + 1;
+        // A folder is one file of this house: what is in it names others from the root on.
+        let (file, from) = match places[below..] {
+            ["mod"] => continue,
+            [file] | [file, "mod"] => (file, "super::"),
+            [folder, ..] => (folder, "crate::gpu::"),
+            [] => unreachable!("a file below gpu"),
+        };
         let own = floor_of(GPU_FLOORS, file).unwrap_or_else(|| panic!("{file} has no floor"));
-        for used in names_after(&text, "super::") {
+        for used in names_after(&text, from) {
             let other = floor_of(GPU_FLOORS, &used).unwrap_or_else(|| panic!("{file} uses {used}"));
-            assert!(other < own, "{file} on floor {own} uses {used} on floor {other}");
+            assert!(used == file || other < own, "{file} on floor {own} uses {used} on floor {other}");
         }
     }
 }
