@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{AnyFunction, DType, Op, Step, Value, cost};
+use super::{AnyFunction, DType, Nature, Op, Step, Value, cost};
 
 /// What a call costs in additions, as nobody knows what is in it.
 const CALL: usize = 50;
@@ -114,6 +114,16 @@ impl Step {
     /// What running it takes, in additions.
     pub(crate) fn work(&self) -> usize {
         self.body.as_ref().map_or_else(|| cost(self.op, self.dtype), Body::work)
+    }
+
+    /// What it does with floats.
+    pub(crate) fn nature(&self) -> Nature {
+        match self.op {
+            // It is one of two values, and meets what that meets.
+            Op::Select | Op::State => Nature::Moves,
+            Op::Call | Op::Repeat => Nature::Arithmetic,
+            op => op.row().and_then(|row| row.form(self.dtype)).map_or(Nature::Bits, |form| form.nature),
+        }
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -44,7 +44,7 @@ use walk::Together;
 
 use crate::dtype::Kind;
 use crate::error::{Result, bail};
-use crate::expr::{Input, Math, Op, Program, Source, Step, Storage};
+use crate::expr::{Input, Math, Nature, Op, Program, Source, Step, Storage};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
@@ -213,12 +213,20 @@ fn loops(program: &Program, to: Destination<'_>) -> Result<Loops> {
     Ok(loops)
 }
 
-/// What a vector of a program costs to compile at least, in additions: its loads, its steps, and a fence after each
-/// of floats.
+/// What a vector of a program costs to compile at least, in additions: its loads, but for what all vectors share; its
+/// steps; and a fence after each float that arithmetic reads.
 fn text_cost(program: &Program, math: Math) -> usize {
-    let fence = |step: &Step| usize::from(math == Math::Precise && step.result.kind() == Kind::Float);
-    let steps = program.steps.iter().map(|step| step.cost() + fence(step));
-    steps.chain(program.read().map(|input| Access::Vector.cost(input.dtype))).sum()
+    let moves = |input: &&Input| input.layout.strides().iter().any(|&stride| stride != 0);
+    let loads = program.read().filter(moves).map(|input| Access::Vector.cost(input.dtype));
+    let inputs = program.inputs.len();
+    let mut fenced = vec![false; program.steps.len()];
+    for step in program.steps.iter().filter(|step| step.nature() == Nature::Arithmetic) {
+        for value in step.args.iter().filter_map(|&arg| (arg as usize).checked_sub(inputs)) {
+            fenced[value] = math == Math::Precise && program.steps[value].result.kind() == Kind::Float;
+        }
+    }
+    let fences = fenced.iter().filter(|&&fenced| fenced).count();
+    loads.chain(program.steps.iter().map(Step::cost)).sum::<usize>() + fences
 }
 
 /// The vectors of an invocation whose text compiles in time.

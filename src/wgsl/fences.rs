@@ -49,12 +49,14 @@ impl Fences {
         let folded = folds.filter(|fold| fold.fold.is_ordered(fold.element)).map(|fold| fold.value);
         let read: Vec<Value> = ordered.chain(folded).collect();
         Fences::of(types, (0..inputs).map(first).collect(), &kernel.steps, &read, kernel)
+            .numbered(&kernel.steps, false)
     }
 
     /// Those of a turn of a loop. A state may be any other value that comes in, as a compiler may find out; and what
     /// it becomes is read by the arithmetic of the next turn.
     pub(super) fn of_turn(own: &Loop, kernel: &Kernel) -> Fences {
         Fences::of(own.args.clone(), vec![0; own.args.len()], &own.steps, &own.next, kernel)
+            .numbered(&own.steps, true)
     }
 
     /// Those of some steps over values of some types, of which `loads` says the first that is the same; what else is
@@ -81,7 +83,7 @@ impl Fences {
         // Which values a compiler could combine with the arithmetic that reads them.
         let mut open = vec![false; count];
         let mut read = vec![false; count];
-        let arithmetic = || steps.iter().filter(|step| nature(step) == Nature::Arithmetic);
+        let arithmetic = || steps.iter().filter(|step| step.nature() == Nature::Arithmetic);
         arithmetic().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg as usize] = true);
         for (step, value) in steps.iter().zip(inputs..) {
             let from_open = step.args.first().is_some_and(|&arg| open[arg as usize]);
@@ -91,29 +93,37 @@ impl Fences {
                 open[value] = false;
             }
         }
-        fences.number(steps);
         fences
     }
 
-    /// Gives the values that meet in a step different numbers, the lowest that are free. A value that moves others,
-    /// or that a function makes of them, which may do the same, has one of the upper half, and none that these have:
-    /// behind two equal fences is what was before them.
-    fn number(&mut self, steps: &[Step]) {
+    /// Gives the values that meet in a step different numbers, the lowest that are free, so that few are kept in
+    /// registers. A value that moves what is behind a fence, or that a function makes of it, which may do the same,
+    /// has one of the upper half, and none that this has: behind two equal fences is what was before them. What comes
+    /// in may be behind a fence, `incoming`, as what comes into a turn of a loop is.
+    fn numbered(mut self, steps: &[Step], incoming: bool) -> Fences {
         let inputs = self.loads.len();
         let mut neighbours = vec![Vec::new(); self.made.len()];
         let mut first = vec![0; self.made.len()];
+        // Whether nothing but moves is between a value and a fence.
+        let mut behind_fence = vec![incoming; inputs];
         for (value, step) in (inputs..).zip(steps) {
             let fenced = |step: &Step| {
                 let made = step.args.iter().copied().filter(|&arg| self.made[arg as usize].is_some());
                 made.collect::<SmallVec<[Value; 3]>>()
             };
             let args = fenced(step);
-            if nature(step) == Nature::Arithmetic {
+            if step.nature() == Nature::Arithmetic {
                 for &arg in &args {
                     neighbours[arg as usize].extend(args.iter().copied().filter(|&other| other < arg));
                 }
             }
-            if nature(step) == Nature::Moves || step.op == Op::Call {
+            let behind = match (step.nature(), step.op) {
+                (_, Op::Call | Op::Repeat | Op::State) => true,
+                (Nature::Arithmetic, _) => false,
+                _ => step.args.iter().any(|&arg| behind_fence[arg as usize]),
+            };
+            behind_fence.push(behind || self.made[value].is_some());
+            if step.nature() == Nature::Moves && behind || step.op == Op::Call {
                 first[value] = MOST / 2;
                 neighbours[value].extend(&args);
                 // Of a loop, what its states begin with.
@@ -130,6 +140,7 @@ impl Fences {
                 self.made[value] = Some((first[value]..MOST).find(|number| !taken(number)).unwrap_or(0));
             }
         }
+        self
     }
 
     /// A value as it is made, behind its fence.
@@ -154,7 +165,7 @@ impl Fences {
         let commutative = step.op.row().is_some_and(|row| row.commutative);
         // What a loop makes of what is equal is looked at in its turn.
         let is_loop = step.op == Op::Repeat;
-        if self.off || commutative || is_loop || nature(step) != Nature::Arithmetic {
+        if self.off || commutative || is_loop || step.nature() != Nature::Arithmetic {
             return None;
         }
         let value = step.args[position];
@@ -198,16 +209,6 @@ impl Fences {
     }
 }
 
-/// What a step does with floats.
-fn nature(step: &Step) -> Nature {
-    match step.op {
-        // It is one of two values, and meets what that meets.
-        Op::Select | Op::State => Nature::Moves,
-        Op::Call | Op::Repeat => Nature::Arithmetic,
-        op => op.row().and_then(|row| row.form(step.dtype)).map_or(Nature::Bits, |form| form.nature),
-    }
-}
-
 /// Whether a float that a step makes is nothing that compilers rewrite further; `from_open` says
 /// whether they may its first operand, `by_type` whether f16 is rounded by a type of its own.
 fn is_closed(step: &Step, from_open: bool, by_type: bool) -> bool {
@@ -218,7 +219,7 @@ fn is_closed(step: &Step, from_open: bool, by_type: bool) -> bool {
         Op::Cast => step.dtype != DType::Bool && !from_open,
         // Its states are values, and it is none.
         Op::Repeat => true,
-        _ => nature(step) == Nature::Bits,
+        _ => step.nature() == Nature::Bits,
     };
     rounded_by_integers || bits
 }

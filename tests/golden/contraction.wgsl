@@ -42,11 +42,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v2 = in2[p.x2_offset + id.x];
     let v3 = vec4<f32>(in3[p.x3_offset + c0 * p.x3_stride0]);
     let zero = vec4<u32>(p.zero);
-    let zero16 = vec4<u32>(p.zero << 16u);
+    let zero1 = vec4<u32>(p.zero << 1u);
     let v4 = v0 * v1;
-    let v5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(abs(v4)) ^ zero16);
+    let v5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(abs(v4)) ^ zero);
     let v6 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 * v2) ^ zero);
-    let v7 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(max_f32(v6, v3)) ^ zero);
+    let v7 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(max_f32(v6, v3)) ^ zero1);
     let v8 = v5 + v7;
     result[c0 * p.out_stride0 + id.x] = v8;
 }
