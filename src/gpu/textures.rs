@@ -128,7 +128,7 @@ impl<'a> Area<'a> {
     }
 
     /// The same part of a volume with all layers before it, and how many these are; of other textures, the part.
-    fn from_first_layer(mut self) -> (Area<'a>, usize) {
+    fn with_layers_before(mut self) -> (Area<'a>, usize) {
         if self.texture.texture.dimension() != wgpu::TextureDimension::D3 {
             return (self, 0);
         }
@@ -264,7 +264,7 @@ impl Gpu {
             );
         }
         let (area, before) = match drivers::begins_volumes(&connection.device.adapter_info()) {
-            true => area.from_first_layer(),
+            true => area.with_layers_before(),
             false => (area, 0),
         };
         let (layout, bytes) = area.padded(&area.shape())?;
