@@ -145,10 +145,13 @@ fn sweep(device: &Device) -> Result<(), Failure> {
     println!("{}, f32 of one shape, medians of 9\n", device.name());
     println!("{:>12} {:>9} {:>10} {:>8} {:>7}", "elements", "MB", "ms", "GB/s", "copy");
     let copier = copy::Copier::new(device)?;
-    for side in [1024, 1448, 2048, 2896, 4096, 5792, 8192] {
+    let sides = [1024, 1448, 2048, 2896, 4096, 5792, 8192];
+    let mut progress = Progress::new("sizes", sides.len(), "sizes");
+    for (done, side) in sides.into_iter().enumerate() {
+        progress.at(done, &format!(": {side} x {side}"));
         let row = measure("same", device, &Case::new("same", device, side)?, &copier, side, 9)?;
         let seconds = row.median.as_secs_f64();
-        println!(
+        let line = format!(
             "{:>12} {:>9.1} {:>10.3} {:>8.2} {:>7.2}",
             row.elements,
             row.bytes as f64 / 1e6,
@@ -156,6 +159,7 @@ fn sweep(device: &Device) -> Result<(), Failure> {
             row.bytes as f64 / seconds / 1e9,
             row.copy.as_secs_f64() / seconds
         );
+        progress.print(|| println!("{line}"));
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use common::hand::{self, Hand};
+use common::progress::Progress;
 use common::{Failure, median, timed};
 use zerostride::{DType, Expr, operations};
 
@@ -89,7 +90,9 @@ fn run(options: &Options) -> Result<(), Failure> {
     let above: Vec<f32> = inside.iter().map(|x| 1.0 + 10.0 * x).collect();
     // The CPU path has no builtins beside its own.
     let raw = if device.name() == "cpu" { None } else { Some(hand::raw_device(&device.name())?) };
-    for (name, builtin) in BUILTINS {
+    let mut progress = Progress::new("math", BUILTINS.len(), "functions");
+    for (done, (name, builtin)) in BUILTINS.iter().enumerate() {
+        progress.at(done, &format!(": {name}"));
         let op = operations().find(|op| op.name == *name).ok_or("no such operation")?;
         assert!(op.result(DType::F32).is_some());
         let x = if *name == "acosh" { &above } else { &inside };
@@ -113,16 +116,9 @@ fn run(options: &Options) -> Result<(), Failure> {
         }
         let (ours, theirs) = (median(ours), median(theirs));
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        match kernel {
-            Some(_) => println!(
-                "| {name} | {:.1} | {:.1} | {:.1} | {:.2} |",
-                ms(compile),
-                ms(ours),
-                ms(theirs),
-                ms(ours) / ms(theirs)
-            ),
-            None => println!("| {name} | {:.1} | {:.1} | - | - |", ms(compile), ms(ours)),
-        }
+        let beside =
+            kernel.map_or("- | -".into(), |_| format!("{:.1} | {:.2}", ms(theirs), ms(ours) / ms(theirs)));
+        progress.print(|| println!("| {name} | {:.1} | {:.1} | {beside} |", ms(compile), ms(ours)));
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ fn devices_of_two_instances_are_two() {
     let vulkan = || {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = wgpu::Backends::VULKAN;
-        descriptor.flags = wgpu::InstanceFlags::VALIDATION;
+        descriptor.flags = wgpu::InstanceFlags::VALIDATION | wgpu::InstanceFlags::DEBUG;
         let instance = wgpu::Instance::new(descriptor);
         let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
         adapter.map(|adapter| program::open(&adapter, wgpu::Features::empty(), adapter.limits()))
@@ -186,6 +186,8 @@ fn neighbours_in_a_buffer_are_kept() {
         sweep::<i16>(program, 3, BOTH);
         sweep::<i32>(program, 4, STORAGE);
         sweep::<i8>(program, 5, STORAGE);
+        sweep::<u16>(program, 7, STORAGE);
+        sweep::<zerostride::f16>(program, 8, BOTH);
         if program.device.features().contains(wgpu::Features::SHADER_INT64) {
             sweep::<i64>(program, 6, BOTH);
         }
@@ -234,6 +236,39 @@ fn tensors_of_one_buffer_overlap() {
         program.ours.flush().unwrap();
         let moved: Vec<u8> = std::iter::once(raw[0]).chain(raw[..63].iter().copied()).collect();
         assert_eq!(&program.read(&buffer)[..64], moved);
+    });
+}
+
+/// What a program hands in never becomes memory of other tensors: neither while tensors of it live nor when they are
+/// gone, nor when the work on it has run.
+#[test]
+fn a_buffer_of_the_programs_never_enters_the_pool() {
+    in_every_program(|program| {
+        let ours = &program.ours;
+        let host: Vec<u32> = (0..1024).collect();
+        let buffer = program.buffer(bytemuck::cast_slice(&host), BOTH);
+        ours.synchronize().unwrap();
+        let before = ours.memory();
+        let x = Tensor::<u32>::from_buffer(ours, &buffer, 0, [1024], &[1]).unwrap();
+        let lent = x.slice(0, 8..).tensor().unwrap().buffer().unwrap();
+        x.assign(&x + 1).unwrap();
+        let mut encoder = program.encoder();
+        (&x * 2).record_into(&mut encoder, &x).unwrap();
+        drop((x, lent));
+        program.submit(encoder);
+        ours.synchronize().unwrap();
+        let after = ours.memory();
+        assert_eq!((after.used, after.idle), (before.used, before.idle), "{}", program.name);
+        // As many of its size as would have to take it.
+        let others: Vec<Tensor<u32>> = (0..40).map(|i| ours.full([1024], i).unwrap()).collect();
+        for other in &others {
+            assert!(other.buffer().unwrap().buffer() != &buffer, "{}", program.name);
+        }
+        let right: Vec<u32> = host.iter().map(|i| (i + 1) * 2).collect();
+        assert_eq!(program.read(&buffer), bytemuck::cast_slice::<u32, u8>(&right), "{}", program.name);
+        // It is the owner's to do away with.
+        buffer.destroy();
+        assert_eq!(others[39].to_vec().unwrap(), [39; 1024]);
     });
 }
 

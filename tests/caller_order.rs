@@ -3,6 +3,11 @@
 
 mod common;
 
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
 use common::program::{Program, in_every_program};
 use zerostride::{Tensor, wgpu};
 
@@ -15,37 +20,66 @@ fn number(program: &Program, value: u32) -> (wgpu::Buffer, Tensor<u32>) {
     (buffer, tensor)
 }
 
-/// A step of a program: each changes a number in a way of its own, so that the result tells the order.
+/// A step of a program: each changes a number in a way of its own, or keeps it, so that the results tell the order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     /// `assign` of ten times the number and one more.
     Assign,
-    /// The same with two, into an encoder of the program's, submitted at once.
+    /// `assign` of a sum with what is uploaded for it.
+    Upload,
+    /// Ten times the number and two, into an encoder of the program's, submitted at once.
     Record,
+    /// Ten times the number and three, into an encoder that is kept.
+    Hold,
+    /// What is kept, submitted.
+    Submit,
     /// A pass of the program's own that adds 1000000.
     Pass,
     /// `queue.write_buffer` of 5.
+    WriteBuffer,
+    /// `write` of 6.
     Write,
     /// A read-back.
     Read,
     /// A tensor that is made of it by `eval`.
     Eval,
+    /// A texture that is filled at once, and read as a tensor.
+    Copy,
+    /// A texture that is filled by an encoder of the program's.
+    Draw,
     Flush,
 }
 
-const STEPS: [Step; 7] =
-    [Step::Assign, Step::Record, Step::Pass, Step::Write, Step::Read, Step::Eval, Step::Flush];
+const STEPS: [Step; 13] = [
+    Step::Assign,
+    Step::Upload,
+    Step::Record,
+    Step::Hold,
+    Step::Submit,
+    Step::Pass,
+    Step::WriteBuffer,
+    Step::Write,
+    Step::Read,
+    Step::Eval,
+    Step::Copy,
+    Step::Draw,
+    Step::Flush,
+];
 
 /// What has happened to a number: submitted, and recorded only.
 struct Model {
     now: u32,
     recorded: Vec<Recorded>,
-    evaluated: Vec<u32>,
+    /// Encoders that are not submitted.
+    held: u32,
+    /// What is kept in tensors.
+    kept: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
 enum Recorded {
     Assign,
+    Upload,
     Eval,
 }
 
@@ -54,63 +88,130 @@ impl Model {
         for recorded in self.recorded.drain(..) {
             match recorded {
                 Recorded::Assign => self.now = self.now * 10 + 1,
-                Recorded::Eval => self.evaluated.push(self.now + 7),
+                Recorded::Upload => self.now += 20,
+                Recorded::Eval => self.kept.push(self.now + 7),
             }
         }
     }
 }
 
-fn check(program: &Program, pipeline: &wgpu::ComputePipeline, steps: &[Step]) {
-    let (buffer, x) = number(program, 3);
-    let mut model = Model { now: 3, recorded: Vec::new(), evaluated: Vec::new() };
-    let mut evaluated = Vec::new();
-    for step in steps {
-        match step {
-            Step::Assign => {
-                x.assign(&x * 10 + 1).unwrap();
-                model.recorded.push(Recorded::Assign);
-            }
-            Step::Eval => {
-                evaluated.push((&x + 7).eval().unwrap());
-                model.recorded.push(Recorded::Eval);
-            }
-            Step::Record => {
-                let mut encoder = program.encoder();
-                (&x * 10 + 2).record_into(&mut encoder, &x).unwrap();
-                program.submit(encoder);
-                model.submit();
-                model.now = model.now * 10 + 2;
-            }
-            Step::Pass => {
-                // Lending the tensor submits what was recorded of it.
-                let mut encoder = program.encoder();
-                let lent = x.buffer().unwrap();
-                program.pass(&mut encoder, pipeline, lent.binding(), 1);
-                program.submit(encoder);
-                if !model.recorded.is_empty() {
+/// What a program has for all sequences.
+struct Tools<'a> {
+    program: &'a Program,
+    pipeline: wgpu::ComputePipeline,
+    texture: wgpu::Texture,
+}
+
+impl Tools<'_> {
+    fn new(program: &Program) -> Tools<'_> {
+        let texture = program.device.create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: wgpu::Extent3d { width: 1, height: 1, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::R32Uint,
+            usage: wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        });
+        Tools { program, pipeline: program.adder(1_000_000), texture }
+    }
+
+    fn texel(&self) -> Tensor<u32> {
+        Tensor::from_texture(&self.program.ours, self.texture.as_image_copy()).unwrap()
+    }
+
+    fn check(&self, steps: &[Step]) {
+        let Tools { program, pipeline, texture } = self;
+        let (buffer, x) = number(program, 3);
+        let mut model = Model { now: 3, recorded: Vec::new(), held: 0, kept: Vec::new() };
+        let (mut kept, mut held) = (Vec::new(), Vec::new());
+        // An upload into memory that recorded work uses would submit that first.
+        let mut uploaded = Vec::new();
+        for step in steps {
+            match step {
+                Step::Assign => {
+                    x.assign(&x * 10 + 1).unwrap();
+                    model.recorded.push(Recorded::Assign);
+                }
+                Step::Upload => {
+                    let more = program.ours.upload(&[20_u32], [1]).unwrap();
+                    x.assign(&x + &more).unwrap();
+                    uploaded.push(more);
+                    model.recorded.push(Recorded::Upload);
+                }
+                Step::Eval => {
+                    kept.push((&x + 7).eval().unwrap());
+                    model.recorded.push(Recorded::Eval);
+                }
+                Step::Record => {
+                    let mut encoder = program.encoder();
+                    (&x * 10 + 2).record_into(&mut encoder, &x).unwrap();
+                    program.submit(encoder);
+                    model.submit();
+                    model.now = model.now * 10 + 2;
+                }
+                Step::Hold => {
+                    // What was recorded before is submitted by the call, and what stands here is not.
+                    let mut encoder = program.encoder();
+                    (&x * 10 + 3).record_into(&mut encoder, &x).unwrap();
+                    held.push(encoder);
+                    model.submit();
+                    model.held += 1;
+                }
+                Step::Submit => {
+                    held.drain(..).for_each(|encoder| program.submit(encoder));
+                    (0..std::mem::take(&mut model.held)).for_each(|_| model.now = model.now * 10 + 3);
+                }
+                Step::Pass => {
+                    // Lending the tensor submits what was recorded of it.
+                    let mut encoder = program.encoder();
+                    let lent = x.buffer().unwrap();
+                    program.pass(&mut encoder, pipeline, lent.binding(), 1);
+                    program.submit(encoder);
+                    model.submit();
+                    model.now += 1_000_000;
+                }
+                Step::WriteBuffer => {
+                    // Before what is recorded and not submitted.
+                    program.queue.write_buffer(&buffer, 0, &5_u32.to_ne_bytes());
+                    model.now = 5;
+                }
+                Step::Write => {
+                    // After it.
+                    x.write(&[6]).unwrap();
+                    model.submit();
+                    model.now = 6;
+                }
+                Step::Read => {
+                    model.submit();
+                    assert_eq!(x.to_vec().unwrap(), [model.now], "{} {steps:?}", program.name);
+                }
+                Step::Copy => {
+                    x.reshape([1, 1]).copy_to_texture(texture.as_image_copy()).unwrap();
+                    kept.push(self.texel());
+                    model.submit();
+                    model.kept.push(model.now);
+                }
+                Step::Draw => {
+                    let mut encoder = program.encoder();
+                    (x.reshape([1, 1]) + 1).record_to_texture(&mut encoder, texture.as_image_copy()).unwrap();
+                    program.submit(encoder);
+                    kept.push(self.texel());
+                    model.submit();
+                    model.kept.push(model.now + 1);
+                }
+                Step::Flush => {
+                    program.ours.flush().unwrap();
                     model.submit();
                 }
-                model.now += 1_000_000;
-            }
-            Step::Write => {
-                // Before what is recorded and not submitted.
-                program.queue.write_buffer(&buffer, 0, &5_u32.to_ne_bytes());
-                model.now = 5;
-            }
-            Step::Read => {
-                model.submit();
-                assert_eq!(x.to_vec().unwrap(), [model.now], "{} {steps:?}", program.name);
-            }
-            Step::Flush => {
-                program.ours.flush().unwrap();
-                model.submit();
             }
         }
+        model.submit();
+        assert_eq!(x.to_vec().unwrap(), [model.now], "{} {steps:?}", program.name);
+        let seen: Vec<u32> = kept.iter().map(|y| y.to_vec().unwrap()[0]).collect();
+        assert_eq!(seen, model.kept, "{} {steps:?}", program.name);
     }
-    model.submit();
-    assert_eq!(x.to_vec().unwrap(), [model.now], "{} {steps:?}", program.name);
-    let seen: Vec<u32> = evaluated.iter().map(|y| y.to_vec().unwrap()[0]).collect();
-    assert_eq!(seen, model.evaluated, "{} {steps:?}", program.name);
 }
 
 /// All sequences of three steps, and of four that begin with work.
@@ -120,16 +221,107 @@ fn every_sequence_of_steps() {
         if !program.name.ends_with("all") {
             return;
         }
-        let pipeline = program.adder(1_000_000);
+        let tools = Tools::new(program);
         for a in STEPS {
             for b in STEPS {
                 for c in STEPS {
-                    check(program, &pipeline, &[a, b, c]);
-                    check(program, &pipeline, &[Step::Assign, a, b, c]);
+                    tools.check(&[a, b, c]);
+                    tools.check(&[Step::Assign, a, b, c]);
                 }
             }
         }
     });
+}
+
+/// While the device works, every call comes back: none of them waits for it.
+#[test]
+fn nothing_waits_for_the_device() {
+    let checked = Cell::new(false);
+    in_every_program(|program| {
+        if !program.name.ends_with("all") {
+            return;
+        }
+        let ours = &program.ours;
+        let long = program.pipeline(
+            "var sum = all[0] + id.x;
+            for (var i = 0u; i < 50000u; i++) { sum = (sum ^ i) * 1664525u + 1013904223u; }
+            if (sum == 77u) { all[0] = 0u; }",
+        );
+        let submit_long = |buffer: &wgpu::Buffer, groups: u32| {
+            let mut encoder = program.encoder();
+            program.pass(&mut encoder, &long, buffer.as_entire_binding(), groups);
+            let done = Arc::new(AtomicBool::new(false));
+            let flag = done.clone();
+            encoder.on_submitted_work_done(move || flag.store(true, Ordering::SeqCst));
+            program.submit(encoder);
+            done
+        };
+        let is_done = |done: &Arc<AtomicBool>| {
+            program.device.poll(wgpu::PollType::Poll).unwrap();
+            done.load(Ordering::SeqCst)
+        };
+        let wait = || program.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        let (spare, _) = number(program, 3);
+        // As many workgroups as take half a second.
+        let (mut groups, mut took) = (64, Duration::ZERO);
+        while took < Duration::from_millis(50) {
+            groups *= 2;
+            let start = Instant::now();
+            submit_long(&spare, groups);
+            wait();
+            took = start.elapsed();
+        }
+        let groups = ((groups as f64 * 0.5 / took.as_secs_f64()) as u32).min(65_535);
+
+        let texture = Tools::new(program).texture;
+        // What is recorded, and what submits it; first alone, so that all is compiled.
+        let record = |buffer: &wgpu::Buffer| {
+            let again = zerostride::Device::from_wgpu(&program.device, &program.queue).unwrap();
+            let x = Tensor::<u32>::from_buffer(&again, buffer, 0, [1], &[1]).unwrap();
+            let mut encoder = program.encoder();
+            (&x * 10).record_into(&mut encoder, &x).unwrap();
+            x.reshape([1, 1]).record_to_texture(&mut encoder, texture.as_image_copy()).unwrap();
+            let y = (&x + ours.upload(&[20_u32], [1]).unwrap()).eval().unwrap();
+            x.assign(&x + 1).unwrap();
+            (x, y, encoder)
+        };
+        let submit = |x: &Tensor<u32>, encoder: wgpu::CommandEncoder| {
+            ours.flush().unwrap();
+            x.write(&[6]).unwrap();
+            program.submit(encoder);
+            x.buffer().unwrap();
+            x.reshape([1, 1]).copy_to_texture(texture.as_image_copy()).unwrap();
+            Tensor::<u32>::from_texture(ours, texture.as_image_copy()).unwrap()
+        };
+        let results = |x: &Tensor<u32>, y: &Tensor<u32>, z: &Tensor<u32>| {
+            let all = [x, y, z].map(|tensor| tensor.to_vec().unwrap()[0]);
+            assert_eq!(all, [60, 23, 60], "{}", program.name);
+        };
+        let (buffer, _) = number(program, 3);
+        let (x, y, encoder) = record(&buffer);
+        results(&x, &y, &submit(&x, encoder));
+
+        // Some drivers wait in a submission for the one before, whoever makes it, or run it there.
+        let done = submit_long(&spare, groups);
+        let runs_at_once = is_done(&done);
+        submit_long(&spare, 1);
+        let waits = is_done(&done);
+        wait();
+
+        let (buffer, _) = number(program, 3);
+        let done = submit_long(&buffer, groups);
+        let (x, y, encoder) = record(&buffer);
+        assert!(runs_at_once || !is_done(&done), "{}: a call that records waited", program.name);
+        let z = submit(&x, encoder);
+        assert!(waits || !is_done(&done), "{}: a call that submits waited", program.name);
+        results(&x, &y, &z);
+        assert!(done.load(Ordering::SeqCst));
+        checked.set(checked.get() || !waits);
+        println!("{}: runs at once {runs_at_once}, waits for the submission before {waits}", program.name);
+    });
+    if !checked.get() {
+        common::cannot_run("no driver takes a submission while it works on another");
+    }
 }
 
 /// One encoder with passes of the program's and works of ours, in the order of the calls.

@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::alloc::{GlobalAlloc, System};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use common::on_every_device;
@@ -14,6 +16,55 @@ use zerostride::{
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/files").join(name)
+}
+
+/// Memory as the system gives it, and the most bytes that a thread has asked for at once.
+struct Asking;
+
+thread_local! {
+    static MOST: Cell<usize> = const { Cell::new(0) };
+}
+
+impl Asking {
+    fn note(size: usize) {
+        let _ = MOST.try_with(|most| most.set(most.get().max(size)));
+    }
+}
+
+// SAFETY: each call is passed on as it is; noting its size touches no memory of the allocator's.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Asking {
+    unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
+        Asking::note(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: std::alloc::Layout) -> *mut u8 {
+        Asking::note(layout.size());
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: std::alloc::Layout, size: usize) -> *mut u8 {
+        Asking::note(size);
+        unsafe { System.realloc(at, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: std::alloc::Layout) {
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ASKING: Asking = Asking;
+
+/// The message of an error, before which no more memory was asked for than the file has, and what parsers take.
+fn refused<T>(file: &Scratch, read: impl FnOnce(&Path) -> Result<T>) -> String {
+    let size = std::fs::metadata(&file.0).unwrap().len() as usize;
+    MOST.set(0);
+    let error = message(read(&file.0));
+    let most = MOST.get();
+    assert!(most <= size + (256 << 10), "{most} bytes were asked for, of a file of {size}: {error}");
+    error
 }
 
 /// A file of this test's own.
@@ -218,7 +269,7 @@ fn arrays_that_lie_are_refused() {
     for (i, (bytes, expected)) in cases.into_iter().enumerate() {
         let lie = Scratch::of(&format!("lie{i}.npy"), &bytes);
         let path = lie.0.display().to_string();
-        assert_eq!(message(npy::read(&lie.0, &device)), format!("{path}: {expected}"));
+        assert_eq!(refused(&lie, |path| npy::read(path, &device)), format!("{path}: {expected}"));
     }
     assert!(
         message(npy::read(file("records.npy"), &device))
@@ -239,13 +290,23 @@ fn arrays_that_lie_are_refused() {
     let places: Vec<usize> = (0..whole.len() - 4).filter(|&i| whole[i..i + 4] == size).collect();
     assert!(!places.is_empty());
     places.iter().for_each(|&i| lie[i..i + 4].copy_from_slice(&3_000_000_000_u32.to_le_bytes()));
-    let lie = Scratch::of("lie.npz", &lie);
-    let error = message(npy::Archive::open(&lie.0).and_then(|archive| archive.read("zeros", &device)));
+    let zeros = |path: &Path| npy::Archive::open(path)?.read("zeros", &device);
+    let error = refused(&Scratch::of("lie.npz", &lie), zeros);
     assert!(error.contains("lie.npz: tensor 'zeros': it claims 3000000000 bytes, which "), "{error}");
+    // The bytes that it is packed in stand before the others, and may lie too.
+    places.iter().for_each(|&i| lie[i - 4..i].copy_from_slice(&3_000_000_000_u32.to_le_bytes()));
+    let error = refused(&Scratch::of("packed.npz", &lie), zeros);
+    assert!(error.contains("packed.npz: "), "{error}");
+    // More entries than there are.
+    let mut lie = whole.clone();
+    let end = whole.len() - 22;
+    assert_eq!(whole[end..end + 4], *b"PK\x05\x06");
+    lie[end + 8..end + 12].fill(0xff);
+    assert!(refused(&Scratch::of("entries.npz", &lie), zeros).contains("entries.npz: "));
     // Cut off, and with a byte changed.
     for end in [0, 20, whole.len() / 2, whole.len() - 1] {
         let lie = Scratch::of(&format!("cut{end}.npz"), &whole[..end]);
-        assert!(message(npy::Archive::open(&lie.0)).contains("no archive of arrays: "));
+        assert!(refused(&lie, |path| npy::Archive::open(path)).contains("no archive of arrays: "));
     }
     let archive = npy::Archive::open(file("packed.npz")).unwrap();
     let error = message(archive.read("ones", &device));
@@ -253,6 +314,28 @@ fn arrays_that_lie_are_refused() {
         error.ends_with("packed.npz: tensor 'ones': there is none of that name, but zeros, counting"),
         "{error}"
     );
+}
+
+/// Files that are open are mapped, and read no more of than what is asked for.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_are_mapped() {
+    let is_mapped = |name: &str| std::fs::read_to_string("/proc/self/maps").unwrap().contains(name);
+    let device = Device::cpu();
+    let x = device.zeros::<f32>([1 << 20]).unwrap();
+    let (npz, tensors) = (Scratch::new("mapped.npz"), Scratch::new("mapped.safetensors"));
+    npy::write_archive(&npz.0, [("large", x.expr()), ("small", x.slice(0, ..4))]).unwrap();
+    safetensors::write(&tensors.0, [("large", x.expr()), ("small", x.slice(0, ..4))]).unwrap();
+    MOST.set(0);
+    let archive = npy::Archive::open(&npz.0).unwrap();
+    let file = safetensors::File::open(&tensors.0).unwrap();
+    assert!(is_mapped("mapped.npz") && is_mapped("mapped.safetensors"));
+    for small in [archive.read("small", &device), file.read("small", &device)] {
+        assert_eq!(small.unwrap().to_vec::<f32>().unwrap(), [0.0; 4]);
+    }
+    assert!(MOST.get() < 1 << 20, "{} bytes of a file were read", MOST.get());
+    drop((archive, file));
+    assert!(!is_mapped("mapped.npz") && !is_mapped("mapped.safetensors"));
 }
 
 #[test]
@@ -374,11 +457,11 @@ fn tensors_that_lie_are_refused() {
     for (i, (bytes, expected)) in cases.into_iter().enumerate() {
         let lie = Scratch::of(&format!("lie{i}.safetensors"), &bytes);
         let path = lie.0.display().to_string();
-        assert_eq!(message(safetensors::File::open(&lie.0)), format!("{path}: {expected}"));
+        assert_eq!(refused(&lie, |path| safetensors::File::open(path)), format!("{path}: {expected}"));
     }
     let deep = with(&format!("{{\"w\":{}", "[".repeat(1_000_000)), 0);
     let deep = Scratch::of("deep.safetensors", &deep);
-    assert!(message(safetensors::File::open(&deep.0)).contains("recursion limit exceeded"));
+    assert!(refused(&deep, |path| safetensors::File::open(path)).contains("recursion limit exceeded"));
     let eighths = safetensors::File::open(file("float8.safetensors")).unwrap();
     let error = message(eighths.read("eighths", &device));
     assert!(
@@ -433,10 +516,22 @@ fn pictures_that_lie_are_refused() {
     lie[29..33].copy_from_slice(&(!crc).to_be_bytes());
     let size = lie.len();
     let own = Scratch::of("lie.png", &lie);
-    let error = message(image::load(&own.0, &device));
+    let error = refused(&own, |path| image::load(path, &device));
     assert!(
         error.ends_with(&format!(
             "lie.png: a picture of 15000 x 15000 takes 225000000 bytes, which {size} packed ones cannot hold"
+        )),
+        "{error}"
+    );
+    let mut lie = std::fs::read(file("flat.jpg")).unwrap();
+    // Height and width in the header of its frame.
+    let frame = lie.windows(2).position(|marker| marker == [0xff, 0xc0]).unwrap();
+    lie[frame + 5..frame + 9].copy_from_slice(&[0x3a, 0x98, 0x3a, 0x98]);
+    let size = lie.len();
+    let error = refused(&Scratch::of("lie.jpg", &lie), |path| image::load(path, &device));
+    assert!(
+        error.ends_with(&format!(
+            "lie.jpg: a picture of 15000 x 15000 takes 675000000 bytes, which {size} packed ones cannot hold"
         )),
         "{error}"
     );

@@ -195,6 +195,55 @@ fn parts_levels_and_layers() {
     });
 }
 
+/// A volume has a depth where others have layers, and its levels get flatter; a line has one row.
+#[test]
+fn volumes_and_lines() {
+    in_every_program(|program| {
+        let ours = &program.ours;
+        let made = |dimension, [depth_or_array_layers, height, width]: [u32; 3], levels| {
+            program.device.create_texture(&wgpu::TextureDescriptor {
+                label: None,
+                size: wgpu::Extent3d { width, height, depth_or_array_layers },
+                mip_level_count: levels,
+                sample_count: 1,
+                dimension,
+                format: wgpu::TextureFormat::R32Float,
+                usage: BOTH,
+                view_formats: &[],
+            })
+        };
+        let volume = made(wgpu::TextureDimension::D3, [4, 5, 6], 2);
+        let at = |mip_level, x, y, z| wgpu::TexelCopyTextureInfo {
+            texture: &volume,
+            mip_level,
+            origin: wgpu::Origin3d { x, y, z },
+            aspect: wgpu::TextureAspect::All,
+        };
+        let x = Expr::coordinate([120], 0).cast::<f32>().reshape([4, 5, 6, 1]).eval_on(ours).unwrap();
+        x.flip(0).copy_to_texture(at(0, 0, 0, 0)).unwrap();
+        let part = Tensor::<f32>::from_texture(ours, at(0, 4, 3, 2)).unwrap();
+        assert_eq!(part.shape(), &[2, 2, 2, 1]);
+        let right = x.flip(0).slice(0, 2..).slice(1, 3..).slice(2, 4..).to_vec().unwrap();
+        assert_eq!(part.to_vec().unwrap(), right, "{}", program.name);
+        // Half of each length.
+        let level = (&x + 0.5).slice(0, ..2).slice(1, ..2).slice(2, ..3).eval().unwrap();
+        level.copy_to_texture(at(1, 0, 0, 0)).unwrap();
+        let back = Tensor::<f32>::from_texture(ours, at(1, 0, 0, 0)).unwrap();
+        assert_eq!((back.shape(), back.to_vec().unwrap()), (level.shape(), level.to_vec().unwrap()));
+        let deep = ours.zeros::<f32>([3, 2, 3, 1]).unwrap().copy_to_texture(at(1, 0, 0, 0)).unwrap_err();
+        assert_eq!(
+            deep.message(),
+            "[3, 2, 3, 1] to a texture that has 2 layers of 2 x 3 texels from (0, 0, 0) on"
+        );
+
+        let line = made(wgpu::TextureDimension::D1, [1, 1, 70], 1);
+        let row = x.reshape([1, 120]).slice(1, 50..);
+        row.copy_to_texture(line.as_image_copy()).unwrap();
+        let back = Tensor::<f32>::from_texture(ours, line.as_image_copy()).unwrap();
+        assert_eq!((back.shape(), back.to_vec().unwrap()), (&[1, 70, 1].into(), row.to_vec().unwrap()));
+    });
+}
+
 #[test]
 fn usages_and_formats_are_checked() {
     in_every_program(|program| {

@@ -6,6 +6,7 @@ pub(crate) mod progress;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use progress::Progress;
 use zerostride::{Device, Result};
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
@@ -47,7 +48,9 @@ pub(crate) fn timed(device: &Device, work: impl FnOnce() -> Result<()>) -> Resul
 /// compiled, and pages touched for the first time.
 pub(crate) fn medians(device: &Device, rounds: usize, all: &[&Work]) -> Result<Vec<f64>> {
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); all.len()];
+    let mut progress = Progress::new("timing", rounds + 2, "rounds");
     for round in 0..rounds + 2 {
+        progress.at(round, "");
         for (work, times) in all.iter().zip(&mut times) {
             let time = timed(device, work)?;
             if round >= 2 {

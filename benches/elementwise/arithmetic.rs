@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use zerostride::{Device, Expr, Math, Result, Tensor};
 
+use crate::common::progress::Progress;
 use crate::common::{median, timed};
 
 /// A chain of `steps` operations over a matrix, a row and a column, which nothing but its constants tells
@@ -27,7 +28,10 @@ pub(crate) fn run(device: &Device, side: usize, rounds: usize) -> Result<()> {
         "{:<10} {:>10} {:>10} {:>8} {:>18}",
         "steps", "strict ms", "fast ms", "ratio", "compiling, ratio"
     );
-    for steps in [1, 2, 5, 10, 20, 40] {
+    let lengths = [1, 2, 5, 10, 20, 40];
+    let mut progress = Progress::new("strict", lengths.len(), "chains");
+    for (done, steps) in lengths.into_iter().enumerate() {
+        progress.at(done, &format!(": of {steps}"));
         let build = |device: &Device| -> Result<_> {
             let tensor = |shape: [usize; 2]| {
                 let count = (shape[0] * shape[1]) as f32;
@@ -50,13 +54,10 @@ pub(crate) fn run(device: &Device, side: usize, rounds: usize) -> Result<()> {
         }
         let [own, other] = times.map(|times| median(times).as_secs_f64());
         let compiling = compiling(device, &fast, steps)?;
-        println!(
-            "{steps:<10} {:>10.3} {:>10.3} {:>8.2} {:>18.2}",
-            own * 1e3,
-            other * 1e3,
-            own / other,
-            compiling
-        );
+        let (ratio, [own, other]) = (own / other, [own, other].map(|seconds| seconds * 1e3));
+        progress.print(|| {
+            println!("{steps:<10} {own:>10.3} {other:>10.3} {ratio:>8.2} {compiling:>18.2}");
+        });
     }
     Ok(())
 }

@@ -51,13 +51,15 @@ impl Device {
     /// | [`copy_to_texture`](crate::Expr::copy_to_texture), [`from_texture`](crate::Tensor::from_texture) | submitted by the call, after what was recorded before |
     /// | [`buffer`](crate::Tensor::buffer) | submits what was recorded of that tensor |
     /// | `to_vec` and all that reads | submits what was recorded, then a copy: it sees what was submitted before |
+    /// | [`write`](crate::Tensor::write) | in the order of the calls; what was recorded of that tensor is submitted by the call, the elements by the next `flush` at the latest |
     /// | `upload` | as `queue.write_buffer`, into memory that nothing uses yet |
     /// | `queue.write_buffer` of the caller's | before everything that is submitted after it, *recorded before or not* |
     ///
     /// So `flush` before `write_buffer`, where what was recorded is to read the old contents, and before `submit`,
     /// where a pass of the caller's is to read what was computed.
     /// What is recorded between `record_into` and the caller's `submit` may run before or after that: `flush`
-    /// decides it. Nothing of this waits for the device.
+    /// decides it. Nothing of this waits for the device, but what reads; and of `upload` and `write` what is more than
+    /// 64 MiB at once. Some drivers wait in a submission for the one before, whoever makes it (lavapipe does).
     ///
     /// # Errors
     /// When the device's limits are less than kernels need ([`Limits::downlevel`](crate::Limits::downlevel) are enough),

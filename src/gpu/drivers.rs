@@ -132,6 +132,12 @@ pub(super) fn is_misread(info: &AdapterInfo, format: wgpu::TextureFormat) -> boo
     info.backend == Backend::Gl && is_signed
 }
 
+/// Whether part of a volume is copied to a buffer only with all layers before it: wgpu-hal 30 counts those of GL from the
+/// origin to the depth of the part, and not of the volume, so that layers 2 and 3 are none.
+pub(super) fn begins_volumes(info: &AdapterInfo) -> bool {
+    info.backend == Backend::Gl
+}
+
 /// Bytes that a driver may add to a buffer. SwiftShader adds 15, and has no memory then for one as large as
 /// its limit.
 pub(super) const PADDING: u64 = 4096;

@@ -127,6 +127,16 @@ impl<'a> Area<'a> {
         self.lengths().contains(&0)
     }
 
+    /// The same part of a volume with all layers before it, and how many these are; of other textures, the part.
+    fn with_layers_before(mut self) -> (Area<'a>, usize) {
+        if self.texture.texture.dimension() != wgpu::TextureDimension::D3 {
+            return (self, 0);
+        }
+        let before = std::mem::take(&mut self.texture.origin.z);
+        self.extent.depth_or_array_layers += before;
+        (self, before as usize)
+    }
+
     /// Bytes of a texel.
     fn texel(&self) -> u64 {
         (self.channels * self.dtype.size()) as u64
@@ -253,10 +263,15 @@ impl Gpu {
                 connection.name()
             );
         }
+        let (area, before) = match drivers::begins_volumes(&connection.device.adapter_info()) {
+            true => area.with_layers_before(),
+            false => (area, 0),
+        };
         let (layout, bytes) = area.padded(&area.shape())?;
         let storage = self.rows_of(bytes, area)?;
+        let asked = if before == 0 { layout.clone() } else { layout.slice(0, before.., 1)? };
         if area.is_empty() {
-            return Ok((storage, layout));
+            return Ok((storage, asked));
         }
         let rows = self.rows(area, &storage, &layout)?;
         // A buffer of the pool may be used by what was recorded before.
@@ -266,7 +281,7 @@ impl Gpu {
             let buffer = wgpu::TexelCopyBufferInfo { buffer: rows.loan.raw(), layout: rows.layout };
             encoder.copy_texture_to_buffer(area.texture, buffer, area.extent);
         })?;
-        Ok((storage, layout))
+        Ok((storage, asked))
     }
 
     fn rows(&self, area: Area<'_>, storage: &Storage, layout: &Layout) -> Result<Rows> {

@@ -25,8 +25,15 @@ use image::{DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, L
 use super::file::{Bytes, refused, replace, within};
 use crate::{Device, Expr, Result, Tensor};
 
-/// Bytes that one of a PNG file may become at most (RFC 1951: 258 by two bits).
-const DEFLATED: u64 = 1032;
+/// Bytes that one of a file may become at most. PNG's are deflated (RFC 1951: 258 by two bits). JPEG has a bit at
+/// least for each 8 x 8 values of a channel (T.81, F.1.2), of which one may stand for as many as 4 x 4 others.
+fn most(format: ImageFormat) -> Option<u64> {
+    match format {
+        ImageFormat::Png => Some(1032),
+        ImageFormat::Jpeg => Some(8 * 64 * 16),
+        _ => None,
+    }
+}
 
 /// The picture of a file, with as many channels as it has. Those of more than 8 bits are rounded to 8. The format
 /// is told by the content.
@@ -48,7 +55,7 @@ fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
     reader.limits(Limits::default());
     let decoder = reader.into_decoder().map_err(told)?;
     let ((width, height), takes) = (decoder.dimensions(), decoder.total_bytes());
-    if format == ImageFormat::Png && takes > (bytes.len() as u64).saturating_mul(DEFLATED) {
+    if most(format).is_some_and(|most| takes > most.saturating_mul(bytes.len() as u64)) {
         return Err(format!(
             "a picture of {width} x {height} takes {takes} bytes, which {} packed ones cannot hold",
             bytes.len()

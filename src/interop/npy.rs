@@ -98,6 +98,8 @@ pub struct Archive {
     path: PathBuf,
     /// Of each entry, in the order of the file.
     names: Vec<String>,
+    /// Bytes of the file.
+    size: u64,
     zip: ZipArchive<Cursor<Bytes>>,
 }
 
@@ -110,13 +112,14 @@ impl Archive {
         let path = path.as_ref();
         let file = Bytes::open(path)?;
         let none = |error| refused(path, format_args!("no archive of arrays: {error}"));
+        let size = file.len() as u64;
         let zip = ZipArchive::new(Cursor::new(file)).map_err(none)?;
         let mut names = Vec::new();
         for name in zip.file_names() {
             let name = name.map_err(none)?;
             names.push(name.strip_suffix(".npy").unwrap_or(&name).to_string());
         }
-        Ok(Archive { path: path.into(), names, zip })
+        Ok(Archive { path: path.into(), names, size, zip })
     }
 
     /// The names of the arrays, in the order of the file.
@@ -139,6 +142,10 @@ impl Archive {
         let mut zip = self.zip.clone();
         let mut entry = zip.by_index(entry).map_err(|error| refused(&error))?;
         let (size, packed) = (entry.size(), entry.compressed_size());
+        if packed > self.size {
+            let text = format!("it claims {packed} packed bytes of a file of {}", self.size);
+            return Err(refused(&text));
+        }
         let most = match entry.compression() {
             CompressionMethod::Stored => packed,
             _ => packed.saturating_mul(DEFLATED),

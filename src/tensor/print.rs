@@ -4,105 +4,112 @@ use std::fmt::{self, Write};
 
 use super::AnyTensor;
 use crate::dtype::{DType, bf16, f16, for_each_dtype};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// Elements up to which all are shown, and those at each end of an axis where not (NumPy's `threshold` and
-/// `edgeitems`).
-const ALL: usize = 1000;
-const ENDS: usize = 3;
+/// Elements from which on long axes are shortened, and the lengths that axes keep then, from the last on: an axis
+/// that is longer shows half of that at each end. These are the crate `ndarray`'s, and so is all of the form.
+const MANY: usize = 500;
+const KEPT: [usize; 3] = [11, 11, 6];
 
 impl fmt::Debug for AnyTensor {
-    /// The values, then what they are: `[1.0, 2.0], f32 [2] on cpu`. They are read from the device.
+    /// The values as the crate `ndarray` writes them, then what they are: `[1.0, 2.0], f32 [2] on cpu`. They are read
+    /// from the device. Width and precision are those of each element; `{:#?}` shortens no axis.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = self.shown().and_then(|shown| Ok((shown.shape().to_vec(), shown.texts(f.precision())?)));
-        match values {
-            Ok((lengths, texts)) => {
-                let width = texts.iter().map(String::len).max().unwrap_or(0);
-                let page = Page { full: self.shape(), lengths: &lengths, texts: &texts, width };
-                page.write(f, 0, 0)?;
-            }
-            Err(error) => write!(f, "(not read: {})", error.message())?,
+        match self.shown(f.alternate()) {
+            Ok(shown) => shown.write_values(f, self.shape())?,
+            Err(error) => not_read(f, &error)?,
         }
         write!(f, ", {} {} on {}", self.dtype(), self.shape(), self.device().name())
     }
 }
 
+fn not_read(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
+    write!(f, "(not read: {})", error.message())
+}
+
+/// How long the axis is kept that has so many axes below it.
+fn kept(below: usize) -> usize {
+    KEPT[below.min(KEPT.len() - 1)]
+}
+
 /// Values to be written, row by row.
-struct Page<'a> {
+struct Page<'a, T> {
     /// The lengths of the axes, and how much of each is shown.
     full: &'a [usize],
     lengths: &'a [usize],
-    texts: &'a [String],
-    width: usize,
+    values: &'a [T],
 }
 
-impl Page<'_> {
+impl<T: fmt::Debug> Page<'_, T> {
     /// Writes what lies below the first `axis` axes, from value `first` on.
     fn write(&self, f: &mut fmt::Formatter<'_>, axis: usize, first: usize) -> fmt::Result {
         let Some(&length) = self.lengths.get(axis) else {
-            let width = if axis == 0 { 0 } else { self.width };
-            return write!(f, "{:>width$}", self.texts.get(first).map_or("", String::as_str));
+            return self.values.get(first).map_or(Ok(()), |value| value.fmt(f));
         };
         let below = self.lengths.len() - axis - 1;
         let step: usize = self.lengths[axis + 1..].iter().product();
         f.write_char('[')?;
         for i in 0..length {
             if i > 0 {
-                self.separate(f, axis, below)?;
+                separate(f, axis, below)?;
             }
-            if i == ENDS && length < self.full[axis] {
+            if i == length / 2 && length < self.full[axis] {
                 f.write_str("...")?;
-                self.separate(f, axis, below)?;
+                separate(f, axis, below)?;
             }
             self.write(f, axis + 1, first + i * step)?;
         }
         f.write_char(']')
     }
+}
 
-    /// What stands between neighbours along an axis with so many axes below it.
-    fn separate(&self, f: &mut fmt::Formatter<'_>, axis: usize, below: usize) -> fmt::Result {
-        match below {
-            0 => f.write_str(", "),
-            _ => write!(f, ",{}{}", "\n".repeat(below), " ".repeat(axis + 1)),
-        }
+/// What stands between neighbours along an axis with so many axes below it.
+fn separate(f: &mut fmt::Formatter<'_>, axis: usize, below: usize) -> fmt::Result {
+    match below {
+        0 => f.write_str(", "),
+        _ => write!(f, ",{}{}", "\n".repeat(below), " ".repeat(axis + 1)),
     }
 }
 
 impl AnyTensor {
     /// The elements that are shown.
-    fn shown(&self) -> Result<AnyTensor> {
-        let mut shown = self.clone();
-        if self.shape().iter().product::<usize>() <= ALL {
+    fn shown(&self, all: bool) -> Result<AnyTensor> {
+        let (mut shown, rank) = (self.clone(), self.shape().rank());
+        if all || self.shape().iter().product::<usize>() < MANY {
             return Ok(shown);
         }
-        for axis in (0..self.shape().rank()).filter(|&axis| self.shape()[axis] > 2 * ENDS) {
+        for axis in 0..rank {
+            let kept = kept(rank - axis - 1);
+            if self.shape()[axis] <= kept {
+                continue;
+            }
+            let half = kept / 2;
             let mut shape = shown.shape().clone();
-            shape.iter_mut().skip(axis).take(1).for_each(|length| *length = 2 * ENDS);
+            shape.iter_mut().skip(axis).take(1).for_each(|length| *length = 2 * half);
             let (axis, ends) = (axis as isize, shown.device().zeros_any(self.dtype(), shape)?);
-            ends.slice(axis, ..ENDS).assign(shown.slice(axis, ..ENDS))?;
-            ends.slice(axis, ENDS..).assign(shown.slice(axis, -(ENDS as isize)..))?;
+            ends.slice(axis, ..half).assign(shown.slice(axis, ..half))?;
+            ends.slice(axis, half..).assign(shown.slice(axis, -(half as isize)..))?;
             shown = ends;
         }
         Ok(shown)
     }
 
-    /// The elements, each as text of so many decimals.
-    fn texts(&self, precision: Option<usize>) -> Result<Vec<String>> {
-        macro_rules! texts {
+    /// Writes all elements, as those that are shown of a shape.
+    fn write_values(&self, f: &mut fmt::Formatter<'_>, full: &[usize]) -> fmt::Result {
+        if full.contains(&0) {
+            return write!(f, "{}{}", "[".repeat(full.len()), "]".repeat(full.len()));
+        }
+        macro_rules! write_all {
             ($($(#[doc = $doc:literal])+ $tag:ident $t:ident: $kind:ident, $zero:tt, $classes:tt,
                 |$x:ident| $word:expr, $extend:ident $fill:ident;)*) => {
                 match self.dtype() {
-                    $(DType::$tag => self.to_vec::<$t>()?.iter().map(|value| text(value, precision)).collect(),)*
+                    $(DType::$tag => match self.to_vec::<$t>() {
+                        Ok(values) => Page { full, lengths: self.shape(), values: &values }.write(f, 0, 0),
+                        Err(error) => not_read(f, &error),
+                    },)*
                 }
             };
         }
-        Ok(for_each_dtype!(texts))
-    }
-}
-
-fn text(value: &impl fmt::Debug, precision: Option<usize>) -> String {
-    match precision {
-        Some(decimals) => format!("{value:.decimals$?}"),
-        None => format!("{value:?}"),
+        for_each_dtype!(write_all)
     }
 }

@@ -1,6 +1,7 @@
 //! Programs with a wgpu device of their own, as callers of this crate are: on every adapter, with what it has, with
-//! WebGPU's limits and with less, always with wgpu's validation on.
+//! WebGPU's limits and with less, always with validation on: wgpu's, and Vulkan's layer where it is there.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 
 use zerostride::{Device, wgpu};
@@ -21,17 +22,30 @@ static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// What wgpu, its backends and validation layers said.
 static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// Whether Vulkan's layer was heard, which greets an instance.
+static HAS_LAYER: AtomicBool = AtomicBool::new(false);
+
+/// What the layer says of every kernel if it is older than WGSL's number in SPIR-V (before 1.3.261).
+const UNKNOWN_LANGUAGE: &str = "SPIR-V module not valid: Invalid source language operand: 10";
+
 struct Listener;
 
 impl log::Log for Listener {
     fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
-        metadata.level() <= log::Level::Warn
+        metadata.level() <= log::Level::Debug
     }
 
     fn log(&self, record: &log::Record<'_>) {
-        if self.enabled(record.metadata()) {
-            let text = format!("{} {}: {}", record.level(), record.target(), record.args());
-            MESSAGES.lock().unwrap().push(text);
+        if record.level() > log::Level::Warn {
+            if record.args().to_string().contains("Khronos Validation Layer Active") {
+                HAS_LAYER.store(true, Ordering::Relaxed);
+            }
+            return;
+        }
+        let text = record.args().to_string();
+        // What is indented belongs to a message.
+        if !text.starts_with('\t') && !text.ends_with(UNKNOWN_LANGUAGE) {
+            MESSAGES.lock().unwrap().push(format!("{} {}: {text}", record.level(), record.target()));
         }
     }
 
@@ -39,7 +53,7 @@ impl log::Log for Listener {
 }
 
 /// Hears every message from now on.
-pub fn listen() {
+fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         log::set_logger(&Listener).unwrap();
@@ -54,11 +68,24 @@ pub fn nothing_was_said(name: &str) {
     assert!(messages.is_empty(), "{name}: wgpu says {messages:#?}");
 }
 
-/// An instance with validation on.
+/// An instance with validation on, that is heard. `ZEROSTRIDE_VALIDATION` says that Vulkan's layer is there.
 pub fn instance() -> wgpu::Instance {
+    listen();
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.flags = wgpu::InstanceFlags::VALIDATION;
-    wgpu::Instance::new(descriptor)
+    // wgpu takes the layer by the second, and listens to it only with the first.
+    descriptor.flags = wgpu::InstanceFlags::VALIDATION | wgpu::InstanceFlags::DEBUG;
+    // The layer's greeting comes at this level.
+    log::set_max_level(log::LevelFilter::Debug);
+    let instance = wgpu::Instance::new(descriptor);
+    log::set_max_level(log::LevelFilter::Warn);
+    if !HAS_LAYER.load(Ordering::Relaxed) {
+        assert!(
+            std::env::var_os("ZEROSTRIDE_VALIDATION").is_none(),
+            "Vulkan's validation layer is not heard"
+        );
+        println!("without Vulkan's validation layer: only wgpu's own checks are heard");
+    }
+    instance
 }
 
 /// The adapters of an instance that run kernels.
@@ -100,7 +127,10 @@ pub fn programs() -> &'static [Program] {
     PROGRAMS.get_or_init(|| {
         let instance = instance();
         let mut programs = Vec::new();
-        for adapter in adapters(&instance) {
+        let adapters = adapters(&instance);
+        // What EGL says of drivers that it does not find is no program's.
+        MESSAGES.lock().unwrap().clear();
+        for adapter in adapters {
             let has = adapter.limits();
             let (features, limits) = Device::wants(&adapter);
             // Something of the program's own.
@@ -120,7 +150,6 @@ pub fn programs() -> &'static [Program] {
                 programs.push(Program { name, adapter: adapter.clone(), device, queue, ours });
             }
         }
-        listen();
         programs
     })
 }
@@ -176,11 +205,14 @@ impl Program {
 
     /// A pipeline of the program's own that adds to every word of a buffer.
     pub fn adder(&self, number: u32) -> wgpu::ComputePipeline {
+        self.pipeline(&format!("all[id.x] += {number}u;"))
+    }
+
+    /// A pipeline of the program's own: what an invocation `id` does with the words `all` of a buffer.
+    pub fn pipeline(&self, body: &str) -> wgpu::ComputePipeline {
         let text = format!(
             "@group(0) @binding(0) var<storage, read_write> all: array<u32>;
-            @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
-                all[id.x] += {number}u;
-            }}"
+            @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ {body} }}"
         );
         let source = wgpu::ShaderSource::Wgsl(text.into());
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
