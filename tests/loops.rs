@@ -247,6 +247,14 @@ fn mistakes_are_told() {
     for (got, message) in cases {
         assert_eq!(got, message);
     }
+    assert_eq!(
+        told(Expr::repeat(3, x(), |a| a.at([a.cast::<i32>(), Expr::coordinate([3, 4], 1)]))),
+        "lookup in a value inside of its loop: it needs other elements in the middle of their turns; look up what is made before the loop, or what it gives"
+    );
+    assert_eq!(
+        told(Expr::repeat(3, x(), |a| x().at([a.cast::<i32>(), Expr::coordinate([2, 3, 4], 0)]))),
+        "the values of a loop have the shape [3, 4] and lookup of them [2, 3, 4]: begin with values of that shape, by broadcast_to"
+    );
     let untyped = |next: Vec<AnyExpr>| {
         let all = AnyExpr::repeat(3, &[x().into(), x().into()], |_| next);
         all.iter()
@@ -304,7 +312,7 @@ fn lookups_inside() {
         let (_, sum) = Expr::repeat_while(40, begin, |(t, sum)| {
             let at = [&t * 0.45, &y - &t * 0.2, &x + &t * 0.1].map(|at| at.cast::<i32>());
             let found = volume.at_with(at, Outside::fill(0.0));
-            ((&sum).lt(5.0), (&t + 1.0, &sum + found.abs()))
+            (sum.lt(5.0), (&t + 1.0, &sum + found.abs()))
         });
         sum
     };
@@ -361,6 +369,14 @@ fn lookups_inside() {
                 let both = square.at([&inner % 31, &outer % 31]);
                 (inner.ne(&bent), table.at([&inner]) + both)
             })
+        })
+    });
+    everywhere(|device| {
+        // Along an axis of one element every index is 0.
+        let table = device.upload(&next, [1, 977]).unwrap();
+        let one = device.upload(&[7_u32], [1]).unwrap();
+        Expr::repeat(3, Expr::coordinate([5, 9], 1).cast::<u32>(), |at| {
+            table.at([&at, &at]) + one.at([&at]) + table.at([Expr::scalar(5_i32), at.cast::<i32>()])
         })
     });
     on_every_device(|device| {
@@ -436,4 +452,40 @@ fn lookups_in_tables_larger_than_a_binding() {
             assert!(answers(&device) == known, "{}", device.name());
         }
     }
+}
+
+/// Values of one loop that kernels apart read are stored by one of them.
+#[test]
+fn values_that_are_read_apart() {
+    let x = Expr::<f32>::uniform([40, 66], 5);
+    let (a, b, c) = Expr::repeat(9, (x.clone(), &x * 0.5, Expr::coordinate([40, 66], 1)), |(a, b, c)| {
+        (&a * 0.75 + &b, b - &a * 0.25, c.rotate_left(3) ^ 1)
+    });
+    let c = c.cast::<f32>();
+    let cases = [
+        a.sum(1) + b.sum(1) * c.amax(1),
+        (&a * 2.0).sum(1) - (&b + 1.0).amax(1),
+        &a + b.sum_keepdim(1),
+        a.shared().flip(0) + b.shared().flip(1) * c.shared(),
+        a.shared().flip(0) + &b * a.mean_keepdim(0),
+        Expr::concat([&a, &(&b + &c)], 1),
+    ];
+    for (i, case) in cases.iter().enumerate() {
+        everywhere(|_| case.clone());
+        for adapter in found() {
+            // A device of its own, which has no kernels yet.
+            let name = format!("{}:{}", adapter.backend, adapter.index);
+            let device = Device::open_with(&Options::default().adapter(name)).unwrap();
+            case.eval_on(&device).unwrap();
+            let kernels = device.kernels();
+            let looping = kernels.iter().filter(|kernel| kernel.contains("fn repeat0("));
+            assert_eq!(looping.count(), 1, "case {i} on {}", device.name());
+        }
+    }
+    // Longer than a kernel may be: each of the kernels gives both values.
+    everywhere(|_| {
+        let zero = Expr::scalar(0_u32).broadcast_to([6]);
+        let (a, b) = Expr::repeat(130_000, (zero.clone(), zero), |(a, b)| (a + 1, b + 3));
+        a ^ b
+    });
 }

@@ -371,14 +371,25 @@ impl Turn {
     /// in every turn.
     fn lookup(&mut self, node: &Arc<Node>) -> Result<Found> {
         let Some((table, indices)) = node.args.split_first() else { bail!(Kernel, "a lookup of nothing") };
-        let is_fixed = |index: &Arc<Node>| {
-            matches!(&index.kind, NodeKind::Leaf { source: Source::Scalar(_) | Source::Index(_), .. })
-        };
-        let axes: SmallVec<[bool; 4]> = indices.iter().map(|index| !is_fixed(index)).collect();
-        let fixed: Vec<Arc<Node>> = indices.iter().filter(|index| is_fixed(index)).cloned().collect();
-        let mut args: SmallVec<[Found; 3]> = SmallVec::new();
-        args.push(self.table(LoopTable { table, axes: &axes, fixed: &fixed })?);
-        for index in indices.iter().filter(|index| !is_fixed(index)) {
+        let (mut axes, mut fixed, mut open) = (SmallVec::<[bool; 4]>::new(), Vec::new(), Vec::new());
+        for (index, &length) in indices.iter().zip(table.shape.iter()) {
+            let is_fixed =
+                matches!(&index.kind, NodeKind::Leaf { source: Source::Scalar(_) | Source::Index(_), .. });
+            match length {
+                // Whatever the index, there is one element.
+                1 => fixed.push(Node::leaf(DType::I32, Source::Scalar(0), Layout::contiguous([])?)),
+                _ if is_fixed => fixed.push(index.clone()),
+                _ => open.push(index),
+            }
+            axes.push(length > 1 && !is_fixed);
+        }
+        // The same in all turns, unless the table is not.
+        if open.is_empty() && !matches!(self.known.get(&Arc::as_ptr(table)), Some(Some(_))) {
+            return self.value(&Node::lookup(table, &fixed.iter().collect::<Vec<_>>())?);
+        }
+        let found = self.table(LoopTable { table, axes: &axes, fixed: &fixed })?;
+        let mut args: SmallVec<[Found; 3]> = SmallVec::from_slice(&[found]);
+        for index in open {
             args.push(self.value(index)?);
         }
         Ok(self.step((Op::Lookup, DType::I32, node.dtype, args, None)))
