@@ -117,10 +117,6 @@ impl<'a> Bodies<'a> {
         line!(text, "fn repeat{number}({}) -> States{number} {{", args.join(", "));
         fences.zeros(&own.steps).iter().for_each(|zero| line!(text, "    {zero}"));
         states().for_each(|i| line!(text, "    var s{i} = a{i};"));
-        if own.goes_on.is_some() {
-            line!(text, "    var open = vec4<bool>(true);");
-        }
-        line!(text, "    for (var turn = 0u; turn < turns.x; turn++) {{");
         let name = |value: Value| match value as usize {
             i if i < own.states => format!("s{i}"),
             i if i < own.args.len() => format!("a{i}"),
@@ -145,21 +141,40 @@ impl<'a> Bodies<'a> {
             line!(text, "        let v{value} = {made};");
             Ok(())
         };
-        steps().filter(|&(value, _)| is_first(value)).try_for_each(|step| write(text, step))?;
-        if let Some(goes_on) = own.goes_on {
-            line!(text, "        open = open & {};", name(goes_on));
-            line!(text, "        if (!any(open)) {{ break; }}");
-        }
-        steps().filter(|&(value, _)| !is_first(value)).try_for_each(|step| write(text, step))?;
-        for (i, &next) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
-            let next = name(next);
-            match own.goes_on {
-                Some(_) => line!(text, "        let n{i} = select(s{i}, {next}, open);"),
-                None => line!(text, "        let n{i} = {next};"),
+        // A turn; what has ended stays as it is in the next, and so does what is told of it.
+        let turn = |text: &mut String, ends: &str| -> Result<()> {
+            steps().filter(|&(value, _)| is_first(value)).try_for_each(|step| write(text, step))?;
+            if let Some(goes_on) = own.goes_on {
+                line!(text, "        let open = {}{ends}", name(goes_on));
             }
-        }
-        for (i, _) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
-            line!(text, "        s{i} = n{i};");
+            steps().filter(|&(value, _)| !is_first(value)).try_for_each(|step| write(text, step))?;
+            for (i, &next) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
+                let next = name(next);
+                match own.goes_on {
+                    Some(_) => line!(text, "        let n{i} = select(s{i}, {next}, open);"),
+                    None => line!(text, "        let n{i} = {next};"),
+                }
+            }
+            for (i, _) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
+                line!(text, "        s{i} = n{i};");
+            }
+            Ok(())
+        };
+        let ends = ";\n        if (!any(open)) { break; }";
+        match own.goes_on.and_then(|_| fences.others(&own.steps)).filter(|_| is_short(own)) {
+            // Whether all have ended is asked in every second turn, as that takes as long as some additions do.
+            Some(zeros) => {
+                line!(text, "    for (var left = turns.x; left > 0u; left = max(left, 2u) - 2u) {{");
+                turn(text, ends)?;
+                line!(text, "        {{");
+                zeros.iter().for_each(|zero| line!(text, "        {zero}"));
+                turn(text, " & vec4<bool>(left > 1u);")?;
+                line!(text, "        }}");
+            }
+            None => {
+                line!(text, "    for (var turn = 0u; turn < turns.x; turn++) {{");
+                turn(text, ends)?;
+            }
         }
         line!(text, "    }}");
         let all: Vec<String> = states().map(|i| format!("s{i}")).collect();
@@ -173,6 +188,13 @@ impl<'a> Bodies<'a> {
 fn tables(step: &Step, own: &Loop, operand: &dyn Fn(Value) -> usize) -> Vec<usize> {
     // The first argument is how many turns there are.
     step.args.iter().skip(1 + own.values()).map(|&value| operand(value)).collect()
+}
+
+/// The most that a turn costs, in additions, whose text stands twice in its loop.
+const SHORT: usize = 64;
+
+fn is_short(own: &Loop) -> bool {
+    own.steps.iter().map(Step::cost).sum::<usize>() <= SHORT
 }
 
 /// Which values of a turn one is made of, itself included.
