@@ -77,8 +77,9 @@ impl Expr<()> {
     /// The values are an expression or a tuple of up to six, of any types; they broadcast together, and are what each
     /// turn begins with. The closure is called once, with expressions that stand for the values of a turn, and says
     /// what they become. It may read tensors, coordinates and all else from outside of the loop, which are loaded once,
-    /// before it. Of the values themselves it takes operations of elements: a view or a reduction of one would need
-    /// other elements in the middle of their turns, and is a mistake that says so.
+    /// before it. Of the values themselves it takes operations of elements, and lookups by them in what is made before
+    /// the loop: a view or a reduction of one would need other elements in the middle of their turns, and is a mistake
+    /// that says so.
     ///
     /// The bits are those of as many steps one after another, on every device. A driver may end a kernel that runs for
     /// some seconds, as screens wait for it: where a loop takes so long, evaluate it in pieces.
