@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use common::case::Case;
+use common::case::{Case, Kinds};
 use common::draw::{Size, case};
 use common::shrink::shrink;
 use common::{check_kernels, devices};
@@ -59,16 +59,16 @@ fn cases_reduce() {
     assert!(2 * closed > all, "{closed} numbers of {all} elements");
 }
 
-/// Cases look elements up, join parts and call functions of the user's.
+/// Cases look elements up, outside and inside of loops, join parts, draw random numbers, call functions of the user's,
+/// and give several results.
 #[test]
 fn cases_are_of_all_kinds() {
     let size = Size { ops: 12, elements: 6000, steps: 3 };
-    let all = (0..320).map(|seed| case(seed, size).kinds());
-    let [lookups, joins, written] = all.fold([0; 3], |[a, b, c], [d, e, f]| [a + d, b + e, c + f]);
-    assert!(
-        lookups > 100 && joins > 30 && written > 10,
-        "{lookups} lookups, {joins} joins and {written} functions"
-    );
+    let mut kinds = Kinds::default();
+    (0..320).for_each(|seed| case(seed, size).count(&mut kinds));
+    let Kinds { lookups, joins, written, random, loops, inside, results, destinations } = kinds;
+    let enough = lookups > 100 && joins > 30 && written > 10 && random > 30 && loops > 20 && inside > 10;
+    assert!(enough && results > 30 && destinations > 30, "{kinds:?}");
 }
 
 /// Random cases for as long as `ZEROSTRIDE_SOAK` says in minutes, from the seed `ZEROSTRIDE_SEED` on;

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{adapters, on_every_device};
-use zerostride::{AnyExpr, DType, Device, Element, Expr, Function};
+use common::{adapters, found, on_every_device};
+use zerostride::{AnyExpr, DType, Device, Element, Expr, Function, Limits, Options, Outside};
 
 /// The same on every device as on the CPU path, bit for bit.
 fn everywhere<T: Element>(expr: impl Fn(&Device) -> Expr<T>) -> Vec<T> {
@@ -247,6 +247,14 @@ fn mistakes_are_told() {
     for (got, message) in cases {
         assert_eq!(got, message);
     }
+    assert_eq!(
+        told(Expr::repeat(3, x(), |a| a.at([a.cast::<i32>(), Expr::coordinate([3, 4], 1)]))),
+        "lookup in a value inside of its loop: it needs other elements in the middle of their turns; look up what is made before the loop, or what it gives"
+    );
+    assert_eq!(
+        told(Expr::repeat(3, x(), |a| x().at([a.cast::<i32>(), Expr::coordinate([2, 3, 4], 0)]))),
+        "the values of a loop have the shape [3, 4] and lookup of them [2, 3, 4]: begin with values of that shape, by broadcast_to"
+    );
     let untyped = |next: Vec<AnyExpr>| {
         let all = AnyExpr::repeat(3, &[x().into(), x().into()], |_| next);
         all.iter()
@@ -279,4 +287,205 @@ fn mistakes_are_told() {
     }
     assert!(within(8, x()).eval_on(&Device::cpu()).is_ok());
     assert!(told(within(9, x())).starts_with("9 loops within each other, and a kernel holds 8"));
+}
+
+/// A turn looks up elements where its values lead: along all axes of a table, or along some beside coordinates and
+/// constants, in tensors and in what is computed before.
+#[test]
+fn lookups_inside() {
+    // Where a walk through a permutation ends.
+    let next: Vec<u32> = (0..977).map(|i| i * 31 % 977).collect();
+    let known = everywhere(|device| {
+        let next = device.upload(&next, [977]).unwrap();
+        Expr::repeat(100, Expr::coordinate([977], 0).cast::<u32>(), |at| next.at([at]))
+    });
+    let walked = |i: u32| (0..100).fold(i, |at, _| next[at as usize]);
+    assert_eq!(known, (0..977).map(walked).collect::<Vec<u32>>());
+
+    // A march through a volume, from the front to the back.
+    let volume = |z: f32, y: f32, x: f32| (x * 0.3).sin() * (y * 0.2).cos() + z * 0.01;
+    let all: Vec<f32> =
+        (0..16 * 18 * 22).map(|i| volume((i / 396) as f32, (i / 22 % 18) as f32, (i % 22) as f32)).collect();
+    let march = |volume: &Expr<f32>| {
+        let [x, y] = [1, 0].map(|axis| Expr::coordinate([18, 22], axis).cast::<f32>());
+        let begin = (Expr::scalar(0.0_f32).broadcast_to([18, 22]), Expr::scalar(0.0_f32));
+        let (_, sum) = Expr::repeat_while(40, begin, |(t, sum)| {
+            let at = [&t * 0.45, &y - &t * 0.2, &x + &t * 0.1].map(|at| at.cast::<i32>());
+            let found = volume.at_with(at, Outside::fill(0.0));
+            (sum.lt(5.0), (&t + 1.0, &sum + found.abs()))
+        });
+        sum
+    };
+    let tensor = everywhere(|device| march(&device.upload(&all, [16, 18, 22]).unwrap().expr()));
+    let computed = everywhere(|device| march(&(device.upload(&all, [16, 18, 22]).unwrap() * 1.0)));
+    assert_eq!(tensor, computed);
+    let plain = (0..396).map(|i| {
+        let (mut t, mut sum) = (0.0_f32, 0.0_f32);
+        while t < 40.0 && sum < 5.0 {
+            let at = [t * 0.45, (i / 22) as f32 - t * 0.2, (i % 22) as f32 + t * 0.1].map(|at| at as i32);
+            // From the end on, as far as there are elements.
+            let at: Vec<i32> =
+                at.iter().zip([16, 18, 22]).map(|(&at, n)| if at < 0 { at + n } else { at }).collect();
+            if at.iter().zip([16, 18, 22]).all(|(&at, n)| (0..n).contains(&at)) {
+                sum += all[((at[0] * 18 + at[1]) * 22 + at[2]) as usize].abs();
+            }
+            (t, sum) = (t + 1.0, sum);
+        }
+        sum
+    });
+    assert_eq!(tensor, plain.collect::<Vec<f32>>());
+
+    // By the coordinate of a row, and by a constant; of another table, whose index all turns share.
+    everywhere(|device| {
+        let table = device.upload(&all, [16, 18, 22]).unwrap();
+        let (row, constant) = (Expr::coordinate([18, 22], 0), Expr::scalar(3));
+        let shared = Expr::random_bits([18, 22], 4);
+        let flipped = table.permute([2, 0, 1]).flip(0);
+        Expr::repeat(9, Expr::random_bits([18, 22], 1), |at| {
+            let a = table.at([AnyExpr::from(&constant), (&row).into(), (&at % 22).into()]);
+            let b =
+                table.at_with([(&at % 16).cast::<i32>(), row.clone(), Expr::scalar(-2)], Outside::Wrapped);
+            let c = flipped.at([(&at % 22).into(), AnyExpr::from(&shared), (&row).into()]);
+            ((a + b * 3.0 + c).abs() * 1e4).cast::<u32>() ^ (at >> 3)
+        })
+    });
+    // Whatever stands around: views, folds, other loops, and several loops over the same and other tables.
+    let turned = |table: &Expr<u32>, from: &Expr<u32>| Expr::repeat(5, from.clone(), |at| table.at([at]) + 1);
+    everywhere(|device| {
+        let [a, b] = [device.upload(&next, [977]).unwrap(), device.full([977], 5_u32).unwrap()];
+        let from = Expr::coordinate([30, 70], 1).cast::<u32>();
+        let all =
+            turned(&a, &from).permute([1, 0]).slice(0, 3..) ^ turned(&b, &from).transpose(0, 1).slice(0, 3..);
+        let sums = turned(&a, &from).sum_keepdim(0);
+        all + turned(&(a.flip(0) >> 1), &from).sum(1) + turned(&a, &sums).reshape([70, 1]).slice(0, ..67)
+    });
+    everywhere(|device| {
+        let table = device.upload(&next, [977]).unwrap();
+        // Loops within loops: the inner one looks up by its own values, by the outer one's, and by both.
+        let square = table.slice(0, ..961).reshape([31, 31]);
+        Expr::repeat(4, Expr::coordinate([300], 0).cast::<u32>(), |outer| {
+            let bent = table.at([&outer * 3]);
+            Expr::repeat_while(7, outer.clone(), |inner| {
+                let both = square.at([&inner % 31, &outer % 31]);
+                (inner.ne(&bent), table.at([&inner]) + both)
+            })
+        })
+    });
+    everywhere(|device| {
+        // Along an axis of one element every index is 0.
+        let table = device.upload(&next, [1, 977]).unwrap();
+        let one = device.upload(&[7_u32], [1]).unwrap();
+        Expr::repeat(3, Expr::coordinate([5, 9], 1).cast::<u32>(), |at| {
+            table.at([&at, &at]) + one.at([&at]) + table.at([Expr::scalar(5_i32), at.cast::<i32>()])
+        })
+    });
+    on_every_device(|device| {
+        let to = device.upload(&next, [977]).unwrap();
+        to.assign(turned(&to, &to.flip(0))).unwrap();
+        let cpu = Device::cpu().upload(&next, [977]).unwrap();
+        let known = turned(&cpu, &cpu.flip(0)).to_vec().unwrap();
+        assert_eq!(to.to_vec().unwrap(), known, "{}", device.name());
+    });
+}
+
+/// Tables of every type, whose elements may share words.
+#[test]
+fn lookups_inside_of_every_type() {
+    for of in DType::ALL {
+        let found = |device: &Device| {
+            let bytes: Vec<u8> = (0..90 * of.size())
+                .map(|i| if of == DType::Bool { i as u8 % 2 } else { i as u8 % 60 })
+                .collect();
+            let table = AnyExpr::from(device.upload_bytes(&bytes, of, [90])?).flip(0);
+            let from = AnyExpr::from(Expr::random_bits([7, 33], 3));
+            let all = AnyExpr::repeat(6, &[from, AnyExpr::scalar(DType::U8, 1).cast(of)], |state| {
+                let found = table.at_with([&state[0]], Outside::Wrapped);
+                let next = AnyExpr::call("add", &[state[0].clone(), found.cast(DType::U8).cast(DType::U32)]);
+                let both = if of == DType::Bool { "xor" } else { "max" };
+                vec![next, AnyExpr::call(both, &[state[1].clone(), found])]
+            });
+            all[1].eval_on(device).map(|all| all.to_bytes().unwrap())
+        };
+        let known = found(&Device::cpu()).unwrap();
+        on_every_device(|device| match found(device) {
+            Ok(bytes) => assert_eq!(bytes, known, "{}, {of}", device.name()),
+            Err(error) => assert!(error.message().contains("needs the feature"), "{error}"),
+        });
+    }
+}
+
+/// Under the least limits, and where no window shows a table: then a loop goes turn by turn.
+#[test]
+fn lookups_in_tables_larger_than_a_binding() {
+    let (n, host) = (40_009_u32, Device::cpu());
+    let all: Vec<u32> = (0..n).map(|i| i.wrapping_mul(7919) % n).collect();
+    let answers = |device: &Device| {
+        let table = device.upload(&all, [n as usize]).unwrap();
+        let from = Expr::random_bits([30, 70], 9) % n;
+        let plain = Expr::repeat(5, from.clone(), |at| table.at([at]));
+        // Of several states, with a condition and what all turns share.
+        let shared = table.at([Expr::random_bits([70], 8) % n]);
+        let (a, b) = Expr::repeat_while(9, (from.clone(), Expr::scalar(0.5_f32)), |(a, b)| {
+            ((&a % 3).ne(0), (table.at([&a + &shared]) ^ &shared, b + 1.0))
+        });
+        let within = Expr::repeat(2, from, |outer| {
+            Expr::repeat_while(3, outer.clone(), |inner| (inner.gt(&outer >> 1), table.at([inner])))
+        });
+        let folded = (&a + 1).sum(1);
+        [plain, a, b.cast(), within, folded].map(|one| {
+            one.warm_up(device).unwrap();
+            one.explain(device).unwrap();
+            one.to_vec_on(device).unwrap()
+        })
+    };
+    let known = answers(&host);
+    for adapter in found() {
+        let name = format!("{}:{}", adapter.backend, adapter.index);
+        for small in [true, false] {
+            let mut limits = Limits::downlevel();
+            if small {
+                limits.max_storage_buffer_binding_size = 64 << 10;
+                limits.max_buffer_size = 128 << 10;
+            }
+            let options = Options::default().adapter(name.clone()).limits(limits);
+            let device = Device::open_with(&options).unwrap();
+            assert!(answers(&device) == known, "{}", device.name());
+        }
+    }
+}
+
+/// Values of one loop that kernels apart read are stored by one of them.
+#[test]
+fn values_that_are_read_apart() {
+    let x = Expr::<f32>::uniform([40, 66], 5);
+    let (a, b, c) = Expr::repeat(9, (x.clone(), &x * 0.5, Expr::coordinate([40, 66], 1)), |(a, b, c)| {
+        (&a * 0.75 + &b, b - &a * 0.25, c.rotate_left(3) ^ 1)
+    });
+    let c = c.cast::<f32>();
+    let cases = [
+        a.sum(1) + b.sum(1) * c.amax(1),
+        (&a * 2.0).sum(1) - (&b + 1.0).amax(1),
+        &a + b.sum_keepdim(1),
+        a.shared().flip(0) + b.shared().flip(1) * c.shared(),
+        a.shared().flip(0) + &b * a.mean_keepdim(0),
+        Expr::concat([&a, &(&b + &c)], 1),
+    ];
+    for (i, case) in cases.iter().enumerate() {
+        everywhere(|_| case.clone());
+        for adapter in found() {
+            // A device of its own, which has no kernels yet.
+            let name = format!("{}:{}", adapter.backend, adapter.index);
+            let device = Device::open_with(&Options::default().adapter(name)).unwrap();
+            case.eval_on(&device).unwrap();
+            let kernels = device.kernels();
+            let looping = kernels.iter().filter(|kernel| kernel.contains("fn repeat0("));
+            assert_eq!(looping.count(), 1, "case {i} on {}", device.name());
+        }
+    }
+    // Longer than a kernel may be: each of the kernels gives both values.
+    everywhere(|_| {
+        let zero = Expr::scalar(0_u32).broadcast_to([6]);
+        let (a, b) = Expr::repeat(130_000, (zero.clone(), zero), |(a, b)| (a + 1, b + 3));
+        a ^ b
+    });
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use zerostride::{DType, Operation, Reduction, compositions, operations, reductions};
+use zerostride::{DType, Operation, Reduction, Routine, compositions, operations, reductions, routines};
 
 /// The names that other systems give an operation, where they differ: NumPy, PyTorch, ONNX,
 /// OpenVINO.
@@ -200,41 +200,46 @@ fn table() -> String {
             plain(row.doc)
         );
     }
-    text += "\n## Elements elsewhere\n\nLookups and what is made of them take every type and change no element. Those of a tensor fuse with what\n\
-             computes indices and with what follows; `concat` and `stack` compute each operand to its place, `tile` and\n\
-             `repeat_interleave` store what they give where it is no view.\n\n\
-             | name | what | NumPy | PyTorch |\n|---|---|---|---|\n";
-    for (name, what, numpy, torch) in ELSEWHERE {
-        text += &format!("| `{name}` | {what} | {numpy} | {torch} |\n");
+    text += "\n## Routines\n\nWhat moves elements, and what makes tensors. Lookups and what is made of them take every type and change no\n\
+             element. Those of a tensor fuse with what computes indices and with what follows, inside of loops too;\n\
+             `concat` and `stack` compute each operand to its place, `tile` and `repeat_interleave` store what they give\n\
+             where it is no view. `AnyExpr::routine` calls them by name, with arguments by theirs; those in brackets may\n\
+             be left out. `outside` is `nearest`, `wrapped` or a value.\n\n\
+             | name | operands | arguments | what | NumPy | PyTorch |\n|---|---|---|---|---|---|\n";
+    for routine in routines() {
+        let (_, numpy, torch) = ROUTINES.iter().find(|names| names.0 == routine.name).unwrap();
+        let so_many = match routine.operands {
+            (least, usize::MAX) => format!("{least} or more"),
+            (_, most) => most.to_string(),
+        };
+        let (arguments, doc) = (arguments(&routine), plain(routine.doc));
+        text += &format!("| `{}` | {so_many} | {arguments} | {doc} | {numpy} | {torch} |\n", routine.name);
     }
     text
 }
 
-/// The methods that move elements: what they do, and their names elsewhere.
-const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
-    ("at([i, j])", "Elements at indices, one for each axis, that broadcast together.", "x[i, j]", "x[i, j]"),
-    ("take(i, axis)", "What lies at indices along an axis.", "take", "index_select"),
-    (
-        "at_with, take_with",
-        "The same, with the nearest, wrapped or a fill value outside of an axis.",
-        "take(mode=)",
-        "-",
-    ),
-    ("concat(parts, axis)", "Tensors next to each other.", "concatenate", "concat"),
-    ("stack(parts, axis)", "Tensors along a new axis.", "stack", "stack"),
-    ("unbind(axis)", "Views of what lies at each index of an axis.", "unstack", "unbind"),
-    (
-        "pad(widths, pad)",
-        "Borders of a constant, the edge, reflected or wrapped.",
-        "pad",
-        "nn.functional.pad",
-    ),
-    ("roll(shifts, axes)", "Elements moved along axes, around the end.", "roll", "roll"),
-    ("tile(times)", "All of it again and again.", "tile", "tile"),
-    ("repeat_interleave(times, axis)", "Each element again and again.", "repeat", "repeat_interleave"),
-    ("arange(start, end, step)", "Numbers in steps, before an end.", "arange", "arange"),
-    ("linspace(start, end, count)", "Floats equally far apart, the end included.", "linspace", "linspace"),
-    ("eye(rows, columns)", "Ones where both coordinates are the same.", "eye", "eye"),
+fn arguments(routine: &Routine) -> String {
+    let own = routine.arguments.iter().map(|name| format!("`{name}`"));
+    own.chain(routine.optional.iter().map(|name| format!("[`{name}`]"))).collect::<Vec<_>>().join(", ")
+}
+
+/// The names that NumPy and PyTorch give routines.
+const ROUTINES: &[(&str, &str, &str)] = &[
+    ("at", "x[i, j]", "x[i, j]"),
+    ("take", "take", "index_select"),
+    ("concat", "concatenate", "concat"),
+    ("stack", "stack", "stack"),
+    ("pad", "pad", "nn.functional.pad"),
+    ("roll", "roll", "roll"),
+    ("tile", "tile", "tile"),
+    ("repeat_interleave", "repeat", "repeat_interleave"),
+    ("arange", "arange", "arange"),
+    ("linspace", "linspace", "linspace"),
+    ("eye", "eye", "eye"),
+    ("coordinate", "indices", "-"),
+    ("random_bits", "random.Philox", "randint"),
+    ("uniform", "random.uniform", "rand"),
+    ("normal", "random.normal", "randn"),
 ];
 
 /// The type of a reduction's results.
@@ -260,6 +265,9 @@ fn the_table_in_the_docs() {
 fn names_are_of_operations() {
     for (name, ..) in NAMES {
         assert!(operations().any(|op| op.name == *name), "{name} is no operation");
+    }
+    for (name, ..) in ROUTINES {
+        assert!(routines().any(|routine| routine.name == *name), "{name} is no routine");
     }
     for (name, ..) in REDUCTIONS {
         assert!(reductions().any(|row| row.name == *name), "{name} is no reduction");

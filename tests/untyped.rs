@@ -5,8 +5,8 @@ mod common;
 
 use common::{adapters, on_every_device};
 use zerostride::{
-    AnyExpr, AnyTensor, Bits, Broadcast, DType, Device, Element, Error, ErrorKind, Expr, Float, Integer,
-    Numeric, Scalar, Shape, bf16, compositions, f16, operations,
+    AnyExpr, AnyTensor, Argument, Bits, Broadcast, DType, Device, Element, Error, ErrorKind, Expr, Float,
+    Integer, Numeric, Outside, Pad, Scalar, Shape, bf16, compositions, f16, operations, routines,
 };
 
 /// An element type with numbers in it, and their bytes by definition.
@@ -438,4 +438,148 @@ fn scalars_are_held_by_their_types() {
     let (line, wrong) = (line!(), AnyExpr::scalar(DType::I32, f64::NAN));
     let text = "NaN is no i32, which holds whole numbers from -2147483648 to 2147483647";
     mistake(wrong.shape(), ErrorKind::Type, text, line);
+}
+
+/// Routines by name give what the methods give, and say what is wrong with their arguments.
+#[test]
+fn routines_by_name() {
+    let cpu = Device::cpu();
+    let x = AnyExpr::from(cpu.upload(&[1, 2, 3, 4, 5, 6], [2, 3]).unwrap());
+    let i = AnyExpr::from(cpu.upload(&[1_i16, -1, 5], [3]).unwrap());
+    type Given<'a> = Vec<(&'a str, Argument)>;
+    let cases: Vec<(&str, Vec<AnyExpr>, Given<'_>, AnyExpr)> = vec![
+        ("at", vec![x.clone(), i.clone(), i.clone()], vec![], x.at([&i, &i])),
+        (
+            "at",
+            vec![x.clone(), i.clone(), i.clone()],
+            vec![("outside", 9.into())],
+            x.at_with([&i, &i], Outside::fill(9)),
+        ),
+        (
+            "take",
+            vec![x.clone(), i.clone()],
+            vec![("axis", 1.into()), ("outside", "wrapped".into())],
+            x.take_with(&i, 1, Outside::Wrapped),
+        ),
+        (
+            "concat",
+            vec![x.clone(), x.clone()],
+            vec![("axis", 0.into())],
+            AnyExpr::concat(&[x.clone(), x.clone()], 0),
+        ),
+        (
+            "stack",
+            vec![x.clone(), x.clone()],
+            vec![("axis", (-1).into())],
+            AnyExpr::stack(&[x.clone(), x.clone()], -1),
+        ),
+        (
+            "pad",
+            vec![x.clone()],
+            vec![("widths", [1, 0, 2, 1].into())],
+            x.pad([(1, 0), (2, 1)], Pad::constant(0)),
+        ),
+        (
+            "pad",
+            vec![x.clone()],
+            vec![("widths", [1, 0, 2, 1].into()), ("border", "reflect".into())],
+            x.pad([(1, 0), (2, 1)], Pad::Reflect),
+        ),
+        (
+            "roll",
+            vec![x.clone()],
+            vec![("shifts", [1, -1].into()), ("axes", [0, 1].into())],
+            x.roll([1, -1], [0, 1]),
+        ),
+        ("tile", vec![x.clone()], vec![("times", 2.into())], x.tile([2])),
+        (
+            "repeat_interleave",
+            vec![x.clone()],
+            vec![("times", 2.into()), ("axis", 0.into())],
+            x.repeat_interleave(2, 0),
+        ),
+        (
+            "arange",
+            vec![],
+            vec![("type", DType::I32.into()), ("start", 3.into()), ("end", 12.into()), ("step", 4.into())],
+            AnyExpr::arange(DType::I32, 3, 12, 4),
+        ),
+        (
+            "linspace",
+            vec![],
+            vec![("type", "f32".into()), ("start", 0.into()), ("end", 8.5.into()), ("count", 5.into())],
+            AnyExpr::linspace(DType::F32, 0, 8.5, 5),
+        ),
+        (
+            "eye",
+            vec![],
+            vec![("type", "u8".into()), ("rows", 2.into()), ("columns", 3.into())],
+            AnyExpr::eye(DType::U8, 2, 3),
+        ),
+        (
+            "coordinate",
+            vec![],
+            vec![("shape", [2, 3].into()), ("axis", 1.into())],
+            AnyExpr::coordinate([2, 3], 1),
+        ),
+        (
+            "random_bits",
+            vec![],
+            vec![("shape", [7].into()), ("key", u64::MAX.into())],
+            AnyExpr::random_bits([7], u64::MAX),
+        ),
+        (
+            "uniform",
+            vec![],
+            vec![("type", "f16".into()), ("shape", [7].into()), ("key", 3.into())],
+            AnyExpr::uniform(DType::F16, [7], 3),
+        ),
+        (
+            "normal",
+            vec![],
+            vec![("shape", [7].into()), ("key", 3.into())],
+            Expr::<f32>::normal([7], 3).into(),
+        ),
+    ];
+    for (name, operands, arguments, expected) in &cases {
+        let got = AnyExpr::routine(name, operands, arguments).eval_on(&cpu).unwrap();
+        let expected = expected.eval_on(&cpu).unwrap();
+        assert_eq!((got.dtype(), got.shape()), (expected.dtype(), expected.shape()), "{name}");
+        assert_eq!(got.to_bytes().unwrap(), expected.to_bytes().unwrap(), "{name}");
+    }
+    for routine in routines() {
+        assert!(cases.iter().any(|(name, ..)| *name == routine.name), "no case calls {}", routine.name);
+    }
+    let bools = AnyExpr::from(cpu.upload(&[true], [1]).unwrap());
+    let padded = AnyExpr::routine("pad", &[bools], &[("widths", [0, 1].into())]);
+    assert_eq!(padded.to_vec::<bool>().unwrap(), [true, false]);
+    let told = |name: &str, operands: &[AnyExpr], arguments: &[(&str, Argument)]| {
+        let error = AnyExpr::routine(name, operands, arguments).eval_on(&cpu).unwrap_err();
+        assert!(error.location().is_some_and(|at| at.file().ends_with("untyped.rs")), "{error}");
+        error.message().to_string()
+    };
+    let x = std::slice::from_ref(&x);
+    assert_eq!(told("spin", x, &[]), "no routine is called 'spin'");
+    assert_eq!(told("take", x, &[("axis", 0.into())]), "take takes 2 operands and got 1");
+    assert_eq!(told("at", &[], &[]), "at takes 1 or more operands and got 0");
+    assert_eq!(
+        told("tile", x, &[("times", 2.into()), ("axis", 0.into())]),
+        "tile takes times, and got 'axis'"
+    );
+    assert_eq!(
+        told("tile", x, &[("times", [2, -1].into())]),
+        "times of tile is a list of whole numbers that are not negative, and was given as [2, -1]"
+    );
+    assert_eq!(
+        told("pad", x, &[("widths", [1, 2, 3, 4].into()), ("border", "mirror".into())]),
+        "border of pad is 'edge', 'reflect', 'wrap' or a value, and was given as 'mirror'"
+    );
+    assert_eq!(
+        told("pad", x, &[("widths", [1, 2, 3].into())]),
+        "widths of pad is two numbers for each axis, and was given as [1, 2, 3]"
+    );
+    assert_eq!(
+        told("eye", &[], &[("type", "f8".into()), ("rows", 1.into()), ("columns", 1.into())]),
+        "type of eye is a type of elements, and was given as 'f8'"
+    );
 }

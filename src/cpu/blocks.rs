@@ -4,10 +4,10 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::kernels::PART;
+use super::kernels::{Job, PART};
 use super::lines::{self, LINE, Stream};
 use super::load::{self, Reader};
-use super::lookup::{self, Addresses};
+use super::lookup::{self, Addresses, Table};
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
 use crate::error::Result;
@@ -69,6 +69,8 @@ pub(super) struct Blocks<'a> {
     spread: Vec<bool>,
     /// The most elements of a block.
     pub most: usize,
+    /// Tables that loops look up.
+    in_loops: Vec<bool>,
     /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
     pub turned: Vec<bool>,
     /// Elements of such a chunk.
@@ -138,8 +140,13 @@ impl<'a> Blocks<'a> {
             own.args.iter().for_each(|&arg| spread[arg as usize] = of_row[arg as usize]);
         }
         program.results.iter().for_each(|&result| spread[result as usize] = of_row[result as usize]);
+        let called = || program.steps.iter().filter(|step| step.op == Op::Repeat);
+        let in_loop =
+            |(i, input): (Value, &Input)| input.is_table() && called().any(|step| step.args.contains(&i));
+        let in_loops = (0..).zip(&program.inputs).map(in_loop).collect();
         let (registers, register_count) = registers::assign(program, &loops);
-        let inputs = program.inputs.iter().map(|input| input.dtype.size());
+        // Of a table a value is an address.
+        let inputs = program.inputs.iter().map(|input| if input.is_table() { 8 } else { input.dtype.size() });
         let sizes = inputs.chain(program.steps.iter().map(Step::size)).collect();
         Ok(Blocks {
             program,
@@ -153,6 +160,7 @@ impl<'a> Blocks<'a> {
             of_row,
             spread,
             most: 0,
+            in_loops,
             turned: vec![false; program.inputs.len()],
             chunk: 0,
         })
@@ -255,7 +263,13 @@ impl<'a> Blocks<'a> {
                         self.stream(own, args, &mut register, stream, bytes);
                     }
                     Some(Out { bytes, stream: None }) => own.job.run(args, bytes),
-                    None => own.job.run(args, register.bytes_mut(count * self.sizes[value])),
+                    None => {
+                        let to = register.bytes_mut(count * self.sizes[value]);
+                        match &own.job {
+                            Job::Repeat(repeat) => repeat.run(args, &self.tables(own), to),
+                            job => job.run(args, to),
+                        }
+                    }
                 }
             }
             scratch.registers[target] = register;
@@ -273,6 +287,16 @@ impl<'a> Blocks<'a> {
                 None => out.copy_from_slice(result),
             }
         }
+    }
+
+    /// What a loop over a few values looks up.
+    fn tables(&self, own: &Loop) -> SmallVec<[Table<'_>; 2]> {
+        let tables = own.args.iter().filter_map(|&arg| {
+            let input = self.program.inputs.get(arg as usize).filter(|input| input.is_table())?;
+            let From::Bytes(elements) = self.from[arg as usize] else { return None };
+            Some(Table { elements, size: input.dtype.size(), computed: &input.computed })
+        });
+        tables.collect()
     }
 
     /// Looks up elements of a block: where they lie, if that is one run of the source, else their own.
@@ -399,11 +423,17 @@ impl<'a> Blocks<'a> {
         let reader = &self.readers[i];
         let run = reader.run(start, length);
         if input.is_table() {
+            let register = &mut scratch.registers[self.registers[i]];
             let Some((at, stride)) = run else {
-                let to = scratch.registers[self.registers[i]].bytes_mut(8 * length);
-                reader.addresses(start, cast_mut(to), |at| at as i64);
+                reader.addresses(start, cast_mut(register.bytes_mut(8 * length)), |at| at as i64);
                 return (Place::Register, false);
             };
+            // Loops have addresses beside their values.
+            if self.in_loops[i] {
+                let count = if stride == 0 { length.min(PART) } else { length };
+                let to: &mut [i64] = cast_mut(register.bytes_mut(8 * count));
+                (0..).zip(to).for_each(|(k, to)| *to = (at as isize + k * stride) as i64);
+            }
             return (Place::Walk(at, stride), stride == 0);
         }
         if let (From::Bytes(_), Some((at, 1))) = (self.from[i], run) {

@@ -98,6 +98,38 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     Ok(())
 }
 
+/// Runs a program of several results over all of its elements, each into one of `outs`: what they have in common is
+/// computed once.
+pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>) -> Result<()> {
+    let count: usize = program.shape.iter().product();
+    let mut blocks = Blocks::new(program, from, 1)?;
+    blocks.most = BLOCK.min(count);
+    let size = |i: usize| program.result_type(i).size();
+    // Of each result the elements of a chunk.
+    let mut tasks: Vec<(usize, Vec<&mut [u8]>)> =
+        (0..count).step_by(CHUNK).map(|start| (start, Vec::new())).collect();
+    for (i, out) in outs.into_iter().enumerate() {
+        let chunks = out.chunks_mut(CHUNK * size(i));
+        tasks.iter_mut().zip(chunks).for_each(|((_, task), chunk)| task.push(chunk));
+    }
+    threads::each(
+        tasks,
+        || Ok(blocks.scratch()),
+        |scratch, (start, mut outs)| {
+            let end = count.min(start + CHUNK);
+            for at in (start..end).step_by(BLOCK) {
+                let length = BLOCK.min(end - at);
+                blocks.compute(at, length, None, scratch);
+                for (i, out) in outs.iter_mut().enumerate() {
+                    let value = blocks.value(program.results[i], scratch);
+                    let out = &mut out[(at - start) * size(i)..][..length * size(i)];
+                    out.chunks_mut(value.len()).for_each(|out| out.copy_from_slice(&value[..out.len()]));
+                }
+            }
+        },
+    )
+}
+
 impl Job<'_> {
     /// Computes the elements from `start` on, until `out` is full.
     fn chunk(&self, start: usize, out: &mut [u8], scratch: &mut Scratch) {

@@ -173,7 +173,8 @@ impl Job {
         match self {
             Job::Table(run) => run(args, out),
             Job::Call(function) => function.run(args, out),
-            Job::Repeat(repeat) => repeat.run(args, out),
+            // Of one with tables, who calls it knows these.
+            Job::Repeat(repeat) => repeat.run(args, &[], out),
             Job::State { place, size, of } => {
                 let count = args[0].len() / of;
                 let own = &args[0][place * count..(place + size) * count];

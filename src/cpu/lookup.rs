@@ -1,6 +1,30 @@
 //! Elements of a table at computed indices, for a block.
 
-use bytemuck::Pod;
+use bytemuck::{Pod, cast_slice as cast, cast_slice_mut as cast_mut};
+use smallvec::SmallVec;
+
+use super::blocks::with_memory;
+use crate::expr::Extent;
+
+/// What a loop looks up.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'a> {
+    pub elements: &'a [u8],
+    /// Bytes of an element.
+    pub size: usize,
+    /// How far an index of each axis leads.
+    pub computed: &'a [Extent],
+}
+
+impl Table<'_> {
+    /// Gathers elements as far from addresses, which are i64, as indices say.
+    pub(super) fn look_up(&self, addresses: &[u8], indices: &[&[u8]], out: &mut [u8]) {
+        let walk = Addresses::Each(cast(addresses));
+        let along = indices.iter().zip(self.computed).map(|(index, extent)| (cast(index), extent.stride));
+        let along: SmallVec<[(&[i32], isize); 4]> = along.collect();
+        with_memory!(self.size, |M| gather::<M>(cast(self.elements), &walk, &along, cast_mut(out)));
+    }
+}
 
 /// Where the elements of a table lie, but for the indices.
 pub(super) enum Addresses<'a> {

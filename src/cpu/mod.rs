@@ -145,9 +145,10 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         (Target::New(mut outs), _, folding) => match (folding, outs.as_mut_slice()) {
             (None, [out]) if program.rows.is_some() => rows::rows(program, &from, out),
             (None, [out]) => eval::eval(program, &from, out),
+            (None, _) => eval::several(program, &from, outs),
             (Some(folding), [out]) if folding.scan.is_some() => scan::scan(program, folding, &from, out),
             (Some(folding), _) if folding.scan.is_none() => fold::fold(program, folding, &from, outs),
-            _ => bail!(Kernel, "several results that are not folded"),
+            _ => bail!(Kernel, "several results that are scanned"),
         },
         (Target::Into(_, range), Some(memory), None) if program.rows.is_none() => {
             eval::eval(program, &from, &mut own(memory)?[range])
@@ -158,10 +159,12 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
 
 /// Runs a program into new memory for each result.
 fn evaluated(program: &Program) -> Result<Vec<HostMemory>> {
-    let bytes = program.byte_size()?;
-    let mut results: Vec<HostMemory> =
-        program.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<_>>()?;
-    run(program, Target::New(results.iter_mut().map(|memory| &mut memory[..bytes]).collect()))?;
+    let elements = program.byte_size()? / program.dtype.size();
+    let bytes = |i: usize| elements * program.result_type(i).size();
+    let memory = (0..program.results.len()).map(|i| HostMemory::take(bytes(i)));
+    let mut results = memory.collect::<Result<Vec<HostMemory>>>()?;
+    let outs = results.iter_mut().enumerate().map(|(i, memory)| &mut memory[..bytes(i)]);
+    run(program, Target::New(outs.collect()))?;
     Ok(results)
 }
 
@@ -203,10 +206,14 @@ impl Backend for CpuDevice {
     }
 
     fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
-        if program.fold.as_ref().is_none_or(|folding| folding.scan.is_some()) {
+        // What is folded is computed once for all, and so are the turns of a loop.
+        let is_once = match &program.fold {
+            Some(folding) => folding.scan.is_none(),
+            None => program.turns() > 0,
+        };
+        if !is_once || program.results.len() == 1 {
             return program.each(|one| self.clone().eval(one));
         }
-        // What is folded is computed once for all.
         let elements = program.byte_size()? / program.dtype.size();
         let storage = |result| Storage::new(self.clone(), elements, HostBuffer::new(result));
         Ok(evaluated(program)?.into_iter().map(storage).collect())

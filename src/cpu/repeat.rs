@@ -8,9 +8,10 @@ use smallvec::SmallVec;
 
 use super::blocks::with_memory;
 use super::kernels::{self, Job};
+use super::lookup::Table;
 use super::registers::Register;
 use crate::error::Result;
-use crate::expr::{Loop, Value};
+use crate::expr::{Loop, Op, Value};
 
 /// Elements that go through their turns together.
 const BLOCK: usize = 256;
@@ -32,15 +33,17 @@ impl Repeat {
     pub(super) fn new(own: Arc<Loop>) -> Result<Repeat> {
         let before = |value: Value| (value as usize).checked_sub(own.args.len()).map(|step| &own.steps[step]);
         let jobs = own.steps.iter().map(|step| kernels::of(step, before)).collect::<Result<_>>()?;
-        let args = own.args.iter().map(|dtype| dtype.size());
+        // Of a table an element has the address from which it is looked up.
+        let args = (0..).zip(&own.args);
+        let args = args.map(|(value, dtype)| if own.table(value).is_some() { 8 } else { dtype.size() });
         let sizes = args.chain(own.steps.iter().map(|step| step.size())).collect();
         let (places, size) = own.places();
         Ok(Repeat { jobs, sizes, places, size, own })
     }
 
     /// The states of some elements, one after the other: after as many turns as the first argument says, of what the
-    /// others say.
-    pub(super) fn run(&self, args: &[&[u8]], out: &mut [u8]) {
+    /// others say, and with what lies in tables as far from these arguments as turns say.
+    pub(super) fn run(&self, args: &[&[u8]], tables: &[Table<'_>], out: &mut [u8]) {
         let [turns, args @ ..] = args else { return };
         let Some(&turns) = cast::<u8, u32>(turns).first() else { return };
         let count = out.len() / self.size;
@@ -60,12 +63,13 @@ impl Repeat {
             }
             block.places.clear();
             block.places.extend(start..start + length);
-            self.turn(turns, &mut block, out, count);
+            self.turn(turns, &mut block, tables, out, count);
         }
     }
 
     /// All turns of a block.
-    fn turn(&self, turns: u32, block: &mut Block, out: &mut [u8], count: usize) {
+    fn turn(&self, turns: u32, block: &mut Block, tables: &[Table<'_>], out: &mut [u8], count: usize) {
+        let table = |&value: &Value| self.own.table(value).and_then(|table| tables.get(table)).copied();
         block.open.clear();
         block.open.resize(block.places.len(), true);
         for _ in 0..turns {
@@ -78,7 +82,18 @@ impl Repeat {
                     .map(|&arg| block.values[arg as usize].bytes(length * self.sizes[arg as usize]))
                     .collect();
                 let to = &mut register.bytes_mut(BLOCK * self.sizes[value])[..length * self.sizes[value]];
-                job.run(&args, to);
+                match job {
+                    Job::Repeat(inner) => {
+                        // Tables of an inner loop are some of this one's.
+                        let tables: SmallVec<[Table<'_>; 2]> = step.args.iter().filter_map(table).collect();
+                        inner.run(&args, &tables, to);
+                    }
+                    _ if step.op == Op::Lookup => {
+                        let own = step.args.first().and_then(table);
+                        own.into_iter().for_each(|own| own.look_up(args[0], &args[1..], to));
+                    }
+                    _ => job.run(&args, to),
+                }
                 drop(args);
                 block.values[value] = register;
             }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::{AnyFunction, DType, Nature, Op, Step, Value, cost};
 
 /// What a call costs in additions, as nobody knows what is in it.
@@ -16,7 +18,8 @@ pub(crate) enum Body {
     /// A function of the user's, of [`Op::Call`].
     Function(AnyFunction),
     /// A loop, of [`Op::Repeat`], whose operands are how many turns there are at most, what each state begins with,
-    /// and what all turns share. It gives its states, each of which is an [`Op::State`] of it.
+    /// what all turns share, and the tables that they look up. It gives its states, each of which is an
+    /// [`Op::State`] of it.
     Loop(Arc<Loop>),
     /// Of an [`Op::State`], its number.
     State(usize),
@@ -25,10 +28,13 @@ pub(crate) enum Body {
 /// What a loop does in a turn: a flat list of steps, over the states and what all turns share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Loop {
-    /// The types of the states, and of what is shared after them.
+    /// The types of the states, of what is shared after them, and of the elements of tables after that.
     pub args: Vec<DType>,
     /// How many of these are states.
     pub states: usize,
+    /// Of each table, which of its axes a turn has the index of: an [`Op::Lookup`] of it names that of each. The
+    /// indices of the others are coordinates or constants, and operands of the node behind the table.
+    pub tables: Vec<SmallVec<[bool; 4]>>,
     pub steps: Vec<Step>,
     /// What the states become, by number.
     pub next: Vec<Value>,
@@ -39,6 +45,16 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
+    /// How many of its arguments are values; tables come after them.
+    pub(crate) fn values(&self) -> usize {
+        self.args.len() - self.tables.len()
+    }
+
+    /// The number of a table among all, by the argument that it is.
+    pub(crate) fn table(&self, value: Value) -> Option<usize> {
+        (value as usize).checked_sub(self.values()).filter(|&table| table < self.tables.len())
+    }
+
     /// The type of a value.
     pub(crate) fn type_of(&self, value: Value) -> DType {
         match (value as usize).checked_sub(self.args.len()) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::node::{NodeKind, StepKey};
+use super::node::{LoopTable, NodeKind, StepKey};
 use super::small_map::SmallMap;
 use super::{DType, Extent, Input, Node, Op, Program, Source, Step, Value};
 use crate::error::{Result, bail};
@@ -53,6 +53,20 @@ struct Table {
     computed: Vec<Extent>,
     /// Axes whose indices were looked at.
     axes: usize,
+}
+
+impl Table {
+    /// Walks an axis by a coordinate or a constant.
+    fn walk(&mut self, stride: isize, source: &Source, layout: &Layout) {
+        match source {
+            Source::Scalar(bits) => self.offset += *bits as i32 as isize * stride,
+            _ => {
+                self.offset += layout.offset() as isize * stride;
+                let along = layout.strides().iter().map(|step| step * stride);
+                self.strides.iter_mut().zip(along).for_each(|(all, own)| *all += own);
+            }
+        }
+    }
 }
 
 struct Flatten<'a> {
@@ -203,7 +217,7 @@ impl<'a> Flatten<'a> {
         loop {
             let Some(top) = stack.last_mut() else { bail!(Kernel, "a graph without a root") };
             let next = match &mut top.table {
-                None => top.node.args.get(top.args.len()),
+                None => top.node.operands().0.get(top.args.len()),
                 Some(table) => self.next_index(top.node, top.view, table)?,
             };
             let found = match next {
@@ -223,7 +237,7 @@ impl<'a> Flatten<'a> {
                 None => {
                     let Some(Frame { node, view, args, table }) = stack.pop() else { continue };
                     let found = match table {
-                        None => self.step(node, args)?,
+                        None => self.step(node, view, args)?,
                         Some(table) => self.lookup(view, table, args)?,
                     };
                     self.done.insert((Arc::as_ptr(node), view), found);
@@ -245,7 +259,10 @@ impl<'a> Flatten<'a> {
         Ok(Frame { node, view, args: SmallVec::new(), table })
     }
 
-    fn step(&mut self, node: &Arc<Node>, mut args: SmallVec<[Found; 3]>) -> Result<Found> {
+    fn step(&mut self, node: &'a Arc<Node>, view: u32, mut args: SmallVec<[Found; 3]>) -> Result<Found> {
+        for table in node.operands().1 {
+            args.push(self.loop_table(node, view, table)?);
+        }
         if matches!(node.kind, NodeKind::Op(op) if op.row().is_some_and(|row| row.commutative)) {
             args.sort_unstable();
         }
@@ -316,16 +333,28 @@ impl<'a> Flatten<'a> {
                 table.computed.push(Extent { length, stride });
                 return Ok(Some(index));
             };
-            match source {
-                Source::Scalar(bits) => table.offset += *bits as i32 as isize * stride,
-                _ => {
-                    table.offset += layout.offset() as isize * stride;
-                    let along = layout.strides().iter().map(|step| step * stride);
-                    table.strides.iter_mut().zip(along).for_each(|(all, own)| *all += own);
-                }
-            }
+            table.walk(stride, source, &layout);
         }
         Ok(None)
+    }
+
+    /// A table of a loop that is computed under a view.
+    fn loop_table(&mut self, node: &'a Arc<Node>, view: u32, own: LoopTable<'a>) -> Result<Found> {
+        let mut table = self.table(own.table, view)?;
+        let mut fixed = own.fixed.iter();
+        for (axis, &open) in own.axes.iter().enumerate() {
+            let (length, stride) = (table.layout.shape()[axis], table.layout.strides()[axis]);
+            // Turns name an index for each, even if it leads nowhere.
+            let Some(index) = (if open { None } else { fixed.next() }) else {
+                table.computed.push(Extent { length, stride });
+                continue;
+            };
+            let Some((source, layout)) = self.leaf(index, &node.shape, view)? else {
+                bail!(Kernel, "{index:?} of a table is no coordinate under {:?}", self.views[view as usize])
+            };
+            table.walk(stride, source, &layout);
+        }
+        self.looked_up(view, table)
     }
 
     /// The coordinates or the constant that an operand of a shape is under a view, if it is one.
@@ -359,12 +388,18 @@ impl<'a> Flatten<'a> {
         }
     }
 
-    /// A lookup with its indices, or a load where coordinates and constants are all of them.
-    fn lookup(&mut self, view: u32, table: Table, indices: SmallVec<[Found; 3]>) -> Result<Found> {
+    /// A table as an input.
+    fn looked_up(&mut self, view: u32, table: Table) -> Result<Found> {
         let Table { dtype, source, offset, strides, computed, .. } = table;
         let shape = self.views[view as usize].shape();
         let layout = Layout::strided(shape.clone(), &strides, offset.max(0) as usize, usize::MAX)?;
-        let table = self.input(Input { computed, ..Input::new(dtype, source, layout) });
+        Ok(self.input(Input { computed, ..Input::new(dtype, source, layout) }))
+    }
+
+    /// A lookup with its indices, or a load where coordinates and constants are all of them.
+    fn lookup(&mut self, view: u32, table: Table, indices: SmallVec<[Found; 3]>) -> Result<Found> {
+        let dtype = table.dtype;
+        let table = self.looked_up(view, table)?;
         if indices.is_empty() {
             return Ok(table);
         }

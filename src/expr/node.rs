@@ -82,6 +82,16 @@ impl NodeKind {
     }
 }
 
+/// A table that a loop looks up.
+#[derive(Clone, Copy)]
+pub(super) struct LoopTable<'a> {
+    pub table: &'a Arc<Node>,
+    /// The axes of which turns have the index.
+    pub axes: &'a [bool],
+    /// The indices of the others: coordinates and constants.
+    pub fixed: &'a [Arc<Node>],
+}
+
 /// A node of an expression. Nothing that walks a graph, dropping it included, recurses: it may be as deep
 /// as a loop is long.
 pub(crate) struct Node {
@@ -265,6 +275,39 @@ impl Node {
                 Some(once((Op::Call, self.dtype, self.dtype, args, Some(body.clone()))))
             }
             _ => None,
+        }
+    }
+
+    /// Its operands, but for the tables of a loop; and these, each with its axes of which turns have the index and
+    /// the indices of the others.
+    pub(super) fn operands(&self) -> (&[Arc<Node>], Vec<LoopTable<'_>>) {
+        let NodeKind::Body(Body::Loop(own), _) = &self.kind else { return (&self.args, Vec::new()) };
+        // The first operand is how many turns there are.
+        let (values, mut rest) = self.args.split_at(1 + own.values());
+        let tables = own.tables.iter().map_while(|axes| {
+            let (table, after) = rest.split_first()?;
+            let (fixed, after) = after.split_at(axes.iter().filter(|open| !**open).count());
+            rest = after;
+            Some(LoopTable { table, axes, fixed })
+        });
+        let tables = tables.collect();
+        (values, tables)
+    }
+
+    /// Whether both are the same elements, as far as that is seen from what they are made of.
+    pub(super) fn is_same(self: &Arc<Node>, other: &Arc<Node>) -> bool {
+        let (mut a, mut b) = (self, other);
+        loop {
+            match (&a.kind, &b.kind) {
+                _ if Arc::ptr_eq(a, b) => return true,
+                (NodeKind::Leaf { source, layout }, NodeKind::Leaf { source: other, layout: under }) => {
+                    return a.dtype == b.dtype && layout == under && source.is_same(other);
+                }
+                (NodeKind::View(layout), NodeKind::View(other)) if layout == other => {}
+                (NodeKind::Shared, NodeKind::Shared) => {}
+                _ => return false,
+            }
+            (a, b) = (&a.args[0], &b.args[0]);
         }
     }
 

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::body::{Body, Loop};
-use super::node::{NodeKind, StepKey};
-use super::{AnyExpr, DType, Expr, Node, Source, Step};
+use super::node::{LoopTable, NodeKind, StepKey};
+use super::{AnyExpr, DType, Expr, Node, Op, Source, Step};
 use crate::dtype::Element;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape, numpy};
@@ -77,8 +77,9 @@ impl Expr<()> {
     /// The values are an expression or a tuple of up to six, of any types; they broadcast together, and are what each
     /// turn begins with. The closure is called once, with expressions that stand for the values of a turn, and says
     /// what they become. It may read tensors, coordinates and all else from outside of the loop, which are loaded once,
-    /// before it. Of the values themselves it takes operations of elements: a view or a reduction of one would need
-    /// other elements in the middle of their turns, and is a mistake that says so.
+    /// before it. Of the values themselves it takes operations of elements, and lookups by them in what is made before
+    /// the loop: a view or a reduction of one would need other elements in the middle of their turns, and is a mistake
+    /// that says so.
     ///
     /// The bits are those of as many steps one after another, on every device. A driver may end a kernel that runs for
     /// some seconds, as screens wait for it: where a loop takes so long, evaluate it in pieces.
@@ -227,11 +228,11 @@ fn turns(
         let mut value = |node: &&Arc<Node>| turn.find(node);
         let goes_on = goes_on.as_ref().map(&mut value).transpose()?;
         let next = next.iter().map(value).collect::<Result<Vec<Found>>>()?;
-        let (body, shared, shape) = turn.finish(&next, goes_on)?;
+        let (body, beside, shape) = turn.finish(&next, goes_on)?;
         let body = Body::Loop(Arc::new(body));
         let after = |turns: u32, first: &[Arc<Node>]| -> Result<Vec<Arc<Node>>> {
             let turns = Node::leaf(DType::U32, Source::Scalar(turns.into()), Layout::contiguous([])?);
-            let args: Vec<&Arc<Node>> = std::iter::once(&turns).chain(first).chain(&shared).collect();
+            let args: Vec<&Arc<Node>> = std::iter::once(&turns).chain(first).chain(&beside).collect();
             let result = |(i, node): (usize, &Arc<Node>)| {
                 Node::body(body.clone(), i, node.dtype, shape.clone(), &args)
             };
@@ -258,7 +259,15 @@ fn turns(
 enum Found {
     State(u32),
     Shared(u32),
+    Table(u32),
     Step(u32),
+}
+
+/// What a turn looks up, as [`LoopTable`].
+struct Table {
+    table: Arc<Node>,
+    axes: SmallVec<[bool; 4]>,
+    fixed: Vec<Arc<Node>>,
 }
 
 /// A turn, flat.
@@ -270,6 +279,7 @@ struct Turn {
     /// What was found of each node; none if it has nothing to do with the states.
     known: FxHashMap<*const Node, Option<Found>>,
     shared: Vec<Arc<Node>>,
+    tables: Vec<Table>,
     steps: Vec<StepKey<Found>>,
     numbers: FxHashMap<StepKey<Found>, u32>,
     depth: usize,
@@ -283,6 +293,7 @@ impl Turn {
             shape,
             known: FxHashMap::default(),
             shared: Vec::new(),
+            tables: Vec::new(),
             steps: Vec::new(),
             numbers: FxHashMap::default(),
             depth: 1,
@@ -327,7 +338,7 @@ impl Turn {
         if matches!(node.kind, NodeKind::Shared) {
             return Ok(Some(self.value(&node.args[0])?));
         }
-        if !node.kind.is_operation() || matches!(node.kind, NodeKind::Lookup) {
+        if !node.kind.is_operation() {
             bail!(
                 Operation,
                 "{} of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",
@@ -343,11 +354,66 @@ impl Turn {
                 node.shape
             );
         }
+        if matches!(node.kind, NodeKind::Lookup) {
+            return Ok(Some(self.lookup(node)?));
+        }
         if let NodeKind::Body(Body::Loop(inner), _) = &node.kind {
             self.depth = self.depth.max(inner.depth + 1);
         }
-        let args = node.args.iter().map(|arg| self.value(arg)).collect::<Result<_>>()?;
+        let (operands, tables) = node.operands();
+        let mut args = operands.iter().map(|arg| self.value(arg)).collect::<Result<SmallVec<_>>>()?;
+        for table in tables {
+            args.push(self.table(table)?);
+        }
         Ok(node.step(args, |key| self.step(key)))
+    }
+
+    /// A lookup by what a turn makes: coordinates and constants among the indices are of the table, as they are the same
+    /// in every turn.
+    fn lookup(&mut self, node: &Arc<Node>) -> Result<Found> {
+        let Some((table, indices)) = node.args.split_first() else { bail!(Kernel, "a lookup of nothing") };
+        let (mut axes, mut fixed, mut open) = (SmallVec::<[bool; 4]>::new(), Vec::new(), Vec::new());
+        for (index, &length) in indices.iter().zip(table.shape.iter()) {
+            let is_fixed =
+                matches!(&index.kind, NodeKind::Leaf { source: Source::Scalar(_) | Source::Index(_), .. });
+            match length {
+                // Whatever the index, there is one element.
+                1 => fixed.push(Node::leaf(DType::I32, Source::Scalar(0), Layout::contiguous([])?)),
+                _ if is_fixed => fixed.push(index.clone()),
+                _ => open.push(index),
+            }
+            axes.push(length > 1 && !is_fixed);
+        }
+        // The same in all turns, unless the table is not.
+        if open.is_empty() && !matches!(self.known.get(&Arc::as_ptr(table)), Some(Some(_))) {
+            return self.value(&Node::lookup(table, &fixed.iter().collect::<Vec<_>>())?);
+        }
+        let found = self.table(LoopTable { table, axes: &axes, fixed: &fixed })?;
+        let mut args: SmallVec<[Found; 3]> = SmallVec::from_slice(&[found]);
+        for index in open {
+            args.push(self.value(index)?);
+        }
+        Ok(self.step((Op::Lookup, DType::I32, node.dtype, args, None)))
+    }
+
+    /// A table, known or new.
+    fn table(&mut self, own: LoopTable<'_>) -> Result<Found> {
+        if let Some(Some(_)) = self.known.get(&Arc::as_ptr(own.table)) {
+            bail!(
+                Operation,
+                "lookup in a value inside of its loop: it needs other elements in the middle of their turns; look up what is made before the loop, or what it gives"
+            );
+        }
+        let same = |known: &Table| {
+            let mut fixed = known.fixed.iter().zip(own.fixed);
+            *known.axes == *own.axes && known.table.is_same(own.table) && fixed.all(|(a, b)| a.is_same(b))
+        };
+        let known = self.tables.iter().position(same);
+        Ok(Found::Table(known.unwrap_or_else(|| {
+            let LoopTable { table, axes, fixed } = own;
+            self.tables.push(Table { table: table.clone(), axes: axes.into(), fixed: fixed.to_vec() });
+            self.tables.len() - 1
+        }) as u32))
     }
 
     fn step(&mut self, key: StepKey<Found>) -> Found {
@@ -390,10 +456,12 @@ impl Turn {
             );
         }
         let (states, shared) = (self.types.len() as u32, self.shared.len() as u32);
+        let args = states + shared + self.tables.len() as u32;
         let value = |found: Found| match found {
             Found::State(i) => i,
             Found::Shared(i) => states + i,
-            Found::Step(i) => states + shared + i,
+            Found::Table(i) => states + shared + i,
+            Found::Step(i) => args + i,
         };
         let steps = self.steps.into_iter().map(|(op, dtype, result, args, body)| Step {
             args: args.into_iter().map(value).collect(),
@@ -402,14 +470,17 @@ impl Turn {
             result,
             body,
         });
+        let beside = self.shared.iter().chain(self.tables.iter().map(|own| &own.table));
         let own = Loop {
-            args: self.types.iter().copied().chain(self.shared.iter().map(|node| node.dtype)).collect(),
+            args: self.types.iter().copied().chain(beside.map(|node| node.dtype)).collect(),
             states: states as usize,
+            tables: self.tables.iter().map(|own| own.axes.clone()).collect(),
             steps: steps.collect(),
             next: next.iter().map(|&found| value(found)).collect(),
             goes_on: goes_on.map(value),
             depth: self.depth,
         };
-        Ok((own, self.shared, self.shape))
+        let tables = self.tables.into_iter().flat_map(|own| std::iter::once(own.table).chain(own.fixed));
+        Ok((own, self.shared.into_iter().chain(tables).collect(), self.shape))
     }
 }

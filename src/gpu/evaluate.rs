@@ -5,7 +5,8 @@ use std::sync::{Arc, Weak};
 
 use super::device::{Gpu, Parts};
 use super::fold::Planned;
-use super::{fold, parts, split, tables};
+use super::tables::{self, How};
+use super::{fold, parts, split};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
 use crate::expr::{Input, Math, Program, Source, Storage, Told};
@@ -136,18 +137,19 @@ pub(super) fn assign_all(gpu: &Arc<Gpu>, program: &Program, to: &[(&Storage, &La
 
 /// A program with lookups in tables that no window shows computed.
 fn whole_tables<'a>(gpu: &Arc<Gpu>, program: &'a Program) -> Result<Cow<'a, Program>> {
-    tables::computed(gpu, program, &|own| gpu.result(own), &mut |part, to, layout| {
-        assign(gpu, part, to, layout)
-    })
+    let each = &mut |part, to: &Storage, layout: &Layout| assign(gpu, part, to, layout);
+    tables::computed(gpu, program, How { result: &|own| gpu.result(own), each, turns: u32::MAX })
 }
 
 /// The same where nothing runs: its kernels are prepared, if they are to be.
 fn declared_tables<'a>(gpu: &Arc<Gpu>, program: &'a Program, prepares: bool) -> Result<Cow<'a, Program>> {
     let declared = |own: &Program| Storage::declared(gpu.clone(), own);
-    tables::computed(gpu, program, &declared, &mut |part, to, layout| match prepares {
+    let each = &mut |part, to: &Storage, layout: &Layout| match prepares {
         true => prepare_assign(gpu, part, to, layout),
         false => Ok(()),
-    })
+    };
+    // The second turn begins with what the first gave.
+    tables::computed(gpu, program, How { result: &declared, each, turns: 2 })
 }
 
 /// Whether the result of a program is computed before any of it is written to a layout.

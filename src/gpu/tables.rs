@@ -1,5 +1,5 @@
 //! Lookups in tables that no window shows: each is computed on its own, piece by piece of the table, and what
-//! lies in a piece is written where its index does.
+//! lies in a piece is written where its index does. A loop that looks up in such a table is computed turn by turn.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,43 +10,143 @@ use smallvec::smallvec;
 use super::device::Gpu;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Extent, Input, Op, Program, Source, Step, Storage, Value};
+use crate::expr::{Body, Extent, Input, Loop, Op, Program, Source, Step, Storage, Value};
 use crate::layout::Layout;
 use crate::schedule::Piece;
 
-/// The program with such lookups as tensors. `result` gives a storage for a program, and `each` takes the
-/// programs that are written to layouts of one.
+/// How such lookups are computed.
+pub(super) struct How<'a> {
+    /// Gives a storage for a program.
+    pub result: &'a dyn Fn(&Program) -> Result<Storage>,
+    /// Takes the programs that are written to layouts of one.
+    pub each: &'a mut dyn FnMut(Program, &Storage, &Layout) -> Result<()>,
+    /// Turns of a loop at most; all of them have the same kernels.
+    pub turns: u32,
+}
+
+/// The program with such lookups as tensors.
 pub(super) fn computed<'a>(
     gpu: &Arc<Gpu>,
     program: &'a Program,
-    result: &dyn Fn(&Program) -> Result<Storage>,
-    each: &mut dyn FnMut(Program, &Storage, &Layout) -> Result<()>,
+    mut how: How<'_>,
 ) -> Result<Cow<'a, Program>> {
     let mut program = Cow::Borrowed(program);
     // One after the other, as an index may be looked up itself.
-    while let Some((value, pieces)) = first(gpu, &program) {
-        let same = |layout: &Layout| Ok(layout.clone());
-        let own = program.extract(&[value], program.shape.clone(), &BTreeMap::new(), same)?;
-        let (to, layout) = (result(&own)?, Layout::contiguous(&own.shape)?);
-        for piece in &pieces {
-            let (part, layout) = of_piece(&own, piece, &to, &layout)?;
-            each(part, &to, &layout)?;
-        }
-        let known = BTreeMap::from([(value, Input::new(own.dtype, Source::Tensor(to), layout))]);
+    while let Some(found) = first(gpu, &program) {
+        let known = match found {
+            Found::Lookup(value, pieces) => {
+                let own = program.extract(&[value], program.shape.clone(), &BTreeMap::new(), same)?;
+                let (to, layout) = ((how.result)(&own)?, Layout::contiguous(&own.shape)?);
+                for piece in &pieces {
+                    let (part, layout) = of_piece(&own, piece, &to, &layout)?;
+                    (how.each)(part, &to, &layout)?;
+                }
+                BTreeMap::from([(value, Input::new(own.dtype, Source::Tensor(to), layout))])
+            }
+            Found::Loop(value, own) => {
+                let states = states(&program, value, &own, &mut how)?;
+                let values = (program.inputs.len() as Value..).zip(&program.steps);
+                let known = values.filter_map(|(state, step)| match step.body {
+                    Some(Body::State(i)) if step.args[0] == value => Some((state, states[i].clone())),
+                    _ => None,
+                });
+                known.collect()
+            }
+        };
         let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
         program = Cow::Owned(rest.folded(program.fold.clone()));
     }
     Ok(program)
 }
 
-/// The first lookup in a table of several pieces.
-fn first(gpu: &Gpu, program: &Program) -> Option<(Value, Vec<Piece>)> {
-    let values = (program.inputs.len() as Value..).zip(&program.steps);
-    let mut lookups = values.filter(|(_, step)| step.op == Op::Lookup);
-    lookups.find_map(|(value, step)| {
-        let pieces = gpu.parts.cuts.pieces(&program.inputs[step.args[0] as usize])?;
-        Some((value, pieces))
+fn same(layout: &Layout) -> Result<Layout> {
+    Ok(layout.clone())
+}
+
+/// What looks up in a table of several pieces.
+enum Found {
+    Lookup(Value, Vec<Piece>),
+    Loop(Value, Arc<Loop>),
+}
+
+/// The first of a program.
+fn first(gpu: &Gpu, program: &Program) -> Option<Found> {
+    let pieces = |&table: &Value| gpu.parts.cuts.pieces(program.inputs.get(table as usize)?);
+    let mut values = (program.inputs.len() as Value..).zip(&program.steps);
+    values.find_map(|(value, step)| match &step.body {
+        None if step.op == Op::Lookup => Some(Found::Lookup(value, pieces(&step.args[0])?)),
+        Some(Body::Loop(own)) => {
+            let mut tables = step.args.iter().skip(1 + own.values());
+            tables.find_map(pieces).map(|_| Found::Loop(value, own.clone()))
+        }
+        _ => None,
     })
+}
+
+/// What the states of a loop, the step of a value, are in the end: every step of every turn is a program of its own, of
+/// no more tensors than any kernel binds.
+fn states(program: &Program, value: Value, own: &Loop, how: &mut How<'_>) -> Result<Vec<Input>> {
+    let args = &program.steps[value as usize - program.inputs.len()].args;
+    let layout = Layout::contiguous(&program.shape)?;
+    let mut stored = |own: Program| {
+        let (to, dtype) = ((how.result)(&own)?, own.dtype);
+        (how.each)(own, &to, &layout)?;
+        Ok(Input::new(dtype, Source::Tensor(to), layout.clone()))
+    };
+    let given = |&value: &Value| match program.inputs.get(value as usize) {
+        Some(input) => Ok(input.clone()),
+        None => stored(program.extract(&[value], program.shape.clone(), &BTreeMap::new(), same)?),
+    };
+    let mut args = args.iter().map(given).collect::<Result<Vec<Input>>>()?;
+    let beside = args.split_off(1 + own.states);
+    let mut states = args.split_off(1);
+    let Source::Scalar(turns) = args[0].source else { bail!(Kernel, "a loop of turns that nobody knows") };
+    let mut open: Option<Input> = None;
+    let step = |op: Op, result: DType, args: &[&Input]| {
+        let numbers = (0..args.len() as Value).collect();
+        let own = Step::new(op, result, result, numbers);
+        of_steps(program, args.iter().map(|&arg| arg.clone()).collect(), vec![own])
+    };
+    for _ in 0..turns.min(how.turns.into()) {
+        let mut values: Vec<Input> = states.iter().chain(&beside).cloned().collect();
+        for own_step in &own.steps {
+            let of = |step: &Step| step.args.iter().map(|&arg| values[arg as usize].clone()).collect();
+            let numbered = |step: &Step, first: usize| Step {
+                args: (first as Value..).take(step.args.len()).collect(),
+                ..step.clone()
+            };
+            values.push(match &own_step.body {
+                // Its states are values, and it is none.
+                Some(Body::Loop(_)) => states[0].clone(),
+                Some(Body::State(_)) => {
+                    let inner = &own.steps[own_step.args[0] as usize - own.args.len()];
+                    let steps = vec![numbered(inner, 0), numbered(own_step, inner.args.len())];
+                    stored(of_steps(program, of(inner), steps))?
+                }
+                _ => stored(of_steps(program, of(own_step), vec![numbered(own_step, 0)]))?,
+            });
+        }
+        if let Some(goes_on) = own.goes_on {
+            let goes_on = values[goes_on as usize].clone();
+            open = Some(match &open {
+                None => goes_on,
+                Some(open) => stored(step(Op::And, DType::Bool, &[open, &goes_on]))?,
+            });
+        }
+        let next = |(old, &next): (&Input, &Value)| match (&values[next as usize], &open) {
+            (next, Some(open)) => stored(step(Op::Select, old.dtype, &[open, next, old])),
+            (next, None) => Ok(next.clone()),
+        };
+        states = states.iter().zip(&own.next).map(next).collect::<Result<_>>()?;
+    }
+    Ok(states)
+}
+
+/// Steps over inputs as a program whose result is the last of them.
+fn of_steps(like: &Program, inputs: Vec<Input>, steps: Vec<Step>) -> Program {
+    let dtype = steps.last().map_or(like.dtype, |step| step.result);
+    let last = (inputs.len() + steps.len()) as Value - 1;
+    Program::of_steps(like.shape.clone(), dtype, inputs, steps, smallvec![last])
 }
 
 /// A program whose result is a lookup, for what lies in a piece: other elements stay as they are.
@@ -109,6 +209,5 @@ fn of_piece(own: &Program, piece: &Piece, to: &Storage, layout: &Layout) -> Resu
     }
     part.results = smallvec![found];
     // What is not read is no input.
-    let same = |layout: &Layout| Ok(layout.clone());
     Ok((part.extract(&[found], part.shape.clone(), &BTreeMap::new(), same)?, layout))
 }

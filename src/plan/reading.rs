@@ -117,6 +117,10 @@ impl Reading {
         for step in &program.steps {
             if let (Op::Lookup, [table, indices @ ..]) = (step.op, step.args.as_slice()) {
                 by_row[*table as usize] &= indices.iter().all(|&index| splat[index as usize]);
+            } else {
+                // Indices of a loop are told by its turns.
+                let tables = step.args.iter().map(|&arg| arg as usize).filter(|&arg| arg < by_row.len());
+                tables.collect::<SmallVec<[usize; 8]>>().into_iter().for_each(|table| by_row[table] = false);
             }
             splat.push(step.args.iter().all(|&arg| splat[arg as usize]));
         }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::graph::Graph;
+use super::loops::Loops;
 use super::siblings::{self, Stage};
 use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, pack, text_cost};
 use crate::error::Result;
@@ -48,18 +49,21 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
         return Ok(Found::default());
     }
     let graph = Graph::new(roots, bounds.row);
-    let stored = apart::find(&graph);
+    let mut stored = apart::find(&graph);
+    let loops = Loops::of(&graph);
+    loops.store(&graph, &mut stored);
     let mut search = Search::new(graph, stored, bounds);
     search.run()?;
     // What is stored late is read by kernels that were measured before. As a rule once more is enough.
     for _ in 0..MOST_SEARCHES {
-        if !search.is_late {
+        let is_more = loops.store(&search.graph, &mut search.stored);
+        if !search.is_late && !is_more {
             break;
         }
         search = Search::new(search.graph, search.stored, bounds);
         search.run()?;
     }
-    let Search { graph, mut stored, groups, wide, .. } = search;
+    let Search { graph, mut stored, mut groups, wide, .. } = search;
     let packed = if wide.is_empty() { None } else { pack::roots(&graph, &wide)? };
     // What gives the results is the last program, unless that reads them.
     let is_last = match graph.roots.as_slice() {
@@ -74,6 +78,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     if is_last {
         graph.roots.iter().for_each(|&root| stored[root] = false);
     }
+    groups.extend(loops.groups(&graph, &stored).filter(|group| group.len() > 1));
     Ok(Found { stages: siblings::stages(&graph, &stored, &groups), packed })
 }
 

@@ -4,7 +4,7 @@
 //! so that every view of it is a layout, as of a tensor. Those that need it read it as
 //! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
 //! too much or compute again what is read through several views, [`apart`] where several kernels would compute
-//! it, [`pack`] where one operation reads more than a kernel binds, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of folds
+//! it, [`loops`] where that are the values of a loop, [`pack`] where one operation reads more than a kernel binds, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of folds
 //! that read the same, and [`rows`] of folds and what reads them. A stage over storages that no kernel binds whole runs as parts, each over [`windows`] of
 //! them; how storages are cut is known when they are there, so this is done as it runs.
 
@@ -12,6 +12,7 @@ mod apart;
 mod boundaries;
 mod graph;
 mod hoist;
+mod loops;
 mod pack;
 mod rows;
 mod siblings;

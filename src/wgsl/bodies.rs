@@ -4,15 +4,16 @@
 use super::emit::line;
 use super::fences::Fences;
 use super::types::{cast, compute, lanes, narrow};
-use super::workarounds;
+use super::{lookup, workarounds};
+use crate::error::Result;
 use crate::expr::{Body, Loop, Op, Step, Value};
 use crate::plan::Kernel;
 
 /// The functions that steps of a kernel call.
 pub(super) struct Bodies<'a> {
     kernel: &'a Kernel,
-    /// Each once, those within others first.
-    loops: Vec<&'a Loop>,
+    /// Each once, those within others first, with the operands that it looks up.
+    loops: Vec<(&'a Loop, Vec<usize>)>,
     /// The texts of functions of the user's, each once.
     written: Vec<&'a str>,
 }
@@ -20,32 +21,39 @@ pub(super) struct Bodies<'a> {
 impl<'a> Bodies<'a> {
     pub(super) fn new(kernel: &'a Kernel) -> Self {
         let mut bodies = Bodies { kernel, loops: Vec::new(), written: Vec::new() };
-        bodies.add(&kernel.steps);
+        bodies.add(&kernel.steps, &|operand| operand as usize);
         bodies
     }
 
-    /// Adds what some steps call. Loops are within each other only as deep as their builder lets them be.
-    fn add(&mut self, steps: &'a [Step]) {
-        for body in steps.iter().filter_map(|step| step.body.as_ref()) {
-            match body {
-                Body::Function(function) => {
+    /// Adds what some steps call, among which values that are tables are operands of the kernel. Loops are within each
+    /// other only as deep as their builder lets them be.
+    fn add(&mut self, steps: &'a [Step], operand: &dyn Fn(Value) -> usize) {
+        for step in steps {
+            match &step.body {
+                Some(Body::Function(function)) => {
                     let text = function.written().map(|written| written.text.as_str());
                     let new = text.filter(|text| !self.written.contains(text));
                     self.written.extend(new);
                 }
-                Body::Loop(own) => {
-                    self.add(&own.steps);
-                    if !self.loops.contains(&&**own) {
-                        self.loops.push(own);
+                Some(Body::Loop(own)) => {
+                    let tables = tables(step, own, operand);
+                    self.add(&own.steps, &|value| own.table(value).map_or(0, |table| tables[table]));
+                    if !self.loops.iter().any(|known| *known == (&**own, tables.clone())) {
+                        self.loops.push((own, tables));
                     }
                 }
-                Body::State(_) => {}
+                Some(Body::State(_)) | None => {}
             }
         }
     }
 
-    /// What a step gives of its operands.
-    pub(super) fn expression(&self, step: &Step, arg: impl Fn(usize) -> String) -> String {
+    /// What a step gives of its operands; of values that are tables `operand` says which they are.
+    pub(super) fn expression(
+        &self,
+        step: &Step,
+        arg: impl Fn(usize) -> String,
+        operand: &dyn Fn(Value) -> usize,
+    ) -> String {
         let args = || (0..step.args.len()).map(&arg).collect::<Vec<_>>().join(", ");
         match (&step.body, step.op) {
             (Some(Body::Function(function)), _) => {
@@ -53,7 +61,9 @@ impl<'a> Bodies<'a> {
                 narrow(step.result, format!("{name}({})", args()))
             }
             (Some(Body::Loop(own)), _) => {
-                let number = self.loops.iter().position(|known| *known == &**own).unwrap_or(0);
+                let tables = tables(step, own, operand);
+                let is_own = |known: &(&Loop, Vec<usize>)| *known == (&**own, tables.clone());
+                let number = self.loops.iter().position(is_own).unwrap_or(0);
                 format!("repeat{number}({})", args())
             }
             (Some(Body::State(state)), _) => format!("{}.s{state}", arg(0)),
@@ -81,19 +91,23 @@ impl<'a> Bodies<'a> {
     }
 
     /// All functions.
-    pub(super) fn functions(&self) -> String {
+    pub(super) fn functions(&self) -> Result<String> {
         let mut text = String::new();
         self.written.iter().for_each(|own| line!(text, "{}\n", own.trim()));
-        for (number, own) in self.loops.iter().enumerate() {
-            self.repeat(&mut text, number, own);
+        for (number, (own, tables)) in self.loops.iter().enumerate() {
+            self.repeat(&mut text, number, own, tables)?;
         }
-        text
+        Ok(text)
     }
 
-    /// A loop: what its states are when it ends.
-    fn repeat(&self, text: &mut String, number: usize, own: &Loop) {
+    /// A loop: what its states are when it ends. Of a table it takes the addresses from which that is walked.
+    fn repeat(&self, text: &mut String, number: usize, own: &Loop, tables: &[usize]) -> Result<()> {
         let fences = Fences::of_turn(own, self.kernel);
-        let of = |value: Value| lanes(own.type_of(value));
+        let operand = |value: Value| own.table(value).map_or(0, |table| tables[table]);
+        let of = |value: Value| match own.table(value) {
+            Some(_) => "vec4<u32>".to_string(),
+            None => lanes(own.type_of(value)),
+        };
         let states = || 0..own.states as Value;
         line!(text, "struct States{number} {{");
         states().for_each(|i| line!(text, "    s{i}: {},", of(i)));
@@ -103,10 +117,6 @@ impl<'a> Bodies<'a> {
         line!(text, "fn repeat{number}({}) -> States{number} {{", args.join(", "));
         fences.zeros(&own.steps).iter().for_each(|zero| line!(text, "    {zero}"));
         states().for_each(|i| line!(text, "    var s{i} = a{i};"));
-        if own.goes_on.is_some() {
-            line!(text, "    var open = vec4<bool>(true);");
-        }
-        line!(text, "    for (var turn = 0u; turn < turns.x; turn++) {{");
         let name = |value: Value| match value as usize {
             i if i < own.states => format!("s{i}"),
             i if i < own.args.len() => format!("a{i}"),
@@ -116,32 +126,75 @@ impl<'a> Bodies<'a> {
         let first = own.goes_on.map(|goes_on| needed(own, goes_on));
         let is_first = |value: Value| first.as_ref().is_some_and(|first| first[value as usize]);
         let steps = || (own.args.len() as Value..).zip(&own.steps);
-        let write = |text: &mut String, (value, step): (Value, &Step)| {
+        let write = |text: &mut String, (value, step): (Value, &Step)| -> Result<()> {
             let arg = |i: usize| fences.operand(step, i, name(step.args[i]));
-            let made = fences.result(value, step.result, self.expression(step, arg));
+            let made = match (step.op, step.args.split_first()) {
+                (Op::Lookup, Some((&table, indices))) => {
+                    let (at, indices) = (format!("at_v{value}"), indices.iter().map(|&index| name(index)));
+                    let walk = (name(table), at.as_str());
+                    let (address, found) = lookup::by_lanes(self.kernel, operand(table), walk, indices)?;
+                    line!(text, "        let {at} = {address};");
+                    found
+                }
+                _ => fences.result(value, step.result, self.expression(step, arg, &operand)),
+            };
             line!(text, "        let v{value} = {made};");
+            Ok(())
         };
-        steps().filter(|&(value, _)| is_first(value)).for_each(|step| write(text, step));
-        if let Some(goes_on) = own.goes_on {
-            line!(text, "        open = open & {};", name(goes_on));
-            line!(text, "        if (!any(open)) {{ break; }}");
-        }
-        steps().filter(|&(value, _)| !is_first(value)).for_each(|step| write(text, step));
-        for (i, &next) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
-            let next = name(next);
-            match own.goes_on {
-                Some(_) => line!(text, "        let n{i} = select(s{i}, {next}, open);"),
-                None => line!(text, "        let n{i} = {next};"),
+        // A turn; what has ended stays as it is in the next, and so does what is told of it.
+        let turn = |text: &mut String, ends: &str| -> Result<()> {
+            steps().filter(|&(value, _)| is_first(value)).try_for_each(|step| write(text, step))?;
+            if let Some(goes_on) = own.goes_on {
+                line!(text, "        let open = {}{ends}", name(goes_on));
             }
-        }
-        for (i, _) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
-            line!(text, "        s{i} = n{i};");
+            steps().filter(|&(value, _)| !is_first(value)).try_for_each(|step| write(text, step))?;
+            for (i, &next) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
+                let next = name(next);
+                match own.goes_on {
+                    Some(_) => line!(text, "        let n{i} = select(s{i}, {next}, open);"),
+                    None => line!(text, "        let n{i} = {next};"),
+                }
+            }
+            for (i, _) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
+                line!(text, "        s{i} = n{i};");
+            }
+            Ok(())
+        };
+        let ends = ";\n        if (!any(open)) { break; }";
+        match own.goes_on.and_then(|_| fences.others(&own.steps)).filter(|_| is_short(own)) {
+            // Whether all have ended is asked in every second turn, as that takes as long as some additions do.
+            Some(zeros) => {
+                line!(text, "    for (var left = turns.x; left > 0u; left = max(left, 2u) - 2u) {{");
+                turn(text, ends)?;
+                line!(text, "        {{");
+                zeros.iter().for_each(|zero| line!(text, "        {zero}"));
+                turn(text, " & vec4<bool>(left > 1u);")?;
+                line!(text, "        }}");
+            }
+            None => {
+                line!(text, "    for (var turn = 0u; turn < turns.x; turn++) {{");
+                turn(text, ends)?;
+            }
         }
         line!(text, "    }}");
         let all: Vec<String> = states().map(|i| format!("s{i}")).collect();
         line!(text, "    return States{number}({});", all.join(", "));
         line!(text, "}}\n");
+        Ok(())
     }
+}
+
+/// The operands that a loop looks up, where it is called by a step.
+fn tables(step: &Step, own: &Loop, operand: &dyn Fn(Value) -> usize) -> Vec<usize> {
+    // The first argument is how many turns there are.
+    step.args.iter().skip(1 + own.values()).map(|&value| operand(value)).collect()
+}
+
+/// The most that a turn costs, in additions, whose text stands twice in its loop.
+const SHORT: usize = 64;
+
+fn is_short(own: &Loop) -> bool {
+    own.steps.iter().map(Step::cost).sum::<usize>() <= SHORT
 }
 
 /// Which values of a turn one is made of, itself included.

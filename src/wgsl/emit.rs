@@ -49,7 +49,7 @@ fn parts(kernel: &Kernel) -> Result<[String; 3]> {
         Makes::Scan(scanner) => emitter.scan(scanner)?,
         Makes::Rows(folder) => emitter.rows(folder)?,
     }
-    let main = Bodies::new(kernel).functions() + &main;
+    let main = Bodies::new(kernel).functions()? + &main;
     let functions = prelude::used_by(&main, kernel.faults);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
     let enabled = if functions.contains("<f16>") { "enable f16;\n\n" } else { "" };
@@ -295,8 +295,17 @@ impl Emitter<'_> {
         if step.op == Op::Lookup {
             return self.lookup(value, step, vector);
         }
-        let arg = |i: usize| self.fences.operand(step, i, self.value(step.args[i], vector));
-        let text = self.bodies.expression(step, arg);
+        let arg = |i: usize| {
+            let value = step.args[i];
+            match self.kernel.operands.get(value as usize) {
+                // Of a table a loop takes where it is walked.
+                Some(operand) if !operand.computed.is_empty() => {
+                    format!("vec4<u32>({})", self.addresses(Role::In(value as usize), vector))
+                }
+                _ => self.fences.operand(step, i, self.value(value, vector)),
+            }
+        };
+        let text = self.bodies.expression(step, arg, &|value| value as usize);
         Ok(self.fences.result(value, step.result, text))
     }
 

@@ -178,6 +178,19 @@ impl Fences {
 
     /// The lines that name what the fences of a kernel need.
     pub(super) fn zeros(&self, steps: &[Step]) -> Vec<String> {
+        self.used(steps).into_iter().map(|(wide, number)| named(wide, number, number)).collect()
+    }
+
+    /// The same lines with other numbers behind the names, so that no fence of steps that are written once more is one
+    /// of those before; none where there are not as many.
+    pub(super) fn others(&self, steps: &[Step]) -> Option<Vec<String>> {
+        let used = self.used(steps);
+        let has_room = used.iter().all(|(_, number)| number % (MOST / 2) < MOST / 4);
+        has_room.then(|| used.iter().map(|&(wide, number)| named(wide, number, number + MOST / 4)).collect())
+    }
+
+    /// The fences of some steps: whether each is of 64 bits, and its number.
+    fn used(&self, steps: &[Step]) -> BTreeSet<(bool, u32)> {
         let mut used = BTreeSet::new();
         for (value, step) in (self.loads.len()..).zip(steps) {
             used.extend(self.made[value].map(|number| (is_wide(step.result), number)));
@@ -186,16 +199,7 @@ impl Fences {
                 self.again(step, position).map(|number| (is_wide(of), number))
             }));
         }
-        let line = |(wide, number): (bool, u32)| {
-            let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
-            let name = zero(wide, number);
-            if wide {
-                format!("let {name} = vec4<u64>(u64({word}));")
-            } else {
-                format!("let {name} = vec4<u32>({word});")
-            }
-        };
-        used.into_iter().map(line).collect()
+        used
     }
 
     /// Whether a compiler may find two values equal: one value, one load, or results without a fence.
@@ -233,6 +237,16 @@ fn is_same_load(a: &Operand, b: &Operand) -> bool {
 
 fn is_wide(dtype: DType) -> bool {
     compute(dtype) == "f64"
+}
+
+/// The line that gives the name of a fence to a number.
+fn named(wide: bool, name: u32, number: u32) -> String {
+    let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
+    let name = zero(wide, name);
+    match wide {
+        true => format!("let {name} = vec4<u64>(u64({word}));"),
+        false => format!("let {name} = vec4<u32>({word});"),
+    }
 }
 
 /// The name of a 0 that no compiler knows.

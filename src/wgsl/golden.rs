@@ -119,6 +119,17 @@ fn mandelbrot(real: &Tensor<f32>, imaginary: &Tensor<f32>) -> Expr<u32> {
     n
 }
 
+/// A walk along the rows of a table, and what lies beside it in another.
+fn walk(table: &Tensor<f32>, bytes: &Tensor<u8>) -> Expr<f32> {
+    let (row, zero) = (Expr::coordinate([64, 256], 0), Expr::scalar(0.0_f32));
+    let (_, sum) = Expr::repeat(9, (Expr::coordinate([64, 256], 1), zero), |(at, sum)| {
+        let found = table.at([&row, &at]);
+        let beside = bytes.at([&at, &(&at >> 1)]).cast::<i32>();
+        (&at + beside, sum + found)
+    });
+    sum
+}
+
 /// The kernels that are kept, by name. Those of a name that ends with `llvmpipe` are a processor's.
 #[allow(clippy::eq_op)] // `a - a` is what no compiler may fold
 pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
@@ -221,6 +232,8 @@ pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
         // Random numbers; and a loop, with what all its turns share.
         ("uniform", kernel(&Expr::<f32>::uniform([64, 256], 1))),
         ("mandelbrot", kernel(&mandelbrot(&a, &row))),
+        // A loop that looks up: in rows of its own, and by two values of a turn.
+        ("walk", kernel(&walk(&a, &bytes))),
         ("in_place", into_kernel(&a, &(&a * &row))),
         ("strided_destination", into_kernel(&every_second.tensor().unwrap(), &(&every_second + 1.0))),
         ("packed_destination", into_kernel(&odd_bytes.tensor().unwrap(), &(&odd_bytes ^ 1))),

@@ -5,7 +5,6 @@ use super::fold::constant;
 use super::types::{decode, joined_part, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Step, Value};
 use crate::plan::{Access, LANES, Makes, Operand, Origin, Role, Stride, Walk};
 
 /// Four elements, `step` apart from element `first` on, of the vectors whose names are `prefix` and a
@@ -204,47 +203,6 @@ impl Emitter<'_> {
         every(operand.dtype, &format!("w_{own}_"), step, first)
     }
 
-    /// The elements at the four addresses that a name stands for, as they lie in an array.
-    fn gather(dtype: DType, array: &str, at: &str) -> String {
-        let lane = |c: char| match packed(dtype) {
-            None => format!("{array}[{at}.{c}]"),
-            Some((suffix, shift)) => format!("part_{suffix}({array}[{at}.{c} >> {shift}u], {at}.{c})"),
-        };
-        format!("{}({})", raw_lanes(dtype), ['x', 'y', 'z', 'w'].map(lane).join(", "))
-    }
-
-    /// The elements of a table where computed indices say, all of them inside of it.
-    pub(super) fn lookup(&mut self, value: Value, step: &Step, vector: u32) -> Result<String> {
-        let kernel = self.kernel;
-        let Some((&table, indices)) = step.args.split_first() else {
-            bail!(Kernel, "a lookup without a table")
-        };
-        let (i, of) = (table as usize, Role::In(table as usize));
-        let operand = &kernel.operands[i];
-        let Origin::Binding(binding) = operand.origin else {
-            bail!(Kernel, "a lookup in {:?}", operand.origin);
-        };
-        let is_row = operand.access == Access::LookupRow;
-        let mut terms = vec![if is_row { self.vector(of, vector) } else { self.addresses(of, vector) }];
-        for (k, (&index, stride)) in indices.iter().zip(&operand.computed).enumerate() {
-            let index = self.value(index, vector);
-            // Bits as they are: distances and sums are modulo 2^32.
-            let index = if is_row { format!("u32({index}.x)") } else { format!("vec4<u32>({index})") };
-            terms.push(match stride {
-                Stride::Any => format!("{index} * p.x{i}_index{k}"),
-                _ => index,
-            });
-        }
-        let at = format!("at_{}", self.value(value, vector));
-        line!(self.text, "    let {at} = {};", terms.join(" + "));
-        let array = format!("in{binding}");
-        let raw = match is_row {
-            true => unpack(operand.dtype, kernel.wide_words, format!("{array}[{at}]")),
-            false => Self::gather(operand.dtype, &array, &at),
-        };
-        Ok(decode(operand.dtype, raw))
-    }
-
     /// Loads an operand for a vector; of a table its lookups do.
     pub(super) fn load(&mut self, i: usize, operand: &Operand, vector: u32) -> Result<()> {
         if !operand.computed.is_empty() {
@@ -298,7 +256,7 @@ impl Emitter<'_> {
                     }
                     (_, _) => {
                         line!(self.text, "    let {at} = {};", self.addresses(of, vector));
-                        Self::gather(dtype, &array, &at)
+                        gather(dtype, &array, &at)
                     }
                 };
                 decode(dtype, raw)
@@ -307,4 +265,13 @@ impl Emitter<'_> {
         line!(self.text, "    let {own} = {value};");
         Ok(())
     }
+}
+
+/// The elements at the four addresses that a name stands for, as they lie in an array.
+pub(super) fn gather(dtype: DType, array: &str, at: &str) -> String {
+    let lane = |c: char| match packed(dtype) {
+        None => format!("{array}[{at}.{c}]"),
+        Some((suffix, shift)) => format!("part_{suffix}({array}[{at}.{c} >> {shift}u], {at}.{c})"),
+    };
+    format!("{}({})", raw_lanes(dtype), ['x', 'y', 'z', 'w'].map(lane).join(", "))
 }

@@ -12,6 +12,7 @@ mod golden;
 mod halves;
 mod lines;
 mod load;
+mod lookup;
 #[cfg(test)]
 mod portable;
 mod prelude;

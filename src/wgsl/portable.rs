@@ -105,6 +105,12 @@ fn check_lookups<T: Element>(written: &mut usize) {
         table.take(&i, 1),
         table.roll([3, -5], [0, 1]),
         table.pad([(2, 3), (1, 0)], Pad::Reflect),
+        // In a loop, beside a coordinate.
+        Expr::repeat(3, (Expr::coordinate([40, 64], 1), table.slice(0, ..40)), |(at, _)| {
+            let found = table.at([&Expr::coordinate([40, 64], 0), &at]);
+            (at + found.cast::<i32>(), found)
+        })
+        .1,
     ] {
         let node = expr.untyped().node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();

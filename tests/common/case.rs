@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use zerostride::{DType, Device, Element, Expr, Layout, Operation, Result};
+use zerostride::{AnyExpr, AnyTensor, DType, Device, Element, Layout, Operation, Result};
 
 use super::naive::{Known, Naive, evaluate};
 use super::recipe::{Builder, Kind, Recipe, View};
@@ -21,10 +21,35 @@ pub struct Storage {
 
 #[derive(Clone)]
 pub enum Step {
-    /// Several, of one type, by one `eval_all`.
+    /// Several, of any types, by one `eval_all`.
     Eval(Vec<Recipe>),
-    /// Into views of a storage.
-    Assign(usize, Vec<View>, Recipe),
+    /// Into views of storages, each another; several by one `assign_all`.
+    Assign(Vec<(usize, Vec<View>, Recipe)>),
+}
+
+impl Step {
+    /// The nodes of its expressions.
+    fn nodes(&self) -> Vec<Recipe> {
+        match self {
+            Step::Eval(roots) => roots.iter().flat_map(Recipe::nodes).collect(),
+            Step::Assign(all) => all.iter().flat_map(|(_, _, value)| value.nodes()).collect(),
+        }
+    }
+}
+
+/// How many nodes of some kinds there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kinds {
+    pub lookups: usize,
+    pub joins: usize,
+    pub written: usize,
+    pub random: usize,
+    pub loops: usize,
+    /// Lookups by what a turn of a loop makes.
+    pub inside: usize,
+    /// Steps of several results, and of several destinations.
+    pub results: usize,
+    pub destinations: usize,
 }
 
 #[derive(Clone, Default)]
@@ -81,29 +106,35 @@ impl Expected {
 impl Case {
     /// The names of its reductions.
     pub fn reductions(&self) -> Vec<&'static str> {
-        let nodes = self.steps.iter().flat_map(|step| match step {
-            Step::Eval(roots) => roots.iter().flat_map(Recipe::nodes).collect(),
-            Step::Assign(_, _, value) => value.nodes(),
-        });
         let name = |node: Recipe| match &node.kind {
             Kind::Reduce(reduction) => Some(reduction.name),
             _ => None,
         };
-        nodes.filter_map(name).collect()
+        self.steps.iter().flat_map(Step::nodes).filter_map(name).collect()
     }
 
-    /// How many lookups, joins and functions of the user's it holds.
-    pub fn kinds(&self) -> [usize; 3] {
-        let nodes = self.steps.iter().flat_map(|step| match step {
-            Step::Eval(roots) => roots.iter().flat_map(Recipe::nodes).collect(),
-            Step::Assign(_, _, value) => value.nodes(),
-        });
-        nodes.fold([0; 3], |[lookups, joins, written], node| match &node.kind {
-            Kind::Lookup(_) => [lookups + 1, joins, written],
-            Kind::Join(_) => [lookups, joins + 1, written],
-            Kind::Written(_) => [lookups, joins, written + 1],
-            _ => [lookups, joins, written],
-        })
+    /// Adds what it holds.
+    pub fn count(&self, kinds: &mut Kinds) {
+        for step in &self.steps {
+            match step {
+                Step::Eval(roots) => kinds.results += usize::from(roots.len() > 1),
+                Step::Assign(all) => kinds.destinations += usize::from(all.len() > 1),
+            }
+        }
+        for node in self.steps.iter().flat_map(Step::nodes) {
+            match &node.kind {
+                Kind::Lookup(_) => {
+                    kinds.lookups += 1;
+                    let is_state = |node: &Recipe| matches!(node.kind, Kind::State(_));
+                    kinds.inside += usize::from(node.nodes().iter().any(is_state));
+                }
+                Kind::Join(_) => kinds.joins += 1,
+                Kind::Written(_) => kinds.written += 1,
+                Kind::Random(_) => kinds.random += 1,
+                Kind::Repeat { .. } => kinds.loops += 1,
+                _ => {}
+            }
+        }
     }
 
     /// Whether it writes to a storage: then all are read in the end.
@@ -125,14 +156,16 @@ impl Case {
                     elements: evaluate(root, &state, &mut known),
                     bound: Bound::of(root, &state, &mut known),
                 })),
-                Step::Assign(to, views, value) => {
-                    let elements = evaluate(value, &state, &mut known);
-                    let dense = Layout::contiguous(&self.storages[*to].shape[..]).unwrap();
-                    let layout = views.iter().fold(dense, |layout, view| view.of(&layout).unwrap());
-                    let from = Layout::contiguous(&value.shape[..]).unwrap();
-                    let from = from.broadcast_to(layout.shape()).unwrap();
-                    for (to_at, from_at) in layout.addresses().zip(from.addresses()) {
-                        state[*to][to_at] = elements[from_at];
+                Step::Assign(all) => {
+                    let values = all.iter().map(|(_, _, value)| evaluate(value, &state, &mut known));
+                    for ((to, views, value), elements) in all.iter().zip(values.collect::<Vec<_>>()) {
+                        let dense = Layout::contiguous(&self.storages[*to].shape[..]).unwrap();
+                        let layout = views.iter().fold(dense, |layout, view| view.of(&layout).unwrap());
+                        let from = Layout::contiguous(&value.shape[..]).unwrap();
+                        let from = from.broadcast_to(layout.shape()).unwrap();
+                        for (to_at, from_at) in layout.addresses().zip(from.addresses()) {
+                            state[*to][to_at] = elements[from_at];
+                        }
                     }
                 }
             }
@@ -156,28 +189,35 @@ impl Case {
         let mut read = Vec::new();
         for step in &self.steps {
             match step {
-                Step::Eval(roots) => with_type!(roots[0].dtype, T => {
-                    let exprs: Vec<Expr<T>> = roots.iter().map(|root| builder.expr(root)).collect();
+                Step::Eval(roots) => {
+                    let exprs: Vec<AnyExpr> = roots.iter().map(|root| builder.untyped(root)).collect();
                     // What has no tensors has no device.
                     let is_leaf = |node: Recipe| matches!(node.kind, Kind::Leaf(_));
                     let has_leaves = roots.iter().flat_map(Recipe::nodes).any(is_leaf);
-                    match exprs.as_slice() {
-                        [_, _, ..] if has_leaves => {
-                            let results = Expr::eval_all(&exprs)?;
-                            for result in results {
-                                read.push(values(result.to_vec()?));
-                            }
-                        }
-                        _ => for expr in &exprs {
-                            read.push(values(expr.to_vec_on(device)?));
-                        }
+                    let results = match exprs.as_slice() {
+                        [_, _, ..] if has_leaves => AnyExpr::eval_all(&exprs)?,
+                        _ => exprs.iter().map(|expr| expr.eval_on(device)).collect::<Result<_>>()?,
+                    };
+                    for (root, result) in roots.iter().zip(results) {
+                        read.push(with_type!(root.dtype, T => values(result.to_vec::<T>()?)));
                     }
-                }),
-                Step::Assign(to, views, value) => with_type!(value.dtype, T => {
-                    let whole = builder.tensor::<T>(*to).clone();
-                    let to = views.iter().try_fold(whole, |tensor, view| view.of_tensor(&tensor))?;
-                    to.assign(builder.expr::<T>(value))?;
-                }),
+                }
+                Step::Assign(all) => {
+                    let part = |(to, views, _): &(usize, Vec<View>, Recipe)| -> Result<AnyTensor> {
+                        with_type!(self.storages[*to].dtype, T => {
+                            let whole = builder.tensor::<T>(*to).clone();
+                            let part = views.iter().try_fold(whole, |tensor, view| view.of_tensor(&tensor))?;
+                            Ok(part.into())
+                        })
+                    };
+                    let to = all.iter().map(part).collect::<Result<Vec<AnyTensor>>>()?;
+                    let values: Vec<AnyExpr> =
+                        all.iter().map(|(_, _, value)| builder.untyped(value)).collect();
+                    match to.as_slice() {
+                        [to] => to.assign(&values[0])?,
+                        all => AnyTensor::assign_all(&all.iter().zip(values).collect::<Vec<_>>())?,
+                    }
+                }
             }
         }
         for (i, storage) in self.storages.iter().enumerate().filter(|_| self.writes()) {
@@ -213,9 +253,9 @@ impl Case {
     /// Whether a step reads or writes a storage.
     fn uses(&self, i: usize) -> bool {
         let is_it = |node: &Recipe| matches!(node.kind, Kind::Leaf(leaf) if leaf == i);
-        self.steps.iter().any(|step| match step {
-            Step::Eval(roots) => roots.iter().any(|root| root.nodes().iter().any(is_it)),
-            Step::Assign(to, _, value) => *to == i || value.nodes().iter().any(is_it),
+        self.steps.iter().any(|step| {
+            let is_written = matches!(step, Step::Assign(all) if all.iter().any(|(to, ..)| *to == i));
+            is_written || step.nodes().iter().any(is_it)
         })
     }
 
@@ -225,12 +265,8 @@ impl Case {
         let cpu = Device::cpu();
         self.storages.iter().all(|s| builder.upload(&cpu, s.dtype, &s.shape, &s.values).is_ok())
             && self.steps.iter().all(|step| match step {
-                Step::Eval(roots) => roots
-                    .iter()
-                    .all(|root| with_type!(root.dtype, T => builder.expr::<T>(root).shape().is_ok())),
-                Step::Assign(_, _, value) => {
-                    with_type!(value.dtype, T => builder.expr::<T>(value).shape().is_ok())
-                }
+                Step::Eval(roots) => roots.iter().all(|root| builder.untyped(root).shape().is_ok()),
+                Step::Assign(all) => all.iter().all(|(_, _, value)| builder.untyped(value).shape().is_ok()),
             })
     }
 }
@@ -280,9 +316,9 @@ impl fmt::Display for Case {
                 Step::Eval(roots) => {
                     roots.iter().try_for_each(|root| write!(f, "step {i}: eval\n{root:?}"))?
                 }
-                Step::Assign(to, views, value) => {
-                    write!(f, "step {i}: assign to storage {to} under {views:?}\n{value:?}")?;
-                }
+                Step::Assign(all) => all.iter().try_for_each(|(to, views, value)| {
+                    write!(f, "step {i}: assign to storage {to} under {views:?}\n{value:?}")
+                })?,
             }
         }
         Ok(())

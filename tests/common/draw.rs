@@ -62,24 +62,21 @@ impl Draw {
         let shape = self.shape();
         match self.random.below(10) {
             0..=2 => {
-                let to = self.storage(of, &shape);
-                let leaf = self.leaf_of(to);
-                let part: Vec<usize> = leaf.shape.clone().iter().map(|&n| self.length_up_to(n)).collect();
-                let (to_view, views) = loop {
-                    // A destination is not stretched.
-                    let Some(view) = self.reach(&leaf, &part) else { continue };
-                    let views = views_of(&view);
-                    if !views.iter().any(|view| matches!(view, View::Broadcast(_))) {
-                        break (view, views);
+                let mut all = vec![self.assigned(of, &shape, ops)];
+                while all.len() < 4 && self.random.chance(30) {
+                    let own = self.a_type();
+                    let more = self.assigned(own, &shape, ops / 2);
+                    if all.iter().all(|(to, ..)| *to != more.0) {
+                        all.push(more);
                     }
-                };
-                let value = self.draw(of, &to_view.shape, ops);
-                self.case.steps.push(Step::Assign(to, views, value));
+                }
+                self.case.steps.push(Step::Assign(all));
             }
             3..=4 => {
                 let roots = (0..2 + self.random.below(3)).map(|_| {
                     let shape = if self.random.chance(70) { shape.clone() } else { self.shape() };
-                    let root = self.draw(of, &shape, ops / 2);
+                    let own = if self.random.chance(50) { of } else { self.a_type() };
+                    let root = self.draw(own, &shape, ops / 2);
                     self.stretched(root, &shape)
                 });
                 let roots = roots.collect();
@@ -104,6 +101,23 @@ impl Draw {
                 self.case.steps.push(Step::Eval(vec![root]));
             }
         }
+    }
+
+    /// A destination, views of a storage, with what is written there.
+    fn assigned(&mut self, of: DType, shape: &[usize], ops: usize) -> (usize, Vec<View>, Recipe) {
+        let to = self.storage(of, shape);
+        let leaf = self.leaf_of(to);
+        let part: Vec<usize> = leaf.shape.clone().iter().map(|&n| self.length_up_to(n)).collect();
+        let (to_view, views) = loop {
+            // A destination is not stretched.
+            let Some(view) = self.reach(&leaf, &part) else { continue };
+            let views = views_of(&view);
+            if !views.iter().any(|view| matches!(view, View::Broadcast(_))) {
+                break (view, views);
+            }
+        };
+        let value = self.draw(of, &to_view.shape, ops);
+        (to, views, value)
     }
 
     fn a_type(&mut self) -> DType {
@@ -301,22 +315,10 @@ impl Draw {
 
     /// Elements of a table at indices that are drawn as well, some of them coordinates.
     fn lookup(&mut self, of: DType, shape: &[usize], ops: usize) -> Recipe {
-        let mut lengths = vec![1 + self.random.below(9)];
-        while lengths.len() < 4 && self.random.chance(50) {
-            let most = if self.random.chance(20) { 70 } else { 9 };
-            lengths.push(1 + self.random.below(most));
-        }
-        let table = self.draw(of, &lengths, ops / 2);
-        let table = self.stretched(table, &lengths);
-        let beyond = match self.random.below(4) {
-            0 => Beyond::Wrapped,
-            1 => Beyond::Fill(self.element(of)),
-            _ => Beyond::Nearest,
-        };
-        let indices = lengths.iter().map(|_| {
+        let (table, beyond) = self.table(of, ops / 2);
+        let indices = table.shape.clone().into_iter().map(|_| {
             if !shape.is_empty() && self.random.chance(40) {
-                let axis = self.random.below(shape.len());
-                return Recipe::new(DType::I32, shape.to_vec(), Kind::Index(axis), Vec::new());
+                return self.coordinate(shape);
             }
             let own = self.a_type();
             let index = match is_float(own) || own == DType::Bool {
@@ -331,6 +333,42 @@ impl Draw {
         let indices: Vec<Recipe> = indices.collect();
         let found = table.at(&indices, beyond);
         self.stretched(found, shape)
+    }
+
+    fn coordinate(&mut self, shape: &[usize]) -> Recipe {
+        let axis = self.random.below(shape.len());
+        Recipe::new(DType::I32, shape.to_vec(), Kind::Index(axis), Vec::new())
+    }
+
+    /// What a turn of a loop looks up, by one of its values at least.
+    fn looked_up(&mut self, of: DType, values: &[Recipe], shape: &[usize]) -> Recipe {
+        let (table, beyond) = self.table(of, 1);
+        let own = self.random.below(table.shape.len());
+        let indices = (0..table.shape.len()).map(|axis| match self.random.below(10) {
+            0..=3 if axis != own && !shape.is_empty() => self.coordinate(shape),
+            4 if axis != own => Recipe::constant(self.element(DType::I32), DType::I32),
+            5 if axis != own => self.operand(DType::I32, shape, 1),
+            _ => self.some_of(DType::I32, values),
+        });
+        let indices: Vec<Recipe> = indices.collect();
+        table.at(&indices, beyond)
+    }
+
+    /// A table, and what lies beyond it.
+    fn table(&mut self, of: DType, ops: usize) -> (Recipe, Beyond) {
+        let mut lengths = vec![1 + self.random.below(9)];
+        while lengths.len() < 4 && self.random.chance(50) {
+            let most = if self.random.chance(20) { 70 } else { 9 };
+            lengths.push(1 + self.random.below(most));
+        }
+        let table = self.draw(of, &lengths, ops);
+        let table = self.stretched(table, &lengths);
+        let beyond = match self.random.below(4) {
+            0 => Beyond::Wrapped,
+            1 => Beyond::Fill(self.element(of)),
+            _ => Beyond::Nearest,
+        };
+        (table, beyond)
     }
 
     /// A value of a loop of a few turns.
@@ -350,6 +388,10 @@ impl Draw {
         let mut values = states.clone();
         for _ in 0..1 + self.random.below(5) {
             let of = types[self.random.below(types.len())];
+            if self.random.chance(25) {
+                values.push(self.looked_up(of, &values, shape));
+                continue;
+            }
             let op = self.op(of, |op| op.ulp(of) == 0);
             let args: Vec<Recipe> = (0..op.arity).map(|_| self.of_turn(of, &values, shape)).collect();
             // One at least is of the turn, so that it has the shape of the states.

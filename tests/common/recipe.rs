@@ -403,7 +403,7 @@ impl Builder {
 }
 
 impl Builder {
-    fn untyped(&mut self, recipe: &Recipe) -> AnyExpr {
+    pub fn untyped(&mut self, recipe: &Recipe) -> AnyExpr {
         let built = self.any(recipe);
         untyped((recipe, &built))
     }

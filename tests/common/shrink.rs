@@ -60,9 +60,21 @@ fn smaller(case: &Case) -> Vec<Case> {
                 all.extend(parts.into_iter().take(own).map(|part| with(i, &[Step::Eval(vec![part])])));
                 all.extend(simpler(&roots[0]).map(|root| with(i, &[Step::Eval(vec![root])])));
             }
-            Step::Assign(to, views, value) => {
-                let assign = |value| with(i, &[Step::Assign(*to, views.clone(), value)]);
-                all.extend(simpler(value).map(assign));
+            Step::Assign(pairs) => {
+                if pairs.len() > 1 {
+                    for k in 0..pairs.len() {
+                        let mut fewer = pairs.clone();
+                        fewer.remove(k);
+                        all.push(with(i, &[Step::Assign(fewer)]));
+                    }
+                }
+                for k in 0..pairs.len() {
+                    for value in simpler(&pairs[k].2) {
+                        let mut pairs = pairs.clone();
+                        pairs[k].2 = value;
+                        all.push(with(i, &[Step::Assign(pairs)]));
+                    }
+                }
             }
         }
     }

@@ -1,0 +1,87 @@
+//! Loops of several values: where kernels apart read them, all that are read are stored, by one kernel, as each of the
+//! others would go through all turns again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::graph::Graph;
+use crate::expr::{Body, Node, NodeKind};
+
+/// The kernel that gives the results.
+const LAST: usize = usize::MAX;
+
+/// The values of a graph that one loop gives, for each loop that gives several.
+pub(super) struct Loops(Vec<Vec<usize>>);
+
+impl Loops {
+    pub(super) fn of(graph: &Graph<'_>) -> Loops {
+        // Its first operand, how many turns there are, is each loop's own.
+        let mut all: BTreeMap<*const Node, Vec<usize>> = BTreeMap::new();
+        for (i, node) in graph.nodes.iter().enumerate() {
+            if let NodeKind::Body(Body::Loop(_), _) = &node.kind {
+                all.entry(Arc::as_ptr(&node.args[0])).or_default().push(i);
+            }
+        }
+        Loops(all.into_values().filter(|values| values.len() > 1).collect())
+    }
+
+    /// Stores the values that several kernels compute, where some nodes are stored; whether there are any.
+    pub(super) fn store(&self, graph: &Graph<'_>, stored: &mut [bool]) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let mut kernels: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new(); graph.nodes.len()];
+        graph.roots.iter().for_each(|&root| kernels[root].push(LAST));
+        for i in (0..graph.nodes.len()).rev() {
+            let kind = &graph.nodes[i].kind;
+            let own =
+                if stored[i] || kind.is_stored() { SmallVec::from_slice(&[i]) } else { kernels[i].clone() };
+            for &arg in &graph.args[i] {
+                let arg = arg as usize;
+                // What is joined is written by a kernel each.
+                let joined = SmallVec::from_slice(&[arg]);
+                let own = if matches!(kind, NodeKind::Join(_)) { &joined } else { &own };
+                own.iter()
+                    .filter(|kernel| !kernels[arg].contains(kernel))
+                    .copied()
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .for_each(|kernel| kernels[arg].push(kernel));
+            }
+        }
+        let mut any = false;
+        for values in &self.0 {
+            let first = values[0];
+            // One that is stored as it is takes no other kernel than those beside it.
+            let kernel = |&kernel: &usize| match graph.nodes.get(kernel).map(|node| &node.kind) {
+                Some(NodeKind::Shared) if values.contains(&(graph.args[kernel][0] as usize)) => first,
+                _ => kernel,
+            };
+            let mut all = values.iter().flat_map(|&value| &kernels[value]).map(kernel);
+            let one = all.next();
+            if all.any(|other| Some(other) != one) {
+                any |= values.iter().any(|&value| !stored[value]);
+                values.iter().for_each(|&value| stored[value] = true);
+            }
+        }
+        any
+    }
+
+    /// The nodes that one kernel stores, for each loop. They have the same operands, so none needs another.
+    pub(super) fn groups(&self, graph: &Graph<'_>, stored: &[bool]) -> impl Iterator<Item = Vec<usize>> {
+        self.0.iter().map(|values| {
+            let is_own = |&i: &usize| match graph.nodes[i].kind {
+                _ if !stored[i] => false,
+                // Of one that is stored itself it is a copy.
+                NodeKind::Shared => {
+                    let of = graph.args[i][0] as usize;
+                    values.contains(&of) && !stored[of]
+                }
+                _ => values.contains(&i),
+            };
+            (0..stored.len()).filter(is_own).collect()
+        })
+    }
+}
