@@ -302,7 +302,7 @@ impl Job<'_> {
         for (k, out) in outs.iter_mut().enumerate() {
             let x = match places[k] {
                 Some(x) => {
-                    if self.is_ordered {
+                    if self.is_ordered && rows * self.inner > LEAF {
                         lines::load(x);
                     }
                     x
@@ -323,18 +323,20 @@ impl Job<'_> {
         let turns = leaves / side;
         let levels = turns.ilog2() as usize;
         let bytes = self.leaf * columns * self.size;
-        for turn in 0..turns {
-            // Those of a turn, and turns that follow each other, are as far apart as what is added first.
+        // Leaves of a turn, and of turns that follow each other, are as far apart as what is added first.
+        let leaf = |turn: usize, k: usize| {
             let number = turn.reverse_bits().checked_shr(usize::BITS - levels as u32).unwrap_or(0);
-            let leaf = |k: usize| {
-                let at = (number + k * turns) * self.leaf;
-                let count = rows.saturating_sub(at).min(self.leaf);
-                ((first + at) * self.inner + column, count * columns)
-            };
-            let present = (0..side).map(leaf).take_while(|&(_, length)| length > 0);
+            let at = (number + k * turns) * self.leaf;
+            let count = rows.saturating_sub(at).min(self.leaf);
+            ((first + at) * self.inner + column, count * columns)
+        };
+        for turn in 0..turns {
+            let present = (0..side).map(|k| leaf(turn, k)).take_while(|&(_, length)| length > 0);
             let present: SmallVec<[_; SIDE]> = present.collect();
             for (k, &(start, length)) in present.iter().enumerate() {
-                self.leaf(k, start, length, bytes, scratch);
+                let next =
+                    present.get(k + 1).copied().or_else(|| (turn + 1 < turns).then(|| leaf(turn + 1, 0)));
+                self.leaf(k, (start, length), next, bytes, scratch);
             }
             let Scratch { leaves, waiting, identity, .. } = &mut *scratch;
             for (k, &result) in self.blocks.program.results.iter().enumerate() {
@@ -357,12 +359,23 @@ impl Job<'_> {
 
     /// Computes leaf `k` of a turn, of the results that are not read where they are: all bytes of it, of which the
     /// last stand for nothing where there are not so many elements.
-    fn leaf(&self, k: usize, start: usize, length: usize, bytes: usize, scratch: &mut Scratch) {
+    fn leaf(
+        &self,
+        k: usize,
+        (start, length): (usize, usize),
+        next: Option<(usize, usize)>,
+        bytes: usize,
+        scratch: &mut Scratch,
+    ) {
         let results = &self.blocks.program.results;
         let own = length * self.size;
         let is_read = |&result: &Value| own == bytes && self.blocks.in_place(result, start, length).is_some();
         if results.iter().all(is_read) {
             return;
+        }
+        // What is computed one leaf after the other lies too far apart to be guessed.
+        if let Some((start, length)) = next {
+            self.blocks.prefetch(start, length);
         }
         let Scratch { block, expanded, leaves, identity, .. } = scratch;
         if let [leaves] = leaves.as_mut_slice() {

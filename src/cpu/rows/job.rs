@@ -222,7 +222,7 @@ impl<'a> Job<'a> {
         {
             let x = self.value(*value, true, scratch);
             let out = register.bytes_mut(each * size);
-            if matches!(scratch.places.get(*value as usize), Some(Place::Source(_))) {
+            if identity.is_some() && matches!(scratch.places.get(*value as usize), Some(Place::Source(_))) {
                 lines::load(x);
             }
             if x.len() < each * rows * size {
