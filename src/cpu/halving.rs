@@ -114,6 +114,7 @@ fn matrices<T: Pod, const L: usize>(
 
 /// The same where no order shows: many values of one column are read in a line.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)]
 fn lines<T: Pod, const L: usize>(
     rows: usize,
     columns: usize,
