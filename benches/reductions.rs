@@ -3,7 +3,7 @@
 //! matrices, which is a sum of products here, stands beside one written by hand.
 //!
 //! ```text
-//! cargo bench --bench reductions -- [--device NAME] [--quick] [--json FILE] [--case NAME]...
+//! cargo bench --bench reductions -- [--device NAME] [--quick] [--json FILE] [--sizes] [--case NAME]...
 //! ```
 //!
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done. `most` is the
@@ -38,6 +38,9 @@ struct Options {
     /// Where one JSON object a row goes
     #[arg(long)]
     json: Option<PathBuf>,
+    /// From a thousand to ten million elements instead: what threads cost and save
+    #[arg(long)]
+    sizes: bool,
     /// Only these cases
     #[arg(long)]
     case: Vec<String>,
@@ -71,6 +74,9 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> std::result::Result<(), Failure> {
     let device = common::opened(options.device.as_deref())?;
+    if options.sizes {
+        return sizes(&device, if options.bench { 4 } else { 1 });
+    }
     let (side, rounds) = match (options.bench, options.quick) {
         (false, _) => (128, 1),
         (true, true) => (1024, 7),
@@ -114,6 +120,36 @@ fn run(options: &Options) -> std::result::Result<(), Failure> {
                 "ratio": ratio, "most": most, "busy": busy,
             });
             writeln!(file, "{object}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Microseconds of one evaluation, by elements: three for each power of ten, of so many powers.
+fn sizes(device: &Device, powers: u32) -> std::result::Result<(), Failure> {
+    println!("{}, microseconds, medians\n", device.name());
+    println!(
+        "{:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "elements", "x + y", "exp", "sum", "columns", "softmax"
+    );
+    for power in 3..3 + powers {
+        for digit in [1, 2, 5] {
+            let count = digit * 10_usize.pow(power);
+            let (x, y) = (tensor(device, &[count])?, tensor(device, &[count])?);
+            let rows = x.reshape(&[-1, 100]);
+            let all = [&x + &y, x.exp(), x.sum(..), rows.sum(0), rows.softmax(-1)];
+            print!("{count:>10}");
+            for expr in all {
+                let mut times = Vec::new();
+                for _ in 0..(40_000_000 / count).clamp(9, 1001) {
+                    let start = Instant::now();
+                    expr.eval()?;
+                    device.synchronize()?;
+                    times.push(start.elapsed());
+                }
+                print!(" {:>10.2}", median(times).as_secs_f64() * 1e6);
+            }
+            println!();
         }
     }
     Ok(())
@@ -181,8 +217,17 @@ fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Case>, Failure
         (x - x.mean_keepdim(-1)) / (x.var_keepdim(-1, 0) + 1e-5).sqrt()
     });
     add("standardize", &square, Base::Exp, 2.2, &|x| (x - x.mean_keepdim(-1)) / x.std_keepdim(-1, 0));
+    add("standardize 0", &square, Base::Exp, 4.0, &|x| {
+        (x - x.mean_keepdim(0)) / (x.var_keepdim(0, 0) + 1e-5).sqrt()
+    });
     add("logsumexp", &square, Base::Exp, 2.2, &|x| x.logsumexp(-1));
     add("min and max", &square, Base::Add, 1.3, &|x| x.amax(-1) - x.amin(-1));
+    let points = tensor(device, &[side, 16])?;
+    let centers = tensor(device, &[side / 16, 16])?;
+    // A matrix of a sixteenth of the elements, each of which is made of sixteen.
+    add("pairwise", &square, Base::Add, 2.0, &|_| {
+        (points.unsqueeze(1) - centers.unsqueeze(0)).square().sum(2)
+    });
     add("cumsum", &square, Base::Add, 2.5, &|x| x.cumsum(-1));
     add("cumsum first", &square, Base::Add, 2.5, &|x| x.cumsum(0));
     if device.name() != "cpu" {

@@ -204,6 +204,19 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// `length` elements of a value from `start` on, if they lie side by side where an input is read.
+    pub(super) fn in_place(&self, value: Value, start: usize, length: usize) -> Option<&'a [u8]> {
+        let i = value as usize;
+        let input = self.program.inputs.get(i).filter(|input| !input.is_table())?;
+        let size = input.dtype.size();
+        match (self.from[i], self.readers[i].run(start, length)?) {
+            (From::Bytes(bytes), (at, 1)) if self.row == 1 && !self.turned[i] => {
+                Some(&bytes[at * size..(at + length) * size])
+            }
+            _ => None,
+        }
+    }
+
     /// Begins to load `length` elements from `start` on of inputs of which they lie side by side.
     pub(super) fn prefetch(&self, start: usize, length: usize) {
         for ((reader, from), input) in self.readers.iter().zip(self.from).zip(&self.program.inputs) {
@@ -442,7 +455,7 @@ impl<'a> Blocks<'a> {
         let register = &mut scratch.registers[self.registers[i]];
         let splat = run.filter(|&(_, stride)| stride == 0).map(|(at, _)| at);
         let count = if splat.is_some() { self.most.min(PART) } else { length };
-        let from_row = || reader.repeats().map(|row| start % row);
+        let from_row = || reader.repeats().map(|period| start % period);
         if let Some(first) = splat.or_else(from_row) {
             let is_held = |(held, elements): (usize, usize)| held == first && elements >= count;
             if register.held.is_some_and(is_held) {

@@ -2,8 +2,9 @@
 //! loops per type. Elements are matrices: rows that are combined, of columns that are not.
 
 use bytemuck::Pod;
+use smallvec::SmallVec;
 
-use super::math;
+use super::{halving, math};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Fold, GROUP, for_each_fold};
@@ -27,6 +28,8 @@ pub(super) struct Values {
     /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving:
     /// the elements, by way of memory for a matrix, into the last.
     pub halve: Halving,
+    /// Folds some rows, 1, 2, 4 or 8 of one length, by halving, into another, or combines that with them.
+    pub join: fn(&[&[u8]], &mut [u8], bool),
     /// Scans the rows of so many columns of each group, and copies the last ones, of as many groups as there
     /// is memory for.
     pub groups: fn(usize, &mut [u8], &mut [u8]),
@@ -72,51 +75,16 @@ macro_rules! vectors {
         }
 
         #[allow(single_use_lifetimes)]
-        fn $run<'a, T: Pod, F: Fn(T, T) -> $r>($($arg: $t,)+ $f: F) {
+        pub(super) fn $run<'a, T: Pod, F: Fn(T, T) -> $r>($($arg: $t,)+ $f: F) {
             crate::vectors::dispatch($task { $($arg,)+ $f, element: std::marker::PhantomData });
         }
     )*};
 }
+pub(super) use vectors;
 
 vectors! {
     combine as Combine<T>(a: &'a mut [T], b: &'a [T]; f) {
         a.iter_mut().zip(b).for_each(|(a, &b)| *a = f(*a, b));
-    }
-
-    halve as Halve<T>(rows: usize, columns: usize, x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
-        // Rows of one value each lie side by side, and a few of them in a register.
-        match rows * columns {
-            2 if columns == 1 => return few::<T, 2>(x, out, &f),
-            4 if columns == 1 => return few::<T, 4>(x, out, &f),
-            8 if columns == 1 => return few::<T, 8>(x, out, &f),
-            16 if columns == 1 => return few::<T, 16>(x, out, &f),
-            _ => {}
-        }
-        let half = rows.next_power_of_two() / 2;
-        for (x, out) in x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns)) {
-            if half == 0 {
-                out.copy_from_slice(x);
-                continue;
-            }
-            let (low, high) = x.split_at(half * columns);
-            let (both, alone) = low.split_at(high.len());
-            let (to_both, to_alone) = buffer[..low.len()].split_at_mut(high.len());
-            to_both.iter_mut().zip(both).zip(high).for_each(|((to, &a), &b)| *to = f(a, b));
-            to_alone.copy_from_slice(alone);
-            let mut left = half;
-            while left > 1 {
-                if left == 16 && columns == 1 {
-                    few::<T, 16>(&buffer[..16], out, &f);
-                    break;
-                }
-                left /= 2;
-                let (low, high) = buffer[..2 * left * columns].split_at_mut(left * columns);
-                low.iter_mut().zip(high).for_each(|(a, &mut b)| *a = f(*a, b));
-            }
-            if left == 1 {
-                out.copy_from_slice(&buffer[..columns]);
-            }
-        }
     }
 
     groups as Groups<T>(columns: usize, x: &'a mut [T], lasts: &'a mut [T]; f) {
@@ -249,22 +217,6 @@ fn ascend<T: Pod>(columns: usize, group: usize, state: &mut [T], f: &impl Fn(T, 
     }
 }
 
-/// Folds as many values each as are known when this is compiled.
-#[inline(always)]
-fn few<T: Pod, const N: usize>(x: &[T], out: &mut [T], f: &impl Fn(T, T) -> T) {
-    for (x, out) in x.as_chunks::<N>().0.iter().zip(out) {
-        let mut x = *x;
-        let mut half = N / 2;
-        while half > 0 {
-            for i in 0..half {
-                x[i] = f(x[i], x[i + half]);
-            }
-            half /= 2;
-        }
-        *out = x[0];
-    }
-}
-
 /// Looks through rows, of which the first has an index, for what is better than the values so far. A strip of columns
 /// at a time: what is chosen lane by lane and stored becomes a masked store, which some processors take apart.
 #[inline(always)]
@@ -309,7 +261,7 @@ macro_rules! table {
         { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         fn table(fold: Fold, dtype: DType) -> Option<Loops> {
             match fold {
-                $(Fold::$fold => { $(table!(@types $kind $gives dtype $cpu);)+ })*
+                $(Fold::$fold => { $(table!(@types $kind $gives dtype fold $cpu);)+ })*
             }
             None
         }
@@ -320,16 +272,25 @@ macro_rules! table {
     };
     // A bool is a byte of 0 or 1.
     (@types bool $($rest:tt)*) => { table!(@ [Bool u8] $($rest)*) };
-    (@ [$($tag:ident $t:ident),+] $gives:ident $dtype:ident $cpu:expr) => {
+    (@ [$($tag:ident $t:ident),+] $gives:ident $dtype:ident $fold:ident $cpu:expr) => {
         $(if $dtype == DType::$tag {
-            return Some(table!(@loops $gives $t $cpu));
+            return Some(table!(@loops $gives $t $cpu, $fold.is_ordered($dtype)));
         })+
     };
-    (@loops T $t:ident $cpu:expr) => {
+    (@loops T $t:ident $cpu:expr, $is_ordered:expr) => {
         Loops::Values(Values {
             combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
-            halve: |[rows, columns], x, buffer, out| {
-                halve::<$t, _>(rows, columns, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
+            halve: match $is_ordered {
+                true => |[rows, columns], x, buffer, out| {
+                    halving::halve::<$t, _>(rows, columns, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
+                },
+                false => |[rows, columns], x, buffer, out| {
+                    halving::in_line::<$t, _>(rows, columns, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
+                },
+            },
+            join: |rows, to, adds| {
+                let rows: SmallVec<[&[$t]; 8]> = rows.iter().map(|row| cast(row)).collect();
+                halving::join::<$t, _>(&rows, cast_mut(to), adds, $cpu);
             },
             groups: |columns, x, lasts| groups::<$t, _>(columns, cast_mut(x), cast_mut(lasts), $cpu),
             carry: |columns, x, carried| carry::<$t, _>(columns, cast_mut(x), cast(carried), $cpu),
@@ -338,7 +299,7 @@ macro_rules! table {
             },
         })
     };
-    (@loops u32 $t:ident $cpu:expr) => {
+    (@loops u32 $t:ident $cpu:expr, $is_ordered:expr) => {
         Loops::Indexes(Indexes {
             seek: |columns, first, is_first, x, best, index| {
                 seek::<$t, _>(columns, first, is_first, cast(x), cast_mut(best), index, $cpu);

@@ -7,7 +7,7 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use super::blocks::{Blocks, From, Out, Scratch, with_memory};
 use super::lines::{self, LINE, Stream};
 use super::load::Reader;
-use super::threads;
+use super::threads::{self, Work};
 use crate::error::Result;
 use crate::expr::Program;
 use crate::layout::Layout;
@@ -88,14 +88,12 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     // What was copied to be read is in the cache already, and ordinary stores run beside arithmetic.
     let streams = !copies && !blocks.is_costly() && lines::streams(out.len());
     let job = Job { blocks, row, streams };
-    let size = program.dtype.size();
-    threads::chunks(
-        out,
-        chunk,
-        || job.blocks.scratch(),
-        |start, out, scratch| job.chunk(start / size, out, scratch),
-    );
-    Ok(())
+    threads::each(
+        out.chunks_mut(chunk).enumerate(),
+        Work::of(program, count),
+        || Ok(job.blocks.scratch()),
+        |scratch, (i, out)| job.chunk(i * elements, out, scratch),
+    )
 }
 
 /// Runs a program of several results over all of its elements, each into one of `outs`: what they have in common is

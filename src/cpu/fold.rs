@@ -2,23 +2,28 @@
 //!
 //! An operand is `outer` matrices of `count` rows and `inner` columns, of which rows are folded. Matrices
 //! that a block holds are folded in it, as many as it holds. Of larger ones each block of 4096 rows is cut
-//! into strips of columns, and a strip into leaves of as many rows as a block holds: leaves are combined as a
-//! tree, whose order of rows is that of halving, by adding the flat elements of one to those of another, and
-//! what is left, one leaf, is folded as above. The first rows of the blocks are the operand of the next round.
+//! into strips of columns, and a strip into leaves of a few rows: leaves are combined as a tree, whose order of
+//! rows is that of halving, by adding the flat elements of one to those of others, and what is left, one leaf, is
+//! folded as above. The first rows of the blocks are the operand of the next round.
+//!
+//! Elements that lie side by side in memory are folded where they are. What a processor guesses of loads to come
+//! decides how fast: of a block it guesses nothing where halves of it are read in turns, so each line of it is
+//! loaded first, in a line. Eight leaves are read in turns, as these lie in pages of their own and each is guessed.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::blocks::{self, Blocks, From};
+use super::blocks::{self, Blocks, From, Out};
 use super::combine::{self, Indexes, Loops, Values};
 use super::eval;
+use super::lines;
 use super::memory::HostMemory;
 use super::registers::Register;
 use super::reorder::Reordered;
-use super::threads;
+use super::threads::{self, Work};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{BLOCK, Folding, Input, Program, Source};
+use crate::expr::{BLOCK, Folding, Input, Program, Source, Value};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a block computes at most, and of long programs, whose registers share the cache.
@@ -30,11 +35,15 @@ const FEW_LOOPS: usize = 3;
 const STRIP: usize = 1024;
 const LEAST_STRIP: usize = 256;
 
+/// Elements of a leaf that is read where it is, at most: a page of f32.
+const LEAF: usize = 1024;
+
+/// Leaves that are folded at once, at most, and the elements of those that are computed first.
+const SIDE: usize = 8;
+const COMPUTED: usize = 2 * MOST;
+
 /// Elements of a task; less than two of these are not worth threads.
 const TASK: usize = 32 << 10;
-
-/// Tasks that keep threads busy, where there are so many.
-const TASKS: usize = 8;
 
 /// The results of a program, or a part of each.
 type Outs<'a> = SmallVec<[&'a mut [u8]; 2]>;
@@ -82,15 +91,18 @@ struct Job<'a> {
     cuts: usize,
     /// Matrices that are computed at a time, if one fits a block.
     together: usize,
-    /// Otherwise the columns of a strip, and the rows of a leaf, more than one only of all columns.
+    /// Otherwise the columns of a strip, the rows of a leaf, more than one only of all columns, and the leaves that
+    /// are folded at once.
     strip: usize,
     leaf: usize,
+    side: usize,
     /// Bytes of an element, before it is folded.
     size: usize,
     /// Whether the order of rows is that of halving.
     is_ordered: bool,
     /// The value that changes none.
     identity: u64,
+    work: Work,
 }
 
 /// Some columns of a block of rows, or all of several blocks or matrices.
@@ -108,8 +120,9 @@ struct Scratch {
     buffer: Register,
     /// For a block of one value.
     expanded: Register,
-    /// Sums of leaves that wait for others, of each result, each with its bytes.
-    waiting: Vec<Vec<(Register, usize)>>,
+    /// Leaves that are computed first, and sums of leaves that wait for others, of each result.
+    leaves: Vec<Vec<Register>>,
+    waiting: Vec<Vec<Register>>,
     identity: Register,
 }
 
@@ -119,15 +132,21 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
     let inner: usize = shape[folding.axes.end..].iter().product();
     let count = folding.count(shape);
     let mut blocks = Blocks::new(program, from, 1)?;
-    blocks.most = if blocks.loops.len() > FEW_LOOPS { MOST_OF_LONG } else { MOST };
+    let elements = program.shape.iter().product();
+    blocks.most = if blocks.loops.len() > FEW_LOOPS { MOST_OF_LONG } else { MOST }.min(elements);
     let cuts = count.div_ceil(BLOCK);
-    let together = if cuts > 1 { 0 } else { blocks.most / (count * inner) };
+    let rows = count.min(BLOCK);
+    let together = (blocks.most / (rows * inner)).min(if cuts > 1 { 1 } else { usize::MAX });
     // Fewer columns where threads would have nothing to do.
-    let strips = TASKS.div_ceil(outer * cuts);
+    let strips = (2 * threads::count()).div_ceil(outer * cuts);
     let strip = inner.div_ceil(strips).clamp(LEAST_STRIP, STRIP);
     let strip = if inner <= strip { inner } else { inner.div_ceil(inner.div_ceil(strip)) };
     let strip = if together > 0 { inner } else { strip };
-    let leaf = if strip == inner { 1 << (blocks.most / inner).ilog2() } else { 1 };
+    let are_read = program.results.iter().all(|&result| (result as usize) < program.inputs.len());
+    let most = if are_read { LEAF } else { blocks.most };
+    let leaf = if strip == inner { 1 << (most / inner).max(1).ilog2() } else { 1 };
+    let side = if are_read { SIDE } else { (COMPUTED / (leaf * strip)).clamp(1, SIDE) };
+    let side = 1 << side.ilog2();
     let job = Job {
         blocks,
         count,
@@ -136,9 +155,11 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
         together,
         strip,
         leaf,
+        side,
         size: dtype.size(),
         is_ordered: folding.fold.is_ordered(dtype),
         identity: folding.fold.identity(dtype),
+        work: Work::of(program, elements),
     };
     match combine::of(folding.fold, dtype)? {
         Loops::Indexes(loops) => job.indexes(&loops, outs),
@@ -188,22 +209,26 @@ impl Job<'_> {
                 }
             }
         }
-        threads::each(tasks, || self.scratch(), each)
+        threads::each(tasks, self.work, || self.scratch(), each)
     }
 
     fn scratch(&self) -> Result<Scratch> {
         let most = self.blocks.most * self.size;
-        let levels = match self.together {
-            0 => self.count.min(BLOCK).div_ceil(self.leaf).next_power_of_two().ilog2(),
-            _ => 0,
+        let leaves = match self.together {
+            0 => self.count.min(BLOCK).div_ceil(self.leaf).next_power_of_two(),
+            _ => 1,
         };
+        let levels = (leaves / self.side.min(leaves)).ilog2().max(1);
         let leaf = self.leaf * self.strip * self.size;
-        let waiting = || (0..levels).map(|_| Ok((Register::of(leaf)?, 0))).collect::<Result<Vec<_>>>();
+        let waiting = || (0..levels).map(|_| Register::of(leaf)).collect::<Result<Vec<_>>>();
+        let leaves = || (0..self.side).map(|_| Register::default()).collect();
+        let results = &self.blocks.program.results;
         Ok(Scratch {
             block: self.blocks.scratch(),
             buffer: Register::of(most)?,
             expanded: Register::of(most)?,
-            waiting: self.blocks.program.results.iter().map(|_| waiting()).collect::<Result<_>>()?,
+            leaves: results.iter().map(|_| leaves()).collect(),
+            waiting: results.iter().map(|_| waiting()).collect::<Result<_>>()?,
             identity: Register::of_equal(self.identity, self.size, self.blocks.most)?,
         })
     }
@@ -258,62 +283,113 @@ impl Job<'_> {
         })
     }
 
+    /// The first row of a block of rows among all, and how many it has.
+    fn rows(&self, number: usize) -> (usize, usize) {
+        let (matrix, cut) = (number / self.cuts, number % self.cuts);
+        (matrix * self.count + cut * BLOCK, (self.count - cut * BLOCK).min(BLOCK))
+    }
+
     /// Folds matrices from one on, which a block holds.
     fn matrices(&self, loops: &Values, number: usize, outs: &mut Outs<'_>, scratch: &mut Scratch) {
-        let elements = self.count * self.inner;
-        let length = outs[0].len() / self.size * self.count;
-        self.blocks.compute(number * elements, length, None, &mut scratch.block);
+        let (first, rows) = self.rows(number);
+        let (start, length) = (first * self.inner, outs[0].len() / self.size * rows);
+        let results = &self.blocks.program.results;
+        let places: SmallVec<[_; 2]> =
+            results.iter().map(|&result| self.blocks.in_place(result, start, length)).collect();
+        if places.iter().any(Option::is_none) {
+            self.blocks.compute(start, length, None, &mut scratch.block);
+        }
         for (k, out) in outs.iter_mut().enumerate() {
-            let x = self.elements(k, length, &scratch.block, &mut scratch.expanded);
-            let buffer = scratch.buffer.bytes_mut(elements * self.size);
-            (loops.halve)([self.count, self.inner], x, buffer, out);
+            let x = match places[k] {
+                Some(x) => {
+                    if self.is_ordered && rows * self.inner > LEAF {
+                        lines::load(x);
+                    }
+                    x
+                }
+                None => self.elements(k, length, &scratch.block, &mut scratch.expanded),
+            };
+            let buffer = scratch.buffer.bytes_mut(rows * self.inner * self.size);
+            (loops.halve)([rows, self.inner], x, buffer, out);
         }
     }
 
     /// Folds a block of rows, or some columns of it.
     fn tree(&self, loops: &Values, number: usize, column: usize, outs: &mut Outs<'_>, scratch: &mut Scratch) {
         let columns = outs[0].len() / self.size;
-        let row = columns * self.size;
-        let (matrix, cut) = (number / self.cuts, number % self.cuts);
-        let rows = (self.count - cut * BLOCK).min(BLOCK);
-        let first = matrix * self.count + cut * BLOCK;
-        let levels = rows.div_ceil(self.leaf).next_power_of_two().ilog2();
-        // The rows of leaf `i`: each pair is as far apart as what is added first.
-        let leaf = |i: usize| {
-            let number = match self.is_ordered && levels > 0 {
-                true => i.reverse_bits() >> (usize::BITS - levels),
-                false => i,
-            };
-            let at = number * self.leaf;
+        let (first, rows) = self.rows(number);
+        let leaves = rows.div_ceil(self.leaf).next_power_of_two();
+        let side = self.side.min(leaves);
+        let turns = leaves / side;
+        let levels = turns.ilog2() as usize;
+        let bytes = self.leaf * columns * self.size;
+        // Leaves of a turn, and of turns that follow each other, are as far apart as what is added first.
+        let leaf = |turn: usize, k: usize| {
+            let number = turn.reverse_bits().checked_shr(usize::BITS - levels as u32).unwrap_or(0);
+            let at = (number + k * turns) * self.leaf;
             let count = rows.saturating_sub(at).min(self.leaf);
-            ((first + at) * self.inner + column, count)
+            ((first + at) * self.inner + column, count * columns)
         };
-        for i in 0..1_usize << levels {
-            let (start, count) = leaf(i);
-            // Leaves lie too far apart to be guessed.
-            if i + 1 < 1 << levels {
-                let (start, count) = leaf(i + 1);
-                if count > 0 {
-                    self.blocks.prefetch(start, count * columns);
-                }
+        for turn in 0..turns {
+            let present = (0..side).map(|k| leaf(turn, k)).take_while(|&(_, length)| length > 0);
+            let present: SmallVec<[_; SIDE]> = present.collect();
+            for (k, &(start, length)) in present.iter().enumerate() {
+                let next =
+                    present.get(k + 1).copied().or_else(|| (turn + 1 < turns).then(|| leaf(turn + 1, 0)));
+                self.leaf(k, (start, length), next, bytes, scratch);
             }
-            if count > 0 {
-                self.blocks.compute(start, count * columns, None, &mut scratch.block);
-            }
-            for (k, out) in outs.iter_mut().enumerate() {
-                let x = match count {
-                    0 => &[],
-                    _ => self.elements(k, count * columns, &scratch.block, &mut scratch.expanded),
+            let Scratch { leaves, waiting, identity, .. } = &mut *scratch;
+            for (k, &result) in self.blocks.program.results.iter().enumerate() {
+                let whole = |(at, &(start, length)): (usize, &(usize, usize))| {
+                    let place = self.blocks.in_place(result, start, length);
+                    place.filter(|x| x.len() == bytes).unwrap_or_else(|| leaves[k][at].bytes(bytes))
                 };
-                let buffer = scratch.buffer.bytes_mut(self.leaf * row);
-                let waiting = &mut scratch.waiting[k];
-                if levels == 0 {
-                    (loops.halve)([count, columns], x, buffer, out);
-                } else if add(loops, waiting, i, levels, x) {
-                    let x = waiting[levels as usize - 1].0.bytes(self.leaf * row);
-                    (loops.halve)([self.leaf, columns], x, buffer, out);
-                }
+                let mut x: SmallVec<[&[u8]; SIDE]> = present.iter().enumerate().map(whole).collect();
+                x.resize(side, identity.bytes(bytes));
+                let waiting = &mut waiting[k];
+                (loops.join)(&x, waiting[0].bytes_mut(bytes), turn & 1 == 1);
+                carry(loops, waiting, turn, levels, bytes);
             }
+        }
+        for (waiting, out) in scratch.waiting.iter().zip(outs) {
+            let x = waiting[levels.saturating_sub(1)].bytes(bytes);
+            (loops.halve)([self.leaf, columns], x, scratch.buffer.bytes_mut(bytes), out);
+        }
+    }
+
+    /// Computes leaf `k` of a turn, of the results that are not read where they are: all bytes of it, of which the
+    /// last stand for nothing where there are not so many elements.
+    fn leaf(
+        &self,
+        k: usize,
+        (start, length): (usize, usize),
+        next: Option<(usize, usize)>,
+        bytes: usize,
+        scratch: &mut Scratch,
+    ) {
+        let results = &self.blocks.program.results;
+        let own = length * self.size;
+        let is_read = |&result: &Value| own == bytes && self.blocks.in_place(result, start, length).is_some();
+        if results.iter().all(is_read) {
+            return;
+        }
+        // What is computed one leaf after the other lies too far apart to be guessed.
+        if let Some((start, length)) = next {
+            self.blocks.prefetch(start, length);
+        }
+        let Scratch { block, expanded, leaves, identity, .. } = scratch;
+        if let [leaves] = leaves.as_mut_slice() {
+            let out = Out { bytes: &mut leaves[k].bytes_mut(bytes)[..own], stream: None };
+            self.blocks.compute(start, length, Some(out), block);
+        } else {
+            self.blocks.compute(start, length, None, block);
+            for (result, leaves) in leaves.iter_mut().enumerate() {
+                let x = self.elements(result, length, block, expanded);
+                leaves[k].bytes_mut(bytes)[..own].copy_from_slice(x);
+            }
+        }
+        for leaves in leaves {
+            leaves[k].bytes_mut(bytes)[own..].copy_from_slice(identity.bytes(bytes - own));
         }
     }
 
@@ -371,7 +447,7 @@ impl Job<'_> {
         scratch: &mut Scratch,
     ) {
         let columns = outs[0].len() / self.size;
-        if self.together > 0 {
+        if self.together > 0 && self.cuts == 1 {
             let elements = self.count * self.inner;
             let length = columns * self.count;
             self.blocks.compute(number * elements, length, None, &mut scratch.block);
@@ -388,8 +464,9 @@ impl Job<'_> {
         }
         let (matrix, cut) = (number / self.cuts, number % self.cuts);
         let rows = cut * BLOCK..self.count.min((cut + 1) * BLOCK);
-        for at in rows.clone().step_by(self.leaf) {
-            let length = (rows.end - at).min(self.leaf) * columns;
+        let most = if self.strip == self.inner { (self.blocks.most / columns).max(1) } else { 1 };
+        for at in rows.clone().step_by(most) {
+            let length = (rows.end - at).min(most) * columns;
             let start = (matrix * self.count + at) * self.inner + column;
             self.blocks.compute(start, length, None, &mut scratch.block);
             for (k, outs) in outs.chunks_exact_mut(2).enumerate() {
@@ -401,28 +478,19 @@ impl Job<'_> {
     }
 }
 
-/// Puts leaf `i` of a tree of so many levels to those before it; whether it was the last.
-fn add(loops: &Values, waiting: &mut [(Register, usize)], i: usize, levels: u32, x: &[u8]) -> bool {
-    if i & 1 == 0 {
-        let (to, bytes) = &mut waiting[0];
-        to.bytes_mut(x.len()).copy_from_slice(x);
-        *bytes = x.len();
-        return false;
-    }
-    let (to, bytes) = &mut waiting[0];
-    if !x.is_empty() {
-        (loops.combine)(to.bytes_mut(*bytes), x);
+/// Puts what the first of the waiting holds after a turn, of which there are two to the power of `levels`, to what
+/// waits for it.
+fn carry(loops: &Values, waiting: &mut [Register], turn: usize, levels: usize, bytes: usize) {
+    if turn & 1 == 0 {
+        return;
     }
     let mut level = 1;
-    while i >> level & 1 == 1 {
+    while turn >> level & 1 == 1 {
         let (low, high) = waiting.split_at_mut(level);
-        let ((x, length), (to, bytes)) = (&low[level - 1], &mut high[0]);
-        (loops.combine)(to.bytes_mut(*bytes), x.bytes(*length));
+        (loops.combine)(high[0].bytes_mut(bytes), low[level - 1].bytes(bytes));
         level += 1;
     }
-    let is_last = level == levels as usize;
-    if !is_last {
+    if level < levels {
         waiting.swap(level - 1, level);
     }
-    is_last
 }

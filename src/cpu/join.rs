@@ -8,7 +8,7 @@ use super::blocks::{self, Blocks, From, with_memory};
 use super::eval::BLOCK;
 use super::lines::{self, Stream};
 use super::registers::Register;
-use super::threads;
+use super::threads::{self, Work};
 use crate::error::Result;
 use crate::expr::{Joining, Program};
 use crate::vectors;
@@ -98,16 +98,16 @@ pub(super) fn join(
     let is_costly = parts.iter().any(|part| part.blocks.is_costly());
     let job = Job { parts, all, together, size, streams: !is_costly && lines::streams(out.len()) };
     let chunk = (CHUNK / all).next_multiple_of(together) * all * size;
-    threads::chunks(
-        out,
-        chunk,
-        || job.scratch(),
-        |start, out, scratch| match job.streams {
-            true => lines::scope(|stream| job.chunk(start, out, Some(stream), scratch)),
-            false => job.chunk(start, out, None, scratch),
+    let work = merged.iter().map(|(part, _)| Work::of(part, part.shape.iter().product())).sum();
+    threads::each(
+        out.chunks_mut(chunk).enumerate(),
+        work,
+        || Ok(job.scratch()),
+        |scratch, (i, out)| match job.streams {
+            true => lines::scope(|stream| job.chunk(i * chunk, out, Some(stream), scratch)),
+            false => job.chunk(i * chunk, out, None, scratch),
         },
-    );
-    Ok(())
+    )
 }
 
 impl Job<'_> {

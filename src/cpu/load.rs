@@ -157,14 +157,11 @@ impl Reader {
         vectors::dispatch(Gather { reader: self, source, start, out });
     }
 
-    /// The elements of a row that is the same wherever it is walked.
+    /// How many elements are the same again and again, wherever they are walked.
     pub(super) fn repeats(&self) -> Option<usize> {
-        match (self.walk.shape().last(), self.walk.strides()) {
-            (Some(&row), [outer @ .., _]) if !outer.is_empty() && outer.iter().all(|&stride| stride == 0) => {
-                Some(row)
-            }
-            _ => None,
-        }
+        let strides = self.walk.strides();
+        let first = strides.iter().position(|&stride| stride != 0).filter(|&first| first > 0)?;
+        Some(self.walk.shape()[first..].iter().product())
     }
 
     /// Whether rows lie across memory: the elements of one are apart, and those of neighbouring rows

@@ -5,6 +5,7 @@ mod combine;
 mod erfc;
 mod eval;
 mod fold;
+mod halving;
 mod join;
 mod kernels;
 mod lines;

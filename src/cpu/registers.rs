@@ -2,6 +2,7 @@
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
+use super::blocks::with_memory;
 use super::lines::{LINE, to_line};
 use super::pairs::Loop;
 use crate::error::{Result, bail};
@@ -60,8 +61,7 @@ impl Register {
     /// So many equal elements of `size` bytes, by their bits.
     pub(super) fn of_equal(bits: u64, size: usize, count: usize) -> Result<Register> {
         let mut register = Register::of(count * size)?;
-        let all = register.bytes_mut(count * size).chunks_exact_mut(size);
-        all.for_each(|to| to.copy_from_slice(&bits.to_le_bytes()[..size]));
+        with_memory!(size, |M| cast_mut::<_, M>(register.bytes_mut(count * size)).fill(bits as M));
         Ok(register)
     }
 

@@ -3,7 +3,7 @@
 
 use super::blocks::From;
 use crate::error::Result;
-use crate::expr::{Folding, Program};
+use crate::expr::{BLOCK, Folding, Program};
 use crate::layout::{Layout, Shape};
 
 /// Values of a range below which ranges are walked side by side.
@@ -11,6 +11,9 @@ const SHORT: usize = 32;
 
 /// Ranges that are worth it.
 const MANY: usize = 256;
+
+/// Elements of a few vectors.
+const LANES: usize = 16;
 
 /// A program with its axes in another order.
 pub(super) struct Reordered {
@@ -49,7 +52,15 @@ impl Reordered {
         let last = (0..shape.rank()).rfind(is_long);
         let count = folding.count(shape);
         let ranges: usize = kept().map(|axis| shape[axis]).product();
+        // Where all operands are stretched, elements are gathered anyhow: ranges of short runs are so side by side.
+        let is_stretched = elements(main) <= shape.iter().product::<usize>() / LANES;
+        let is_side = |&axis: &usize| (LANES..=BLOCK / count).contains(&shape[axis]);
+        let is_short = count < 2 * SHORT && last == Some(inner);
+        let side = kept().rfind(is_long).filter(is_side).filter(|_| is_stretched && is_short);
         let order: Vec<usize> = match () {
+            () if side.is_some() => {
+                kept().filter(|&axis| Some(axis) != side).chain(run.clone()).chain(side).collect()
+            }
             // Runs are next to each other in memory, but so short that ranges are walked side by side.
             // A power of two of values is folded in registers, where no index is carried along.
             () if stride(inner) < stride(near)

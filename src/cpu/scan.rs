@@ -10,7 +10,7 @@ use super::combine::{self, LEVELS, Loops, Values};
 use super::lines::{self, Stream};
 use super::memory::HostMemory;
 use super::registers::Register;
-use super::threads;
+use super::threads::{self, Work};
 use crate::error::{Result, bail};
 use crate::expr::{Folding, GROUP, Program};
 
@@ -40,6 +40,7 @@ struct Job<'a> {
     /// A block of the value that changes none.
     identity: Register,
     is_exclusive: bool,
+    work: Work,
 }
 
 /// Memory of one thread.
@@ -64,7 +65,8 @@ pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out:
     let identity = Register::of_equal(folding.fold.identity(dtype), dtype.size(), MOST)?;
     let is_exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
     let (count, row) = (folding.count(shape), columns * dtype.size());
-    let job = Job { blocks, loops, count, row, columns, identity, is_exclusive };
+    let work = Work::of(program, shape.iter().product());
+    let job = Job { blocks, loops, count, row, columns, identity, is_exclusive, work };
     let in_place = |out: &mut [u8]| if count * columns <= TASK { job.short(out) } else { job.long(out) };
     // A row of one column is less than what going through it costs.
     if count * columns <= BLOCK || columns < LEAST_COLUMNS {
@@ -120,7 +122,7 @@ impl Job<'_> {
             let state = Register::of(2 * LEVELS * strip * size)?;
             Ok((self.blocks.scratch(), state, Register::of(bytes)?, Register::of(bytes)?))
         };
-        threads::each(tasks, scratch, |(block, state, held, expanded), task| {
+        threads::each(tasks, self.work, scratch, |(block, state, held, expanded), task| {
             let width = task.rows[0].len() / size;
             let columns = if strips == 1 { self.columns } else { width };
             let state = state.bytes_mut(2 * LEVELS * columns * size);
@@ -151,7 +153,12 @@ impl Job<'_> {
             };
             if streams { lines::scope(|stream| go(Some(stream))) } else { go(None) }
         })?;
-        threads::each(out.chunks_mut(self.count * self.row).collect(), || Ok(()), |(), out| self.exclude(out))
+        threads::each(
+            out.chunks_mut(self.count * self.row),
+            self.work,
+            || Ok(()),
+            |(), out| self.exclude(out),
+        )
     }
 
     /// The elements that a block was computed of, of which one may stand for all.
@@ -179,10 +186,10 @@ impl Job<'_> {
     fn short(&self, out: &mut [u8]) -> Result<()> {
         let matrix = self.count * self.row;
         let together = TASK / (self.count * self.columns);
-        let tasks = out.chunks_mut(together * matrix).enumerate().collect();
+        let tasks = out.chunks_mut(together * matrix).enumerate();
         let held = carried(self.count) * self.row;
         let scratch = || Ok(Scratch { block: self.blocks.scratch(), carried: Register::of(held)? });
-        threads::each(tasks, scratch, |scratch, (task, out)| {
+        threads::each(tasks, self.work, scratch, |scratch, (task, out)| {
             self.compute(task * together * self.count * self.columns, out, &mut scratch.block);
             for matrix in out.chunks_mut(matrix) {
                 self.scan(matrix, scratch.carried.bytes_mut(held));
@@ -207,6 +214,7 @@ impl Job<'_> {
         }
         threads::each(
             tasks,
+            self.work,
             || Ok(self.blocks.scratch()),
             |scratch, (start, out, lasts)| {
                 self.compute(start / (self.row / self.columns), out, scratch);
@@ -222,6 +230,7 @@ impl Job<'_> {
         }
         threads::each(
             tasks,
+            self.work,
             || Ok(()),
             |(), (out, carried)| {
                 if !carried.is_empty() {
@@ -230,7 +239,7 @@ impl Job<'_> {
                 self.finish(out);
             },
         )?;
-        threads::each(out.chunks_mut(matrix).collect(), || Ok(()), |(), matrix| self.exclude(matrix))
+        threads::each(out.chunks_mut(matrix), self.work, || Ok(()), |(), matrix| self.exclude(matrix))
     }
 
     /// Computes elements from one on.

@@ -1,15 +1,14 @@
-//! The threads of the CPU path.
+//! The threads of the CPU path: the one that calls, and those of the crate's own pool.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use rayon::prelude::*;
-
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::expr::{Body, Program, Source, Step, cost};
 
 /// The crate's own threads; none where they cannot be started, or where they may not be waited for: in a
 /// task of the caller's own pool, which would let this thread pick up another task while it holds locks of
 /// storages.
-pub(super) fn pool() -> Option<&'static rayon::ThreadPool> {
+fn pool() -> Option<&'static rayon::ThreadPool> {
     static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
     if rayon::current_thread_index().is_some() {
         return None;
@@ -26,45 +25,77 @@ pub(super) fn count() -> usize {
     pool().map_or(1, |pool| pool.current_num_threads())
 }
 
-/// Calls `each` with every chunk of so many bytes and where it begins, on all threads if there are two at least,
-/// each with scratch memory of its own.
-pub(super) fn chunks<S>(
-    out: &mut [u8],
-    chunk: usize,
-    scratch: impl Fn() -> S + Send + Sync,
-    each: impl Fn(usize, &mut [u8], &mut S) + Send + Sync,
-) {
-    match pool().filter(|_| out.len() >= 2 * chunk) {
-        Some(pool) => pool.install(|| {
-            let chunks = out.par_chunks_mut(chunk).enumerate();
-            chunks.for_each_init(scratch, |scratch, (i, out)| each(i * chunk, out, scratch));
-        }),
-        None => {
-            let mut scratch = scratch();
-            let chunks = out.chunks_mut(chunk).enumerate();
-            chunks.for_each(|(i, out)| each(i * chunk, out, &mut scratch));
-        }
+/// What something takes one thread, roughly, in picoseconds.
+#[derive(Clone, Copy)]
+pub(super) struct Work(usize);
+
+/// What an addition of the op table's costs takes, in a loop of vectors, and a byte that is loaded or stored in cache.
+const ADDITION: usize = 20;
+const BYTE: usize = 12;
+
+/// What waking another thread takes: work that is less than some times as much is done sooner by one.
+const WAKING: usize = 20_000_000;
+
+impl Work {
+    /// Computes so many elements of a program.
+    pub(super) fn of(program: &Program, elements: usize) -> Work {
+        let step = |step: &Step| match step.body {
+            // Which may be any.
+            Some(Body::Function(_) | Body::Loop(_)) => WAKING,
+            _ => cost(step.op, step.dtype) * ADDITION,
+        };
+        let steps: usize = program.steps.iter().map(step).sum();
+        let read = program.inputs.iter().filter(|input| !matches!(input.source, Source::Scalar(_)));
+        let bytes = read.map(|input| input.dtype.size()).sum::<usize>() + program.dtype.size();
+        Work(elements.saturating_mul(steps + bytes * BYTE))
+    }
+
+    /// Threads that are worth waking beside the one that calls, where there are so many.
+    fn helpers(self, others: usize) -> usize {
+        others.min(self.0 / WAKING)
     }
 }
 
-/// Calls `each` with every task, on all threads, each with scratch memory of its own.
-pub(super) fn each<T: Send, S>(
-    tasks: Vec<T>,
-    scratch: impl Fn() -> Result<S> + Send + Sync,
-    each: impl Fn(&mut S, T) + Send + Sync,
-) -> Result<()> {
-    let each = |scratch: &mut Result<S>, task| match scratch {
-        Ok(scratch) => {
-            each(scratch, task);
-            Ok(())
-        }
-        Err(error) => Err(error.clone()),
-    };
-    match pool().filter(|_| tasks.len() > 1) {
-        Some(pool) => pool.install(|| tasks.into_par_iter().try_for_each_init(scratch, each)),
-        None => {
-            let mut scratch = scratch();
-            tasks.into_iter().try_for_each(|task| each(&mut scratch, task))
-        }
+impl std::iter::Sum for Work {
+    fn sum<I: Iterator<Item = Work>>(all: I) -> Work {
+        Work(all.fold(0, |sum, work| sum.saturating_add(work.0)))
     }
+}
+
+/// Calls `each` with every task, on as many threads as the work is worth, each with scratch memory of its own. The
+/// thread that calls begins at once, and others take tasks when they wake.
+pub(super) fn each<T: Send, S>(
+    tasks: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
+    work: Work,
+    scratch: impl Fn() -> Result<S> + Sync,
+    each: impl Fn(&mut S, T) + Sync,
+) -> Result<()> {
+    let tasks = tasks.into_iter();
+    let others = tasks.len().saturating_sub(1);
+    if others == 0 || work.helpers(others) == 0 {
+        let mut scratch = scratch()?;
+        tasks.for_each(|task| each(&mut scratch, task));
+        return Ok(());
+    }
+    let tasks = Mutex::new(tasks);
+    let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let run = || -> Result<()> {
+        let mut scratch = scratch()?;
+        while let Some(task) = next() {
+            each(&mut scratch, task);
+        }
+        Ok(())
+    };
+    let Some(pool) = pool() else { return run() };
+    let failed: OnceLock<Error> = OnceLock::new();
+    pool.in_place_scope(|scope| {
+        for _ in 0..work.helpers(others.min(pool.current_num_threads() - 1)) {
+            scope.spawn(|_| {
+                // What it leaves is done by others.
+                let _ = run().map_err(|error| failed.set(error));
+            });
+        }
+        run()
+    })?;
+    failed.into_inner().map_or(Ok(()), Err)
 }

@@ -222,6 +222,9 @@ impl<'a> Job<'a> {
         {
             let x = self.value(*value, true, scratch);
             let out = register.bytes_mut(each * size);
+            if identity.is_some() && matches!(scratch.places.get(*value as usize), Some(Place::Source(_))) {
+                lines::load(x);
+            }
             if x.len() < each * rows * size {
                 // Of equal ones.
                 let all = scratch_of(each * rows * size, x);

@@ -12,12 +12,13 @@ use smallvec::SmallVec;
 
 use super::blocks::From;
 use super::combine::Values;
+use super::eval;
 use super::lines;
 use super::load::Reader;
 use super::memory::HostMemory;
 use super::pairs::Loop;
 use super::registers::Register;
-use super::{eval, threads};
+use super::threads::{self, Work};
 use crate::error::{Result, bail};
 use crate::expr::{Frame, Input, Program, Rows, Source, Value};
 
@@ -161,6 +162,7 @@ fn run(program: &Program, rows: &Rows, frame: &Frame, from: &[From<'_>], out: &m
     }
     threads::each(
         tasks,
+        Work::of(program, frame.shape.iter().product()),
         || job.scratch(),
         |scratch, task| match job.streams {
             true => lines::scope(|stream| job.task(task, Some(stream), scratch)),

@@ -1,0 +1,223 @@
+//! Loops that fold by halving: in rows of which each pair is as far apart as the contract says, x[i] = x[i] + x[i + h]
+//! for half as great an h each time. Some rows are folded at once, so that what lies between is in registers and not in
+//! memory.
+
+use bytemuck::Pod;
+
+use super::combine::vectors;
+
+vectors! {
+    halve as Halve<T>(rows: usize, columns: usize, x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
+        match size_of::<T>() {
+            1 => matrices::<T, 32>(rows, columns, x, buffer, out, &f),
+            2 => matrices::<T, 16>(rows, columns, x, buffer, out, &f),
+            4 => matrices::<T, 8>(rows, columns, x, buffer, out, &f),
+            _ => matrices::<T, 4>(rows, columns, x, buffer, out, &f),
+        }
+    }
+
+    in_line as InLine<T>(rows: usize, columns: usize, x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
+        match size_of::<T>() {
+            1 => lines::<T, 32>(rows, columns, x, buffer, out, &f),
+            2 => lines::<T, 16>(rows, columns, x, buffer, out, &f),
+            4 => lines::<T, 8>(rows, columns, x, buffer, out, &f),
+            _ => lines::<T, 4>(rows, columns, x, buffer, out, &f),
+        }
+    }
+
+    join as Join<T>(rows: &'a [&'a [T]], to: &'a mut [T], adds: bool; f) {
+        match (rows, adds) {
+            (&[a], false) => to.copy_from_slice(a),
+            (&[a], true) => pass::<T, 1, ADD>([a], to, &f),
+            (&[a, b], false) => pass::<T, 2, STORE>([a, b], to, &f),
+            (&[a, b], true) => pass::<T, 2, ADD>([a, b], to, &f),
+            (&[a, b, c, d], false) => pass::<T, 4, STORE>([a, b, c, d], to, &f),
+            (&[a, b, c, d], true) => pass::<T, 4, ADD>([a, b, c, d], to, &f),
+            (rows, false) => pass::<T, 8, STORE>(std::array::from_fn(|k| rows[k]), to, &f),
+            (rows, true) => pass::<T, 8, ADD>(std::array::from_fn(|k| rows[k]), to, &f),
+        }
+    }
+}
+
+/// Rows of one matrix that are folded at once, at most: twice as many are as fast.
+const MOST: usize = 4;
+
+/// Values of one column that are folded in a register or two.
+const FEW: usize = 16;
+
+/// What a pass makes of the row that it stores to.
+const STORE: u8 = 0;
+/// It is combined with what is there.
+const ADD: u8 = 1;
+/// It is the first of the rows.
+const OWN: u8 = 2;
+
+/// Folds matrices of so many rows and columns, which lie one after another, to a row each. `L` lanes fill a vector.
+#[inline(always)]
+fn matrices<T: Pod, const L: usize>(
+    rows: usize,
+    columns: usize,
+    x: &[T],
+    buffer: &mut [T],
+    out: &mut [T],
+    f: &impl Fn(T, T) -> T,
+) {
+    // Rows of one value each lie side by side, and a few of them in a register.
+    match rows * columns {
+        2 if columns == 1 => return few::<T, 2>(x, out, f),
+        4 if columns == 1 => return few::<T, 4>(x, out, f),
+        8 if columns == 1 => return few::<T, 8>(x, out, f),
+        FEW if columns == 1 => return few::<T, FEW>(x, out, f),
+        _ => {}
+    }
+    let half = rows.next_power_of_two() / 2;
+    for (x, out) in x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns)) {
+        let mut left;
+        match rows {
+            1 => {
+                out.copy_from_slice(x);
+                continue;
+            }
+            _ if rows == 2 * half => {
+                let count = at_once::<L>(rows, columns);
+                left = rows / count;
+                let to = if left == 1 { &mut *out } else { &mut buffer[..left * columns] };
+                pass_of::<T, STORE>(count, x, to, f);
+            }
+            // The last rows have nothing to be combined with.
+            _ => {
+                left = half;
+                let (low, high) = x.split_at(half * columns);
+                let (both, alone) = low.split_at(high.len());
+                let (to_both, to_alone) = buffer[..low.len()].split_at_mut(high.len());
+                pass::<T, 2, STORE>([both, high], to_both, f);
+                to_alone.copy_from_slice(alone);
+            }
+        }
+        while left > 1 {
+            let x = &mut buffer[..left * columns];
+            if x.len() == FEW && columns == 1 {
+                few::<T, FEW>(x, out, f);
+                break;
+            }
+            let count = at_once::<L>(left, columns);
+            left /= count;
+            if left == 1 {
+                pass_of::<T, STORE>(count, x, out, f);
+            } else {
+                let (to, others) = x.split_at_mut(left * columns);
+                pass_of::<T, OWN>(count, others, to, f);
+            }
+        }
+    }
+}
+
+/// The same where no order shows: many values of one column are read in a line.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)]
+fn lines<T: Pod, const L: usize>(
+    rows: usize,
+    columns: usize,
+    x: &[T],
+    buffer: &mut [T],
+    out: &mut [T],
+    f: &impl Fn(T, T) -> T,
+) {
+    /// Vectors whose results do not wait for each other.
+    const SIDE: usize = 4;
+    if columns > 1 || rows < 2 * SIDE * L {
+        return matrices::<T, L>(rows, columns, x, buffer, out, f);
+    }
+    for (x, out) in x.chunks_exact(rows).zip(out) {
+        let (vectors, last) = x.as_chunks::<L>();
+        let (sides, rest) = vectors.as_chunks::<SIDE>();
+        let mut all = sides[0];
+        for side in &sides[1..] {
+            for k in 0..SIDE {
+                for l in 0..L {
+                    all[k][l] = f(all[k][l], side[k][l]);
+                }
+            }
+        }
+        let mut half = SIDE / 2;
+        while half > 0 {
+            for k in 0..half {
+                for l in 0..L {
+                    all[k][l] = f(all[k][l], all[k + half][l]);
+                }
+            }
+            half /= 2;
+        }
+        let mut all = all[0];
+        for x in rest.iter().map(|x| &x[..]).chain([last]) {
+            all.iter_mut().zip(x).for_each(|(all, &x)| *all = f(*all, x));
+        }
+        few::<T, L>(&all, std::slice::from_mut(out), f);
+    }
+}
+
+/// How many of so many rows are folded at once: as many as leave whole vectors, if there are two.
+#[inline(always)]
+fn at_once<const L: usize>(rows: usize, columns: usize) -> usize {
+    let vectors = rows * columns / if columns == 1 { FEW.max(L) } else { L };
+    let most = MOST.min(rows).min(vectors.max(2));
+    1 << most.ilog2()
+}
+
+/// A pass over so many rows, which lie one after another; but for the first, if that is `to`.
+#[inline(always)]
+fn pass_of<T: Pod, const MODE: u8>(count: usize, x: &[T], to: &mut [T], f: &impl Fn(T, T) -> T) {
+    let row = to.len();
+    let of = |k: usize| match (MODE, k) {
+        (OWN, 0) => &[],
+        (OWN, _) => &x[(k - 1) * row..k * row],
+        _ => &x[k * row..(k + 1) * row],
+    };
+    match count {
+        MOST => pass::<T, MOST, MODE>(std::array::from_fn(of), to, f),
+        _ => pass::<T, 2, MODE>(std::array::from_fn(of), to, f),
+    }
+}
+
+/// Folds rows into one of as many values.
+#[inline(always)]
+fn pass<T: Pod, const ROWS: usize, const MODE: u8>(rows: [&[T]; ROWS], to: &mut [T], f: &impl Fn(T, T) -> T) {
+    // By indexes below one count, so that the loop is one of vectors.
+    let count = to.len();
+    let mut rows = rows;
+    for (k, row) in rows.iter_mut().enumerate() {
+        if MODE != OWN || k > 0 {
+            *row = &row[..count];
+        }
+    }
+    for i in 0..count {
+        let mut x = [T::zeroed(); ROWS];
+        for k in 0..ROWS {
+            x[k] = if MODE == OWN && k == 0 { to[i] } else { rows[k][i] };
+        }
+        let mut half = ROWS / 2;
+        while half > 0 {
+            for k in 0..half {
+                x[k] = f(x[k], x[k + half]);
+            }
+            half /= 2;
+        }
+        to[i] = if MODE == ADD { f(to[i], x[0]) } else { x[0] };
+    }
+}
+
+/// Folds as many values each as are known when this is compiled.
+#[inline(always)]
+fn few<T: Pod, const N: usize>(x: &[T], out: &mut [T], f: &impl Fn(T, T) -> T) {
+    for (x, out) in x.as_chunks::<N>().0.iter().zip(out) {
+        let mut x = *x;
+        let mut half = N / 2;
+        while half > 0 {
+            for i in 0..half {
+                x[i] = f(x[i], x[i + half]);
+            }
+            half /= 2;
+        }
+        *out = x[0];
+    }
+}
