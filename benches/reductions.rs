@@ -136,7 +136,7 @@ fn sizes(device: &Device, powers: u32) -> std::result::Result<(), Failure> {
         for digit in [1, 2, 5] {
             let count = digit * 10_usize.pow(power);
             let (x, y) = (tensor(device, &[count])?, tensor(device, &[count])?);
-            let rows = x.reshape(&[-1, 100]);
+            let rows = x.reshape([-1, 100]);
             let all = [&x + &y, x.exp(), x.sum(..), rows.sum(0), rows.softmax(-1)];
             print!("{count:>10}");
             for expr in all {

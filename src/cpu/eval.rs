@@ -112,6 +112,7 @@ pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>
     }
     threads::each(
         tasks,
+        Work::of(program, count),
         || Ok(blocks.scratch()),
         |scratch, (start, mut outs)| {
             let end = count.min(start + CHUNK);
