@@ -38,6 +38,8 @@ const median = (all) => [...all].sort((a, b) => a - b)[all.length >> 1];
 
 /** How many evaluations of a turn take long enough to be timed. */
 async function enough(side) {
+  // Which compiles the kernel.
+  await timed(side, 1);
   for (let times = 1; ; times *= 2) {
     const took = await timed(side, times);
     if (took >= LEAST || times >= 256) return times;
