@@ -39,7 +39,7 @@ use grid::Grid;
 use joined::Sides;
 use loops::Loops;
 use reading::{Bound, Read, Reading};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use walk::Together;
 
 use crate::dtype::Kind;
@@ -219,7 +219,7 @@ fn text_cost(program: &Program, math: Math) -> usize {
     let moves = |input: &&Input| input.layout.strides().iter().any(|&stride| stride != 0);
     let loads = program.read().filter(moves).map(|input| Access::Vector.cost(input.dtype));
     let inputs = program.inputs.len();
-    let mut fenced = vec![false; program.steps.len()];
+    let mut fenced: SmallVec<[bool; 32]> = smallvec![false; program.steps.len()];
     for step in program.steps.iter().filter(|step| step.nature() == Nature::Arithmetic) {
         for value in step.args.iter().filter_map(|&arg| (arg as usize).checked_sub(inputs)) {
             fenced[value] = math == Math::Precise && program.steps[value].result.kind() == Kind::Float;

@@ -119,8 +119,11 @@ impl Reading {
                 by_row[*table as usize] &= indices.iter().all(|&index| splat[index as usize]);
             } else {
                 // Indices of a loop are told by its turns.
-                let tables = step.args.iter().map(|&arg| arg as usize).filter(|&arg| arg < by_row.len());
-                tables.collect::<SmallVec<[usize; 8]>>().into_iter().for_each(|table| by_row[table] = false);
+                for &arg in &step.args {
+                    if let Some(by_row) = by_row.get_mut(arg as usize) {
+                        *by_row = false;
+                    }
+                }
             }
             splat.push(step.args.iter().all(|&arg| splat[arg as usize]));
         }

@@ -43,12 +43,11 @@ impl Loops {
                 // What is joined is written by a kernel each.
                 let joined = SmallVec::from_slice(&[arg]);
                 let own = if matches!(kind, NodeKind::Join(_)) { &joined } else { &own };
-                own.iter()
-                    .filter(|kernel| !kernels[arg].contains(kernel))
-                    .copied()
-                    .collect::<Vec<_>>()
-                    .into_iter()
-                    .for_each(|kernel| kernels[arg].push(kernel));
+                for &kernel in own {
+                    if !kernels[arg].contains(&kernel) {
+                        kernels[arg].push(kernel);
+                    }
+                }
             }
         }
         let mut any = false;

@@ -49,7 +49,7 @@ fn parts(kernel: &Kernel) -> Result<[String; 3]> {
         Makes::Scan(scanner) => emitter.scan(scanner)?,
         Makes::Rows(folder) => emitter.rows(folder)?,
     }
-    let main = Bodies::new(kernel).functions()? + &main;
+    let main = emitter.bodies.functions()? + &main;
     let functions = prelude::used_by(&main, kernel.faults);
     let zero = functions.contains("p.zero") || main.contains("p.zero");
     let enabled = if functions.contains("<f16>") { "enable f16;\n\n" } else { "" };
