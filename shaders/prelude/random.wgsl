@@ -1,8 +1,8 @@
 // Of words of 32 bits, narrow, and with 64 for products, wide: the prelude has these functions twice.
 
 // The word of each place in the sequence of a key: of Philox4x32-10 (Salmon et al., Parallel random numbers: as
-// easy as 1, 2, 3, 2011), four words a block, whose counter is its number. As a rule the lanes are one block, and
-// there is one turn of the loop. It is tested where it ends, as some drivers run a body before they leave it.
+// easy as 1, 2, 3, 2011), four words a block, whose counter is its number. The lanes may be of several blocks, and the
+// loop has a turn for each. It is tested where it ends, as some drivers run a body before they leave it.
 fn random_bits_narrow(at: vec4<u32>, low: vec4<u32>, high: vec4<u32>) -> vec4<u32> {
     let blocks = at >> vec4<u32>(2u);
     let words = at & vec4<u32>(3u);
@@ -13,7 +13,7 @@ fn random_bits_narrow(at: vec4<u32>, low: vec4<u32>, high: vec4<u32>) -> vec4<u3
     loop {
         let block = select(select(select(blocks.w, blocks.z, open.z), blocks.y, open.y), blocks.x, open.x);
         let own = blocks == vec4<u32>(block);
-        let all = philox_narrow(block, vec2<u32>(low.x, high.x));
+        let all = random_block_narrow(block, low.x, high.x);
         let lower = select(vec4<u32>(all.x), vec4<u32>(all.y), odd);
         let word = select(lower, select(vec4<u32>(all.z), vec4<u32>(all.w), odd), upper);
         result = select(result, word, own);
@@ -25,7 +25,9 @@ fn random_bits_narrow(at: vec4<u32>, low: vec4<u32>, high: vec4<u32>) -> vec4<u3
     return result;
 }
 
-fn philox_narrow(block: u32, key: vec2<u32>) -> vec4<u32> {
+// The four words of a block.
+fn random_block_narrow(block: u32, low: u32, high: u32) -> vec4<u32> {
+    let key = vec2<u32>(low, high);
     let weyl = vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
     var words = philox_round_narrow(vec4<u32>(block, 0u, 0u, 0u), key);
     words = philox_round_narrow(words, key + weyl);

@@ -599,7 +599,7 @@ pub(crate) fn cost(op: Op, dtype: DType) -> usize {
     match op {
         Op::Lookup => LOOKUP,
         // Of a block for four elements.
-        Op::Random => 100,
+        Op::Random => 48,
         op => op.row().map_or(1, |row| row.cost + rounding),
     }
 }

@@ -149,7 +149,10 @@ impl fmt::Display for Plan {
                 Origin::Output => "in place".to_string(),
                 Origin::Binding(binding) => format!("binding {}", binding + 1 + kernel.stored().len()),
             };
-            let access = operand.access.describe();
+            let access = match operand.origin {
+                Origin::Index => "by the place of each lane",
+                _ => operand.access.describe(),
+            };
             writeln!(f, "  {:<4} {access}, strides {:?}, {origin}", name(i), self.strides[i + 1])?;
         }
         let store = kernel.store.describe();

@@ -47,6 +47,17 @@ impl<'a> Bodies<'a> {
         }
     }
 
+    /// The four words of a block of random numbers, whose first place is `at`.
+    pub(super) fn random_block(&self, at: &str, [low, high]: [&str; 2]) -> String {
+        format!("random_block_{}(({at}).x >> 2u, ({low}).x, ({high}).x)", self.products())
+    }
+
+    /// By which products random numbers are made.
+    fn products(&self) -> &'static str {
+        let has_wide = self.kernel.wide_words || !self.kernel.faults.products;
+        if has_wide { "wide" } else { "narrow" }
+    }
+
     /// What a step gives of its operands; of values that are tables `operand` says which they are.
     pub(super) fn expression(
         &self,
@@ -69,11 +80,7 @@ impl<'a> Bodies<'a> {
             (Some(Body::State(state)), _) => format!("{}.s{state}", arg(0)),
             (None, Op::Select) => format!("select({}, {}, {})", arg(2), arg(1), arg(0)),
             (None, Op::Cast) => cast(step.dtype, step.result, &arg(0)),
-            (None, Op::Random) => {
-                let has_products = self.kernel.wide_words || !self.kernel.faults.products;
-                let width = if has_products { "wide" } else { "narrow" };
-                format!("random_bits_{width}({})", args())
-            }
+            (None, Op::Random) => format!("random_bits_{}({})", self.products(), args()),
             (None, Op::Unit) => format!("unit_f32({})", arg(0)),
             _ => {
                 let form = workarounds::form(self.kernel, step);

@@ -9,6 +9,7 @@ use super::fences::Fences;
 use super::fold::stored_array;
 use super::types::{array, encode, join, pack, packed, unpack};
 use super::{lines, prelude};
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{Op, Step, Value};
 use crate::plan::{
@@ -305,8 +306,25 @@ impl Emitter<'_> {
                 _ => self.fences.operand(step, i, self.value(value, vector)),
             }
         };
+        if step.op == Op::Random && self.is_place_of_vector(step.args[0]) {
+            return Ok(self.bodies.random_block(&arg(0), [&arg(1), &arg(2)]));
+        }
         let text = self.bodies.expression(step, arg, &|value| value as usize);
         Ok(self.fences.result(value, step.result, text))
+    }
+
+    /// Whether the lanes of a value are four places next to each other, of which the first is a multiple of four.
+    fn is_place_of_vector(&self, value: Value) -> bool {
+        match (value as usize).checked_sub(self.kernel.operands.len()) {
+            None => {
+                let operand = &self.kernel.operands[value as usize];
+                (operand.origin, operand.access) == (Origin::Index, Access::Vector)
+            }
+            Some(step) => {
+                let step = &self.kernel.steps[step];
+                step.op == Op::Cast && step.result == DType::U32 && self.is_place_of_vector(step.args[0])
+            }
+        }
     }
 
     /// What is stored of a result, as [`pack`] takes it.

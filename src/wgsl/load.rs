@@ -215,6 +215,9 @@ impl Emitter<'_> {
             (Origin::Scalar, _) => constant(dtype, &format!("p.scalar{i}")),
             (Origin::Row(_), _) => bail!(Kernel, "what a fold gives is no load"),
             (Origin::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, vector)),
+            (Origin::Index, Access::Vector) => {
+                format!("vec4<i32>(({}) * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u))", self.vector(of, vector))
+            }
             (Origin::Index, _) => format!("vec4<i32>(i32({}))", self.base(of, vector, None)),
             (_, Access::Tile) => {
                 let turned = "xyzw".chars().nth(vector as usize).unwrap_or('x');

@@ -4,7 +4,6 @@ struct Params {
     len1: u32,
     out_stride0: u32,
     x1_offset: u32,
-    x2_offset: u32,
     x3_offset: u32,
     x3_stride0: u32,
 }
@@ -59,10 +58,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
     if ((first >= p.len1) | (c0 >= p.len0)) { return; }
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let v0 = in0[c0 * p.out_stride0 + id.x];
     let v1 = in1[p.x1_offset + id.x];
-    let v2 = vec4<i32>((p.x2_offset) + lane);
+    let v2 = vec4<i32>((p.x1_offset + id.x) * 4u + vec4<u32>(0u, 1u, 2u, 3u));
     let v3 = vec4<f32>(in2[p.x3_offset + c0 * p.x3_stride0]);
     let v4 = lt_f32(v1, v0);
     let v5 = cast_i32_f32(v2);

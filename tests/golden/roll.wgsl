@@ -25,12 +25,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
     if ((first >= p.len1) | (c0 >= p.len0)) { return; }
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let v0 = vec4<i32>(i32(p.x0_offset + c0 * p.x0_stride0));
     let v1 = vec4<i32>(bitcast<i32>(p.scalar1));
     let v2 = vec4<i32>(bitcast<i32>(p.scalar2));
     let v3 = vec4<i32>(bitcast<i32>(p.scalar3));
-    let v4 = vec4<i32>((p.x4_offset) + lane);
+    let v4 = vec4<i32>((p.x4_offset + id.x) * 4u + vec4<u32>(0u, 1u, 2u, 3u));
     let v5 = vec4<i32>(bitcast<i32>(p.scalar5));
     let v6 = vec4<i32>(bitcast<i32>(p.scalar6));
     let v7 = vec4<i32>(bitcast<i32>(p.scalar7));

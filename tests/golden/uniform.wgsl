@@ -1,9 +1,6 @@
 struct Params {
     pitch: u32,
     vectors: u32,
-    count: u32,
-    len0: u32,
-    x0_offset: u32,
     scalar1: u32,
     scalar2: u32,
 }
@@ -22,32 +19,9 @@ fn unit_f32(bits: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(bits >> vec4<u32>(8u)) * vec4<f32>(5.9604644775390625e-8);
 }
 
-// The word of each place in the sequence of a key: of Philox4x32-10 (Salmon et al., Parallel random numbers: as
-// easy as 1, 2, 3, 2011), four words a block, whose counter is its number. As a rule the lanes are one block, and
-// there is one turn of the loop. It is tested where it ends, as some drivers run a body before they leave it.
-fn random_bits_wide(at: vec4<u32>, low: vec4<u32>, high: vec4<u32>) -> vec4<u32> {
-    let blocks = at >> vec4<u32>(2u);
-    let words = at & vec4<u32>(3u);
-    let odd = (words & vec4<u32>(1u)) != vec4<u32>(0u);
-    let upper = words >= vec4<u32>(2u);
-    var open = vec4<bool>(true);
-    var result = vec4<u32>(0u);
-    loop {
-        let block = select(select(select(blocks.w, blocks.z, open.z), blocks.y, open.y), blocks.x, open.x);
-        let own = blocks == vec4<u32>(block);
-        let all = philox_wide(block, vec2<u32>(low.x, high.x));
-        let lower = select(vec4<u32>(all.x), vec4<u32>(all.y), odd);
-        let word = select(lower, select(vec4<u32>(all.z), vec4<u32>(all.w), odd), upper);
-        result = select(result, word, own);
-        open = open & !own;
-        if (!any(open)) {
-            break;
-        }
-    }
-    return result;
-}
-
-fn philox_wide(block: u32, key: vec2<u32>) -> vec4<u32> {
+// The four words of a block.
+fn random_block_wide(block: u32, low: u32, high: u32) -> vec4<u32> {
+    let key = vec2<u32>(low, high);
     let weyl = vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
     var words = philox_round_wide(vec4<u32>(block, 0u, 0u, 0u), key);
     words = philox_round_wide(words, key + weyl);
@@ -71,12 +45,11 @@ fn philox_round_wide(words: vec4<u32>, key: vec2<u32>) -> vec4<u32> {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = (id.y * p.pitch + id.x);
     if (i >= p.vectors) { return; }
-    let c0 = min((i * 4u) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len0 - 1u));
-    let v0 = vec4<i32>(p.x0_offset + c0);
+    let v0 = vec4<i32>((i) * 4u + vec4<u32>(0u, 1u, 2u, 3u));
     let v1 = vec4<u32>(p.scalar1);
     let v2 = vec4<u32>(p.scalar2);
     let v3 = bitcast<vec4<u32>>(v0);
-    let v4 = random_bits_wide(v3, v1, v2);
+    let v4 = random_block_wide((v3).x >> 2u, (v1).x, (v2).x);
     let v5 = unit_f32(v4);
     result[i] = v5;
 }
