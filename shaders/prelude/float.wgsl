@@ -16,6 +16,10 @@ fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
 }
 
+fn are_numbers_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
+    return max(magnitude_bits_f32(a), magnitude_bits_f32(b)) <= vec4<u32>(INFINITE_f32);
+}
+
 fn is_inf_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) == vec4<u32>(INFINITE_f32);
 }
@@ -39,15 +43,15 @@ fn copysign_f32(x: vec4<f32>, sign_of: vec4<f32>) -> vec4<f32> {
 }
 
 fn eq_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
-    return (a == b) & !(is_nan_f32(a) | is_nan_f32(b));
+    return (a == b) & are_numbers_f32(a, b);
 }
 
 fn lt_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
-    return (a < b) & !(is_nan_f32(a) | is_nan_f32(b));
+    return (a < b) & are_numbers_f32(a, b);
 }
 
 fn le_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
-    return (a <= b) & !(is_nan_f32(a) | is_nan_f32(b));
+    return (a <= b) & are_numbers_f32(a, b);
 }
 
 fn min_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
