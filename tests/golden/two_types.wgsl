@@ -25,12 +25,12 @@ fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
 }
 
-fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
+fn are_numbers_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
+    return max(magnitude_bits_f32(a), magnitude_bits_f32(b)) <= vec4<u32>(INFINITE_f32);
 }
 
 fn lt_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
-    return (a < b) & !(is_nan_f32(a) | is_nan_f32(b));
+    return (a < b) & are_numbers_f32(a, b);
 }
 
 @compute @workgroup_size(64, 4)
