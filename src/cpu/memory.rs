@@ -39,10 +39,12 @@ impl HostMemory {
                 return Ok(HostMemory::Pages(Some(pages)));
             }
         }
-        // A zeroed allocation cannot report that it failed, so ask first.
-        let words = bytes.div_ceil(8);
-        match Vec::<u64>::new().try_reserve_exact(words) {
-            Ok(()) => Ok(HostMemory::Heap(vec![0; words])),
+        let (mut words, count) = (Vec::<u64>::new(), bytes.div_ceil(8));
+        match words.try_reserve_exact(count) {
+            Ok(()) => {
+                words.resize(count, 0);
+                Ok(HostMemory::Heap(words))
+            }
             Err(_) => bail!(Memory, "no memory for {bytes} bytes on the CPU"),
         }
     }

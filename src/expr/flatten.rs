@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::node::{LoopTable, NodeKind, StepKey};
 use super::small_map::SmallMap;
@@ -37,7 +37,7 @@ struct Frame<'a> {
     view: u32,
     args: SmallVec<[Found; 3]>,
     /// Of a lookup, its table.
-    table: Option<Table>,
+    table: Option<Box<Table>>,
 }
 
 /// A table as a lookup reads it: elements that lie where coordinates and constants say, and as far from there as
@@ -153,12 +153,18 @@ impl<'a> Flatten<'a> {
         }) as u32
     }
 
-    /// A view of what a view shows.
-    fn under(&mut self, layout: &Layout, view: u32) -> Result<u32> {
+    /// A layout of what a view shows.
+    fn seen(&self, layout: &Layout, view: u32) -> Result<Layout> {
         match layout.under(&self.views[view as usize]) {
-            Some(both) => Ok(self.number(both)),
+            Some(both) => Ok(both),
             None => bail!(Kernel, "{layout:?} under {:?} is no layout", self.views[view as usize]),
         }
+    }
+
+    /// The same, numbered.
+    fn under(&mut self, layout: &Layout, view: u32) -> Result<u32> {
+        let both = self.seen(layout, view)?;
+        Ok(self.number(both))
     }
 
     fn input(&mut self, input: Input) -> Found {
@@ -192,8 +198,7 @@ impl<'a> Flatten<'a> {
                     )
                 }
                 NodeKind::Leaf { source, layout } => {
-                    let view = self.under(layout, view)?;
-                    let layout = self.views[view as usize].clone();
+                    let layout = self.seen(layout, view)?;
                     let found = self.input(Input::new(node.dtype, source.clone(), layout));
                     self.done.insert(place, found);
                     return Ok(Seen::Value(found));
@@ -210,9 +215,9 @@ impl<'a> Flatten<'a> {
 
     /// Finds a node and all that it is made of.
     fn root(&mut self, root: &'a Arc<Node>, view: u32) -> Result<Found> {
-        let mut stack = match self.look(root, view)? {
+        let mut stack: SmallVec<[Frame<'a>; 4]> = match self.look(root, view)? {
             Seen::Value(found) => return Ok(found),
-            Seen::Op(node, view) => vec![self.frame(node, view)?],
+            Seen::Op(node, view) => smallvec![self.frame(node, view)?],
         };
         loop {
             let Some(top) = stack.last_mut() else { bail!(Kernel, "a graph without a root") };
@@ -238,7 +243,7 @@ impl<'a> Flatten<'a> {
                     let Some(Frame { node, view, args, table }) = stack.pop() else { continue };
                     let found = match table {
                         None => self.step(node, view, args)?,
-                        Some(table) => self.lookup(view, table, args)?,
+                        Some(table) => self.lookup(view, *table, args)?,
                     };
                     self.done.insert((Arc::as_ptr(node), view), found);
                     found
@@ -253,7 +258,7 @@ impl<'a> Flatten<'a> {
 
     fn frame(&mut self, node: &'a Arc<Node>, view: u32) -> Result<Frame<'a>> {
         let table = match node.kind {
-            NodeKind::Lookup => Some(self.table(&node.args[0], view)?),
+            NodeKind::Lookup => Some(Box::new(self.table(&node.args[0], view)?)),
             _ => None,
         };
         Ok(Frame { node, view, args: SmallVec::new(), table })
@@ -275,9 +280,9 @@ impl<'a> Flatten<'a> {
     /// A step, known or new.
     fn once(&mut self, key: StepKey<Found>) -> Found {
         Found::Step(self.step_numbers.get(&key).unwrap_or_else(|| {
-            let (op, dtype, result, args, body) = key.clone();
-            self.steps.push(Step { body, ..Step::new(op, dtype, result, SmallVec::new()) });
-            self.args.push(args);
+            let (op, dtype, result, args, body) = &key;
+            self.steps.push(Step { body: body.clone(), ..Step::new(*op, *dtype, *result, SmallVec::new()) });
+            self.args.push(SmallVec::from_slice(args));
             let next = self.steps.len() as u32 - 1;
             self.step_numbers.insert(key, next);
             next

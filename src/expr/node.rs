@@ -151,7 +151,8 @@ impl Node {
     pub(crate) fn op(op: Op, dtype: DType, args: &[&Arc<Node>]) -> Result<Arc<Node>> {
         let shape = match args {
             [only] => only.shape.clone(),
-            [a, b] if a.shape == b.shape => a.shape.clone(),
+            [a, b] if a.shape == b.shape || b.shape.rank() == 0 => a.shape.clone(),
+            [a, b] if a.shape.rank() == 0 => b.shape.clone(),
             _ => {
                 let shapes: SmallVec<[Shape; 3]> = args.iter().map(|arg| arg.shape.clone()).collect();
                 crate::layout::numpy(&shapes)?
@@ -349,11 +350,13 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
+        // A leaf, or what others have too, is dropped where it stands.
+        let is_deep = |arg: &Arc<Node>| !arg.args.is_empty() && Arc::strong_count(arg) == 1;
         let mut last: Vec<Arc<Node>> = Vec::new();
-        last.extend(self.args.drain(..).filter(|arg| Arc::strong_count(arg) == 1));
+        last.extend(self.args.drain(..).filter(is_deep));
         while let Some(node) = last.pop() {
             if let Some(mut node) = Arc::into_inner(node) {
-                last.extend(node.args.drain(..));
+                last.extend(node.args.drain(..).filter(|arg| !arg.args.is_empty()));
             }
         }
     }

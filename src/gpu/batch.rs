@@ -8,7 +8,7 @@ use super::buffer::Bound;
 use super::connection::Connection;
 use super::dispatch::Dispatch;
 use super::pipelines::Compiled;
-use super::pool::Pool;
+use super::pool::{Part, Pool};
 use crate::error::{Result, bail};
 use crate::expr::{Op, Step};
 use crate::plan::Plan;
@@ -68,11 +68,10 @@ impl Batch {
         self.uniforms.extend_from_slice(bytemuck::cast_slice(&plan.launch.words));
         self.uniforms.resize(start + compiled.uniform_size as usize, 0);
 
-        let part = |bound: &Bound| (bound.buffer.raw.clone(), bound.start, bound.size);
-        let uniform = (self.page.clone(), 0, compiled.uniform_size);
-        let parts = std::iter::once(uniform).chain(bound.iter().map(part)).collect();
-        let bind_group =
-            pool.group((compiled.layout.clone(), parts), |parts| group(connection, compiled, parts));
+        let mut parts: SmallVec<[Part<'_>; 8]> = SmallVec::new();
+        parts.push((&self.page, 0, compiled.uniform_size));
+        bound.iter().for_each(|bound| parts.push((&bound.buffer.raw, bound.start, bound.size)));
+        let bind_group = pool.group(&compiled.layout, &parts, || group(connection, compiled, &parts));
         self.dispatches.push(Dispatch {
             pipeline: compiled.pipeline.clone(),
             bind_group,
@@ -130,7 +129,7 @@ impl Work<'_> {
     }
 
     fn results(&self) -> &[Bound] {
-        &self.bound[..self.plan.kernel.stored().len()]
+        &self.bound[..self.bound.len() - self.plan.storages.len()]
     }
 
     pub(super) fn result_bytes(&self) -> u64 {
@@ -138,19 +137,15 @@ impl Work<'_> {
     }
 }
 
-fn group(
-    connection: &Connection,
-    compiled: &Compiled,
-    parts: &[(wgpu::Buffer, u64, u64)],
-) -> wgpu::BindGroup {
+fn group(connection: &Connection, compiled: &Compiled, parts: &[Part<'_>]) -> wgpu::BindGroup {
     let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = (0..)
         .zip(parts)
-        .map(|(binding, (buffer, offset, size))| wgpu::BindGroupEntry {
+        .map(|(binding, &(buffer, offset, size))| wgpu::BindGroupEntry {
             binding,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer,
-                offset: *offset,
-                size: wgpu::BufferSize::new(*size),
+                offset,
+                size: wgpu::BufferSize::new(size),
             }),
         })
         .collect();

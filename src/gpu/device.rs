@@ -315,10 +315,14 @@ impl Gpu {
     ) -> Result<()> {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
         compiled.fate.check()?;
-        let bound: SmallVec<[Bound; 8]> = storages.map(bound).collect::<Result<_>>()?;
         recorder.leave_gap(connection);
-        bound.iter().try_for_each(|bound| bound.buffer.check(connection))?;
-        let work = Work { plan, compiled, bound: &bound };
+        let mut all: SmallVec<[Bound; 8]> = SmallVec::new();
+        for storage in storages {
+            let bound = bound(storage)?;
+            bound.buffer.check(connection)?;
+            all.push(bound);
+        }
+        let work = Work { plan, compiled, bound: &all };
         match &self.session {
             Some(session) => session.record(connection, work),
             None => recorder.record(connection, pool, work),

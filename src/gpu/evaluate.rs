@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 
+use smallvec::{SmallVec, smallvec};
+
 use super::device::{Gpu, Parts};
 use super::fold::Planned;
 use super::tables::{self, How};
@@ -12,6 +14,7 @@ use crate::error::{ErrorKind, Result, bail};
 use crate::expr::{Input, Math, Program, Source, Storage, Told};
 use crate::layout::Layout;
 use crate::plan::{self, Destination, Kernel, Plan};
+use crate::schedule::Results;
 use crate::wgsl;
 
 /// What running a program takes, kept with it.
@@ -19,7 +22,7 @@ struct Ready {
     /// The handle that it is for: its parts, and how it computes functions.
     parts: Weak<Parts>,
     math: Math,
-    kernels: Vec<Planned>,
+    kernels: SmallVec<[Planned; 1]>,
 }
 
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
@@ -58,7 +61,7 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
         true => fold::kernels(gpu, program)?,
         false => {
             let plan = Plan::new(program, Destination::Fresh, gpu.adapter)?;
-            vec![Planned::only(gpu, program, plan)?]
+            smallvec![Planned::last(gpu, program, plan)?]
         }
     };
     let results = fold::run(gpu, &kernels)?;
@@ -70,7 +73,7 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
 }
 
 /// The one result of a program, unless the device failed.
-fn only(gpu: &Arc<Gpu>, mut results: Vec<Storage>) -> Result<Storage> {
+fn only(gpu: &Arc<Gpu>, mut results: Results) -> Result<Storage> {
     gpu.parts.connection.check()?;
     match results.pop() {
         Some(result) => Ok(result),
@@ -92,7 +95,7 @@ pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>
         return match fold::eval(gpu, program) {
             // More than a kernel binds.
             Err(error) if error.kind() == ErrorKind::Limit => each(),
-            results => results.and_then(|results| gpu.parts.connection.check().map(|()| results)),
+            results => results.and_then(|results| gpu.parts.connection.check().map(|()| results.into_vec())),
         };
     }
     let plan = match Plan::new(program, Destination::Fresh, gpu.adapter) {

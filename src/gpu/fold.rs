@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::device::Gpu;
 use super::pipelines::Compiled;
@@ -13,10 +13,11 @@ use crate::error::Result;
 use crate::expr::{Input, Op, Program, Source, Step, Storage, Told};
 use crate::layout::Layout;
 use crate::plan::{Destination, Kernel, Pass, Plan, Work};
+use crate::schedule::Results;
 use crate::wgsl;
 
 /// Runs a program that folds: a storage for each result.
-pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>> {
+pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Results> {
     run(gpu, &kernels(gpu, program)?)
 }
 
@@ -27,9 +28,9 @@ pub(super) struct Planned {
     /// The pipeline, while it is kept.
     compiled: Weak<Compiled>,
     /// The type of each result, and how many elements it has.
-    stored: Vec<DType>,
+    stored: SmallVec<[DType; 1]>,
     count: usize,
-    /// What stands for the results in the plans of later kernels.
+    /// What stands for the results in the plans of later kernels, where there are such.
     declared: Vec<Storage>,
     /// Whether these are results of the program.
     is_last: bool,
@@ -37,24 +38,32 @@ pub(super) struct Planned {
 
 impl Planned {
     /// A kernel with the storages that stand for its results.
-    fn new(gpu: &Arc<Gpu>, plan: Plan, stored: Vec<DType>, count: usize) -> Result<Planned> {
-        let compiled = Arc::downgrade(&gpu.pipeline(&plan.kernel)?);
-        let declared = stored.iter().map(|_| Storage::without_memory(gpu.clone(), count)).collect();
-        Ok(Planned { plan, compiled, stored, count, declared, is_last: false })
+    fn new(gpu: &Arc<Gpu>, pass: &Pass) -> Result<Planned> {
+        let compiled = Arc::downgrade(&gpu.pipeline(&pass.plan.kernel)?);
+        let (plan, stored) = (pass.plan.clone(), pass.stored.iter().copied().collect());
+        Ok(Planned {
+            plan,
+            compiled,
+            stored,
+            count: pass.count,
+            declared: nowhere(gpu, pass),
+            is_last: false,
+        })
     }
 
-    /// The one kernel of a program.
-    pub(super) fn only(gpu: &Arc<Gpu>, program: &Program, plan: Plan) -> Result<Planned> {
+    /// The last kernel of a program, which has one result.
+    pub(super) fn last(gpu: &Arc<Gpu>, program: &Program, plan: Plan) -> Result<Planned> {
         let count = program.byte_size()? / program.dtype.size();
-        Ok(Planned { is_last: true, ..Planned::new(gpu, plan, vec![program.dtype], count)? })
+        let (compiled, stored) = (Arc::downgrade(&gpu.pipeline(&plan.kernel)?), smallvec![program.dtype]);
+        Ok(Planned { plan, compiled, stored, count, declared: Vec::new(), is_last: true })
     }
 }
 
 /// All kernels of a program that folds, compiled.
-pub(super) fn kernels(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Planned>> {
-    let mut planned: Vec<Planned> = Vec::new();
+pub(super) fn kernels(gpu: &Arc<Gpu>, program: &Program) -> Result<SmallVec<[Planned; 1]>> {
+    let mut planned: SmallVec<[Planned; 1]> = SmallVec::new();
     let results = all(gpu, program, &mut |pass| {
-        let kernel = Planned::new(gpu, pass.plan.clone(), pass.stored.clone(), pass.count)?;
+        let kernel = Planned::new(gpu, pass)?;
         let declared = kernel.declared.clone();
         planned.push(kernel);
         Ok(declared)
@@ -63,7 +72,7 @@ pub(super) fn kernels(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Planned>>
         match cast {
             Some(cast) => {
                 let plan = Plan::new(cast, Destination::Fresh, gpu.adapter)?;
-                planned.push(Planned::only(gpu, cast, plan)?);
+                planned.push(Planned::last(gpu, cast, plan)?);
             }
             None => planned.last_mut().into_iter().for_each(|last| last.is_last = true),
         }
@@ -72,25 +81,26 @@ pub(super) fn kernels(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Planned>>
 }
 
 /// Runs kernels one after the other: what the last ones store.
-pub(super) fn run(gpu: &Arc<Gpu>, planned: &[Planned]) -> Result<Vec<Storage>> {
-    let mut made: SmallVec<[(usize, Storage); 4]> = SmallVec::new();
-    let mut results = Vec::with_capacity(1);
+pub(super) fn run(gpu: &Arc<Gpu>, planned: &[Planned]) -> Result<Results> {
+    let mut made: Vec<(usize, Storage)> = Vec::new();
+    let mut results = Results::new();
     for kernel in planned {
-        let own = kernel.stored.iter().map(|dtype| gpu.storage(kernel.count * dtype.size(), *dtype));
-        let own: SmallVec<[Storage; 2]> = own.collect::<Result<_>>()?;
-        let read = |storage: &Storage| -> Storage {
-            let known = made.iter().find(|(declared, _)| *declared == storage.address());
-            known.map_or_else(|| storage.clone(), |(_, storage)| storage.clone())
+        let mut own = Results::new();
+        for dtype in &kernel.stored {
+            own.push(gpu.storage(kernel.count * dtype.size(), *dtype)?);
+        }
+        let read = |storage| {
+            let known = made.iter().find(|(declared, _)| *declared == Storage::address(storage));
+            known.map_or(storage, |(_, storage)| storage)
         };
-        let read: SmallVec<[Storage; 8]> = kernel.plan.storages.iter().map(read).collect();
         let compiled = match kernel.compiled.upgrade() {
             Some(compiled) => compiled,
             None => gpu.pipeline(&kernel.plan.kernel)?,
         };
-        gpu.record_bound(&kernel.plan, &compiled, own.iter().chain(&read))?;
+        gpu.record_bound(&kernel.plan, &compiled, own.iter().chain(kernel.plan.storages.iter().map(read)))?;
         made.extend(kernel.declared.iter().map(Storage::address).zip(own.iter().cloned()));
         if kernel.is_last {
-            results.extend(own);
+            results.append(&mut own);
         }
     }
     Ok(results)
@@ -156,10 +166,10 @@ fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Stor
             return Ok(None);
         }
         let layout = Layout::contiguous(program.result_shape())?;
-        let args = smallvec::smallvec![0];
+        let args = smallvec![0];
         let inputs = vec![Input::new(dtype, Source::Tensor(storage.clone()), layout)];
         let steps = vec![Step::new(Op::Cast, dtype, program.dtype, args)];
-        let (shape, results) = (program.result_shape(), smallvec::smallvec![1]);
+        let (shape, results) = (program.result_shape(), smallvec![1]);
         Ok(Some(Program::of_steps(shape, program.dtype, inputs, steps, results)))
     };
     storages.into_iter().map(|storage| Ok((storage.clone(), cast(&storage)?))).collect()

@@ -1,8 +1,9 @@
 //! Pipelines, compiled once per kernel.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+
+use rustc_hash::FxHashMap;
 
 use super::connection::Connection;
 use super::disk::DiskCache;
@@ -39,8 +40,8 @@ pub(super) struct Pipelines {
 #[derive(Debug, Default)]
 struct Known {
     /// Each with when it was used last.
-    compiled: HashMap<Kernel, (Arc<Compiled>, u64)>,
-    layouts: HashMap<(usize, usize, u64), wgpu::BindGroupLayout>,
+    compiled: FxHashMap<Kernel, (Arc<Compiled>, u64)>,
+    layouts: FxHashMap<(usize, usize, u64), wgpu::BindGroupLayout>,
     /// Uses so far.
     uses: u64,
     /// What goes, goes inside.

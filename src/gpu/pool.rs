@@ -1,8 +1,10 @@
 //! Buffers that wait to be used again, by size class.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, BuildHasherDefault};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
 use super::connection::Connection;
@@ -32,8 +34,27 @@ pub(super) const PAGE: u64 = 64 << 10;
 /// Pages that are kept.
 const PAGES: usize = 16;
 
-/// What a bind group is of: a layout, and what is bound of which buffers, the uniform blocks' first.
-pub(super) type GroupKey = (wgpu::BindGroupLayout, SmallVec<[(wgpu::Buffer, u64, u64); 4]>);
+/// What is bound of a buffer.
+pub(super) type Part<'a> = (&'a wgpu::Buffer, u64, u64);
+
+/// A bind group, its layout, and what it binds of which buffers, the uniform blocks' first.
+#[derive(Debug)]
+struct Group {
+    layout: wgpu::BindGroupLayout,
+    parts: SmallVec<[(wgpu::Buffer, u64, u64); 4]>,
+    group: wgpu::BindGroup,
+}
+
+impl Group {
+    fn is_of(&self, layout: &wgpu::BindGroupLayout, parts: &[Part<'_>]) -> bool {
+        let own = self.parts.iter().map(|(buffer, start, size)| (buffer, *start, *size));
+        self.layout == *layout && own.eq(parts.iter().copied())
+    }
+
+    fn binds(&self, buffer: &wgpu::Buffer) -> bool {
+        self.parts.iter().any(|(own, ..)| own == buffer)
+    }
+}
 
 /// The buffers of a device that no storage holds.
 #[derive(Debug)]
@@ -48,7 +69,8 @@ pub(super) struct Pool {
 struct Shelf {
     idle: VecDeque<(wgpu::Buffer, u64)>,
     /// Bind groups of buffers that are alive: steady work binds the same ones again and again.
-    groups: HashMap<GroupKey, wgpu::BindGroup>,
+    /// They are found by hashes of what they bind, so that finding one clones no handle.
+    groups: FxHashMap<u64, SmallVec<[Group; 1]>>,
     pages: Vec<wgpu::Buffer>,
     idle_bytes: u64,
     used_bytes: u64,
@@ -106,17 +128,27 @@ impl Pool {
         }
     }
 
-    /// The bind group of a key, made by `create` where it is not known.
+    /// The bind group of a layout over some parts, made by `create` where it is not known.
     pub(super) fn group(
         &self,
-        key: GroupKey,
-        create: impl FnOnce(&[(wgpu::Buffer, u64, u64)]) -> wgpu::BindGroup,
+        layout: &wgpu::BindGroupLayout,
+        parts: &[Part<'_>],
+        create: impl FnOnce() -> wgpu::BindGroup,
     ) -> wgpu::BindGroup {
+        let key = BuildHasherDefault::<FxHasher>::default().hash_one((layout, parts));
         let (_entered, mut shelf) = self.shelf();
-        if shelf.groups.len() >= GROUPS && !shelf.groups.contains_key(&key) {
+        let alike = shelf.groups.get(&key);
+        if let Some(known) = alike.and_then(|all| all.iter().find(|group| group.is_of(layout, parts))) {
+            return known.group.clone();
+        }
+        if shelf.groups.len() >= GROUPS {
             shelf.groups.clear();
         }
-        shelf.groups.entry(key).or_insert_with_key(|(_, parts)| create(parts)).clone()
+        let group = create();
+        let parts = parts.iter().map(|&(buffer, start, size)| (buffer.clone(), start, size)).collect();
+        let known = Group { layout: layout.clone(), parts, group: group.clone() };
+        shelf.groups.entry(key).or_default().push(known);
+        group
     }
 
     /// A page that waits, if there is one.
@@ -166,8 +198,12 @@ impl Shelf {
     }
 
     fn take(&mut self, class: u64) -> Option<(wgpu::Buffer, u64)> {
-        let fits = self.idle.iter().enumerate().rev().map(|(i, (buffer, _))| (buffer.size(), i));
-        let found = fits.filter(|(held, _)| (class..2 * class).contains(held)).min_by_key(|(held, _)| *held);
+        let sizes = || self.idle.iter().enumerate().rev().map(|(i, (buffer, _))| (buffer.size(), i));
+        // As a rule there is one of the very size, and steady work has just given it back.
+        let found = sizes().find(|(held, _)| *held == class).or_else(|| {
+            let fits = sizes().filter(|(held, _)| (class..2 * class).contains(held));
+            fits.min_by_key(|(held, _)| *held)
+        });
         let held = found.map_or(class, |(held, _)| held);
         self.used_bytes += held;
         self.peak_used = self.peak_used.max(self.used_bytes);
@@ -217,7 +253,10 @@ impl Shelf {
     }
 
     fn forget(&mut self, gone: &wgpu::Buffer) {
-        self.groups.retain(|(_, bound), _| bound.iter().all(|(buffer, ..)| buffer != gone));
+        self.groups.retain(|_, groups| {
+            groups.retain(|group| !group.binds(gone));
+            !groups.is_empty()
+        });
     }
 }
 

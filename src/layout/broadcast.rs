@@ -331,7 +331,7 @@ fn numpy_as(shapes: &[Shape], rule: &Broadcast) -> Result<Shape> {
         bail!(Overflow, "a shape of rank {rank} exceeds the limit of {MAX_RANK} axes");
     }
     let length = |shape: &Shape, k: usize| (k + shape.rank()).checked_sub(rank).map_or(1, |i| shape[i]);
-    let mut result = vec![1; rank];
+    let mut result: Shape = std::iter::repeat_n(1, rank).collect();
     for (k, joint) in result.iter_mut().enumerate() {
         for shape in shapes {
             let n = length(shape, k);
@@ -344,9 +344,8 @@ fn numpy_as(shapes: &[Shape], rule: &Broadcast) -> Result<Shape> {
             }
         }
     }
-    let shape = Shape::from(result);
-    shape.count()?;
-    Ok(shape)
+    result.count()?;
+    Ok(result)
 }
 
 /// The middle of a broadcasting error: what is wrong, without shapes and rule.

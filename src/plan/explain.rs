@@ -141,7 +141,7 @@ impl Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kernel = &self.kernel;
-        writeln!(f, "axes: {:?} after collapsing, innermost last", self.lengths)?;
+        writeln!(f, "axes: {:?} after collapsing, innermost last", self.loops.lengths)?;
         for (i, operand) in kernel.operands.iter().enumerate() {
             let origin = match operand.origin {
                 Origin::Scalar | Origin::Row(_) => continue,
@@ -153,10 +153,10 @@ impl fmt::Display for Plan {
                 Origin::Index => "by the place of each lane",
                 _ => operand.access.describe(),
             };
-            writeln!(f, "  {:<4} {access}, strides {:?}, {origin}", name(i), self.strides[i + 1])?;
+            writeln!(f, "  {:<4} {access}, strides {:?}, {origin}", name(i), self.loops.operand(i).strides)?;
         }
         let store = kernel.store.describe();
-        writeln!(f, "  out  {store}, strides {:?}", self.strides[0])?;
+        writeln!(f, "  out  {store}, strides {:?}", self.loops.output().strides)?;
         let walk = match kernel.walk {
             Walk::Flat if !kernel.needs_coordinates() || kernel.rank == 1 => "flat, no division",
             Walk::Flat => "flat, coordinates by division",

@@ -164,7 +164,8 @@ impl Folder {
 impl Kernel {
     /// The words of the uniform block.
     pub(crate) fn fields(&self) -> Vec<Field> {
-        let mut fields = vec![Field::Pitch];
+        let mut fields = Vec::with_capacity(16);
+        fields.push(Field::Pitch);
         match &self.makes {
             Makes::Elements => self.walked(&mut fields),
             Makes::Fold(folder) => {

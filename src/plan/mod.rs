@@ -66,10 +66,8 @@ pub(crate) struct Plan {
     pub launch: Launch,
     /// What each read-only binding is bound to.
     pub storages: Vec<Storage>,
-    /// The collapsed axes, outermost first.
-    pub lengths: Vec<usize>,
-    /// The strides of the output and of each operand over the collapsed axes.
-    pub strides: Vec<Vec<isize>>,
+    /// What the kernel runs over, to be told.
+    loops: Loops,
 }
 
 /// What a plan must know of an adapter.
@@ -162,13 +160,7 @@ impl Plan {
             makes: Makes::Elements,
         };
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
-        Ok(Plan {
-            kernel,
-            launch: Launch { words, groups: grid.groups },
-            storages: bound.storages,
-            lengths: loops.lengths.to_vec(),
-            strides: loops.paths.iter().map(|path| path.strides.to_vec()).collect(),
-        })
+        Ok(Plan { kernel, launch: Launch { words, groups: grid.groups }, storages: bound.storages, loops })
     }
 
     /// Bytes that must move at least: each element of each tensor once, and of the result.

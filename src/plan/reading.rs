@@ -90,7 +90,7 @@ impl Reading {
             },
         };
         let mut accesses = program.inputs.iter().enumerate().map(access).collect();
-        if store != Store::Words {
+        if store != Store::Words && self.of_kind(Read::Table).next().is_some() {
             self.looked_up_by_rows(program, chooser, &mut accesses);
         }
         (accesses, store)
@@ -194,7 +194,9 @@ impl Bound {
 
     /// Binds what operands read that are accessed so.
     pub(super) fn of(program: &Program, reading: &Reading, accesses: &[Access]) -> Result<Bound> {
-        let mut bound = Bound { bindings: Vec::new(), storages: Vec::new(), origins: SmallVec::new() };
+        let inputs = program.inputs.len();
+        let (bindings, storages) = (Vec::with_capacity(inputs), Vec::with_capacity(inputs));
+        let mut bound = Bound { bindings, storages, origins: SmallVec::new() };
         for (i, input) in program.inputs.iter().enumerate() {
             let origin = match (&input.source, reading.0[i]) {
                 (_, Read::Scalar) => Origin::Scalar,
