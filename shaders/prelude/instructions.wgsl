@@ -22,3 +22,20 @@ fn multiply_high_u32(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
 fn high_word_u32(a: u32, b: u32) -> u32 {
     return u32((u64(a) * u64(b)) >> 32u);
 }
+
+// Where NaN that arithmetic makes ends in zeros.
+fn round_sum_bf16(x: vec4<f32>) -> vec4<f32> {
+    let bits = bits_f32(x);
+    let up = vec4<u32>(0x7fffu) + ((bits >> vec4<u32>(16u)) & vec4<u32>(1u));
+    return bitcast<vec4<f32>>((bits + up) & vec4<u32>(0xffff0000u));
+}
+
+// Where it rounds once.
+fn residue_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
+    return fma(a, b, c);
+}
+
+// Its operands and its result behind fences, as it counts for an operation of bits.
+fn fma_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
+    return opaque_f32(fma(behind_f32(a, 1u), behind_f32(b, 2u), behind_f32(c, 3u)));
+}

@@ -98,6 +98,14 @@ fn round_bf16(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(rounded & vec4<u32>(0xffff0000u));
 }
 
+// The same of what a sum or a product gives, whose NaN is quiet: only its lower bits must not carry into the sign.
+fn round_sum_bf16(x: vec4<f32>) -> vec4<f32> {
+    let positive = bitcast<vec4<u32>>(min(bitcast<vec4<i32>>(x), vec4<i32>(0x7fff0000)));
+    let bits = min(positive, vec4<u32>(0xffff0000u));
+    let up = vec4<u32>(0x7fffu) + ((bits >> vec4<u32>(16u)) & vec4<u32>(1u));
+    return bitcast<vec4<f32>>((bits + up) & vec4<u32>(0xffff0000u));
+}
+
 // The bits of an f32 that is a bf16.
 fn encode_bf16(x: vec4<f32>) -> vec4<u32> {
     return bits_f32(x) >> vec4<u32>(16u);

@@ -2,41 +2,32 @@
 // one has few bits, cut by masks, and each difference of the low one is opaque, so that no compiler
 // can reassociate the split away.
 
-// Whether |x|^y is left to a logarithm and an exponential.
-fn pow_is_regular_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<bool> {
-    let nonzero = magnitude_bits_f32(x) != vec4<u32>(0);
-    return nonzero & is_finite_f32(x) & is_finite_f32(y);
+// An exponent that is finite, and even where the one it stands for has no fraction for being so large.
+fn bounded_exponent_f32(y: vec4<f32>) -> vec4<f32> {
+    return clamp(y, vec4<f32>(-LARGE_EXPONENT_f32), vec4<f32>(LARGE_EXPONENT_f32));
 }
 
 fn pow_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
-    let regular = pow_is_regular_f32(x, y);
-    let base = select(vec4<f32>(1.0), abs(x), regular);
-    return pow_edges_f32(x, y, pow_positive_f32(base, select(vec4<f32>(1.0), y, regular)));
+    let positive = bitcast<vec4<f32>>(magnitude_bits_f32(x));
+    return pow_edges_f32(x, y, pow_positive_f32(positive, bounded_exponent_f32(y)));
 }
 
-// x^y, where |x|^y is `positive` if that is regular.
+// x^y, where |x|^y is `positive` if x is neither 0 nor infinite and neither is NaN.
 fn pow_edges_f32(x: vec4<f32>, y: vec4<f32>, positive: vec4<f32>) -> vec4<f32> {
     let ax = magnitude_bits_f32(x);
     let ay = magnitude_bits_f32(y);
-    let infinite = vec4<u32>(INFINITE_f32);
-    let one = vec4<u32>(ONE_f32);
-    let y_negative = signbit_f32(y);
-    let x_negative = signbit_f32(x);
-    let y_bounded = select(vec4<f32>(0.0), abs(y), ay < infinite);
-    let y_integer = floor(y_bounded) == y_bounded;
-    let y_half = 0.5 * y_bounded;
-    let y_odd = y_integer & (floor(y_half) != y_half);
-
-    // 0 and infinite bases, and infinite exponents: 0 or infinity by which way the power grows.
-    let x_grows = select(ax > one, ax >= infinite, ax == vec4<u32>(0));
-    let vanishes = x_grows == y_negative;
-    let limit = bitcast<vec4<f32>>(select(infinite, vec4<u32>(0), vanishes));
-    var magnitude = select(limit, positive, pow_is_regular_f32(x, y));
-    magnitude = select(magnitude, vec4<f32>(1.0), (ay == infinite) & (ax == one));
-    var power = select(magnitude, -magnitude, x_negative & y_odd);
-    let undefined = x_negative & !y_integer & (ax != vec4<u32>(0)) & (ax != infinite) & (ay != infinite);
-    power = select(power, nan_f32(x), undefined | (ax > infinite) | (ay > infinite));
-    return select(power, vec4<f32>(1.0), (ay == vec4<u32>(0)) | (bits_f32(x) == one));
+    let bounded = bounded_exponent_f32(y);
+    let odd = fract(0.5 * bounded) == vec4<f32>(0.5);
+    let fractional = fract(bounded) != vec4<f32>(0.0);
+    let negative = signbit_f32(x);
+    let zero = ax == vec4<u32>(0);
+    let ends = zero | (ax == vec4<u32>(INFINITE_f32));
+    let limit = bitcast<vec4<f32>>(select(vec4<u32>(INFINITE_f32), vec4<u32>(0), zero != signbit_f32(y)));
+    let magnitude = select(positive, limit, ends);
+    let power = select(magnitude, -magnitude, negative & odd);
+    let undefined = (negative & fractional & !ends) | is_nan_f32(x) | is_nan_f32(y);
+    let one = (ay == vec4<u32>(0)) | (bits_f32(x) == vec4<u32>(ONE_f32));
+    return select(select(power, nan_f32(opaque_f32(vec4<f32>(0.0))), undefined), vec4<f32>(1.0), one);
 }
 
 fn rsqrt_f32(x: vec4<f32>) -> vec4<f32> {

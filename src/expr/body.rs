@@ -142,6 +142,14 @@ impl Step {
         }
     }
 
+    /// Whether a float that it gives has no more digits than its operands.
+    pub(crate) fn keeps_digits(&self) -> bool {
+        use Op::*;
+        let is_operand = matches!(self.op, Select | State | Min | Max | Fmin | Fmax | Clamp);
+        is_operand
+            || matches!(self.op, Neg | Positive | Abs | Relu | Copysign | Sign | Floor | Ceil | Trunc | Round)
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.body.as_ref().map_or_else(|| self.op.name(), Body::name)
     }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::batch::Work;
 use super::buffer::{Bound, Buffer, Buffers, Shared, bound, buffers};
 use super::connection::Connection;
-use super::drivers::PADDING;
+use super::drivers::{self, PADDING};
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
 use super::profile::{self, Timed};
@@ -57,6 +57,7 @@ fn lacking(connection: &Connection) -> Faults {
     Faults {
         half_rounding: !connection.has(wgpu::Features::SHADER_F16),
         products: !(connection.driver.products && connection.has(wgpu::Features::SHADER_INT64)),
+        fma: !drivers::has_fma(&connection.device.adapter_info()),
         ..Faults::default()
     }
 }

@@ -115,6 +115,12 @@ pub(super) fn of(info: &AdapterInfo) -> &'static Driver {
     }
 }
 
+/// Whether the builtin `fma` is an instruction: naga may write a product and a sum for GL, which may or may not be
+/// rounded once from kernel to kernel.
+pub(super) fn has_fma(info: &AdapterInfo) -> bool {
+    info.backend != Backend::Gl
+}
+
 /// Whether an adapter that has no memory for a buffer does so without a word: wgpu-hal 30 makes buffers
 /// of GL and never asks for GL's errors. What is done with such a buffer does nothing.
 pub(super) fn is_silent(info: &AdapterInfo) -> bool {

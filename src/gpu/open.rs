@@ -10,7 +10,7 @@ use super::lock::lock;
 use super::options::Options;
 use super::transfer::Transfer;
 use super::{known, pipelines};
-use crate::dtype::{DType, Float, f16};
+use crate::dtype::{DType, Element, Float, f16};
 use crate::error::{Result, bail};
 use crate::expr::{Known, Node, Op, Program, Source, Storage};
 use crate::layout::Layout;
@@ -84,13 +84,22 @@ struct Key {
 static FAULTS: Mutex<Vec<(Key, Faults)>> = Mutex::new(Vec::new());
 
 /// What gives right answers on every adapter.
-const UNKNOWN: Faults =
-    Faults { flushes: true, quotients: true, roots: true, halves: true, half_rounding: true, products: true };
+const UNKNOWN: Faults = Faults {
+    flushes: true,
+    quotients: true,
+    roots: true,
+    halves: true,
+    half_rounding: true,
+    products: true,
+    fma: true,
+    nans: true,
+};
 
 /// Asks for every type that the adapter computes with: all is asked before the first answer is waited for.
 async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     let single = faults_of(gpu, [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], |x, y| x / y, f32::sqrt)?;
     let halves = halves_of(gpu);
+    let sums = sums_of(gpu)?;
     let double = match gpu.parts.connection.supports(DType::F64) {
         Ok(()) => {
             let ends = [f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0];
@@ -108,12 +117,50 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     faults.halves = halves;
     faults.half_rounding = half_rounding || lacking.half_rounding;
     faults.products = lacking.products;
+    let [fma, nans] = sums.await?;
+    faults.fma = fma || lacking.fma;
+    faults.nans = nans;
     if let Some(double) = double {
         let double = double.await?;
         faults.quotients |= double.quotients;
         faults.roots |= double.roots;
     }
     Ok(faults)
+}
+
+/// Numbers from 1 to 2 whose digits look random, by Knuth's multiplier (The Art of Computer Programming, volume 2, 3.3.4).
+fn draws<T: Float>() -> impl FnMut() -> T {
+    let mut state = 1_u64;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        T::from_f64(1.0 + (state >> 12) as f64 / 2_f64.powi(52))
+    }
+}
+
+/// Operands as a node.
+fn leaf<T: Element + bytemuck::Pod>(gpu: &Arc<Gpu>, values: &[T]) -> Result<Arc<Node>> {
+    let storage = gpu.upload(bytemuck::cast_slice(values), T::DTYPE)?;
+    Ok(Node::leaf(T::DTYPE, Source::Tensor(storage), Layout::contiguous([values.len()])?))
+}
+
+/// Begins to compute nodes of one shape, which are made of so many operands, and to read them.
+fn begun(gpu: &Arc<Gpu>, operands: u32, nodes: &[&Arc<Node>]) -> Result<Vec<Transfer>> {
+    let shape = &nodes[0].shape;
+    let program = Program::of(nodes, shape, &Known::default())?;
+    let run = |program: &Program| {
+        let results = program.results.iter().map(|_| gpu.result(program)).collect::<Result<Vec<_>>>()?;
+        gpu.record(&Plan::new(program, Destination::Fresh, gpu.adapter)?, &results)?;
+        Ok(results)
+    };
+    // All operands and results are more than some adapters bind.
+    let results = match gpu.adapter.bindings < operands + nodes.len() as u32 {
+        false => run(&program)?,
+        true => program.each(|one| Ok(run(one)?.swap_remove(0)))?,
+    };
+    let count: usize = shape.iter().product();
+    let begun =
+        |(storage, node): (&Storage, &&Arc<Node>)| gpu.begin_read(storage, 0, node.dtype.size() * count);
+    results.iter().zip(nodes).map(begun).collect()
 }
 
 /// Runs a product, a quotient and a root, and compares them with the host's. The product is of two
@@ -124,35 +171,14 @@ fn faults_of<T: Float + bytemuck::Pod>(
     divide: fn(T, T) -> T,
     root: fn(T) -> T,
 ) -> Result<impl Future<Output = Result<Faults>>> {
-    // Digits that look random, by Knuth's multiplier (The Art of Computer Programming, volume 2, 3.3.4).
-    let mut state = 1_u64;
-    let mut draw = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        T::from_f64(1.0 + (state >> 12) as f64 / 2_f64.powi(52))
-    };
+    let mut draw = draws::<T>();
     let mut operand =
         |first: T| -> Vec<T> { std::iter::once(first).chain((1..COUNT).map(|_| draw())).collect() };
     let (first, second) = (operand(least), operand(before_one));
-    let leaf = |values: &[T]| -> Result<_> {
-        let storage = gpu.upload(bytemuck::cast_slice(values), T::DTYPE)?;
-        Ok(Node::leaf(T::DTYPE, Source::Tensor(storage), Layout::contiguous([COUNT])?))
-    };
-    let (x, y) = (leaf(&first)?, leaf(&second)?);
-    let product = Node::op(Op::Mul, T::DTYPE, &[&x, &y])?;
-    let nodes = [&product, &Node::op(Op::Div, T::DTYPE, &[&x, &y])?, &Node::op(Op::Sqrt, T::DTYPE, &[&x])?];
-    let program = Program::of(&nodes, &product.shape, &Known::default())?;
-    let run = |program: &Program| {
-        let results = program.results.iter().map(|_| gpu.result(program)).collect::<Result<Vec<_>>>()?;
-        gpu.record(&Plan::new(program, Destination::Fresh, gpu.adapter)?, &results)?;
-        Ok(results)
-    };
-    // Two operands and three results are more than some adapters bind.
-    let results = match gpu.adapter.bindings {
-        5.. => run(&program)?,
-        _ => program.each(|one| Ok(run(one)?.swap_remove(0)))?,
-    };
-    let begun = |storage: &Storage| gpu.begin_read(storage, 0, size_of::<T>() * COUNT);
-    let readings = results.iter().map(begun).collect::<Result<Vec<_>>>()?;
+    let (x, y) = (leaf(gpu, &first)?, leaf(gpu, &second)?);
+    let on = |op: Op, args: &[&Arc<Node>]| Node::op(op, T::DTYPE, args);
+    let readings =
+        begun(gpu, 2, &[&on(Op::Mul, &[&x, &y])?, &on(Op::Div, &[&x, &y])?, &on(Op::Sqrt, &[&x])?])?;
     Ok(async move {
         let mut read: Vec<Vec<T>> = Vec::new();
         for reading in readings {
@@ -186,23 +212,15 @@ fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> 
     let finite = halves.iter().filter(|x| x.to_f32().abs() < f16::MAX.to_f32());
     let ends = [65519.996, 65520.0, -65520.0, 1e30, f32::INFINITY, -0.0, 2.98e-8, 2.99e-8];
     let singles: Vec<f32> = finite.flat_map(around).chain(ends).collect();
-    let leaf = |bytes: &[u8], dtype: DType| -> Result<_> {
-        let storage = gpu.upload(bytes, dtype)?;
-        let count = bytes.len() / dtype.size();
-        Ok(Node::leaf(dtype, Source::Tensor(storage), Layout::contiguous([count])?))
-    };
-    let begun = |x: &Arc<Node>, through: DType, to: DType| -> Result<Transfer> {
+    let cast = |x: &Arc<Node>, through: DType, to: DType| -> Result<Transfer> {
         let node = Node::op(Op::Cast, through, &[x])?;
         let node = if through == to { node } else { Node::op(Op::Cast, to, &[&node])? };
-        let program = Program::of(&[&node], &node.shape, &Known::default())?;
-        let result = gpu.result(&program)?;
-        gpu.record(&Plan::new(&program, Destination::Fresh, gpu.adapter)?, std::slice::from_ref(&result))?;
-        gpu.begin_read(&result, 0, node.shape.iter().product::<usize>() * to.size())
+        Ok(begun(gpu, 1, &[&node])?.swap_remove(0))
     };
-    let all = leaf(bytemuck::cast_slice(&halves), DType::F16)?;
-    let singly = begun(&all, DType::F32, DType::F32)?;
-    let there = begun(&all, DType::F32, DType::F16)?;
-    let rounded = begun(&leaf(bytemuck::cast_slice(&singles), DType::F32)?, DType::F16, DType::F32)?;
+    let all = leaf(gpu, &halves)?;
+    let singly = cast(&all, DType::F32, DType::F32)?;
+    let there = cast(&all, DType::F32, DType::F16)?;
+    let rounded = cast(&leaf(gpu, &singles)?, DType::F16, DType::F32)?;
     Ok(async move {
         // Bits, but for those of NaN.
         let same = |got: f32, right: f32| got.to_bits() == right.to_bits() || got.is_nan() && right.is_nan();
@@ -214,5 +232,37 @@ fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> 
         let rounded: Vec<f32> = bytemuck::pod_collect_to_vec(&rounded.await?);
         let misses = singles.iter().zip(&rounded).any(|(x, got)| !same(*got, f16::from_f32(*x).to_f32()));
         Ok([changes, misses])
+    })
+}
+
+/// Whether `fma` rounds its product, and whether NaN that sums and products give has bits set in its lower half.
+fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
+    let mut draw = draws::<f32>();
+    let (infinite, nan) = (f32::INFINITY, f32::NAN);
+    let odd = |bits: u32| f32::from_bits(bits);
+    let ends =
+        [(infinite, -infinite), (infinite, 0.0), (-0.0, infinite), (nan, 1.0), (1.0, -nan), (nan, infinite)];
+    let quiet = [(odd(0x7f81_0000), 1.0), (3.0, odd(0xffff_0000)), (odd(0xff81_0000), nan)];
+    let mut operands: Vec<(f32, f32)> = ends.into_iter().chain(quiet).collect();
+    operands.resize_with(COUNT, || (draw(), -draw()));
+    let (x, y): (Vec<f32>, Vec<f32>) = operands.into_iter().unzip();
+    // What nearly cancels a product, and what does not.
+    let third =
+        |(i, (x, y)): (usize, (&f32, &f32))| if i % 2 == 0 { -(x * y) } else { (x * y) * (i % 64) as f32 };
+    let z: Vec<f32> = x.iter().zip(&y).enumerate().map(third).collect();
+    let leaves = [leaf(gpu, &x)?, leaf(gpu, &y)?, leaf(gpu, &z)?];
+    let [a, b, c] = leaves.each_ref();
+    let on = |op: Op, args: &[&Arc<Node>]| Node::op(op, DType::F32, args);
+    let readings =
+        begun(gpu, 3, &[&on(Op::Fma, &[a, b, c])?, &on(Op::Add, &[a, b])?, &on(Op::Mul, &[a, b])?])?;
+    Ok(async move {
+        let mut read: Vec<Vec<f32>> = Vec::new();
+        for reading in readings {
+            read.push(bytemuck::pod_collect_to_vec(&reading.await?));
+        }
+        let once = x.iter().zip(&y).zip(&z).map(|((x, y), z)| x.mul_add(*y, *z));
+        let misses = once.zip(&read[0]).any(|(once, got)| !once.is_nan() && once.to_bits() != got.to_bits());
+        let has_bits = |x: &f32| x.is_nan() && x.to_bits() & 0xffff != 0;
+        Ok([misses, read[1..].iter().flatten().any(has_bits)])
     })
 }

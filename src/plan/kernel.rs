@@ -63,6 +63,10 @@ pub(crate) struct Faults {
     pub half_rounding: bool,
     /// There are no integers of 64 bits, or a product of them is no faster than several of 32.
     pub products: bool,
+    /// `fma` rounds its product, or may where it was not asked.
+    pub fma: bool,
+    /// NaN that sums and products give has bits set in its lower half.
+    pub nans: bool,
 }
 
 /// What a kernel makes of the elements of its program.

@@ -3,7 +3,7 @@
 
 use super::emit::line;
 use super::fences::Fences;
-use super::types::{cast, compute, lanes, narrow};
+use super::types::{cast, compute, lanes, narrow, rounded};
 use super::{lookup, workarounds};
 use crate::error::Result;
 use crate::expr::{Body, Loop, Op, Step, Value};
@@ -92,7 +92,7 @@ impl<'a> Bodies<'a> {
                 for (i, name) in ["{a}", "{b}", "{c}"].iter().enumerate().take(step.args.len()) {
                     value = value.replace(name, &arg(i));
                 }
-                narrow(step.result, value)
+                rounded(step, value)
             }
         }
     }

@@ -217,7 +217,7 @@ impl Fences {
 /// whether they may its first operand, `by_type` whether f16 is rounded by a type of its own.
 fn is_closed(step: &Step, from_open: bool, by_type: bool) -> bool {
     let rounds = step.result == DType::BF16 || step.result == DType::F16 && !by_type;
-    let rounded_by_integers = rounds && !matches!(step.op, Op::Select | Op::State);
+    let rounded_by_integers = rounds && !step.keeps_digits();
     let bits = match step.op {
         // 0 and 1 are folded into products, and a float of the same type is the operand itself.
         Op::Cast => step.dtype != DType::Bool && !from_open,

@@ -41,6 +41,8 @@ const NONE: Faults = Faults {
     halves: false,
     half_rounding: false,
     products: false,
+    fma: false,
+    nans: false,
 };
 
 pub(super) fn kernel<T: Element>(expr: &Expr<T>) -> Kernel {

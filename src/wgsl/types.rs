@@ -1,6 +1,7 @@
 //! Element types in WGSL: what they compute as, how they are packed, and how they convert.
 
 use crate::dtype::{DType, Kind};
+use crate::expr::{Op, Step};
 use crate::plan::{LANES, Packing};
 
 /// The type that elements of `dtype` compute in, as prelude functions are named by it.
@@ -118,6 +119,15 @@ pub(super) fn narrow(dtype: DType, value: String) -> String {
         DType::F16 => format!("round_f16({value})"),
         DType::BF16 => format!("round_bf16({value})"),
         _ => value,
+    }
+}
+
+/// What an op of the table gives, as the type has it.
+pub(super) fn rounded(step: &Step, value: String) -> String {
+    match (step.result, step.op) {
+        (DType::F16 | DType::BF16, _) if step.keeps_digits() => value,
+        (DType::BF16, Op::Add | Op::Sub | Op::Mul | Op::Square) => format!("round_sum_bf16({value})"),
+        (dtype, _) => narrow(dtype, value),
     }
 }
 

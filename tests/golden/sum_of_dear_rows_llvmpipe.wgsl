@@ -91,9 +91,9 @@ fn split_f32(x: vec4<f32>) -> Split_f32 {
     let magnitude = magnitude_bits_f32(x);
     let subnormal = magnitude < vec4<u32>(0x00800000u);
     // 2^149 x is an integer, so that nothing is flushed.
-    let normal = select(x, vec4<f32>(magnitude), subnormal);
-    let bits = bits_f32(normal) + vec4<u32>(0x3f800000u - 0x3f3504f3u);
-    let k = vec4<i32>(bits >> vec4<u32>(23u)) - select(vec4<i32>(127), vec4<i32>(276), subnormal);
+    let normal = select(magnitude, bits_f32(vec4<f32>(magnitude)) - vec4<u32>(149u << 23u), subnormal);
+    let bits = normal - vec4<u32>(0x3f3504f3u);
+    let k = bitcast<vec4<i32>>(bits) >> vec4<u32>(23u);
     let f = opaque_f32(bitcast<vec4<f32>>((bits & vec4<u32>(0x007fffffu)) + vec4<u32>(0x3f3504f3u)) - 1.0);
     return Split_f32(f, vec4<f32>(k));
 }

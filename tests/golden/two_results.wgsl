@@ -24,33 +24,35 @@ fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
-// x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range; their
-// product may.
+// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count: half of k is added to the exponent of x,
+// the rest is a factor, so that only their product may leave the range.
 fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
-    let rest = k - half;
-    let first = bitcast<vec4<f32>>((half + vec4<i32>(127)) << vec4<u32>(23u));
-    let second = bitcast<vec4<f32>>((rest + vec4<i32>(127)) << vec4<u32>(23u));
-    return opaque_f32(x * first) * second;
+    let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
+    let second = bitcast<vec4<f32>>((k - half + vec4<i32>(127)) << vec4<u32>(23u));
+    return first * second;
 }
 
-// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; polynomial of Cephes
-// (Moshier, expf.c), r in two parts.
+// An integer of few bits, in the last bits of one: the sum with 1.5 2^23 has it there.
+fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
+    return bitcast<vec4<i32>>(k + 12582912.0);
+}
+
+// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; minimax polynomial, within 2^-28 of the
+// value.
 fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
     // Beyond these e^x is 0 and infinite.
     let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
     let k = round((bounded + more) * 1.44269504);
     let high = opaque_f32(bounded - k * 0.693145751953125);
-    let low = k * 1.42860677e-6 - more;
-    let r = high - low;
-    var q = vec4<f32>(1.9875691500e-4);
-    q = q * r + 1.3981999507e-3;
-    q = q * r + 8.3334519073e-3;
-    q = q * r + 4.1665795894e-2;
-    q = q * r + 1.6666665459e-1;
-    q = q * r + 5.0000001201e-1;
-    let power = 1.0 + opaque_f32((q * r * r - low) + high);
-    return scale_f32(power, vec4<i32>(k) + up);
+    let r = high - (k * 1.42860677e-6 - more);
+    var q = vec4<f32>(1.381453825e-3);
+    q = q * r + 8.368745446e-3;
+    q = q * r + 4.166838899e-2;
+    q = q * r + 1.666652113e-1;
+    q = q * r + 4.999999404e-1;
+    q = q * r + 1.0;
+    return scale_f32(q * r + 1.0, last_bits_f32(k) + up);
 }
 
 fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {

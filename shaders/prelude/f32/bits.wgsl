@@ -37,14 +37,35 @@ fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
 }
 
-// x 2^k for k in -252..=254, by two factors of one half each, so that neither leaves the range; their
-// product may.
+// The same by one of the fences of src/wgsl/fences.rs.
+fn behind_f32(x: vec4<f32>, fence: u32) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero << fence));
+}
+
+// x 2^k for x near 1 and k in -252..=254, of which the last nine bits count: half of k is added to the exponent of x,
+// the rest is a factor, so that only their product may leave the range.
 fn scale_f32(x: vec4<f32>, k: vec4<i32>) -> vec4<f32> {
     let half = k >> vec4<u32>(1u);
-    let rest = k - half;
-    let first = bitcast<vec4<f32>>((half + vec4<i32>(127)) << vec4<u32>(23u));
-    let second = bitcast<vec4<f32>>((rest + vec4<i32>(127)) << vec4<u32>(23u));
-    return opaque_f32(x * first) * second;
+    let first = bitcast<vec4<f32>>(bitcast<vec4<i32>>(x) + (half << vec4<u32>(23u)));
+    let second = bitcast<vec4<f32>>((k - half + vec4<i32>(127)) << vec4<u32>(23u));
+    return first * second;
+}
+
+// An integer of few bits, in the last bits of one: the sum with 1.5 2^23 has it there.
+fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
+    return bitcast<vec4<i32>>(k + 12582912.0);
+}
+
+// a b + c where c is nearly -a b, as if the product were exact (Dekker, A floating-point technique for extending the
+// available precision, 1971).
+fn residue_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
+    let a_high = cut_f32(a);
+    let a_low = a - a_high;
+    let b_high = cut_f32(b);
+    let b_low = b - b_high;
+    let product = opaque_f32(a * b);
+    let rest = opaque_f32(a_high * b_high - product) + a_high * b_low + a_low * b_high + a_low * b_low;
+    return opaque_f32(product + c) + rest;
 }
 
 // A positive number as 2^k (1 + f), with 1 + f in sqrt(1/2)..sqrt(2).
@@ -57,9 +78,9 @@ fn split_f32(x: vec4<f32>) -> Split_f32 {
     let magnitude = magnitude_bits_f32(x);
     let subnormal = magnitude < vec4<u32>(0x00800000u);
     // 2^149 x is an integer, so that nothing is flushed.
-    let normal = select(x, vec4<f32>(magnitude), subnormal);
-    let bits = bits_f32(normal) + vec4<u32>(0x3f800000u - 0x3f3504f3u);
-    let k = vec4<i32>(bits >> vec4<u32>(23u)) - select(vec4<i32>(127), vec4<i32>(276), subnormal);
+    let normal = select(magnitude, bits_f32(vec4<f32>(magnitude)) - vec4<u32>(149u << 23u), subnormal);
+    let bits = normal - vec4<u32>(0x3f3504f3u);
+    let k = bitcast<vec4<i32>>(bits) >> vec4<u32>(23u);
     let f = opaque_f32(bitcast<vec4<f32>>((bits & vec4<u32>(0x007fffffu)) + vec4<u32>(0x3f3504f3u)) - 1.0);
     return Split_f32(f, vec4<f32>(k));
 }

@@ -36,41 +36,43 @@ const SQUARED_f32: f32 = 16384.0;
 // Above, x + 1 is x to half an ulp.
 const WHOLE_f32: f32 = 1.0e9;
 
-// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; polynomial of Cephes
-// (Moshier, expf.c), r in two parts.
+// e^(x + more) 2^up = 2^(k + up) e^r with |r| <= ln(2) / 2, where more is small; minimax polynomial, within 2^-28 of the
+// value.
 fn exp_of_sum_f32(x: vec4<f32>, more: vec4<f32>, up: i32) -> vec4<f32> {
     // Beyond these e^x is 0 and infinite.
     let bounded = clamp(x, vec4<f32>(-105.0), vec4<f32>(91.0));
     let k = round((bounded + more) * 1.44269504);
     let high = opaque_f32(bounded - k * 0.693145751953125);
-    let low = k * 1.42860677e-6 - more;
-    let r = high - low;
-    var q = vec4<f32>(1.9875691500e-4);
-    q = q * r + 1.3981999507e-3;
-    q = q * r + 8.3334519073e-3;
-    q = q * r + 4.1665795894e-2;
-    q = q * r + 1.6666665459e-1;
-    q = q * r + 5.0000001201e-1;
-    let power = 1.0 + opaque_f32((q * r * r - low) + high);
-    return scale_f32(power, vec4<i32>(k) + up);
+    let r = high - (k * 1.42860677e-6 - more);
+    var q = vec4<f32>(1.381453825e-3);
+    q = q * r + 8.368745446e-3;
+    q = q * r + 4.166838899e-2;
+    q = q * r + 1.666652113e-1;
+    q = q * r + 4.999999404e-1;
+    q = q * r + 1.0;
+    return scale_f32(q * r + 1.0, last_bits_f32(k) + up);
 }
 
 fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
     return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
 }
 
-// Polynomial of Cephes (Moshier, exp2f.c).
-fn exp2_f32(x: vec4<f32>) -> vec4<f32> {
+// 2^(x + more), where more is small; polynomial of Cephes (Moshier, exp2f.c).
+fn exp2_of_sum_f32(x: vec4<f32>, more: vec4<f32>) -> vec4<f32> {
     let bounded = clamp(x, vec4<f32>(-152.0), vec4<f32>(130.0));
     let k = round(bounded);
-    let r = bounded - k;
+    let r = opaque_f32(bounded - k) + more;
     var q = vec4<f32>(1.535336188319500e-4);
     q = q * r + 1.339887440266574e-3;
     q = q * r + 9.618437357674640e-3;
     q = q * r + 5.550332471162809e-2;
     q = q * r + 2.402264791363012e-1;
     q = q * r + 6.931472028550421e-1;
-    return select(scale_f32(1.0 + q * r, vec4<i32>(k)), x, is_nan_f32(x));
+    return scale_f32(1.0 + q * r, last_bits_f32(k));
+}
+
+fn exp2_f32(x: vec4<f32>) -> vec4<f32> {
+    return select(exp2_of_sum_f32(x, vec4<f32>(0.0)), x, is_nan_f32(x));
 }
 
 // Polynomial of Cephes (Moshier, exp10f.c).
@@ -84,7 +86,7 @@ fn exp10_f32(x: vec4<f32>) -> vec4<f32> {
     q = q * r + 2.034649854009453;
     q = q * r + 2.650948748208892;
     q = q * r + 2.302585167056758;
-    return select(scale_f32(1.0 + q * r, vec4<i32>(k)), x, is_nan_f32(x));
+    return select(scale_f32(1.0 + q * r, last_bits_f32(k)), x, is_nan_f32(x));
 }
 
 // (FreeBSD s_expm1f.c, Sun Microsystems, 1993).

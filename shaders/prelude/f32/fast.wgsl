@@ -52,7 +52,5 @@ fn fast_sigmoid_f32(x: vec4<f32>) -> vec4<f32> {
 }
 
 fn fast_pow_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
-    let regular = pow_is_regular_f32(x, y);
-    let base = select(vec4<f32>(1.0), abs(x), regular);
-    return pow_edges_f32(x, y, fast_exp2_f32(select(vec4<f32>(1.0), y, regular) * log2(base)));
+    return pow_edges_f32(x, y, fast_exp2_f32(bounded_exponent_f32(y) * log2(abs(x))));
 }

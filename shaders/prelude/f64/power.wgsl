@@ -1,6 +1,8 @@
 // Powers and roots of f64 (FreeBSD e_pow.c and s_cbrt.c, Sun Microsystems, 1993).
 
-// |x|^y for finite x > 0.
+const LARGE_EXPONENT_f64: f64 = 18446744073709551616.0lf;
+
+// x^y for finite x > 0 and |y| <= LARGE_EXPONENT.
 fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     let subnormal = bits_f64(x) < vec4<u64>(LEAST_f64);
     let bits = bits_f64(select(x, cast_u64_f64(bits_f64(x)), subnormal));
