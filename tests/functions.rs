@@ -283,3 +283,59 @@ fn names_of_kernels_are_free() {
         everywhere(|_| function.call(Expr::<f32>::uniform([7, 9], 1) * 2.0) - 1.0);
     }
 }
+
+/// What memory holds past the end of a tensor is no operand: of 0 this function has no end.
+#[test]
+fn loops_end_for_elements_alone() {
+    let steps = Function::new(
+        "steps",
+        "fn steps(x: vec4<i32>) -> vec4<i32> {
+            var n = x;
+            var count = vec4<i32>(0);
+            while (any(n != vec4<i32>(1))) {
+                let open = n != vec4<i32>(1);
+                let next = select(n >> vec4<u32>(1u), n * 3 + 1, (n & vec4<i32>(1)) == vec4<i32>(1));
+                n = select(n, next, open);
+                count += select(vec4<i32>(0), vec4<i32>(1), open);
+            }
+            return count;
+        }",
+        |x: i32| {
+            std::iter::successors(Some(x), |&n| Some(if n % 2 == 1 { n * 3 + 1 } else { n / 2 }))
+                .take_while(|&n| n != 1)
+                .count() as i32
+        },
+    )
+    .unwrap();
+    for (rows, columns) in [(1, 1), (1, 2), (1, 3), (1, 7), (3, 5), (5, 9), (9, 33), (40, 127)] {
+        let filled = |device: &Device| {
+            // Buffers that are used again.
+            let zeros: Vec<_> = (0..4)
+                .map(|_| device.upload(&vec![0_i32; rows * columns + 8], [rows * columns + 8]).unwrap())
+                .collect();
+            drop(zeros);
+            let all: Vec<i32> = (1..=(rows * columns) as i32).collect();
+            device.upload(&all, [rows, columns]).unwrap()
+        };
+        everywhere(|device| steps.call(filled(device)));
+        everywhere(|device| steps.call(filled(device).flip(1)));
+        everywhere(|device| steps.call(filled(device).permute([1, 0])));
+        everywhere(|device| steps.call(filled(device)).cast::<i16>());
+        for axis in [0, 1] {
+            everywhere(|device| steps.call(filled(device)).sum(axis));
+            everywhere(|device| steps.call(filled(device)).cumsum(axis));
+            everywhere(|device| {
+                let steps = steps.call(filled(device)).cast::<f32>();
+                &steps - steps.amax_keepdim(axis)
+            });
+        }
+        // Elements beside those that are written.
+        everywhere(|device| {
+            let all = device.zeros::<i16>([rows, columns + 3]).unwrap();
+            let part = all.slice(1, 1..columns as isize + 1);
+            part.assign(filled(device).cast::<i16>()).unwrap();
+            part.assign(steps.call(part.cast::<i32>()).cast::<i16>()).unwrap();
+            all.expr()
+        });
+    }
+}

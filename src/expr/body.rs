@@ -101,6 +101,26 @@ impl Body {
         }
     }
 
+    /// Whether it has turns.
+    pub(crate) fn loops(&self) -> bool {
+        match self {
+            Body::Function(function) => function.written().is_some_and(|written| written.loops),
+            Body::Loop(_) => true,
+            Body::State(_) => false,
+        }
+    }
+
+    /// Whether values decide how many turns it has.
+    pub(crate) fn ends_by_values(&self) -> bool {
+        match self {
+            Body::Loop(own) => {
+                let mut within = own.steps.iter().filter_map(|step| step.body.as_ref());
+                own.goes_on.is_some() || within.any(Body::ends_by_values)
+            }
+            _ => self.loops(),
+        }
+    }
+
     /// What its text costs a compiler, in additions.
     pub(crate) fn cost(&self) -> usize {
         match self {

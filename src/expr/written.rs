@@ -17,7 +17,12 @@ pub(crate) struct Written {
     pub text: String,
     /// The name of the function in it.
     pub name: String,
+    /// Whether it may hold a loop, which values may keep from its end.
+    pub loops: bool,
 }
+
+/// What loops begin with.
+const LOOPS: &[&str] = &["loop", "while", "for"];
 
 /// What stands at the head of a module only.
 const DIRECTIVES: &[&str] = &["enable", "requires", "diagnostic"];
@@ -29,10 +34,11 @@ impl Written {
     /// Checks the WGSL of a function.
     pub(super) fn new(name: &str, text: &str, args: &[DType], result: DType) -> Result<Written> {
         let words: Vec<&str> = tokens(text).map(|token| token.word).collect();
-        let refused = |names: &'static [&str]| words.iter().find(|word| names.contains(word));
-        if let Some(word) = refused(DIRECTIVES).or_else(|| refused(BARRIERS)) {
+        let held = |names: &'static [&str]| words.iter().find(|word| names.contains(word));
+        if let Some(word) = held(DIRECTIVES).or_else(|| held(BARRIERS)) {
             bail!(Operation, "the WGSL of {name} has {word}, and becomes a part of a kernel: leave it out");
         }
+        let loops = held(LOOPS).is_some();
         let module = parse(name, text)?;
         let kind = match () {
             () if !module.entry_points.is_empty() => Some("an entry point"),
@@ -56,7 +62,7 @@ impl Written {
         let call = format!("_ = {own}({});", zeros.join(", "));
         let main = format!("{text}\n@compute @workgroup_size(1)\nfn {own}_main() {{ {call} }}\n");
         parse(name, &main)?;
-        Ok(Written { text, name: own })
+        Ok(Written { text, name: own, loops })
     }
 }
 

@@ -231,8 +231,10 @@ impl Kernel {
             Walk::Anywhere => {}
             Walk::Flat => {
                 fields.push(Field::Vectors);
-                if self.needs_coordinates() {
+                if self.needs_coordinates() || self.minds_missing_lanes() {
                     fields.push(Field::Count);
+                }
+                if self.needs_coordinates() {
                     let first = if self.carries { 0 } else { 1 };
                     fields.extend((self.outermost().max(first)..self.rank).map(Field::Length));
                     let divided = self.outermost().max(1)..self.rank;
@@ -241,6 +243,9 @@ impl Kernel {
             }
             Walk::Bands => {
                 fields.extend([Field::Vectors, Field::BandVectors, Field::Length(self.rank - 1)]);
+                if self.minds_missing_lanes() {
+                    fields.push(Field::Count);
+                }
                 if self.outermost() + 1 < self.rank {
                     fields.extend([Field::BandRows, Field::Rows]);
                     let divided = self.outermost().max(1)..self.rank - 1;

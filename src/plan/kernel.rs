@@ -9,7 +9,7 @@ use super::rows::RowFolder;
 use super::scan::Scanner;
 use super::walk::Walk;
 use crate::dtype::DType;
-use crate::expr::{Math, Step, Value};
+use crate::expr::{Body, Math, Step, Value};
 
 /// What the kernel reads an operand from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,6 +117,11 @@ impl Kernel {
             Makes::Scan(scanner) => scanner.fold.is_ordered(scanner.element),
             Makes::Elements | Makes::Rows(_) => false,
         }
+    }
+
+    /// Whether a step may take long, or forever, for values of lanes past the end.
+    pub(crate) fn minds_missing_lanes(&self) -> bool {
+        self.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::ends_by_values)
     }
 
     /// Vectors that an invocation computes one after the other, or on as many rows.

@@ -44,7 +44,7 @@ use walk::Together;
 
 use crate::dtype::Kind;
 use crate::error::{Result, bail};
-use crate::expr::{Input, Math, Nature, Op, Program, Source, Step, Storage};
+use crate::expr::{Body, Input, Math, Nature, Program, Source, Step, Storage};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
@@ -224,7 +224,7 @@ fn text_cost(program: &Program, math: Math) -> usize {
 /// The vectors of an invocation whose text compiles in time.
 fn affordable(program: &Program, math: Math) -> u32 {
     // What a loop takes is more than what an invocation costs.
-    if program.steps.iter().any(|step| step.op == Op::Repeat) {
+    if program.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::loops) {
         return 1;
     }
     let cost = text_cost(program, math);

@@ -6,14 +6,15 @@ use std::ops::Range;
 
 use super::bodies::Bodies;
 use super::fences::Fences;
-use super::fold::stored_array;
-use super::types::{array, encode, join, pack, packed, unpack};
+use super::fold::{EACH, stored_array};
+use super::types::{array, encode, join, lanes, pack, packed, unpack};
 use super::{lines, prelude};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{Op, Step, Value};
+use crate::expr::{Body, Op, Step, Value};
 use crate::plan::{
-    Access, Field, Kernel, LANES, Makes, Number, Operand, Origin, Role, ScanNumber, Store, Stride, Walk,
+    Access, Field, Kernel, LANES, Lanes, Makes, Number, Operand, Origin, Role, ScanNumber, Store, Stride,
+    Walk,
 };
 
 /// Writes a line of a kernel's text, to which writing cannot fail.
@@ -309,8 +310,46 @@ impl Emitter<'_> {
         if step.op == Op::Random && self.is_place_of_vector(step.args[0]) {
             return Ok(self.bodies.random_block(&arg(0), [&arg(1), &arg(2)]));
         }
-        let text = self.bodies.expression(step, arg, &|value| value as usize);
+        let mut args: Vec<String> = (0..step.args.len()).map(arg).collect();
+        if step.body.as_ref().is_some_and(Body::ends_by_values)
+            && let Some(exist) = self.lanes_that_exist(value)
+        {
+            // What memory holds past the end may keep a loop from its end: such lanes do as one does that exists.
+            line!(self.text, "    let exist{value} = {exist};");
+            for (i, arg) in args.iter_mut().enumerate() {
+                line!(self.text, "    let e{value}_{i} = {arg};");
+                let lanes = self.lanes_of_argument(step, i);
+                let one = ["z", "y", "x"].iter().fold(format!("e{value}_{i}.w"), |rest, c| {
+                    format!("select({rest}, e{value}_{i}.{c}, exist{value}.{c})")
+                });
+                *arg = format!("select({lanes}({one}), e{value}_{i}, exist{value})");
+            }
+        }
+        let text = self.bodies.expression(step, |i| args[i].clone(), &|value| value as usize);
         Ok(self.fences.result(value, step.result, text))
+    }
+
+    /// Which lanes of a vector are of elements that exist, where some may not be.
+    fn lanes_that_exist(&self, value: Value) -> Option<String> {
+        let kernel = self.kernel;
+        let inner = || format!("first + {EACH} < vec4<u32>(p.len{})", kernel.rank - 1);
+        match (&kernel.makes, kernel.walk) {
+            (_, Walk::Anywhere) => None,
+            // Those of a row have it in common.
+            (Makes::Rows(folder), _) if folder.of_row[value as usize] && folder.lanes == Lanes::Run => None,
+            (_, Walk::Rows) => Some(inner()),
+            (_, Walk::Words { .. }) => Some("member".into()),
+            (_, Walk::Flat | Walk::Bands) => Some(format!("i * {LANES}u + {EACH} < vec4<u32>(p.count)")),
+        }
+    }
+
+    /// The type of an argument of a body: of a table that is where it is walked.
+    fn lanes_of_argument(&self, step: &Step, i: usize) -> String {
+        let value = step.args[i];
+        match self.kernel.operands.get(value as usize) {
+            Some(operand) if !operand.computed.is_empty() => "vec4<u32>".into(),
+            _ => lanes(self.kernel.value_type(value)),
+        }
     }
 
     /// Whether the lanes of a value are four places next to each other, of which the first is a multiple of four.
