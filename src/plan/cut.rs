@@ -104,14 +104,28 @@ fn read(program: &Program) -> usize {
     tensors.map(elements).sum()
 }
 
+/// Whether pairs of vectors are loaded, where operands have them. Of long runs whose order shows an invocation would hold
+/// twice as much, or read half as far apart, and either costs more than the loads that it saves.
+pub(super) fn pairs(work: &Work, lanes: Lanes, count: usize) -> bool {
+    let fold = work.folding.fold;
+    let is_free = !fold.is_ordered(work.element_type());
+    !fold.row().gives_index && (lanes == Lanes::Kept || is_free || count <= SHORT)
+}
+
 /// How far a pass goes over `results` runs of `count` values each.
-pub(super) fn cut(work: &Work, lanes: Lanes, count: usize, results: usize, target: Target) -> Cut {
+pub(super) fn cut(
+    work: &Work,
+    (lanes, joined): (Lanes, usize),
+    count: usize,
+    results: usize,
+    target: Target,
+) -> Cut {
     let fold = work.folding.fold;
     let cost = super::text_cost(&work.program, target.math);
     let combine = if fold.row().gives_index { 8 } else { 2 };
-    let is_affordable = |n: usize| n == 1 || n * (cost + combine) <= MOST_COST;
+    let is_affordable = |n: usize| n == 1 || n * joined * (cost + combine) <= MOST_COST;
     let straight = |most: usize| {
-        let mut sizes = std::iter::successors(Some(STRAIGHT), |n| (*n > 1).then_some(n / 2));
+        let mut sizes = std::iter::successors(Some(STRAIGHT / joined), |n| (*n > 1).then_some(n / 2));
         sizes.find(|&n| n <= most && is_affordable(n)).unwrap_or(1)
     };
     let ordered = fold.is_ordered(work.element_type());
@@ -121,8 +135,8 @@ pub(super) fn cut(work: &Work, lanes: Lanes, count: usize, results: usize, targe
     let single = Halves { straight: 1, turns: Turns::One, team: 1, meets: false, runs: 1 };
     match lanes {
         Lanes::Run => {
-            block = block.max(LANES);
-            let vectors = block / LANES;
+            block = block.max(LANES * joined);
+            let vectors = block / LANES / joined;
             let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= vectors);
             let team = [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1);
             let values = vectors / team;
@@ -137,11 +151,12 @@ pub(super) fn cut(work: &Work, lanes: Lanes, count: usize, results: usize, targe
                 let halves = Halves { team: team as u32, ..halves };
                 return Cut { halves, block, keep: team * LANES, leaves };
             }
-            let runs = if target.vectors > 1 && team == 1 && values <= SHORT / LANES && count <= block {
-                (SHORT / values).clamp(LANES, STRAIGHT)
-            } else {
-                1
-            };
+            let runs =
+                if target.vectors > 1 && team == 1 && values * joined <= SHORT / LANES && count <= block {
+                    (SHORT / values / joined).clamp(LANES, STRAIGHT)
+                } else {
+                    1
+                };
             let runs = if is_affordable(runs * values) { runs } else { 1 };
             let halves = Halves { meets: team > 1, runs: runs as u32, ..halves };
             Cut { halves, block, keep: 1, leaves }
@@ -151,7 +166,7 @@ pub(super) fn cut(work: &Work, lanes: Lanes, count: usize, results: usize, targe
             // Rows lie too far apart for a cache, so few of them are read by an invocation, unless more would
             // be left than is read: of a product of matrices, say.
             let left = results * count.div_ceil(block) * (block / straight);
-            let most = if left > read(&work.program) { MOST_HELD } else { STRAIGHT / straight };
+            let most = if left > read(&work.program) { MOST_HELD } else { STRAIGHT / straight / joined };
             let leaves = most_held(most.min(block / straight));
             let halves = Halves { straight: straight as u32, turns: Turns::of(leaves, ordered), ..single };
             Cut { halves, block, keep: block / straight / leaves, leaves }

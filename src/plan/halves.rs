@@ -1,11 +1,14 @@
 //! The plan of a pass that folds blocks of a run by halves.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use super::access::{Chooser, Store, Stride};
-use super::cut::{Cut, Turns, cut, lanes};
+use super::cut::{Cut, Turns, cut, lanes, pairs};
 use super::fields::{self, Number, divider};
 use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Pass, Stored, Work, axes, whole};
+use super::joined::{PAIR, paired};
 use super::loops::{Loops, Path};
 use super::reading::{Bound, Reading};
 use super::walk::{LANES, Together, Walk};
@@ -52,14 +55,6 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         );
     }
     let (lanes, lane) = lanes(program, work.block(), &kept, &run);
-    let cut = cut(work, lanes, count, results, target);
-    let halves = cut.halves;
-    let positions = match lanes {
-        // Whole vectors are stored, also past the end.
-        Lanes::Run => count.div_ceil(cut.block) * cut.keep,
-        _ => count / cut.block * cut.keep + (count % cut.block).min(cut.keep),
-    };
-
     // What is stored lies like the operand with positions in place of the run; behind all where lanes lie along
     // it, and before all where they lie along an axis that is before it.
     let length = |range: &[Axis]| -> usize { range.iter().map(|axis| axis.length).product() };
@@ -69,28 +64,51 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         _ => before,
     };
     let after = length(&kept[split..]);
+    let others = |range: Range<usize>| range.filter(|&k| lanes != Lanes::Kept || k != lane);
+    // The axes in the order of the loops, of which those that are kept have a number.
+    let mut order: Vec<(&Axis, Option<usize>)> = Vec::new();
+    order.extend(others(0..split).map(|k| (&kept[k], Some(k))));
+    let first = order.len();
+    order.extend(run.iter().map(|axis| (axis, None)));
+    let run_range = first..order.len();
+    order.extend(others(split..kept.len()).map(|k| (&kept[k], Some(k))));
+    if lanes == Lanes::Kept {
+        order.push((&kept[lane], Some(lane)));
+    }
+    let mut paths = vec![Path { offset: 0, strides: order.iter().map(|_| 0).collect() }];
+    paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
+        offset: input.layout.offset(),
+        strides: order.iter().map(|(axis, _)| axis.strides[i]).collect(),
+    }));
+    let mut loops = Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths };
+
+    let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
+    let reading = Reading::of(program, super::Destination::Fresh);
+    let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
+    let mut accesses = reading.folded(program, &chooser, target);
+    // Whole vectors are stored side by side.
+    let is_stored = lanes == Lanes::Run || (lanes == Lanes::Kept && length(&kept[lane + 1..]) == 1);
+    let mut joined = 1;
+    if is_stored
+        && pairs(work, lanes, count)
+        && let Some(paired) = paired(program, &loops, &accesses, target)
+        && Bound::of(program, &reading, &paired)?.fits(work.values(), target)
+    {
+        (accesses, joined) = (paired, PAIR.into());
+    }
+
+    let cut = cut(work, (lanes, joined), count, results, target);
+    let halves = cut.halves;
+    let positions = match lanes {
+        // Whole vectors are stored, also past the end.
+        Lanes::Run => count.div_ceil(cut.block) * cut.keep,
+        _ => count / cut.block * cut.keep + (count % cut.block).min(cut.keep),
+    };
     let out_stride = |k: usize| {
         let inner = length(&kept[k + 1..]);
         (if k < split { inner * positions } else { inner }) as isize
     };
-    let others = |range: std::ops::Range<usize>| range.filter(|&k| lanes != Lanes::Kept || k != lane);
-    let mut order: Vec<(&Axis, isize)> = Vec::new();
-    order.extend(others(0..split).map(|k| (&kept[k], out_stride(k))));
-    let first = order.len();
-    order.extend(run.iter().map(|axis| (axis, 0)));
-    let run_range = first..order.len();
-    order.extend(others(split..kept.len()).map(|k| (&kept[k], out_stride(k))));
-    if lanes == Lanes::Kept {
-        order.push((&kept[lane], out_stride(lane)));
-    }
-    let path = |offset: usize, strides: SmallVec<[isize; 6]>| Path { offset, strides };
-    let mut paths = vec![path(0, order.iter().map(|&(_, stride)| stride).collect())];
-    paths.extend(program.inputs.iter().enumerate().map(|(i, input)| {
-        path(input.layout.offset(), order.iter().map(|(axis, _)| axis.strides[i]).collect())
-    }));
-    let loops = Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths };
-
-    let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
+    loops.paths[0].strides = order.iter().map(|(_, k)| k.map_or(0, out_stride)).collect();
     let vectors = halves.runs > 1 || (halves.team > 1 && !halves.meets);
     let store = match lanes {
         Lanes::Run if vectors => Store::Vector,
@@ -105,14 +123,12 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         }
         Lanes::Kept => Store::Lanes,
     };
+    debug_assert!(joined == 1 || lanes == Lanes::Run || store == Store::Vector);
     let strides: SmallVec<[Stride; 6]> = match lanes {
         Lanes::Kept => store.access().strides(loops.output(), walk),
         // Their places are counted by what is stored.
         Lanes::Run | Lanes::Anywhere => SmallVec::new(),
     };
-    let reading = Reading::of(program, super::Destination::Fresh);
-    let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
-    let mut accesses = reading.folded(program, &chooser, target);
 
     let is_last = positions == 1;
     let gives_index = work.folding.fold.row().gives_index;
@@ -138,7 +154,8 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let bound = Bound::new(program, &reading, &mut accesses, folder.stored.len(), target)?;
     let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
 
-    let columns = loops.inner().div_ceil(LANES);
+    let pitch = LANES * joined;
+    let columns = loops.inner().div_ceil(pitch);
     let items = match lanes {
         // A team that does not meet stores a vector each.
         Lanes::Run if halves.meets => results * positions * halves.team as usize,
@@ -163,16 +180,16 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         positions: positions / if halves.runs == 1 && vectors { LANES * halves.team as usize } else { 1 },
         run: count,
         position_stride: after / store.access().width(),
-        inner: (loops.inner() / LANES).max(1),
+        inner: (loops.inner() / pitch).max(1),
         identity: work.folding.fold.identity(work.element_type()),
-        steps: Steps::new(lanes, &cut, work.folding.fold.is_ordered(work.element_type())),
+        steps: Steps::new((lanes, pitch), &cut, work.folding.fold.is_ordered(work.element_type())),
     };
     let form = describe(&folder, halves, &cut, count, positions);
     let kernel = Kernel {
         walk,
         rank: loops.lengths.len(),
         workgroup: [FOLD_WORKGROUP, 1],
-        vectors: 1,
+        vectors: joined as u32,
         bindings: bound.bindings,
         operands,
         steps: program.steps.clone(),
@@ -245,9 +262,9 @@ struct Steps {
 }
 
 impl Steps {
-    fn new(lanes: Lanes, cut: &Cut, ordered: bool) -> Steps {
+    fn new((lanes, pitch): (Lanes, usize), cut: &Cut, ordered: bool) -> Steps {
         let (unit, keep) = match lanes {
-            Lanes::Run => (LANES, cut.halves.team as usize),
+            Lanes::Run => (pitch, cut.halves.team as usize),
             _ => (1, cut.keep),
         };
         // Where no order shows, an invocation goes through its values one after the other.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::access::{Access, Store};
 use super::grid::Grid;
 use super::loops::{Loops, Path};
-use super::walk::{LANES, Walk};
+use super::walk::{LANES, Packing, Walk};
 use super::{Program, Target};
 
 /// Bytes that an instruction moves for an invocation at most.
@@ -68,6 +68,34 @@ impl Sides<'_> {
         }
     }
 }
+
+/// How the operands of a fold are loaded by pairs of vectors, where all of them lie in such. llvmpipe goes through lanes
+/// one by one for each load, however many words that has for each of them.
+pub(super) fn paired(
+    program: &Program,
+    loops: &Loops,
+    accesses: &[Access],
+    target: Target,
+) -> Option<SmallVec<[Access; 8]>> {
+    let pair = LANES * usize::from(PAIR);
+    if !target.wide_words || !loops.inner().is_multiple_of(pair) {
+        return None;
+    }
+    let paired = |(i, access): (usize, &Access)| match access {
+        Access::Splat => Some(Access::Splat),
+        Access::Vector => {
+            let dtype = program.inputs[i].dtype;
+            let is_word = dtype.packing() == Packing::Whole && dtype.size() == size_of::<u32>();
+            let begins = begins(loops.operand(i), Walk::Rows, pair);
+            (is_word && begins).then_some(Access::Joined { vectors: PAIR })
+        }
+        _ => None,
+    };
+    accesses.iter().enumerate().map(paired).collect()
+}
+
+/// Vectors of a pair.
+pub(super) const PAIR: u8 = 2;
 
 /// Whether so many elements side by side begin where vectors of as many do, on every row of a walk.
 fn begins(path: &Path, walk: Walk, elements: usize) -> bool {

@@ -27,11 +27,12 @@ impl Emitter<'_> {
         kept.map(|axis| if lane(axis) { "x".to_string() } else { format!("c{axis}") }).collect()
     }
 
-    /// What is stored of values, in the type in which it is.
-    pub(super) fn stored(&self, values: &Values, stored: Stored, value: &str) -> String {
+    /// What is stored of the values of a vector, in the type in which it is.
+    pub(super) fn stored(&self, values: &Values, stored: Stored, value: &str, vector: u32) -> String {
         match stored {
             Stored::Index(i) => format!("{value}.at{i}"),
             Stored::Value(i) => {
+                let i = values.number(i, vector, self.kernel.vectors);
                 let part = &values.parts()[i];
                 let own = part.given(format!("{value}.v{i}"));
                 if part.element == DType::Bool { encode(DType::Bool, &own) } else { own }
@@ -51,13 +52,21 @@ impl Emitter<'_> {
         let kernel = self.kernel;
         let (inner, indent) = (kernel.rank - 1, "    ");
         for (k, &stored) in folder.stored.iter().enumerate() {
-            let (array, text) = (result(k), self.stored(values, stored, value));
+            let array = result(k);
             if kernel.store == Store::Vector {
                 let at = self.stored_address(folder, inner, more);
-                let packed = pack(folder.stored_type(stored), kernel.wide_words, text);
-                line!(self.text, "{indent}{array}[{at} + x] = {packed};");
+                for vector in 0..kernel.vectors {
+                    let x = match kernel.vectors {
+                        1 => "x".to_string(),
+                        n => format!("x * {n}u + {vector}u"),
+                    };
+                    let text = self.stored(values, stored, value, vector);
+                    let packed = pack(folder.stored_type(stored), kernel.wide_words, text);
+                    line!(self.text, "{indent}{array}[{at} + {x}] = {packed};");
+                }
                 continue;
             }
+            let text = self.stored(values, stored, value, 0);
             let at = self.stored_address(folder, kernel.rank, more);
             line!(self.text, "{indent}let place{k} = vec4<u32>({at});");
             line!(self.text, "{indent}let value{k} = {text};");

@@ -32,7 +32,7 @@ impl Coordinate {
 
 impl Emitter<'_> {
     pub(super) fn fold_by_halves(&mut self, folder: &Folder, halves: Halves) -> Result<()> {
-        let values = Values::of_fold(folder);
+        let values = Values::of_fold(folder, self.kernel.vectors);
         self.values(&values)?;
         self.folded_element(folder, &values)?;
         let (arguments, place) = (self.kept(folder), self.place(folder));
@@ -77,9 +77,10 @@ impl Emitter<'_> {
                 self.store_vector(folder, &values, "    ", "v", "i");
             }
             Lanes::Run => {
+                self.across_pair(&values, "v");
                 self.across_lanes(&values, "v");
                 for (k, &stored) in folder.stored.iter().enumerate() {
-                    let text = self.stored(&values, stored, "v");
+                    let text = self.stored(&values, stored, "v", 0);
                     line!(self.text, "    {}[{item}] = ({text}).x;", result(k));
                 }
             }
@@ -100,8 +101,9 @@ impl Emitter<'_> {
         line!(self.text, "fn element({}) -> Values {{", parameters.join(", "));
         let inner = kernel.rank - 1;
         let vectors = folder.lanes == Lanes::Run;
+        let pitch = LANES as u32 * kernel.vectors;
         // The place in the run that is loaded, and the coordinates there.
-        let last = if vectors { format!("(p.run - 1u) / {LANES}u") } else { "p.run - 1u".to_string() };
+        let last = if vectors { format!("(p.run - 1u) / {pitch}u") } else { "p.run - 1u".to_string() };
         let last = if folder.lanes == Lanes::Anywhere { format!("vec4<u32>({last})") } else { last };
         let inside = if folder.whole { "at".to_string() } else { format!("min(at, {last})") };
         let places: Vec<Coordinate> = folder
@@ -114,27 +116,34 @@ impl Emitter<'_> {
             })
             .collect();
         self.divide_out(folder, inside, places, "");
-        if folder.lanes != Lanes::Anywhere {
+        if folder.lanes != Lanes::Anywhere && kernel.vectors == 1 {
             line!(self.text, "    let first = x * {LANES}u;");
             line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.len{inner} - 1u));");
         }
         self.values_of(0..kernel.operands.len())?;
         if !folder.whole {
-            let exists = match folder.lanes {
-                Lanes::Run => format!("(at * {LANES}u + {EACH}) < vec4<u32>(p.run)"),
-                Lanes::Kept => "vec4<bool>(at < p.run)".to_string(),
-                Lanes::Anywhere => "at < vec4<u32>(p.run)".to_string(),
-            };
-            line!(self.text, "    let exists = {exists};");
+            for vector in 0..kernel.vectors {
+                let exists = match folder.lanes {
+                    Lanes::Run if vector == 0 => format!("(at * {pitch}u + {EACH}) < vec4<u32>(p.run)"),
+                    Lanes::Run => {
+                        let lane = vector * LANES as u32;
+                        format!("(at * {pitch}u + {lane}u + {EACH}) < vec4<u32>(p.run)")
+                    }
+                    Lanes::Kept => "vec4<bool>(at < p.run)".to_string(),
+                    Lanes::Anywhere => "at < vec4<u32>(p.run)".to_string(),
+                };
+                line!(self.text, "    let exists{} = {exists};", self.suffix(vector));
+            }
         }
-        let padded = |value: String, identity: &str| match folder.whole {
-            false => format!("select({identity}, {value}, exists)"),
+        let padded = |vector: u32, value: String, identity: &str| match folder.whole {
+            false => format!("select({identity}, {value}, exists{})", self.suffix(vector)),
             true => value,
         };
         let mut all = Vec::new();
-        for (i, part) in values.parts().iter().enumerate() {
-            let value = part.folded(self.value(kernel.results[i], 0));
-            all.push(padded(value, &part.identity()));
+        let parts = (0..kernel.vectors).flat_map(|vector| (0..folder.values).map(move |i| (vector, i)));
+        for ((vector, i), part) in parts.zip(values.parts()) {
+            let value = part.folded(self.value(kernel.results[i], vector));
+            all.push(padded(vector, value, &part.identity()));
         }
         for i in (0..folder.values).filter(|_| values.gives_index()) {
             let own = match folder.lanes {
@@ -143,7 +152,7 @@ impl Emitter<'_> {
                 Lanes::Kept => "vec4<u32>(at)".into(),
                 Lanes::Anywhere => "at".into(),
             };
-            all.push(padded(own, "vec4<u32>(0xffffffffu)"));
+            all.push(padded(0, own, "vec4<u32>(0xffffffffu)"));
         }
         line!(self.text, "    return {};", values.of(all));
         line!(self.text, "}}\n");
@@ -243,7 +252,9 @@ impl Emitter<'_> {
             line!(self.text, "    let item{suffix} = min(i * {runs}u + {run}u, p.count - 1u);");
             self.places(folder, &format!("item{suffix}"), &suffix);
             let kept = self.kept(folder).into_iter().map(|name| name + &suffix);
-            line!(self.text, "    let r{run} = {};", values.folded(kept.chain(["0u".into()])));
+            let own = format!("r{run}");
+            line!(self.text, "    var {own} = {};", values.folded(kept.chain(["0u".into()])));
+            self.across_pair(values, &own);
         }
         for group in 0..groups {
             let runs = group * LANES as u32..(group + 1) * LANES as u32;
@@ -268,7 +279,7 @@ impl Emitter<'_> {
     /// Stores four lanes side by side.
     fn store_vector(&mut self, folder: &Folder, values: &Values, indent: &str, value: &str, at: &str) {
         for (k, &stored) in folder.stored.iter().enumerate() {
-            let text = self.stored(values, stored, value);
+            let text = self.stored(values, stored, value, 0);
             let text = pack(folder.stored_type(stored), self.kernel.wide_words, text);
             line!(self.text, "{indent}{}[{at}] = {text};", result(k));
         }

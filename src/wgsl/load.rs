@@ -73,6 +73,7 @@ impl Emitter<'_> {
         match self.kernel.walk {
             Walk::Rows if axis == inner => "lane".into(),
             Walk::Rows if axis + 1 < inner => format!("c{axis}"),
+            _ if self.kernel.apart() == 1 && self.kernel.makes != Makes::Elements => format!("c{axis}"),
             Walk::Bands if axis == inner => format!("c{axis}"),
             _ => format!("c{axis}{}", self.suffix(vector)),
         }
@@ -226,7 +227,7 @@ impl Emitter<'_> {
             }
             (_, Access::Joined { .. }) => {
                 let word = format!("t{i}.{}", joined_part(dtype, vector));
-                decode(dtype, unpack(dtype, false, word))
+                decode(dtype, unpack(dtype, self.kernel.wide_words, word))
             }
             (_, Access::Interleaved) => {
                 decode(dtype, every(dtype, &format!("t{i}_"), self.kernel.vectors, vector))

@@ -104,10 +104,10 @@ pub(super) fn form(fold: Fold, dtype: DType, name: &str, a: &str, b: &str) -> Re
 }
 
 impl Values {
-    /// Those of a kernel that folds.
-    pub(super) fn of_fold(folder: &Folder) -> Values {
+    /// Those of a kernel that folds, of so many vectors: first those of the first.
+    pub(super) fn of_fold(folder: &Folder, vectors: u32) -> Values {
         let part = |_| Part { fold: folder.fold, element: folder.element, identity: "p.identity".into() };
-        let parts = (0..folder.values).map(part).collect();
+        let parts = (0..folder.values * vectors as usize).map(part).collect();
         Values { suffix: String::new(), parts, indexed: folder.indexed }
     }
 
@@ -123,6 +123,11 @@ impl Values {
 
     pub(super) fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// Which of the parts is one of a vector, of so many vectors.
+    pub(super) fn number(&self, part: usize, vector: u32, vectors: u32) -> usize {
+        self.parts.len() / vectors as usize * vector as usize + part
     }
 
     pub(super) fn gives_index(&self) -> bool {
@@ -397,6 +402,16 @@ impl Emitter<'_> {
         line!(self.text, "    if (member == 0u) {{ {shared}[local] = {v}; }}");
         line!(self.text, "    workgroupBarrier();");
         line!(self.text, "    {v} = {shared}[local - member];");
+    }
+
+    /// Neighbouring vectors become one, where an invocation has two, which each of them is then.
+    pub(super) fn across_pair(&mut self, values: &Values, v: &str) {
+        if self.kernel.vectors > 1 {
+            let names = values.names().map(|(name, _)| format!("{v}.{name}"));
+            let mut other: Vec<String> = names.collect();
+            other.rotate_left(values.parts.len() / 2);
+            line!(self.text, "    {v} = {};", values.combined(v, &values.of(other)));
+        }
     }
 
     /// The four lanes of `v` become one value, which each of them is then.

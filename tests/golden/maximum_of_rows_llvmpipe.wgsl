@@ -28,7 +28,7 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<f32>;
-@group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<u64>>;
 
 fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
     let low = vec2<u32>(words);
@@ -90,22 +90,23 @@ fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
 
 struct Values {
     v0: vec4<u32>,
+    v1: vec4<u32>,
 }
 
 fn combine(a: Values, b: Values) -> Values {
-    return Values(max(a.v0, b.v0));
+    return Values(max(a.v0, b.v0), max(a.v1, b.v1));
 }
 
 fn element(c0: u32, at: u32) -> Values {
     let x = at;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
-    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[p.x0_offset + c0 * p.x0_stride0 + x]));
-    return Values(amax_rank_f32(v0));
+    let t0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
+    let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
+    let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
+    return Values(amax_rank_f32(v0_0), amax_rank_f32(v0_1));
 }
 
 fn fold(c0: u32, begin: u32) -> Values {
-    var all = Values(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity))));
+    var all = Values(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity))), amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity))));
     for (var j = 0u; j < p.leaves; j++) {
         let at = begin + j * p.step;
         let a0 = element(c0, at);
@@ -123,23 +124,7 @@ fn fold(c0: u32, begin: u32) -> Values {
         let a_6 = combine(a_5, a6);
         let a7 = element(c0, at + 7u * p.apart);
         let a_7 = combine(a_6, a7);
-        let a8 = element(c0, at + 8u * p.apart);
-        let a_8 = combine(a_7, a8);
-        let a9 = element(c0, at + 9u * p.apart);
-        let a_9 = combine(a_8, a9);
-        let a10 = element(c0, at + 10u * p.apart);
-        let a_10 = combine(a_9, a10);
-        let a11 = element(c0, at + 11u * p.apart);
-        let a_11 = combine(a_10, a11);
-        let a12 = element(c0, at + 12u * p.apart);
-        let a_12 = combine(a_11, a12);
-        let a13 = element(c0, at + 13u * p.apart);
-        let a_13 = combine(a_12, a13);
-        let a14 = element(c0, at + 14u * p.apart);
-        let a_14 = combine(a_13, a14);
-        let a15 = element(c0, at + 15u * p.apart);
-        let a_15 = combine(a_14, a15);
-        all = combine(all, a_15);
+        all = combine(all, a_7);
     }
     return all;
 }
@@ -153,7 +138,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let c0 = q_position;
     let begin = position * p.block;
     var v = fold(c0, begin);
-    v = combine(v, Values(v.v0.zwxy));
-    v = combine(v, Values(v.v0.yxwz));
+    v = combine(v, Values(v.v1, v.v0));
+    v = combine(v, Values(v.v0.zwxy, v.v1.zwxy));
+    v = combine(v, Values(v.v0.yxwz, v.v1.yxwz));
     result[i] = (of_rank_f32(v.v0)).x;
 }

@@ -35,7 +35,7 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec2<u64>>;
 @group(0) @binding(2) var<storage, read> in0: array<f32>;
-@group(0) @binding(3) var<storage, read> in1: array<vec2<u64>>;
+@group(0) @binding(3) var<storage, read> in1: array<vec4<u64>>;
 
 fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
     let low = vec2<u32>(words);
@@ -85,51 +85,56 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
 
 struct Values {
     v0: vec4<f32>,
+    v1: vec4<f32>,
 }
 
 fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
+    return Values(opaque_f32(a.v0 + b.v0), opaque_f32(a.v1 + b.v1));
 }
 
 fn element(c0: u32, x: u32, at: u32) -> Values {
     let c1 = at;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len2 - 1u));
+    let t1 = in1[p.x1_offset + c1 * p.x1_stride1 + x];
     let v0 = vec4<f32>(in0[p.x0_offset + c0 * p.x0_stride0 + c1 * p.x0_stride1]);
-    let v1 = bitcast<vec4<f32>>(unpack_u32(in1[p.x1_offset + c1 * p.x1_stride1 + x]));
+    let v1_0 = bitcast<vec4<f32>>(unpack_u32(t1.xy));
+    let v1_1 = bitcast<vec4<f32>>(unpack_u32(t1.zw));
     let zero = vec4<u32>(p.zero);
-    let v2 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 * v1) ^ zero);
-    return Values(v2);
+    let v2_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 * v1_0) ^ zero);
+    let v2_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 * v1_1) ^ zero);
+    return Values(v2_0, v2_1);
 }
 
 var<private> held_v0: array<vec4<f32>, 64>;
+var<private> held_v1: array<vec4<f32>, 64>;
 
 fn halved(count: u32) -> Values {
     for (var j = count; j < 16u; j++) {
         held_v0[j] = vec4<f32>(bitcast<f32>(p.identity));
+        held_v1[j] = vec4<f32>(bitcast<f32>(p.identity));
     }
     for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
         for (var j = 0u; j < h; j++) {
-            let own = combine(Values(held_v0[j]), Values(held_v0[j + h]));
+            let own = combine(Values(held_v0[j], held_v1[j]), Values(held_v0[j + h], held_v1[j + h]));
             held_v0[j] = own.v0;
+            held_v1[j] = own.v1;
         }
     }
-    let h0 = Values(held_v0[0]);
-    let h1 = Values(held_v0[1]);
-    let h2 = Values(held_v0[2]);
-    let h3 = Values(held_v0[3]);
-    let h4 = Values(held_v0[4]);
-    let h5 = Values(held_v0[5]);
-    let h6 = Values(held_v0[6]);
-    let h7 = Values(held_v0[7]);
-    let h8 = Values(held_v0[8]);
-    let h9 = Values(held_v0[9]);
-    let h10 = Values(held_v0[10]);
-    let h11 = Values(held_v0[11]);
-    let h12 = Values(held_v0[12]);
-    let h13 = Values(held_v0[13]);
-    let h14 = Values(held_v0[14]);
-    let h15 = Values(held_v0[15]);
+    let h0 = Values(held_v0[0], held_v1[0]);
+    let h1 = Values(held_v0[1], held_v1[1]);
+    let h2 = Values(held_v0[2], held_v1[2]);
+    let h3 = Values(held_v0[3], held_v1[3]);
+    let h4 = Values(held_v0[4], held_v1[4]);
+    let h5 = Values(held_v0[5], held_v1[5]);
+    let h6 = Values(held_v0[6], held_v1[6]);
+    let h7 = Values(held_v0[7], held_v1[7]);
+    let h8 = Values(held_v0[8], held_v1[8]);
+    let h9 = Values(held_v0[9], held_v1[9]);
+    let h10 = Values(held_v0[10], held_v1[10]);
+    let h11 = Values(held_v0[11], held_v1[11]);
+    let h12 = Values(held_v0[12], held_v1[12]);
+    let h13 = Values(held_v0[13], held_v1[13]);
+    let h14 = Values(held_v0[14], held_v1[14]);
+    let h15 = Values(held_v0[15], held_v1[15]);
     let hh0 = combine(h0, h8);
     let hh1 = combine(h1, h9);
     let hh2 = combine(h2, h10);
@@ -156,33 +161,18 @@ fn fold(c0: u32, x: u32, begin: u32) -> Values {
         let a2 = element(c0, x, at + 2u * p.apart);
         let a3 = element(c0, x, at + 3u * p.apart);
         let a4 = element(c0, x, at + 4u * p.apart);
+        let a4_0 = combine(a0, a4);
         let a5 = element(c0, x, at + 5u * p.apart);
+        let a4_1 = combine(a1, a5);
         let a6 = element(c0, x, at + 6u * p.apart);
-        let a7 = element(c0, x, at + 7u * p.apart);
-        let a8 = element(c0, x, at + 8u * p.apart);
-        let a8_0 = combine(a0, a8);
-        let a9 = element(c0, x, at + 9u * p.apart);
-        let a8_1 = combine(a1, a9);
-        let a10 = element(c0, x, at + 10u * p.apart);
-        let a8_2 = combine(a2, a10);
-        let a11 = element(c0, x, at + 11u * p.apart);
-        let a8_3 = combine(a3, a11);
-        let a12 = element(c0, x, at + 12u * p.apart);
-        let a8_4 = combine(a4, a12);
-        let a4_0 = combine(a8_0, a8_4);
-        let a13 = element(c0, x, at + 13u * p.apart);
-        let a8_5 = combine(a5, a13);
-        let a4_1 = combine(a8_1, a8_5);
-        let a14 = element(c0, x, at + 14u * p.apart);
-        let a8_6 = combine(a6, a14);
-        let a4_2 = combine(a8_2, a8_6);
+        let a4_2 = combine(a2, a6);
         let a2_0 = combine(a4_0, a4_2);
-        let a15 = element(c0, x, at + 15u * p.apart);
-        let a8_7 = combine(a7, a15);
-        let a4_3 = combine(a8_3, a8_7);
+        let a7 = element(c0, x, at + 7u * p.apart);
+        let a4_3 = combine(a3, a7);
         let a2_1 = combine(a4_1, a4_3);
         let a1_0 = combine(a2_0, a2_1);
         held_v0[j] = a1_0.v0;
+        held_v1[j] = a1_0.v1;
     }
     return halved(p.leaves);
 }
@@ -198,5 +188,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let c0 = q_position;
     let begin = (position >> p.keep_shift) * p.block + (position & (p.keep - 1u));
     var v = fold(c0, x, begin);
-    result[c0 * p.out_stride0 + position * p.position_stride + x] = pack_u32(bitcast<vec4<u32>>(positive_zero_f32(v.v0)));
+    result[c0 * p.out_stride0 + position * p.position_stride + x * 2u + 0u] = pack_u32(bitcast<vec4<u32>>(positive_zero_f32(v.v0)));
+    result[c0 * p.out_stride0 + position * p.position_stride + x * 2u + 1u] = pack_u32(bitcast<vec4<u32>>(positive_zero_f32(v.v1)));
 }
