@@ -307,7 +307,7 @@ fn loops_end_for_elements_alone() {
         },
     )
     .unwrap();
-    for (rows, columns) in [(1, 1), (1, 2), (1, 3), (1, 7), (3, 5), (5, 9), (9, 33), (40, 127)] {
+    for (rows, columns) in [(1, 1), (1, 2), (1, 3), (1, 7), (3, 5), (4, 16), (5, 9), (9, 33), (40, 127)] {
         let filled = |device: &Device| {
             // Buffers that are used again.
             let zeros: Vec<_> = (0..4)

@@ -89,12 +89,13 @@ fn a_directory_that_cannot_be_is_an_error() {
 #[test]
 fn a_new_size_of_a_known_fold_compiles_nothing() {
     // Pairs of shapes whose folds run in the same forms: rows, of one block and of several, short ones, columns.
-    let shapes: [([usize; 2], [usize; 2], isize); 6] = [
+    let shapes: [([usize; 2], [usize; 2], isize); 7] = [
         ([6, 4096], [11, 4096], 1),
         ([6, 4096], [13, 1024], 1),
         ([6, 8192], [3, 8192], 1),
         ([1000, 8], [77, 8], 1),
-        ([4096, 64], [256, 100], 0),
+        ([4096, 64], [4096, 104], 0),
+        ([4096, 60], [256, 100], 0),
         ([50, 300], [70, 404], 1),
     ];
     for adapter in found() {
@@ -110,6 +111,29 @@ fn a_new_size_of_a_known_fold_compiles_nothing() {
             let before = count(known, axis);
             assert_eq!(before, count(new, axis), "{}: {new:?} after {known:?}", device.name());
         }
+    }
+}
+
+/// Forms are told by what divides a size and by whether it is small, so that however many sizes there are, forms are few.
+#[test]
+fn kernels_of_folds_are_few() {
+    const LENGTHS: [usize; 14] = [2, 3, 8, 20, 64, 100, 104, 255, 256, 300, 512, 1000, 2048, 4100];
+    for adapter in found() {
+        let device = open(&adapter);
+        let before = device.memory().pipelines;
+        for (rows, columns) in LENGTHS.into_iter().flat_map(|n| LENGTHS.map(|m| (n, m))) {
+            let x = device.full([rows, columns], 1.0_f32).unwrap();
+            for (axis, length) in [(0, rows), (1, columns)] {
+                let sums = x.sum(axis).to_vec().unwrap();
+                assert!(
+                    sums.iter().all(|&sum| sum == length as f32),
+                    "{}: {rows} x {columns}",
+                    device.name()
+                );
+            }
+        }
+        let made = device.memory().pipelines - before;
+        assert!(made <= 40, "{}: {made} kernels", device.name());
     }
 }
 

@@ -20,6 +20,11 @@ impl Kept {
         self.thing.get()?.downcast_ref()
     }
 
+    /// Whether [`again`](Self::again) was asked before.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.seen.load(Ordering::Relaxed)
+    }
+
     /// Whether this was asked before: then what is made is worth keeping.
     pub(crate) fn again(&self) -> bool {
         self.seen.swap(true, Ordering::Relaxed)

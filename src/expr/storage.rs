@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{DType, Math, Program};
+use super::{DType, Math, Node, Program};
 use crate::error::{Result, bail};
 use crate::layout::Layout;
 
@@ -153,6 +153,16 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
 
     /// Runs a program into a new storage, in row-major order.
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage>;
+
+    /// Runs an expression that is like one before it, but for its tensors and constants, into a new storage, if the
+    /// device knows how. `program` makes one of an expression, if one is all of it.
+    fn eval_alike(
+        self: Arc<Self>,
+        _root: &Arc<Node>,
+        _program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
+    ) -> Option<Result<Storage>> {
+        None
+    }
 
     /// Runs a program of several results into new storages, by as few kernels as the device can.
     fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {

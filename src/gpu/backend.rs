@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use super::buffer::buffers;
 use super::device::Gpu;
-use super::evaluate;
 use super::transfer::Transfer;
+use super::{evaluate, recipes};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{
-    Backend, HostBytes, Input, Math, Memory, Outcome, PIECE, Program, Reading, Source, Storage, Times, Told,
+    Backend, HostBytes, Input, Math, Memory, Node, Outcome, PIECE, Program, Reading, Source, Storage, Times,
+    Told,
 };
 use crate::layout::Layout;
 
@@ -79,6 +80,14 @@ impl Backend for Gpu {
 
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
         evaluate::eval(&self, program)
+    }
+
+    fn eval_alike(
+        self: Arc<Self>,
+        root: &Arc<Node>,
+        program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
+    ) -> Option<Result<Storage>> {
+        recipes::eval(&self, root, program)
     }
 
     fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {

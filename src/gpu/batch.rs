@@ -13,10 +13,11 @@ use crate::error::{Result, bail};
 use crate::expr::{Op, Step};
 use crate::plan::Plan;
 
-/// What is to be run: a plan, its compiled kernel, and what it binds, the results first.
+/// What is to be run: a plan, the words of its uniform block, its compiled kernel, and what it binds, the results first.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub plan: &'a Plan,
+    pub words: &'a [u32],
     pub compiled: &'a Compiled,
     pub bound: &'a [Bound],
 }
@@ -62,10 +63,10 @@ impl Batch {
         work: Work<'_>,
         name: Option<String>,
     ) {
-        let Work { plan, compiled, bound } = work;
+        let Work { plan, words, compiled, bound } = work;
         let start = self.start(connection);
         self.uniforms.resize(start, 0);
-        self.uniforms.extend_from_slice(bytemuck::cast_slice(&plan.launch.words));
+        self.uniforms.extend_from_slice(bytemuck::cast_slice(words));
         self.uniforms.resize(start + compiled.uniform_size as usize, 0);
 
         let mut parts: SmallVec<[Part<'_>; 8]> = SmallVec::new();
@@ -129,7 +130,7 @@ impl Work<'_> {
     }
 
     fn results(&self) -> &[Bound] {
-        &self.bound[..self.bound.len() - self.plan.storages.len()]
+        &self.bound[..self.bound.len() - self.plan.kernel.bindings.len()]
     }
 
     pub(super) fn result_bytes(&self) -> u64 {

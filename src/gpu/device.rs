@@ -14,6 +14,7 @@ use super::drivers::{self, PADDING};
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
 use super::profile::{self, Timed};
+use super::recipes::Recipes;
 use super::recorder::Recorder;
 use super::session::Session;
 use super::transfer::{self, Source, Transfer};
@@ -41,6 +42,8 @@ pub(crate) struct Gpu {
     pub(super) parts: Arc<Parts>,
     /// What plans must know of the adapter and of this handle.
     pub(super) adapter: plan::Target,
+    /// How expressions of known forms are run.
+    pub(super) recipes: Arc<Recipes>,
     /// Where work goes that is not for the queue.
     pub(super) session: Option<Arc<Session>>,
 }
@@ -89,22 +92,27 @@ impl Gpu {
         let shared = Shared::default();
         let pool = Arc::new(Pool::new(&connection));
         let parts = Parts { connection, cuts, pool, pipelines, recorder, shared };
-        Ok(Arc::new(Gpu { parts: Arc::new(parts), adapter, session: None }))
+        Ok(Arc::new(Gpu::of(Arc::new(parts), adapter)))
+    }
+
+    /// A handle of a device whose plans are for `adapter`.
+    pub(super) fn of(parts: Arc<Parts>, adapter: plan::Target) -> Gpu {
+        Gpu { parts, adapter, recipes: Arc::default(), session: None }
     }
 
     /// A handle of the same device whose kernels make up for faults.
     pub(super) fn with_faults(&self, faults: Faults) -> Gpu {
-        Gpu { adapter: plan::Target { faults, ..self.adapter }, ..self.handle() }
+        self.with_target(plan::Target { faults, ..self.adapter })
     }
 
     /// A handle of the same device that computes functions otherwise.
     pub(super) fn with_math(&self, math: Math) -> Gpu {
-        Gpu { adapter: plan::Target { math, ..self.adapter }, ..self.handle() }
+        self.with_target(plan::Target { math, ..self.adapter })
     }
 
-    /// Another handle of the same device.
-    fn handle(&self) -> Gpu {
-        Gpu { parts: self.parts.clone(), adapter: self.adapter, session: self.session.clone() }
+    /// A handle of the same device with other plans.
+    fn with_target(&self, adapter: plan::Target) -> Gpu {
+        Gpu { session: self.session.clone(), ..Gpu::of(self.parts.clone(), adapter) }
     }
 
     /// What `work` does with a handle of the same device is encoded, after what was recorded before is
@@ -118,7 +126,8 @@ impl Gpu {
         recorder.flush(connection);
         connection.check()?;
         let session = Arc::new(Session::new(pool.clone()));
-        let handle = Arc::new(Gpu { session: Some(session.clone()), ..self.handle() });
+        let (parts, recipes) = (self.parts.clone(), self.recipes.clone());
+        let handle = Arc::new(Gpu { parts, adapter: self.adapter, recipes, session: Some(session.clone()) });
         let made = work(&handle)?;
         session.encode(connection, encoder);
         Ok(made)
@@ -314,6 +323,17 @@ impl Gpu {
         compiled: &Arc<Compiled>,
         storages: impl Iterator<Item = &'a Storage>,
     ) -> Result<()> {
+        self.record_words(plan, &plan.launch.words, compiled, storages)
+    }
+
+    /// The same with other words in its uniform block.
+    pub(super) fn record_words<'a>(
+        &self,
+        plan: &Plan,
+        words: &[u32],
+        compiled: &Arc<Compiled>,
+        storages: impl Iterator<Item = &'a Storage>,
+    ) -> Result<()> {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
         compiled.fate.check()?;
         recorder.leave_gap(connection);
@@ -323,7 +343,7 @@ impl Gpu {
             bound.buffer.check(connection)?;
             all.push(bound);
         }
-        let work = Work { plan, compiled, bound: &all };
+        let work = Work { plan, words, compiled, bound: &all };
         match &self.session {
             Some(session) => session.record(connection, work),
             None => recorder.record(connection, pool, work),

@@ -350,7 +350,7 @@ mod tests {
             let as_gpu = Target { vectors: 1, wide_words: false, tiles: false, narrow: true, ..gpu.adapter };
             let faults = Faults { halves: true, half_rounding: true, ..gpu.adapter.faults };
             for adapter in [gpu.adapter, as_gpu, Target { faults, ..as_gpu }] {
-                let own = Gpu { parts: gpu.parts.clone(), adapter, session: None };
+                let own = Gpu::of(gpu.parts.clone(), adapter);
                 devices.push(Device::from_backend(Arc::new(own)));
             }
         }

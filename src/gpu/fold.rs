@@ -267,7 +267,7 @@ mod tests {
             assert!(own.len() >= expected.split(',').filter(|name| !name.is_empty()).count(), "{own:?}");
             let each = own.into_iter().flat_map(|gpu| {
                 let adapter = Target { team: 64, vectors: 1, wide_words: false, ..gpu.adapter };
-                let other = Arc::new(Gpu { parts: gpu.parts.clone(), adapter, session: None });
+                let other = Arc::new(Gpu::of(gpu.parts.clone(), adapter));
                 let name = gpu.parts.connection.name().to_string();
                 [(name.clone(), gpu), (name + " in teams", other)]
             });

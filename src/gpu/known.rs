@@ -21,7 +21,7 @@ pub(super) fn find(device: &wgpu::Device) -> Option<Arc<Gpu>> {
     all.into_iter().find_map(|(parts, adapter)| {
         let parts = parts.upgrade()?;
         let is_same = is_same(&parts.connection.device, device);
-        is_same.then(|| Arc::new(Gpu { parts, adapter, session: None }))
+        is_same.then(|| Arc::new(Gpu::of(parts, adapter)))
     })
 }
 

@@ -34,6 +34,7 @@ mod parts;
 mod pipelines;
 mod pool;
 mod profile;
+mod recipes;
 mod recorder;
 mod scan;
 mod session;

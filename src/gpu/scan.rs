@@ -98,11 +98,7 @@ mod tests {
                 let count = shape.iter().product();
                 let expected = sums(&Device::cpu().upload(&numbers[..count], shape).unwrap()).unwrap();
                 for runs in [1, u32::MAX] {
-                    let own = Gpu {
-                        parts: gpu.parts.clone(),
-                        adapter: Target { runs, ..gpu.adapter },
-                        session: None,
-                    };
+                    let own = Gpu::of(gpu.parts.clone(), Target { runs, ..gpu.adapter });
                     let device = Device::from_backend(Arc::new(own));
                     let got = sums(&device.upload(&numbers[..count], shape).unwrap()).unwrap();
                     let wrong = (0..got.len()).find(|&k| got[k] != expected[k]);

@@ -91,6 +91,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let mut joined = 1;
     if is_stored
         && pairs(work, lanes, count)
+        && super::affordable(program, target.math) >= PAIR.into()
         && let Some(paired) = paired(program, &loops, &accesses, target)
         && Bound::of(program, &reading, &paired)?.fits(work.values(), target)
     {

@@ -75,6 +75,7 @@ impl Reading {
     ) -> (SmallVec<[Access; 8]>, Store) {
         let all_wide = self.of_kind(Read::Output).all(|i| chooser.plain(i).is_wide());
         let store = if store == Store::Vector && !all_wide { Store::Lanes } else { store };
+        let has_bodies = program.steps.iter().any(|step| step.body.is_some());
         let access = |(i, input): (usize, &Input)| match self.0[i] {
             Read::Scalar | Read::Row => Access::Splat,
             Read::Table => Access::Lookup,
@@ -83,7 +84,8 @@ impl Reading {
             read => match chooser.plain(i) {
                 Access::Splat => Access::Splat,
                 wide if read == Read::Output && store == Store::Vector => wide,
-                Access::Vector if read == Read::Index => Access::Vector,
+                // Lanes past the end have places past the end, of which a loop may take longer than of any other.
+                Access::Vector if read == Read::Index && !has_bodies => Access::Vector,
                 _ => Access::Strided,
             },
         };

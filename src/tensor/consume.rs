@@ -3,13 +3,14 @@
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use super::later::Later;
 use super::{AnyTensor, Explain};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{AnyExpr, Program};
+use crate::expr::{AnyExpr, Node, Program};
 use crate::layout::{Layout, Shape};
 use crate::schedule::{self, Schedule};
 
@@ -180,6 +181,17 @@ impl AnyExpr {
     /// Runs the expression on the device of its tensors.
     fn run(&self, device: &Device) -> Result<AnyTensor> {
         let node = self.node()?;
+        if !node.schedule.is_seen() {
+            let program = |root: &Arc<Node>| {
+                let schedule = Schedule::new(&[root], &root.shape, device.bounds())?;
+                Ok(schedule.stages.is_empty().then_some(schedule.last))
+            };
+            if let Some(result) = device.backend().eval_alike(node, &program) {
+                node.schedule.again();
+                let layout = Layout::contiguous(&node.shape)?;
+                return Ok(AnyTensor::new(device.clone(), result?, node.dtype, layout));
+            }
+        }
         finish(device, &*Schedule::of(node, device.bounds())?, node.dtype, &node.shape)
     }
 

@@ -315,14 +315,18 @@ impl Emitter<'_> {
             && let Some(exist) = self.lanes_that_exist(value)
         {
             // What memory holds past the end may keep a loop from its end: such lanes do as one does that exists.
-            line!(self.text, "    let exist{value} = {exist};");
-            for (i, arg) in args.iter_mut().enumerate() {
-                line!(self.text, "    let e{value}_{i} = {arg};");
-                let lanes = self.lanes_of_argument(step, i);
-                let one = ["z", "y", "x"].iter().fold(format!("e{value}_{i}.w"), |rest, c| {
-                    format!("select({rest}, e{value}_{i}.{c}, exist{value}.{c})")
+            let missing = self.of_missing_lanes();
+            let missing: Vec<usize> = (0..args.len()).filter(|&i| missing[step.args[i] as usize]).collect();
+            if !missing.is_empty() {
+                line!(self.text, "    let exist{value} = {exist};");
+            }
+            for i in missing {
+                let (own, lanes) = (format!("e{value}_{i}"), lanes(self.kernel.value_type(step.args[i])));
+                line!(self.text, "    let {own} = {};", args[i]);
+                let one = ["z", "y", "x"].iter().fold(format!("{own}.w"), |rest, c| {
+                    format!("select({rest}, {own}.{c}, exist{value}.{c})")
                 });
-                *arg = format!("select({lanes}({one}), e{value}_{i}, exist{value})");
+                args[i] = format!("select({lanes}({one}), {own}, exist{value})");
             }
         }
         let text = self.bodies.expression(step, |i| args[i].clone(), &|value| value as usize);
@@ -337,19 +341,25 @@ impl Emitter<'_> {
             (_, Walk::Anywhere) => None,
             // Those of a row have it in common.
             (Makes::Rows(folder), _) if folder.of_row[value as usize] && folder.lanes == Lanes::Run => None,
+            // Rows of whole vectors.
+            (Makes::Elements, Walk::Rows) if kernel.store == Store::Vector => None,
             (_, Walk::Rows) => Some(inner()),
             (_, Walk::Words { .. }) => Some("member".into()),
             (_, Walk::Flat | Walk::Bands) => Some(format!("i * {LANES}u + {EACH} < vec4<u32>(p.count)")),
         }
     }
 
-    /// The type of an argument of a body: of a table that is where it is walked.
-    fn lanes_of_argument(&self, step: &Step, i: usize) -> String {
-        let value = step.args[i];
-        match self.kernel.operands.get(value as usize) {
-            Some(operand) if !operand.computed.is_empty() => "vec4<u32>".into(),
-            _ => lanes(self.kernel.value_type(value)),
+    /// Which values are made of loads of lanes that may not exist. Loads by coordinates repeat one that does.
+    fn of_missing_lanes(&self) -> Vec<bool> {
+        let is_by_vectors = |operand: &Operand| {
+            let by_coordinates = matches!(operand.access, Access::Splat | Access::Strided | Access::Lookup);
+            !by_coordinates && !matches!(operand.origin, Origin::Row(_))
+        };
+        let mut missing: Vec<bool> = self.kernel.operands.iter().map(is_by_vectors).collect();
+        for step in &self.kernel.steps {
+            missing.push(step.args.iter().any(|&arg| missing[arg as usize]));
         }
+        missing
     }
 
     /// Whether the lanes of a value are four places next to each other, of which the first is a multiple of four.

@@ -1,0 +1,189 @@
+//! What expressions that are built anew have in common: all but the memory of their tensors and their constants.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+use super::node::{NodeKind, Source};
+use super::{Backend, Node, Storage};
+use crate::layout::Layout;
+
+/// Nodes that an expression with a form has at most: of larger ones the form takes as long as what it spares.
+const MOST: usize = 32;
+
+/// An expression without what its leaves hold, as words. What is done for one of a form is right for all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Form(SmallVec<[u64; 64]>);
+
+/// What the leaves of an expression hold, in the order of its form, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Leaves<'a> {
+    pub storages: SmallVec<[&'a Storage; 8]>,
+    /// Constants, as their bits.
+    pub constants: SmallVec<[u64; 8]>,
+}
+
+/// What begins the words of a node.
+enum Tag {
+    Known,
+    Op,
+    View,
+    Tensor,
+    Constant,
+    Index,
+}
+
+impl Form {
+    /// The form of an expression of a few operations on views, and what its leaves hold.
+    pub(crate) fn of(root: &Arc<Node>) -> Option<(Form, Leaves<'_>)> {
+        let mut words: SmallVec<[u64; 64]> = SmallVec::new();
+        let mut leaves = Leaves::default();
+        let mut known: SmallVec<[*const Node; MOST]> = SmallVec::new();
+        let mut stack: SmallVec<[&Arc<Node>; MOST]> = smallvec![root];
+        while let Some(node) = stack.pop() {
+            let head = |tag: Tag, more: usize| (more as u64) << 16 | (node.dtype as u64) << 8 | tag as u64;
+            let of = Arc::as_ptr(node);
+            if let Some(number) = known.iter().position(|&known| known == of) {
+                words.push(head(Tag::Known, number));
+                continue;
+            }
+            if known.len() == MOST {
+                return None;
+            }
+            known.push(of);
+            match &node.kind {
+                // How many operands it has is told by the op, and its shape by theirs.
+                NodeKind::Op(op) => words.push(head(Tag::Op, *op as usize)),
+                NodeKind::View(layout) => {
+                    words.push(head(Tag::View, 0));
+                    push(&mut words, layout);
+                }
+                NodeKind::Leaf { source: Source::Tensor(storage), layout } => {
+                    let is_same = |other: &&Storage| other.same(storage);
+                    let number = leaves.storages.iter().position(is_same).unwrap_or_else(|| {
+                        leaves.storages.push(storage);
+                        leaves.storages.len() - 1
+                    });
+                    words.push(head(Tag::Tensor, number << 1 | usize::from(storage.is_exact)));
+                    words.push(storage.elements as u64);
+                    push(&mut words, layout);
+                }
+                NodeKind::Leaf { source: Source::Scalar(bits), layout } => {
+                    leaves.constants.push(*bits);
+                    words.push(head(Tag::Constant, 0));
+                    push(&mut words, layout);
+                }
+                NodeKind::Leaf { source: Source::Index(_), layout } => {
+                    words.push(head(Tag::Index, 0));
+                    push(&mut words, layout);
+                }
+                _ => return None,
+            }
+            stack.extend(node.args.iter().rev());
+        }
+        Some((Form(words), leaves))
+    }
+
+    /// An expression of the form of `root` whose leaves hold nothing: its storages take no memory, and its constants
+    /// are their numbers. With the storages, in their order.
+    pub(crate) fn stand_in(root: &Arc<Node>, backend: Arc<dyn Backend>) -> Option<(Arc<Node>, Vec<Storage>)> {
+        let (_, leaves) = Form::of(root)?;
+        let declared = |storage: &&Storage| Storage {
+            is_exact: storage.is_exact,
+            ..Storage::without_memory(backend.clone(), storage.elements)
+        };
+        let mut copies = Copies {
+            storages: leaves.storages.iter().map(declared).collect(),
+            leaves,
+            constants: 0,
+            made: FxHashMap::default(),
+        };
+        let root = copies.of(root)?;
+        Some((root, copies.storages))
+    }
+}
+
+fn push(words: &mut SmallVec<[u64; 64]>, layout: &Layout) {
+    words.push((layout.shape().rank() as u64) << 48 ^ layout.offset() as u64);
+    words.extend(layout.shape().iter().map(|&length| length as u64));
+    words.extend(layout.strides().iter().map(|&stride| stride as u64));
+}
+
+/// Copies of nodes, each once.
+struct Copies<'a> {
+    leaves: Leaves<'a>,
+    storages: Vec<Storage>,
+    /// Those that were met.
+    constants: u64,
+    made: FxHashMap<*const Node, Arc<Node>>,
+}
+
+impl Copies<'_> {
+    /// Goes as deep as a form has nodes, in their order.
+    fn of(&mut self, node: &Arc<Node>) -> Option<Arc<Node>> {
+        if let Some(copy) = self.made.get(&Arc::as_ptr(node)) {
+            return Some(copy.clone());
+        }
+        let leaf = |source: Source, layout: &Layout| Node::leaf(node.dtype, source, layout.clone());
+        let copy = match &node.kind {
+            NodeKind::Leaf { source: Source::Tensor(storage), layout } => {
+                let number = self.leaves.storages.iter().position(|other| other.same(storage))?;
+                leaf(Source::Tensor(self.storages[number].clone()), layout)
+            }
+            NodeKind::Leaf { source: Source::Scalar(_), layout } => {
+                self.constants += 1;
+                leaf(Source::Scalar(self.constants - 1), layout)
+            }
+            NodeKind::Leaf { .. } => node.clone(),
+            _ => node.with(node.args.iter().map(|arg| self.of(arg)).collect::<Option<_>>()?),
+        };
+        self.made.insert(Arc::as_ptr(node), copy.clone());
+        Some(copy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Form;
+    use crate::{Device, Expr};
+
+    fn form<T>(expr: &Expr<T>) -> Option<(Form, usize, Vec<u64>)> {
+        let (form, leaves) = Form::of(expr.any.node().unwrap())?;
+        Some((form, leaves.storages.len(), leaves.constants.to_vec()))
+    }
+
+    #[test]
+    fn forms_differ_where_work_does() {
+        let device = Device::cpu();
+        let tensor = |shape: &[usize]| device.zeros::<f32>(shape).unwrap();
+        let (x, y) = (tensor(&[2, 3]), tensor(&[2, 3]));
+        let of = |expr: Expr<f32>| form(&expr).unwrap();
+        let (one, storages, constants) = of((&x + 1.0) * &y);
+        assert_eq!((storages, constants), (2, vec![u64::from(1.0_f32.to_bits())]));
+        // Other tensors and constants.
+        assert_eq!(one, of((&y + 2.0) * &x).0);
+        assert_eq!(one, of((tensor(&[2, 3]) + 1.0) * tensor(&[2, 3])).0);
+        // One tensor twice, another op, order, shape, view, storage, or an operand that is shared.
+        let shared = &x + 1.0;
+        let others = [
+            of((&x + 1.0) * &x),
+            of((&x - 1.0) * &y),
+            of(&y * (&x + 1.0)),
+            of((&x + 1.0) * tensor(&[3])),
+            of((&x + 1.0) * tensor(&[2, 4]).slice(1, ..3)),
+            of((&x + 1.0) * y.flip(0)),
+            of((&x + 1.0) * tensor(&[4, 3]).slice(0, ..2)),
+            of(((&x + 1.0) * &y).flip(1)),
+            of(&shared * &shared),
+            of((&x + 1.0) * (&x + 1.0)),
+        ];
+        for (i, other) in others.iter().enumerate() {
+            assert_ne!(one, other.0, "{i}");
+            assert!(others[..i].iter().all(|before| before.0 != other.0), "{i}");
+        }
+        assert!(form(&x.sum(0)).is_none());
+        let long = (0..40).fold(x.expr(), |all, i| all + i as f32);
+        assert!(form(&long).is_none());
+    }
+}
