@@ -3,7 +3,7 @@
 mod common;
 
 use common::on_every_device;
-use zerostride::{Expr, Tensor};
+use zerostride::{DType, Device, Element, Expr, Math, Tensor, f16};
 
 #[test]
 fn sums_with_their_own_reverse() {
@@ -207,5 +207,72 @@ fn a_blur_of_a_power_computes_it_once() {
         // What is cheap is not stored.
         let cheap = window(&(&x + 1.0));
         assert!(!cheap.explain(device).unwrap().to_string().contains("first"));
+    });
+}
+
+/// A device runs what is like an expression before it by the plan of that: other tensors, constants and views of other
+/// tensors are what they are in every turn of a loop, and what is not like it is not taken for it.
+#[test]
+fn loops_build_their_expressions_anew() {
+    fn turns<T: Element>(device: &Device, number: impl Fn(i64) -> T, least: i64) {
+        let all = |of: &dyn Fn(i64) -> i64| (0..12).map(|i| number(of(i))).collect::<Vec<T>>();
+        let (mut x, rows) =
+            (device.upload(&all(&|i| i % 5), [3, 4]).unwrap(), device.upload(&all(&|i| i % 3), [4, 3]));
+        let (rows, mut known) = (rows.unwrap(), (0..12).map(|i| i % 5).collect::<Vec<i64>>());
+        for turn in 0..6 {
+            // The two constants, and the operands of one shape, change places.
+            let (a, b) = (turn % 3 + 1, 2 - turn % 2);
+            let y = device.upload(&all(&|i| (i + turn) % 4), [3, 4]).unwrap();
+            let call = |name: &str, a: &Expr<T>, b: &Expr<T>| Expr::<T>::call(name, &[a.clone(), b.clone()]);
+            let scaled = call("mul", &x, &Expr::scalar(number(a)));
+            let moved = call("add", &scaled, &Expr::scalar(number(b)));
+            let sum = if turn % 2 == 0 { call("max", &moved, &y) } else { call("max", &y, &moved) };
+            x = call("min", &call("add", &sum, &rows.permute([1, 0])), &Expr::scalar(number(9)))
+                .eval()
+                .unwrap();
+            for (i, known) in known.iter_mut().enumerate() {
+                let i = i as i64;
+                let row = (i % 4 * 3 + i / 4) % 3;
+                *known = ((*known * a + b).max((i + turn) % 4) + row).min(9);
+            }
+            let expected: Vec<T> = known.iter().map(|&i| number(i)).collect();
+            assert_eq!(x.to_vec().unwrap(), expected, "{} {}, turn {turn}", device.name(), T::DTYPE);
+            // Of one tensor twice, of a part of it, and of nothing.
+            let twice = call("add", &x, &x).eval().unwrap();
+            let double: Vec<T> = known.iter().map(|&i| number(2 * i)).collect();
+            assert_eq!(twice.to_vec().unwrap(), double);
+            let part = x.slice(1, turn as isize % 3..turn as isize % 3 + 2);
+            let least = call("max", &part, &Expr::scalar(number(least))).eval().unwrap();
+            assert_eq!(least.to_vec().unwrap(), part.to_vec().unwrap());
+            let none = x.slice(0, 1..1);
+            assert!(call("add", &none, &none).eval().unwrap().to_vec().unwrap().is_empty());
+        }
+    }
+    on_every_device(|device| {
+        turns(device, |i| i as f32, -1);
+        turns(device, |i| f16::from_f32(i as f32), -1);
+        turns(device, |i| i as i32, -1);
+        turns(device, |i| i as u8, 0);
+        if device.supports(DType::I64).is_ok() {
+            turns(device, |i| i, -1);
+            // Both words of a constant count.
+            let x = device.upload(&[1_i64, -1], [2]).unwrap();
+            for turn in 0..4 {
+                let y = (&x + (turn << 33)) * ((2 << 40) - turn);
+                let known = [1, -1].map(|x: i64| (x + (turn << 33)).wrapping_mul((2 << 40) - turn));
+                assert_eq!(y.eval().unwrap().to_vec().unwrap(), known, "{}", device.name());
+            }
+        }
+    });
+    // Handles of a device that compute otherwise have plans of their own.
+    on_every_device(|device| {
+        let mut fast = device.clone();
+        fast.set_math(Math::Fast);
+        let x = device.upload(&[0.5_f32, 1.5, 3.0], [3]).unwrap();
+        for turn in 0..4 {
+            let of = |device: &Device| (x.sin() * turn as f32).eval_on(device).unwrap().to_vec().unwrap();
+            let (precise, quick) = (of(device), of(&fast));
+            assert!(precise.iter().zip(quick).all(|(a, b)| (a - b).abs() < 0.01), "{}", device.name());
+        }
     });
 }
