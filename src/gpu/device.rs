@@ -20,7 +20,7 @@ use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
-use crate::expr::{Body, Declared, KernelTime, Math, PIECE, Program, Step, Storage};
+use crate::expr::{Body, Declared, KernelTime, Math, Program, Step, Storage};
 use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Plan};
 use crate::schedule::{Cuts, Window};
 
@@ -250,7 +250,7 @@ impl Gpu {
     /// word is lost.
     pub(super) fn fill(&self, storage: &Storage, start: usize, bytes: &[u8]) -> Result<()> {
         let Parts { connection, recorder, cuts, .. } = &*self.parts;
-        self.with_memory(|| connection.make_sure_of(bytes.len().min(PIECE) as u64))?;
+        self.with_memory(|| connection.make_sure_of(bytes.len().min(2 * transfer::PORTION) as u64))?;
         let buffers = buffers(storage)?;
         let mut rest = bytes;
         for (number, at, end) in cuts.stretch(start as u64, (start + bytes.len()) as u64) {

@@ -16,16 +16,19 @@ use super::failures::Fate;
 use super::lock::{Gate, lock};
 use super::recorder::Recorder;
 use crate::error::{Result, bail};
-use crate::expr::{HostBytes, PIECE};
+use crate::expr::HostBytes;
 use crate::schedule::Cuts;
 
 /// Buffer copies begin and end at multiples of this many bytes.
 const ALIGN: usize = wgpu::COPY_BUFFER_ALIGNMENT as usize;
 
+/// Bytes of a portion of what is uploaded.
+pub(super) const PORTION: usize = 8 << 20;
+
 /// Writes bytes to a buffer, from a multiple of four on; a last word that they do not fill is filled with
 /// zeros. Such a write runs before what is recorded, so a recording
-/// that uses the buffer goes first. wgpu copies what is written, so of many bytes a piece is waited for
-/// before the next.
+/// that uses the buffer goes first. wgpu copies what is written, so of many bytes two portions are on their way at a
+/// time: the device has one while the host copies the other.
 pub(super) fn write(
     connection: &Connection,
     recorder: &Recorder,
@@ -38,13 +41,16 @@ pub(super) fn write(
     recorder.flush_uses(connection, buffer);
     buffer.written.store(connection.failures.epoch(), Ordering::Relaxed);
     let (whole, tail) = bytes.split_at(bytes.len() / ALIGN * ALIGN);
-    for (i, piece) in whole.chunks(PIECE).enumerate() {
-        if i > 0 && connection.waits {
-            connection.contained(|| connection.queue.submit([]));
-            connection.wait()?;
+    let mut before = None;
+    for (i, portion) in whole.chunks(PORTION).enumerate() {
+        let at = start + (i * PORTION) as u64;
+        connection.contained(|| connection.queue.write_buffer(&buffer.raw, at, portion));
+        if whole.len() > PORTION && connection.waits {
+            let own = connection.contained(|| connection.queue.submit([]));
+            if let Some(before) = before.replace(own) {
+                connection.wait_for(Some(before))?;
+            }
         }
-        connection
-            .contained(|| connection.queue.write_buffer(&buffer.raw, start + (i * PIECE) as u64, piece));
     }
     if !tail.is_empty() {
         let mut padded = [0; ALIGN];

@@ -350,8 +350,13 @@ impl Connection {
 
     /// Waits until everything that was submitted has run.
     pub(super) fn wait(&self) -> Result<()> {
+        self.wait_for(None)
+    }
+
+    /// Waits until everything has run up to a submission.
+    pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         self.can_wait("this")?;
-        if let Err(error) = self.poll(wgpu::PollType::wait_indefinitely()) {
+        if let Err(error) = self.poll(wgpu::PollType::Wait { submission_index, timeout: None }) {
             self.check()?;
             bail!(Lost, "the device {} does not answer: {error}", self.name);
         }
