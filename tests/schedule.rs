@@ -244,6 +244,17 @@ fn loops_build_their_expressions_anew() {
             let part = x.slice(1, turn as isize % 3..turn as isize % 3 + 2);
             let least = call("max", &part, &Expr::scalar(number(least))).eval().unwrap();
             assert_eq!(least.to_vec().unwrap(), part.to_vec().unwrap());
+            // In place: into all of a tensor, into a part of one, from itself and from where it overlaps.
+            let (own, wide) = (x.clone().eval().unwrap(), device.zeros::<T>([4, 6]).unwrap());
+            own.assign(call("add", &own, &Expr::scalar(number(b)))).unwrap();
+            wide.slice(1, 1..5).slice(0, 1..).assign(call("max", &own, &Expr::scalar(number(a)))).unwrap();
+            wide.slice(0, 1..).assign(call("add", &wide.slice(0, ..3), &Expr::scalar(number(1)))).unwrap();
+            let mut rows = vec![0; 24];
+            for (i, &known) in known.iter().enumerate() {
+                rows[6 * (1 + i / 4) + 1 + i % 4] = (known + b).max(a);
+            }
+            let rows: Vec<T> = (0..24).map(|i| number(if i < 6 { 0 } else { rows[i - 6] + 1 })).collect();
+            assert_eq!(wide.to_vec().unwrap(), rows, "{} {}, turn {turn}", device.name(), T::DTYPE);
             let none = x.slice(0, 1..1);
             assert!(call("add", &none, &none).eval().unwrap().to_vec().unwrap().is_empty());
         }

@@ -24,6 +24,21 @@ pub(crate) struct Leaves<'a> {
     pub constants: SmallVec<[u64; 8]>,
 }
 
+impl<'a> Leaves<'a> {
+    /// The number of a storage.
+    pub(crate) fn find(&self, storage: &Storage) -> Option<usize> {
+        self.storages.iter().position(|other| other.same(storage))
+    }
+
+    /// The same of one that may be new.
+    fn number(&mut self, storage: &'a Storage) -> usize {
+        self.find(storage).unwrap_or_else(|| {
+            self.storages.push(storage);
+            self.storages.len() - 1
+        })
+    }
+}
+
 /// What begins the words of a node.
 enum Tag {
     Known,
@@ -35,8 +50,12 @@ enum Tag {
 }
 
 impl Form {
-    /// The form of an expression of a few operations on views, and what its leaves hold.
-    pub(crate) fn of(root: &Arc<Node>) -> Option<(Form, Leaves<'_>)> {
+    /// The form of an expression of a few operations on views, evaluated or written to elements of a storage; and
+    /// what its leaves hold, that storage among them.
+    pub(crate) fn of<'a>(
+        root: &'a Arc<Node>,
+        to: Option<(&'a Storage, &'a Layout)>,
+    ) -> Option<(Form, Leaves<'a>)> {
         let mut words: SmallVec<[u64; 64]> = SmallVec::new();
         let mut leaves = Leaves::default();
         let mut known: SmallVec<[*const Node; MOST]> = SmallVec::new();
@@ -60,14 +79,8 @@ impl Form {
                     push(&mut words, layout);
                 }
                 NodeKind::Leaf { source: Source::Tensor(storage), layout } => {
-                    let is_same = |other: &&Storage| other.same(storage);
-                    let number = leaves.storages.iter().position(is_same).unwrap_or_else(|| {
-                        leaves.storages.push(storage);
-                        leaves.storages.len() - 1
-                    });
-                    words.push(head(Tag::Tensor, number << 1 | usize::from(storage.is_exact)));
-                    words.push(storage.elements as u64);
-                    push(&mut words, layout);
+                    words.push(head(Tag::Tensor, leaves.number(storage)));
+                    push_storage(&mut words, storage, layout);
                 }
                 NodeKind::Leaf { source: Source::Scalar(bits), layout } => {
                     leaves.constants.push(*bits);
@@ -82,26 +95,34 @@ impl Form {
             }
             stack.extend(node.args.iter().rev());
         }
+        if let Some((storage, layout)) = to {
+            words.push(leaves.number(storage) as u64);
+            push_storage(&mut words, storage, layout);
+        }
         Some((Form(words), leaves))
     }
 
-    /// An expression of the form of `root` whose leaves hold nothing: its storages take no memory, and its constants
+    /// An expression like one with these leaves, but they hold nothing: its storages take no memory, and its constants
     /// are their numbers. With the storages, in their order.
-    pub(crate) fn stand_in(root: &Arc<Node>, backend: Arc<dyn Backend>) -> Option<(Arc<Node>, Vec<Storage>)> {
-        let (_, leaves) = Form::of(root)?;
+    pub(crate) fn stand_in(
+        root: &Arc<Node>,
+        leaves: &Leaves<'_>,
+        backend: Arc<dyn Backend>,
+    ) -> Option<(Arc<Node>, Vec<Storage>)> {
         let declared = |storage: &&Storage| Storage {
             is_exact: storage.is_exact,
             ..Storage::without_memory(backend.clone(), storage.elements)
         };
-        let mut copies = Copies {
-            storages: leaves.storages.iter().map(declared).collect(),
-            leaves,
-            constants: 0,
-            made: FxHashMap::default(),
-        };
+        let storages = leaves.storages.iter().map(declared).collect();
+        let mut copies = Copies { storages, leaves, constants: 0, made: FxHashMap::default() };
         let root = copies.of(root)?;
         Some((root, copies.storages))
     }
+}
+
+fn push_storage(words: &mut SmallVec<[u64; 64]>, storage: &Storage, layout: &Layout) {
+    words.push((storage.elements as u64) << 1 | u64::from(storage.is_exact));
+    push(words, layout);
 }
 
 fn push(words: &mut SmallVec<[u64; 64]>, layout: &Layout) {
@@ -111,15 +132,15 @@ fn push(words: &mut SmallVec<[u64; 64]>, layout: &Layout) {
 }
 
 /// Copies of nodes, each once.
-struct Copies<'a> {
-    leaves: Leaves<'a>,
+struct Copies<'a, 'n> {
+    leaves: &'a Leaves<'n>,
     storages: Vec<Storage>,
     /// Those that were met.
     constants: u64,
     made: FxHashMap<*const Node, Arc<Node>>,
 }
 
-impl Copies<'_> {
+impl Copies<'_, '_> {
     /// Goes as deep as a form has nodes, in their order.
     fn of(&mut self, node: &Arc<Node>) -> Option<Arc<Node>> {
         if let Some(copy) = self.made.get(&Arc::as_ptr(node)) {
@@ -128,7 +149,7 @@ impl Copies<'_> {
         let leaf = |source: Source, layout: &Layout| Node::leaf(node.dtype, source, layout.clone());
         let copy = match &node.kind {
             NodeKind::Leaf { source: Source::Tensor(storage), layout } => {
-                let number = self.leaves.storages.iter().position(|other| other.same(storage))?;
+                let number = self.leaves.find(storage)?;
                 leaf(Source::Tensor(self.storages[number].clone()), layout)
             }
             NodeKind::Leaf { source: Source::Scalar(_), layout } => {
@@ -146,10 +167,10 @@ impl Copies<'_> {
 #[cfg(test)]
 mod tests {
     use super::Form;
-    use crate::{Device, Expr};
+    use crate::{AnyTensor, Device, Expr, Tensor};
 
     fn form<T>(expr: &Expr<T>) -> Option<(Form, usize, Vec<u64>)> {
-        let (form, leaves) = Form::of(expr.any.node().unwrap())?;
+        let (form, leaves) = Form::of(expr.any.node().unwrap(), None)?;
         Some((form, leaves.storages.len(), leaves.constants.to_vec()))
     }
 
@@ -182,6 +203,18 @@ mod tests {
             assert_ne!(one, other.0, "{i}");
             assert!(others[..i].iter().all(|before| before.0 != other.0), "{i}");
         }
+        // What it is written to, and whether that is read.
+        let node = (&x + 1.0).any.node().unwrap().clone();
+        let into = |to: &Tensor<f32>| {
+            let to = AnyTensor::from(to);
+            Form::of(&node, Some((to.storage(), to.layout()))).unwrap().0
+        };
+        assert_eq!(into(&y), into(&tensor(&[2, 3])));
+        let wide = tensor(&[2, 4]);
+        let forms =
+            [form(&(&x + 1.0)).unwrap().0, into(&x), into(&y), into(&wide.slice(1, ..3).tensor().unwrap())];
+        assert!((0..forms.len()).all(|i| !forms[..i].contains(&forms[i])));
+
         assert!(form(&x.sum(0)).is_none());
         let long = (0..40).fold(x.expr(), |all, i| all + i as f32);
         assert!(form(&long).is_none());

@@ -154,11 +154,13 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// Runs a program into a new storage, in row-major order.
     fn eval(self: Arc<Self>, program: &Program) -> Result<Storage>;
 
-    /// Runs an expression that is like one before it, but for its tensors and constants, into a new storage, if the
-    /// device knows how. `program` makes one of an expression, if one is all of it.
-    fn eval_alike(
+    /// Runs an expression that is like one before it, but for its tensors and constants, into a new storage or into
+    /// elements of one, which it gives, if the device knows how. `program` makes one of an expression, if one is all of
+    /// it.
+    fn run_alike(
         self: Arc<Self>,
         _root: &Arc<Node>,
+        _to: Option<(&Storage, &Layout)>,
         _program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
     ) -> Option<Result<Storage>> {
         None

@@ -82,12 +82,13 @@ impl Backend for Gpu {
         evaluate::eval(&self, program)
     }
 
-    fn eval_alike(
+    fn run_alike(
         self: Arc<Self>,
         root: &Arc<Node>,
+        to: Option<(&Storage, &Layout)>,
         program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
     ) -> Option<Result<Storage>> {
-        recipes::eval(&self, root, program)
+        recipes::run(&self, root, to, program)
     }
 
     fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {

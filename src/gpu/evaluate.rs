@@ -183,6 +183,21 @@ pub(super) fn assign(gpu: &Arc<Gpu>, program: Program, storage: &Storage, layout
     gpu.parts.connection.check()
 }
 
+/// The plan that writes a program to a layout, if it is written by one kernel and as it is computed.
+pub(super) fn direct(
+    gpu: &Gpu,
+    program: &Program,
+    storage: &Storage,
+    layout: &Layout,
+) -> Result<Option<Plan>> {
+    let is_nested = program.dtype.size() >= 4 || layout.is_nested();
+    let is_cut = !gpu.parts.cuts.is_whole(program) || gpu.parts.cuts.divides(storage, program.dtype);
+    if !is_nested || is_cut || goes_through_a_temporary(gpu, program, storage, layout) {
+        return Ok(None);
+    }
+    Plan::new(program, Destination::Into(storage, layout), gpu.adapter).map(Some)
+}
+
 /// Kernels find the index of a small element by its address, which a layout must be nested for: one that
 /// is not is written in slices along its shortest axis.
 fn nested(

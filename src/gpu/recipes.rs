@@ -8,11 +8,12 @@ use smallvec::SmallVec;
 
 use super::device::Gpu;
 use super::lock::lock;
-use super::parts;
 use super::pipelines::Compiled;
+use super::{evaluate, parts};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{Form, Leaves, Node, Program, Source, Storage};
+use crate::layout::Layout;
 use crate::plan::{Destination, Field, Plan};
 
 /// Forms that are remembered. Where there are more, all are forgotten, as those in use are soon known again.
@@ -42,24 +43,33 @@ struct Recipe {
     constants: SmallVec<[(usize, usize, bool); 4]>,
     /// What is read, by number.
     reads: SmallVec<[usize; 4]>,
-    dtype: DType,
-    bytes: usize,
+    to: To,
 }
 
-/// Runs an expression whose form is known.
-pub(super) fn eval(
+/// What is written.
+#[derive(Debug)]
+enum To {
+    /// A new storage of so many bytes.
+    Fresh(DType, usize),
+    /// One that is there, by number.
+    Known(usize),
+}
+
+/// Runs an expression whose form is known: into a new storage, or into elements of one.
+pub(super) fn run(
     gpu: &Arc<Gpu>,
     root: &Arc<Node>,
+    to: Option<(&Storage, &Layout)>,
     program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
 ) -> Option<Result<Storage>> {
-    let (form, leaves) = Form::of(root)?;
+    let (form, leaves) = Form::of(root, to)?;
     let known = lock(&gpu.recipes.0).get(&form).cloned();
     let recipe = match known {
         Some(Known::Recipe(recipe)) => recipe,
         Some(Known::Otherwise) => return None,
         // Most are run once.
         None => return gpu.recipes.keep(form, Known::Seen),
-        Some(Known::Seen) => match learn(gpu, root, program) {
+        Some(Known::Seen) => match learn(gpu, (root, &leaves), to, program) {
             Ok(Some(recipe)) => {
                 let recipe = Arc::new(recipe);
                 gpu.recipes.keep::<()>(form, Known::Recipe(recipe.clone()));
@@ -86,17 +96,25 @@ impl Recipes {
 /// The recipe for expressions like one, if one kernel is all that it takes.
 fn learn(
     gpu: &Arc<Gpu>,
-    root: &Arc<Node>,
+    (root, leaves): (&Arc<Node>, &Leaves<'_>),
+    to: Option<(&Storage, &Layout)>,
     program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
 ) -> Result<Option<Recipe>> {
-    let Some((root, storages)) = Form::stand_in(root, gpu.clone()) else { return Ok(None) };
+    let Some((root, storages)) = Form::stand_in(root, leaves, gpu.clone()) else { return Ok(None) };
     let Some(program) = program(&root)? else { return Ok(None) };
     gpu.supports(&program)?;
     let is_elementwise = !program.folds() && program.joining.is_none() && !Plan::is_empty(&program.shape);
     if !is_elementwise || !parts::is_whole(gpu, &program) {
         return Ok(None);
     }
-    let mut plan = Plan::new(&program, Destination::Fresh, gpu.adapter)?;
+    let into = to.and_then(|(storage, layout)| Some((leaves.find(storage)?, layout)));
+    let mut plan = match into {
+        None => Plan::new(&program, Destination::Fresh, gpu.adapter)?,
+        Some((number, layout)) => match evaluate::direct(gpu, &program, &storages[number], layout)? {
+            Some(plan) => plan,
+            None => return Ok(None),
+        },
+    };
     let compiled = Arc::downgrade(&gpu.pipeline(&plan.kernel)?);
     let mut constants = SmallVec::new();
     for (word, field) in plan.kernel.fields().into_iter().enumerate() {
@@ -114,13 +132,19 @@ fn learn(
     let planned = std::mem::take(&mut plan.storages);
     let number = |storage: &Storage| storages.iter().position(|known| known.same(storage));
     let Some(reads) = planned.iter().map(number).collect() else { return Ok(None) };
-    let (dtype, bytes) = (program.dtype, program.byte_size()?);
-    Ok(Some(Recipe { plan, compiled, constants, reads, dtype, bytes }))
+    let to = match into {
+        None => To::Fresh(program.dtype, program.byte_size()?),
+        Some((number, _)) => To::Known(number),
+    };
+    Ok(Some(Recipe { plan, compiled, constants, reads, to }))
 }
 
 impl Recipe {
     fn run(&self, gpu: &Arc<Gpu>, leaves: &Leaves<'_>) -> Result<Storage> {
-        let result = gpu.storage(self.bytes, self.dtype)?;
+        let result = match self.to {
+            To::Fresh(dtype, bytes) => gpu.storage(bytes, dtype)?,
+            To::Known(number) => leaves.storages[number].clone(),
+        };
         let mut words: SmallVec<[u32; 64]> = SmallVec::from_slice(&self.plan.launch.words);
         for &(word, number, is_high) in &self.constants {
             let bits = leaves.constants[number];

@@ -183,7 +183,11 @@ impl AnyTensor {
         value: &AnyExpr,
         at: &'static Location<'static>,
     ) -> Result<()> {
-        let schedule = self.schedule(device, value, at)?;
+        self.takes(device, value, at)?;
+        if let Some(written) = device.run_alike(value.node()?, Some((&self.storage, &self.layout))) {
+            return written.map(drop);
+        }
+        let schedule = self.schedule(device, value)?;
         let mut program = device.stages(&schedule)?.into_owned();
         let own = |(storage, _): (&Storage, &Layout)| storage.same(&self.storage);
         if let Some(places) = program.places(&self.layout)?
@@ -216,7 +220,9 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn warm_up_assign(&self, value: impl Into<AnyExpr>) -> Result<()> {
-        let schedule = self.schedule(&self.device, &value.into(), Location::caller())?;
+        let value = value.into();
+        self.takes(&self.device, &value, Location::caller())?;
+        let schedule = self.schedule(&self.device, &value)?;
         let mut program = self.device.prepared(&schedule)?.into_owned();
         if program.folds() || program.joining.is_some() {
             self.device.backend().prepare(&program)?;
@@ -226,13 +232,7 @@ impl AnyTensor {
     }
 
     /// The schedule of a value that may be assigned to this tensor.
-    fn schedule(
-        &self,
-        device: &Device,
-        value: &AnyExpr,
-        at: &'static Location<'static>,
-    ) -> Result<Arc<Schedule>> {
-        self.takes(device, value, at)?;
+    fn schedule(&self, device: &Device, value: &AnyExpr) -> Result<Arc<Schedule>> {
         let (node, bounds) = (value.node()?, device.bounds());
         match node.shape == *self.shape() {
             true => Schedule::of(node, bounds),

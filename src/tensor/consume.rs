@@ -10,7 +10,7 @@ use super::{AnyTensor, Explain};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{AnyExpr, Node, Program};
+use crate::expr::{AnyExpr, Node, Program, Storage};
 use crate::layout::{Layout, Shape};
 use crate::schedule::{self, Schedule};
 
@@ -181,16 +181,9 @@ impl AnyExpr {
     /// Runs the expression on the device of its tensors.
     fn run(&self, device: &Device) -> Result<AnyTensor> {
         let node = self.node()?;
-        if !node.schedule.is_seen() {
-            let program = |root: &Arc<Node>| {
-                let schedule = Schedule::new(&[root], &root.shape, device.bounds())?;
-                Ok(schedule.stages.is_empty().then_some(schedule.last))
-            };
-            if let Some(result) = device.backend().eval_alike(node, &program) {
-                node.schedule.again();
-                let layout = Layout::contiguous(&node.shape)?;
-                return Ok(AnyTensor::new(device.clone(), result?, node.dtype, layout));
-            }
+        if let Some(result) = device.run_alike(node, None) {
+            let layout = Layout::contiguous(&node.shape)?;
+            return Ok(AnyTensor::new(device.clone(), result?, node.dtype, layout));
         }
         finish(device, &*Schedule::of(node, device.bounds())?, node.dtype, &node.shape)
     }
@@ -356,6 +349,27 @@ impl AnyExpr {
 }
 
 impl Device {
+    /// Runs an expression that was built anew, if the device knows how from one like it: into a new storage, or into
+    /// elements of one.
+    pub(super) fn run_alike(
+        &self,
+        node: &Arc<Node>,
+        to: Option<(&Storage, &Layout)>,
+    ) -> Option<Result<Storage>> {
+        // What is run again is known by itself, however large it is.
+        if node.schedule.is_seen() {
+            return None;
+        }
+        let shape = to.map_or(&node.shape, |(_, layout)| layout.shape());
+        let program = |root: &Arc<Node>| {
+            let schedule = Schedule::new(&[root], shape, self.bounds())?;
+            Ok(schedule.stages.is_empty().then_some(schedule.last))
+        };
+        let result = self.backend().run_alike(node, to, &program)?;
+        node.schedule.again();
+        Some(result)
+    }
+
     /// Whether asking for a program takes longer than to record it: then another thread asks, where there are
     /// threads, or none is needed to compute.
     pub(super) fn takes_time(&self, program: &Program) -> Result<bool> {
