@@ -249,7 +249,7 @@ fn loops_build_their_expressions_anew() {
             own.assign(call("add", &own, &Expr::scalar(number(b)))).unwrap();
             wide.slice(1, 1..5).slice(0, 1..).assign(call("max", &own, &Expr::scalar(number(a)))).unwrap();
             wide.slice(0, 1..).assign(call("add", &wide.slice(0, ..3), &Expr::scalar(number(1)))).unwrap();
-            let mut rows = vec![0; 24];
+            let mut rows = [0; 24];
             for (i, &known) in known.iter().enumerate() {
                 rows[6 * (1 + i / 4) + 1 + i % 4] = (known + b).max(a);
             }
