@@ -29,6 +29,9 @@ const SHORTEST: usize = 16;
 /// slower memory of a GPU's invocation.
 pub(crate) const MOST_HELD: usize = 64;
 
+/// The most turns of which what each gives stays in registers.
+pub(crate) const FEW_TURNS: usize = 4;
+
 /// How all values of an invocation come by, some of them loaded straight in each turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Turns {
@@ -36,6 +39,8 @@ pub(crate) enum Turns {
     One,
     /// One turn after the other, as no order shows.
     AnyOrder,
+    /// In so few that what each gives stays in registers: memory of an invocation is slow on a GPU.
+    Few,
     /// What each gives is held until its half is there.
     Held,
     /// In as many parts as it takes to hold what they give.
@@ -47,6 +52,7 @@ impl Turns {
         match count {
             1 => Turns::One,
             _ if !is_ordered => Turns::AnyOrder,
+            _ if count <= FEW_TURNS => Turns::Few,
             _ if count <= MOST_HELD => Turns::Held,
             _ => Turns::Parts,
         }

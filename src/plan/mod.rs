@@ -22,7 +22,7 @@ mod scan;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
-pub(crate) use cut::{MOST_HELD, Turns};
+pub(crate) use cut::{FEW_TURNS, MOST_HELD, Turns};
 pub(crate) use explain::{name as operand_name, tell};
 pub(crate) use fields::{Field, Number, Role, ScanNumber};
 pub(crate) use fold::{Folder, Lanes, Pass, Stored, Work};

@@ -7,7 +7,7 @@ use super::types::{compute, lanes};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::Fold;
-use crate::plan::{Folder, MOST_HELD, Phase, Turns};
+use crate::plan::{FEW_TURNS, Folder, MOST_HELD, Phase, Turns};
 
 /// What is left of held values when they are folded as one line.
 const TAIL: usize = 16;
@@ -261,6 +261,16 @@ impl Emitter<'_> {
                 line!(self.text, "    }}");
                 "all".into()
             }
+            Turns::Few => {
+                let identities = || values.components().into_iter().map(|own| own.identity);
+                (0..FEW_TURNS).for_each(|k| line!(self.text, "    var h{k} = {};", values.of(identities())));
+                line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
+                line!(self.text, "        let at = begin + j * {step};");
+                let own = self.straight(values, places, "        ", "at");
+                (0..FEW_TURNS).for_each(|k| line!(self.text, "        if (j == {k}u) {{ h{k} = {own}; }}"));
+                line!(self.text, "    }}");
+                self.halves(values, FEW_TURNS)
+            }
             Turns::Held => {
                 line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
                 line!(self.text, "        let at = begin + j * {step};");
@@ -357,7 +367,14 @@ impl Emitter<'_> {
         line!(self.text, "        }}");
         line!(self.text, "    }}");
         (0..TAIL).for_each(|k| line!(self.text, "    let h{k} = {};", values.held("held", &k.to_string())));
-        let (mut half, mut name) = (TAIL / 2, "h".to_string());
+        let value = self.halves(values, TAIL);
+        line!(self.text, "    return {value};");
+        line!(self.text, "}}\n");
+    }
+
+    /// The values `h0`, `h1` and so on become one, by halves. Its name.
+    fn halves(&mut self, values: &Values, count: usize) -> String {
+        let (mut half, mut name) = (count / 2, "h".to_string());
         while half > 0 {
             let next = format!("{name}h");
             for k in 0..half {
@@ -366,8 +383,7 @@ impl Emitter<'_> {
             }
             (half, name) = (half / 2, next);
         }
-        line!(self.text, "    return {name}0;");
-        line!(self.text, "}}\n");
+        format!("{name}0")
     }
 
     /// Workgroup memory, a place for each invocation.

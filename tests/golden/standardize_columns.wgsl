@@ -98,53 +98,11 @@ fn element0(x: u32, at: u32) -> Values0 {
     return Values0(v0);
 }
 
-var<private> held0_v0: array<vec4<f32>, 64>;
-
-fn halved0(count: u32) -> Values0 {
-    for (var j = count; j < 16u; j++) {
-        held0_v0[j] = vec4<f32>(bitcast<f32>(p.identity0));
-    }
-    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
-        for (var j = 0u; j < h; j++) {
-            let own = combine0(Values0(held0_v0[j]), Values0(held0_v0[j + h]));
-            held0_v0[j] = own.v0;
-        }
-    }
-    let h0 = Values0(held0_v0[0]);
-    let h1 = Values0(held0_v0[1]);
-    let h2 = Values0(held0_v0[2]);
-    let h3 = Values0(held0_v0[3]);
-    let h4 = Values0(held0_v0[4]);
-    let h5 = Values0(held0_v0[5]);
-    let h6 = Values0(held0_v0[6]);
-    let h7 = Values0(held0_v0[7]);
-    let h8 = Values0(held0_v0[8]);
-    let h9 = Values0(held0_v0[9]);
-    let h10 = Values0(held0_v0[10]);
-    let h11 = Values0(held0_v0[11]);
-    let h12 = Values0(held0_v0[12]);
-    let h13 = Values0(held0_v0[13]);
-    let h14 = Values0(held0_v0[14]);
-    let h15 = Values0(held0_v0[15]);
-    let hh0 = combine0(h0, h8);
-    let hh1 = combine0(h1, h9);
-    let hh2 = combine0(h2, h10);
-    let hh3 = combine0(h3, h11);
-    let hh4 = combine0(h4, h12);
-    let hh5 = combine0(h5, h13);
-    let hh6 = combine0(h6, h14);
-    let hh7 = combine0(h7, h15);
-    let hhh0 = combine0(hh0, hh4);
-    let hhh1 = combine0(hh1, hh5);
-    let hhh2 = combine0(hh2, hh6);
-    let hhh3 = combine0(hh3, hh7);
-    let hhhh0 = combine0(hhh0, hhh2);
-    let hhhh1 = combine0(hhh1, hhh3);
-    let hhhhh0 = combine0(hhhh0, hhhh1);
-    return hhhhh0;
-}
-
 fn fold0(x: u32, begin: u32) -> Values0 {
+    var h0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var h1 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var h2 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var h3 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
     for (var j = 0u; j < (p.block / 16u); j++) {
         let at = begin + j * 1u;
         let a0 = element0(x, at);
@@ -178,9 +136,15 @@ fn fold0(x: u32, begin: u32) -> Values0 {
         let a4_3 = combine0(a8_3, a8_7);
         let a2_1 = combine0(a4_1, a4_3);
         let a1_0 = combine0(a2_0, a2_1);
-        held0_v0[j] = a1_0.v0;
+        if (j == 0u) { h0 = a1_0; }
+        if (j == 1u) { h1 = a1_0; }
+        if (j == 2u) { h2 = a1_0; }
+        if (j == 3u) { h3 = a1_0; }
     }
-    return halved0((p.block / 16u));
+    let hh0 = combine0(h0, h2);
+    let hh1 = combine0(h1, h3);
+    let hhh0 = combine0(hh0, hh1);
+    return hhh0;
 }
 
 struct Values1 {
@@ -206,56 +170,11 @@ fn element1(x: u32, v9: vec4<f32>, at: u32) -> Values1 {
     return Values1(v10, v11);
 }
 
-var<private> held1_v0: array<vec4<f32>, 64>;
-var<private> held1_v1: array<vec4<f32>, 64>;
-
-fn halved1(count: u32) -> Values1 {
-    for (var j = count; j < 16u; j++) {
-        held1_v0[j] = vec4<f32>(bitcast<f32>(p.identity1));
-        held1_v1[j] = vec4<f32>(bitcast<f32>(p.identity2));
-    }
-    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
-        for (var j = 0u; j < h; j++) {
-            let own = combine1(Values1(held1_v0[j], held1_v1[j]), Values1(held1_v0[j + h], held1_v1[j + h]));
-            held1_v0[j] = own.v0;
-            held1_v1[j] = own.v1;
-        }
-    }
-    let h0 = Values1(held1_v0[0], held1_v1[0]);
-    let h1 = Values1(held1_v0[1], held1_v1[1]);
-    let h2 = Values1(held1_v0[2], held1_v1[2]);
-    let h3 = Values1(held1_v0[3], held1_v1[3]);
-    let h4 = Values1(held1_v0[4], held1_v1[4]);
-    let h5 = Values1(held1_v0[5], held1_v1[5]);
-    let h6 = Values1(held1_v0[6], held1_v1[6]);
-    let h7 = Values1(held1_v0[7], held1_v1[7]);
-    let h8 = Values1(held1_v0[8], held1_v1[8]);
-    let h9 = Values1(held1_v0[9], held1_v1[9]);
-    let h10 = Values1(held1_v0[10], held1_v1[10]);
-    let h11 = Values1(held1_v0[11], held1_v1[11]);
-    let h12 = Values1(held1_v0[12], held1_v1[12]);
-    let h13 = Values1(held1_v0[13], held1_v1[13]);
-    let h14 = Values1(held1_v0[14], held1_v1[14]);
-    let h15 = Values1(held1_v0[15], held1_v1[15]);
-    let hh0 = combine1(h0, h8);
-    let hh1 = combine1(h1, h9);
-    let hh2 = combine1(h2, h10);
-    let hh3 = combine1(h3, h11);
-    let hh4 = combine1(h4, h12);
-    let hh5 = combine1(h5, h13);
-    let hh6 = combine1(h6, h14);
-    let hh7 = combine1(h7, h15);
-    let hhh0 = combine1(hh0, hh4);
-    let hhh1 = combine1(hh1, hh5);
-    let hhh2 = combine1(hh2, hh6);
-    let hhh3 = combine1(hh3, hh7);
-    let hhhh0 = combine1(hhh0, hhh2);
-    let hhhh1 = combine1(hhh1, hhh3);
-    let hhhhh0 = combine1(hhhh0, hhhh1);
-    return hhhhh0;
-}
-
 fn fold1(x: u32, v9: vec4<f32>, begin: u32) -> Values1 {
+    var h0 = Values1(vec4<f32>(bitcast<f32>(p.identity1)), vec4<f32>(bitcast<f32>(p.identity2)));
+    var h1 = Values1(vec4<f32>(bitcast<f32>(p.identity1)), vec4<f32>(bitcast<f32>(p.identity2)));
+    var h2 = Values1(vec4<f32>(bitcast<f32>(p.identity1)), vec4<f32>(bitcast<f32>(p.identity2)));
+    var h3 = Values1(vec4<f32>(bitcast<f32>(p.identity1)), vec4<f32>(bitcast<f32>(p.identity2)));
     for (var j = 0u; j < (p.block / 16u); j++) {
         let at = begin + j * 1u;
         let a0 = element1(x, v9, at);
@@ -289,10 +208,15 @@ fn fold1(x: u32, v9: vec4<f32>, begin: u32) -> Values1 {
         let a4_3 = combine1(a8_3, a8_7);
         let a2_1 = combine1(a4_1, a4_3);
         let a1_0 = combine1(a2_0, a2_1);
-        held1_v0[j] = a1_0.v0;
-        held1_v1[j] = a1_0.v1;
+        if (j == 0u) { h0 = a1_0; }
+        if (j == 1u) { h1 = a1_0; }
+        if (j == 2u) { h2 = a1_0; }
+        if (j == 3u) { h3 = a1_0; }
     }
-    return halved1((p.block / 16u));
+    let hh0 = combine1(h0, h2);
+    let hh1 = combine1(h1, h3);
+    let hhh0 = combine1(hh0, hh1);
+    return hhh0;
 }
 
 fn give(x: u32, v12: vec4<f32>, v21: vec4<f32>, at: u32) {

@@ -94,53 +94,11 @@ fn element(c0: u32, at: u32) -> Values {
     return Values(v2);
 }
 
-var<private> held_v0: array<vec4<f32>, 64>;
-
-fn halved(count: u32) -> Values {
-    for (var j = count; j < 16u; j++) {
-        held_v0[j] = vec4<f32>(bitcast<f32>(p.identity));
-    }
-    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
-        for (var j = 0u; j < h; j++) {
-            let own = combine(Values(held_v0[j]), Values(held_v0[j + h]));
-            held_v0[j] = own.v0;
-        }
-    }
-    let h0 = Values(held_v0[0]);
-    let h1 = Values(held_v0[1]);
-    let h2 = Values(held_v0[2]);
-    let h3 = Values(held_v0[3]);
-    let h4 = Values(held_v0[4]);
-    let h5 = Values(held_v0[5]);
-    let h6 = Values(held_v0[6]);
-    let h7 = Values(held_v0[7]);
-    let h8 = Values(held_v0[8]);
-    let h9 = Values(held_v0[9]);
-    let h10 = Values(held_v0[10]);
-    let h11 = Values(held_v0[11]);
-    let h12 = Values(held_v0[12]);
-    let h13 = Values(held_v0[13]);
-    let h14 = Values(held_v0[14]);
-    let h15 = Values(held_v0[15]);
-    let hh0 = combine(h0, h8);
-    let hh1 = combine(h1, h9);
-    let hh2 = combine(h2, h10);
-    let hh3 = combine(h3, h11);
-    let hh4 = combine(h4, h12);
-    let hh5 = combine(h5, h13);
-    let hh6 = combine(h6, h14);
-    let hh7 = combine(h7, h15);
-    let hhh0 = combine(hh0, hh4);
-    let hhh1 = combine(hh1, hh5);
-    let hhh2 = combine(hh2, hh6);
-    let hhh3 = combine(hh3, hh7);
-    let hhhh0 = combine(hhh0, hhh2);
-    let hhhh1 = combine(hhh1, hhh3);
-    let hhhhh0 = combine(hhhh0, hhhh1);
-    return hhhhh0;
-}
-
 fn fold(c0: u32, begin: u32) -> Values {
+    var h0 = Values(vec4<f32>(bitcast<f32>(p.identity)));
+    var h1 = Values(vec4<f32>(bitcast<f32>(p.identity)));
+    var h2 = Values(vec4<f32>(bitcast<f32>(p.identity)));
+    var h3 = Values(vec4<f32>(bitcast<f32>(p.identity)));
     for (var j = 0u; j < p.leaves; j++) {
         let at = begin + j * p.step;
         let a0 = element(c0, at);
@@ -174,9 +132,15 @@ fn fold(c0: u32, begin: u32) -> Values {
         let a4_3 = combine(a8_3, a8_7);
         let a2_1 = combine(a4_1, a4_3);
         let a1_0 = combine(a2_0, a2_1);
-        held_v0[j] = a1_0.v0;
+        if (j == 0u) { h0 = a1_0; }
+        if (j == 1u) { h1 = a1_0; }
+        if (j == 2u) { h2 = a1_0; }
+        if (j == 3u) { h3 = a1_0; }
     }
-    return halved(p.leaves);
+    let hh0 = combine(h0, h2);
+    let hh1 = combine(h1, h3);
+    let hhh0 = combine(hh0, hh1);
+    return hhh0;
 }
 
 @compute @workgroup_size(64)
