@@ -25,7 +25,7 @@ const GPU_FLOORS: &[&[&str]] = &[
     &["connection"],
     &["pool", "disk"],
     &["buffer", "pipelines", "dispatch"],
-    &["profile", "batch"],
+    &["profile", "batch", "recipes"],
     &["recorder", "session"],
     &["transfer"],
     &["device"],
@@ -34,6 +34,7 @@ const GPU_FLOORS: &[&[&str]] = &[
     &["fold"],
     &["parts", "tables"],
     &["evaluate"],
+    &["alike"],
     &["backend"],
 ];
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::buffer::buffers;
 use super::device::Gpu;
 use super::transfer::Transfer;
-use super::{evaluate, recipes};
+use super::{alike, evaluate};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{
@@ -88,7 +88,7 @@ impl Backend for Gpu {
         to: Option<(&Storage, &Layout)>,
         program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
     ) -> Option<Result<Storage>> {
-        recipes::run(&self, root, to, program)
+        alike::run(&self, root, to, program)
     }
 
     fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {

@@ -9,6 +9,7 @@
 //! ([`split`], [`evaluate`]); and the [`backend`] that expressions see.
 
 mod adapters;
+mod alike;
 mod backend;
 mod batch;
 #[cfg(test)]

@@ -356,8 +356,8 @@ impl Device {
         node: &Arc<Node>,
         to: Option<(&Storage, &Layout)>,
     ) -> Option<Result<Storage>> {
-        // What is run again is known by itself, however large it is.
-        if node.schedule.is_seen() {
+        // What is evaluated again is known by itself, however large it is.
+        if to.is_none() && node.schedule.is_seen() {
             return None;
         }
         let shape = to.map_or(&node.shape, |(_, layout)| layout.shape());
