@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, on_every_device};
-use zerostride::{Device, Element, Expr, Result, Tensor, f16};
+use zerostride::{AssignAll, Device, Element, Expr, Result, Tensor, f16};
 
 fn counting(device: &Device, n: usize) -> Result<Tensor<i32>> {
     device.upload(&(0..n as i32).collect::<Vec<_>>(), [n])
@@ -186,5 +186,41 @@ fn uploads_do_not_overtake_recorded_work() {
             assert_eq!(y.to_vec().unwrap(), vec![round + 1; 300]);
             assert_eq!(z.to_vec().unwrap(), vec![-1; 300]);
         }
+    });
+}
+
+/// What is stored for itself and read under another shape, into destinations whose elements lie apart.
+#[test]
+fn what_is_stored_goes_to_its_places() {
+    on_every_device(|device| {
+        fn written<T: Element>(device: &Device, of: impl Fn(u8) -> T) {
+            let values: Vec<T> = [1, 0, 1, 1, 0, 0].map(&of).to_vec();
+            let known = |wide: &Tensor<T>| (wide.to_vec().unwrap(), device.name());
+            // Stored, folded, and joined; none of them of the shape that it is written as.
+            let x = device.upload(&values, [3, 2]).unwrap();
+            let joined = Expr::concat(&[x.slice(0, ..1), x.slice(0, 1..)], 0);
+            for value in [x.expr().shared(), joined.clone(), joined.shared()] {
+                for shape in [&[1, 3, 1, 2][..], &[3, 2, 1], &[6], &[2, 3]] {
+                    let lengths: Vec<isize> = shape.iter().map(|&n: &usize| n as isize).collect();
+                    let value = value.reshape(&lengths);
+                    // Every third element from the second on, then a part of rows.
+                    let wide = device.upload(&[of(0); 20], [20]).unwrap();
+                    let part = wide.slice_step(0, 1..19, 3).reshape(&lengths);
+                    part.assign(&value).unwrap();
+                    let mut expected = vec![of(0); 20];
+                    (0..6).for_each(|i| expected[1 + 3 * i] = values[i]);
+                    assert_eq!(known(&wide), (expected.clone(), device.name()), "{shape:?}");
+                    wide.assign(Expr::scalar(of(0))).unwrap();
+                    let all = part.tensor().unwrap();
+                    (&all, &x).assign_all((&value, Expr::scalar(of(1)))).unwrap();
+                    assert_eq!(known(&wide), (expected, device.name()), "{shape:?}");
+                    x.write(&values).unwrap();
+                    all.warm_up_assign(&value).unwrap();
+                }
+            }
+        }
+        written(device, |i| i != 0);
+        written(device, |i| i);
+        written(device, f32::from);
     });
 }

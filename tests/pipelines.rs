@@ -133,7 +133,7 @@ fn kernels_of_folds_are_few() {
             }
         }
         let made = device.memory().pipelines - before;
-        assert!(made <= 40, "{}: {made} kernels", device.name());
+        assert!(made <= 48, "{}: {made} kernels", device.name());
     }
 }
 

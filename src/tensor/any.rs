@@ -190,15 +190,15 @@ impl AnyTensor {
         let schedule = self.schedule(device, value)?;
         let mut program = device.stages(&schedule)?.into_owned();
         let own = |(storage, _): (&Storage, &Layout)| storage.same(&self.storage);
-        if let Some(places) = program.places(&self.layout)?
+        if program.result_shape() == *self.shape()
+            && let Some(places) = program.places(&self.layout)?
             && !program.tensors().any(own)
         {
             let assign =
                 |part: &Program, layout| device.backend().assign(part.clone(), &self.storage, layout);
             return places.iter().try_for_each(|(part, layout)| assign(part, layout));
         }
-        if program.folds() || program.joining.is_some() {
-            // What is folded is all read before the first result.
+        if !self.is_written_by(&program) {
             let result = device.backend().eval(&program)?;
             program = self.copy_of(result)?;
         }
@@ -224,7 +224,7 @@ impl AnyTensor {
         self.takes(&self.device, &value, Location::caller())?;
         let schedule = self.schedule(&self.device, &value)?;
         let mut program = self.device.prepared(&schedule)?.into_owned();
-        if program.folds() || program.joining.is_some() {
+        if !self.is_written_by(&program) {
             self.device.backend().prepare(&program)?;
             program = self.copy_of(Storage::declared(self.device.backend(), &program)?)?;
         }
@@ -255,6 +255,12 @@ impl AnyTensor {
         Broadcast::in_place(self.shape(), &node.shape).map_err(|e| e.at(at))?;
         self.is_written_once("assign").map_err(|e| e.at(at))?;
         device.agrees(value).map_err(|e| e.at(at))
+    }
+
+    /// Whether a program may write to the elements of this tensor: what is folded is all read before the first result,
+    /// and what is stored for itself may have another shape, of which this one is a view.
+    pub(super) fn is_written_by(&self, program: &Program) -> bool {
+        !program.folds() && program.joining.is_none() && program.shape == *self.shape()
     }
 
     /// A program that copies row-major elements of this tensor's shape.

@@ -151,8 +151,9 @@ impl AnyTensor {
             if device.backend().assign_all(&last, &to)? {
                 continue;
             }
-            if let ([one], false) = (group.as_slice(), last.folds() || last.joining.is_some()) {
-                let (storage, layout) = (&pairs[*one].0.storage, &pairs[*one].0.layout);
+            if let [(storage, layout)] = to[..]
+                && pairs[group[0]].0.is_written_by(&last)
+            {
                 device.backend().assign(last.into_owned(), storage, layout)?;
                 continue;
             }
