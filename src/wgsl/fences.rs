@@ -5,7 +5,9 @@
 //! operations that read one another, or one value twice. So nothing is left to match if every operand of
 //! arithmetic is one that the compiler knows nothing of, and no two operands of an operation are the
 //! same to it. Loads and constants are such operands, as constants travel in the uniform block. Results
-//! of arithmetic become so by a fence, once, where they are made. Results that meet in an operation have
+//! of arithmetic become so by a fence, once, where they are made. So do casts of integers that were computed,
+//! which a compiler may know to be 0, and casts of any that meet an operation whose fraction is 0 for
+//! whole numbers. Results that meet in an operation have
 //! fences of different numbers, since equal fences of what a compiler finds equal are equal again.
 
 use std::collections::BTreeSet;
@@ -14,7 +16,7 @@ use smallvec::SmallVec;
 
 use super::types::compute;
 use crate::dtype::{DType, Kind};
-use crate::expr::{Loop, Math, Nature, Op, Step, Value};
+use crate::expr::{Loop, Math, Nature, Op, Step, Value, is_costly};
 use crate::plan::{Kernel, Makes, Operand, Origin, RowFolder};
 
 /// Fences there are: by how far the unknown 0 is shifted.
@@ -85,12 +87,21 @@ impl Fences {
         let mut read = vec![false; count];
         let arithmetic = || steps.iter().filter(|step| step.nature() == Nature::Arithmetic);
         arithmetic().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg as usize] = true);
+        // Which are whole numbers to it, and which are read by what asks for that.
+        let mut whole = vec![false; count];
+        let mut asked = vec![false; count];
+        arithmetic()
+            .filter(|step| asks_for_fraction(step))
+            .flat_map(|step| &step.args)
+            .for_each(|&arg| asked[arg as usize] = true);
         for (step, value) in steps.iter().zip(inputs..) {
-            let from_open = step.args.first().is_some_and(|&arg| open[arg as usize]);
-            open[value] = step.result.kind() == Kind::Float && !is_closed(step, from_open, by_type);
-            if open[value] && read[value] {
+            let of_first = |known: &[bool]| step.args.first().is_some_and(|&arg| known[arg as usize]);
+            open[value] = !is_closed(step, of_first(&open), by_type);
+            whole[value] = step.op == Op::Cast && (step.dtype.kind() != Kind::Float || of_first(&whole));
+            let is_read = read[value] && open[value] || asked[value] && whole[value];
+            if is_read && step.result.kind() == Kind::Float {
                 fences.made[value] = Some(0);
-                open[value] = false;
+                (open[value], whole[value]) = (false, false);
             }
         }
         fences
@@ -213,19 +224,27 @@ impl Fences {
     }
 }
 
-/// Whether a float that a step makes is nothing that compilers rewrite further; `from_open` says
-/// whether they may its first operand, `by_type` whether f16 is rounded by a type of its own.
+/// Whether what a step makes is nothing that compilers rewrite further, nor a number that they may know; `from_open`
+/// says whether its first operand may be, `by_type` whether f16 is rounded by a type of its own.
 fn is_closed(step: &Step, from_open: bool, by_type: bool) -> bool {
+    let is_float = step.result.kind() == Kind::Float;
     let rounds = step.result == DType::BF16 || step.result == DType::F16 && !by_type;
-    let rounded_by_integers = rounds && !step.keeps_digits();
-    let bits = match step.op {
+    match step.op {
         // 0 and 1 are folded into products, and a float of the same type is the operand itself.
         Op::Cast => step.dtype != DType::Bool && !from_open,
-        // Its states are values, and it is none.
-        Op::Repeat => true,
-        _ => step.nature() == Nature::Bits,
-    };
-    rounded_by_integers || bits
+        // The states of a loop are values, and it is none.
+        Op::Repeat | Op::Lookup => true,
+        // A compiler finds that `i - i` is 0.
+        _ if !is_float => false,
+        // Rounded by integers.
+        _ => step.nature() == Nature::Bits || rounds && !step.keeps_digits(),
+    }
+}
+
+/// Whether a step takes an operand apart where its digits begin that are no whole number's: of a whole number
+/// compilers know that these are 0.
+fn asks_for_fraction(step: &Step) -> bool {
+    matches!(step.op, Op::Fract | Op::Call | Op::Repeat) || is_costly(step.op)
 }
 
 /// Whether two loads are the same text.

@@ -15,6 +15,8 @@ pub(crate) fn identities(operands: &[Recipe; 4]) -> Vec<Recipe> {
     let sum = || a + b;
     let product = || a * b;
     let difference = || a - b;
+    let integer = a.cast(DType::I32);
+    let whole = integer.cast(DType::F32);
     let mut all = vec![
         // A value that meets itself.
         a - a,
@@ -49,6 +51,17 @@ pub(crate) fn identities(operands: &[Recipe; 4]) -> Vec<Recipe> {
         a.cast(DType::I32).cast(of) - a,
         (a + b).cast(DType::I32).cast(of) - (a + b),
         Recipe::call("clamp", &[a, b, c]) - a,
+        // What a compiler knows of integers: that they are whole, and that some are 0.
+        whole.cast(of).of1("fract") + b,
+        whole.of1("fract").cast(of) + b,
+        whole.cast(DType::F64).of1("fract").cast(of) + b,
+        whole.of2("rem_floor", &whole).cast(of) + d,
+        whole.of2("rem", &whole).cast(of) + d,
+        (&integer - &integer).cast(of) + b,
+        integer.of2("xor", &integer).cast(of) * b,
+        (&integer - &integer).cast(DType::F32).cast(of) + b,
+        (&integer - &integer).cast(DType::U8).cast(of) + b,
+        integer.of2("lt", &integer).cast(DType::I32).cast(of) + b,
         // Error terms.
         sum() - a,
         sum() - b,
