@@ -190,22 +190,26 @@ pub(super) fn direct(
     storage: &Storage,
     layout: &Layout,
 ) -> Result<Option<Plan>> {
-    let is_nested = program.dtype.size() >= 4 || layout.is_nested();
     let is_cut = !gpu.parts.cuts.is_whole(program) || gpu.parts.cuts.divides(storage, program.dtype);
-    if !is_nested || is_cut || goes_through_a_temporary(gpu, program, storage, layout) {
+    if !is_found(program, layout) || is_cut || goes_through_a_temporary(gpu, program, storage, layout) {
         return Ok(None);
     }
     Plan::new(program, Destination::Into(storage, layout), gpu.adapter).map(Some)
 }
 
-/// Kernels find the index of a small element by its address, which a layout must be nested for: one that
-/// is not is written in slices along its shortest axis.
+/// Whether one kernel writes to a layout: it finds the index of a small element by its address, which the layout must
+/// be nested for.
+fn is_found(program: &Program, layout: &Layout) -> bool {
+    program.dtype.size() >= 4 || layout.is_nested()
+}
+
+/// A layout that no one kernel writes to is written in slices along its shortest axis.
 fn nested(
     program: &Program,
     layout: &Layout,
     each: &mut dyn FnMut(&Program, &Layout) -> Result<()>,
 ) -> Result<()> {
-    if program.dtype.size() >= 4 || layout.is_nested() {
+    if is_found(program, layout) {
         return each(program, layout);
     }
     let shape = layout.shape();

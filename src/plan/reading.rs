@@ -84,7 +84,7 @@ impl Reading {
             read => match chooser.plain(i) {
                 Access::Splat => Access::Splat,
                 wide if read == Read::Output && store == Store::Vector => wide,
-                // Lanes past the end have places past the end, of which a loop may take longer than of any other.
+                // Of places by coordinates lanes past the end repeat the last one, so a loop needs none replaced.
                 Access::Vector if read == Read::Index && !has_bodies => Access::Vector,
                 _ => Access::Strided,
             },

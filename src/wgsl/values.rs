@@ -173,6 +173,11 @@ impl Values {
         format!("{}({})", self.name(), parts.join(", "))
     }
 
+    /// What changes nothing that it is combined with.
+    fn identities(&self) -> String {
+        self.of(self.components().into_iter().map(|own| own.identity))
+    }
+
     /// One of two.
     pub(super) fn combined(&self, a: &str, b: &str) -> String {
         format!("combine{}({a}, {b})", self.suffix)
@@ -252,8 +257,7 @@ impl Emitter<'_> {
         let value = match turns {
             Turns::One => self.straight(values, places, "    ", "begin"),
             Turns::AnyOrder => {
-                let identities = values.components().into_iter().map(|own| own.identity);
-                line!(self.text, "    var all = {};", values.of(identities));
+                line!(self.text, "    var all = {};", values.identities());
                 line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
                 line!(self.text, "        let at = begin + j * {step};");
                 let own = self.straight(values, places, "        ", "at");
@@ -262,8 +266,7 @@ impl Emitter<'_> {
                 "all".into()
             }
             Turns::Few => {
-                let identities = || values.components().into_iter().map(|own| own.identity);
-                (0..FEW_TURNS).for_each(|k| line!(self.text, "    var h{k} = {};", values.of(identities())));
+                (0..FEW_TURNS).for_each(|k| line!(self.text, "    var h{k} = {};", values.identities()));
                 line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
                 line!(self.text, "        let at = begin + j * {step};");
                 let own = self.straight(values, places, "        ", "at");
