@@ -2,7 +2,7 @@
 //! against the same shape, and against the CPU path in the same run.
 //!
 //! ```text
-//! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--sweep] [--host] [--strict] [--case NAME]...
+//! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--sweep] [--host] [--expressions] [--strict] [--case NAME]...
 //! ```
 //!
 //! Times are medians of interleaved, warm runs, each of which ends when the device is done.
@@ -15,6 +15,8 @@ mod cases;
 mod common;
 #[path = "elementwise/copy.rs"]
 mod copy;
+#[path = "elementwise/expressions.rs"]
+mod expressions;
 #[path = "elementwise/host.rs"]
 mod host;
 
@@ -48,6 +50,9 @@ struct Options {
     /// What the host takes instead: returns, chains, transfers, the start
     #[arg(long)]
     host: bool,
+    /// What deep, wide and costly expressions take instead
+    #[arg(long)]
+    expressions: bool,
     /// What strict arithmetic costs instead: chains with and without the fences of it
     #[arg(long)]
     strict: bool,
@@ -81,6 +86,10 @@ fn run(options: &Options) -> Result<(), Failure> {
     let device = common::opened(options.device.as_deref())?;
     if options.host {
         return host::run(&device);
+    }
+    if options.expressions {
+        let (side, rounds) = if options.bench && !options.quick { (1024, 15) } else { (256, 3) };
+        return expressions::run(&device, side, rounds);
     }
     if options.sweep {
         return sweep(&device);

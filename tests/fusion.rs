@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use common::case::{Case, Kinds};
 use common::draw::{Size, case};
 use common::shrink::shrink;
-use common::{check_kernels, devices};
+use common::{check_kernels, devices, options, test_limits};
 use progress::Progress;
 use zerostride::{Adapter, Device, reductions};
 
@@ -72,7 +72,7 @@ fn cases_are_of_all_kinds() {
 }
 
 /// Random cases for as long as `ZEROSTRIDE_SOAK` says in minutes, from the seed `ZEROSTRIDE_SEED` on;
-/// without minutes this seed alone. Adapters run each eighth. scripts/soak runs it.
+/// without minutes this seed alone. Adapters run each eighth, or all with limits of ours. scripts/soak runs it.
 #[test]
 #[ignore = "runs for as long as it is told"]
 fn soak() {
@@ -80,12 +80,8 @@ fn soak() {
     let (first, minutes) = (number("ZEROSTRIDE_SEED").unwrap_or(0), number("ZEROSTRIDE_SOAK"));
     let say = |text: String| writeln!(std::io::stderr(), "{text}").unwrap();
     // Their own, which do not keep all kernels.
-    let all = Device::all();
-    let open = |adapter: &Adapter| match adapter.backend {
-        "cpu" => Device::cpu(),
-        backend => Device::named(&format!("{backend}:{}", adapter.index)).unwrap(),
-    };
-    let devices: Vec<Device> = all.iter().map(open).collect();
+    let open = |adapter: &Adapter| Device::open_with(&options(adapter)).unwrap();
+    let devices: Vec<Device> = Device::all().iter().map(open).collect();
     // A panic is printed once it is shrunk.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -96,7 +92,8 @@ fn soak() {
     let mut seed = first;
     loop {
         // A driver compiles for longer than the CPU path runs, which sees the mistakes of a schedule too.
-        let those = devices.iter().filter(|device| seed % 8 == 0 || device.name() == "cpu");
+        let is_run = |device: &&Device| seed % 8 == 0 || test_limits().is_some() || device.name() == "cpu";
+        let those = devices.iter().filter(is_run);
         if let Err(text) = check(seed, size(seed / 8), those) {
             progress.print(|| say(text));
             failed.push(seed);

@@ -489,3 +489,32 @@ fn values_that_are_read_apart() {
         a ^ b
     });
 }
+
+/// A loop that reads as much as the adapter binds, once tensors of one type lie in one storage, and more beside it.
+#[test]
+fn a_loop_over_many_tensors() {
+    let answers = |device: &Device| {
+        let words = |shape: &[usize], key| Expr::random_bits(shape, key).eval_on(device).unwrap().expr();
+        let shape = [5, 5, 6, 1];
+        let (a, c, d) = (words(&shape, 1), words(&shape, 2), words(&[5, 5, 1, 2], 3));
+        let b = words(&[5], 4).gt(1 << 31).eval_on(device).unwrap().expr();
+        let place = Expr::coordinate(shape, 1);
+        let divisor = place.cast::<u32>().gcd(d.flip(1).slice(3, 1..2));
+        let table = Expr::scalar(0_u32).broadcast_to([3, 6, 6, 7]);
+        let first = a.permute([0, 2, 3, 1]).flip(0).slice(3, ..1).slice(1, 1..);
+        let flag = b.reshape([1, 1, 1, 5]).slice(3, 2..3).broadcast_to(shape);
+        let (x, ..) = Expr::repeat(2, (first.broadcast_to(shape), flag, c), |(_, flag, _)| {
+            let less = divisor.lt(flag.cast::<u32>());
+            let indices = [less.cast::<i32>(), Expr::scalar(-1_309_941_206), place.clone(), place.clone()];
+            (less.cast(), flag, table.at_with(indices, Outside::fill(7)))
+        });
+        (x / a).to_vec().unwrap()
+    };
+    let known = answers(&Device::cpu());
+    for adapter in found() {
+        let name = format!("{}:{}", adapter.backend, adapter.index);
+        let options = Options::default().adapter(name).limits(Limits::downlevel());
+        let device = Device::open_with(&options).unwrap();
+        assert_eq!(answers(&device), known, "{}", device.name());
+    }
+}

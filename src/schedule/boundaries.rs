@@ -200,8 +200,11 @@ impl<'a> Search<'a> {
                 vec![(i as u32, 0)]
             }
             NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) => {
+                // One that was stored by the search before is no operand of its own kernel.
+                let is_stored = std::mem::take(&mut self.stored[i]);
                 let parts = self.operation(i, node);
-                if self.stored[i] { vec![(i as u32, 0)] } else { parts }
+                self.stored[i] = is_stored;
+                if is_stored { vec![(i as u32, 0)] } else { parts }
             }
         };
         self.parts[i] = parts;

@@ -5,10 +5,10 @@
 //! operations that read one another, or one value twice. So nothing is left to match if every operand of
 //! arithmetic is one that the compiler knows nothing of, and no two operands of an operation are the
 //! same to it. Loads and constants are such operands, as constants travel in the uniform block. Results
-//! of arithmetic become so by a fence, once, where they are made. So do casts of integers that were computed,
-//! which a compiler may know to be 0, and casts of any that meet an operation whose fraction is 0 for
-//! whole numbers. Results that meet in an operation have
-//! fences of different numbers, since equal fences of what a compiler finds equal are equal again.
+//! of arithmetic become so by a fence, once, where they are made. So do integers that are cast, where they were
+//! computed, as a compiler finds that `i - i` is 0, or where what reads them asks for a fraction, which is 0
+//! for a whole number. Results that meet in an operation have fences of different numbers, since equal fences
+//! of what a compiler finds equal are equal again.
 
 use std::collections::BTreeSet;
 

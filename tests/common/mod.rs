@@ -59,18 +59,20 @@ pub fn limit(adapter: &Adapter, name: &str) -> u64 {
     test_limits().map_or(own, |lesser| of(lesser).min(own))
 }
 
-/// Opens an adapter anew with these limits.
-pub fn open(adapter: &Adapter) -> Device {
-    // All kernels are kept, to be checked.
-    let mut options = Options::default().pipelines(usize::MAX).adapter(match adapter.backend {
+/// An adapter with these limits.
+pub fn options(adapter: &Adapter) -> Options {
+    let options = Options::default().adapter(match adapter.backend {
         "cpu" => "cpu".into(),
         backend => format!("{backend}:{}", adapter.index),
     });
-    if let Some(limits) = test_limits() {
-        options = options.limits(limits);
-    }
-    let device =
-        Device::open_with(&options).unwrap_or_else(|e| panic!("{} does not open: {e}", adapter.name));
+    test_limits().into_iter().fold(options, Options::limits)
+}
+
+/// Opens an adapter anew with these limits.
+pub fn open(adapter: &Adapter) -> Device {
+    // All kernels are kept, to be checked.
+    let device = Device::open_with(&options(adapter).pipelines(usize::MAX))
+        .unwrap_or_else(|e| panic!("{} does not open: {e}", adapter.name));
     assert!(device.name().starts_with(&adapter.name), "{} is not {}", device.name(), adapter.name);
     device
 }

@@ -1,0 +1,115 @@
+//! What deep, wide and costly expressions take: until `eval` returns where they are known, until the first result
+//! where they are not, and beside evaluating a costly part of them first.
+
+use std::time::{Duration, Instant};
+
+use zerostride::{Device, Expr, Tensor};
+
+use crate::common::{Failure, Work, median, medians};
+
+/// Steps and operands of the expressions that are known.
+const STEPS: usize = 400;
+const OPERANDS: usize = 24;
+/// Tensors that are there beside them.
+const OTHERS: usize = 20_000;
+
+/// Runs all of it; pictures are of `side` x `side` pixels.
+pub(crate) fn run(device: &Device, side: usize, rounds: usize) -> Result<(), Failure> {
+    println!("{}\n", device.name());
+    known(device)?;
+    first(device)?;
+    parts(device, side, rounds)
+}
+
+fn known(device: &Device) -> Result<(), Failure> {
+    let x = device.full([1024], 1.0_f32)?;
+    let returns = |what: &str, expr: &Expr<f32>| -> Result<(), Failure> {
+        let mut times = Vec::new();
+        for _ in 0..2000 {
+            let start = Instant::now();
+            expr.eval_on(device)?;
+            times.push(start.elapsed());
+            // What the driver's threads have to do for many kernels is not what the host takes.
+            if times.len() % 20 == 0 {
+                device.synchronize()?;
+            }
+        }
+        println!("{what:<56} {:>9.1} us", median(times.split_off(200)).as_secs_f64() * 1e6);
+        Ok(())
+    };
+    returns("eval returns, known, of one step", &(&x + 1.0))?;
+    let deep = (0..STEPS / 2).fold(x.expr(), |y, i| y * (1.0 + i as f32) + &x);
+    returns(&format!("eval returns, known, of {STEPS} steps"), &deep)?;
+    let operands =
+        (0..OPERANDS).map(|_| device.full([1024], 1.0_f32)).collect::<zerostride::Result<Vec<_>>>()?;
+    let wide = operands[1..].iter().fold(operands[0].expr(), |y, x| y + x);
+    returns(&format!("eval returns, known, of {OPERANDS} operands"), &wide)?;
+    let others: zerostride::Result<Vec<Tensor<f32>>> =
+        (0..OTHERS).map(|_| device.full([16], 1.0_f32)).collect();
+    returns(&format!("the same beside {OTHERS} tensors"), &wide)?;
+    drop(others?);
+    Ok(())
+}
+
+/// On devices opened anew, which have no kernels. Drivers keep kernels in files, too: Mesa does not with
+/// `MESA_SHADER_CACHE_DISABLE=true`.
+fn first(device: &Device) -> Result<(), Failure> {
+    let adapter = Device::all().into_iter().find(|a| device.name() == format!("{} ({})", a.name, a.backend));
+    let costly = |x: &Expr<f32>| x.lgamma() + x.digamma() * x.erf();
+    let first = |what: &str, work: &dyn Fn(&Expr<f32>) -> zerostride::Result<()>| -> Result<(), Failure> {
+        let mut times: Vec<Duration> = Vec::new();
+        for _ in 0..3 {
+            let device = adapter.as_ref().map_or(Ok(Device::cpu()), |adapter| adapter.open())?;
+            let x = device.full([64, 64], 1.5_f32)?;
+            let start = Instant::now();
+            work(&x.expr())?;
+            device.synchronize()?;
+            times.push(start.elapsed());
+        }
+        println!("{what:<56} {:>9.0} ms", median(times).as_secs_f64() * 1e3);
+        Ok(())
+    };
+    first("first evaluation of lgamma + digamma * erf", &|x| costly(x).eval().map(drop))?;
+    first("the same into a sliced view", &|x| {
+        let out = x.eval()?.device().zeros::<f32>([128, 128])?;
+        out.slice(0, ..64).slice(1, 3..67).assign(costly(x))
+    })?;
+    first("first evaluation of softmax", &|x| x.softmax(1).eval().map(drop))
+}
+
+fn parts(device: &Device, side: usize, rounds: usize) -> Result<(), Failure> {
+    let x = (Expr::<f32>::uniform([side, side], 1) + 0.5).eval_on(device)?.expr();
+    let last = side as isize - 2;
+    let blur = move |x: &Expr<f32>| {
+        let part = |i: isize, j: isize| x.slice(0, i..last + i).slice(1, j..last + j);
+        let rows = |j| part(0, j) + part(1, j) + part(2, j);
+        (rows(0) + rows(1) + rows(2)) * (1.0 / 9.0)
+    };
+    let power = x.pow(2.2);
+    let place = |axis: usize| {
+        let lengths = if axis == 0 { [side, 1] } else { [1, side] };
+        Expr::coordinate(lengths, axis as isize).cast::<f32>() * 0.01
+    };
+    let waves = |column: &Expr<f32>, row: &Expr<f32>| row.sin() + column.cos();
+    let (fused, own) = (blur(&power), power.clone());
+    let (coordinates, tensors) =
+        (waves(&place(0), &place(1)), [place(0).eval_on(device)?, place(1).eval_on(device)?]);
+    let tensors = waves(&tensors[0].expr(), &tensors[1].expr());
+    let on = |expr: Expr<f32>| -> Work {
+        let device = device.clone();
+        Box::new(move || expr.eval_on(&device).map(drop))
+    };
+    let apart: Work = {
+        let device = device.clone();
+        Box::new(move || blur(&own.eval_on(&device)?.expr()).eval_on(&device).map(drop))
+    };
+    let all = [on(fused), apart, on(coordinates), on(tensors)];
+    let times = medians(device, rounds, &all.iter().collect::<Vec<_>>())?;
+    for (what, own, other) in [
+        ("blur of pow, and pow evaluated first", times[0], times[1]),
+        ("waves of coordinates, and of tensors", times[2], times[3]),
+    ] {
+        println!("{what:<56} {own:>9.2} ms {other:>9.2} ms {:>6.2}", own / other);
+    }
+    Ok(())
+}
