@@ -26,7 +26,7 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
     let positive = select(select(shifted, around - log1p_f32(t), near_one), series, large);
 
     let r = y - round(y);
-    let divisor = select(y, y * product, shifts) * abs(sin_f32(PI_f32 * r));
+    let divisor = select(y, y * product, shifts) * abs(sin_of_quarter_f32(PI_f32 * r));
     let reflected = log_f32(PI_f32 / divisor) - select(positive, around, shifts);
     let integer = (r == vec4<f32>(0.0)) | is_inf_f32(x);
     let negative = select(reflected, inf_f32(vec4<f32>(1.0)), integer);
@@ -50,7 +50,7 @@ fn digamma_f32(x: vec4<f32>) -> vec4<f32> {
     }
     let positive = ((log_f32(z) - 0.5 / z - digamma_tail_f32(1.0 / (z * z))) + sum) - first;
     let r = x - round(x);
-    let reflected = positive - PI_f32 / tan_f32(PI_f32 * r);
+    let reflected = positive - PI_f32 / tan_of_quarter_f32(PI_f32 * r);
     let undefined = (r == vec4<f32>(0.0)) | is_inf_f32(x);
     let negative = select(reflected, nan_f32(x), undefined);
     let value = select(positive, negative, x < vec4<f32>(0.0));

@@ -20,6 +20,16 @@ fn tan_f32(x: vec4<f32>) -> vec4<f32> {
     return with_sign_f32(sine_of_reduced_f32(reduced) / sine_of_reduced_f32(turned_f32(reduced)), x);
 }
 
+// The same of an angle of at most pi/2: the reduction of a large one is long to compile.
+fn sin_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
+    return with_sign_f32(sine_of_reduced_f32(reduce_small_f32(abs(x))), x);
+}
+
+fn tan_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
+    let reduced = reduce_small_f32(abs(x));
+    return with_sign_f32(sine_of_reduced_f32(reduced) / sine_of_reduced_f32(turned_f32(reduced)), x);
+}
+
 // asin(sqrt(z)), in a high part and the rest.
 struct Arcsine_f32 {
     high: vec4<f32>,
