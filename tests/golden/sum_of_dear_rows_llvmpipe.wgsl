@@ -66,11 +66,6 @@ const INFINITE_f32: u32 = 0x7f800000u;
 
 const QUIET_f32: u32 = 0x7fc00000u;
 
-const FRACTION_f32: u32 = 0x007fffffu;
-
-// The least normal float.
-const LEAST_f32: u32 = 0x00800000u;
-
 // As many integers lie between it and the next power of two as a significand has values.
 const UNIT_f32: f32 = 8388608.0;
 
@@ -142,61 +137,6 @@ fn reduce_small_f32(x: vec4<f32>) -> Reduced_f32 {
     return Reduced_f32(r, bits_f32(k + UNIT_f32));
 }
 
-// 96 bits of 2/pi, modulo 2^96, of every eighth exponent from 2 on.
-const WINDOWS_f32 = array<vec3<u32>, 16>(
-    vec3<u32>(0x000000a2u, 0xf9836e4eu, 0x441529fcu),
-    vec3<u32>(0x0000a2f9u, 0x836e4e44u, 0x1529fc27u),
-    vec3<u32>(0x00a2f983u, 0x6e4e4415u, 0x29fc2757u),
-    vec3<u32>(0xa2f9836eu, 0x4e441529u, 0xfc2757d1u),
-    vec3<u32>(0xf9836e4eu, 0x441529fcu, 0x2757d1f5u),
-    vec3<u32>(0x836e4e44u, 0x1529fc27u, 0x57d1f534u),
-    vec3<u32>(0x6e4e4415u, 0x29fc2757u, 0xd1f534ddu),
-    vec3<u32>(0x4e441529u, 0xfc2757d1u, 0xf534ddc0u),
-    vec3<u32>(0x441529fcu, 0x2757d1f5u, 0x34ddc0dbu),
-    vec3<u32>(0x1529fc27u, 0x57d1f534u, 0xddc0db62u),
-    vec3<u32>(0x29fc2757u, 0xd1f534ddu, 0xc0db6295u),
-    vec3<u32>(0xfc2757d1u, 0xf534ddc0u, 0xdb629599u),
-    vec3<u32>(0x2757d1f5u, 0x34ddc0dbu, 0x6295993cu),
-    vec3<u32>(0x57d1f534u, 0xddc0db62u, 0x95993c43u),
-    vec3<u32>(0xd1f534ddu, 0xc0db6295u, 0x993c4390u),
-    vec3<u32>(0xf534ddc0u, 0xdb629599u, 0x3c439041u),
-);
-
-// A lane of a reduction.
-struct Angle_f32 {
-    r: f32,
-    quadrant: u32,
-}
-
-// Multiplies the significand by the bits of 2/pi that matter for its exponent, in 2.62 fixed point (Payne and Hanek,
-// Radian reduction for trigonometric functions, 1983). Infinity becomes NaN. A lane alone, as few are so large: what
-// it needs would else be held for all four while they are small.
-fn reduce_large_f32(x: f32) -> Angle_f32 {
-    let bits = bitcast<u32>(x);
-    let window = WINDOWS_f32[(bits >> 26u) & 15u];
-    let significand = ((bits & FRACTION_f32) | LEAST_f32) << ((bits >> 23u) & 7u);
-    let carried = high_word_u32(significand, window.z);
-    let bottom = significand * window.y + carried;
-    let carry = select(0u, 1u, bottom < carried);
-    let top = significand * window.x + high_word_u32(significand, window.y) + carry;
-    // What is left of the nearest quadrant, signed, in 2^-32 of one: twelve bits, whose product with as many of pi/2
-    // is exact, and the rest.
-    let left = bitcast<i32>((top << 2u) | (bottom >> 30u));
-    let high = ((left >> 19u) + 1) >> 1u;
-    let low = f32(left - (high << 20u)) + f32((bottom & 0x3fffffffu) >> 6u) * 5.9604644775390625e-8;
-    let leading = bitcast<u32>(f32(high) * HALF_PI_LEADING_f32) ^ p.zero;
-    let r = bitcast<f32>(leading) + (f32(high) * HALF_PI_TRAILING_f32 + low * HALF_PI_UNIT_f32);
-    let nan = bits >= INFINITE_f32;
-    return Angle_f32(bitcast<f32>(select(bitcast<u32>(r), QUIET_f32, nan)), (top + 0x20000000u) >> 30u);
-}
-
-// The first 12 bits of pi/2 over 2^12, what is left of it, and all over 2^32.
-const HALF_PI_LEADING_f32: f32 = 0.0003833770751953125;
-
-const HALF_PI_TRAILING_f32: f32 = 1.1812177547199099e-07;
-
-const HALF_PI_UNIT_f32: f32 = 3.6572953e-10;
-
 // Sine of quadrant `quadrant` plus r; minimax polynomials of N. Juffa (sinf and cosf, 2015). Both have the form
 // b + b s (...), with r for b or 1, so that only their coefficients are chosen.
 fn sine_of_reduced_f32(reduced: Reduced_f32) -> vec4<f32> {
@@ -209,35 +149,6 @@ fn sine_of_reduced_f32(reduced: Reduced_f32) -> vec4<f32> {
     q = q * s + select(vec4<f32>(-1.66666672e-1), vec4<f32>(-0.5), odd);
     let value = b + opaque_f32(b * s * q);
     return bitcast<vec4<f32>>(bits_f32(value) ^ ((reduced.quadrant << vec4<u32>(30u)) & vec4<u32>(SIGN_f32)));
-}
-
-// Of magnitudes.
-fn reduce_f32(x: vec4<f32>) -> Reduced_f32 {
-    var reduced = reduce_small_f32(x);
-    let large = x > vec4<f32>(6000.0);
-    if (any(large)) {
-        if (large.x) {
-            let angle = reduce_large_f32(x.x);
-            reduced.r.x = angle.r;
-            reduced.quadrant.x = angle.quadrant;
-        }
-        if (large.y) {
-            let angle = reduce_large_f32(x.y);
-            reduced.r.y = angle.r;
-            reduced.quadrant.y = angle.quadrant;
-        }
-        if (large.z) {
-            let angle = reduce_large_f32(x.z);
-            reduced.r.z = angle.r;
-            reduced.quadrant.z = angle.quadrant;
-        }
-        if (large.w) {
-            let angle = reduce_large_f32(x.w);
-            reduced.r.w = angle.r;
-            reduced.quadrant.w = angle.quadrant;
-        }
-    }
-    return reduced;
 }
 
 const PI_f32: f32 = 3.14159274101257324;
@@ -331,8 +242,9 @@ fn with_sign_f32(value: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(value) ^ (bits_f32(x) & vec4<u32>(SIGN_f32)));
 }
 
-fn sin_f32(x: vec4<f32>) -> vec4<f32> {
-    return with_sign_f32(sine_of_reduced_f32(reduce_f32(abs(x))), x);
+// The same of an angle of at most pi/2: the reduction of a large one is long to compile.
+fn sin_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
+    return with_sign_f32(sine_of_reduced_f32(reduce_small_f32(abs(x))), x);
 }
 
 // ln |gamma|: around 2 by a polynomial, shifted there by gamma(x + 1) = x gamma(x), far from it by
@@ -361,7 +273,7 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
     let positive = select(select(shifted, around - log1p_f32(t), near_one), series, large);
 
     let r = y - round(y);
-    let divisor = select(y, y * product, shifts) * abs(sin_f32(PI_f32 * r));
+    let divisor = select(y, y * product, shifts) * abs(sin_of_quarter_f32(PI_f32 * r));
     let reflected = log_f32(PI_f32 / divisor) - select(positive, around, shifts);
     let integer = (r == vec4<f32>(0.0)) | is_inf_f32(x);
     let negative = select(reflected, inf_f32(vec4<f32>(1.0)), integer);
