@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{adapters, found, on_every_device};
+use common::{adapters, found, on_every_device, options};
 use zerostride::{AnyExpr, DType, Device, Element, Expr, Function, Limits, Options, Outside};
 
 /// The same on every device as on the CPU path, bit for bit.
@@ -512,9 +512,7 @@ fn a_loop_over_many_tensors() {
     };
     let known = answers(&Device::cpu());
     for adapter in found() {
-        let name = format!("{}:{}", adapter.backend, adapter.index);
-        let options = Options::default().adapter(name).limits(Limits::downlevel());
-        let device = Device::open_with(&options).unwrap();
+        let device = Device::open_with(&options(&adapter).limits(Limits::downlevel())).unwrap();
         assert_eq!(answers(&device), known, "{}", device.name());
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use progress::Progress;
-use zerostride::{Device, Result};
+use zerostride::{Adapter, Device, Result};
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
@@ -28,6 +28,11 @@ pub(crate) fn ended(outcome: std::result::Result<(), Failure>) -> ExitCode {
 /// The device of a name, or the best one.
 pub(crate) fn opened(name: Option<&str>) -> Result<Device> {
     name.map_or_else(Device::open, Device::named)
+}
+
+/// The adapter of a device, to open it anew; none of the CPU path.
+pub(crate) fn adapter(device: &Device) -> Option<Adapter> {
+    Device::all().into_iter().find(|a| device.name() == format!("{} ({})", a.name, a.backend))
 }
 
 pub(crate) fn median(mut times: Vec<Duration>) -> Duration {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use zerostride::{Device, Expr, Tensor};
 
-use crate::common::{Failure, Work, median, medians};
+use crate::common::{self, Failure, Work, median, medians};
 
 /// Steps and operands of the expressions that are known.
 const STEPS: usize = 400;
@@ -44,37 +44,35 @@ fn known(device: &Device) -> Result<(), Failure> {
         (0..OPERANDS).map(|_| device.full([1024], 1.0_f32)).collect::<zerostride::Result<Vec<_>>>()?;
     let wide = operands[1..].iter().fold(operands[0].expr(), |y, x| y + x);
     returns(&format!("eval returns, known, of {OPERANDS} operands"), &wide)?;
-    let others: zerostride::Result<Vec<Tensor<f32>>> =
-        (0..OTHERS).map(|_| device.full([16], 1.0_f32)).collect();
+    let others = (0..OTHERS).map(|_| device.full([16], 1.0_f32)).collect::<zerostride::Result<Vec<_>>>()?;
     returns(&format!("the same beside {OTHERS} tensors"), &wide)?;
-    drop(others?);
+    drop(others);
     Ok(())
 }
 
 /// On devices opened anew, which have no kernels. Drivers keep kernels in files, too: Mesa does not with
 /// `MESA_SHADER_CACHE_DISABLE=true`.
 fn first(device: &Device) -> Result<(), Failure> {
-    let adapter = Device::all().into_iter().find(|a| device.name() == format!("{} ({})", a.name, a.backend));
+    let adapter = common::adapter(device);
     let costly = |x: &Expr<f32>| x.lgamma() + x.digamma() * x.erf();
-    let first = |what: &str, work: &dyn Fn(&Expr<f32>) -> zerostride::Result<()>| -> Result<(), Failure> {
+    let first = |what: &str,
+                 work: &dyn Fn(&Expr<f32>, &Tensor<f32>) -> zerostride::Result<()>|
+     -> Result<(), Failure> {
         let mut times: Vec<Duration> = Vec::new();
         for _ in 0..3 {
             let device = adapter.as_ref().map_or(Ok(Device::cpu()), |adapter| adapter.open())?;
-            let x = device.full([64, 64], 1.5_f32)?;
+            let (x, out) = (device.full([64, 64], 1.5_f32)?, device.zeros([128, 128])?);
             let start = Instant::now();
-            work(&x.expr())?;
+            work(&x.expr(), &out)?;
             device.synchronize()?;
             times.push(start.elapsed());
         }
         println!("{what:<56} {:>9.0} ms", median(times).as_secs_f64() * 1e3);
         Ok(())
     };
-    first("first evaluation of lgamma + digamma * erf", &|x| costly(x).eval().map(drop))?;
-    first("the same into a sliced view", &|x| {
-        let out = x.eval()?.device().zeros::<f32>([128, 128])?;
-        out.slice(0, ..64).slice(1, 3..67).assign(costly(x))
-    })?;
-    first("first evaluation of softmax", &|x| x.softmax(1).eval().map(drop))
+    first("first evaluation of lgamma + digamma * erf", &|x, _| costly(x).eval().map(drop))?;
+    first("the same into a sliced view", &|x, out| out.slice(0, ..64).slice(1, 3..67).assign(costly(x)))?;
+    first("first evaluation of softmax", &|x, _| x.softmax(1).eval().map(drop))
 }
 
 fn parts(device: &Device, side: usize, rounds: usize) -> Result<(), Failure> {

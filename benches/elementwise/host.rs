@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use zerostride::{Device, Tensor};
 
 use crate::common::hand::{self, raw_device};
-use crate::common::{Failure, median, timed};
+use crate::common::{self, Failure, median, timed};
 
 const SMALL: usize = 1024;
 
@@ -49,8 +49,7 @@ pub(crate) fn run(device: &Device) -> Result<(), Failure> {
 
     // On devices opened anew: which processors the driver's threads end up on is worth more than half
     // of the time here, and stays as it is for as long as a device lives.
-    let adapter = Device::all().into_iter().find(|a| device.name() == format!("{} ({})", a.name, a.backend));
-    let adapter = adapter.ok_or("the adapter is not found again")?;
+    let adapter = common::adapter(device).ok_or("the adapter is not found again")?;
     let chain = |device: &Device, x: &Tensor<f32>| -> zerostride::Result<Duration> {
         timed(device, || {
             let mut y = x.clone();

@@ -16,7 +16,11 @@ fn cos_f32(x: vec4<f32>) -> vec4<f32> {
 }
 
 fn tan_f32(x: vec4<f32>) -> vec4<f32> {
-    let reduced = reduce_f32(abs(x));
+    return tan_of_reduced_f32(reduce_f32(abs(x)), x);
+}
+
+// Of x, whose magnitude was reduced.
+fn tan_of_reduced_f32(reduced: Reduced_f32, x: vec4<f32>) -> vec4<f32> {
     return with_sign_f32(sine_of_reduced_f32(reduced) / sine_of_reduced_f32(turned_f32(reduced)), x);
 }
 
@@ -26,8 +30,7 @@ fn sin_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
 }
 
 fn tan_of_quarter_f32(x: vec4<f32>) -> vec4<f32> {
-    let reduced = reduce_small_f32(abs(x));
-    return with_sign_f32(sine_of_reduced_f32(reduced) / sine_of_reduced_f32(turned_f32(reduced)), x);
+    return tan_of_reduced_f32(reduce_small_f32(abs(x)), x);
 }
 
 // asin(sqrt(z)), in a high part and the rest.

@@ -241,8 +241,7 @@ fn is_closed(step: &Step, from_open: bool, by_type: bool) -> bool {
     }
 }
 
-/// Whether a step takes an operand apart where its digits begin that are no whole number's: of a whole number
-/// compilers know that these are 0.
+/// Whether a step may look at the fraction of an operand, which compilers know to be 0 where that is a whole number.
 fn asks_for_fraction(step: &Step) -> bool {
     matches!(step.op, Op::Fract | Op::Call | Op::Repeat) || is_costly(step.op)
 }
