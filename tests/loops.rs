@@ -151,6 +151,26 @@ fn arithmetic_is_strict() {
     });
 }
 
+/// A compiler finds that a state is 0 in every turn, or whole; `0 + x` and `x` differ where x is -0.
+#[test]
+fn states_that_a_compiler_knows() {
+    let x = [-0.0_f32, 0.0, -1.5, 2.5];
+    let known = everywhere(|device| {
+        let x = device.upload(&x, [4]).unwrap();
+        let i = device.upload(&[1, 2, 3, 4], [4]).unwrap();
+        let (_, y) = Expr::repeat(3, (&i - &i, x.expr()), |(zero, y)| (zero.clone(), zero.cast::<f32>() + y));
+        y
+    });
+    assert_eq!(format!("{known:?}"), "[0.0, 0.0, -1.5, 2.5]");
+    let known = everywhere(|device| {
+        let x = device.upload(&x, [4]).unwrap();
+        let i = device.upload(&[1, 2, 3, 4], [4]).unwrap();
+        let (_, y) = Expr::repeat(3, (i.expr(), x.expr()), |(i, y)| (&i + 1, i.cast::<f32>().fract() + y));
+        y
+    });
+    assert_eq!(format!("{known:?}"), "[0.0, 0.0, -1.5, 2.5]");
+}
+
 #[test]
 fn inside_of_whatever_stands_around() {
     let x = (Expr::<f32>::uniform([37, 66], 4) - 0.5) * 4.0;

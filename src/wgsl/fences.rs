@@ -50,25 +50,26 @@ impl Fences {
         let folds = rows.into_iter().flat_map(RowFolder::folds);
         let folded = folds.filter(|fold| fold.fold.is_ordered(fold.element)).map(|fold| fold.value);
         let read: Vec<Value> = ordered.chain(folded).collect();
-        Fences::of(types, (0..inputs).map(first).collect(), &kernel.steps, &read, kernel)
-            .numbered(&kernel.steps, false)
+        let loads = (0..inputs).map(first).collect();
+        Fences::of(types, loads, &kernel.steps, &read, kernel, false).numbered(&kernel.steps, false)
     }
 
     /// Those of a turn of a loop. A state may be any other value that comes in, as a compiler may find out; and what
     /// it becomes is read by the arithmetic of the next turn.
     pub(super) fn of_turn(own: &Loop, kernel: &Kernel) -> Fences {
-        Fences::of(own.args.clone(), vec![0; own.args.len()], &own.steps, &own.next, kernel)
-            .numbered(&own.steps, true)
+        let loads = vec![0; own.args.len()];
+        Fences::of(own.args.clone(), loads, &own.steps, &own.next, kernel, true).numbered(&own.steps, true)
     }
 
-    /// Those of some steps over values of some types, of which `loads` says the first that is the same; what else is
-    /// `read` by arithmetic.
+    /// Those of some steps over values of some types, of which `loads` says the first that is the same; `also` are
+    /// values that something else than steps reads as arithmetic does.
     fn of(
         mut types: Vec<DType>,
         loads: Vec<Value>,
         steps: &[Step],
         also: &[Value],
         kernel: &Kernel,
+        is_turn: bool,
     ) -> Fences {
         // By a type of its own a compiler may compute in that, and then reorder it.
         let by_type = !kernel.faults.half_rounding;
@@ -82,8 +83,12 @@ impl Fences {
         if fences.off {
             return fences;
         }
-        // Which values a compiler could combine with the arithmetic that reads them.
+        // Which values a compiler could combine with the arithmetic that reads them. What comes in is loaded; but of
+        // states that are integers, which have no fence, it may know what they are in every turn.
         let mut open = vec![false; count];
+        for (open, of) in open[..inputs].iter_mut().zip(&fences.types) {
+            *open = is_turn && of.kind() != Kind::Float;
+        }
         let mut read = vec![false; count];
         let arithmetic = || steps.iter().filter(|step| step.nature() == Nature::Arithmetic);
         arithmetic().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg as usize] = true);
