@@ -180,12 +180,11 @@ impl<'a> Search<'a> {
 
     fn visit(&mut self, i: usize) -> Result<()> {
         let node = self.graph.nodes[i];
+        // One that was stored by the search before is no operand of its own kernel.
+        let was_stored = std::mem::take(&mut self.stored[i]);
         let parts = match &node.kind {
             NodeKind::Leaf { .. } => vec![(i as u32, 0)],
-            NodeKind::Shared | NodeKind::Join(_) => {
-                self.stored[i] = true;
-                vec![(i as u32, 0)]
-            }
+            NodeKind::Shared | NodeKind::Join(_) => Vec::new(),
             NodeKind::View(layout) => {
                 let of = self.graph.args[i][0] as usize;
                 if self.is_worth_storing(of) || self.is_no_layout(of, layout)? {
@@ -196,18 +195,13 @@ impl<'a> Search<'a> {
             }
             NodeKind::Fold(_) => {
                 self.group(i);
-                self.stored[i] = true;
-                vec![(i as u32, 0)]
+                Vec::new()
             }
-            NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) => {
-                // One that was stored by the search before is no operand of its own kernel.
-                let is_stored = std::mem::take(&mut self.stored[i]);
-                let parts = self.operation(i, node);
-                self.stored[i] = is_stored;
-                if is_stored { vec![(i as u32, 0)] } else { parts }
-            }
+            NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) => self.operation(i, node),
         };
-        self.parts[i] = parts;
+        let is_apart = matches!(node.kind, NodeKind::Shared | NodeKind::Join(_) | NodeKind::Fold(_));
+        self.stored[i] = was_stored || is_apart;
+        self.parts[i] = if self.stored[i] { vec![(i as u32, 0)] } else { parts };
         // A long graph need not be kept whole.
         for &arg in &self.graph.args[i] {
             let arg = arg as usize;
