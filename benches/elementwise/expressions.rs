@@ -13,6 +13,9 @@ const OPERANDS: usize = 24;
 /// Tensors that are there beside them.
 const OTHERS: usize = 20_000;
 
+/// What evaluates something of an expression, perhaps into a tensor that is there.
+type Evaluation = dyn Fn(&Expr<f32>, &Tensor<f32>) -> zerostride::Result<()>;
+
 /// Runs all of it; pictures are of `side` x `side` pixels.
 pub(crate) fn run(device: &Device, side: usize, rounds: usize) -> Result<(), Failure> {
     println!("{}\n", device.name());
@@ -55,9 +58,7 @@ fn known(device: &Device) -> Result<(), Failure> {
 fn first(device: &Device) -> Result<(), Failure> {
     let adapter = common::adapter(device);
     let costly = |x: &Expr<f32>| x.lgamma() + x.digamma() * x.erf();
-    let first = |what: &str,
-                 work: &dyn Fn(&Expr<f32>, &Tensor<f32>) -> zerostride::Result<()>|
-     -> Result<(), Failure> {
+    let first = |what: &str, work: &Evaluation| -> Result<(), Failure> {
         let mut times: Vec<Duration> = Vec::new();
         for _ in 0..3 {
             let device = adapter.as_ref().map_or(Ok(Device::cpu()), |adapter| adapter.open())?;
