@@ -14,7 +14,7 @@ const OPERANDS: usize = 24;
 const OTHERS: usize = 20_000;
 
 /// What evaluates something of an expression, perhaps into a tensor that is there.
-type Evaluation = dyn Fn(&Expr<f32>, &Tensor<f32>) -> zerostride::Result<()>;
+type Evaluation<'a> = dyn Fn(&Expr<f32>, &Tensor<f32>) -> zerostride::Result<()> + 'a;
 
 /// Runs all of it; pictures are of `side` x `side` pixels.
 pub(crate) fn run(device: &Device, side: usize, rounds: usize) -> Result<(), Failure> {
