@@ -52,6 +52,13 @@ pub(super) enum From<'a> {
     Index,
 }
 
+impl From<'_> {
+    /// Bytes that are read of memory, at most.
+    pub(super) fn bytes(all: &[From<'_>]) -> usize {
+        all.iter().map(|from| if let From::Bytes(bytes) = from { bytes.len() } else { 0 }).sum()
+    }
+}
+
 /// A program made ready: readers of its inputs, and a register for each value.
 pub(super) struct Blocks<'a> {
     pub program: &'a Program,
@@ -164,6 +171,11 @@ impl<'a> Blocks<'a> {
             turned: vec![false; program.inputs.len()],
             chunk: 0,
         })
+    }
+
+    /// Bytes that are read of memory, at most.
+    pub(super) fn bytes(&self) -> usize {
+        From::bytes(self.from)
     }
 
     /// Whether arithmetic takes more of its time than memory does.

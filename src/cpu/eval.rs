@@ -86,7 +86,7 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     blocks.chunk = elements;
     let chunk = elements * program.dtype.size();
     // What was copied to be read is in the cache already, and ordinary stores run beside arithmetic.
-    let streams = !copies && !blocks.is_costly() && lines::streams(out.len());
+    let streams = !copies && !blocks.is_costly() && lines::streams(out.len(), From::bytes(from));
     let job = Job { blocks, row, streams };
     threads::each(
         out.chunks_mut(chunk).enumerate(),

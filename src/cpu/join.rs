@@ -96,7 +96,8 @@ pub(super) fn join(
     parts.retain(|part| part.width > 0);
     // Ordinary stores run beside arithmetic.
     let is_costly = parts.iter().any(|part| part.blocks.is_costly());
-    let job = Job { parts, all, together, size, streams: !is_costly && lines::streams(out.len()) };
+    let read = merged.iter().map(|(_, from)| From::bytes(from)).sum();
+    let job = Job { parts, all, together, size, streams: !is_costly && lines::streams(out.len(), read) };
     let chunk = (CHUNK / all).next_multiple_of(together) * all * size;
     let work = merged.iter().map(|(part, _)| Work::of(part, part.shape.iter().product())).sum();
     threads::each(

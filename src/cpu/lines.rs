@@ -7,18 +7,19 @@ use std::marker::PhantomData;
 /// Bytes of a line of the cache.
 pub(super) const LINE: usize = 64;
 
-/// Bytes from which a result leaves the cache before it is read again: with as many of an operand
-/// it fills a cache of 32 MiB.
-const LARGEST_CACHED: usize = 16 << 20;
+/// Bytes that fill the last cache of many processors. A result of half as many leaves it before it is read again, where
+/// operands are read for it that fill the rest.
+const CACHE: usize = 32 << 20;
 
 /// Bytes before the first that begins a line.
 pub(super) fn to_line(bytes: &[u8]) -> usize {
     bytes.as_ptr().addr().wrapping_neg() % LINE
 }
 
-/// Whether a result of so many bytes is stored past the cache, if storing is most of what is done.
-pub(super) fn streams(bytes: usize) -> bool {
-    cfg!(target_arch = "x86_64") && bytes >= LARGEST_CACHED
+/// Whether a result of so many bytes, for which so many are read, is stored past the cache, if storing is most of what
+/// is done.
+pub(super) fn streams(result: usize, read: usize) -> bool {
+    cfg!(target_arch = "x86_64") && result >= CACHE / 2 && result.saturating_add(read) >= CACHE
 }
 
 /// Stores of one thread, which the others see at the end of the [`scope`] that lent it.

@@ -116,7 +116,7 @@ impl Job<'_> {
                 }
             }
         }
-        let streams = lines::streams(bytes_of_all);
+        let streams = lines::streams(bytes_of_all, self.blocks.bytes());
         let bytes = rows * strip * size;
         let scratch = || {
             let state = Register::of(2 * LEVELS * strip * size)?;

@@ -66,7 +66,7 @@ impl<'a> Job<'a> {
         }
         let order = order(program, &loops, &folds)?;
         // What was read for a row is in a cache, so only what is stored leaves it.
-        let streams = !rows.kept && strip == inner && lines::streams(bytes);
+        let streams = !rows.kept && strip == inner && lines::streams(bytes, From::bytes(from));
         Ok(Job {
             program,
             from,
