@@ -229,17 +229,26 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Begins to load `length` elements from `start` on of inputs of which they lie side by side.
-    pub(super) fn prefetch(&self, start: usize, length: usize) {
-        for ((reader, from), input) in self.readers.iter().zip(self.from).zip(&self.program.inputs) {
-            if input.is_table() {
-                continue;
-            }
-            if let (From::Bytes(bytes), Some((at, 1))) = (from, reader.run(start, length)) {
-                let size = input.dtype.size();
-                bytes[at * size..(at + length) * size].iter().step_by(LINE).for_each(lines::prefetch);
-            }
+    /// Memory that is read for `length` elements from `start` on, of inputs of which they lie side by side.
+    pub(super) fn memory(&self, start: usize, length: usize) -> SmallVec<[&'a [u8]; 4]> {
+        if length == 0 {
+            return SmallVec::new();
         }
+        let inputs = self.readers.iter().zip(self.from).zip(&self.program.inputs);
+        let memory = inputs.filter(|(_, input)| !input.is_table()).filter_map(|((reader, from), input)| {
+            let size = input.dtype.size();
+            match (from, reader.run(start, length)?) {
+                (From::Bytes(bytes), (at, 1)) => Some(&bytes[at * size..(at + length) * size]),
+                _ => None,
+            }
+        });
+        memory.collect()
+    }
+
+    /// Begins to load that.
+    pub(super) fn prefetch(&self, start: usize, length: usize) {
+        let memory = self.memory(start, length);
+        memory.iter().flat_map(|bytes| bytes.iter().step_by(LINE)).for_each(lines::prefetch);
     }
 
     /// Computes `length` elements from `start` on: into `out`, if there is one, those of the first result.

@@ -16,7 +16,7 @@ pub(super) enum Loops {
     Indexes(Indexes),
 }
 
-type Halving = fn([usize; 2], &[u8], &mut [u8], &mut [u8]);
+type Halving = fn([usize; 2], &[u8], &[&[u8]], &mut [u8], &mut [u8]);
 type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
 type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 
@@ -26,7 +26,7 @@ pub(super) struct Values {
     /// Combines the first of some elements with as many others, into the former.
     pub combine: fn(&mut [u8], &[u8]),
     /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving:
-    /// the elements, by way of memory for a matrix, into the last.
+    /// the elements, what is read next, to be asked for, by way of memory for a matrix, into the last.
     pub halve: Halving,
     /// Folds some rows, 1, 2, 4 or 8 of one length, by halving, into another, or combines that with them.
     pub join: fn(&[&[u8]], &mut [u8], bool),
@@ -281,11 +281,11 @@ macro_rules! table {
         Loops::Values(Values {
             combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
             halve: match $is_ordered {
-                true => |[rows, columns], x, buffer, out| {
-                    halving::halve::<$t, _>(rows, columns, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
+                true => |shape, x, next, buffer, out| {
+                    halving::halve::<$t, _>(shape, cast(x), next, cast_mut(buffer), cast_mut(out), $cpu);
                 },
-                false => |[rows, columns], x, buffer, out| {
-                    halving::in_line::<$t, _>(rows, columns, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
+                false => |shape, x, next, buffer, out| {
+                    halving::in_line::<$t, _>(shape, cast(x), next, cast_mut(buffer), cast_mut(out), $cpu);
                 },
             },
             join: |rows, to, adds| {

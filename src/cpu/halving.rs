@@ -1,27 +1,47 @@
 //! Loops that fold by halving: in rows of which each pair is as far apart as the contract says, x[i] = x[i] + x[i + h]
 //! for half as great an h each time. Some rows are folded at once, so that what lies between is in registers and not in
 //! memory.
+//!
+//! A processor guesses what is loaded next where that lies in a line, not where halves of a block are read in turns.
+//! So the first pass over a block asks for the lines of the next one, few at a time, which costs nothing: more at a time
+//! wait for each other, and loads of its own lines wait for memory.
 
 use bytemuck::Pod;
+use smallvec::SmallVec;
 
 use super::combine::vectors;
+use super::lines::{self, LINE};
 
 vectors! {
-    halve as Halve<T>(rows: usize, columns: usize, x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
+    halve as Halve<T>(
+        shape: [usize; 2],
+        x: &'a [T],
+        next: &'a [&'a [u8]],
+        buffer: &'a mut [T],
+        out: &'a mut [T];
+        f
+    ) {
         match size_of::<T>() {
-            1 => matrices::<T, 32>(rows, columns, x, buffer, out, &f),
-            2 => matrices::<T, 16>(rows, columns, x, buffer, out, &f),
-            4 => matrices::<T, 8>(rows, columns, x, buffer, out, &f),
-            _ => matrices::<T, 4>(rows, columns, x, buffer, out, &f),
+            1 => matrices::<T, 32>(shape, x, next, buffer, out, &f),
+            2 => matrices::<T, 16>(shape, x, next, buffer, out, &f),
+            4 => matrices::<T, 8>(shape, x, next, buffer, out, &f),
+            _ => matrices::<T, 4>(shape, x, next, buffer, out, &f),
         }
     }
 
-    in_line as InLine<T>(rows: usize, columns: usize, x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
+    in_line as InLine<T>(
+        shape: [usize; 2],
+        x: &'a [T],
+        next: &'a [&'a [u8]],
+        buffer: &'a mut [T],
+        out: &'a mut [T];
+        f
+    ) {
         match size_of::<T>() {
-            1 => lines::<T, 32>(rows, columns, x, buffer, out, &f),
-            2 => lines::<T, 16>(rows, columns, x, buffer, out, &f),
-            4 => lines::<T, 8>(rows, columns, x, buffer, out, &f),
-            _ => lines::<T, 4>(rows, columns, x, buffer, out, &f),
+            1 => in_lines::<T, 32>(shape, x, next, buffer, out, &f),
+            2 => in_lines::<T, 16>(shape, x, next, buffer, out, &f),
+            4 => in_lines::<T, 8>(shape, x, next, buffer, out, &f),
+            _ => in_lines::<T, 4>(shape, x, next, buffer, out, &f),
         }
     }
 
@@ -45,6 +65,43 @@ const MOST: usize = 4;
 /// Values of one column that are folded in a register or two.
 const FEW: usize = 16;
 
+/// Vectors of a result that are made before more lines are asked for.
+const STRETCH: usize = 8;
+
+/// What is read next: of so many parts of it, the one that is asked for meanwhile.
+#[derive(Clone, Copy)]
+struct Next<'a> {
+    bytes: &'a [&'a [u8]],
+    part: usize,
+    parts: usize,
+}
+
+/// Lines of an input, and how many of them are asked for at each stretch.
+struct Ahead<'a> {
+    lines: &'a [[u8; LINE]],
+    each: usize,
+}
+
+impl<'a> Next<'a> {
+    /// The lines of the part, for so many stretches.
+    fn lines(self, stretches: usize) -> SmallVec<[Ahead<'a>; 4]> {
+        let of_part = |bytes: &&'a [u8]| {
+            let lines = bytes.as_chunks::<LINE>().0;
+            let at = |part| part * lines.len() / self.parts;
+            let lines = &lines[at(self.part)..at(self.part + 1)];
+            Ahead { lines, each: lines.len().div_ceil(stretches) }
+        };
+        self.bytes.iter().map(of_part).collect()
+    }
+}
+
+impl Ahead<'_> {
+    fn ask(&self, stretch: usize) {
+        let from = (stretch * self.each).min(self.lines.len());
+        lines::ask(&self.lines[from..self.lines.len().min(from + self.each)]);
+    }
+}
+
 /// What a pass makes of the row that it stores to.
 const STORE: u8 = 0;
 /// It is combined with what is there.
@@ -52,12 +109,13 @@ const ADD: u8 = 1;
 /// It is the first of the rows.
 const OWN: u8 = 2;
 
-/// Folds matrices of so many rows and columns, which lie one after another, to a row each. `L` lanes fill a vector.
+/// Folds matrices of so many rows and columns, which lie one after another, to a row each, and asks for what is next
+/// meanwhile. `L` lanes fill a vector.
 #[inline(always)]
 fn matrices<T: Pod, const L: usize>(
-    rows: usize,
-    columns: usize,
+    [rows, columns]: [usize; 2],
     x: &[T],
+    next: &[&[u8]],
     buffer: &mut [T],
     out: &mut [T],
     f: &impl Fn(T, T) -> T,
@@ -71,7 +129,9 @@ fn matrices<T: Pod, const L: usize>(
         _ => {}
     }
     let half = rows.next_power_of_two() / 2;
-    for (x, out) in x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns)) {
+    let count = out.len() / columns;
+    for (k, (x, out)) in x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns)).enumerate() {
+        let next = Next { bytes: next, part: k, parts: count };
         let mut left;
         match rows {
             1 => {
@@ -82,7 +142,10 @@ fn matrices<T: Pod, const L: usize>(
                 let count = at_once::<L>(rows, columns);
                 left = rows / count;
                 let to = if left == 1 { &mut *out } else { &mut buffer[..left * columns] };
-                pass_of::<T, STORE>(count, x, to, f);
+                match count {
+                    MOST => asking::<T, L, MOST>(apart(x, to.len()), to, next, f),
+                    _ => asking::<T, L, 2>(apart(x, to.len()), to, next, f),
+                }
             }
             // The last rows have nothing to be combined with.
             _ => {
@@ -90,7 +153,7 @@ fn matrices<T: Pod, const L: usize>(
                 let (low, high) = x.split_at(half * columns);
                 let (both, alone) = low.split_at(high.len());
                 let (to_both, to_alone) = buffer[..low.len()].split_at_mut(high.len());
-                pass::<T, 2, STORE>([both, high], to_both, f);
+                asking::<T, L, 2>([both, high], to_both, next, f);
                 to_alone.copy_from_slice(alone);
             }
         }
@@ -115,10 +178,10 @@ fn matrices<T: Pod, const L: usize>(
 /// The same where no order shows: many values of one column are read in a line.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)]
-fn lines<T: Pod, const L: usize>(
-    rows: usize,
-    columns: usize,
+fn in_lines<T: Pod, const L: usize>(
+    [rows, columns]: [usize; 2],
     x: &[T],
+    next: &[&[u8]],
     buffer: &mut [T],
     out: &mut [T],
     f: &impl Fn(T, T) -> T,
@@ -126,7 +189,7 @@ fn lines<T: Pod, const L: usize>(
     /// Vectors whose results do not wait for each other.
     const SIDE: usize = 4;
     if columns > 1 || rows < 2 * SIDE * L {
-        return matrices::<T, L>(rows, columns, x, buffer, out, f);
+        return matrices::<T, L>([rows, columns], x, next, buffer, out, f);
     }
     for (x, out) in x.chunks_exact(rows).zip(out) {
         let (vectors, last) = x.as_chunks::<L>();
@@ -177,6 +240,49 @@ fn pass_of<T: Pod, const MODE: u8>(count: usize, x: &[T], to: &mut [T], f: &impl
         MOST => pass::<T, MOST, MODE>(std::array::from_fn(of), to, f),
         _ => pass::<T, 2, MODE>(std::array::from_fn(of), to, f),
     }
+}
+
+/// Rows of so many values each, which lie one after another.
+#[inline(always)]
+fn apart<T, const ROWS: usize>(x: &[T], row: usize) -> [&[T]; ROWS] {
+    std::array::from_fn(|k| &x[k * row..(k + 1) * row])
+}
+
+/// A pass that asks for what is next, a few lines before each stretch of it.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)]
+fn asking<T: Pod, const L: usize, const ROWS: usize>(
+    rows: [&[T]; ROWS],
+    to: &mut [T],
+    next: Next<'_>,
+    f: &impl Fn(T, T) -> T,
+) {
+    if next.bytes.is_empty() {
+        return pass::<T, ROWS, STORE>(rows, to, f);
+    }
+    let whole = to.len() / L * L;
+    let (vectors, last) = to.split_at_mut(whole);
+    let vectors = vectors.as_chunks_mut::<L>().0;
+    let of_rows = rows.map(|row| &row.as_chunks::<L>().0[..vectors.len()]);
+    let ahead = next.lines(vectors.len().div_ceil(STRETCH).max(1));
+    for (k, to) in vectors.chunks_mut(STRETCH).enumerate() {
+        ahead.iter().for_each(|ahead| ahead.ask(k));
+        let stretch = of_rows.map(|row| &row[k * STRETCH..k * STRETCH + to.len()]);
+        for (i, to) in to.iter_mut().enumerate() {
+            let mut x = stretch.map(|row| row[i]);
+            let mut half = ROWS / 2;
+            while half > 0 {
+                for k in 0..half {
+                    for l in 0..L {
+                        x[k][l] = f(x[k][l], x[k + half][l]);
+                    }
+                }
+                half /= 2;
+            }
+            *to = x[0];
+        }
+    }
+    pass::<T, ROWS, STORE>(rows.map(|row| &row[whole..]), last, f);
 }
 
 /// Folds rows into one of as many values.

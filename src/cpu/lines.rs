@@ -62,9 +62,15 @@ pub(super) fn load(bytes: &[u8]) {
     }
 }
 
+/// Begins to load some lines to the second cache, so that what the first one holds stays.
+#[inline(always)]
+pub(super) fn ask(lines: &[[u8; LINE]]) {
+    lines.iter().for_each(|line| machine::prefetch::<2>(line.as_ptr().cast()));
+}
+
 /// Begins to load the line of an element.
 pub(super) fn prefetch<M>(element: &M) {
-    machine::prefetch(std::ptr::from_ref(element).cast());
+    machine::prefetch::<1>(std::ptr::from_ref(element).cast());
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -117,9 +123,12 @@ mod machine {
         unsafe { _mm_sfence() };
     }
 
-    pub(super) fn prefetch(address: *const i8) {
+    /// To the first cache or the second.
+    #[inline(always)]
+    pub(super) fn prefetch<const LEVEL: usize>(address: *const i8) {
+        let prefetch = if LEVEL == 1 { _mm_prefetch::<_MM_HINT_T0> } else { _mm_prefetch::<_MM_HINT_T1> };
         // SAFETY: a hint. Whatever the address, it changes nothing and does not fail.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
+        unsafe { prefetch(address) };
     }
 }
 
@@ -131,7 +140,7 @@ mod machine {
 
     pub(super) fn order() {}
 
-    pub(super) fn prefetch(_: *const i8) {}
+    pub(super) fn prefetch<const LEVEL: usize>(_: *const i8) {}
 }
 
 use machine::{order, store};

@@ -7,8 +7,7 @@
 //! folded as above. The first rows of the blocks are the operand of the next round.
 //!
 //! Elements that lie side by side in memory are folded where they are. What a processor guesses of loads to come
-//! decides how fast: of a block it guesses nothing where halves of it are read in turns, so each line of it is
-//! loaded first, in a line. Eight leaves are read in turns, as these lie in pages of their own and each is guessed.
+//! decides how fast: eight leaves are read in turns, as these lie in pages of their own and each is guessed.
 
 mod indexes;
 
@@ -17,7 +16,6 @@ use smallvec::SmallVec;
 use super::blocks::{self, Blocks, From, Out};
 use super::combine::{self, Loops, Values};
 use super::eval;
-use super::lines;
 use super::memory::HostMemory;
 use super::registers::Register;
 use super::reorder::Reordered;
@@ -43,8 +41,10 @@ const LEAF: usize = 1024;
 const SIDE: usize = 8;
 const COMPUTED: usize = 2 * MOST;
 
-/// Elements of a task; less than two of these are not worth threads.
+/// Elements of a task, at least; less than two of these are not worth threads. Of many elements a task has more, as
+/// what another thread takes next is not asked for.
 const TASK: usize = 32 << 10;
+const TASKS_OF_THREAD: usize = 64;
 
 /// The results of a program, or a part of each.
 type Outs<'a> = SmallVec<[&'a mut [u8]; 2]>;
@@ -192,7 +192,9 @@ impl Job<'_> {
         let (blocks, columns) = match self.together {
             0 if self.strip < self.inner => (1, self.strip),
             together => {
-                let blocks = TASK.div_ceil(elements).next_multiple_of(together.max(1));
+                let all: usize = self.blocks.program.shape.iter().product();
+                let task = TASK.max(all / (TASKS_OF_THREAD * threads::count()));
+                let blocks = task.div_ceil(elements).next_multiple_of(together.max(1));
                 (blocks, blocks * self.inner)
             }
         };
@@ -300,18 +302,16 @@ impl Job<'_> {
         if places.iter().any(Option::is_none) {
             self.blocks.compute(start, length, None, &mut scratch.block);
         }
+        let all: usize = self.blocks.program.shape.iter().product();
+        let next = self.blocks.memory(start + length, length.min(all - start - length));
         for (k, out) in outs.iter_mut().enumerate() {
+            let next = if k == 0 { &next[..] } else { &[] };
             let x = match places[k] {
-                Some(x) => {
-                    if self.is_ordered && rows * self.inner > LEAF {
-                        lines::load(x);
-                    }
-                    x
-                }
+                Some(x) => x,
                 None => self.elements(k, length, &scratch.block, &mut scratch.expanded),
             };
             let buffer = scratch.buffer.bytes_mut(rows * self.inner * self.size);
-            (loops.halve)([rows, self.inner], x, buffer, out);
+            (loops.halve)([rows, self.inner], x, next, buffer, out);
         }
     }
 
@@ -354,7 +354,7 @@ impl Job<'_> {
         }
         for (waiting, out) in scratch.waiting.iter().zip(outs) {
             let x = waiting[levels.saturating_sub(1)].bytes(bytes);
-            (loops.halve)([self.leaf, columns], x, scratch.buffer.bytes_mut(bytes), out);
+            (loops.halve)([self.leaf, columns], x, &[], scratch.buffer.bytes_mut(bytes), out);
         }
     }
 

@@ -228,9 +228,9 @@ impl<'a> Job<'a> {
             if x.len() < each * rows * size {
                 // Of equal ones.
                 let all = scratch_of(each * rows * size, x);
-                (loops.halve)([rows, columns], cast(&all), buffer.bytes_mut(rows * columns * size), out);
+                (loops.halve)([rows, columns], cast(&all), &[], buffer.bytes_mut(rows * columns * size), out);
             } else {
-                (loops.halve)([rows, columns], x, buffer.bytes_mut(rows * columns * size), out);
+                (loops.halve)([rows, columns], x, &[], buffer.bytes_mut(rows * columns * size), out);
             }
             if let Some(identity) = identity {
                 (loops.combine)(out, identity.bytes(each * size));
