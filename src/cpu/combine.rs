@@ -4,6 +4,7 @@
 use bytemuck::Pod;
 use smallvec::SmallVec;
 
+use super::ahead::Ahead;
 use super::{halving, math};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
@@ -16,7 +17,7 @@ pub(super) enum Loops {
     Indexes(Indexes),
 }
 
-type Halving = fn([usize; 2], &[u8], &[&[u8]], &mut [u8], &mut [u8]);
+type Halving = fn([usize; 2], &[u8], Ahead<'_>, &mut [u8], &mut [u8]);
 type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
 type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 

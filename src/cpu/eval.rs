@@ -77,6 +77,7 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let most = match blocks.loops.len() {
         _ if copies => SHORT_BLOCK,
         ..=FEW_LOOPS => LONG_BLOCK,
+        _ if short > 1 => LONG_BLOCK,
         _ => BLOCK,
     };
     let unit = if row.is_multiple_of(unit) { unit } else { short };
@@ -116,6 +117,7 @@ pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>
         || Ok(blocks.scratch()),
         |scratch, (start, mut outs)| {
             let end = count.min(start + CHUNK);
+            blocks.begin(start, end - start, scratch);
             for at in (start..end).step_by(BLOCK) {
                 let length = BLOCK.min(end - at);
                 blocks.compute(at, length, None, scratch);
@@ -133,7 +135,7 @@ impl Job<'_> {
     /// Computes the elements from `start` on, until `out` is full.
     fn chunk(&self, start: usize, out: &mut [u8], scratch: &mut Scratch) {
         let size = self.blocks.program.dtype.size();
-        self.blocks.gather(start, out.len() / size, scratch);
+        self.blocks.begin(start, out.len() / size, scratch);
         let mut at = start;
         let mut blocks = |stream: Option<&Stream>| {
             for row in out.chunks_mut(self.row * size) {

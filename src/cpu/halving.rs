@@ -2,21 +2,18 @@
 //! for half as great an h each time. Some rows are folded at once, so that what lies between is in registers and not in
 //! memory.
 //!
-//! A processor guesses what is loaded next where that lies in a line, not where halves of a block are read in turns.
-//! So the first pass over a block asks for the lines of the next one, few at a time, which costs nothing: more at a time
-//! wait for each other, and loads of its own lines wait for memory.
+//! The first pass over a block asks for the lines of the next one.
 
 use bytemuck::Pod;
-use smallvec::SmallVec;
 
+use super::ahead::Ahead;
 use super::combine::vectors;
-use super::lines::{self, LINE};
 
 vectors! {
     halve as Halve<T>(
         shape: [usize; 2],
         x: &'a [T],
-        next: &'a [&'a [u8]],
+        next: Ahead<'a>,
         buffer: &'a mut [T],
         out: &'a mut [T];
         f
@@ -32,7 +29,7 @@ vectors! {
     in_line as InLine<T>(
         shape: [usize; 2],
         x: &'a [T],
-        next: &'a [&'a [u8]],
+        next: Ahead<'a>,
         buffer: &'a mut [T],
         out: &'a mut [T];
         f
@@ -68,40 +65,6 @@ const FEW: usize = 16;
 /// Vectors of a result that are made before more lines are asked for.
 const STRETCH: usize = 8;
 
-/// What is read next: of so many parts of it, the one that is asked for meanwhile.
-#[derive(Clone, Copy)]
-struct Next<'a> {
-    bytes: &'a [&'a [u8]],
-    part: usize,
-    parts: usize,
-}
-
-/// Lines of an input, and how many of them are asked for at each stretch.
-struct Ahead<'a> {
-    lines: &'a [[u8; LINE]],
-    each: usize,
-}
-
-impl<'a> Next<'a> {
-    /// The lines of the part, for so many stretches.
-    fn lines(self, stretches: usize) -> SmallVec<[Ahead<'a>; 4]> {
-        let of_part = |bytes: &&'a [u8]| {
-            let lines = bytes.as_chunks::<LINE>().0;
-            let at = |part| part * lines.len() / self.parts;
-            let lines = &lines[at(self.part)..at(self.part + 1)];
-            Ahead { lines, each: lines.len().div_ceil(stretches) }
-        };
-        self.bytes.iter().map(of_part).collect()
-    }
-}
-
-impl Ahead<'_> {
-    fn ask(&self, stretch: usize) {
-        let from = (stretch * self.each).min(self.lines.len());
-        lines::ask(&self.lines[from..self.lines.len().min(from + self.each)]);
-    }
-}
-
 /// What a pass makes of the row that it stores to.
 const STORE: u8 = 0;
 /// It is combined with what is there.
@@ -115,7 +78,7 @@ const OWN: u8 = 2;
 fn matrices<T: Pod, const L: usize>(
     [rows, columns]: [usize; 2],
     x: &[T],
-    next: &[&[u8]],
+    next: Ahead<'_>,
     buffer: &mut [T],
     out: &mut [T],
     f: &impl Fn(T, T) -> T,
@@ -131,7 +94,7 @@ fn matrices<T: Pod, const L: usize>(
     let half = rows.next_power_of_two() / 2;
     let count = out.len() / columns;
     for (k, (x, out)) in x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns)).enumerate() {
-        let next = Next { bytes: next, part: k, parts: count };
+        let next = next.part(k, count);
         let mut left;
         match rows {
             1 => {
@@ -181,7 +144,7 @@ fn matrices<T: Pod, const L: usize>(
 fn in_lines<T: Pod, const L: usize>(
     [rows, columns]: [usize; 2],
     x: &[T],
-    next: &[&[u8]],
+    next: Ahead<'_>,
     buffer: &mut [T],
     out: &mut [T],
     f: &impl Fn(T, T) -> T,
@@ -254,19 +217,19 @@ fn apart<T, const ROWS: usize>(x: &[T], row: usize) -> [&[T]; ROWS] {
 fn asking<T: Pod, const L: usize, const ROWS: usize>(
     rows: [&[T]; ROWS],
     to: &mut [T],
-    next: Next<'_>,
+    next: Ahead<'_>,
     f: &impl Fn(T, T) -> T,
 ) {
-    if next.bytes.is_empty() {
+    if next.is_empty() {
         return pass::<T, ROWS, STORE>(rows, to, f);
     }
     let whole = to.len() / L * L;
     let (vectors, last) = to.split_at_mut(whole);
     let vectors = vectors.as_chunks_mut::<L>().0;
     let of_rows = rows.map(|row| &row.as_chunks::<L>().0[..vectors.len()]);
-    let ahead = next.lines(vectors.len().div_ceil(STRETCH).max(1));
+    let each = next.each(vectors.len().div_ceil(STRETCH));
     for (k, to) in vectors.chunks_mut(STRETCH).enumerate() {
-        ahead.iter().for_each(|ahead| ahead.ask(k));
+        next.ask(k, each);
         let stretch = of_rows.map(|row| &row[k * STRETCH..k * STRETCH + to.len()]);
         for (i, to) in to.iter_mut().enumerate() {
             let mut x = stretch.map(|row| row[i]);

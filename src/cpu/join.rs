@@ -124,6 +124,9 @@ impl Job<'_> {
     fn chunk(&self, start: usize, out: &mut [u8], stream: Option<&Stream>, scratch: &mut Scratch) {
         let run = self.all * self.size;
         let mut first = start / run;
+        for (part, own) in self.parts.iter().zip(&mut scratch.parts) {
+            part.blocks.begin(first * part.width, out.len() / run * part.width, &mut own.scratch);
+        }
         for out in out.chunks_mut(self.together * run) {
             let runs = out.len() / run;
             let Scratch { parts, all } = scratch;

@@ -1,5 +1,6 @@
 //! The CPU path: a device like any other, and the reference that checks them.
 
+mod ahead;
 mod blocks;
 mod combine;
 mod erfc;

@@ -13,6 +13,7 @@ mod indexes;
 
 use smallvec::SmallVec;
 
+use super::ahead::Ahead;
 use super::blocks::{self, Blocks, From, Out};
 use super::combine::{self, Loops, Values};
 use super::eval;
@@ -303,9 +304,9 @@ impl Job<'_> {
             self.blocks.compute(start, length, None, &mut scratch.block);
         }
         let all: usize = self.blocks.program.shape.iter().product();
-        let next = self.blocks.memory(start + length, length.min(all - start - length));
+        let next = Ahead::of(&self.blocks, start + length, length.min(all - start - length));
         for (k, out) in outs.iter_mut().enumerate() {
-            let next = if k == 0 { &next[..] } else { &[] };
+            let next = if k == 0 { next } else { Ahead::default() };
             let x = match places[k] {
                 Some(x) => x,
                 None => self.elements(k, length, &scratch.block, &mut scratch.expanded),
@@ -354,7 +355,7 @@ impl Job<'_> {
         }
         for (waiting, out) in scratch.waiting.iter().zip(outs) {
             let x = waiting[levels.saturating_sub(1)].bytes(bytes);
-            (loops.halve)([self.leaf, columns], x, &[], scratch.buffer.bytes_mut(bytes), out);
+            (loops.halve)([self.leaf, columns], x, Ahead::default(), scratch.buffer.bytes_mut(bytes), out);
         }
     }
 
@@ -376,7 +377,7 @@ impl Job<'_> {
         }
         // What is computed one leaf after the other lies too far apart to be guessed.
         if let Some((start, length)) = next {
-            self.blocks.prefetch(start, length);
+            Ahead::of(&self.blocks, start, length).load();
         }
         let Scratch { block, expanded, leaves, identity, .. } = scratch;
         if let [leaves] = leaves.as_mut_slice() {

@@ -3,6 +3,7 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::{Block, Folded, Job, MOST, Next, Place, Scratch, Task};
+use crate::cpu::ahead::Ahead;
 use crate::cpu::blocks::From;
 use crate::cpu::combine::{self, Loops};
 use crate::cpu::kernels::PART;
@@ -228,9 +229,21 @@ impl<'a> Job<'a> {
             if x.len() < each * rows * size {
                 // Of equal ones.
                 let all = scratch_of(each * rows * size, x);
-                (loops.halve)([rows, columns], cast(&all), &[], buffer.bytes_mut(rows * columns * size), out);
+                (loops.halve)(
+                    [rows, columns],
+                    cast(&all),
+                    Ahead::default(),
+                    buffer.bytes_mut(rows * columns * size),
+                    out,
+                );
             } else {
-                (loops.halve)([rows, columns], x, &[], buffer.bytes_mut(rows * columns * size), out);
+                (loops.halve)(
+                    [rows, columns],
+                    x,
+                    Ahead::default(),
+                    buffer.bytes_mut(rows * columns * size),
+                    out,
+                );
             }
             if let Some(identity) = identity {
                 (loops.combine)(out, identity.bytes(each * size));

@@ -1,13 +1,17 @@
 //! A program computed a block at a time: each step is a loop over a block that stays in cache, so nothing
 //! is interpreted per element. Who asks says which elements, and where they go.
 
+mod places;
+
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
+use places::Place;
+
+use super::ahead::Ahead;
 use super::kernels::{Job, PART};
 use super::lines::{self, LINE, Stream};
-use super::load::{self, Reader};
-use super::lookup::{self, Addresses, Table};
+use super::load::Reader;
 use super::pairs::{self, Loop};
 use super::registers::{self, Register};
 use crate::error::Result;
@@ -59,10 +63,16 @@ impl From<'_> {
     }
 }
 
+/// Loops from which on a block asks for what the next one reads: fewer are a stream, which a processor guesses.
+const ASKING_LOOPS: usize = 3;
+
+/// Bytes that stay in the second cache of many processors, so that none are asked for.
+const LARGEST_NEAR: usize = 1 << 20;
+
 /// A program made ready: readers of its inputs, and a register for each value.
 pub(super) struct Blocks<'a> {
     pub program: &'a Program,
-    from: &'a [From<'a>],
+    pub from: &'a [From<'a>],
     pub readers: Vec<Reader>,
     pub loops: Vec<Loop>,
     registers: Vec<usize>,
@@ -70,12 +80,14 @@ pub(super) struct Blocks<'a> {
     /// Bytes of an element of each value.
     sizes: Vec<usize>,
     /// Elements of a row: values that are the same along it are computed once for it. Blocks are of whole rows.
-    row: usize,
+    pub row: usize,
     /// Which values are, and which of them are read for each element.
     pub of_row: Vec<bool>,
     spread: Vec<bool>,
     /// The most elements of a block.
     pub most: usize,
+    /// Whether a block asks for what the next one of its chunk reads.
+    asks: bool,
     /// Tables that loops look up.
     in_loops: Vec<bool>,
     /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
@@ -90,25 +102,14 @@ pub(super) struct Out<'a> {
     pub stream: Option<&'a Stream>,
 }
 
-/// Where the elements of an input lie as a block needs them: the first byte.
-#[derive(Clone, Copy)]
-enum Place {
-    Source(usize),
-    Turned(usize),
-    Register,
-    /// Of what is looked up: elements of an input's source.
-    Table(usize, usize),
-    /// Of a table: where its elements lie, but for the indices; without such a walk its register has that.
-    Walk(usize, isize),
-}
-
 /// Memory of one thread.
 pub(super) struct Scratch {
     registers: Vec<Register>,
     /// A chunk of each turned input.
     turned: Vec<Vec<u64>>,
-    /// The first element of that chunk.
+    /// The first element of a chunk, and the one after its last.
     start: usize,
+    end: usize,
     /// Of the inputs, for the block at hand.
     places: Vec<Place>,
     /// Whether all elements of a value are equal, in the block at hand; then there is one part.
@@ -155,6 +156,7 @@ impl<'a> Blocks<'a> {
         // Of a table a value is an address.
         let inputs = program.inputs.iter().map(|input| if input.is_table() { 8 } else { input.dtype.size() });
         let sizes = inputs.chain(program.steps.iter().map(Step::size)).collect();
+        let asks = loops.len() >= ASKING_LOOPS && From::bytes(from) > LARGEST_NEAR;
         Ok(Blocks {
             program,
             from,
@@ -167,6 +169,7 @@ impl<'a> Blocks<'a> {
             of_row,
             spread,
             most: 0,
+            asks,
             in_loops,
             turned: vec![false; program.inputs.len()],
             chunk: 0,
@@ -194,6 +197,7 @@ impl<'a> Blocks<'a> {
             registers: (0..self.register_count).map(|_| Register::default()).collect(),
             turned: words.collect(),
             start: 0,
+            end: 0,
             places: vec![Place::Register; self.registers.len()],
             equal: vec![false; self.registers.len()],
             spread: self.spread.iter().map(|_| Register::default()).collect(),
@@ -201,9 +205,10 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Gathers `length` elements from `start` on of those inputs whose rows lie across memory.
-    pub(super) fn gather(&self, start: usize, length: usize, scratch: &mut Scratch) {
-        scratch.start = start;
+    /// Begins a chunk of `length` elements from `start` on, whose blocks are computed in turns: gathers those inputs
+    /// whose rows lie across memory.
+    pub(super) fn begin(&self, start: usize, length: usize, scratch: &mut Scratch) {
+        (scratch.start, scratch.end) = (start, start + length);
         for i in (0..self.turned.len()).filter(|&i| self.turned[i]) {
             let From::Bytes(bytes) = self.from[i] else { continue };
             let to: &mut [u8] = cast_mut(&mut scratch.turned[i]);
@@ -214,41 +219,6 @@ impl<'a> Blocks<'a> {
                 self.readers[i].gather_rows::<M, SIDE>(cast(bytes), start, cast_mut(to));
             });
         }
-    }
-
-    /// `length` elements of a value from `start` on, if they lie side by side where an input is read.
-    pub(super) fn in_place(&self, value: Value, start: usize, length: usize) -> Option<&'a [u8]> {
-        let i = value as usize;
-        let input = self.program.inputs.get(i).filter(|input| !input.is_table())?;
-        let size = input.dtype.size();
-        match (self.from[i], self.readers[i].run(start, length)?) {
-            (From::Bytes(bytes), (at, 1)) if self.row == 1 && !self.turned[i] => {
-                Some(&bytes[at * size..(at + length) * size])
-            }
-            _ => None,
-        }
-    }
-
-    /// Memory that is read for `length` elements from `start` on, of inputs of which they lie side by side.
-    pub(super) fn memory(&self, start: usize, length: usize) -> SmallVec<[&'a [u8]; 4]> {
-        if length == 0 {
-            return SmallVec::new();
-        }
-        let inputs = self.readers.iter().zip(self.from).zip(&self.program.inputs);
-        let memory = inputs.filter(|(_, input)| !input.is_table()).filter_map(|((reader, from), input)| {
-            let size = input.dtype.size();
-            match (from, reader.run(start, length)?) {
-                (From::Bytes(bytes), (at, 1)) => Some(&bytes[at * size..(at + length) * size]),
-                _ => None,
-            }
-        });
-        memory.collect()
-    }
-
-    /// Begins to load that.
-    pub(super) fn prefetch(&self, start: usize, length: usize) {
-        let memory = self.memory(start, length);
-        memory.iter().flat_map(|bytes| bytes.iter().step_by(LINE)).for_each(lines::prefetch);
     }
 
     /// Computes `length` elements from `start` on: into `out`, if there is one, those of the first result.
@@ -262,8 +232,15 @@ impl<'a> Blocks<'a> {
                 self.place(i, input, start / row, length / row, scratch, before);
             self.spread(i, scratch);
         }
+        let after = start + length;
+        let next = match self.asks {
+            true => Ahead::of(self, after, length.min(scratch.end.saturating_sub(after))),
+            false => Ahead::default(),
+        };
+        let each = next.each(self.loops.len());
         let mut out = out;
-        for own in &self.loops {
+        for (k, own) in self.loops.iter().enumerate() {
+            next.ask(k, each);
             let value = program.inputs.len() + own.step;
             if program.steps[own.step].op == Op::Lookup {
                 self.look_up(value, own, length, scratch);
@@ -323,55 +300,6 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// What a loop over a few values looks up.
-    fn tables(&self, own: &Loop) -> SmallVec<[Table<'_>; 2]> {
-        let tables = own.args.iter().filter_map(|&arg| {
-            let input = self.program.inputs.get(arg as usize).filter(|input| input.is_table())?;
-            let From::Bytes(elements) = self.from[arg as usize] else { return None };
-            Some(Table { elements, size: input.dtype.size(), computed: &input.computed })
-        });
-        tables.collect()
-    }
-
-    /// Looks up elements of a block: where they lie, if that is one run of the source, else their own.
-    fn look_up(&self, value: usize, own: &Loop, length: usize, scratch: &mut Scratch) {
-        let Some((&table, indices)) = own.args.split_first() else { return };
-        let input = &self.program.inputs[table as usize];
-        let From::Bytes(source) = self.from[table as usize] else { return };
-        let equal = own.args.iter().all(|&arg| scratch.equal[arg as usize]);
-        let count = if equal { length.min(PART) } else { length };
-        let target = self.registers[value];
-        let mut register = std::mem::take(&mut scratch.registers[target]);
-        register.held = None;
-        let size = self.sizes[value];
-        let mut walk = match scratch.places[table as usize] {
-            Place::Walk(at, stride) => Addresses::Run(at as isize, stride),
-            _ => Addresses::Each(cast(scratch.registers[self.registers[table as usize]].bytes(8 * count))),
-        };
-        let mut varying: SmallVec<[(&[i32], isize); 4]> = SmallVec::new();
-        for (&index, extent) in indices.iter().zip(&input.computed) {
-            let values: &[i32] = cast(self.value(index, scratch));
-            match &mut walk {
-                // One index for all elements.
-                Addresses::Run(at, _) if scratch.equal[index as usize] => {
-                    *at += values[0] as isize * extent.stride;
-                }
-                _ => varying.push((values, extent.stride)),
-            }
-        }
-        let place = match (&walk, varying.is_empty()) {
-            (&Addresses::Run(at, 1), true) => Place::Table(table as usize, at as usize * size),
-            _ => {
-                let to = register.bytes_mut(count * size);
-                with_memory!(size, |M| lookup::gather::<M>(cast(source), &walk, &varying, cast_mut(to)));
-                Place::Register
-            }
-        };
-        drop(varying);
-        (scratch.places[value], scratch.equal[value]) = (place, equal);
-        scratch.registers[target] = register;
-    }
-
     /// Runs the last loop of a block, whose elements are stored past the cache: a part at a time, as
     /// loads go on only beside few such stores.
     fn stream(&self, own: &Loop, args: &[&[u8]], register: &mut Register, stream: &Stream, out: &mut [u8]) {
@@ -396,109 +324,5 @@ impl<'a> Blocks<'a> {
             stream.copy(part, out);
             start += length;
         }
-    }
-
-    /// Repeats a value of the row for each element, where it is read so.
-    fn spread(&self, value: usize, scratch: &mut Scratch) {
-        if !self.spread[value] || scratch.equal[value] {
-            return;
-        }
-        let mut register = std::mem::take(&mut scratch.spread[value]);
-        let size = self.sizes[value];
-        let to = register.bytes_mut(scratch.length * size);
-        let from = self.read(value as Value, true, scratch);
-        with_memory!(size, |M| load::spread::<M>(cast(from), self.row, cast_mut(to)));
-        scratch.spread[value] = register;
-    }
-
-    /// The elements of a value that was computed; one part of them where all are equal.
-    pub(super) fn value<'s>(&'s self, value: Value, scratch: &'s Scratch) -> &'s [u8] {
-        self.read(value, false, scratch)
-    }
-
-    /// The same, or one for each row.
-    fn read<'s>(&'s self, value: Value, by_row: bool, scratch: &'s Scratch) -> &'s [u8] {
-        let index = value as usize;
-        let elements = if by_row { scratch.length / self.row } else { scratch.length };
-        if self.of_row[index] && !by_row && !scratch.equal[index] {
-            return scratch.spread[index].bytes(elements * self.sizes[index]);
-        }
-        let bytes = if scratch.equal[index] { elements.min(PART) } else { elements } * self.sizes[index];
-        let source = match (scratch.places.get(index), self.from.get(index)) {
-            (Some(&Place::Source(at)), Some(From::Bytes(source))) => Some((*source, at)),
-            (Some(&Place::Turned(at)), _) => Some((cast(&scratch.turned[index]), at)),
-            (Some(&Place::Table(input, at)), _) => match self.from[input] {
-                From::Bytes(source) => Some((source, at)),
-                _ => None,
-            },
-            _ => None,
-        };
-        match source {
-            Some((source, at)) => &source[at..at + bytes],
-            None => scratch.registers[self.registers[index]].bytes(bytes),
-        }
-    }
-
-    /// Finds the elements of an input, and gathers them in its register where they do not lie
-    /// side by side; whether they are one element.
-    fn place(
-        &self,
-        i: usize,
-        input: &Input,
-        start: usize,
-        length: usize,
-        scratch: &mut Scratch,
-        out: &[u8],
-    ) -> (Place, bool) {
-        let size = input.dtype.size();
-        if self.turned[i] {
-            return (Place::Turned((start - scratch.start) * size), false);
-        }
-        let reader = &self.readers[i];
-        let run = reader.run(start, length);
-        if input.is_table() {
-            let register = &mut scratch.registers[self.registers[i]];
-            let Some((at, stride)) = run else {
-                reader.addresses(start, cast_mut(register.bytes_mut(8 * length)), |at| at as i64);
-                return (Place::Register, false);
-            };
-            // Loops have addresses beside their values.
-            if self.in_loops[i] {
-                let count = if stride == 0 { length.min(PART) } else { length };
-                let to: &mut [i64] = cast_mut(register.bytes_mut(8 * count));
-                (0..).zip(to).for_each(|(k, to)| *to = (at as isize + k * stride) as i64);
-            }
-            return (Place::Walk(at, stride), stride == 0);
-        }
-        if let (From::Bytes(_), Some((at, 1))) = (self.from[i], run) {
-            return (Place::Source(at * size), false);
-        }
-        let register = &mut scratch.registers[self.registers[i]];
-        let splat = run.filter(|&(_, stride)| stride == 0).map(|(at, _)| at);
-        let count = if splat.is_some() { self.most.min(PART) } else { length };
-        let from_row = || reader.repeats().map(|period| start % period);
-        if let Some(first) = splat.or_else(from_row) {
-            let is_held = |(held, elements): (usize, usize)| held == first && elements >= count;
-            if register.held.is_some_and(is_held) {
-                return (Place::Register, splat.is_some());
-            }
-            register.held = Some((first, count));
-        } else {
-            register.held = None;
-        }
-        let to = register.bytes_mut(count * size);
-        match self.from[i] {
-            From::Bytes(bytes) => with_memory!(size, |M| match splat {
-                Some(at) => cast_mut::<_, M>(to).fill(cast::<_, M>(bytes)[at]),
-                None => reader.gather::<M>(cast(bytes), start, cast_mut(to)),
-            }),
-            From::Output => to.copy_from_slice(out),
-            From::Index => match splat {
-                Some(at) => cast_mut::<_, i32>(to).fill(at as i32),
-                None => reader.addresses(start, cast_mut(to), |at| at as i32),
-            },
-            From::Scalar(bits) => with_memory!(size, |M| cast_mut::<_, M>(to).fill(bits as M)),
-        }
-        (Place::Register, splat.is_some())
     }
 }

@@ -1,0 +1,75 @@
+//! Memory that is read next, and is asked for while what was read is computed. A processor guesses what is loaded next
+//! where that lies in a line, and not across what is computed between, nor where halves of a block are read in turns.
+//! Lines are asked for few at a time, which costs nothing: more at a time wait for each other, and loads for them.
+
+use super::blocks::{Blocks, From};
+use super::lines::{self, LINE};
+
+/// Inputs whose lines are asked for, at most.
+const MOST: usize = 4;
+
+/// Lines of each input, without those that an input before it has; none in the places that are left.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ahead<'a>([&'a [[u8; LINE]]; MOST]);
+
+impl<'a> Ahead<'a> {
+    /// Of `length` elements from `start` on: of inputs whose elements lie in one stretch of memory.
+    pub(super) fn of(blocks: &Blocks<'a>, start: usize, length: usize) -> Self {
+        let mut all = [&[][..]; MOST];
+        let mut count = 0;
+        for (i, input) in blocks.program.inputs.iter().enumerate() {
+            let From::Bytes(bytes) = blocks.from[i] else { continue };
+            let row = if blocks.of_row[i] { blocks.row } else { 1 };
+            if input.is_table() || blocks.turned[i] || length < row {
+                continue;
+            }
+            let (size, elements) = (input.dtype.size(), length / row);
+            let Some((at, stride)) = blocks.readers[i].run(start / row, elements) else { continue };
+            if stride == 0 || stride.unsigned_abs() * size > LINE {
+                continue;
+            }
+            let far = (elements - 1) * stride.unsigned_abs();
+            let first = if stride < 0 { at - far } else { at };
+            let own = &bytes[first * size..(first + far + 1) * size];
+            // Channels of a picture lie in the same lines.
+            let is_known =
+                |lines: &&[[u8; LINE]]| lines.as_flattened().as_ptr_range().contains(&own.as_ptr());
+            if count < MOST && !all[..count].iter().any(is_known) {
+                all[count] = own.as_chunks().0;
+                count += 1;
+            }
+        }
+        Ahead(all)
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0.iter().all(|lines| lines.is_empty())
+    }
+
+    /// One of so many parts.
+    pub(super) fn part(self, part: usize, parts: usize) -> Ahead<'a> {
+        Ahead(self.0.map(|lines| {
+            let at = |part| part * lines.len() / parts;
+            &lines[at(part)..at(part + 1)]
+        }))
+    }
+
+    /// How many lines of each input are asked for at each of so many steps.
+    pub(super) fn each(self, steps: usize) -> usize {
+        self.0.iter().map(|lines| lines.len()).max().unwrap_or(0).div_ceil(steps.max(1))
+    }
+
+    /// Asks for those of a step.
+    #[inline(always)]
+    pub(super) fn ask(self, step: usize, each: usize) {
+        for lines in self.0 {
+            let from = (step * each).min(lines.len());
+            lines::ask(&lines[from..lines.len().min(from + each)]);
+        }
+    }
+
+    /// Begins to load all of it.
+    pub(super) fn load(self) {
+        self.0.into_iter().flatten().for_each(lines::prefetch);
+    }
+}
