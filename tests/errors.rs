@@ -7,7 +7,7 @@ mod common;
 use std::sync::Mutex;
 
 use common::{adapters, devices, on_every_device};
-use zerostride::{Broadcast, Device, Error, ErrorKind, Expr, MAX_RANK, Shape};
+use zerostride::{AnyExpr, Broadcast, DType, Device, Error, ErrorKind, Expr, Layout, MAX_RANK, Pad, Shape};
 
 fn message<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
     result.unwrap_err().message().to_string()
@@ -105,6 +105,48 @@ fn operators_keep_the_first_mistake_and_its_line() {
         assert_eq!(a.assign(&later).unwrap_err().message(), text);
         assert_eq!(a.to_vec().unwrap(), [0.0; 6]);
     });
+}
+
+/// Of what is made of other calls of the crate as well.
+#[test]
+fn mistakes_name_the_line_of_the_call() {
+    let device = Device::cpu();
+    let x = device.zeros::<f32>([2]).unwrap();
+    let any = AnyExpr::from(&x);
+    let deep = vec![1; MAX_RANK + 1];
+    let deepest = device.zeros::<f32>(vec![1; MAX_RANK]).unwrap();
+    let index = device.zeros::<i32>([1, 1]).unwrap();
+    let errors = [
+        device.zeros::<f32>(deep.clone()).unwrap_err(),
+        device.full(deep.clone(), 1_u8).unwrap_err(),
+        device.zeros_any(DType::U8, deep).unwrap_err(),
+        Expr::stack([&deepest, &deepest], 0).eval().unwrap_err(),
+        deepest.take(&index, 0).eval().unwrap_err(),
+        Expr::<f32>::uniform([1 << 31, 4], 1).eval_on(&device).unwrap_err(),
+        AnyExpr::routine("at", &[any.clone(), any], &[]).eval().unwrap_err(),
+    ];
+    for error in errors {
+        assert!(error.to_string().contains("tests/errors.rs"), "{error}");
+    }
+}
+
+/// Numbers next to the largest ones.
+#[test]
+fn what_overflows_is_an_error() {
+    let device = Device::cpu();
+    let none = device.zeros::<f32>([0, 3]).unwrap();
+    for pad in [Pad::Edge, Pad::constant(0.0)] {
+        let error = none.pad([(usize::MAX, 1), (0, 0)], pad).eval().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Shape | ErrorKind::Overflow), "{error}");
+    }
+    let arange = |from, to, by| AnyExpr::arange(DType::I32, from, to, by).eval_on(&device);
+    assert_eq!(arange(i128::MIN, i128::MAX, 1).unwrap_err().kind(), ErrorKind::Overflow);
+    assert_eq!(arange(5, 0, i128::MIN).unwrap().to_vec::<i32>().unwrap(), [5]);
+    assert_eq!(arange(0, 5, i128::MIN).unwrap().shape(), &[0]);
+    for strides in [[1, 1 << 62], [0, 1 << 62]] {
+        let far = Layout::strided([2, 2], &strides, 0, isize::MAX as usize).unwrap();
+        assert!(far.reshape(&[4]).is_err());
+    }
 }
 
 #[test]

@@ -146,6 +146,17 @@ fn assigned_at_once() {
         let both = Expr::concat([row.expr(), row.slice(0, ..1)], 0);
         (&left, &right, &bytes).assign_all((&row, &both, y.amax(0).cast::<u8>())).unwrap();
         assert_eq!(x.to_vec().unwrap()[..8], [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
+        // Of what several have, the last is left, whether the values read what is written or not.
+        let tens = numbers(device, [4], |i| 10 + i as i32).unwrap();
+        for reads in [false, true] {
+            let whole = numbers(device, [4], |_| 0_i32).unwrap();
+            let first = whole.slice(0, ..2).tensor().unwrap();
+            let all = if reads { &tens + &whole } else { tens.expr() };
+            (&whole, &first, &whole).assign_all((0, tens.slice(0, 2..), all)).unwrap();
+            assert_eq!(whole.to_vec().unwrap(), [10, 11, 12, 13]);
+            (&first, &whole, &first).assign_all((tens.slice(0, ..2), &tens * 2, tens.slice(0, 2..))).unwrap();
+            assert_eq!(whole.to_vec().unwrap(), [12, 13, 24, 26]);
+        }
         // A mistake in one writes none.
         let before = x.to_vec().unwrap();
         let error = (&x, &y).assign_all((1.0_f32, &row)).unwrap_err();

@@ -362,6 +362,25 @@ fn mistakes_leave_files_as_they_were() {
     assert_eq!(left.filter(|name| name.starts_with(prefix)).count(), 1);
 }
 
+/// A reader sees what one of the writers wrote, whole.
+#[test]
+fn several_write_one_file() {
+    let device = Device::cpu();
+    let of = |value: u8| device.full([1 << 16], value).unwrap();
+    let own = Scratch::of("contended.npy", b"");
+    npy::write(&own.0, of(0)).unwrap();
+    std::thread::scope(|scope| {
+        for value in [1, 2] {
+            let (x, path) = (of(value), &own.0);
+            scope.spawn(move || (0..30).for_each(|_| npy::write(path, &x).unwrap()));
+        }
+        for _ in 0..60 {
+            let x = npy::read(&own.0, &device).unwrap().to_vec::<u8>().unwrap();
+            assert!(x.iter().all(|&value| value == x[0]));
+        }
+    });
+}
+
 #[test]
 fn tensors_of_safetensors_are_read_and_written() {
     on_every_device(|device| {
@@ -507,6 +526,12 @@ fn pictures_are_read_and_written() {
 #[test]
 fn pictures_that_lie_are_refused() {
     let device = Device::cpu();
+    for channels in [2, 4] {
+        let own = Scratch::of(&format!("opaque{channels}.jpg"), b"before");
+        let error = image::save(&device.full([8, 8, channels], 7_u8).unwrap(), &own.0).unwrap_err();
+        assert!(error.message().contains("JPEG has no channel of how opaque"), "{error}");
+        assert_eq!(std::fs::read(&own.0).unwrap(), b"before");
+    }
     let mut lie = std::fs::read(file("gray.png")).unwrap();
     // Width and height, with the checksum of what then stands there (ISO 3309).
     lie[16..24].copy_from_slice(&[0, 0, 0x3a, 0x98, 0, 0, 0x3a, 0x98]);

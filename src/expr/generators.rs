@@ -133,11 +133,14 @@ fn range(
     }
     let count = match (i, j, k) {
         (Some(i), Some(j), Some(k)) => {
+            let way = if k > 0 { j.checked_sub(i) } else { i.checked_sub(j) };
+            let Some(way) = way else {
+                bail!(Overflow, "arange from {from} to {to}: the way overflows");
+            };
             // Rounded up.
-            let (way, step) = (if k > 0 { j - i } else { i - j }, k.abs());
-            if way <= 0 { 0 } else { (way - 1) / step + 1 }
+            u128::try_from(way).map_or(0, |way| way.div_ceil(k.unsigned_abs()))
         }
-        _ => ((to - from) / by).ceil().max(0.0) as i128,
+        _ => ((to - from) / by).ceil().max(0.0) as u128,
     };
     let Ok(count) = usize::try_from(count) else {
         bail!(Overflow, "arange from {from} to {to} in steps of {by} has {count} elements");

@@ -210,7 +210,7 @@ impl AnyExpr {
         }
         let mut shape = node.shape.clone();
         for (axis, (length, &(before, after))) in shape.iter_mut().zip(widths).enumerate() {
-            if *length == 0 && before + after > 0 && !matches!(pad, Pad::Constant(_)) {
+            if *length == 0 && (before, after) != (0, 0) && !matches!(pad, Pad::Constant(_)) {
                 bail!(
                     Shape,
                     "cannot pad {} with elements of its own: axis {axis} has length 0, so choose a constant",
@@ -310,33 +310,35 @@ impl AnyExpr {
         let length = |axis: usize| axis.checked_sub(lead).map_or(1, |k| node.shape[k]);
         let count = |axis: usize| (axis + times.len()).checked_sub(rank).map_or(1, |k| times[k]);
         let axes = (0..rank).map(|axis| (count(axis), length(axis)));
-        self.again(axes.flat_map(|(times, n)| [(times, false), (n, true)]), rank, at)
+        self.again(axes.map(|(times, n)| [(times, false), (n, true)]), rank, at)
     }
 
     fn repeated(&self, times: usize, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
         let node = self.node()?;
         let own = Layout::contiguous(&node.shape)?.axis(axis)?;
         let axes = node.shape.iter().enumerate().map(|(k, &n)| (n, if k == own { times } else { 1 }));
-        self.again(axes.flat_map(|(n, times)| [(n, true), (times, false)]), node.shape.rank(), at)
+        self.again(axes.map(|(n, times)| [(n, true), (times, false)]), node.shape.rank(), at)
     }
 
-    /// Each axis as two, of which one is the operand's and the other repeats it, stored as one each.
+    /// Each axis as two, of which one is the operand's and the other repeats it, stored as one each. An axis that is
+    /// there once has no second, so that the rank of what lies between is not twice the operand's.
     fn again(
         &self,
-        axes: impl Iterator<Item = (usize, bool)>,
+        axes: impl Iterator<Item = [(usize, bool); 2]>,
         rank: usize,
         at: &'static Location<'static>,
     ) -> Result<AnyExpr> {
         let (mut apart, mut stretched): (Vec<isize>, Vec<usize>) = (Vec::new(), Vec::new());
-        for (n, is_own) in axes {
-            apart.push(if is_own { n as isize } else { 1 });
-            stretched.push(n);
-        }
         let mut shape = Vec::with_capacity(rank);
-        for pair in stretched.chunks(2) {
-            match pair[0].checked_mul(pair[1]) {
+        for pair in axes {
+            let [(a, _), (b, _)] = pair;
+            match a.checked_mul(b) {
                 Some(n) => shape.push(n as isize),
-                None => bail!(Overflow, "an axis of {} elements {} times overflows", pair[0], pair[1]),
+                None => bail!(Overflow, "an axis of {a} elements {b} times overflows"),
+            }
+            for (n, is_own) in pair.into_iter().filter(|&(n, is_own)| is_own || n != 1) {
+                apart.push(if is_own { n as isize } else { 1 });
+                stretched.push(n);
             }
         }
         Shape::from(&stretched[..]).count()?;
@@ -440,6 +442,7 @@ fn stacked(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Re
     }
     let apart: Vec<AnyExpr> =
         parts.iter().map(|part| AnyExpr::new(part.node().cloned(), at).view(|l| l.unsqueeze(axis))).collect();
+    Layout::contiguous(first.shape()?)?.unsqueeze(axis)?;
     // Counted as the new axis is.
     let rank = first.shape()?.rank() as isize + 1;
     joined(&apart, if axis < 0 { axis + rank } else { axis }, at)

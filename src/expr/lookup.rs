@@ -122,6 +122,7 @@ impl AnyExpr {
         let axis = Layout::contiguous(&node.shape)?.axis(axis)?;
         let (before, after) = (&node.shape[..axis], &node.shape[axis + 1..]);
         let shape: Shape = before.iter().chain(own.shape.iter()).chain(after).copied().collect();
+        shape.count()?;
         let count = own.shape.rank();
         let along = (0..node.shape.rank()).map(|k| match k {
             _ if k == axis => indices.view(|layout| Ok(layout.place(axis, shape.rank()))),

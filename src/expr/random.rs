@@ -143,12 +143,12 @@ impl AnyExpr {
     #[track_caller]
     pub fn uniform(dtype: DType, shape: impl Into<Shape>, key: impl Into<Key>) -> AnyExpr {
         let (at, shape, key) = (Location::caller(), shape.into(), key.into());
-        let word = || Expr::<u32>::random_bits(shape.clone(), key);
+        let word = Expr::<u32>::random_bits(shape.clone(), key);
         match dtype {
-            DType::F32 => unit(&word()).into(),
+            DType::F32 => unit(&word).into(),
             // As many bits as the type holds of all such numbers, so that none is rounded up to 1.
-            DType::F16 => unit(&(word() & 0xffe0_0000)).any.cast(dtype),
-            DType::BF16 => unit(&(word() & 0xff00_0000)).any.cast(dtype),
+            DType::F16 => unit(&(word & 0xffe0_0000)).any.cast(dtype),
+            DType::BF16 => unit(&(word & 0xff00_0000)).any.cast(dtype),
             DType::F64 => {
                 let count = shape.count().unwrap_or(usize::MAX);
                 let words = Expr::<u32>::random_bits([count, 2], key);

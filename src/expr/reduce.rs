@@ -117,6 +117,9 @@ impl Ranges {
     ) -> Result<Ranges> {
         let node = any.node()?;
         class.check(name, node.dtype)?;
+        if options.correction.is_nan() {
+            bail!(Data, "{name} with a correction of NaN: it is subtracted from a number of elements");
+        }
         let axes = axes.of(&node.shape, name)?;
         let accumulating = match node.dtype {
             DType::F16 | DType::BF16 => DType::F32,

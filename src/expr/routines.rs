@@ -113,8 +113,15 @@ impl AnyExpr {
                 given.check(operands).and_then(|()| made(&given, operands))
             }
         };
+        let mistake = match made {
+            Ok(made) => match made.node() {
+                Ok(_) => return made,
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
         let first = operands.iter().find_map(|operand| operand.node().err());
-        made.unwrap_or_else(|error| AnyExpr::new(Err(first.unwrap_or(error)), at))
+        AnyExpr::mistake(first.unwrap_or_else(|| mistake.of_call(at)))
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
 
@@ -81,8 +82,11 @@ pub(super) fn within(path: &Path, name: Option<&str>, error: &Error) -> Error {
 
 /// Writes a file. A reader sees the one of before or the new one, never a part.
 pub(super) fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+    // A file of this call alone, as others may write to the same path.
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
+    name.push(format!(".{}.{call}.part", std::process::id()));
     let part = path.with_file_name(name);
     let failed = |error: io::Error| refused(path, format_args!("cannot write it: {error}"));
     let run = || {

@@ -160,5 +160,12 @@ pub fn save(pixels: &Expr<u8>, path: impl AsRef<Path>) -> Result<()> {
     let failed = |error: image::ImageError| refused(path, format_args!("cannot write it: {error}"));
     let format = ImageFormat::from_path(path).map_err(failed)?;
     let picture = picture(pixels)?;
+    if format == ImageFormat::Jpeg && picture.color().has_alpha() {
+        let text = format_args!(
+            "JPEG has no channel of how opaque a picture is: slice {} of them",
+            picture.color().channel_count() - 1
+        );
+        return Err(refused(path, text));
+    }
     replace(path, |file| picture.write_to(file, format).map_err(failed))
 }

@@ -18,8 +18,8 @@ pub(crate) fn merge(axes: impl Iterator<Item = Axis>) -> Axes {
     let mut merged = Axes::new();
     for axis in axes.filter(|axis| axis.length != 1) {
         let is_one = |outer: &&mut Axis| {
-            let whole = |&stride: &isize| stride * axis.length as isize;
-            outer.strides.iter().copied().eq(axis.strides.iter().map(whole))
+            let whole = |&stride: &isize| stride.checked_mul(axis.length as isize);
+            outer.strides.iter().copied().map(Some).eq(axis.strides.iter().map(whole))
         };
         match merged.last_mut().filter(is_one) {
             Some(outer) => *outer = Axis { length: outer.length * axis.length, ..axis },

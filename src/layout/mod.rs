@@ -186,7 +186,7 @@ impl Layout {
         let mut strides = Strides::new();
         for (&n, &stride) in self.shape.iter().zip(&self.strides).filter(|&(&n, _)| n != 1) {
             match (shape.last_mut(), strides.last_mut()) {
-                (Some(len), Some(outer)) if *outer == stride * n as isize => {
+                (Some(len), Some(outer)) if stride.checked_mul(n as isize) == Some(*outer) => {
                     *len *= n;
                     *outer = stride;
                 }

@@ -48,6 +48,7 @@ impl Device {
     /// assert_eq!(x.to_vec()?, [0.5; 4]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn full<T: Element>(&self, shape: impl Into<Shape>, value: T) -> Result<Tensor<T>> {
         Expr::scalar(value).broadcast_to(shape).eval_on(self)
     }
@@ -56,6 +57,7 @@ impl Device {
     ///
     /// # Errors
     /// As [`full`](Self::full).
+    #[track_caller]
     pub fn zeros<T: Element>(&self, shape: impl Into<Shape>) -> Result<Tensor<T>> {
         self.full(shape, T::ZERO)
     }
@@ -106,6 +108,7 @@ impl Device {
     /// assert_eq!(x.to_vec::<bool>()?, [false, false]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn zeros_any(&self, dtype: DType, shape: impl Into<Shape>) -> Result<AnyTensor> {
         AnyExpr::constant(dtype, 0).broadcast_to(shape).eval_on(self)
     }

@@ -36,7 +36,8 @@ pub trait EvalAll {
 pub trait AssignAll<Values> {
     /// Replaces the elements of each tensor by those of its expression, all of which read what was there before.
     /// Expressions of equal shapes are one kernel, and that writes the tensors where no expression reads one of
-    /// them and each is all of what its device holds for it; else what it gives is copied.
+    /// them and each is all of what its device holds for it; else what it gives is copied. Elements that several of
+    /// the tensors have keep what the last of these gives.
     ///
     /// # Errors
     /// As [`Tensor::assign`]; nothing is written then.
@@ -133,10 +134,17 @@ impl AnyTensor {
             let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
             groups.push((alike, Schedule::new(&roots, &nodes[i].shape, device.bounds())?));
         }
+        let shares = |i: usize| {
+            let (own, _) = pairs[i];
+            let meets = |(to, _): &(&AnyTensor, AnyExpr)| {
+                to.storage.same(&own.storage) && to.layout.may_overlap(&own.layout)
+            };
+            pairs[..i].iter().any(meets)
+        };
         let is_written =
             |(storage, _): (&Storage, &Layout)| pairs.iter().any(|(to, _)| to.storage.same(storage));
         let programs = groups.iter().flat_map(|(_, schedule)| schedule.stages.iter().chain([&schedule.last]));
-        if programs.flat_map(Program::tensors).any(is_written) {
+        if programs.flat_map(Program::tensors).any(is_written) || (0..pairs.len()).any(shares) {
             let all: Vec<&AnyExpr> = values.iter().collect();
             let results = AnyExpr::eval_each_on(&all, device)?;
             return pairs
