@@ -185,6 +185,21 @@ fn explaining_and_warming_up_take_no_memory() {
     }
 }
 
+/// A scalar may be stretched to any length, and a plan is made for each part.
+#[test]
+fn more_parts_than_are_planned_ahead() {
+    for device in found().map(|adapter| open(&adapter)) {
+        let all = Expr::scalar(1.0_f32).broadcast_to([1 << 60]);
+        for error in [all.explain(&device).unwrap_err(), all.warm_up(&device).unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Limit);
+            assert!(
+                error.message().starts_with("[1152921504606846976] takes more than 16384 parts"),
+                "{error}"
+            );
+        }
+    }
+}
+
 #[test]
 fn parts_are_read_where_they_lie() {
     // Devices of its own, as other tests allocate meanwhile.

@@ -4,10 +4,13 @@
 use std::sync::Arc;
 
 use super::device::Gpu;
-use crate::error::Result;
-use crate::expr::{Program, Storage};
+use crate::error::{Result, bail};
+use crate::expr::{Backend, Program, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Plan};
+
+/// Parts whose plans are in memory at once, at most: a stretched scalar may have any number of elements.
+const MOST_PLANS: usize = 1 << 14;
 
 /// Records a program whose result goes to a layout of a storage; `fresh` says that this is all of
 /// a new one.
@@ -31,6 +34,10 @@ pub(super) fn plans(
 ) -> Result<Vec<Plan>> {
     let mut plans = Vec::new();
     let mut keep = |plan, _: &Storage| {
+        if plans.len() == MOST_PLANS {
+            let (shape, name) = (&program.shape, gpu.name());
+            bail!(Limit, "{shape} takes more than {MOST_PLANS} parts on {name}: plan a slice of it");
+        }
         plans.push(plan);
         Ok(())
     };
