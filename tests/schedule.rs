@@ -69,6 +69,20 @@ fn many_costly_functions() {
     });
 }
 
+/// Their texts are long as those of costly functions are.
+#[test]
+fn many_casts() {
+    on_every_device(|device| {
+        let mut x = device.upload(&[0.25_f32, 3e9, -7.5, f32::NAN], [4]).unwrap().expr();
+        for _ in 0..100 {
+            x = (x + 1.0).cast::<i32>().cast::<f32>();
+        }
+        let explained = x.explain(device).unwrap().to_string();
+        assert!(explained.contains("first"), "{explained}");
+        assert_eq!(x.to_vec().unwrap(), [100.0, 2147483648.0, 93.0, 99.0]);
+    });
+}
+
 #[test]
 fn sums_of_many_tensors() {
     on_every_device(|device| {

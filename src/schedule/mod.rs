@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::dtype::DType;
+use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{Known, Node, NodeKind, Op, Program, Source, Storage, cost};
 use crate::layout::Shape;
@@ -57,10 +57,19 @@ fn own_cost(node: &Node) -> usize {
     }
 }
 
+/// What the text of a float that becomes an integer costs: its ends and NaN are decided in steps of their own, of which
+/// GL's compiler takes 60 ms each.
+const NARROWING: usize = 16;
+
+fn is_narrowing(from: DType, to: DType) -> bool {
+    from.kind() == Kind::Float && matches!(to.kind(), Kind::Signed | Kind::Unsigned)
+}
+
 /// What its text costs a compiler by itself, in additions.
 fn text_cost(node: &Node) -> usize {
     match &node.kind {
         NodeKind::Body(body, _) => body.cost(),
+        NodeKind::Op(Op::Cast) if is_narrowing(operand_type(node), node.dtype) => NARROWING,
         _ => own_cost(node),
     }
 }
