@@ -173,8 +173,9 @@ impl Array {
         wait(py, work.max(self.size()), move || expr.eval_on(&device))
     }
 
-    /// Takes the elements of another array of this shape and type.
-    pub(crate) fn replace(&self, by: &Array) -> PyResult<()> {
+    /// Takes the elements of another array of this shape, type and device.
+    pub(crate) fn replace(&self, py: Python<'_>, by: &Array) -> PyResult<()> {
+        self.slot.join(&by.slot, py)?;
         if by.dtype != self.dtype {
             return Err(PyTypeError::new_err(format!(
                 "the result of {} does not go into an array of {}: write x = x + y, or cast by astype",
@@ -408,7 +409,7 @@ impl Array {
 
     /// Takes the elements of another array.
     fn _replace(&self, by: &Bound<'_, Array>) -> PyResult<()> {
-        self.replace(by.get())
+        self.replace(by.py(), by.get())
     }
 
     /// The only element, as a number of Python.

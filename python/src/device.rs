@@ -67,13 +67,19 @@ impl Slot {
     }
 
     fn open(&self) -> zerostride::Result<zerostride::Device> {
-        let device = match &self.name {
+        let all = zerostride::Device::all();
+        // The name that an open device prints is one, too.
+        let printed = |name: &str| all.iter().find(|a| format!("{} ({})", a.name, a.backend) == name);
+        let name = self.name.as_deref().map(|name| match printed(name) {
+            Some(adapter) => format!("{}:{}", adapter.backend, adapter.index),
+            None => name.to_string(),
+        });
+        let device = match &name {
             Some(name) => zerostride::Device::named(name)?,
             None => zerostride::Device::open()?,
         };
         // An adapter that is open already under another name is that one, unless it has a twin.
-        let all = zerostride::Device::all();
-        let found = self.name.as_deref().and_then(|name| all.iter().find(|adapter| adapter.matches(name)));
+        let found = name.as_deref().and_then(|name| all.iter().find(|adapter| adapter.matches(name)));
         let is_alike =
             |a: &zerostride::Adapter, b: &zerostride::Adapter| a.backend == b.backend && a.name == b.name;
         if found.is_some_and(|found| all.iter().filter(|other| is_alike(found, other)).count() > 1) {

@@ -8,8 +8,9 @@ use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use zerostride::{AnyExpr, Shape};
 
 use crate::array::Array;
+use crate::device::Device;
 use crate::dtype;
-use crate::operators::{constant, scalar, weak};
+use crate::operators::{constant, made, scalar, weak};
 
 /// A part of a key.
 enum Item {
@@ -121,6 +122,41 @@ fn view(expr: &AnyExpr, items: &[Item], shape: &Shape) -> AnyExpr {
     expr
 }
 
+/// A value as elements that are written to an array: of its type and on its device, unless it is of a kind that the
+/// type does not hold.
+fn as_written(x: &Array, value: &Bound<'_, PyAny>) -> PyResult<AnyExpr> {
+    let py = value.py();
+    let kinds = |from: &str| {
+        PyTypeError::new_err(format!(
+            "{from} cannot be written to an array of {}: cast it by astype",
+            dtype::name(x.dtype)
+        ))
+    };
+    if let Some(number) = scalar(value)? {
+        if weak(py, x.dtype, number, &x.slot)? != x.dtype {
+            return Err(kinds("a number of another kind"));
+        }
+        return constant(x.dtype, number);
+    }
+    let array = match value.cast::<Array>() {
+        Ok(array) => array.clone(),
+        Err(_) => made(value, Some(&Device(x.slot.clone())))?,
+    };
+    let array = array.get();
+    x.slot.join(&array.slot, py)?;
+    if dtype::kind(array.dtype) > dtype::kind(x.dtype) {
+        return Err(kinds(dtype::name(array.dtype)));
+    }
+    Ok(array.part().expr.cast(x.dtype))
+}
+
+/// A value as an array of the elements that are written to `x` for it.
+#[pyfunction]
+pub(crate) fn written(py: Python<'_>, x: &Bound<'_, Array>, value: &Bound<'_, PyAny>) -> PyResult<Array> {
+    let x = x.get();
+    Array::new(py, as_written(x, value)?, 0, 0, x.slot.clone())
+}
+
 #[pymethods]
 impl Array {
     fn __getitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -140,36 +176,7 @@ impl Array {
             py.import("zerostride._indexing")?.call_method1("put", (slf, key, value))?;
             return Ok(());
         };
-        let kinds = |from: &str| {
-            PyTypeError::new_err(format!(
-                "{from} cannot be written to an array of {}: cast it by astype",
-                dtype::name(x.dtype)
-            ))
-        };
-        let value = match scalar(value)? {
-            Some(number) => {
-                if weak(py, x.dtype, number, &x.slot)? != x.dtype {
-                    return Err(kinds("a number of another kind"));
-                }
-                constant(x.dtype, number)?
-            }
-            None => {
-                let array = match value.cast::<Array>() {
-                    Ok(array) => array.clone(),
-                    Err(_) => {
-                        let array = py.import("zerostride")?.call_method1("asarray", (value,))?;
-                        array.cast_into::<Array>()?
-                    }
-                };
-                let array = array.get();
-                x.slot.join(&array.slot, py)?;
-                let (from, to) = (dtype::kind(array.dtype), dtype::kind(x.dtype));
-                if from > to {
-                    return Err(kinds(dtype::name(array.dtype)));
-                }
-                array.part().expr.cast(x.dtype)
-            }
-        };
+        let value = as_written(x, value)?;
         x.write(py, value, |expr| view(expr, &items, &x.shape))
     }
 }

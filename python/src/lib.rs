@@ -21,6 +21,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(device::adapters, module)?)?;
     module.add_function(wrap_pyfunction!(device::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(device::device_variable, module)?)?;
+    module.add_function(wrap_pyfunction!(index::written, module)?)?;
     module.add_function(wrap_pyfunction!(operators::call, module)?)?;
     module.add_function(wrap_pyfunction!(operators::select, module)?)?;
     functions::add_to(module)

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
 use zerostride::{AnyExpr, DType, Scalar};
 
 use crate::array::{Array, Part};
-use crate::device::Slot;
+use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 
 /// What is done to operands before an operation of the crate takes them.
@@ -50,8 +50,14 @@ enum Operand<'py> {
     Scalar(Scalar),
 }
 
-/// What an object is as an operand, if it is any.
-fn operand<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>>> {
+/// The device of the first array among objects; none where none is an array.
+fn device_of(objects: &[&Bound<'_, PyAny>]) -> Option<Device> {
+    let array = objects.iter().find_map(|object| object.cast::<Array>().ok())?;
+    Some(Device(array.get().slot.clone()))
+}
+
+/// What an object is as an operand, if it is any. What is not on any device yet goes to `device`.
+fn operand<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> PyResult<Option<Operand<'py>>> {
     if let Ok(array) = object.cast::<Array>() {
         return Ok(Some(Operand::Array(array.clone())));
     }
@@ -60,10 +66,17 @@ fn operand<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>>> {
     }
     // Arrays and scalars of NumPy become arrays.
     if object.hasattr("__array_interface__")? {
-        let array = object.py().import("zerostride")?.call_method1("asarray", (object,))?;
-        return Ok(Some(Operand::Array(array.cast_into::<Array>()?)));
+        return Ok(Some(Operand::Array(made(object, device)?)));
     }
     Ok(None)
+}
+
+/// What `asarray` makes of an object, on a device or the default one.
+pub(crate) fn made<'py>(object: &Bound<'py, PyAny>, device: Option<&Device>) -> PyResult<Bound<'py, Array>> {
+    let options = PyDict::new(object.py());
+    options.set_item("device", device.cloned())?;
+    let array = object.py().import("zerostride")?.call_method("asarray", (object,), Some(&options))?;
+    Ok(array.cast_into::<Array>()?)
 }
 
 /// A number of Python.
@@ -75,7 +88,8 @@ pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
         return Ok(Some(Scalar::Bool(object.extract()?)));
     }
     if object.is_instance_of::<PyInt>() {
-        return Ok(Some(Scalar::Int(object.extract()?)));
+        let beyond = |_| PyOverflowError::new_err("an integer is outside of every type: make it a float");
+        return Ok(Some(Scalar::Int(object.extract().map_err(beyond)?)));
     }
     Ok(None)
 }
@@ -119,9 +133,10 @@ pub(crate) fn apply(
     rule: Rule,
     objects: &[&Bound<'_, PyAny>],
 ) -> PyResult<Option<Array>> {
+    let device = device_of(objects);
     let mut operands = Vec::with_capacity(objects.len());
     for object in objects {
-        match operand(object)? {
+        match operand(object, device.as_ref())? {
             Some(operand) => operands.push(operand),
             None => return Ok(None),
         }
@@ -173,6 +188,9 @@ pub(crate) fn apply(
             AnyExpr::call(op, &[exprs[0].clone(), exprs[0].clone()])
         }
         _ if op == "div_floor" && dtype::kind(dtype) == Kind::Float => floor_divided(&exprs),
+        // Of what has no NaN they are the others.
+        _ if op == "fmax" && dtype::kind(dtype) != Kind::Float => AnyExpr::call("max", &exprs),
+        _ if op == "fmin" && dtype::kind(dtype) != Kind::Float => AnyExpr::call("min", &exprs),
         _ => AnyExpr::call(op, &exprs),
     };
     Array::new(py, expr, depth + 1, work, slot.clone()).map(Some)
@@ -195,7 +213,7 @@ pub(crate) fn call(py: Python<'_>, op: &str, rule: &str, operands: &Bound<'_, Py
     let objects: Vec<Bound<'_, PyAny>> = operands.iter().collect();
     let made = apply(py, op, Rule::of(rule)?, &objects.iter().collect::<Vec<_>>())?;
     made.ok_or_else(|| {
-        let is_none = |object: &&Bound<'_, PyAny>| !matches!(operand(object), Ok(Some(_)));
+        let is_none = |object: &&Bound<'_, PyAny>| !matches!(operand(object, None), Ok(Some(_)));
         let kind = objects.iter().find(is_none).and_then(|object| object.get_type().name().ok());
         let kind = kind.map_or_else(|| "an object".to_string(), |name| name.to_string());
         PyTypeError::new_err(format!(
@@ -213,12 +231,13 @@ pub(crate) fn select(
     b: &Bound<'_, PyAny>,
 ) -> PyResult<Array> {
     let condition = condition.get();
+    let device = Device(condition.slot.clone());
     let truth = condition.part();
     let (mut depth, mut work) = (truth.depth, truth.work);
     let mut dtype = None;
     let mut operands = Vec::new();
     for object in [a, b] {
-        let Some(operand) = operand(object)? else {
+        let Some(operand) = operand(object, Some(&device))? else {
             return Err(PyTypeError::new_err(format!(
                 "where takes arrays and numbers, not {}: make it an array by asarray",
                 object.get_type().name()?
@@ -288,7 +307,7 @@ macro_rules! operators {
 
 fn in_place(op: &str, rule: Rule, x: &Bound<'_, Array>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     match apply(x.py(), op, rule, &[x.as_any(), other])? {
-        Some(result) => x.get().replace(&result),
+        Some(result) => x.get().replace(x.py(), &result),
         None => Err(PyTypeError::new_err(format!(
             "{op} takes arrays and numbers, not {}: make it an array by asarray",
             other.get_type().name()?
@@ -310,22 +329,32 @@ operators! {
     Same "shr" __rshift__ __rrshift__ __irshift__;
 }
 
+/// Python's third operand of `pow`, which is there for its integers.
+fn no_modulus(modulus: &Bound<'_, PyAny>) -> PyResult<()> {
+    match modulus.is_none() {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err("pow of arrays takes no modulus: write pow(x, y) % z")),
+    }
+}
+
 /// The other operators.
 #[pymethods]
 impl Array {
     fn __pow__(
         slf: &Bound<'_, Self>,
         other: &Bound<'_, PyAny>,
-        _modulo: &Bound<'_, PyAny>,
+        modulus: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
+        no_modulus(modulus)?;
         binary("pow", Rule::Same, slf.as_any(), other)
     }
 
     fn __rpow__(
         slf: &Bound<'_, Self>,
         other: &Bound<'_, PyAny>,
-        _modulo: &Bound<'_, PyAny>,
+        modulus: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
+        no_modulus(modulus)?;
         binary("pow", Rule::Same, other, slf.as_any())
     }
 

@@ -57,6 +57,22 @@ def test_numpy_asks_for_types_and_copies():
         zs.asarray(np.ones(2), copy=False)
 
 
+def test_floats_saturate():
+    floats = np.array([np.nan, 3e9, -3e9, 300.7, -1.5, np.inf])
+    for dtype, expected in [
+        (np.int32, [0, 2**31 - 1, -(2**31), 300, -1, 2**31 - 1]),
+        (np.uint8, [0, 255, 0, 255, 0, 255]),
+    ]:
+        same(zs.asarray(floats, dtype=dtype, device="cpu"), np.array(expected, dtype))
+        same(zs.asarray(floats.tolist(), dtype=dtype), np.array(expected, dtype))
+        same(zs.asarray(floats.astype(">f4"), dtype=dtype), np.array(expected, dtype))
+        read = np.asarray(zs.asarray(floats.astype(np.float32)), dtype=dtype)
+        assert read.dtype == dtype and read.tolist() == expected
+    assert np.asarray(zs.asarray(np.float32([1.5])), dtype=">i4").dtype == np.dtype(">i4")
+    with pytest.raises(OverflowError):
+        zs.asarray([300], dtype=zs.uint8)
+
+
 def test_dlpack():
     x = zs.asarray(np.arange(6, dtype=np.float32).reshape(2, 3))
     same(zs.from_dlpack(x), np.asarray(x))
@@ -91,6 +107,8 @@ def test_text():
     assert str(x) == str(np.asarray(x))
     assert repr(x) == "Array([[0., 1., 2.],\n       [3., 4., 5.]], dtype=float32, device='cpu')"
     assert repr(zs.asarray(1, dtype=zs.int8, device="cpu")) == "Array(1, dtype=int8, device='cpu')"
+    assert repr(zs.zeros((2, 0), dtype=zs.int8, device="cpu")) == "Array([], shape=(2, 0), dtype=int8, device='cpu')"
+    assert repr(zs.zeros(0, dtype=zs.int8, device="cpu")) == "Array([], dtype=int8, device='cpu')"
     large = np.arange(4000, dtype=np.int32).reshape(2, 2000)
     assert str(zs.asarray(large)) == str(large)
     assert f"{zs.asarray(2.5, dtype=zs.float32):.2f}" == "2.50"

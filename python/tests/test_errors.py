@@ -45,6 +45,53 @@ def test_numbers():
     with pytest.raises(OverflowError, match="256 is no u8"):
         zs.ones((1,), dtype=zs.uint8) + 256
     assert np.isinf(float(zs.ones((), dtype=zs.float32) * 1e300))
+    one = zs.ones((1,), dtype=zs.float32)
+    for call in (lambda: one + 10**400, lambda: zs.asarray(2**70), lambda: zs.asarray([1, 2**70])):
+        with pytest.raises(OverflowError, match="outside of every type: make it a float"):
+            call()
+    with pytest.raises(TypeError, match="takes no modulus"):
+        pow(zs.ones((1,), dtype=zs.int32), 2, 5)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda x: zs.zeros(-1), ValueError, "-1 for a shape: it takes integers from 0 on"),
+        (lambda x: zs.eye(-1), ValueError, "integers from 0 on"),
+        (lambda x: zs.tile(x, -1), ValueError, "integers from 0 on"),
+        (lambda x: zs.repeat(x, -1), ValueError, "integers from 0 on"),
+        (lambda x: zs.repeat(x, [1, 2], axis=1), ValueError, "takes one for each index"),
+        (lambda x: zs.broadcast_to(x, (2, -1)), ValueError, "integers from 0 on"),
+        (lambda x: zs.arange(0, 5, 0), ValueError, "leads nowhere"),
+        (lambda x: zs.zeros(2.5), TypeError, "2.5 for a shape: it takes integers"),
+        (lambda x: zs.sum(x, axis=1.0), TypeError, "1.0 for the axis of sum"),
+        (lambda x: zs.cumulative_sum(x, axis=(0, 1)), TypeError, "it takes an integer"),
+        (lambda x: zs.roll(x, 1.5), TypeError, "1.5 for the shift of roll"),
+        (lambda x: zs.reshape(x, 6.0), TypeError, "6.0 for the shape of reshape"),
+        (lambda x: x.round(1.5), TypeError, "1.5 for the decimals of round"),
+        (lambda x: zs.diff(x, n=1.5), TypeError, "1.5 for the n of diff"),
+        (lambda x: zs.linspace(0, 1, 2.5), TypeError, "2.5 for the num of linspace"),
+        (lambda x: zs.linspace(0, 1, -1), ValueError, "-1 for the num of linspace: it takes integers from 0 on"),
+        (lambda x: zs.repeat(x, 1.9), TypeError, "it takes integers"),
+        (lambda x: zs.repeat(x, "3"), TypeError, "it takes integers"),
+        (lambda x: zs.sum([1, 2]), TypeError, "sum takes arrays, not list: make it an array by asarray"),
+        (lambda x: zs.matmul(x, 3), TypeError, "matmul takes arrays, not int"),
+        (lambda x: zs.concat([x, 1]), TypeError, "concat takes arrays, not int"),
+        (lambda x: zs.stack([1, 2]), TypeError, "stack takes arrays, not int"),
+    ],
+)
+def test_arguments(x, call, kind, text):
+    with pytest.raises(kind, match=text):
+        call(x)
+
+
+def test_what_is_no_array():
+    for name in (
+        "squeeze flip unstack nonzero sort argsort argmax any max softmax cumulative_sum diff tril unique_values imag "
+        "zeros_like matrix_transpose clip expand_dims"
+    ).split():
+        with pytest.raises(TypeError, match=f"{name} takes arrays, not list: make it an array by asarray"):
+            getattr(zs, name)([1, 2])
 
 
 def test_axes_and_indexes(x):

@@ -127,6 +127,18 @@ def test_searching(x):
     same(zs.clip(x, -1, 5), np.clip(X, -1, 5))
 
 
+def test_limits_of_other_types():
+    for elements, least, greatest, expected in [
+        (np.int8([100]), None, np.int32([300]), [100]), (np.uint8([5]), np.int32([-1]), None, [5]),
+        (np.int8([-100]), np.int64([-300]), np.uint16([60000]), [-100]), (np.uint8([5]), np.int64(7), None, [7]),
+        (np.uint64([5]), np.int64([-1]), np.uint8([3]), [3]), (np.float32([5]), None, np.float64(2), [2]),
+    ]:  # fmt: skip
+        least, greatest = (zs.asarray(x) if isinstance(x, np.ndarray) else x for x in (least, greatest))
+        same(zs.clip(zs.asarray(elements), least, greatest), np.array(expected, elements.dtype))
+    with pytest.raises(TypeError, match="takes limits of that type"):
+        zs.clip(zs.ones((1,), dtype=zs.int8), np.float32(0))
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_floats_and_numbers(dtype):
     x = zs.asarray(np.asarray([1.5, -2.5], dtype=dtype))
@@ -134,6 +146,10 @@ def test_floats_and_numbers(dtype):
         assert result.dtype == dtype
     same(x // 2, np.asarray([1.5, -2.5], dtype=dtype) // 2)
     same(2 % x, 2 % np.asarray([1.5, -2.5], dtype=dtype))
+    for other, number in ((x, 2), (2, x)):
+        down, rest = divmod(other, number)
+        same(down, np.asarray(other // number))
+        same(rest, np.asarray(other % number))
     assert (x > 0).tolist() == [True, False] and (0 < x).tolist() == [True, False]
 
 

@@ -17,7 +17,8 @@ LOOKUPS = [
     (np.array([0, 1]), slice(1, 3)), np.array([True, False, True]), ELEMENTS > 30, (0, np.array([-1, -2])),
     (..., np.array([0, 4])), np.array([], dtype=np.int64), (0, 0, ELEMENTS[0, 0] > 2), np.array(1), np.array(True),
     np.array(False), (slice(1), np.array(False)), (np.array(True), np.array([0, 2]), 1),
-    np.zeros(0, bool), np.zeros((3, 0), bool), (slice(None), np.zeros((0, 5), bool)),
+    np.zeros(0, bool), np.zeros((3, 0), bool), (slice(None), np.zeros((0, 5), bool)), True, False, (True, 0, [1, 2]),
+    (slice(None), 1, ..., [0, 1]), (..., 1, ..., [0])[1:], ([0, 1], ..., 1, slice(None)), ([0, 1], ..., [1, 2], [3, 4]),
 ]  # fmt: skip
 
 
@@ -59,8 +60,10 @@ def test_what_is_written_is_broadcast_and_cast():
     y = zs.zeros((2,), dtype=zs.int32)
     with pytest.raises(TypeError, match="cannot be written to an array of int32"):
         y[0] = 0.5
-    with pytest.raises(TypeError, match="cannot be written to an array of int32"):
-        y[:] = zs.ones((2,), dtype=zs.float32)
+    for key in (slice(None), [0], np.array([0, 1]), np.array([True, False]), y == 0):
+        for value in (0.5, np.float32(2), [2.5], zs.ones((2,), dtype=zs.float32)):
+            with pytest.raises(TypeError, match="cannot be written to an array of int32"):
+                y[key] = value
 
 
 def test_random_keys():
@@ -105,6 +108,10 @@ def test_lookups_stay_on_the_device():
         x[np.arange(2), np.arange(3)]
     with pytest.raises(IndexError, match="integers or truth values"):
         x[np.array([0.5])]
+    with pytest.raises(IndexError, match="one ellipsis at most"):
+        x[..., ..., [0]]
+    with pytest.raises(IndexError, match="one ellipsis at most"):
+        x[..., ..., [0]] = 1
     with pytest.raises(IndexError, match="a mask of"):
         x[np.array([True, False])]
 

@@ -54,6 +54,95 @@ def test_what_goes_out(x):
     same(y, X * 2)
     np.sum(x, axis=0, out=(z := zs.zeros((3,), dtype=zs.float32)))
     same(z, X.sum(axis=0))
+    assert np.add(x, 1, out=np.zeros((2, 2, 3))).tolist() == [(X + 1).tolist()] * 2
+    whole = zs.zeros((2, 3), dtype=zs.int32)
+    for call in (
+        lambda: np.add(x, 0.5, out=whole), lambda: x.mean(axis=0, out=whole[0]),
+        lambda: np.cumsum(x, axis=0, out=whole), lambda: np.exp(x, out=np.zeros((2, 3), int)),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match="does not go into an array of int"):
+            call()
+    same(whole, np.zeros((2, 3), np.int32))
+    with pytest.raises(ValueError, match="does not go into an array of"):
+        x.sum(out=np.zeros(2))
+
+
+def test_folds_of_all_axes(x):
+    for ufunc in (np.add, np.multiply, np.maximum, np.logical_and):
+        for options in ({}, {"axis": None}, {"axis": (0, 1)}, {"axis": None, "keepdims": True}):
+            ours, theirs = ufunc.reduce(x, **options), ufunc.reduce(X, **options)
+            assert ours.shape == theirs.shape and np.array_equal(ours, theirs)
+
+
+WHOLE = np.int8([15, 25, -15, 127, -128, 4, 0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: np.round(a, 2), lambda a: np.round(a, -1), lambda a: np.round(a, -2), lambda a: np.round(a, -12),
+        lambda a: np.fmin(a, 3), lambda a: np.fmax(a, a), lambda a: np.isclose(a, a), lambda a: np.isclose(a, a[::-1]),
+        lambda a: np.isclose(a > 0, a > 5), lambda a: np.isclose(a.astype("uint8"), np.uint8([1]), atol=2),
+        lambda a: np.isclose(a.astype("int32") * 2**23, a[::-1].astype("int32") * 2**23),
+        lambda a: np.isclose(a, 4.0, rtol=0, atol=300), lambda a: np.isclose(a, a[::-1], rtol=0, atol=300),
+        lambda a: np.repeat(a, [0, 1, 2, 0, 0, 1, 3]), lambda a: a.repeat(2), lambda a: a.argsort().astype("int8"),
+        lambda a: a.cumsum(dtype="int32"), lambda a: a.cumprod(dtype="int32"),
+        lambda a: np.take(a, [-9, 1, 9], mode="clip"), lambda a: np.take(a, [-9, 1, 9], mode="wrap"),
+        lambda a: a.take([[8, -8]], mode="wrap"), lambda a: np.take(a.reshape(1, -1), [-20, 20], 1, mode="clip"),
+    ],
+)  # fmt: skip
+def test_integers_as_numpy(call):
+    same(call(zs.asarray(WHOLE)), call(WHOLE))
+
+
+def test_floats_of_integers():
+    a = zs.asarray(np.int16([-3, 5]))
+    real = zs.__array_namespace_info__().default_dtypes()["real floating"]
+    for result, expected in [
+        (np.float_power(a, -1), [-1 / 3, 0.2]), (np.float_power(2, a), [0.125, 32]), (np.fabs(a), [3, 5]),
+        (np.rint(a), [-3, 5]),
+    ]:  # fmt: skip
+        assert result.dtype == real
+        np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-6)
+    for call in (np.mean, np.std, np.nanmean):
+        with pytest.raises(TypeError, match="is a float, not int64"):
+            call(a, dtype="int64")
+    assert np.mean(a, dtype="float32").dtype == zs.float32
+
+
+def test_means_without_nan():
+    large = np.full(5000, 60000, np.float16)
+    large[::2] = np.nan
+    same(np.nanmean(zs.asarray(large)), np.float16(60000))
+    few = np.float32([[1, np.nan, 3], [np.nan, 4, 5]])
+    for options in ({}, {"axis": 0}, {"axis": 1, "keepdims": True}, {"dtype": "float32"}):
+        ours, theirs = np.nanmean(zs.asarray(few), **options), np.asarray(np.nanmean(few, **options))
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-6)
+
+
+def test_indices_outside():
+    a = zs.asarray(np.arange(300, dtype=np.int32))
+    for dtype in (np.int8, np.uint8, np.int32):
+        indices = np.array([100, 127, -5], np.int64).astype(dtype)
+        for mode in ("clip", "wrap"):
+            same(np.take(a, zs.asarray(indices), mode=mode), np.take(np.asarray(a), indices, mode=mode))
+    with pytest.raises(IndexError, match="is outside of axis 0"):
+        np.take(a, [300])
+    with pytest.raises(ValueError, match="for the mode of take"):
+        np.take(a, [0], mode="nearest")
+    with pytest.raises(IndexError, match="has no elements"):
+        np.take(a[:0], [0], mode="clip")
+
+
+def test_sides(x):
+    for sides in ({"prepend": 0}, {"append": np.float32([[9], [9]])}, {"prepend": x[:, :1], "append": 1.5}):
+        same(np.diff(x, **sides), np.diff(X, **{name: np.asarray(side, np.float32) for name, side in sides.items()}))
+    bounds = np.float32([1, 3, 2])
+    same(np.clip(x, bounds, 5), np.clip(X, bounds, 5))
+    same(np.clip(x, None, bounds), np.clip(X, None, bounds))
+    for ours, theirs in zip(np.divmod(x, 2), np.divmod(X, 2)):
+        same(ours, theirs)
 
 
 def test_others_decide_themselves(x):

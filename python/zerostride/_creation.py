@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from . import _core
+from ._arguments import counts, integer, of_array, takes_arrays
 from ._core import Array, Device
-from ._dtypes import default_float, default_int
+from ._dtypes import default_float, default_int, is_float, is_integer
 
 __all__ = [
     "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
@@ -19,7 +20,7 @@ def _device(device):
 
 
 def _shape(shape):
-    return [shape] if hasattr(shape, "__index__") else list(shape)
+    return counts(shape, "a shape")
 
 
 def upload(array, device=None):
@@ -32,6 +33,32 @@ def upload(array, device=None):
         return _core.full(array.shape, 0, array.dtype, device)
     flat = np.asarray(array, order="C").reshape(-1).view(np.uint8)
     return _core.upload(flat, array.dtype, array.shape, device)
+
+
+def on_host(x):
+    """The elements as an array of NumPy that nothing writes: on the CPU the array's own memory."""
+    if x.size == 0:
+        return np.empty(x.shape, x.dtype)
+    return np.frombuffer(x._host(), dtype=x.dtype).reshape(x.shape)
+
+
+def converted(array, dtype):
+    """An array of NumPy with every element converted to a type.
+
+    What NumPy makes of a float that an integer type does not hold differs between machines: that is done here.
+    """
+    dtype = np.dtype(dtype)
+    if is_float(array.dtype) and is_integer(dtype):
+        known = array.astype(np.float64) if array.dtype.itemsize > 8 else array
+        array = on_host(_core.cast(upload(known, "cpu"), dtype.newbyteorder("=")))
+    return array.astype(dtype)
+
+
+def beside(operand, x):
+    """An operand as an array on the device of another one. Python's numbers stay, as they take the type of that."""
+    if operand is None or isinstance(operand, (Array, bool, int, float)):
+        return operand
+    return asarray(operand, device=x.device)
 
 
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
@@ -62,12 +89,13 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     if copy is False:
         raise ValueError("elements of others are copied to memory of the device: leave copy=False out")
     device = _device(device)
-    knows = _has_type(obj)
-    array = np.asarray(obj, dtype=dtype) if not knows else np.asarray(obj)
-    if knows and dtype is not None and array.dtype != dtype:
-        array = array.astype(dtype)
-    elif dtype is None and not knows:
-        array = _of_numbers(array, device)
+    array = np.asarray(obj)
+    if dtype is None:
+        array = array if _has_type(obj) else _of_numbers(array, device)
+    elif array.dtype != dtype:
+        # Which of Python's integers a type of integers does not hold is told by NumPy.
+        is_told = is_integer(np.dtype(dtype)) and not is_float(array.dtype) and not _has_type(obj)
+        array = np.asarray(obj, dtype=dtype) if is_told else converted(array, dtype)
     return upload(array, device)
 
 
@@ -90,6 +118,8 @@ def _of_numbers(array, device):
         if array.size and (array.min() < info.min or array.max() > info.max):
             raise OverflowError(f"a number is outside of {dtype}, the default type of {device!r}: name a dtype")
         return array.astype(dtype)
+    if array.dtype.kind == "O" and array.size and all(isinstance(each, int) for each in array.flat):
+        raise OverflowError("an integer is outside of every type: make it a float")
     return array.astype(default_float(device)) if array.dtype.kind == "f" else array
 
 
@@ -145,6 +175,7 @@ def _filled(name, value, what):
         device = _device(device)
         return _core.full(_shape(shape), value, default_float(device) if dtype is None else dtype, device)
 
+    @of_array
     def like(x, /, *, dtype=None, device=None):
         device = x.device if device is None else device
         return _core.full(x.shape, value, x.dtype if dtype is None else dtype, device)
@@ -164,6 +195,7 @@ ones, ones_like = _filled("ones", 1, "ones")
 empty, empty_like = _filled("empty", 0, "zeros, since no memory is shown that something else has left")
 
 
+@of_array
 def full_like(x, /, fill_value, *, dtype=None, device=None):
     """An array of one value, of the shape of another one.
 
@@ -199,6 +231,8 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     Array
     """
     device = _device(device)
+    if step == 0:
+        raise ValueError("a step of 0 leads nowhere: arange takes another one")
     if stop is None:
         start, stop = 0, start
     if dtype is None:
@@ -208,7 +242,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     if np.dtype(dtype).kind in "iu" and all(isinstance(x, int) for x in (start, stop, step)):
         numbers = np.arange(start, start + count * step, step, dtype=dtype)
     else:
-        numbers = (start + np.arange(count) * step).astype(dtype)
+        numbers = converted(start + np.arange(count) * step, dtype)
     return upload(numbers, device)
 
 
@@ -229,6 +263,7 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     Array
     """
     device = _device(device)
+    (num,) = counts(integer(num, "the num of linspace"), "the num of linspace")
     dtype = default_float(device) if dtype is None else dtype
     return upload(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint), device)
 
@@ -250,7 +285,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     Array
     """
     device = _device(device)
-    shape = [n_rows, n_rows if n_cols is None else n_cols]
+    shape = _shape([n_rows, n_rows if n_cols is None else n_cols])
     on = _offdiagonal(shape, device) == _bounded(k)
     return _core.cast(on, default_float(device) if dtype is None else dtype)
 
@@ -266,6 +301,7 @@ def _bounded(k):
     return max(min(k, 2**31 - 1), -(2**31))
 
 
+@of_array
 def tril(x, /, *, k=0):
     """The elements on and below a diagonal of each matrix, zeros above.
 
@@ -282,6 +318,7 @@ def tril(x, /, *, k=0):
     return _core.select(_offdiagonal(x.shape, x.device) <= _bounded(k), x, zeros_like(x))
 
 
+@of_array
 def triu(x, /, *, k=0):
     """The elements on and above a diagonal of each matrix, zeros below.
 
@@ -319,6 +356,7 @@ def meshgrid(*arrays, indexing="xy"):
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing is 'xy' or 'ij', not {indexing!r}")
+    takes_arrays("meshgrid", *arrays)
     if any(array.ndim > 1 for array in arrays):
         raise ValueError("meshgrid takes arrays of one axis")
     rank = len(arrays)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _core
+from ._arguments import of_array
 from ._core import Array
 
 __all__ = [
@@ -42,6 +43,11 @@ def is_integer(dtype):
     return dtype.kind in "iu"
 
 
+def limits(dtype):
+    """The least and the greatest of integers, or of truth values as integers."""
+    return (0, 1) if dtype == bool else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+
+
 def default_int(device=None):
     return (device or _core.Device())._defaults()[0]
 
@@ -54,6 +60,7 @@ def _dtype(x):
     return x.dtype if isinstance(x, Array) else np.dtype(x)
 
 
+@of_array
 def astype(x, dtype, /, *, copy=True, device=None):
     """Convert every element to a type.
 

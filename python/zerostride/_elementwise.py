@@ -1,9 +1,12 @@
 """Functions of single elements, made from one table."""
 
+import builtins
+
 from . import _core
+from ._arguments import integer, of_array
 from ._core import Array
-from ._creation import zeros_like
-from ._dtypes import is_float
+from ._creation import beside, zeros_like
+from ._dtypes import is_float, limits
 
 # The standard's name, the crate's operation, and what becomes of types: "same" gives operands one type, "float"
 # makes floats of integers, "whole" takes integers as they are, "truth" takes truth values, and "finite" knows that
@@ -81,7 +84,7 @@ BINARY = {
 MORE_UNARY = (
     "cbrt digamma erf erfc exp2 gelu hardswish lgamma logit mish relu relu6 rsqrt selu sigmoid silu softplus softsign"
 ).split()
-MORE_BINARY = "fmax fmin leaky_relu xlogy".split()
+MORE_BINARY = {"fmax": "same", "fmin": "same", "leaky_relu": "float", "xlogy": "float"}
 
 __all__ = ["clip", "imag", *UNARY, *BINARY, *MORE_UNARY, *MORE_BINARY]
 
@@ -111,9 +114,10 @@ def _make(name, op, rule, operands):
 globals().update({name: _make(name, *row, 1) for name, row in UNARY.items()})
 globals().update({name: _make(name, *row, 2) for name, row in BINARY.items()})
 globals().update({name: _make(name, name, "float", 1) for name in MORE_UNARY})
-globals().update({name: _make(name, name, "float", 2) for name in MORE_BINARY})
+globals().update({name: _make(name, name, rule, 2) for name, rule in MORE_BINARY.items()})
 
 
+@of_array
 def imag(x, /):
     """The imaginary part, which is 0.
 
@@ -128,6 +132,7 @@ def imag(x, /):
     return zeros_like(x)
 
 
+@of_array
 def clip(x, /, min=None, max=None):
     """Limited to ``min`` and ``max``. NaN wins.
 
@@ -144,10 +149,11 @@ def clip(x, /, min=None, max=None):
     """
 
     def limit(bound):
+        bound = beside(bound, x)
         if isinstance(bound, Array) and bound.dtype != x.dtype:
             if is_float(bound.dtype) and not is_float(x.dtype):
                 raise TypeError(f"clip of {x.dtype} takes limits of that type, not {bound.dtype}: cast them")
-            return _core.cast(bound, x.dtype)
+            return _core.cast(bound if is_float(x.dtype) else _within(bound, x.dtype), x.dtype)
         if isinstance(bound, float) and not is_float(x.dtype):
             raise TypeError(f"clip of {x.dtype} takes limits of that type, not {bound}: cast the array")
         return bound
@@ -158,3 +164,33 @@ def clip(x, /, min=None, max=None):
     if max is not None:
         result = _core.apply("min", "same", result, limit(max))
     return result._copy() if result is x else result
+
+
+def _within(x, dtype):
+    """Integers, those outside of a type being the nearest that it holds."""
+    (least, greatest), (low, high) = limits(x.dtype), limits(dtype)
+    if least < low:
+        x = _core.apply("max", "same", x, low)
+    return _core.apply("min", "same", x, high) if greatest > high else x
+
+
+def rounded(x, decimals=0):
+    """Rounded to some decimal places, half to even, as NumPy does it; places before the point are negative."""
+    decimals = integer(decimals, "the decimals of round")
+    if not decimals:
+        return _core.apply("round", "whole", x)
+    step = 10 ** builtins.abs(decimals)
+    if is_float(x.dtype):
+        there, back = ("mul", "div") if decimals > 0 else ("div", "mul")
+        whole = _core.apply("round", "same", _core.apply(there, "same", x, float(step)))
+        return _core.apply(back, "same", whole, float(step))
+    if decimals > 0:
+        return x._copy()
+    if step > limits(x.dtype)[1]:
+        # No other multiple fits.
+        return zeros_like(x)
+    down = x // step
+    over = x - down * step
+    under = step - over
+    is_up = (over > under) | ((over == under) & (down % 2 != 0))
+    return (down + _core.cast(is_up, x.dtype)) * step

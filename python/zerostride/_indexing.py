@@ -8,15 +8,13 @@ import numpy as np
 
 from . import _core
 from ._core import Array
-from ._creation import asarray, upload
+from ._creation import upload
 from ._dtypes import default_int
 
 
-def _plain(key):
-    """A key whose arrays are NumPy's."""
-    parts = key if isinstance(key, tuple) else (key,)
-    parts = tuple(np.asarray(part) if isinstance(part, Array) else part for part in parts)
-    return parts if isinstance(key, tuple) else parts[0]
+def _plain(parts):
+    """A key of such parts whose arrays are NumPy's."""
+    return tuple(np.asarray(part) if isinstance(part, Array) else part for part in parts)
 
 
 def lookup(x, read):
@@ -51,6 +49,8 @@ def _index(indices, length, axis, device):
 def _parts(key):
     """The parts of a key, whose masks are NumPy's: what they select is found on the host."""
     parts = key if isinstance(key, tuple) else (key,)
+    if sum(part is Ellipsis for part in parts) > 1:
+        raise IndexError("an index has one ellipsis at most")
     return tuple(np.asarray(part) if _is_mask(part) else part for part in parts)
 
 
@@ -80,7 +80,12 @@ def _arrays(parts, x):
 
 
 def _is_mask(part):
-    return getattr(part, "dtype", None) == np.bool_ or (isinstance(part, list) and np.asarray(part).dtype == np.bool_)
+    part = np.asarray(part) if isinstance(part, (bool, list)) else part
+    return getattr(part, "dtype", None) == np.bool_
+
+
+def _is_basic(part):
+    return part is None or part is Ellipsis or isinstance(part, slice)
 
 
 def _axes(part):
@@ -97,7 +102,7 @@ def get(x, key):
         # A truth value is an axis of one or none.
         return lookup(x, lambda elements: np.asarray(elements[_plain(key)]))
     parts = _arrays(key, x)
-    is_basic = [part is None or isinstance(part, slice) for part in parts]
+    is_basic = [_is_basic(part) for part in parts]
     view = x[tuple(part if basic else slice(None) for part, basic in zip(parts, is_basic))]
     places = [k for k, basic in enumerate(is_basic) if not basic]
     indices = {k: _index(parts[k], view.shape[k], k, x.device) for k in places}
@@ -106,8 +111,10 @@ def get(x, key):
     except ValueError:
         shapes = " and ".join(str(list(index.shape)) for index in indices.values())
         raise IndexError(f"indices of {shapes} do not broadcast together") from None
-    # Their axes stand where the first of them is, and in front where others are between them.
-    first = places[0] if places == list(range(places[0], places[-1] + 1)) else 0
+    # Their axes stand where the first of them is, and in front where others are between them: in the key, where an
+    # ellipsis is between them though it may be for no axis.
+    named = [k for k, part in enumerate(key) if not _is_basic(part)]
+    first = places[0] if named == list(range(named[0], named[-1] + 1)) else 0
     others = [k for k, basic in enumerate(is_basic) if basic]
     before, after = others[:first], others[first:]
     lengths = [view.shape[k] for k in before], [view.shape[k] for k in after]
@@ -131,10 +138,7 @@ def _found(x, indices, others, shape, count):
 
 def put(x, key, value):
     """``x[key] = value`` for keys with arrays in them."""
-    key = _plain(key)
-    value = value if isinstance(value, (bool, int, float)) else np.asarray(asarray(value))
-    if not isinstance(value, np.ndarray) and isinstance(value, float) and x.dtype.kind in "biu":
-        raise TypeError(f"a number of another kind cannot be written to an array of {x.dtype}: cast it by astype")
+    key, value = _plain(_parts(key)), np.asarray(_core.written(x, value))
 
     def write(elements):
         elements[key] = value

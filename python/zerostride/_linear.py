@@ -3,8 +3,9 @@
 import math
 
 from . import _core
+from ._arguments import axes_of, axis_of, is_one, of_array, takes_arrays
 from ._dtypes import result_type
-from ._manipulation import axes_of, moveaxis, reshape
+from ._manipulation import moveaxis, reshape
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -16,6 +17,7 @@ def _numeric(name, x1, x2):
     return (x if x.dtype == dtype else _core.cast(x, dtype) for x in (x1, x2))
 
 
+@of_array
 def matrix_transpose(x, /):
     """Each matrix of a stack transposed.
 
@@ -41,6 +43,7 @@ def matmul(x1, x2, /):
     -------
     Array
     """
+    takes_arrays("matmul", x1, x2)
     if x1.ndim == 0 or x2.ndim == 0:
         raise ValueError("matmul takes arrays with axes: multiply by numbers with *")
     inner = x2.shape[-2] if x2.ndim > 1 else x2.shape[0]
@@ -70,7 +73,8 @@ def vecdot(x1, x2, /, *, axis=-1):
     -------
     Array
     """
-    lengths = [x.shape[axes_of(axis, x.ndim, "vecdot")[0]] for x in (x1, x2)]
+    takes_arrays("vecdot", x1, x2)
+    lengths = [x.shape[axis_of(axis, x.ndim, "vecdot")] for x in (x1, x2)]
     if lengths[0] != lengths[1]:
         raise ValueError(f"vecdot of lengths {lengths[0]} and {lengths[1]}: they must be equal")
     x1, x2 = (moveaxis(x, axis, -1) for x in _numeric("vecdot", x1, x2))
@@ -90,13 +94,13 @@ def tensordot(x1, x2, /, *, axes=2):
     -------
     Array
     """
-    if hasattr(axes, "__index__"):
+    takes_arrays("tensordot", x1, x2)
+    if is_one(axes):
         if not 0 <= axes <= min(x1.ndim, x2.ndim):
             raise ValueError(f"tensordot over {axes} axes of {list(x1.shape)} and {list(x2.shape)}")
         left, right = list(range(x1.ndim - axes, x1.ndim)), list(range(axes))
     else:
-        pair = [[axis] if hasattr(axis, "__index__") else axis for axis in axes]
-        left, right = (axes_of(axis, x.ndim, "tensordot") for axis, x in zip(pair, (x1, x2)))
+        left, right = (axes_of(axis, x.ndim, "tensordot") for axis, x in zip(axes, (x1, x2)))
     met = [x1.shape[axis] for axis in left]
     if met != [x2.shape[axis] for axis in right]:
         raise ValueError(f"tensordot of {list(x1.shape)} and {list(x2.shape)} over axes {left} and {right}")

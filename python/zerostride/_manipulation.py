@@ -6,27 +6,13 @@ import math
 import numpy as np
 
 from . import _core
-from ._core import Array
+from ._arguments import axes_of, axis_of, counts, integer, integers, is_one, of_array, takes_arrays
 from ._dtypes import result_type
 
 __all__ = [
     "align", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis",
     "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
 ]  # fmt: skip
-
-
-def axes_of(axis, rank, what):
-    """Axes as a list of numbers from 0 on, each once."""
-    axes = [axis] if hasattr(axis, "__index__") else list(axis)
-    found = []
-    for each in axes:
-        if not -rank <= each < rank:
-            # NumPy's, which is an IndexError and a ValueError: Dask asks for either.
-            raise np.exceptions.AxisError(f"axis {each} of {what} is outside of an array of {rank} axes")
-        found.append(int(each) % rank)
-    if len(set(found)) != len(found):
-        raise ValueError(f"{what} names an axis twice: {axes}")
-    return found
 
 
 def align(a, b, /, rule="numpy", *, axis=None, axes=None):
@@ -86,10 +72,12 @@ def broadcast_arrays(*arrays):
     -------
     tuple of Array
     """
+    takes_arrays("broadcast_arrays", *arrays)
     shape = broadcast_shapes(*(array.shape for array in arrays))
     return tuple(broadcast_to(array, shape) for array in arrays)
 
 
+@of_array
 def broadcast_to(x, /, shape):
     """An array stretched to a shape. Nothing is copied.
 
@@ -102,7 +90,7 @@ def broadcast_to(x, /, shape):
     -------
     Array
     """
-    return _core.broadcast_to(x, [shape] if hasattr(shape, "__index__") else list(shape))
+    return _core.broadcast_to(x, counts(shape, "the shape of broadcast_to"))
 
 
 def concat(arrays, /, *, axis=0):
@@ -121,16 +109,18 @@ def concat(arrays, /, *, axis=0):
     arrays = list(arrays)
     if not arrays:
         raise ValueError("concat takes an array at least")
+    takes_arrays("concat", *arrays)
     if axis is None:
         arrays, axis = [reshape(array, (-1,)) if array.ndim != 1 else array for array in arrays], 0
     dtype = result_type(*arrays)
     if not any(array.size for array in arrays) and all(array.ndim == arrays[0].ndim for array in arrays):
         # No elements: no device is opened for them.
-        (axis,) = axes_of(axis, arrays[0].ndim, "concat")
+        axis = axis_of(axis, arrays[0].ndim, "concat")
         shape = list(arrays[0].shape)
         shape[axis] = sum(array.shape[axis] for array in arrays)
         return _core.full(shape, 0, dtype, arrays[0].device)
-    return _core.concat([x if x.dtype == dtype else _core.cast(x, dtype) for x in arrays], axis)
+    parts = [x if x.dtype == dtype else _core.cast(x, dtype) for x in arrays]
+    return _core.concat(parts, integer(axis, "the axis of concat"))
 
 
 def stack(arrays, /, *, axis=0):
@@ -146,11 +136,13 @@ def stack(arrays, /, *, axis=0):
     Array
     """
     arrays = list(arrays)
+    takes_arrays("stack", *arrays)
     if any(array.shape != arrays[0].shape for array in arrays):
         raise ValueError("stack takes arrays of one shape")
     return concat([expand_dims(array, axis=axis) for array in arrays], axis=axis)
 
 
+@of_array
 def unstack(x, /, *, axis=0):
     """What lies at each index of an axis.
 
@@ -163,11 +155,12 @@ def unstack(x, /, *, axis=0):
     -------
     tuple of Array
     """
-    (axis,) = axes_of(axis, x.ndim, "unstack")
+    axis = axis_of(axis, x.ndim, "unstack")
     before = (slice(None),) * axis
     return tuple(x[(*before, i)] for i in range(x.shape[axis]))
 
 
+@of_array
 def expand_dims(x, /, axis=0):
     """An array with new axes of length 1.
 
@@ -181,12 +174,13 @@ def expand_dims(x, /, axis=0):
     -------
     Array
     """
-    several = not hasattr(axis, "__index__")
-    for each in sorted(axes_of(axis, x.ndim + (len(axis) if several else 1), "expand_dims")):
+    axes = integers(axis, "the axis of expand_dims")
+    for each in sorted(axes_of(axes, x.ndim + len(axes), "expand_dims")):
         x = _core.unsqueeze(x, each)
     return x
 
 
+@of_array
 def squeeze(x, /, axis=None):
     """An array without axes of length 1.
 
@@ -208,6 +202,7 @@ def squeeze(x, /, axis=None):
     return result._copy() if result is x else result
 
 
+@of_array
 def flip(x, /, *, axis=None):
     """An array whose elements are in reverse order along axes.
 
@@ -227,6 +222,7 @@ def flip(x, /, *, axis=None):
     return result._copy() if result is x else result
 
 
+@of_array
 def moveaxis(x, source, destination, /):
     """An array with some axes at other places.
 
@@ -248,6 +244,7 @@ def moveaxis(x, source, destination, /):
     return _core.permute(x, order)
 
 
+@of_array
 def permute_dims(x, /, axes):
     """An array with its axes in another order.
 
@@ -261,9 +258,10 @@ def permute_dims(x, /, axes):
     -------
     Array
     """
-    return _core.permute(x, list(axes))
+    return _core.permute(x, integers(axes, "the axes of permute_dims"))
 
 
+@of_array
 def reshape(x, /, shape, *, copy=None):
     """Another shape of as many elements in the same order.
 
@@ -279,12 +277,13 @@ def reshape(x, /, shape, *, copy=None):
     -------
     Array
     """
-    shape = [shape] if hasattr(shape, "__index__") else list(shape)
+    shape = integers(shape, "the shape of reshape")
     if -1 in shape and math.prod(length for length in shape if length != -1) == 0:
         raise ValueError(f"a length of {shape} cannot be told from those that are 0")
     return _core.reshape(x, shape)
 
 
+@of_array
 def roll(x, /, shift, *, axis=None):
     """Elements moved along axes; those that leave come back at the other end.
 
@@ -301,13 +300,14 @@ def roll(x, /, shift, *, axis=None):
     """
     if axis is None:
         return reshape(roll(reshape(x, (-1,)) if x.size else x[..., None].reshape(0), shift, axis=0), x.shape)
-    axes = [axis] if hasattr(axis, "__index__") else list(axis)
-    shifts = [shift] * len(axes) if hasattr(shift, "__index__") else list(shift)
+    axes, shifts = integers(axis, "the axis of roll"), integers(shift, "the shift of roll")
+    shifts = shifts * len(axes) if is_one(shift) else shifts
     if len(shifts) != len(axes):
         raise ValueError(f"roll takes a shift for each axis, not {len(shifts)} for {len(axes)}")
     return _core.roll(x, shifts, axes)
 
 
+@of_array
 def repeat(x, repeats, /, *, axis=None):
     """Each element several times, one after the other.
 
@@ -325,20 +325,22 @@ def repeat(x, repeats, /, *, axis=None):
     """
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
-    (axis,) = axes_of(axis, x.ndim, "repeat")
-    if hasattr(repeats, "__index__") and not (isinstance(repeats, Array) and repeats.ndim):
-        times = int(repeats)
+    axis = axis_of(axis, x.ndim, "repeat")
+    times = counts(repeats, "the repeats of repeat")
+    if len(times) == 1:
+        (times,) = times
         shape = list(x.shape)
         spread = [*shape[: axis + 1], times, *shape[axis + 1 :]]
         shape[axis] *= times
         return reshape(broadcast_to(_core.unsqueeze(x, axis + 1), spread), shape)
     from ._indexing import take_at
 
-    counts = np.asarray(repeats)
-    indices = np.repeat(np.arange(x.shape[axis]), counts if counts.size != 1 else int(counts.reshape(())))
-    return take_at(x, indices, axis)
+    if len(times) != x.shape[axis]:
+        raise ValueError(f"{len(times)} repeats for axis {axis} of {list(x.shape)}: repeat takes one for each index")
+    return take_at(x, np.repeat(np.arange(len(times)), times), axis)
 
 
+@of_array
 def tile(x, repetitions, /):
     """An array several times side by side.
 
@@ -352,7 +354,7 @@ def tile(x, repetitions, /):
     -------
     Array
     """
-    times = [repetitions] if hasattr(repetitions, "__index__") else list(repetitions)
+    times = counts(repetitions, "the repetitions of tile")
     rank = builtins.max(len(times), x.ndim)
     times = [1] * (rank - len(times)) + times
     lengths = [1] * (rank - x.ndim) + list(x.shape)

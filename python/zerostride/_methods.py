@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _statistics
 from ._core import Array
+from ._creation import on_host as _on_host
 
 
 def _array_namespace(self, /, *, api_version=None):
@@ -19,20 +20,20 @@ def _array_namespace(self, /, *, api_version=None):
     return zerostride
 
 
-def _on_host(x):
-    """The elements as an array of NumPy that nothing writes: on the CPU the array's own memory."""
-    if x.size == 0:
-        return np.empty(x.shape, x.dtype)
-    return np.frombuffer(x._host(), dtype=x.dtype).reshape(x.shape)
+def _must_copy(x):
+    """Whether the elements lie where the host cannot read them."""
+    return x.size > 0 and x.device.name != "cpu"
 
 
 def _array(self, dtype=None, copy=None):
     """The elements as an array of NumPy; read-only unless it is a copy."""
+    if copy is False and _must_copy(self):
+        raise ValueError(f"elements on {self.device} cannot be read without a copy: leave copy=False out")
     elements = _on_host(self)
     if dtype is not None and elements.dtype != dtype:
         if copy is False:
             raise ValueError(f"elements of {elements.dtype} cannot be read as {dtype} without a copy")
-        return elements.astype(dtype)
+        return _creation.converted(elements, dtype)
     return elements.copy() if copy else elements
 
 
@@ -46,7 +47,9 @@ def _dlpack(self, /, *, stream=None, max_version=None, dl_device=None, copy=None
     old = max_version is None or max_version[0] < 1
     if copy is False and old:
         raise BufferError("a capsule before DLPack 1.0 cannot say that it is read-only: ask for max_version=(1, 0)")
-    elements = _array(self, copy=bool(copy or old))
+    if copy is False and _must_copy(self):
+        raise BufferError(f"elements on {self.device} cannot be read without a copy: leave copy=False out")
+    elements = _array(self, copy=True if copy or old else None)
     return elements.__dlpack__(max_version=max_version)
 
 
@@ -97,6 +100,8 @@ def _shown(x):
 
 def _text(x, prefix="", suffix=""):
     elements, threshold = _shown(x)
+    if not x.size:
+        return f"[], shape={x.shape}" if prefix and x.ndim > 1 else "[]"
     return np.array2string(elements, separator=", " if prefix else " ", prefix=prefix, suffix=suffix, threshold=threshold)
 
 
@@ -139,12 +144,16 @@ def _rmatmul(self, other):
 
 
 def _imatmul(self, other):
-    self._replace(_linear.matmul(self, other))
+    self._replace(self @ other)
     return self
 
 
 def _divmod(self, other):
     return self // other, self % other
+
+
+def _rdivmod(self, other):
+    return other // self, other % self
 
 
 def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
@@ -156,16 +165,14 @@ def _reshape(self, *shape, order="C"):
     """Another shape of as many elements, row by row."""
     if order not in ("C", "A", None):
         raise ValueError(f"elements are in the order 'C', not {order!r}")
-    shape = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-    return _manipulation.reshape(self, shape)
+    return _manipulation.reshape(self, shape[0] if len(shape) == 1 else shape)
 
 
 def _transpose(self, *axes):
     """The axes in another order, or reversed."""
     if not axes or axes == (None,):
         return self.T
-    axes = axes[0] if len(axes) == 1 and not hasattr(axes[0], "__index__") else axes
-    return _core.permute(self, list(axes))
+    return _manipulation.permute_dims(self, axes[0] if len(axes) == 1 else axes)
 
 
 def _ravel(self, order="C"):
@@ -181,7 +188,12 @@ def _deepcopied(self, memo):
     return self._copy()
 
 
-def _reduction(function, extra=()):
+def _take(self, indices, axis=None, out=None, mode="raise"):
+    """As ``numpy.take``: without an axis, elements of the array as if it were flat."""
+    return np.take(self, indices, axis, out, mode)
+
+
+def _reduction(function):
     """A method of NumPy's form for a reduction of the namespace."""
 
     def method(self, axis=None, dtype=None, out=None, keepdims=False, **options):
@@ -203,7 +215,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **options):
 def _array_function(self, function, types, args, kwargs):
     from . import _numpy
 
-    return _numpy.function(function, types, args, kwargs)
+    return _numpy.function(self, function, types, args, kwargs)
 
 
 def _dask_tokenize(self):
@@ -230,21 +242,26 @@ METHODS = {
     "__iter__": _iter,
     "__matmul__": _matmul,
     "__reduce_ex__": _reduce_ex,
+    "__rdivmod__": _rdivmod,
     "__repr__": _repr,
     "__rmatmul__": _rmatmul,
     "__str__": _str,
+    "argsort": lambda self, axis=-1: np.argsort(self, axis),
     "astype": _astype,
     "clip": lambda self, min=None, max=None: _elementwise.clip(self, min, max),
     "conj": _elementwise.conj,
     "copy": _copied,
+    "cumprod": lambda self, axis=None, dtype=None, out=None: np.cumprod(self, axis, dtype, out),
+    "cumsum": lambda self, axis=None, dtype=None, out=None: np.cumsum(self, axis, dtype, out),
     "flatten": _ravel,
     "nonzero": _searching.nonzero,
     "ravel": _ravel,
     "reshape": _reshape,
-    "round": lambda self, decimals=0: _elementwise.round(self * 10**decimals) / 10**decimals if decimals else _elementwise.round(self),
+    "repeat": lambda self, repeats, axis=None: _manipulation.repeat(self, repeats, axis=axis),
+    "round": _elementwise.rounded,
     "squeeze": lambda self, axis=None: _manipulation.squeeze(self, axis),
     "swapaxes": lambda self, a, b: _manipulation.moveaxis(self, (a, b), (b, a)),
-    "take": lambda self, indices, axis=None: _searching.take(self, _creation.asarray(indices), axis=axis),
+    "take": _take,
     "to_device": _to_device,
     "tolist": _tolist,
     "transpose": _transpose,

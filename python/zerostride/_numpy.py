@@ -11,23 +11,29 @@ import numpy as np
 import zerostride as zs
 
 from . import _core
+from ._arguments import axis_of
 from ._core import Array
+from ._creation import beside
+from ._dtypes import default_float, default_int, is_float, is_integer, limits
 
-_NOTHING = (None, np._NoValue)
+
+def _is_nothing(value):
+    return value is None or value is np._NoValue
+
 
 # ----------------------------------------------------------------------------------------------- universal functions
 
 # NumPy's name where it is another one than ours.
 _NAMES = {
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
-    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "fabs": "abs",
-    "invert": "bitwise_invert", "left_shift": "bitwise_left_shift", "power": "pow", "float_power": "pow",
-    "right_shift": "bitwise_right_shift", "rint": "round",
+    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift", "power": "pow", "right_shift": "bitwise_right_shift",
 }  # fmt: skip
-# Of the crate, and not of the namespace.
+# Of the crate, and not of the namespace, or not with what becomes of types there.
 _CRATES = {
-    "copysign": "copysign", "deg2rad": "to_radians", "degrees": "to_degrees", "fmod": "rem", "gcd": "gcd",
-    "lcm": "lcm", "rad2deg": "to_degrees", "radians": "to_radians",
+    "copysign": ("copysign", "float"), "deg2rad": ("to_radians", "float"), "degrees": ("to_degrees", "float"),
+    "fabs": ("abs", "float"), "fmod": ("rem", "same"), "gcd": ("gcd", "same"), "lcm": ("lcm", "same"),
+    "rad2deg": ("to_degrees", "float"), "radians": ("to_radians", "float"), "rint": ("round", "float"),
 }  # fmt: skip
 _FOLDS = {
     "add": zs.sum, "multiply": zs.prod, "maximum": zs.max, "minimum": zs.min, "logical_and": zs.all,
@@ -44,11 +50,20 @@ def _of_ufunc(ufunc):
         return zs.matmul
     if name == "vecdot":
         return zs.vecdot
+    if name == "float_power":
+        return _float_power
+    if name == "divmod":
+        return divmod
     if name in _CRATES:
-        op, rule = _CRATES[name], "same" if name in ("gcd", "lcm", "fmod") else "float"
-        return lambda *operands: _core.apply(op, rule, *operands)
+        return lambda *operands: _core.apply(*_CRATES[name], *operands)
     name = _NAMES.get(name, name)
     return getattr(zs, name) if name in zs._elementwise.__all__ else None
+
+
+def _float_power(x1, x2):
+    """The power of floats that are as wide as the default."""
+    wide = [zs.astype(x, default_float(x.device)) if isinstance(x, Array) else x for x in (x1, x2)]
+    return _core.apply("pow", "float", *wide)
 
 
 def _known(x):
@@ -62,6 +77,8 @@ def ufunc(ufunc, method, inputs, options):
     if not builtins.all(_known(x) or x is None for x in operands if not isinstance(x, (tuple, list))):
         return NotImplemented
     dtype = options.pop("dtype", None)
+    # All axes are None, which is not as if it were not there.
+    axis = 0 if method == "__call__" else options.pop("axis", 0)
     options = {name: value for name, value in options.items() if not _is_default(name, value)}
     if method == "__call__" and not options:
         function = _of_ufunc(ufunc)
@@ -74,13 +91,17 @@ def ufunc(ufunc, method, inputs, options):
             # Only what the result goes to is ours.
             result = zs.asarray(ufunc(*inputs), device=out[0].device)
         else:
-            result = function(*(_operand(x, first) for x in inputs))
-        return _delivered(result if dtype is None else zs.astype(result, np.dtype(dtype)), out)
+            result = function(*(beside(x, first) for x in inputs))
+        if ufunc.nout > 1:
+            return result if out is None and dtype is None else NotImplemented
+        result = result if dtype is None else zs.astype(result, np.dtype(dtype))
+        # What it goes to may have more axes, or longer ones.
+        return _delivered(result if out is None else zs.broadcast_to(result, out[0].shape), out)
     if method == "reduce" and ufunc.__name__ in _FOLDS:
-        return adapted(_FOLDS[ufunc.__name__], inputs[0], dtype=dtype, out=out, **{"axis": 0, **options})
+        return adapted(_FOLDS[ufunc.__name__], inputs[0], axis=axis, dtype=dtype, out=out, **options)
     if method == "accumulate" and ufunc.__name__ in _SCANS:
         scan = _SCANS[ufunc.__name__]
-        return _delivered(scan(inputs[0], dtype=dtype, **{"axis": 0, **options}), out)
+        return _delivered(scan(inputs[0], axis=axis, dtype=dtype, **options), out)
     if method == "outer" and not options and builtins.all(isinstance(x, Array) for x in inputs):
         a, b = inputs
         a = zs.reshape(a, a.shape + (1,) * b.ndim)
@@ -91,13 +112,7 @@ def ufunc(ufunc, method, inputs, options):
 def _is_default(name, value):
     """Whether an argument is as if it were not there, or says only what holds anyway."""
     always = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "keepdims": False}
-    return value in _NOTHING if isinstance(value, (type(None), type(np._NoValue))) else value is always.get(name, ())
-
-
-def _operand(x, like):
-    if isinstance(x, (np.ndarray, np.generic)) and not isinstance(x, float):
-        return zs.asarray(x, device=like.device)
-    return x
+    return _is_nothing(value) or value is always.get(name, ())
 
 
 def _delivered(result, out):
@@ -105,6 +120,13 @@ def _delivered(result, out):
     out = out[0] if isinstance(out, tuple) else out
     if out is None:
         return result
+    # As NumPy's casting by "same_kind", which knows no bfloat16.
+    if not (is_float(result.dtype) and is_float(out.dtype) or np.can_cast(result.dtype, out.dtype, "same_kind")):
+        raise TypeError(f"the result of {result.dtype} does not go into an array of {out.dtype}: cast it by astype")
+    if result.shape != out.shape:
+        raise ValueError(
+            f"the result of {list(result.shape)} does not go into an array of {list(out.shape)}: out has its shape"
+        )
     if isinstance(out, Array):
         out._replace(result if result.dtype == out.dtype else zs.astype(result, out.dtype))
     else:
@@ -120,16 +142,19 @@ def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0
     options = {name: value for name, value in options.items() if not _is_default(name, value)}
     if options:
         raise TypeError(f"{function.__name__} of zerostride takes no {', '.join(options)}")
-    x = x if isinstance(x, Array) else zs.asarray(x)
+    out = out[0] if isinstance(out, tuple) else out
+    x = x if isinstance(x, Array) else zs.asarray(x, device=out.device)
     takes = inspect.signature(function).parameters
-    known = {"axis": axis, "keepdims": bool(keepdims) if keepdims not in _NOTHING else False}
+    known = {"axis": axis, "keepdims": not _is_nothing(keepdims) and bool(keepdims)}
     if "correction" in takes:
-        known["correction"] = ddof if correction in _NOTHING else correction
+        known["correction"] = ddof if _is_nothing(correction) else correction
     if dtype is not None:
         dtype = np.dtype(dtype)
         if "dtype" in takes:
             known["dtype"] = dtype
         else:
+            if function in (zs.mean, zs.std, zs.var):
+                _must_be_float(dtype, function.__name__)
             x = zs.astype(x, dtype)
     result = function(x, **known)
     if 0 < 2 * result.size <= x.size:
@@ -137,24 +162,33 @@ def adapted(function, x, axis=None, dtype=None, out=None, keepdims=False, ddof=0
     return _delivered(result, out)
 
 
+def _must_be_float(dtype, what):
+    if not is_float(dtype):
+        raise TypeError(f"{what} of zerostride is a float, not {dtype}: cast it by astype")
+
+
 # ---------------------------------------------------------------------------------------------------- other functions
 
 FUNCTIONS = {}
+# Asked for by `like=` alone: what they make is on the device of that array.
+CREATION = {}
 
 
-def function(function, types, args, kwargs):
+def function(like, function, types, args, kwargs):
     """``__array_function__``."""
     if not builtins.all(issubclass(kind, (Array, np.ndarray)) for kind in types):
         return NotImplemented
+    if function in CREATION:
+        return CREATION[function](*args, **{**kwargs, "device": kwargs.get("device") or like.device})
     ours = FUNCTIONS.get(function)
     if ours is None:
         return NotImplemented
     return ours(*args, **kwargs)
 
 
-def _implements(*functions):
+def _implements(*functions, among=FUNCTIONS):
     def register(ours):
-        FUNCTIONS.update((function, ours) for function in functions)
+        among.update((function, ours) for function in functions)
         return ours
 
     return register
@@ -189,7 +223,7 @@ _reductions()
 def _nan_reductions():
     def ignoring(ours, instead):
         def call(a, axis=None, dtype=None, out=None, keepdims=False, **options):
-            known = zs.where(zs.isnan(a), instead, a) if zs._dtypes.is_float(a.dtype) else a
+            known = zs.where(zs.isnan(a), instead, a) if is_float(a.dtype) else a
             return adapted(ours, known, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
 
         return call
@@ -198,8 +232,13 @@ def _nan_reductions():
     FUNCTIONS[np.nanprod] = ignoring(zs.prod, 1.0)
 
     def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
-        counts = zs.sum(zs.astype(~zs.isnan(a), a.dtype), axis=axis, keepdims=bool(keepdims))
-        return _delivered(FUNCTIONS[np.nansum](a, axis=axis, keepdims=keepdims) / counts, out)
+        dtype = np.dtype(dtype) if dtype is not None else a.dtype if is_float(a.dtype) else default_float(a.device)
+        _must_be_float(dtype, "nanmean")
+        # Sums and counts are more than narrow floats hold.
+        wide = zs.astype(a, dtype if dtype.itemsize > 2 else zs.float32)
+        counts = zs.sum(zs.astype(~zs.isnan(wide), wide.dtype), axis=axis, keepdims=bool(keepdims))
+        total = FUNCTIONS[np.nansum](wide, axis=axis, keepdims=keepdims)
+        return _delivered(zs.astype(total / counts, dtype), out)
 
     FUNCTIONS[np.nanmean] = nanmean
 
@@ -220,11 +259,11 @@ def _cumprod(a, axis=None, dtype=None, out=None):
 
 
 def _ours(arrays):
-    """Arrays of NumPy and ours, on the device of the first of ours."""
+    """What is given as arrays of ours, on the device of the first that is one."""
     arrays = list(arrays)
     first = next((x for x in arrays if isinstance(x, Array)), None)
     device = None if first is None else first.device
-    return [x if isinstance(x, Array) else zs.asarray(x, device=device) for x in arrays]
+    return [x if x is None or isinstance(x, Array) else zs.asarray(x, device=device) for x in arrays]
 
 
 @_implements(np.concatenate, np.concat)
@@ -269,67 +308,81 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, dev
     return _like(None)(a, fill_value, dtype=dtype, shape=shape)
 
 
-# With `like=` these are asked to make ours.
-def _made(value):
-    def make(shape, dtype=float, order="C", device=None):
-        return zs.full(shape, value, dtype=np.dtype(dtype))
+def _dtype(dtype):
+    return None if dtype is None else np.dtype(dtype)
+
+
+def _made(ours):
+    def make(shape, dtype=None, order="C", device=None):
+        return ours(shape, dtype=_dtype(dtype), device=device)
 
     return make
 
 
-FUNCTIONS[np.zeros] = FUNCTIONS[np.empty] = _made(0)
-FUNCTIONS[np.ones] = _made(1)
+CREATION.update({np.zeros: _made(zs.zeros), np.empty: _made(zs.empty), np.ones: _made(zs.ones)})
 
 
-@_implements(np.full)
+@_implements(np.full, among=CREATION)
 def _full(shape, fill_value, dtype=None, order="C", device=None):
-    return zs.full(shape, fill_value, dtype=None if dtype is None else np.dtype(dtype))
+    return zs.full(shape, fill_value, dtype=_dtype(dtype), device=device)
 
 
-@_implements(np.array, np.asarray, np.asanyarray, np.ascontiguousarray)
-def _asarray(obj, dtype=None, **options):
-    return zs.asarray(obj, dtype=None if dtype is None else np.dtype(dtype))
+@_implements(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, among=CREATION)
+def _asarray(obj, dtype=None, device=None, **options):
+    return zs.asarray(obj, dtype=_dtype(dtype), device=device)
 
 
-@_implements(np.arange)
+@_implements(np.arange, among=CREATION)
 def _arange(start, stop=None, step=1, dtype=None, device=None):
-    return zs.arange(start, stop, step, dtype=None if dtype is None else np.dtype(dtype))
+    return zs.arange(start, stop, 1 if step is None else step, dtype=_dtype(dtype), device=device)
 
 
-@_implements(np.eye)
-def _eye(N, M=None, k=0, dtype=float, order="C", device=None):
-    return zs.eye(N, M, k=k, dtype=np.dtype(dtype))
+@_implements(np.eye, among=CREATION)
+def _eye(N, M=None, k=0, dtype=None, order="C", device=None):
+    return zs.eye(N, M, k=k, dtype=_dtype(dtype), device=device)
 
 
 @_implements(np.where)
 def _where(condition, x=None, y=None):
     if x is None and y is None:
         return zs.nonzero(condition)
-    (condition,) = _ours([condition])
-    # A scalar of NumPy is no number here, and keeps its type.
-    return zs.where(zs.astype(condition, zs.bool), x, y)
+    return zs.where(condition, x, y)
 
 
 @_implements(np.clip)
 def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **options):
-    low = min if a_min in _NOTHING and not isinstance(a_min, Array) else a_min
-    high = max if a_max in _NOTHING and not isinstance(a_max, Array) else a_max
-    low, high = (None if bound is np._NoValue else bound for bound in (low, high))
+    low, high = min if _is_nothing(a_min) else a_min, max if _is_nothing(a_max) else a_max
+    low, high = (None if _is_nothing(bound) else bound for bound in (low, high))
+    a, *_ = _ours([a, *(bound for bound in (low, high) if isinstance(bound, Array))])
     return _delivered(zs.clip(a, low, high), out)
 
 
 @_implements(np.take)
 def _take(a, indices, axis=None, out=None, mode="raise"):
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"{mode!r} for the mode of take: it is 'raise', 'wrap' or 'clip'")
+    a, *_ = _ours([a, indices if isinstance(indices, Array) else None])
+    a, axis = (a.ravel(), 0) if axis is None else (a, axis_of(axis, a.ndim, "take"))
     if not isinstance(indices, Array):
         indices = np.asarray(indices)
-    flat, axis = (a.ravel(), 0) if axis is None else (a, axis)
-    return _delivered(zs._indexing.take_at(flat, indices, axis), out)
+    if mode != "raise" and indices.size and is_integer(indices.dtype):
+        indices = _led_inside(indices, a.shape[axis], mode, a.device)
+    return _delivered(zs._indexing.take_at(a, indices, axis), out)
+
+
+def _led_inside(indices, length, mode, device):
+    """Indices as ones of an axis of some length, by NumPy's modes."""
+    if not length:
+        raise IndexError("an axis of length 0 has no elements to take")
+    if limits(indices.dtype)[1] < length:
+        indices = indices.astype(default_int(device))
+    return np.clip(indices, 0, length - 1) if mode == "clip" else indices % length
 
 
 @_implements(np.take_along_axis)
 def _take_along_axis(arr, indices, axis=-1):
     flat, axis = (arr.ravel(), 0) if axis is None else (arr, axis)
-    return zs.take_along_axis(flat, zs.asarray(indices), axis=axis)
+    return zs.take_along_axis(flat, indices, axis=axis)
 
 
 @_implements(np.tensordot)
@@ -408,8 +461,7 @@ def _tile(A, reps):
 
 @_implements(np.diff)
 def _diff(a, n=1, axis=-1, prepend=None, append=None):
-    sides = (None if side in _NOTHING and not isinstance(side, Array) else side for side in (prepend, append))
-    before, after = sides
+    before, after = (None if _is_nothing(side) else side for side in (prepend, append))
     return zs.diff(a, n=n, axis=axis, prepend=before, append=after)
 
 
@@ -532,9 +584,20 @@ def _shares_memory(a, b, max_work=None):
 @_implements(np.isclose)
 def _isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     a, b = _ours([a, b])
+    if not (is_float(a.dtype) or is_float(b.dtype)):
+        return _distance(a, b) <= atol + rtol * _distance(b, zs.zeros_like(b))
     near = zs.abs(a - b) <= atol + rtol * zs.abs(b)
     close = zs.where(zs.isfinite(b), near, a == b)
     return close | (zs.isnan(a) & zs.isnan(b)) if equal_nan else close
+
+
+def _distance(a, b):
+    """How far integers are from one another, as floats: unsigned integers of their width hold it."""
+    a, b = (zs.astype(x, zs.uint8) if x.dtype == zs.bool else x for x in (a, b))
+    dtype = zs.result_type(a, b)
+    least, greatest = zs.minimum(a, b), zs.maximum(a, b)
+    unsigned = np.dtype(f"uint{8 * dtype.itemsize}")
+    return zs.astype(zs.astype(greatest, unsigned) - zs.astype(least, unsigned), default_float(a.device))
 
 
 @_implements(np.allclose)
@@ -555,7 +618,7 @@ def _array_equal(a1, a2, equal_nan=False):
 def _norm(x, ord=None, axis=None, keepdims=False):
     if ord not in (None, 2) or (ord == 2 and (axis is None and x.ndim > 1 or isinstance(axis, tuple))):
         raise TypeError(f"norm of zerostride is the Euclidean one, not ord={ord!r}")
-    floats = x if zs._dtypes.is_float(x.dtype) else zs.astype(x, zs._dtypes.default_float(x.device))
+    floats = x if is_float(x.dtype) else zs.astype(x, default_float(x.device))
     return _core.reduce("l2", floats, zs._statistics.axes(x, axis, "norm"), keepdims)
 
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _core
+from ._arguments import axes_of, axis_of, of_array, takes_arrays
 from ._core import Array
-from ._creation import asarray, upload
+from ._creation import asarray, beside, upload
 from ._dtypes import default_int
 from ._indexing import lookup, take_along, take_at
-from ._manipulation import axes_of
 
 __all__ = [
     "argmax", "argmin", "argsort", "isin", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
@@ -22,6 +22,7 @@ __all__ = [
 
 
 def _extreme(name, what):
+    @of_array
     def function(x, /, *, axis=None, keepdims=False):
         found = _core.reduce(name, x, None if axis is None else axes_of(axis, x.ndim, name), keepdims)
         return _core.cast(found, default_int(x.device))
@@ -62,9 +63,13 @@ def where(condition, x1, x2, /):
     -------
     Array
     """
-    return _core.select(asarray(condition), x1, x2)
+    first = next((x for x in (condition, x1, x2) if isinstance(x, Array)), None)
+    if first is None:
+        return _core.select(asarray(condition), x1, x2)
+    return _core.select(asarray(condition, device=first.device), beside(x1, first), beside(x2, first))
 
 
+@of_array
 def nonzero(x, /):
     """The indices of elements other than 0, along each axis.
 
@@ -86,6 +91,7 @@ def _indices(array, like):
     return upload(np.asarray(array).astype(default_int(like.device)), like.device)
 
 
+@of_array
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
     """Where elements would go into a sorted array.
 
@@ -107,6 +113,7 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
     return _indices(np.searchsorted(np.asarray(x1), np.asarray(x2), side=side, sorter=sorter), x1)
 
 
+@of_array
 def take(x, indices, /, *, axis=None):
     """Elements of some indices of an axis.
 
@@ -126,10 +133,11 @@ def take(x, indices, /, *, axis=None):
         if x.ndim != 1:
             raise ValueError(f"take of {list(x.shape)} takes an axis, as it has not one alone")
         axis = 0
-    (axis,) = axes_of(axis, x.ndim, "take")
+    axis = axis_of(axis, x.ndim, "take")
     return take_at(x, indices, axis)
 
 
+@of_array
 def take_along_axis(x, indices, /, *, axis=-1):
     """Elements of indices that differ along the other axes.
 
@@ -144,10 +152,11 @@ def take_along_axis(x, indices, /, *, axis=-1):
     -------
     Array
     """
-    (axis,) = axes_of(axis, x.ndim, "take_along_axis")
+    axis = axis_of(axis, x.ndim, "take_along_axis")
     return take_along(x, indices, axis)
 
 
+@of_array
 def sort(x, /, *, axis=-1, descending=False, stable=True):
     """Elements in order along an axis.
 
@@ -163,7 +172,7 @@ def sort(x, /, *, axis=-1, descending=False, stable=True):
     -------
     Array
     """
-    (axis,) = axes_of(axis, x.ndim, "sort")
+    axis = axis_of(axis, x.ndim, "sort")
 
     def read(elements):
         ordered = np.sort(elements, axis=axis, stable=True)
@@ -172,6 +181,7 @@ def sort(x, /, *, axis=-1, descending=False, stable=True):
     return lookup(x, read)
 
 
+@of_array
 def argsort(x, /, *, axis=-1, descending=False, stable=True):
     """The indices that sort an array along an axis.
 
@@ -187,7 +197,7 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True):
     -------
     Array
     """
-    (axis,) = axes_of(axis, x.ndim, "argsort")
+    axis = axis_of(axis, x.ndim, "argsort")
     elements = np.asarray(x)
     if descending:
         # Of the reverse, so that equal elements stay in their order once it is turned around again.
@@ -212,6 +222,7 @@ def isin(x1, x2, /, *, invert=False):
     Array
     """
     like = x1 if isinstance(x1, Array) else x2
+    takes_arrays("isin", like)
     return upload(np.isin(np.asarray(x1), np.asarray(x2), invert=invert), like.device)
 
 
@@ -238,6 +249,7 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
+@of_array
 def unique_all(x, /):
     """The different elements, where each is first, which each element is, and how often it is there.
 
@@ -253,6 +265,7 @@ def unique_all(x, /):
     return UniqueAll(upload(values, x.device), *(_indices(each, x) for each in numbers))
 
 
+@of_array
 def unique_counts(x, /):
     """The different elements, and how often each is there.
 
@@ -268,6 +281,7 @@ def unique_counts(x, /):
     return UniqueCounts(upload(values, x.device), _indices(counts, x))
 
 
+@of_array
 def unique_inverse(x, /):
     """The different elements, and which each element is.
 
@@ -283,6 +297,7 @@ def unique_inverse(x, /):
     return UniqueInverse(upload(values, x.device), _indices(inverse, x))
 
 
+@of_array
 def unique_values(x, /):
     """The different elements.
 

@@ -5,9 +5,10 @@ import builtins
 import numpy as np
 
 from . import _core
-from ._creation import ones, zeros
-from ._dtypes import default_float, default_int, is_float, is_integer
-from ._manipulation import axes_of, concat
+from ._arguments import axes_of, axis_of, integer, of_array
+from ._creation import beside, ones, zeros
+from ._dtypes import default_float, default_int, is_float, is_integer, result_type
+from ._manipulation import broadcast_to, concat
 
 __all__ = [
     "all", "any", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "log_softmax", "logsumexp", "max",
@@ -29,6 +30,7 @@ Array
 
 def _documented(name, what, more="", gives=""):
     def document(function):
+        function = of_array(function)
         function.__doc__ = f"{what}\n\nParameters\n----------\n{_AXES}{more}{_KEEP}{gives}"
         function.__name__ = function.__qualname__ = name
         function.__module__ = "zerostride"
@@ -129,6 +131,7 @@ def logsumexp(x, /, *, axis=None, keepdims=False):
 
 
 def _of_shape(name, what):
+    @of_array
     def function(x, /, *, axis=-1):
         return _core.reduce(name, _floats(x), axes(x, axis, name))
 
@@ -143,12 +146,13 @@ log_softmax = _of_shape("log_softmax", "The logarithm of ``softmax``, without un
 
 
 def _cumulative(name, op, initial, what):
+    @of_array
     def function(x, /, *, axis=None, dtype=None, include_initial=False):
         if axis is None:
             if x.ndim != 1:
                 raise ValueError(f"{name} of {list(x.shape)} takes an axis, as it has not one alone")
             axis = 0
-        (axis,) = axes_of(axis, x.ndim, name)
+        axis = axis_of(axis, x.ndim, name)
         result = _core.reduce(op, _as(x, accumulating(x, dtype)), [axis])
         if include_initial:
             shape = [1 if i == axis else length for i, length in enumerate(x.shape)]
@@ -171,6 +175,7 @@ cumulative_prod = _cumulative(
 )
 
 
+@of_array
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
     """What each element differs from the one before it by.
 
@@ -180,17 +185,26 @@ def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
     axis : int
     n : int
         How often this is done.
-    prepend, append : Array, optional
-        What is set before and behind first.
+    prepend, append : Array or number, optional
+        What is set before and behind first; a number and an array without axes as one element of the axis.
 
     Returns
     -------
     Array
     """
-    (axis,) = axes_of(axis, x.ndim, "diff")
+    axis = axis_of(axis, x.ndim, "diff")
+    n = integer(n, "the n of diff")
     if n < 0:
         raise ValueError(f"diff is done n times, and n is {n}")
-    parts = [part for part in (prepend, x, append) if part is not None]
+    one = [1 if k == axis else length for k, length in enumerate(x.shape)]
+
+    def side(part):
+        if isinstance(part, (bool, int, float)):
+            return _core.full(one, part, result_type(x, part), x.device)
+        part = beside(part, x)
+        return part if part.ndim else broadcast_to(part, one)
+
+    parts = [part if part is x else side(part) for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:
         x = concat(parts, axis=axis)
     before = (slice(None),) * axis
