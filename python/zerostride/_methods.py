@@ -197,7 +197,7 @@ def _reduction(function):
     """A method of NumPy's form for a reduction of the namespace."""
 
     def method(self, axis=None, dtype=None, out=None, keepdims=False, **options):
-        from ._numpy import adapted
+        from ._ufuncs import adapted
 
         return adapted(function, self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
 
@@ -207,9 +207,9 @@ def _reduction(function):
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **options):
-    from . import _numpy
+    from . import _ufuncs
 
-    return _numpy.ufunc(ufunc, method, inputs, options)
+    return _ufuncs.ufunc(ufunc, method, inputs, options)
 
 
 def _array_function(self, function, types, args, kwargs):
