@@ -297,6 +297,12 @@ impl Layout {
     pub(crate) fn coordinate(shape: &Shape, axis: isize) -> Result<Layout> {
         shape.count()?;
         let k = resolve_axis(axis, shape.rank(), shape)?;
+        if shape[k] > 1 << 31 {
+            bail!(
+                Limit,
+                "axis {k} of {shape} is too long for its coordinates, which are below 2^31: take a slice of it"
+            );
+        }
         let strides = (0..shape.rank()).map(|i| isize::from(i == k)).collect();
         Ok(Layout { shape: shape.clone(), strides, offset: 0 })
     }
