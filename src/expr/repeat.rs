@@ -108,7 +108,9 @@ impl Expr<()> {
     /// all others go on, for `n` turns at most. The condition is told of the values that a turn begins with, beside
     /// what they become in it.
     ///
-    /// A vector of a kernel ends when all of its elements have, and so do the elements of a block of the CPU path.
+    /// A vector of a kernel ends when all of its elements have, and so do the elements of a block of the CPU path. A loop
+    /// of more than 60000 turns is several kernels, all of which run, however soon the elements have ended: `n` is best
+    /// no more than there may be to do.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
