@@ -34,9 +34,12 @@ impl<'a> Ahead<'a> {
             // Channels of a picture lie in the same lines.
             let is_known =
                 |lines: &&[[u8; LINE]]| lines.as_flattened().as_ptr_range().contains(&own.as_ptr());
-            if count < MOST && !all[..count].iter().any(is_known) {
+            if !all[..count].iter().any(is_known) {
                 all[count] = own.as_chunks().0;
                 count += 1;
+            }
+            if count == MOST {
+                break;
             }
         }
         Ahead(all)

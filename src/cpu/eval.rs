@@ -15,7 +15,8 @@ use crate::layout::Layout;
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
 pub(super) const BLOCK: usize = 2048;
 
-/// The same for programs of few loops, whose time is the memory's: more elements share what a block costs.
+/// The same for programs of few loops, whose time is the memory's, and of short rows, whose values are few: more elements
+/// share what a block costs.
 const LONG_BLOCK: usize = 8192;
 const FEW_LOOPS: usize = 3;
 
@@ -76,8 +77,7 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let copies = from.iter().any(|from| matches!(from, From::Output));
     let most = match blocks.loops.len() {
         _ if copies => SHORT_BLOCK,
-        ..=FEW_LOOPS => LONG_BLOCK,
-        _ if short > 1 => LONG_BLOCK,
+        loops if loops <= FEW_LOOPS || short > 1 => LONG_BLOCK,
         _ => BLOCK,
     };
     let unit = if row.is_multiple_of(unit) { unit } else { short };

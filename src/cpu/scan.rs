@@ -117,7 +117,7 @@ impl Job<'_> {
                 }
             }
         }
-        let streams = lines::streams(bytes_of_all, self.blocks.bytes());
+        let streams = lines::streams(bytes_of_all, From::bytes(self.blocks.from));
         let bytes = rows * strip * size;
         let scratch = || {
             let state = Register::of(2 * LEVELS * strip * size)?;

@@ -440,9 +440,10 @@ fn stacked(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Re
             bail!(Shape, "cannot stack {} and {}: their shapes differ", first.shape()?, part.shape()?);
         }
     }
+    // A mistake of the new axis is this call's, and not a view's.
+    Layout::contiguous(first.shape()?)?.unsqueeze(axis)?;
     let apart: Vec<AnyExpr> =
         parts.iter().map(|part| AnyExpr::new(part.node().cloned(), at).view(|l| l.unsqueeze(axis))).collect();
-    Layout::contiguous(first.shape()?)?.unsqueeze(axis)?;
     // Counted as the new axis is.
     let rank = first.shape()?.rank() as isize + 1;
     joined(&apart, if axis < 0 { axis + rank } else { axis }, at)

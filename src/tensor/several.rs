@@ -134,13 +134,9 @@ impl AnyTensor {
             let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
             groups.push((alike, Schedule::new(&roots, &nodes[i].shape, device.bounds())?));
         }
-        let shares = |i: usize| {
-            let (own, _) = pairs[i];
-            let meets = |(to, _): &(&AnyTensor, AnyExpr)| {
-                to.storage.same(&own.storage) && to.layout.may_overlap(&own.layout)
-            };
-            pairs[..i].iter().any(meets)
-        };
+        let meet =
+            |a: &AnyTensor, b: &AnyTensor| a.storage.same(&b.storage) && a.layout.may_overlap(&b.layout);
+        let shares = |i: usize| pairs[..i].iter().any(|(before, _)| meet(before, pairs[i].0));
         let is_written =
             |(storage, _): (&Storage, &Layout)| pairs.iter().any(|(to, _)| to.storage.same(storage));
         let programs = groups.iter().flat_map(|(_, schedule)| schedule.stages.iter().chain([&schedule.last]));

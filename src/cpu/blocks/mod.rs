@@ -176,11 +176,6 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Bytes that are read of memory, at most.
-    pub(super) fn bytes(&self) -> usize {
-        From::bytes(self.from)
-    }
-
     /// Whether arithmetic takes more of its time than memory does.
     pub(super) fn is_costly(&self) -> bool {
         let steps = self.program.steps.iter().zip(&self.of_row[self.program.inputs.len()..]);

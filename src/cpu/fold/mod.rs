@@ -182,6 +182,11 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
 }
 
 impl Job<'_> {
+    /// Elements of the operand.
+    fn all(&self) -> usize {
+        self.blocks.program.shape.iter().product()
+    }
+
     /// Calls `each` with every task, of results of which elements take so many bytes.
     fn run(
         &self,
@@ -193,8 +198,7 @@ impl Job<'_> {
         let (blocks, columns) = match self.together {
             0 if self.strip < self.inner => (1, self.strip),
             together => {
-                let all: usize = self.blocks.program.shape.iter().product();
-                let task = TASK.max(all / (TASKS_OF_THREAD * threads::count()));
+                let task = TASK.max(self.all() / (TASKS_OF_THREAD * threads::count()));
                 let blocks = task.div_ceil(elements).next_multiple_of(together.max(1));
                 (blocks, blocks * self.inner)
             }
@@ -303,10 +307,11 @@ impl Job<'_> {
         if places.iter().any(Option::is_none) {
             self.blocks.compute(start, length, None, &mut scratch.block);
         }
-        let all: usize = self.blocks.program.shape.iter().product();
-        let next = Ahead::of(&self.blocks, start + length, length.min(all - start - length));
+        let after = start + length;
+        let mut next = Ahead::of(&self.blocks, after, length.min(self.all() - after));
         for (k, out) in outs.iter_mut().enumerate() {
-            let next = if k == 0 { next } else { Ahead::default() };
+            // Asked for once.
+            let next = std::mem::take(&mut next);
             let x = match places[k] {
                 Some(x) => x,
                 None => self.elements(k, length, &scratch.block, &mut scratch.expanded),

@@ -226,25 +226,12 @@ impl<'a> Job<'a> {
             if identity.is_some() && matches!(scratch.places.get(*value as usize), Some(Place::Source(_))) {
                 lines::load(x);
             }
-            if x.len() < each * rows * size {
-                // Of equal ones.
-                let all = scratch_of(each * rows * size, x);
-                (loops.halve)(
-                    [rows, columns],
-                    cast(&all),
-                    Ahead::default(),
-                    buffer.bytes_mut(rows * columns * size),
-                    out,
-                );
-            } else {
-                (loops.halve)(
-                    [rows, columns],
-                    x,
-                    Ahead::default(),
-                    buffer.bytes_mut(rows * columns * size),
-                    out,
-                );
-            }
+            // Of equal ones a part is there.
+            let is_part = x.len() < each * rows * size;
+            let all = is_part.then(|| scratch_of(each * rows * size, x));
+            let x = all.as_deref().map_or(x, cast);
+            let buffer = buffer.bytes_mut(rows * columns * size);
+            (loops.halve)([rows, columns], x, Ahead::default(), buffer, out);
             if let Some(identity) = identity {
                 (loops.combine)(out, identity.bytes(each * size));
             }
