@@ -9,7 +9,7 @@ fn exp_f32(x: vec4<f32>) -> vec4<f32> {
 fn expm1_f32(x: vec4<f32>) -> vec4<f32> {
     let bounded = clamp(x, vec4<f32>(EXPM1_LOW_f32), vec4<f32>(EXPM1_HIGH_f32));
     let small = abs(bounded) < vec4<f32>(0.34657359);
-    let k = select(round(bounded * 1.4426950408889634), vec4<f32>(0.0), small);
+    let k = select(whole_f32(bounded * 1.4426950408889634), vec4<f32>(0.0), small);
     let high = opaque_f32(bounded - k * LN2_HIGH_f32);
     let low = k * LN2_LOW_f32;
     let r = opaque_f32(high - low);

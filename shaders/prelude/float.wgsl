@@ -80,21 +80,21 @@ fn sign_f32(x: vec4<f32>) -> vec4<f32> {
     return select(unit, x, is_nan_f32(x));
 }
 
-// The rounding builtins, with the sign of zero and NaN kept.
+// To whole numbers, with the sign of zero and NaN kept.
 fn floor_f32(x: vec4<f32>) -> vec4<f32> {
-    return select(copysign_f32(floor(x), x), x, is_nan_f32(x));
+    return select(copysign_f32(down_f32(x), x), x, is_nan_f32(x));
 }
 
 fn ceil_f32(x: vec4<f32>) -> vec4<f32> {
-    return select(copysign_f32(ceil(x), x), x, is_nan_f32(x));
+    return select(copysign_f32(up_f32(x), x), x, is_nan_f32(x));
 }
 
 fn trunc_f32(x: vec4<f32>) -> vec4<f32> {
-    return select(copysign_f32(trunc(x), x), x, is_nan_f32(x));
+    return select(copysign_f32(inward_f32(x), x), x, is_nan_f32(x));
 }
 
 fn round_f32(x: vec4<f32>) -> vec4<f32> {
-    return select(copysign_f32(round(x), x), x, is_nan_f32(x));
+    return select(copysign_f32(whole_f32(x), x), x, is_nan_f32(x));
 }
 
 fn sqrt_f32(x: vec4<f32>) -> vec4<f32> {

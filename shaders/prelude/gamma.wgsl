@@ -25,7 +25,7 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
     let series = (y - 0.5) * (logarithm - 1.0) + (0.4189385332046727 + inverse * stirling_tail_f32(inverse * inverse));
     let positive = select(select(shifted, around - log1p_f32(t), near_one), series, large);
 
-    let r = y - round(y);
+    let r = y - whole_f32(y);
     let divisor = select(y, y * product, shifts) * abs(sin_of_quarter_f32(PI_f32 * r));
     let reflected = log_f32(PI_f32 / divisor) - select(positive, around, shifts);
     let integer = (r == vec4<f32>(0.0)) | is_inf_f32(x);
@@ -49,7 +49,7 @@ fn digamma_f32(x: vec4<f32>) -> vec4<f32> {
         z = select(z, z + 1.0, below);
     }
     let positive = ((log_f32(z) - 0.5 / z - digamma_tail_f32(1.0 / (z * z))) + sum) - first;
-    let r = x - round(x);
+    let r = x - whole_f32(x);
     let reflected = positive - PI_f32 / tan_of_quarter_f32(PI_f32 * r);
     let undefined = (r == vec4<f32>(0.0)) | is_inf_f32(x);
     let negative = select(reflected, nan_f32(x), undefined);

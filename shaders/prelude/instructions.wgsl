@@ -39,3 +39,20 @@ fn residue_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
 fn fma_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     return opaque_f32(fma(behind_f32(a, 1u), behind_f32(b, 2u), behind_f32(c, 3u)));
 }
+
+// Where they find every fraction.
+fn whole_f64(x: vec4<f64>) -> vec4<f64> {
+    return round(x);
+}
+
+fn down_f64(x: vec4<f64>) -> vec4<f64> {
+    return floor(x);
+}
+
+fn up_f64(x: vec4<f64>) -> vec4<f64> {
+    return ceil(x);
+}
+
+fn inward_f64(x: vec4<f64>) -> vec4<f64> {
+    return trunc(x);
+}

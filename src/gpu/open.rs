@@ -93,6 +93,7 @@ const UNKNOWN: Faults = Faults {
     products: true,
     fma: true,
     nans: true,
+    fractions: true,
 };
 
 /// Asks for every type that the adapter computes with: all is asked before the first answer is waited for.
@@ -103,7 +104,7 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     let double = match gpu.parts.connection.supports(DType::F64) {
         Ok(()) => {
             let ends = [f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0];
-            Some(faults_of(gpu, ends, |x, y| x / y, f64::sqrt)?)
+            Some((faults_of(gpu, ends, |x, y| x / y, f64::sqrt)?, fractions_of(gpu)?))
         }
         Err(_) => None,
     };
@@ -120,8 +121,9 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     let [fma, nans] = sums.await?;
     faults.fma = fma || lacking.fma;
     faults.nans = nans;
-    if let Some(double) = double {
+    if let Some((double, fractions)) = double {
         let double = double.await?;
+        faults.fractions = fractions.await?;
         faults.quotients |= double.quotients;
         faults.roots |= double.roots;
     }
@@ -195,6 +197,26 @@ fn faults_of<T: Float + bytemuck::Pod>(
             roots: differs(operands().map(|(x, _)| root(x)).collect(), roots),
             ..Faults::default()
         })
+    })
+}
+
+/// Whether whole numbers of f64 are not what the host finds: of every exponent that has fractions, with each sign.
+fn fractions_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<bool>>> {
+    let mut draw = draws::<f64>();
+    let each = |i: usize| 2_f64.powi(i as i32 % 53 - 1) * draw() * [1.0, -1.0][i / 53 % 2];
+    let values: Vec<f64> = (0..COUNT).map(each).collect();
+    let x = leaf(gpu, &values)?;
+    let ops = [Op::Floor, Op::Ceil, Op::Round, Op::Trunc];
+    let nodes = ops.iter().map(|&op| Node::op(op, DType::F64, &[&x])).collect::<Result<Vec<_>>>()?;
+    let readings = begun(gpu, 1, &nodes.iter().collect::<Vec<_>>())?;
+    let right = [f64::floor, f64::ceil, f64::round_ties_even, f64::trunc];
+    Ok(async move {
+        let mut differs = false;
+        for (reading, right) in readings.into_iter().zip(right) {
+            let got: Vec<f64> = bytemuck::pod_collect_to_vec(&reading.await?);
+            differs |= values.iter().zip(&got).any(|(x, got)| right(*x) != *got);
+        }
+        Ok(differs)
     })
 }
 

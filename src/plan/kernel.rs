@@ -67,6 +67,8 @@ pub(crate) struct Faults {
     pub fma: bool,
     /// NaN that sums and products give has bits set in its lower half.
     pub nans: bool,
+    /// `floor`, `ceil`, `round` and `trunc` leave fractions of f64.
+    pub fractions: bool,
 }
 
 /// What a kernel makes of the elements of its program.

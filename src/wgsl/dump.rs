@@ -23,7 +23,8 @@ fn target(math: Math, faulty: bool) -> Target {
     // Compilers of DX12 that have neither f16 nor integers of 64 bits take these too.
     let rounding =
         Faults { quotients: faulty, roots: faulty, half_rounding: true, fma: true, ..Faults::default() };
-    let faults = Faults { flushes: faulty, halves: faulty, products: true, nans: faulty, ..rounding };
+    let given = Faults { flushes: faulty, halves: faulty, nans: faulty, fractions: faulty, ..rounding };
+    let faults = Faults { products: true, ..given };
     Target { faults, math, runs: 1, tiles: true, narrow: false, ..GPU }
 }
 

@@ -43,6 +43,7 @@ const NONE: Faults = Faults {
     products: false,
     fma: false,
     nans: false,
+    fractions: false,
 };
 
 pub(super) fn kernel<T: Element>(expr: &Expr<T>) -> Kernel {

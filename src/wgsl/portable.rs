@@ -51,7 +51,7 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
             // With words of 64 bits a text is not written as GLSL, which has no 64 bits: so also without.
             let none = Faults { half_rounding: true, products: true, fma: true, ..Faults::default() };
             let nearest = Faults { flushes: true, quotients: true, roots: true, halves: true, ..none };
-            let nearest = Faults { nans: true, ..nearest };
+            let nearest = Faults { nans: true, fractions: true, ..nearest };
             for (faults, math, vectors, wide_words) in [
                 (none, Math::Fast, 1, false),
                 (Faults::default(), Math::Precise, 1, false),

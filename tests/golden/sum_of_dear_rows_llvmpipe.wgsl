@@ -93,6 +93,11 @@ fn split_f32(x: vec4<f32>) -> Split_f32 {
     return Split_f32(f, vec4<f32>(k));
 }
 
+// The nearest whole number, of two the even one.
+fn whole_f32(x: vec4<f32>) -> vec4<f32> {
+    return round(x);
+}
+
 // ln(2) in two parts, of which the high one times a small integer is exact.
 const LN2_HIGH_f32: f32 = 0.69313812256;
 
@@ -272,7 +277,7 @@ fn lgamma_f32(x: vec4<f32>) -> vec4<f32> {
     let series = (y - 0.5) * (logarithm - 1.0) + (0.4189385332046727 + inverse * stirling_tail_f32(inverse * inverse));
     let positive = select(select(shifted, around - log1p_f32(t), near_one), series, large);
 
-    let r = y - round(y);
+    let r = y - whole_f32(y);
     let divisor = select(y, y * product, shifts) * abs(sin_of_quarter_f32(PI_f32 * r));
     let reflected = log_f32(PI_f32 / divisor) - select(positive, around, shifts);
     let integer = (r == vec4<f32>(0.0)) | is_inf_f32(x);

@@ -94,3 +94,21 @@ fn nextafter_bf16(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let next = decode_bf16(next_u32(encode_bf16(a), encode_bf16(b), 0x8000u));
     return select(select(next, nan_f32(a), is_nan_f32(a)), nan_f32(b), is_nan_f32(b));
 }
+
+// The nearest whole number, of two the even one.
+fn whole_f32(x: vec4<f32>) -> vec4<f32> {
+    return round(x);
+}
+
+// The next whole number below, and in the next functions above and towards 0.
+fn down_f32(x: vec4<f32>) -> vec4<f32> {
+    return floor(x);
+}
+
+fn up_f32(x: vec4<f32>) -> vec4<f32> {
+    return ceil(x);
+}
+
+fn inward_f32(x: vec4<f32>) -> vec4<f32> {
+    return trunc(x);
+}

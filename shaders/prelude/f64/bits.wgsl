@@ -137,3 +137,25 @@ fn cast_f64_i32(x: vec4<f64>) -> vec4<i32> {
 fn cast_f64_u32(x: vec4<f64>) -> vec4<u32> {
     return low_u64(min(cast_f64_u64(x), vec4<u64>(0xfffffffflu)));
 }
+
+// The nearest whole number by a sum whose steps are 1: the builtins of llvmpipe round 1.5 to 1, and leave fractions above
+// 2^24, where its vectors are shorter than 512 bits. From 2^52 on there are none.
+fn whole_f64(x: vec4<f64>) -> vec4<f64> {
+    let magnitude = abs(x);
+    let near = opaque_f64(magnitude + UNIT_f64) - UNIT_f64;
+    return select(copysign_f64(near, x), x, !(magnitude < vec4<f64>(UNIT_f64)));
+}
+
+fn down_f64(x: vec4<f64>) -> vec4<f64> {
+    let near = whole_f64(x);
+    return near - select(vec4<f64>(0.0), vec4<f64>(1.0), near > x);
+}
+
+fn up_f64(x: vec4<f64>) -> vec4<f64> {
+    let near = whole_f64(x);
+    return near + select(vec4<f64>(0.0), vec4<f64>(1.0), near < x);
+}
+
+fn inward_f64(x: vec4<f64>) -> vec4<f64> {
+    return copysign_f64(down_f64(abs(x)), x);
+}

@@ -49,7 +49,7 @@ fn exp_of_parts_f64(high: vec4<f64>, low: vec4<f64>) -> vec4<f64> {
 
 fn exp_of_sum_f64(x: vec4<f64>, more: vec4<f64>, up: i32) -> vec4<f64> {
     let bounded = clamp(x, vec4<f64>(-760.0), vec4<f64>(712.0));
-    let k = round((bounded + more) * 1.44269504088896338700lf);
+    let k = whole_f64((bounded + more) * 1.44269504088896338700lf);
     let power = exp_of_parts_f64(opaque_f64(bounded - k * LN2_HIGH_f64), k * LN2_LOW_f64 - more);
     return scale_f64(power, vec4<i32>(k) + up);
 }
@@ -68,14 +68,14 @@ fn exp_of_product_f64(r: vec4<f64>, first: f64, rest: f64) -> vec4<f64> {
 
 fn exp2_f64(x: vec4<f64>) -> vec4<f64> {
     let bounded = clamp(x, vec4<f64>(-1100.0), vec4<f64>(1030.0));
-    let k = round(bounded);
+    let k = whole_f64(bounded);
     let power = exp_of_product_f64(bounded - k, 0.6931471824645996lf, -1.904654299957768e-09lf);
     return select(scale_f64(power, vec4<i32>(k)), x, is_nan_f64(x));
 }
 
 fn exp10_f64(x: vec4<f64>) -> vec4<f64> {
     let bounded = clamp(x, vec4<f64>(-330.0), vec4<f64>(310.0));
-    let k = round(bounded * 3.32192809488736234787lf);
+    let k = whole_f64(bounded * 3.32192809488736234787lf);
     let r = opaque_f64(bounded - k * LOG10_2_HIGH_f64) - k * LOG10_2_LOW_f64;
     let power = exp_of_product_f64(r, 2.3025856018066406lf, -5.08812594940982e-07lf);
     return select(scale_f64(power, vec4<i32>(k)), x, is_nan_f64(x));

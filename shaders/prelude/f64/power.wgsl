@@ -57,7 +57,7 @@ fn pow_positive_f64(x: vec4<f64>, y: vec4<f64>) -> vec4<f64> {
     let e = e_low + e_high;
     let bounded = clamp(e, vec4<f64>(-1100.0), vec4<f64>(1030.0));
     let inside = bounded == e;
-    let k = round(bounded);
+    let k = whole_f64(bounded);
     let rest_high = select(vec4<f64>(0.0), e_high - k, inside);
     let rest_low = select(vec4<f64>(0.0), e_low, inside);
     let f = cut_f64(rest_high + rest_low);

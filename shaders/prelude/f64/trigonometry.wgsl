@@ -38,7 +38,7 @@ fn bits_of_inverse_tau(at: vec4<i32>) -> vec4<u64> {
 // Subtracts k pi/2 in four parts, of which the first three have 33 bits, so that their products
 // with k < 2^20 are exact (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 fn reduce_small_f64(x: vec4<f64>) -> Reduced_f64 {
-    let k = round(x * 6.36619772367581382433e-01lf);
+    let k = whole_f64(x * 6.36619772367581382433e-01lf);
     let r1 = opaque_f64(x - k * 1.57079632673412561417e+00lf);
     let b = k * 6.07710050630396597660e-11lf;
     let r2 = opaque_f64(r1 - b);
