@@ -150,10 +150,9 @@ fn case<T: Element + bytemuck::Pod + std::fmt::Display>(
         return Err(format!("{name}: {} and not {} at {i}", ours[i], theirs[i]).into());
     }
     // Each writes to memory of its own: what was written just before is in cache.
-    let outs = [theirs.clone(), theirs].map(RefCell::new);
-    let [plain, wide] = outs;
+    let [plain, wide] = [theirs.clone(), theirs].map(RefCell::new);
     let own = Rc::new(own);
-    let same = own.clone();
+    let again = own.clone();
     let device = device.clone();
     Ok([
         Box::new(move || expr.eval_on(&device).map(drop)),
@@ -162,7 +161,7 @@ fn case<T: Element + bytemuck::Pod + std::fmt::Display>(
             Ok(())
         }),
         Box::new(move || -> Result<()> {
-            plain::wide(&*same, &mut wide.borrow_mut());
+            plain::wide(&*again, &mut wide.borrow_mut());
             Ok(())
         }),
     ])

@@ -21,10 +21,9 @@ const FLAT: [usize; 1] = [1 << 20];
 /// A GPU.
 fn target(math: Math, faulty: bool) -> Target {
     // Compilers of DX12 that have neither f16 nor integers of 64 bits take these too.
-    let rounding =
-        Faults { quotients: faulty, roots: faulty, half_rounding: true, fma: true, ..Faults::default() };
-    let given = Faults { flushes: faulty, halves: faulty, nans: faulty, fractions: faulty, ..rounding };
-    let faults = Faults { products: true, ..given };
+    let lacking = Faults { half_rounding: true, products: true, fma: true, ..Faults::default() };
+    let rounding = Faults { quotients: faulty, roots: faulty, fractions: faulty, ..lacking };
+    let faults = Faults { flushes: faulty, halves: faulty, nans: faulty, ..rounding };
     Target { faults, math, runs: 1, tiles: true, narrow: false, ..GPU }
 }
 
