@@ -71,8 +71,7 @@ fn fmax_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 }
 
 fn relu_f32(x: vec4<f32>) -> vec4<f32> {
-    // -0 to -inf, by their bits.
-    return select(x, vec4<f32>(0.0), (bits_f32(x) ^ vec4<u32>(SIGN_f32)) <= vec4<u32>(INFINITE_f32));
+    return select(x, vec4<f32>(0.0), is_negative_f32(x));
 }
 
 fn sign_f32(x: vec4<f32>) -> vec4<f32> {

@@ -18,9 +18,8 @@ fn pow_edges_f32(x: vec4<f32>, y: vec4<f32>, positive: vec4<f32>) -> vec4<f32> {
     let ay = magnitude_bits_f32(y);
     let bounded = bounded_exponent_f32(y);
     // Half of what lies next to an odd integer may round to what half of that has.
-    let fractional = whole_f32(bounded) != bounded;
-    let half = 0.5 * bounded;
-    let odd = !fractional & (whole_f32(half) != half);
+    let fractional = fraction_f32(bounded) != vec4<f32>(0.0);
+    let odd = !fractional & (fraction_f32(0.5 * bounded) == vec4<f32>(0.5));
     let negative = signbit_f32(x);
     let zero = ax == vec4<u32>(0);
     let ends = zero | (ax == vec4<u32>(INFINITE_f32));

@@ -17,7 +17,7 @@ pub(super) enum Loops {
     Indexes(Indexes),
 }
 
-type Halving = fn([usize; 2], &[u8], Ahead<'_>, &mut [u8], &mut [u8]);
+type Halving = fn([usize; 2], bool, &[u8], Ahead<'_>, &mut [u8], &mut [u8]);
 type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
 type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 
@@ -26,9 +26,11 @@ type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 pub(super) struct Values {
     /// Combines the first of some elements with as many others, into the former.
     pub combine: fn(&mut [u8], &[u8]),
-    /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving:
-    /// the elements, what is read next, to be asked for, by way of memory for a matrix, into the last.
-    pub halve: Halving,
+    /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving,
+    /// or in any order where none shows: the elements, what is read next, to be asked for, by way of memory for a
+    /// matrix, into the last.
+    halving: Halving,
+    is_ordered: bool,
     /// Folds some rows, 1, 2, 4 or 8 of one length, by halving, into another, or combines that with them.
     pub join: fn(&[&[u8]], &mut [u8], bool),
     /// Scans the rows of so many columns of each group, and copies the last ones, of as many groups as there
@@ -39,6 +41,20 @@ pub(super) struct Values {
     /// Scans rows of so many columns, from the row of an index on, into as many others, with what comes before
     /// them: [`LEVELS`] pairs of rows, which begin as what changes no value.
     pub through: fn(usize, usize, &[u8], &mut [u8], &mut [u8]),
+}
+
+impl Values {
+    /// Folds matrices, as [`Values::halving`].
+    pub(super) fn halve(
+        &self,
+        shape: [usize; 2],
+        x: &[u8],
+        next: Ahead<'_>,
+        buffer: &mut [u8],
+        out: &mut [u8],
+    ) {
+        (self.halving)(shape, self.is_ordered, x, next, buffer, out);
+    }
 }
 
 /// Levels of groups, groups of groups, and so on, of the longest scan.
@@ -281,13 +297,10 @@ macro_rules! table {
     (@loops T $t:ident $cpu:expr, $is_ordered:expr) => {
         Loops::Values(Values {
             combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
-            halve: match $is_ordered {
-                true => |shape, x, next, buffer, out| {
-                    halving::halve::<$t, _>(shape, cast(x), next, cast_mut(buffer), cast_mut(out), $cpu);
-                },
-                false => |shape, x, next, buffer, out| {
-                    halving::in_line::<$t, _>(shape, cast(x), next, cast_mut(buffer), cast_mut(out), $cpu);
-                },
+            is_ordered: $is_ordered,
+            halving: |shape, is_ordered, x, next, buffer, out| {
+                let (x, buffer, out) = (cast(x), cast_mut(buffer), cast_mut(out));
+                halving::halve::<$t, _>(shape, is_ordered, x, next, buffer, out, $cpu);
             },
             join: |rows, to, adds| {
                 let rows: SmallVec<[&[$t]; 8]> = rows.iter().map(|row| cast(row)).collect();

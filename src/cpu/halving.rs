@@ -12,6 +12,7 @@ use super::combine::vectors;
 vectors! {
     halve as Halve<T>(
         shape: [usize; 2],
+        is_ordered: bool,
         x: &'a [T],
         next: Ahead<'a>,
         buffer: &'a mut [T],
@@ -19,26 +20,10 @@ vectors! {
         f
     ) {
         match size_of::<T>() {
-            1 => matrices::<T, 32>(shape, x, next, buffer, out, &f),
-            2 => matrices::<T, 16>(shape, x, next, buffer, out, &f),
-            4 => matrices::<T, 8>(shape, x, next, buffer, out, &f),
-            _ => matrices::<T, 4>(shape, x, next, buffer, out, &f),
-        }
-    }
-
-    in_line as InLine<T>(
-        shape: [usize; 2],
-        x: &'a [T],
-        next: Ahead<'a>,
-        buffer: &'a mut [T],
-        out: &'a mut [T];
-        f
-    ) {
-        match size_of::<T>() {
-            1 => in_lines::<T, 32>(shape, x, next, buffer, out, &f),
-            2 => in_lines::<T, 16>(shape, x, next, buffer, out, &f),
-            4 => in_lines::<T, 8>(shape, x, next, buffer, out, &f),
-            _ => in_lines::<T, 4>(shape, x, next, buffer, out, &f),
+            1 => folded::<T, 32>(shape, is_ordered, x, next, buffer, out, &f),
+            2 => folded::<T, 16>(shape, is_ordered, x, next, buffer, out, &f),
+            4 => folded::<T, 8>(shape, is_ordered, x, next, buffer, out, &f),
+            _ => folded::<T, 4>(shape, is_ordered, x, next, buffer, out, &f),
         }
     }
 
@@ -138,11 +123,12 @@ fn matrices<T: Pod, const L: usize>(
     }
 }
 
-/// The same where no order shows: many values of one column are read in a line.
+/// Folds matrices. Where no order shows, many values of one column are read in a line.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)]
-fn in_lines<T: Pod, const L: usize>(
+fn folded<T: Pod, const L: usize>(
     [rows, columns]: [usize; 2],
+    is_ordered: bool,
     x: &[T],
     next: Ahead<'_>,
     buffer: &mut [T],
@@ -151,7 +137,7 @@ fn in_lines<T: Pod, const L: usize>(
 ) {
     /// Vectors whose results do not wait for each other.
     const SIDE: usize = 4;
-    if columns > 1 || rows < 2 * SIDE * L {
+    if is_ordered || columns > 1 || rows < 2 * SIDE * L {
         return matrices::<T, L>([rows, columns], x, next, buffer, out, f);
     }
     for (x, out) in x.chunks_exact(rows).zip(out) {
@@ -223,14 +209,13 @@ fn asking<T: Pod, const L: usize, const ROWS: usize>(
     if next.is_empty() {
         return pass::<T, ROWS, STORE>(rows, to, f);
     }
-    let whole = to.len() / L * L;
-    let (vectors, last) = to.split_at_mut(whole);
-    let vectors = vectors.as_chunks_mut::<L>().0;
-    let of_rows = rows.map(|row| &row.as_chunks::<L>().0[..vectors.len()]);
-    let each = next.each(vectors.len().div_ceil(STRETCH));
-    for (k, to) in vectors.chunks_mut(STRETCH).enumerate() {
+    // Lengths that are known when this is compiled, so that nothing but vectors is in registers.
+    let (stretches, _) = to.as_chunks_mut::<L>().0.as_chunks_mut::<STRETCH>();
+    let of_rows = rows.map(|row| &row.as_chunks::<L>().0.as_chunks::<STRETCH>().0[..stretches.len()]);
+    let each = next.each(stretches.len());
+    for (k, to) in stretches.iter_mut().enumerate() {
         next.ask(k, each);
-        let stretch = of_rows.map(|row| &row[k * STRETCH..k * STRETCH + to.len()]);
+        let stretch = of_rows.map(|row| &row[k]);
         for (i, to) in to.iter_mut().enumerate() {
             let mut x = stretch.map(|row| row[i]);
             let mut half = ROWS / 2;
@@ -245,6 +230,11 @@ fn asking<T: Pod, const L: usize, const ROWS: usize>(
             *to = x[0];
         }
     }
+    if stretches.is_empty() {
+        next.ask(0, each);
+    }
+    let whole = stretches.len() * STRETCH * L;
+    let last = &mut to[whole..];
     pass::<T, ROWS, STORE>(rows.map(|row| &row[whole..]), last, f);
 }
 

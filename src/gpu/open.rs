@@ -200,11 +200,13 @@ fn faults_of<T: Float + bytemuck::Pod>(
     })
 }
 
-/// Whether whole numbers of f64 are not what the host finds: of every exponent that has fractions, with each sign.
+/// Whether whole numbers of f64 are not what the host finds: of every exponent that has fractions, with each sign, and
+/// halfway between two whole numbers.
 fn fractions_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<bool>>> {
     let mut draw = draws::<f64>();
     let each = |i: usize| 2_f64.powi(i as i32 % 53 - 1) * draw() * [1.0, -1.0][i / 53 % 2];
-    let values: Vec<f64> = (0..COUNT).map(each).collect();
+    let halves = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5];
+    let values: Vec<f64> = halves.into_iter().chain((0..COUNT - halves.len()).map(each)).collect();
     let x = leaf(gpu, &values)?;
     let ops = [Op::Floor, Op::Ceil, Op::Round, Op::Trunc];
     let nodes = ops.iter().map(|&op| Node::op(op, DType::F64, &[&x])).collect::<Result<Vec<_>>>()?;

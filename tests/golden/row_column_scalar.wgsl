@@ -16,17 +16,13 @@ struct Params {
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> in2: array<f32>;
 
-const SIGN_f32: u32 = 0x80000000u;
-
-const INFINITE_f32: u32 = 0x7f800000u;
-
-fn bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x);
+// -0 to -inf, which are the least integers of the same bits.
+fn is_negative_f32(x: vec4<f32>) -> vec4<bool> {
+    return bitcast<vec4<i32>>(x) <= vec4<i32>(-8388608);
 }
 
 fn relu_f32(x: vec4<f32>) -> vec4<f32> {
-    // -0 to -inf, by their bits.
-    return select(x, vec4<f32>(0.0), (bits_f32(x) ^ vec4<u32>(SIGN_f32)) <= vec4<u32>(INFINITE_f32));
+    return select(x, vec4<f32>(0.0), is_negative_f32(x));
 }
 
 @compute @workgroup_size(64, 4)

@@ -25,6 +25,11 @@ const UNIT_f32: f32 = 8388608.0;
 
 const EXPONENT_BITS_f32: u32 = 8u;
 
+// -0 to -inf, which are the least integers of the same bits.
+fn is_negative_f32(x: vec4<f32>) -> vec4<bool> {
+    return bitcast<vec4<i32>>(x) <= vec4<i32>(-8388608);
+}
+
 // The leading 12 bits of the significand, so that products with 12 others are exact.
 fn cut_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits_f32(x) & vec4<u32>(0xfffff000u));
@@ -98,6 +103,11 @@ fn nextafter_bf16(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 // The nearest whole number, of two the even one.
 fn whole_f32(x: vec4<f32>) -> vec4<f32> {
     return round(x);
+}
+
+// What lies above the whole number below.
+fn fraction_f32(x: vec4<f32>) -> vec4<f32> {
+    return fract(x);
 }
 
 // The next whole number below, and in the next functions above and towards 0.

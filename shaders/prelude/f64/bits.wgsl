@@ -20,6 +20,10 @@ const UNIT_f64: f64 = 4503599627370496.0lf;
 
 const EXPONENT_BITS_f64: u32 = 11u;
 
+fn is_negative_f64(x: vec4<f64>) -> vec4<bool> {
+    return bitcast<vec4<i64>>(x) <= vec4<i64>(-4503599627370496li);
+}
+
 // The leading 21 bits of the significand, so that products with 32 others are exact.
 fn cut_f64(x: vec4<f64>) -> vec4<f64> {
     return bitcast<vec4<f64>>(bits_f64(x) & vec4<u64>(0xffffffff00000000lu));
@@ -149,6 +153,10 @@ fn whole_f64(x: vec4<f64>) -> vec4<f64> {
 fn down_f64(x: vec4<f64>) -> vec4<f64> {
     let near = whole_f64(x);
     return near - select(vec4<f64>(0.0), vec4<f64>(1.0), near > x);
+}
+
+fn fraction_f64(x: vec4<f64>) -> vec4<f64> {
+    return x - down_f64(x);
 }
 
 fn up_f64(x: vec4<f64>) -> vec4<f64> {

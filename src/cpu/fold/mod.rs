@@ -317,7 +317,7 @@ impl Job<'_> {
                 None => self.elements(k, length, &scratch.block, &mut scratch.expanded),
             };
             let buffer = scratch.buffer.bytes_mut(rows * self.inner * self.size);
-            (loops.halve)([rows, self.inner], x, next, buffer, out);
+            loops.halve([rows, self.inner], x, next, buffer, out);
         }
     }
 
@@ -360,7 +360,7 @@ impl Job<'_> {
         }
         for (waiting, out) in scratch.waiting.iter().zip(outs) {
             let x = waiting[levels.saturating_sub(1)].bytes(bytes);
-            (loops.halve)([self.leaf, columns], x, Ahead::default(), scratch.buffer.bytes_mut(bytes), out);
+            loops.halve([self.leaf, columns], x, Ahead::default(), scratch.buffer.bytes_mut(bytes), out);
         }
     }
 
