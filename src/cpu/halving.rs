@@ -209,13 +209,14 @@ fn asking<T: Pod, const L: usize, const ROWS: usize>(
     if next.is_empty() {
         return pass::<T, ROWS, STORE>(rows, to, f);
     }
-    // Lengths that are known when this is compiled, so that nothing but vectors is in registers.
-    let (stretches, _) = to.as_chunks_mut::<L>().0.as_chunks_mut::<STRETCH>();
-    let of_rows = rows.map(|row| &row.as_chunks::<L>().0.as_chunks::<STRETCH>().0[..stretches.len()]);
-    let each = next.each(stretches.len());
-    for (k, to) in stretches.iter_mut().enumerate() {
+    let whole = to.len() / L * L;
+    let (vectors, last) = to.split_at_mut(whole);
+    let vectors = vectors.as_chunks_mut::<L>().0;
+    let of_rows = rows.map(|row| &row.as_chunks::<L>().0[..vectors.len()]);
+    let each = next.each(vectors.len().div_ceil(STRETCH));
+    for (k, to) in vectors.chunks_mut(STRETCH).enumerate() {
         next.ask(k, each);
-        let stretch = of_rows.map(|row| &row[k]);
+        let stretch = of_rows.map(|row| &row[k * STRETCH..k * STRETCH + to.len()]);
         for (i, to) in to.iter_mut().enumerate() {
             let mut x = stretch.map(|row| row[i]);
             let mut half = ROWS / 2;
@@ -230,11 +231,6 @@ fn asking<T: Pod, const L: usize, const ROWS: usize>(
             *to = x[0];
         }
     }
-    if stretches.is_empty() {
-        next.ask(0, each);
-    }
-    let whole = stretches.len() * STRETCH * L;
-    let last = &mut to[whole..];
     pass::<T, ROWS, STORE>(rows.map(|row| &row[whole..]), last, f);
 }
 
