@@ -26,11 +26,10 @@ type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 pub(super) struct Values {
     /// Combines the first of some elements with as many others, into the former.
     pub combine: fn(&mut [u8], &[u8]),
-    /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving,
-    /// or in any order where none shows: the elements, what is read next, to be asked for, by way of memory for a
-    /// matrix, into the last.
+    /// Of [`Values::halve`], by whether the order shows.
     halving: Halving,
-    is_ordered: bool,
+    /// Whether the order in which values are combined shows.
+    pub is_ordered: bool,
     /// Folds some rows, 1, 2, 4 or 8 of one length, by halving, into another, or combines that with them.
     pub join: fn(&[&[u8]], &mut [u8], bool),
     /// Scans the rows of so many columns of each group, and copies the last ones, of as many groups as there
@@ -44,7 +43,9 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Folds matrices, as [`Values::halving`].
+    /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving, or in any
+    /// order where none shows: the elements, what is read next, to be asked for, by way of memory for a matrix, into
+    /// the last.
     pub(super) fn halve(
         &self,
         shape: [usize; 2],

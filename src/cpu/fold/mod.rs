@@ -100,8 +100,6 @@ struct Job<'a> {
     side: usize,
     /// Bytes of an element, before it is folded.
     size: usize,
-    /// Whether the order of rows is that of halving.
-    is_ordered: bool,
     /// The value that changes none.
     identity: u64,
     work: Work,
@@ -159,7 +157,6 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
         leaf,
         side,
         size: dtype.size(),
-        is_ordered: folding.fold.is_ordered(dtype),
         identity: folding.fold.identity(dtype),
         work: Work::of(program, elements),
     };
@@ -281,7 +278,7 @@ impl Job<'_> {
                 0 => self.tree(loops, number, column, &mut outs, scratch),
                 _ => self.matrices(loops, number, &mut outs, scratch),
             });
-            if self.is_ordered {
+            if loops.is_ordered {
                 // Which makes +0 of a sum's -0.
                 let identity = scratch.identity.bytes(self.blocks.most * self.size);
                 for out in task.outs.iter_mut().flat_map(|out| out.chunks_mut(identity.len())) {
