@@ -88,7 +88,7 @@ impl Gpu {
         let cuts = Cuts::new(limits.max_buffer_size - PADDING, binding, align.into(), MOST_ELEMENTS);
         let recorder = Recorder::new(&connection)?;
         let connection = Arc::new(connection);
-        let pipelines = Pipelines::new(pipelines, connection.gate);
+        let pipelines = Pipelines::new(pipelines);
         let shared = Shared::default();
         let pool = Arc::new(Pool::new(&connection));
         let parts = Parts { connection, cuts, pool, pipelines, recorder, shared };

@@ -15,6 +15,7 @@
 //!
 //! But for the gate, none is held while a driver compiles or while the host waits for the device.
 
+use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
@@ -44,5 +45,76 @@ impl Gate {
     /// Waits until no other thread is inside. A thread that is may enter again.
     pub(super) fn enter(self) -> Entered {
         self.is_needed.then(|| GL.lock())
+    }
+
+    /// What goes inside of the gate when it is dropped.
+    pub(super) fn keep<T>(self, kept: T) -> Gated<T> {
+        Gated { gate: self, kept: Some(kept) }
+    }
+}
+
+/// What holds handles of wgpu's, the last of which may be among them: what they stand for goes with them, by calls of
+/// wgpu that do something.
+#[derive(Debug)]
+pub(super) struct Gated<T> {
+    gate: Gate,
+    /// There as long as this is.
+    kept: Option<T>,
+}
+
+impl<T> Drop for Gated<T> {
+    fn drop(&mut self) {
+        let _entered = self.gate.enter();
+        self.kept = None;
+    }
+}
+
+impl<T> Deref for Gated<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match &self.kept {
+            Some(kept) => kept,
+            None => unreachable!("it is there until this is dropped"),
+        }
+    }
+}
+
+// Where GL is reached by EGL.
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::time::Duration;
+
+    use super::Gate;
+    use crate::gpu::Options;
+    use crate::{Device, gpu};
+
+    /// Longer than wgpu lets a thread wait for a context before it panics.
+    const LONG: Duration = Duration::from_millis(6500);
+
+    #[test]
+    fn who_opens_and_closes_adapters_of_gl_waits_outside() {
+        for found in pollster::block_on(gpu::find()).iter().filter(|found| found.backend == "gl") {
+            let open =
+                || Device::from_backend(pollster::block_on(gpu::open(found, &Options::default())).unwrap());
+            let device = open();
+            let x = device.full([1000], 1.0_f32).unwrap();
+            let y = (&x + 1.0).eval().unwrap();
+            std::thread::scope(|scope| {
+                let entered = Gate { is_needed: true }.enter();
+                // SAFETY: the lock of the adapter's context is taken, and nothing else done with it.
+                #[allow(unsafe_code)]
+                let raw = unsafe { found.adapter.as_hal::<wgpu::hal::api::Gles>() }.unwrap();
+                let context = raw.adapter_context().lock();
+                let opens = scope.spawn(open);
+                let closes = scope.spawn(move || drop((device, x, y)));
+                std::thread::sleep(LONG);
+                assert!(!opens.is_finished() && !closes.is_finished());
+                drop(context);
+                drop(entered);
+                opens.join().unwrap();
+                closes.join().unwrap();
+            });
+        }
     }
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::connection::Connection;
 use super::disk::DiskCache;
 use super::failures::Fate;
-use super::lock::{Gate, lock};
+use super::lock::{Gated, lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::Kernel;
 use crate::wgsl;
@@ -16,7 +16,7 @@ use crate::wgsl;
 /// A kernel that was compiled.
 #[derive(Debug)]
 pub(super) struct Compiled {
-    pub pipeline: wgpu::ComputePipeline,
+    pub pipeline: Gated<wgpu::ComputePipeline>,
     pub layout: wgpu::BindGroupLayout,
     /// Bytes of the uniform block.
     pub uniform_size: u64,
@@ -44,8 +44,6 @@ struct Known {
     layouts: FxHashMap<(usize, usize, u64), wgpu::BindGroupLayout>,
     /// Uses so far.
     uses: u64,
-    /// What goes, goes inside.
-    gate: Gate,
 }
 
 impl Known {
@@ -61,7 +59,6 @@ impl Known {
         if let Some(known) = self.get(kernel) {
             return known;
         }
-        let _entered = self.gate.enter();
         while self.compiled.len() >= most.max(1) {
             let oldest = self.compiled.iter().min_by_key(|(_, (_, used))| *used);
             let Some(oldest) = oldest.map(|(kernel, _)| kernel.clone()) else { break };
@@ -77,9 +74,8 @@ impl Known {
 
 impl Pipelines {
     /// None yet, and at most `most`.
-    pub(super) fn new(most: usize, gate: Gate) -> Pipelines {
-        let known = Known { gate, ..Known::default() };
-        Pipelines { known: Mutex::new(known), most, disk: Mutex::default() }
+    pub(super) fn new(most: usize) -> Pipelines {
+        Pipelines { known: Mutex::default(), most, disk: Mutex::default() }
     }
 
     /// The pipeline of a kernel, known or compiled now. Two threads that miss the same one both compile
@@ -200,6 +196,7 @@ fn compile(
     let (pipeline, fate) = connection.scoped(&filters, create, move |error| {
         Error::new(ErrorKind::Kernel, format!("{name} refuses a kernel: {error}\n{refused}"))
     })?;
+    let pipeline = connection.gate.keep(pipeline);
     connection.check()?;
     Ok(Compiled { pipeline, layout, uniform_size, text, fate })
 }

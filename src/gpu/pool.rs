@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::connection::Connection;
 use super::failures::Failures;
-use super::lock::{Entered, Gate, lock};
+use super::lock::{Entered, Gate, Gated, lock};
 use crate::expr::Memory;
 
 /// Bytes that may wait, whatever is in use.
@@ -59,7 +59,7 @@ impl Group {
 /// The buffers of a device that no storage holds.
 #[derive(Debug)]
 pub(super) struct Pool {
-    shelf: Mutex<Shelf>,
+    shelf: Gated<Mutex<Shelf>>,
     gate: Gate,
 }
 
@@ -88,7 +88,8 @@ struct Shelf {
 impl Pool {
     pub(super) fn new(connection: &Connection) -> Pool {
         let (failures, destroys) = (connection.failures.clone(), !connection.waits);
-        Pool { shelf: Mutex::new(Shelf { failures, destroys, ..Shelf::default() }), gate: connection.gate }
+        let shelf = Mutex::new(Shelf { failures, destroys, ..Shelf::default() });
+        Pool { shelf: connection.gate.keep(shelf), gate: connection.gate }
     }
 
     /// What lies idle, inside of the gate, as some of it may go.

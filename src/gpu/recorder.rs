@@ -7,7 +7,7 @@ use super::batch::{Batch, Work};
 use super::buffer::Buffer;
 use super::connection::Connection;
 use super::failures::Fate;
-use super::lock::lock;
+use super::lock::{Gated, lock};
 use super::pool::Pool;
 use super::profile::{self, Timed};
 use crate::error::{Result, bail};
@@ -25,7 +25,7 @@ const ALIGN: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 /// as soon as the last handle to it is gone.
 #[derive(Debug)]
 pub(super) struct Recorder {
-    recording: Mutex<Recording>,
+    recording: Gated<Mutex<Recording>>,
 }
 
 /// Work that is recorded and not submitted yet.
@@ -46,7 +46,8 @@ impl Recorder {
         let batch = Batch::new(connection.create_for(bytes, usage)?);
         // No buffer was used in it.
         connection.failures.next_epoch();
-        Ok(Recorder { recording: Mutex::new(Recording { batch, result_bytes: 0, gaps: 0, times: None }) })
+        let recording = Mutex::new(Recording { batch, result_bytes: 0, gaps: 0, times: None });
+        Ok(Recorder { recording: connection.gate.keep(recording) })
     }
 
     /// Submits what was recorded, without waiting for it.

@@ -114,6 +114,8 @@ impl Connection {
     fn can_be_marked(&self, buffer: &wgpu::Buffer, mark: &wgpu::Buffer) -> Result<bool> {
         let size = MARK.len() as u64;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        // Until the buffer is gone.
+        let _entered = self.gate.enter();
         let seen = self.create_for(size, usage)?;
         self.contained(|| {
             let mut encoder = self.encoder();

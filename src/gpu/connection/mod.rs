@@ -13,7 +13,7 @@ use super::adapters::{self, Found};
 use super::drivers::{self, Driver};
 use super::failures::{Answer, Failures, Fate};
 use super::limits::Limits;
-use super::lock::{Gate, lock};
+use super::lock::{Gate, Gated, lock};
 use super::options::Options;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -31,8 +31,8 @@ const MARK: [u8; 4] = *b"zero";
 /// A device that was opened or handed in.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub device: wgpu::Device,
-    pub queue: wgpu::Queue,
+    pub device: Gated<wgpu::Device>,
+    pub queue: Gated<wgpu::Queue>,
     pub limits: wgpu::Limits,
     pub driver: &'static Driver,
     pub features: wgpu::Features,
@@ -48,7 +48,7 @@ pub(super) struct Connection {
     /// Calls of wgpu that do something are inside.
     pub gate: Gate,
     /// Holds [`MARK`], where the adapter does not tell that it has no memory.
-    mark: Option<wgpu::Buffer>,
+    mark: Option<Gated<wgpu::Buffer>>,
 }
 
 impl Drop for Connection {
@@ -110,7 +110,13 @@ impl Connection {
             ..Default::default()
         };
         let opened = match found.fresh().await {
-            Ok(adapter) => adapter.request_device(&descriptor).await.map_err(|error| error.to_string()),
+            Ok(adapter) => {
+                // All that is done for a native adapter is done by the call.
+                let entered = Gate::of(info.backend).enter();
+                let asked = adapter.request_device(&descriptor);
+                drop(entered);
+                asked.await.map_err(|error| error.to_string())
+            }
             Err(error) => Err(error),
         };
         match opened {
@@ -132,6 +138,7 @@ impl Connection {
         let name = format!("{name} ({})", drivers::interface(info.backend));
         let limits = device.limits();
         Limits::of(&limits).suffice(&name)?;
+        let gate = Gate::of(info.backend);
         let mut connection = Connection {
             mark: None,
             limits,
@@ -142,9 +149,9 @@ impl Connection {
             waits: info.backend != wgpu::Backend::BrowserWebGpu,
             is_ours: AtomicBool::new(false),
             sure: Sure::default(),
-            gate: Gate::of(info.backend),
-            device,
-            queue,
+            gate,
+            device: gate.keep(device),
+            queue: gate.keep(queue),
         };
         if !connection.waits {
             // A promise, of which everyone may hear.
@@ -154,7 +161,7 @@ impl Connection {
             let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
             let mark = connection.create_for(MARK.len() as u64, usage)?;
             connection.contained(|| connection.queue.write_buffer(&mark, 0, &MARK));
-            connection.mark = Some(mark);
+            connection.mark = Some(gate.keep(mark));
         }
         Ok(connection)
     }
@@ -217,6 +224,8 @@ impl Connection {
         let descriptor =
             wgpu::BufferDescriptor { mapped_at_creation: true, ..buffer_of(MARK.len() as u64, usage) };
         let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
+        // Until the buffer is gone.
+        let _entered = self.gate.enter();
         let (buffer, Observed::Told(None)) =
             self.observed(&filters, || self.device.create_buffer(&descriptor))
         else {
