@@ -110,14 +110,6 @@ fn read(program: &Program) -> usize {
     tensors.map(elements).sum()
 }
 
-/// Whether pairs of vectors are loaded, where operands have them. Of long runs whose order shows an invocation would hold
-/// twice as much, or read half as far apart, and either costs more than the loads that it saves.
-pub(super) fn pairs(work: &Work, lanes: Lanes, count: usize) -> bool {
-    let fold = work.folding.fold;
-    let is_free = !fold.is_ordered(work.element_type());
-    !fold.row().gives_index && (lanes == Lanes::Kept || is_free || count <= SHORT)
-}
-
 /// How far a pass goes over `results` runs of `count` values each.
 pub(super) fn cut(
     work: &Work,

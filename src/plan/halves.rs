@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::access::{Chooser, Store, Stride};
-use super::cut::{Cut, Turns, cut, lanes, pairs};
+use super::cut::{Cut, Turns, cut, lanes};
 use super::fields::{self, Number, divider};
 use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Pass, Stored, Work, axes, whole};
 use super::joined::{PAIR, paired};
@@ -90,7 +90,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let is_stored = lanes == Lanes::Run || (lanes == Lanes::Kept && length(&kept[lane + 1..]) == 1);
     let mut joined = 1;
     if is_stored
-        && pairs(work, lanes, count)
+        && !work.folding.fold.row().gives_index
         && super::affordable(program, target.math) >= PAIR.into()
         && let Some(paired) = paired(program, &loops, &accesses, target)
         && Bound::of(program, &reading, &paired)?.fits(work.values(), target)

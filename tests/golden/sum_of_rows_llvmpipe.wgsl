@@ -30,8 +30,8 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<f32>;
-@group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
-@group(0) @binding(3) var<storage, read> in1: array<vec2<u64>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<u64>>;
+@group(0) @binding(3) var<storage, read> in1: array<vec4<u64>>;
 
 fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
     let low = vec2<u32>(words);
@@ -77,28 +77,32 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
 
 struct Values {
     v0: vec4<f32>,
+    v1: vec4<f32>,
 }
 
 fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
+    return Values(opaque_f32(a.v0 + b.v0), opaque_f32(a.v1 + b.v1));
 }
 
 fn element(c0: u32, at: u32) -> Values {
     let x = at;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
-    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[p.x0_offset + c0 * p.x0_stride0 + x]));
-    let v1 = bitcast<vec4<f32>>(unpack_u32(in1[p.x1_offset + x]));
+    let t0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
+    let t1 = in1[p.x1_offset + x];
+    let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
+    let v1_0 = bitcast<vec4<f32>>(unpack_u32(t1.xy));
+    let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
+    let v1_1 = bitcast<vec4<f32>>(unpack_u32(t1.zw));
     let zero = vec4<u32>(p.zero);
-    let v2 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 * v1) ^ zero);
-    return Values(v2);
+    let v2_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_0 * v1_0) ^ zero);
+    let v2_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_1 * v1_1) ^ zero);
+    return Values(v2_0, v2_1);
 }
 
 fn fold(c0: u32, begin: u32) -> Values {
-    var h0 = Values(vec4<f32>(bitcast<f32>(p.identity)));
-    var h1 = Values(vec4<f32>(bitcast<f32>(p.identity)));
-    var h2 = Values(vec4<f32>(bitcast<f32>(p.identity)));
-    var h3 = Values(vec4<f32>(bitcast<f32>(p.identity)));
+    var h0 = Values(vec4<f32>(bitcast<f32>(p.identity)), vec4<f32>(bitcast<f32>(p.identity)));
+    var h1 = Values(vec4<f32>(bitcast<f32>(p.identity)), vec4<f32>(bitcast<f32>(p.identity)));
+    var h2 = Values(vec4<f32>(bitcast<f32>(p.identity)), vec4<f32>(bitcast<f32>(p.identity)));
+    var h3 = Values(vec4<f32>(bitcast<f32>(p.identity)), vec4<f32>(bitcast<f32>(p.identity)));
     for (var j = 0u; j < p.leaves; j++) {
         let at = begin + j * p.step;
         let a0 = element(c0, at);
@@ -106,30 +110,14 @@ fn fold(c0: u32, begin: u32) -> Values {
         let a2 = element(c0, at + 2u * p.apart);
         let a3 = element(c0, at + 3u * p.apart);
         let a4 = element(c0, at + 4u * p.apart);
+        let a4_0 = combine(a0, a4);
         let a5 = element(c0, at + 5u * p.apart);
+        let a4_1 = combine(a1, a5);
         let a6 = element(c0, at + 6u * p.apart);
-        let a7 = element(c0, at + 7u * p.apart);
-        let a8 = element(c0, at + 8u * p.apart);
-        let a8_0 = combine(a0, a8);
-        let a9 = element(c0, at + 9u * p.apart);
-        let a8_1 = combine(a1, a9);
-        let a10 = element(c0, at + 10u * p.apart);
-        let a8_2 = combine(a2, a10);
-        let a11 = element(c0, at + 11u * p.apart);
-        let a8_3 = combine(a3, a11);
-        let a12 = element(c0, at + 12u * p.apart);
-        let a8_4 = combine(a4, a12);
-        let a4_0 = combine(a8_0, a8_4);
-        let a13 = element(c0, at + 13u * p.apart);
-        let a8_5 = combine(a5, a13);
-        let a4_1 = combine(a8_1, a8_5);
-        let a14 = element(c0, at + 14u * p.apart);
-        let a8_6 = combine(a6, a14);
-        let a4_2 = combine(a8_2, a8_6);
+        let a4_2 = combine(a2, a6);
         let a2_0 = combine(a4_0, a4_2);
-        let a15 = element(c0, at + 15u * p.apart);
-        let a8_7 = combine(a7, a15);
-        let a4_3 = combine(a8_3, a8_7);
+        let a7 = element(c0, at + 7u * p.apart);
+        let a4_3 = combine(a3, a7);
         let a2_1 = combine(a4_1, a4_3);
         let a1_0 = combine(a2_0, a2_1);
         if (j == 0u) { h0 = a1_0; }
@@ -152,7 +140,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let c0 = q_position;
     let begin = position * p.block;
     var v = fold(c0, begin);
-    v = combine(v, Values(v.v0.zwxy));
-    v = combine(v, Values(v.v0.yxwz));
+    v = combine(v, Values(v.v1, v.v0));
+    v = combine(v, Values(v.v0.zwxy, v.v1.zwxy));
+    v = combine(v, Values(v.v0.yxwz, v.v1.yxwz));
     result[i] = (positive_zero_f32(v.v0)).x;
 }
