@@ -134,7 +134,7 @@ impl Kernel {
     /// Vectors that are loaded and stored together in the place of each of these.
     pub(crate) fn joined(&self) -> u32 {
         match (&self.makes, self.store) {
-            (Makes::Fold(_), _) => self.vectors,
+            (Makes::Fold(_) | Makes::Rows(_), _) => self.vectors,
             (_, Store::Joined { vectors }) => vectors.into(),
             _ => 1,
         }

@@ -29,7 +29,7 @@ pub(crate) use fold::{Folder, Lanes, Pass, Stored, Work};
 pub(crate) use halves::Halves;
 pub(crate) use kernel::{Faults, Kernel, Makes, Operand, Origin};
 pub(crate) use picture::{Panel, svg};
-pub(crate) use rows::{Phase, RowFolder};
+pub(crate) use rows::{Phase, PhaseFold, RowFolder};
 pub(crate) use scan::{ScanWork, Scanned, Scanner};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 

@@ -10,6 +10,7 @@ use super::access::{Access, Chooser, Store, Stride};
 use super::cut::{self, Turns};
 use super::fields::{self, Number};
 use super::fold::{self, FOLD_WORKGROUP, Pass};
+use super::joined::{PAIR, paired};
 use super::loops::{Loops, Path};
 use super::reading::{Bound, Reading};
 use super::walk::{LANES, Together, Walk};
@@ -152,24 +153,37 @@ impl Pass {
         let reading = Reading::of(program, Destination::Fresh);
         let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
         let mut accesses = reading.folded(program, &chooser, target);
-        let bound = Bound::new(program, &reading, &mut accesses, program.results.len(), target)?;
+        let mut joined = 1;
+        if lanes == Lanes::Run
+            && (rows.kept || store == Store::Vector)
+            && rows.folds.iter().all(|own| !own.fold.row().gives_index)
+            && super::affordable(program, target.math) >= PAIR.into()
+            && let Some(paired) = paired(program, &loops, &accesses, target)
+            && Bound::of(program, &reading, &paired)?.fits(program.results.len(), target)
+        {
+            (accesses, joined) = (paired, PAIR.into());
+        }
+        let bound = match joined {
+            1 => Bound::new(program, &reading, &mut accesses, program.results.len(), target)?,
+            _ => Bound::of(program, &reading, &accesses)?,
+        };
         let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
 
         let block = count.next_power_of_two();
-        let steps = if lanes == Lanes::Run { block.div_ceil(LANES) } else { block };
+        let steps = if lanes == Lanes::Run { block.div_ceil(LANES * joined) } else { block };
         let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= steps);
         let team = match lanes {
             Lanes::Run => [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1),
             _ => 1,
         };
         let levels = program.levels();
-        let text = Text { program, levels: &levels, accesses: &accesses, lanes };
+        let text = Text { program, levels: &levels, accesses: &accesses, lanes, joined };
         let (stores, phases) = (text.stores(steps / team), text.phases(steps / team)?);
         let folder = RowFolder {
             lanes,
             team: team as u32,
             run: run_range,
-            whole: count == block && (lanes != Lanes::Run || block >= LANES),
+            whole: count == block && (lanes != Lanes::Run || block >= LANES * joined),
             kept: rows.kept,
             stores,
             phases,
@@ -199,7 +213,7 @@ impl Pass {
             walk,
             rank: loops.lengths.len(),
             workgroup: [FOLD_WORKGROUP, 1],
-            vectors: 1,
+            vectors: joined as u32,
             bindings: bound.bindings,
             operands,
             steps: program.steps.clone(),
@@ -247,6 +261,8 @@ struct Text<'a> {
     levels: &'a Levels,
     accesses: &'a [Access],
     lanes: Lanes,
+    /// Vectors that are loaded together.
+    joined: usize,
 }
 
 impl Text<'_> {
@@ -260,17 +276,16 @@ impl Text<'_> {
     /// What some values of elements cost: their loads, at coordinates by division where lanes lie anywhere, and steps
     /// with a fence after each, as a rule.
     fn cost(&self, values: &[Value]) -> usize {
-        let Text { program, levels, accesses, lanes } = *self;
+        let Text { program, levels, accesses, lanes, joined } = *self;
         let inputs = program.inputs.len();
         let needed = program.needed(values, &Default::default());
         let own = needed.iter().map(|&value| value as usize).filter(|&value| !levels.of_row[value]);
         let divisions = if lanes == Lanes::Anywhere { LANES * program.shape.rank() } else { 0 };
-        own.map(|value| match value.checked_sub(inputs) {
+        let each = own.map(|value| match value.checked_sub(inputs) {
             None => accesses[value].cost(program.inputs[value].dtype),
             Some(step) => program.steps[step].cost() + 1,
-        })
-        .sum::<usize>()
-            + divisions
+        });
+        each.sum::<usize>() * joined + divisions
     }
 
     /// The phases of the program, of whose rows an invocation has so many values, or vectors.
@@ -290,9 +305,10 @@ impl Text<'_> {
                 folds.push(PhaseFold { fold: own.fold, element, value: own.value, gives, number });
             }
             let read: Vec<Value> = folds.iter().map(|fold| fold.value).collect();
-            let cost = self.cost(&read) + 2 * folds.len();
+            let cost = self.cost(&read) + 2 * folds.len() * self.joined;
             let is_affordable = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
-            let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
+            let sizes = [16, 8, 4, 2, 1].into_iter().filter(|n| n * self.joined <= 16);
+            let straight = sizes.into_iter().find(is_affordable).unwrap_or(1);
             let is_ordered = folds.iter().any(|fold| fold.fold.is_ordered(fold.element));
             let turns = Turns::of(values / straight, is_ordered);
             phases.push(Phase { folds, straight: straight as u32, turns });

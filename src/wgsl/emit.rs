@@ -279,7 +279,7 @@ impl Emitter<'_> {
     }
 
     /// Whether a value is the same in all vectors.
-    fn is_shared(&self, value: Value) -> bool {
+    pub(super) fn is_shared(&self, value: Value) -> bool {
         self.shared[value as usize]
     }
 

@@ -13,7 +13,7 @@ use crate::plan::{LANES, Lanes, Origin, Phase, Role, RowFolder, Store, Turns};
 impl Emitter<'_> {
     pub(super) fn rows(&mut self, folder: &RowFolder) -> Result<()> {
         for (number, phase) in folder.phases.iter().enumerate() {
-            let values = Values::of_phase(number, phase);
+            let values = Values::of_phase(number, phase, self.kernel.vectors);
             self.values(&values)?;
             self.row_element(folder, number, phase, &values)?;
             let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
@@ -107,21 +107,37 @@ impl Emitter<'_> {
     fn wanted(&mut self, wanted: &[bool]) -> Result<()> {
         let kernel = self.kernel;
         for (i, operand) in kernel.operands.iter().enumerate().filter(|&(i, _)| wanted[i]) {
-            self.load(i, operand, 0)?;
+            if operand.access.serves_rows() {
+                self.load_rows(i, operand)?;
+            }
+            (0..self.vectors_of(i)).try_for_each(|vector| self.load(i, operand, vector))?;
         }
         let inputs = kernel.operands.len();
         for (value, step) in (inputs..).zip(&kernel.steps).filter(|&(value, _)| wanted[value]) {
-            let text = self.step(value as Value, step, 0)?;
-            line!(self.text, "    let v{value} = {text};");
+            for vector in 0..self.vectors_of(value) {
+                let name = self.value(value as Value, vector);
+                let text = self.step(value as Value, step, vector)?;
+                line!(self.text, "    let {name} = {text};");
+            }
         }
         Ok(())
+    }
+
+    /// How many vectors of a value an invocation has at a place.
+    fn vectors_of(&self, value: usize) -> u32 {
+        if self.is_shared(value as Value) { 1 } else { self.kernel.vectors }
+    }
+
+    /// Elements at a place of the row, where lanes lie along it.
+    fn pitch(&self) -> u32 {
+        LANES as u32 * self.kernel.vectors
     }
 
     /// The coordinates of the elements at a place of the row.
     fn row_elements(&mut self, folder: &RowFolder, is_padded: bool) {
         let inner = self.kernel.rank - 1;
-        let vectors = folder.lanes == Lanes::Run;
-        let last = if vectors { format!("(p.run - 1u) / {LANES}u") } else { "p.run - 1u".to_string() };
+        let (vectors, pitch) = (folder.lanes == Lanes::Run, self.pitch());
+        let last = if vectors { format!("(p.run - 1u) / {pitch}u") } else { "p.run - 1u".to_string() };
         let inside = if is_padded { format!("min(at, {last})") } else { "at".to_string() };
         let inside = if folder.lanes == Lanes::Anywhere { format!("vec4<u32>({inside})") } else { inside };
         line!(self.text, "    let inside = {inside};");
@@ -133,10 +149,10 @@ impl Emitter<'_> {
                 break;
             }
             let length = format!("p.len{axis}");
-            let length = if vectors && axis == inner { format!("({length} / {LANES}u)") } else { length };
+            let length = if vectors && axis == inner { format!("({length} / {pitch}u)") } else { length };
             division(self.text, &name, &length, &mut rest);
         }
-        if folder.lanes != Lanes::Anywhere {
+        if folder.lanes != Lanes::Anywhere && self.kernel.vectors == 1 {
             self.lane();
         }
     }
@@ -164,20 +180,24 @@ impl Emitter<'_> {
         self.row_elements(folder, !folder.whole);
         self.zeros();
         self.wanted(&own)?;
-        if !folder.whole {
-            let exists = match folder.lanes {
-                Lanes::Run => format!("(at * {LANES}u + {EACH}) < vec4<u32>(p.run)"),
-                Lanes::Kept | Lanes::Anywhere => "vec4<bool>(at < p.run)".to_string(),
+        let (vectors, pitch) = (self.kernel.vectors, self.pitch());
+        for vector in (0..vectors).filter(|_| !folder.whole) {
+            let exists = match (folder.lanes, vector * LANES as u32) {
+                (Lanes::Run, 0) => format!("(at * {pitch}u + {EACH}) < vec4<u32>(p.run)"),
+                (Lanes::Run, lane) => format!("(at * {pitch}u + {lane}u + {EACH}) < vec4<u32>(p.run)"),
+                _ => "vec4<bool>(at < p.run)".to_string(),
             };
-            line!(self.text, "    let exists = {exists};");
+            line!(self.text, "    let exists{} = {exists};", self.suffix(vector));
         }
-        let parts = phase.folds.iter().zip(values.parts()).map(|(fold, part)| {
-            let value = part.folded(format!("v{}", fold.value));
+        let folded = (0..vectors).flat_map(|vector| phase.folds.iter().map(move |fold| (vector, fold.value)));
+        let parts = folded.zip(values.parts()).map(|((vector, value), part)| {
+            let value = part.folded(self.value(value, vector));
             match folder.whole {
                 true => value,
-                false => format!("select({}, {value}, exists)", part.identity()),
+                false => format!("select({}, {value}, exists{})", part.identity(), self.suffix(vector)),
             }
         });
+        let parts: Vec<String> = parts.collect();
         line!(self.text, "    return {};", values.of(parts));
         line!(self.text, "}}\n");
         Ok(())
@@ -255,7 +275,7 @@ impl Emitter<'_> {
     /// A turn through a row: what each invocation of a team folds of it, then across these, and across lanes where
     /// these lie along the row.
     fn row_turn(&mut self, folder: &RowFolder, number: usize, phase: &Phase) {
-        let values = Values::of_phase(number, phase);
+        let values = Values::of_phase(number, phase, self.kernel.vectors);
         let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
         let begin = if folder.team > 1 { "member" } else { "0u" };
         let arguments = self.of_row(folder, &read, false).into_iter().chain([begin.into()]);
@@ -266,6 +286,7 @@ impl Emitter<'_> {
             self.share(&values, &own);
         }
         if folder.lanes == Lanes::Run {
+            self.across_pair(&values, &own);
             self.across_lanes(&values, &own);
         }
         for (i, (fold, part)) in phase.folds.iter().zip(values.parts()).enumerate() {
@@ -298,8 +319,9 @@ impl Emitter<'_> {
             line!(self.text, "    if (i >= p.count) {{ return; }}");
         }
         let begin = if guarded { "member" } else { "0u" };
+        let pitch = self.pitch();
         let end = match folder.lanes {
-            Lanes::Run => format!("(p.run + {}u) / {LANES}u", LANES - 1),
+            Lanes::Run => format!("(p.run + {}u) / {pitch}u", pitch - 1),
             _ => "p.run".to_string(),
         };
         let (team, stores) = (folder.team, folder.stores);
@@ -327,12 +349,15 @@ impl Emitter<'_> {
         let (dtype, inner) = (kernel.out, kernel.rank - 1);
         for (k, &value) in kernel.results.iter().enumerate() {
             let array = result(k);
-            let own = format!("v{value}");
-            let text = match kernel.value_type(value) {
-                // What is stored by whole words is that type's value already, but for truths.
-                of if of == dtype || of == DType::Bool => encode(of, &own),
-                _ => own,
+            let text = |vector: u32| {
+                let own = self.value(value, vector);
+                match kernel.value_type(value) {
+                    // What is stored by whole words is that type's value already, but for truths.
+                    of if of == dtype || of == DType::Bool => encode(of, &own),
+                    _ => own,
+                }
             };
+            let (first, rest) = (text(0), (1..kernel.vectors).map(text).collect::<Vec<_>>());
             let axes = |count: usize| {
                 let terms = (0..count).filter_map(|axis| self.term(Role::Out, axis, 0));
                 terms.collect::<Vec<_>>().join(" + ")
@@ -345,18 +370,28 @@ impl Emitter<'_> {
             };
             match (folder.lanes, kernel.store) {
                 (Lanes::Run, _) if folder.kept => {
-                    line!(self.text, "{indent}{array}[{}] = ({text}).x;", sum(axes(inner), ""));
+                    line!(self.text, "{indent}{array}[{}] = ({first}).x;", sum(axes(inner), ""));
                 }
                 (Lanes::Anywhere, Store::Vector) => {
-                    line!(self.text, "{indent}{array}[i] = {};", pack(dtype, kernel.wide_words, text));
+                    line!(self.text, "{indent}{array}[i] = {};", pack(dtype, kernel.wide_words, first));
                 }
                 (_, Store::Vector) => {
                     let at = sum(axes(inner), "x");
-                    line!(self.text, "{indent}{array}[{at}] = {};", pack(dtype, kernel.wide_words, text));
+                    let places = match rest.len() {
+                        0 => vec![at],
+                        _ => {
+                            let place = |k| sum(axes(inner), &format!("x * {}u + {k}u", kernel.vectors));
+                            (0..kernel.vectors).map(place).collect()
+                        }
+                    };
+                    for (place, text) in places.into_iter().zip([first].into_iter().chain(rest)) {
+                        let word = pack(dtype, kernel.wide_words, text);
+                        line!(self.text, "{indent}{array}[{place}] = {word};");
+                    }
                 }
                 _ => {
                     line!(self.text, "{indent}let place{k} = vec4<u32>({});", sum(axes(inner + 1), ""));
-                    line!(self.text, "{indent}let value{k} = {text};");
+                    line!(self.text, "{indent}let value{k} = {first};");
                     for (n, c) in "xyzw".chars().enumerate() {
                         let store = format!("{array}[place{k}.{c}] = value{k}.{c};");
                         match (n, folder.lanes) {

@@ -7,7 +7,7 @@ use super::types::{compute, lanes};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::Fold;
-use crate::plan::{FEW_TURNS, Folder, MOST_HELD, Phase, Turns};
+use crate::plan::{FEW_TURNS, Folder, MOST_HELD, Phase, PhaseFold, Turns};
 
 /// What is left of held values when they are folded as one line.
 const TAIL: usize = 16;
@@ -111,14 +111,15 @@ impl Values {
         Values { suffix: String::new(), parts, indexed: folder.indexed }
     }
 
-    /// Those of a phase.
-    pub(super) fn of_phase(number: usize, phase: &Phase) -> Values {
-        let parts = phase.folds.iter().map(|own| Part {
+    /// Those of a phase, of so many vectors.
+    pub(super) fn of_phase(number: usize, phase: &Phase, vectors: u32) -> Values {
+        let part = |own: &PhaseFold| Part {
             fold: own.fold,
             element: own.element,
             identity: format!("p.identity{}", own.number),
-        });
-        Values { suffix: number.to_string(), parts: parts.collect(), indexed: false }
+        };
+        let parts = (0..vectors).flat_map(|_| phase.folds.iter().map(part)).collect();
+        Values { suffix: number.to_string(), parts, indexed: false }
     }
 
     pub(super) fn parts(&self) -> &[Part] {

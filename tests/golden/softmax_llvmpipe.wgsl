@@ -9,12 +9,14 @@ struct Params {
     identity0: u32,
     identity1: u32,
     out_stride0: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
     zero: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec2<u64>>;
-@group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<u64>>;
 
 fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
     let low = vec2<u32>(words);
@@ -115,26 +117,27 @@ fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
 
 struct Values0 {
     v0: vec4<u32>,
+    v1: vec4<u32>,
 }
 
 fn combine0(a: Values0, b: Values0) -> Values0 {
-    return Values0(max(a.v0, b.v0));
+    return Values0(max(a.v0, b.v0), max(a.v1, b.v1));
 }
 
 fn element0(c0: u32, at: u32) -> Values0 {
     let inside = at;
     let x = inside;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
-    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[c0 * p.out_stride0 + x]));
-    return Values0(amax_rank_f32(v0));
+    let t0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
+    let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
+    let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
+    return Values0(amax_rank_f32(v0_0), amax_rank_f32(v0_1));
 }
 
 fn fold0(c0: u32, begin: u32) -> Values0 {
-    var all = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    for (var j = 0u; j < (p.block / 16u); j++) {
-        let at = begin + j * 16u;
+    var all = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    for (var j = 0u; j < (p.block / 8u); j++) {
+        let at = begin + j * 8u;
         let a0 = element0(c0, at);
         let a1 = element0(c0, at + 1u * 1u);
         let a_1 = combine0(a0, a1);
@@ -150,75 +153,65 @@ fn fold0(c0: u32, begin: u32) -> Values0 {
         let a_6 = combine0(a_5, a6);
         let a7 = element0(c0, at + 7u * 1u);
         let a_7 = combine0(a_6, a7);
-        let a8 = element0(c0, at + 8u * 1u);
-        let a_8 = combine0(a_7, a8);
-        let a9 = element0(c0, at + 9u * 1u);
-        let a_9 = combine0(a_8, a9);
-        let a10 = element0(c0, at + 10u * 1u);
-        let a_10 = combine0(a_9, a10);
-        let a11 = element0(c0, at + 11u * 1u);
-        let a_11 = combine0(a_10, a11);
-        let a12 = element0(c0, at + 12u * 1u);
-        let a_12 = combine0(a_11, a12);
-        let a13 = element0(c0, at + 13u * 1u);
-        let a_13 = combine0(a_12, a13);
-        let a14 = element0(c0, at + 14u * 1u);
-        let a_14 = combine0(a_13, a14);
-        let a15 = element0(c0, at + 15u * 1u);
-        let a_15 = combine0(a_14, a15);
-        all = combine0(all, a_15);
+        all = combine0(all, a_7);
     }
     return all;
 }
 
 struct Values1 {
     v0: vec4<f32>,
+    v1: vec4<f32>,
 }
 
 fn combine1(a: Values1, b: Values1) -> Values1 {
-    return Values1(opaque_f32(a.v0 + b.v0));
+    return Values1(opaque_f32(a.v0 + b.v0), opaque_f32(a.v1 + b.v1));
 }
 
 fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
     let inside = at;
     let x = inside;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
-    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[c0 * p.out_stride0 + x]));
-    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
-    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
-    return Values1(v4);
+    let t0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
+    let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
+    let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
+    let v3_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_0 - v1) ^ zero);
+    let v3_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_1 - v1) ^ zero);
+    let v4_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_0)) ^ zero);
+    let v4_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_1)) ^ zero);
+    return Values1(v4_0, v4_1);
 }
 
 var<private> held1_v0: array<vec4<f32>, 64>;
+var<private> held1_v1: array<vec4<f32>, 64>;
 
 fn halved1(count: u32) -> Values1 {
     for (var j = count; j < 16u; j++) {
         held1_v0[j] = vec4<f32>(bitcast<f32>(p.identity1));
+        held1_v1[j] = vec4<f32>(bitcast<f32>(p.identity1));
     }
     for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
         for (var j = 0u; j < h; j++) {
-            let own = combine1(Values1(held1_v0[j]), Values1(held1_v0[j + h]));
+            let own = combine1(Values1(held1_v0[j], held1_v1[j]), Values1(held1_v0[j + h], held1_v1[j + h]));
             held1_v0[j] = own.v0;
+            held1_v1[j] = own.v1;
         }
     }
-    let h0 = Values1(held1_v0[0]);
-    let h1 = Values1(held1_v0[1]);
-    let h2 = Values1(held1_v0[2]);
-    let h3 = Values1(held1_v0[3]);
-    let h4 = Values1(held1_v0[4]);
-    let h5 = Values1(held1_v0[5]);
-    let h6 = Values1(held1_v0[6]);
-    let h7 = Values1(held1_v0[7]);
-    let h8 = Values1(held1_v0[8]);
-    let h9 = Values1(held1_v0[9]);
-    let h10 = Values1(held1_v0[10]);
-    let h11 = Values1(held1_v0[11]);
-    let h12 = Values1(held1_v0[12]);
-    let h13 = Values1(held1_v0[13]);
-    let h14 = Values1(held1_v0[14]);
-    let h15 = Values1(held1_v0[15]);
+    let h0 = Values1(held1_v0[0], held1_v1[0]);
+    let h1 = Values1(held1_v0[1], held1_v1[1]);
+    let h2 = Values1(held1_v0[2], held1_v1[2]);
+    let h3 = Values1(held1_v0[3], held1_v1[3]);
+    let h4 = Values1(held1_v0[4], held1_v1[4]);
+    let h5 = Values1(held1_v0[5], held1_v1[5]);
+    let h6 = Values1(held1_v0[6], held1_v1[6]);
+    let h7 = Values1(held1_v0[7], held1_v1[7]);
+    let h8 = Values1(held1_v0[8], held1_v1[8]);
+    let h9 = Values1(held1_v0[9], held1_v1[9]);
+    let h10 = Values1(held1_v0[10], held1_v1[10]);
+    let h11 = Values1(held1_v0[11], held1_v1[11]);
+    let h12 = Values1(held1_v0[12], held1_v1[12]);
+    let h13 = Values1(held1_v0[13], held1_v1[13]);
+    let h14 = Values1(held1_v0[14], held1_v1[14]);
+    let h15 = Values1(held1_v0[15], held1_v1[15]);
     let hh0 = combine1(h0, h8);
     let hh1 = combine1(h1, h9);
     let hh2 = combine1(h2, h10);
@@ -238,31 +231,32 @@ fn halved1(count: u32) -> Values1 {
 }
 
 fn fold1(c0: u32, v1: vec4<f32>, begin: u32) -> Values1 {
-    for (var j = 0u; j < (p.block / 4u); j++) {
+    for (var j = 0u; j < (p.block / 2u); j++) {
         let at = begin + j * 1u;
         let a0 = element1(c0, v1, at);
-        let a1 = element1(c0, v1, at + 1u * (p.block / 4u));
-        let a2 = element1(c0, v1, at + 2u * (p.block / 4u));
-        let a2_0 = combine1(a0, a2);
-        let a3 = element1(c0, v1, at + 3u * (p.block / 4u));
-        let a2_1 = combine1(a1, a3);
-        let a1_0 = combine1(a2_0, a2_1);
+        let a1 = element1(c0, v1, at + 1u * (p.block / 2u));
+        let a1_0 = combine1(a0, a1);
         held1_v0[j] = a1_0.v0;
+        held1_v1[j] = a1_0.v1;
     }
-    return halved1((p.block / 4u));
+    return halved1((p.block / 2u));
 }
 
 fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
     let inside = at;
     let x = inside;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
-    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[c0 * p.out_stride0 + x]));
-    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
-    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
-    let v5 = v4 / v2;
-    result[c0 * p.out_stride0 + x] = pack_u32(bitcast<vec4<u32>>(v5));
+    let t0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
+    let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
+    let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
+    let v3_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_0 - v1) ^ zero);
+    let v3_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_1 - v1) ^ zero);
+    let v4_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_0)) ^ zero);
+    let v4_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_1)) ^ zero);
+    let v5_0 = v4_0 / v2;
+    let v5_1 = v4_1 / v2;
+    result[c0 * p.out_stride0 + x * 2u + 0u] = pack_u32(bitcast<vec4<u32>>(v5_0));
+    result[c0 * p.out_stride0 + x * 2u + 1u] = pack_u32(bitcast<vec4<u32>>(v5_1));
 }
 
 @compute @workgroup_size(64)
@@ -272,18 +266,18 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let c0 = i;
     let zero = vec4<u32>(p.zero);
     var f0 = fold0(c0, 0u);
-    f0 = combine0(f0, Values0(f0.v0.zwxy));
-    f0 = combine0(f0, Values0(f0.v0.yxwz));
+    f0 = combine0(f0, Values0(f0.v1, f0.v0));
+    f0 = combine0(f0, Values0(f0.v0.zwxy, f0.v1.zwxy));
+    f0 = combine0(f0, Values0(f0.v0.yxwz, f0.v1.yxwz));
     let v1 = of_rank_f32(f0.v0);
     var f1 = fold1(c0, v1, 0u);
-    f1 = combine1(f1, Values1(f1.v0.zwxy));
-    f1 = combine1(f1, Values1(f1.v0.yxwz));
+    f1 = combine1(f1, Values1(f1.v1, f1.v0));
+    f1 = combine1(f1, Values1(f1.v0.zwxy, f1.v1.zwxy));
+    f1 = combine1(f1, Values1(f1.v0.yxwz, f1.v1.yxwz));
     let v2 = positive_zero_f32(f1.v0);
-    let end = (p.run + 3u) / 4u;
-    for (var turn = 0u; turn < end; turn += 4u) {
+    let end = (p.run + 7u) / 8u;
+    for (var turn = 0u; turn < end; turn += 2u) {
         give(c0, v1, v2, turn);
         give(c0, v1, v2, min(turn + 1u, end - 1u));
-        give(c0, v1, v2, min(turn + 2u, end - 1u));
-        give(c0, v1, v2, min(turn + 3u, end - 1u));
     }
 }
