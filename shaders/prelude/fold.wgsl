@@ -9,30 +9,49 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
 // -0 comes before +0, and NaN is beyond infinity on either side.
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
-    return select(~bits, bits | vec4<u32>(SIGN_f32), (bits & vec4<u32>(SIGN_f32)) == vec4<u32>(0));
+    // All bits of a negative number change, of others that of the sign.
+    let negative = vec4<u32>(0) - (bits >> Count(WORD_u32 - 1u));
+    return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
 
 // The number of a rank.
 fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
-    let positive = (rank & vec4<u32>(SIGN_f32)) != vec4<u32>(0);
-    return bitcast<vec4<f32>>(select(~rank, rank ^ vec4<u32>(SIGN_f32), positive));
+    let negative = (rank >> Count(WORD_u32 - 1u)) - vec4<u32>(1);
+    return bitcast<vec4<f32>>(rank ^ (negative | vec4<u32>(SIGN_f32)));
 }
 
-// NaN is the least of all.
+// Ranks lie on a circle, on which NaN of both signs is side by side. Turned by as many as there is of one sign, it is the
+// least of all.
 fn amin_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return select(rank_f32(x), vec4<u32>(0), is_nan_f32(x));
+    return rank_f32(x) + vec4<u32>(FRACTION_f32);
 }
 
-// NaN is the greatest of all.
+fn of_amin_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+    return of_rank_f32(rank - vec4<u32>(FRACTION_f32));
+}
+
+// Turned the other way, it is the greatest.
 fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return select(rank_f32(x), ~vec4<u32>(0), is_nan_f32(x));
+    return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }
 
-// The zeros are equal.
+fn of_amax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+    return of_rank_f32(rank + vec4<u32>(FRACTION_f32));
+}
+
+// The zeros are equal, and so is all NaN.
 fn argmin_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return amin_rank_f32(positive_zero_f32(x));
+    return max(amin_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMIN_OF_NAN_f32));
+}
+
+fn of_argmin_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+    return of_amin_rank_f32(rank);
 }
 
 fn argmax_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return amax_rank_f32(positive_zero_f32(x));
+    return min(amax_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMAX_OF_NAN_f32));
+}
+
+fn of_argmax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+    return of_amax_rank_f32(rank);
 }

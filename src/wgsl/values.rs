@@ -75,7 +75,7 @@ impl Part {
     /// An element of what was folded.
     pub(super) fn given(&self, value: String) -> String {
         match self.ranks() {
-            Some(_) => format!("of_rank_{}({value})", compute(self.element)),
+            Some(_) => format!("of_{}_rank_{}({value})", self.fold.name(), compute(self.element)),
             // A zero of a sum is +0.
             None if self.fold == Fold::Sum && self.element.kind() == Kind::Float => {
                 format!("positive_zero_{}({value})", compute(self.element))

@@ -28,22 +28,20 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<u32>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 
-const MAGNITUDE_f32: u32 = 0x7fffffffu;
+// Amounts to shift by, which stay 32 bits wide.
+alias Count = vec4<u32>;
 
 const SIGN_f32: u32 = 0x80000000u;
 
-const INFINITE_f32: u32 = 0x7f800000u;
+const ARGMAX_OF_NAN_f32: u32 = 0xff000002u;
+
+const FRACTION_f32: u32 = 0x007fffffu;
+
+// Bits of a word.
+const WORD_u32: u32 = 32u;
 
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
-}
-
-fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
-}
-
-fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
 }
 
 // +0 for -0, and other numbers as they are.
@@ -55,16 +53,18 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
 // -0 comes before +0, and NaN is beyond infinity on either side.
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
-    return select(~bits, bits | vec4<u32>(SIGN_f32), (bits & vec4<u32>(SIGN_f32)) == vec4<u32>(0));
+    // All bits of a negative number change, of others that of the sign.
+    let negative = vec4<u32>(0) - (bits >> Count(WORD_u32 - 1u));
+    return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
 
-// NaN is the greatest of all.
+// Turned the other way, it is the greatest.
 fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return select(rank_f32(x), ~vec4<u32>(0), is_nan_f32(x));
+    return rank_f32(x) - vec4<u32>(FRACTION_f32);
 }
 
 fn argmax_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return amax_rank_f32(positive_zero_f32(x));
+    return min(amax_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMAX_OF_NAN_f32));
 }
 
 struct Values {

@@ -53,39 +53,41 @@ fn share(n: u32, factor: u32, shift: u32) -> u32 {
     return select(quotient(n, factor, shift), n, factor == 0u);
 }
 
-const MAGNITUDE_f32: u32 = 0x7fffffffu;
+// Amounts to shift by, which stay 32 bits wide.
+alias Count = vec4<u32>;
 
 const SIGN_f32: u32 = 0x80000000u;
 
-const INFINITE_f32: u32 = 0x7f800000u;
+const FRACTION_f32: u32 = 0x007fffffu;
+
+// Bits of a word.
+const WORD_u32: u32 = 32u;
 
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
 
-fn magnitude_bits_f32(x: vec4<f32>) -> vec4<u32> {
-    return bitcast<vec4<u32>>(x) & vec4<u32>(MAGNITUDE_f32);
-}
-
-fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
-    return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
-}
-
 // -0 comes before +0, and NaN is beyond infinity on either side.
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
-    return select(~bits, bits | vec4<u32>(SIGN_f32), (bits & vec4<u32>(SIGN_f32)) == vec4<u32>(0));
+    // All bits of a negative number change, of others that of the sign.
+    let negative = vec4<u32>(0) - (bits >> Count(WORD_u32 - 1u));
+    return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
 
 // The number of a rank.
 fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
-    let positive = (rank & vec4<u32>(SIGN_f32)) != vec4<u32>(0);
-    return bitcast<vec4<f32>>(select(~rank, rank ^ vec4<u32>(SIGN_f32), positive));
+    let negative = (rank >> Count(WORD_u32 - 1u)) - vec4<u32>(1);
+    return bitcast<vec4<f32>>(rank ^ (negative | vec4<u32>(SIGN_f32)));
 }
 
-// NaN is the greatest of all.
+// Turned the other way, it is the greatest.
 fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return select(rank_f32(x), ~vec4<u32>(0), is_nan_f32(x));
+    return rank_f32(x) - vec4<u32>(FRACTION_f32);
+}
+
+fn of_amax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+    return of_rank_f32(rank + vec4<u32>(FRACTION_f32));
 }
 
 struct Values {
@@ -141,5 +143,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     v = combine(v, Values(v.v1, v.v0));
     v = combine(v, Values(v.v0.zwxy, v.v1.zwxy));
     v = combine(v, Values(v.v0.yxwz, v.v1.yxwz));
-    result[i] = (of_rank_f32(v.v0)).x;
+    result[i] = (of_amax_rank_f32(v.v0)).x;
 }

@@ -16,11 +16,16 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 
+// Amounts to shift by, which stay 32 bits wide.
+alias Count = vec4<u32>;
+
 const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
 const SIGN_f32: u32 = 0x80000000u;
 
 const INFINITE_f32: u32 = 0x7f800000u;
+
+const FRACTION_f32: u32 = 0x007fffffu;
 
 // The same number, which no compiler can know. Drivers take floats for real numbers, so that they
 // reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
@@ -64,6 +69,9 @@ fn exp_scaled_f32(x: vec4<f32>, up: i32) -> vec4<f32> {
     return select(exp_of_sum_f32(x, vec4<f32>(0.0), up), x, is_nan_f32(x));
 }
 
+// Bits of a word.
+const WORD_u32: u32 = 32u;
+
 fn bits_f32(x: vec4<f32>) -> vec4<u32> {
     return bitcast<vec4<u32>>(x);
 }
@@ -89,18 +97,24 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
 // -0 comes before +0, and NaN is beyond infinity on either side.
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
-    return select(~bits, bits | vec4<u32>(SIGN_f32), (bits & vec4<u32>(SIGN_f32)) == vec4<u32>(0));
+    // All bits of a negative number change, of others that of the sign.
+    let negative = vec4<u32>(0) - (bits >> Count(WORD_u32 - 1u));
+    return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
 
 // The number of a rank.
 fn of_rank_f32(rank: vec4<u32>) -> vec4<f32> {
-    let positive = (rank & vec4<u32>(SIGN_f32)) != vec4<u32>(0);
-    return bitcast<vec4<f32>>(select(~rank, rank ^ vec4<u32>(SIGN_f32), positive));
+    let negative = (rank >> Count(WORD_u32 - 1u)) - vec4<u32>(1);
+    return bitcast<vec4<f32>>(rank ^ (negative | vec4<u32>(SIGN_f32)));
 }
 
-// NaN is the greatest of all.
+// Turned the other way, it is the greatest.
 fn amax_rank_f32(x: vec4<f32>) -> vec4<u32> {
-    return select(rank_f32(x), ~vec4<u32>(0), is_nan_f32(x));
+    return rank_f32(x) - vec4<u32>(FRACTION_f32);
+}
+
+fn of_amax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
+    return of_rank_f32(rank + vec4<u32>(FRACTION_f32));
 }
 
 struct Values0 {
@@ -202,7 +216,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     f0 = shared_values0[local - member];
     f0 = combine0(f0, Values0(f0.v0.zwxy));
     f0 = combine0(f0, Values0(f0.v0.yxwz));
-    let v1 = of_rank_f32(f0.v0);
+    let v1 = of_amax_rank_f32(f0.v0);
     var f1 = fold1(c0, v1, member);
     shared_values1[local] = f1;
     workgroupBarrier();

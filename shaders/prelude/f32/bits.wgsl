@@ -9,6 +9,11 @@ const SIGN_f32: u32 = 0x80000000u;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
+// The ranks of a search next to those of -inf and of inf.
+const ARGMIN_OF_NAN_f32: u32 = 0xfffffdu;
+
+const ARGMAX_OF_NAN_f32: u32 = 0xff000002u;
+
 const QUIET_f32: u32 = 0x7fc00000u;
 
 const ONE_f32: u32 = 0x3f800000u;

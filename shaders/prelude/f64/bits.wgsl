@@ -6,6 +6,11 @@ const SIGN_f64: u64 = 0x8000000000000000lu;
 
 const INFINITE_f64: u64 = 0x7ff0000000000000lu;
 
+// The ranks of a search next to those of -inf and of inf.
+const ARGMIN_OF_NAN_f64: u64 = 0x1ffffffffffffdlu;
+
+const ARGMAX_OF_NAN_f64: u64 = 0xffe0000000000002lu;
+
 const QUIET_f64: u64 = 0x7ff8000000000000lu;
 
 const ONE_f64: u64 = 0x3ff0000000000000lu;
