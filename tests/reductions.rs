@@ -353,3 +353,22 @@ fn what_would_run() {
     let all = told(x.permute([1, 0]).amax([0, 1]));
     assert!(all.starts_with("f32 [1, 1] = amax over axes 0, 1 of [8, 4] a\n"), "{all}");
 }
+
+/// Invocations that share a run fold the fewer elements each the dearer these are.
+#[test]
+fn long_runs_of_dear_elements() {
+    on_every_device(|device| {
+        for shape in [vec![32_000], vec![3, 5000], vec![2, 4096], vec![4104, 3]] {
+            let count: usize = shape.iter().product();
+            let values: Vec<f32> = (0..count).map(|i| ((i * 37) % 1009) as f32 / 1009.0 - 0.5).collect();
+            let sums = |device: &Device, steps: usize| -> Vec<u32> {
+                let x = device.upload(&values, shape.clone()).unwrap();
+                let y = (0..steps).fold(x.expr(), |y, _| (&y * &x) * 0.75 + 0.1);
+                y.sum(-1).to_vec().unwrap().iter().map(|x| x.to_bits()).collect()
+            };
+            for steps in [1, 3, 6, 12, 24] {
+                assert_eq!(sums(device, steps), sums(&Device::cpu(), steps), "{device:?} {shape:?} {steps}");
+            }
+        }
+    });
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::access::{Chooser, Store, Stride};
-use super::cut::{Cut, Turns, cut, lanes};
+use super::cut::{self, Cut, Turns, lanes};
 use super::fields::{self, Number, divider};
 use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Pass, Stored, Work, axes, whole};
 use super::joined::{PAIR, paired};
@@ -88,17 +88,20 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let mut accesses = reading.folded(program, &chooser, target);
     // Whole vectors are stored side by side.
     let is_stored = lanes == Lanes::Run || (lanes == Lanes::Kept && length(&kept[lane + 1..]) == 1);
-    let mut joined = 1;
+    let (mut joined, mut cut) = (1, cut::cut(work, (lanes, 1), count, results, target));
     if is_stored
         && !work.folding.fold.row().gives_index
         && super::affordable(program, target.math) >= PAIR.into()
         && let Some(paired) = paired(program, &loops, &accesses, target)
         && Bound::of(program, &reading, &paired)?.fits(work.values(), target)
     {
-        (accesses, joined) = (paired, PAIR.into());
+        let pairs = cut::cut(work, (lanes, PAIR.into()), count, results, target);
+        // A vector is left of a block where invocations that share it do not meet.
+        if pairs.halves.team == 1 || pairs.halves.meets {
+            (accesses, joined, cut) = (paired, PAIR.into(), pairs);
+        }
     }
 
-    let cut = cut(work, (lanes, joined), count, results, target);
     let halves = cut.halves;
     let positions = match lanes {
         // Whole vectors are stored, also past the end.
