@@ -80,9 +80,10 @@ impl<T> Deref for Gated<T> {
     }
 }
 
-// Where GL is reached by EGL.
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
+    #![cfg(target_os = "linux")] // where GL is reached by EGL
+
     use std::time::Duration;
 
     use super::Gate;
