@@ -82,40 +82,43 @@ impl<T> Deref for Gated<T> {
 
 #[cfg(test)]
 mod tests {
-    #![cfg(target_os = "linux")] // where GL is reached by EGL
+    // Where GL is reached by EGL.
+    #[cfg(target_os = "linux")]
+    mod egl {
+        use std::time::Duration;
 
-    use std::time::Duration;
+        use super::super::Gate;
+        use crate::gpu::Options;
+        use crate::{Device, gpu};
 
-    use super::Gate;
-    use crate::gpu::Options;
-    use crate::{Device, gpu};
+        /// Longer than wgpu lets a thread wait for a context before it panics.
+        const LONG: Duration = Duration::from_millis(6500);
 
-    /// Longer than wgpu lets a thread wait for a context before it panics.
-    const LONG: Duration = Duration::from_millis(6500);
-
-    #[test]
-    fn who_opens_and_closes_adapters_of_gl_waits_outside() {
-        for found in pollster::block_on(gpu::find()).iter().filter(|found| found.backend == "gl") {
-            let open =
-                || Device::from_backend(pollster::block_on(gpu::open(found, &Options::default())).unwrap());
-            let device = open();
-            let x = device.full([1000], 1.0_f32).unwrap();
-            let y = (&x + 1.0).eval().unwrap();
-            std::thread::scope(|scope| {
-                let entered = Gate { is_needed: true }.enter();
-                // SAFETY: the lock of the adapter's context is taken, and nothing else done with it.
-                #[allow(unsafe_code)]
-                let raw = unsafe { found.adapter.as_hal::<wgpu::hal::api::Gles>() }.unwrap();
-                let context = raw.adapter_context().lock();
-                let opens = scope.spawn(open);
-                let closes = scope.spawn(move || drop((device, x, y)));
-                std::thread::sleep(LONG);
-                assert!(!opens.is_finished() && !closes.is_finished());
-                drop(context);
-                drop(entered);
-                opens.join().unwrap();
-                closes.join().unwrap();
-            });
+        #[test]
+        fn who_opens_and_closes_adapters_of_gl_waits_outside() {
+            for found in pollster::block_on(gpu::find()).iter().filter(|found| found.backend == "gl") {
+                let open = || {
+                    Device::from_backend(pollster::block_on(gpu::open(found, &Options::default())).unwrap())
+                };
+                let device = open();
+                let x = device.full([1000], 1.0_f32).unwrap();
+                let y = (&x + 1.0).eval().unwrap();
+                std::thread::scope(|scope| {
+                    let entered = Gate { is_needed: true }.enter();
+                    // SAFETY: the lock of the adapter's context is taken, and nothing else done with it.
+                    #[allow(unsafe_code)]
+                    let raw = unsafe { found.adapter.as_hal::<wgpu::hal::api::Gles>() }.unwrap();
+                    let context = raw.adapter_context().lock();
+                    let opens = scope.spawn(open);
+                    let closes = scope.spawn(move || drop((device, x, y)));
+                    std::thread::sleep(LONG);
+                    assert!(!opens.is_finished() && !closes.is_finished());
+                    drop(context);
+                    drop(entered);
+                    opens.join().unwrap();
+                    closes.join().unwrap();
+                });
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ fn each(test: impl Fn(Device, Arc<Gpu>)) {
 }
 
 fn lose(gpu: &Gpu) {
+    let _entered = gpu.parts.connection.gate.enter();
     gpu.parts.connection.device.destroy();
 }
 

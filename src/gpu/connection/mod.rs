@@ -55,6 +55,7 @@ impl Drop for Connection {
     fn drop(&mut self) {
         // A browser frees what is dropped when it collects garbage.
         if !self.waits && *self.is_ours.get_mut() {
+            let _entered = self.gate.enter();
             self.device.destroy();
         }
     }
