@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::buffer::Buffer;
 use super::connection::Connection;
 use super::failures::Fate;
-use super::lock::{Gate, lock};
+use super::lock::{Gated, lock};
 use super::recorder::Recorder;
 use crate::error::{Result, bail};
 use crate::expr::HostBytes;
@@ -148,18 +148,15 @@ struct Trust {
 /// Memory that the host can see.
 #[derive(Debug)]
 struct Staging {
-    /// There as long as this is.
-    raw: Option<wgpu::Buffer>,
-    gate: Gate,
+    raw: Gated<wgpu::Buffer>,
     waits: bool,
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        let _entered = self.gate.enter();
-        // A browser frees what is dropped when it collects garbage.
-        if let Some(raw) = self.raw.take().filter(|_| !self.waits) {
-            raw.destroy();
+        // A browser, which has one thread, frees what is dropped when it collects garbage.
+        if !self.waits {
+            self.raw.destroy();
         }
     }
 }
@@ -234,7 +231,7 @@ impl Transfer {
             });
         });
         let trust = Trust { reports: connection.failures.count(), ..Trust::default() };
-        let staging = Staging { raw: Some(staging), gate: connection.gate, waits: connection.waits };
+        let staging = Staging { raw: connection.gate.keep(staging), waits: connection.waits };
         Transfer {
             connection: connection.clone(),
             staging: Arc::new(staging),
@@ -263,34 +260,27 @@ impl Transfer {
             None => bail!(Lost, "reading from {} did not finish", self.connection.name()),
         }
         let (range, staging) = (self.skip..self.skip + self.length, self.staging.clone());
-        match staging.raw.as_ref().map(|raw| raw.get_mapped_range(..)) {
-            Some(Ok(view)) => Ok(Box::new(Read { view: Some(view), range, staging })),
-            Some(Err(error)) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
-            None => bail!(Lost, "what was read from {} is gone", self.connection.name()),
+        match staging.raw.get_mapped_range(..) {
+            Ok(view) => {
+                Ok(Box::new(Read { view: self.connection.gate.keep(view), range, _staging: staging }))
+            }
+            Err(error) => bail!(Lost, "reading from {} failed: {error}", self.connection.name()),
         }
     }
 }
 
-/// Mapped memory, which goes with the staging buffer that the view holds.
+/// Mapped memory, which goes before the staging buffer does.
 struct Read {
-    /// There as long as this is.
-    view: Option<wgpu::BufferView>,
+    view: Gated<wgpu::BufferView>,
     range: Range<usize>,
-    staging: Arc<Staging>,
-}
-
-impl Drop for Read {
-    fn drop(&mut self) {
-        let _entered = self.staging.gate.enter();
-        self.view = None;
-    }
+    _staging: Arc<Staging>,
 }
 
 impl Deref for Read {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.view.as_ref().map_or(&[], |view| &view[self.range.clone()])
+        &self.view[self.range.clone()]
     }
 }
 

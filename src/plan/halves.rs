@@ -91,9 +91,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let (mut joined, mut cut) = (1, cut::cut(work, (lanes, 1), count, results, target));
     if is_stored
         && !work.folding.fold.row().gives_index
-        && super::affordable(program, target.math) >= PAIR.into()
-        && let Some(paired) = paired(program, &loops, &accesses, target)
-        && Bound::of(program, &reading, &paired)?.fits(work.values(), target)
+        && let Some(paired) = paired(program, &reading, &loops, &accesses, work.values(), target)?
     {
         let pairs = cut::cut(work, (lanes, PAIR.into()), count, results, target);
         // A vector is left of a block where invocations that share it do not meet.

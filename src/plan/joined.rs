@@ -7,8 +7,10 @@ use smallvec::SmallVec;
 use super::access::{Access, Store};
 use super::grid::Grid;
 use super::loops::{Loops, Path};
+use super::reading::{Bound, Reading};
 use super::walk::{LANES, Packing, Walk};
 use super::{Program, Target};
+use crate::error::Result;
 
 /// Bytes that an instruction moves for an invocation at most.
 const WIDEST: usize = 16;
@@ -69,17 +71,21 @@ impl Sides<'_> {
     }
 }
 
-/// How the operands of a fold are loaded by pairs of vectors, where all of them lie in such. llvmpipe goes through lanes
-/// one by one for each load, however many words that has for each of them.
+/// How the operands of a fold that stores so many values are loaded by pairs of vectors, where all of them lie in such,
+/// the text is affordable, and the adapter has the bindings. llvmpipe goes through lanes one by one for each load,
+/// however many words that has for each of them.
 pub(super) fn paired(
     program: &Program,
+    reading: &Reading,
     loops: &Loops,
     accesses: &[Access],
+    results: usize,
     target: Target,
-) -> Option<SmallVec<[Access; 8]>> {
+) -> Result<Option<SmallVec<[Access; 8]>>> {
     let pair = LANES * usize::from(PAIR);
-    if !target.wide_words || !loops.inner().is_multiple_of(pair) {
-        return None;
+    let is_affordable = || super::affordable(program, target.math) >= PAIR.into();
+    if !target.wide_words || !loops.inner().is_multiple_of(pair) || !is_affordable() {
+        return Ok(None);
     }
     let paired = |(i, access): (usize, &Access)| match access {
         Access::Splat => Some(Access::Splat),
@@ -91,7 +97,10 @@ pub(super) fn paired(
         }
         _ => None,
     };
-    accesses.iter().enumerate().map(paired).collect()
+    let paired: Option<SmallVec<[Access; 8]>> = accesses.iter().enumerate().map(paired).collect();
+    let Some(accesses) = paired else { return Ok(None) };
+    let fits = Bound::of(program, reading, &accesses)?.fits(results, target);
+    Ok(fits.then_some(accesses))
 }
 
 /// Vectors of a pair.

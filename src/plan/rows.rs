@@ -157,9 +157,7 @@ impl Pass {
         if lanes == Lanes::Run
             && (rows.kept || store == Store::Vector)
             && rows.folds.iter().all(|own| !own.fold.row().gives_index)
-            && super::affordable(program, target.math) >= PAIR.into()
-            && let Some(paired) = paired(program, &loops, &accesses, target)
-            && Bound::of(program, &reading, &paired)?.fits(program.results.len(), target)
+            && let Some(paired) = paired(program, &reading, &loops, &accesses, program.results.len(), target)?
         {
             (accesses, joined) = (paired, PAIR.into());
         }

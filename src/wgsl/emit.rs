@@ -196,21 +196,32 @@ impl Emitter<'_> {
 
     /// Loads of a range of operands, then steps: first what all vectors share.
     pub(super) fn values_of(&mut self, range: Range<usize>) -> Result<()> {
+        self.loads(|operand| range.contains(&operand))?;
+        self.zeros();
+        self.steps(|_| true)
+    }
+
+    /// Loads of the operands that are wanted.
+    pub(super) fn loads(&mut self, is_wanted: impl Fn(usize) -> bool) -> Result<()> {
         let kernel = self.kernel;
-        let loaded = || kernel.operands.iter().enumerate().filter(|(i, _)| range.contains(i));
-        for (i, operand) in loaded().filter(|(_, o)| o.access.serves_rows()) {
+        let wanted = || kernel.operands.iter().enumerate().filter(|&(i, _)| is_wanted(i));
+        for (i, operand) in wanted().filter(|(_, o)| o.access.serves_rows()) {
             self.load_rows(i, operand)?;
         }
-        let operands = loaded();
-        let (shared, own): (Vec<_>, Vec<_>) = operands.partition(|&(i, _)| self.is_shared(i as Value));
+        let (shared, own): (Vec<_>, Vec<_>) = wanted().partition(|&(i, _)| self.is_shared(i as Value));
         for (i, operand) in shared {
             self.load(i, operand, 0)?;
         }
         for vector in 0..kernel.vectors {
             own.iter().try_for_each(|&(i, operand)| self.load(i, operand, vector))?;
         }
-        self.zeros();
-        let steps = (kernel.operands.len()..).zip(&kernel.steps);
+        Ok(())
+    }
+
+    /// Steps of the values that are wanted.
+    pub(super) fn steps(&mut self, is_wanted: impl Fn(usize) -> bool) -> Result<()> {
+        let kernel = self.kernel;
+        let steps = (kernel.operands.len()..).zip(&kernel.steps).filter(|&(value, _)| is_wanted(value));
         let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.is_shared(value as Value));
         for (value, step) in shared {
             let text = self.step(value as Value, step, 0)?;

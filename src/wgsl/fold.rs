@@ -27,6 +27,33 @@ impl Emitter<'_> {
         kept.map(|axis| if lane(axis) { "x".to_string() } else { format!("c{axis}") }).collect()
     }
 
+    /// Elements at a place where lanes lie along what is walked.
+    pub(super) fn pitch(&self) -> u32 {
+        LANES as u32 * self.kernel.vectors
+    }
+
+    /// Where a vector is that is stored by itself, counted in vectors, of those that are loaded at `x`.
+    pub(super) fn own_x(&self, vector: u32) -> String {
+        match self.kernel.vectors {
+            1 => "x".into(),
+            n => format!("x * {n}u + {vector}u"),
+        }
+    }
+
+    /// The lines that say which lanes of what is loaded at `at`, a place of this type, are in the run.
+    pub(super) fn exists(&mut self, lanes: Lanes, place: &str) {
+        let pitch = self.pitch();
+        for vector in 0..self.kernel.vectors {
+            let exists = match (lanes, vector * LANES as u32) {
+                (Lanes::Run, 0) => format!("(at * {pitch}u + {EACH}) < vec4<u32>(p.run)"),
+                (Lanes::Run, lane) => format!("(at * {pitch}u + {lane}u + {EACH}) < vec4<u32>(p.run)"),
+                _ if place == "u32" => "vec4<bool>(at < p.run)".to_string(),
+                _ => format!("at < {place}(p.run)"),
+            };
+            line!(self.text, "    let exists{} = {exists};", self.suffix(vector));
+        }
+    }
+
     /// What is stored of the values of a vector, in the type in which it is.
     pub(super) fn stored(&self, values: &Values, stored: Stored, value: &str, vector: u32) -> String {
         match stored {
@@ -56,10 +83,7 @@ impl Emitter<'_> {
             if kernel.store == Store::Vector {
                 let at = self.stored_address(folder, inner, more);
                 for vector in 0..kernel.vectors {
-                    let x = match kernel.vectors {
-                        1 => "x".to_string(),
-                        n => format!("x * {n}u + {vector}u"),
-                    };
+                    let x = self.own_x(vector);
                     let text = self.stored(values, stored, value, vector);
                     let packed = pack(folder.stored_type(stored), kernel.wide_words, text);
                     line!(self.text, "{indent}{array}[{at} + {x}] = {packed};");

@@ -101,7 +101,7 @@ impl Emitter<'_> {
         line!(self.text, "fn element({}) -> Values {{", parameters.join(", "));
         let inner = kernel.rank - 1;
         let vectors = folder.lanes == Lanes::Run;
-        let pitch = LANES as u32 * kernel.vectors;
+        let pitch = self.pitch();
         // The place in the run that is loaded, and the coordinates there.
         let last = if vectors { format!("(p.run - 1u) / {pitch}u") } else { "p.run - 1u".to_string() };
         let last = if folder.lanes == Lanes::Anywhere { format!("vec4<u32>({last})") } else { last };
@@ -122,18 +122,7 @@ impl Emitter<'_> {
         }
         self.values_of(0..kernel.operands.len())?;
         if !folder.whole {
-            for vector in 0..kernel.vectors {
-                let exists = match folder.lanes {
-                    Lanes::Run if vector == 0 => format!("(at * {pitch}u + {EACH}) < vec4<u32>(p.run)"),
-                    Lanes::Run => {
-                        let lane = vector * LANES as u32;
-                        format!("(at * {pitch}u + {lane}u + {EACH}) < vec4<u32>(p.run)")
-                    }
-                    Lanes::Kept => "vec4<bool>(at < p.run)".to_string(),
-                    Lanes::Anywhere => "at < vec4<u32>(p.run)".to_string(),
-                };
-                line!(self.text, "    let exists{} = {exists};", self.suffix(vector));
-            }
+            self.exists(folder.lanes, place);
         }
         let padded = |vector: u32, value: String, identity: &str| match folder.whole {
             false => format!("select({identity}, {value}, exists{})", self.suffix(vector)),

@@ -105,32 +105,8 @@ impl Emitter<'_> {
 
     /// Loads and steps of the values that are wanted.
     fn wanted(&mut self, wanted: &[bool]) -> Result<()> {
-        let kernel = self.kernel;
-        for (i, operand) in kernel.operands.iter().enumerate().filter(|&(i, _)| wanted[i]) {
-            if operand.access.serves_rows() {
-                self.load_rows(i, operand)?;
-            }
-            (0..self.vectors_of(i)).try_for_each(|vector| self.load(i, operand, vector))?;
-        }
-        let inputs = kernel.operands.len();
-        for (value, step) in (inputs..).zip(&kernel.steps).filter(|&(value, _)| wanted[value]) {
-            for vector in 0..self.vectors_of(value) {
-                let name = self.value(value as Value, vector);
-                let text = self.step(value as Value, step, vector)?;
-                line!(self.text, "    let {name} = {text};");
-            }
-        }
-        Ok(())
-    }
-
-    /// How many vectors of a value an invocation has at a place.
-    fn vectors_of(&self, value: usize) -> u32 {
-        if self.is_shared(value as Value) { 1 } else { self.kernel.vectors }
-    }
-
-    /// Elements at a place of the row, where lanes lie along it.
-    fn pitch(&self) -> u32 {
-        LANES as u32 * self.kernel.vectors
+        self.loads(|operand| wanted[operand])?;
+        self.steps(|value| wanted[value])
     }
 
     /// The coordinates of the elements at a place of the row.
@@ -180,16 +156,11 @@ impl Emitter<'_> {
         self.row_elements(folder, !folder.whole);
         self.zeros();
         self.wanted(&own)?;
-        let (vectors, pitch) = (self.kernel.vectors, self.pitch());
-        for vector in (0..vectors).filter(|_| !folder.whole) {
-            let exists = match (folder.lanes, vector * LANES as u32) {
-                (Lanes::Run, 0) => format!("(at * {pitch}u + {EACH}) < vec4<u32>(p.run)"),
-                (Lanes::Run, lane) => format!("(at * {pitch}u + {lane}u + {EACH}) < vec4<u32>(p.run)"),
-                _ => "vec4<bool>(at < p.run)".to_string(),
-            };
-            line!(self.text, "    let exists{} = {exists};", self.suffix(vector));
+        if !folder.whole {
+            self.exists(folder.lanes, "u32");
         }
-        let folded = (0..vectors).flat_map(|vector| phase.folds.iter().map(move |fold| (vector, fold.value)));
+        let folded = (0..self.kernel.vectors)
+            .flat_map(|vector| phase.folds.iter().map(move |fold| (vector, fold.value)));
         let parts = folded.zip(values.parts()).map(|((vector, value), part)| {
             let value = part.folded(self.value(value, vector));
             match folder.whole {
@@ -376,14 +347,8 @@ impl Emitter<'_> {
                     line!(self.text, "{indent}{array}[i] = {};", pack(dtype, kernel.wide_words, first));
                 }
                 (_, Store::Vector) => {
-                    let at = sum(axes(inner), "x");
-                    let places = match rest.len() {
-                        0 => vec![at],
-                        _ => {
-                            let place = |k| sum(axes(inner), &format!("x * {}u + {k}u", kernel.vectors));
-                            (0..kernel.vectors).map(place).collect()
-                        }
-                    };
+                    let place = |vector| sum(axes(inner), &self.own_x(vector));
+                    let places: Vec<String> = (0..kernel.vectors).map(place).collect();
                     for (place, text) in places.into_iter().zip([first].into_iter().chain(rest)) {
                         let word = pack(dtype, kernel.wide_words, text);
                         line!(self.text, "{indent}{array}[{place}] = {word};");

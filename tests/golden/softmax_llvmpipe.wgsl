@@ -189,8 +189,8 @@ fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
     let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
     let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
     let v3_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_0 - v1) ^ zero);
-    let v3_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_1 - v1) ^ zero);
     let v4_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_0)) ^ zero);
+    let v3_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_1 - v1) ^ zero);
     let v4_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_1)) ^ zero);
     return Values1(v4_0, v4_1);
 }
@@ -264,10 +264,10 @@ fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
     let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
     let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
     let v3_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_0 - v1) ^ zero);
-    let v3_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_1 - v1) ^ zero);
     let v4_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_0)) ^ zero);
-    let v4_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_1)) ^ zero);
     let v5_0 = v4_0 / v2;
+    let v3_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_1 - v1) ^ zero);
+    let v4_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_1)) ^ zero);
     let v5_1 = v4_1 / v2;
     result[c0 * p.out_stride0 + x * 2u + 0u] = pack_u32(bitcast<vec4<u32>>(v5_0));
     result[c0 * p.out_stride0 + x * 2u + 1u] = pack_u32(bitcast<vec4<u32>>(v5_1));
