@@ -73,8 +73,7 @@ pub(super) struct Cut {
 /// Along which axis lanes lie: that which the fewest tensors jump along and the most lie along, if it is
 /// long enough.
 pub(super) fn lanes(program: &Program, block: usize, kept: &[Axis], run: &[Axis]) -> (Lanes, usize) {
-    let is_tensor = |i: usize| matches!(program.inputs[i].source, Source::Tensor(_) | Source::Stage { .. });
-    let tensors: SmallVec<[usize; 8]> = (0..program.inputs.len()).filter(|&i| is_tensor(i)).collect();
+    let tensors: SmallVec<[usize; 8]> = tensors(program).collect();
     let score = |axis: &Axis| {
         let jumps = tensors.iter().filter(|&&i| axis.strides[i].abs() > 1).count();
         let along = tensors.iter().filter(|&&i| axis.strides[i] == 1).count();
@@ -96,6 +95,12 @@ pub(super) fn lanes(program: &Program, block: usize, kept: &[Axis], run: &[Axis]
         }
     }
     best.map_or((Lanes::Anywhere, 0), |(_, lanes, k)| (lanes, k))
+}
+
+/// The operands of a program that are tensors.
+fn tensors(program: &Program) -> impl Iterator<Item = usize> {
+    let is_tensor = |i: &usize| matches!(program.inputs[*i].source, Source::Tensor(_) | Source::Stage { .. });
+    (0..program.inputs.len()).filter(is_tensor)
 }
 
 /// Elements of tensors that a program reads, each counted once.
@@ -121,12 +126,19 @@ pub(super) fn cut(
     let fold = work.folding.fold;
     let cost = super::text_cost(&work.program, target.math);
     let combine = if fold.row().gives_index { 8 } else { 2 };
+    let ordered = fold.is_ordered(work.element_type());
     let is_affordable = |n: usize| n == 1 || n * joined * (cost + combine) <= MOST_COST;
+    // Of vectors side by side each load takes its time, so there are no more of several tensors, nor where no order
+    // shows: nothing is held there that more of them would save.
+    let loads = match joined {
+        1 => 1,
+        _ if ordered => tensors(&work.program).count().next_power_of_two(),
+        _ => joined,
+    };
     let straight = |most: usize| {
-        let mut sizes = std::iter::successors(Some(STRAIGHT / joined), |n| (*n > 1).then_some(n / 2));
+        let mut sizes = std::iter::successors(Some(STRAIGHT / loads), |n| (*n > 1).then_some(n / 2));
         sizes.find(|&n| n <= most && is_affordable(n)).unwrap_or(1)
     };
-    let ordered = fold.is_ordered(work.element_type());
     // Where no order shows, nothing is held.
     let most_held = |turns: usize| if ordered { turns.min(MOST_HELD) } else { turns };
     let mut block = work.block().min(count.next_power_of_two());
@@ -147,7 +159,7 @@ pub(super) fn cut(
                 // More than it can hold: as many invocations as that takes, each of which stores a vector.
                 let team = apart * team;
                 let halves = Halves { team: team as u32, ..halves };
-                return Cut { halves, block, keep: team * LANES, leaves };
+                return Cut { halves, block, keep: team * LANES * joined, leaves };
             }
             let runs =
                 if target.vectors > 1 && team == 1 && values * joined <= SHORT / LANES && count <= block {
@@ -164,7 +176,8 @@ pub(super) fn cut(
             // Rows lie too far apart for a cache, so few of them are read by an invocation, unless more would
             // be left than is read: of a product of matrices, say.
             let left = results * count.div_ceil(block) * (block / straight);
-            let most = if left > read(&work.program) { MOST_HELD } else { STRAIGHT / straight / joined };
+            let most =
+                if left > read(&work.program) { MOST_HELD } else { (STRAIGHT / straight / joined).max(1) };
             let leaves = most_held(most.min(block / straight));
             let halves = Halves { straight: straight as u32, turns: Turns::of(leaves, ordered), ..single };
             Cut { halves, block, keep: block / straight / leaves, leaves }

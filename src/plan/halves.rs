@@ -94,10 +94,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         && let Some(paired) = paired(program, &reading, &loops, &accesses, work.values(), target)?
     {
         let pairs = cut::cut(work, (lanes, PAIR.into()), count, results, target);
-        // A vector is left of a block where invocations that share it do not meet.
-        if pairs.halves.team == 1 || pairs.halves.meets {
-            (accesses, joined, cut) = (paired, PAIR.into(), pairs);
-        }
+        (accesses, joined, cut) = (paired, PAIR.into(), pairs);
     }
 
     let halves = cut.halves;
@@ -161,7 +158,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let items = match lanes {
         // A team that does not meet stores a vector each.
         Lanes::Run if halves.meets => results * positions * halves.team as usize,
-        Lanes::Run => results * positions / if vectors && halves.runs == 1 { LANES } else { 1 },
+        Lanes::Run => results * positions / if vectors && halves.runs == 1 { LANES * joined } else { 1 },
         Lanes::Kept => results / loops.inner() * columns * positions,
         Lanes::Anywhere => results * positions,
     };
@@ -179,7 +176,8 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         count: items as u32,
         pitch: x as u32 * FOLD_WORKGROUP,
         columns,
-        positions: positions / if halves.runs == 1 && vectors { LANES * halves.team as usize } else { 1 },
+        positions: positions
+            / if halves.runs == 1 && vectors { LANES * joined * halves.team as usize } else { 1 },
         run: count,
         position_stride: after / store.access().width(),
         inner: (loops.inner() / pitch).max(1),

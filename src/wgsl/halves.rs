@@ -74,7 +74,10 @@ impl Emitter<'_> {
         }
         match folder.lanes {
             Lanes::Run if self.kernel.store == Store::Vector => {
-                self.store_vector(folder, &values, "    ", "v", "i");
+                for vector in 0..self.kernel.vectors {
+                    let at = self.own_x(vector).replace('x', "i");
+                    self.store_vector(folder, &values, "    ", "v", &at, vector);
+                }
             }
             Lanes::Run => {
                 self.across_pair(&values, "v");
@@ -84,7 +87,7 @@ impl Emitter<'_> {
                     line!(self.text, "    {}[{item}] = ({text}).x;", result(k));
                 }
             }
-            Lanes::Anywhere => self.store_vector(folder, &values, "    ", "v", "i"),
+            Lanes::Anywhere => self.store_vector(folder, &values, "    ", "v", "i", 0),
             Lanes::Kept => self.store_values(folder, &values, "v", "position * p.position_stride"),
         }
         line!(self.text, "}}");
@@ -260,15 +263,23 @@ impl Emitter<'_> {
         for group in 0..groups {
             let at = format!("i * {groups}u + {group}u");
             line!(self.text, "    if (({at}) * {LANES}u < p.count) {{");
-            self.store_vector(folder, values, "        ", &format!("run{group}"), &at);
+            self.store_vector(folder, values, "        ", &format!("run{group}"), &at, 0);
             line!(self.text, "    }}");
         }
     }
 
     /// Stores four lanes side by side.
-    fn store_vector(&mut self, folder: &Folder, values: &Values, indent: &str, value: &str, at: &str) {
+    fn store_vector(
+        &mut self,
+        folder: &Folder,
+        values: &Values,
+        indent: &str,
+        value: &str,
+        at: &str,
+        vector: u32,
+    ) {
         for (k, &stored) in folder.stored.iter().enumerate() {
-            let text = self.stored(values, stored, value, 0);
+            let text = self.stored(values, stored, value, vector);
             let text = pack(folder.stored_type(stored), self.kernel.wide_words, text);
             line!(self.text, "{indent}{}[{at}] = {text};", result(k));
         }

@@ -12,6 +12,9 @@ use crate::plan::{FEW_TURNS, Folder, MOST_HELD, Phase, PhaseFold, Turns};
 /// What is left of held values when they are folded as one line.
 const TAIL: usize = 16;
 
+/// Values that are loaded straight in the order of their places at most, where the order of folding shows.
+const MOST_IN_ORDER: u32 = 8;
+
 /// What an invocation folds side by side.
 pub(super) struct Values {
     /// What the names of their type and functions end with.
@@ -307,11 +310,13 @@ impl Emitter<'_> {
     }
 
     /// Values folded in the order of their places: each as soon as what it is combined with is there, so that few
-    /// are held. The name of what they give.
+    /// are held. Of many with an order, every second comes after all others, so that half as many are. The name of
+    /// what they give.
     fn straight(&mut self, values: &Values, places: &Places, indent: &str, at: &str) -> String {
         let count = places.straight;
         let mut last = String::new();
-        for k in 0..count {
+        let strides = if values.is_ordered() { count.div_ceil(MOST_IN_ORDER) } else { 1 };
+        for k in (0..strides).flat_map(|first| (first..count).step_by(strides as usize)) {
             let place = if k == 0 { at.to_string() } else { format!("{at} + {k}u * {}", places.apart) };
             let arguments: Vec<String> = places.arguments.iter().cloned().chain([place]).collect();
             let mut own = format!("a{k}");
