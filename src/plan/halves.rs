@@ -156,7 +156,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let pitch = LANES * joined;
     let columns = loops.inner().div_ceil(pitch);
     let items = match lanes {
-        // A team that does not meet stores a vector each.
+        // Of a team that does not meet each stores its own vectors.
         Lanes::Run if halves.meets => results * positions * halves.team as usize,
         Lanes::Run => results * positions / if vectors && halves.runs == 1 { LANES * joined } else { 1 },
         Lanes::Kept => results / loops.inner() * columns * positions,

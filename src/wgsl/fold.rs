@@ -32,11 +32,11 @@ impl Emitter<'_> {
         LANES as u32 * self.kernel.vectors
     }
 
-    /// Where a vector is that is stored by itself, counted in vectors, of those that are loaded at `x`.
-    pub(super) fn own_x(&self, vector: u32) -> String {
+    /// Where a vector is that is stored by itself, counted in vectors, of those that belong together at `place`.
+    pub(super) fn place_of_vector(&self, place: &str, vector: u32) -> String {
         match self.kernel.vectors {
-            1 => "x".into(),
-            n => format!("x * {n}u + {vector}u"),
+            1 => place.into(),
+            n => format!("{place} * {n}u + {vector}u"),
         }
     }
 
@@ -83,7 +83,7 @@ impl Emitter<'_> {
             if kernel.store == Store::Vector {
                 let at = self.stored_address(folder, inner, more);
                 for vector in 0..kernel.vectors {
-                    let x = self.own_x(vector);
+                    let x = self.place_of_vector("x", vector);
                     let text = self.stored(values, stored, value, vector);
                     let packed = pack(folder.stored_type(stored), kernel.wide_words, text);
                     line!(self.text, "{indent}{array}[{at} + {x}] = {packed};");

@@ -75,7 +75,7 @@ impl Emitter<'_> {
         match folder.lanes {
             Lanes::Run if self.kernel.store == Store::Vector => {
                 for vector in 0..self.kernel.vectors {
-                    let at = self.own_x(vector).replace('x', "i");
+                    let at = self.place_of_vector("i", vector);
                     self.store_vector(folder, &values, "    ", "v", &at, vector);
                 }
             }
@@ -268,7 +268,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores four lanes side by side.
+    /// Stores four lanes of a vector side by side.
     fn store_vector(
         &mut self,
         folder: &Folder,

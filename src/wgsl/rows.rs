@@ -347,7 +347,7 @@ impl Emitter<'_> {
                     line!(self.text, "{indent}{array}[i] = {};", pack(dtype, kernel.wide_words, first));
                 }
                 (_, Store::Vector) => {
-                    let place = |vector| sum(axes(inner), &self.own_x(vector));
+                    let place = |vector| sum(axes(inner), &self.place_of_vector("x", vector));
                     let places: Vec<String> = (0..kernel.vectors).map(place).collect();
                     for (place, text) in places.into_iter().zip([first].into_iter().chain(rest)) {
                         let word = pack(dtype, kernel.wide_words, text);
