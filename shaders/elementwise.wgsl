@@ -32,10 +32,11 @@ struct Params {
 @group(0) @binding(4) var<storage, read> in2: array<f32>;
 // Functions of the prelude follow here, those that the steps call and no others.
 
-@compute @workgroup_size(64, 4)
+@compute @workgroup_size(64, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     // The grid follows the axes, so coordinates need no division: four neighbours on the inner
-    // axis per invocation, rows along y and z.
+    // axis per invocation, rows along y and z. A workgroup has one row, so a GPU computes once for all of
+    // its invocations what belongs to the row.
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
     if ((first >= p.len1) | (c0 >= p.len0)) { return; }

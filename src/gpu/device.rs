@@ -80,6 +80,7 @@ impl Gpu {
             team: driver.team,
             runs: driver.runs,
             wide_words: driver.wide_words && connection.has(wgpu::Features::SHADER_INT64),
+            wave: driver.wave,
             tiles: driver.tiles,
             narrow: driver.narrow,
         };

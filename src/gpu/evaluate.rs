@@ -366,7 +366,8 @@ mod tests {
         let mut devices = Vec::new();
         for found in pollster::block_on(find()) {
             let gpu = pollster::block_on(open(found, &Options::default())).unwrap();
-            let as_gpu = Target { vectors: 1, wide_words: false, tiles: false, narrow: true, ..gpu.adapter };
+            let as_gpu =
+                Target { vectors: 1, wide_words: false, wave: 64, tiles: false, narrow: true, ..gpu.adapter };
             let faults = Faults { halves: true, half_rounding: true, ..gpu.adapter.faults };
             for adapter in [gpu.adapter, as_gpu, Target { faults, ..as_gpu }] {
                 let own = Gpu::of(gpu.parts.clone(), adapter);

@@ -168,6 +168,7 @@ impl Grid {
     fn along_rows(loops: &Loops, vectors: u32, joined: u32, target: Target) -> Option<Grid> {
         let [outer @ .., rows, inner] = loops.lengths.as_slice() else { return None };
         let columns = inner.div_ceil(LANES * joined as usize);
+        let limit = target.groups as usize;
         // Along the rows where lanes are scattered across them, along the inner axis else. Where narrow
         // workgroups do not always pay, one that is a line of the result wide must be filled, and rows
         // must begin where lines do, or its threads share them.
@@ -181,10 +182,11 @@ impl Grid {
             (target.workgroup / height, height)
         } else {
             let width = wide(columns, target.workgroup);
-            (width, target.workgroup / width)
+            // A lone row, unless there are more of them than workgroups.
+            let is_lone = width >= target.wave && (outer.is_empty() || *rows <= limit);
+            (width, if is_lone { 1 } else { target.workgroup / width })
         };
 
-        let limit = target.groups as usize;
         let x = columns.div_ceil(width as usize);
         let mut y = rows.div_ceil((height * vectors) as usize);
         let mut z: usize = outer.iter().product();

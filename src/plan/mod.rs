@@ -92,6 +92,9 @@ pub(crate) struct Target {
     pub team: u32,
     /// Runs that keep the adapter busy where an invocation scans each.
     pub runs: u32,
+    /// Invocations side by side that take one step together and compute once what all of them have in common: a
+    /// workgroup of as many along a row has no other row.
+    pub wave: u32,
     /// Whether loading a transposed operand by tiles pays off.
     pub tiles: bool,
     /// Whether workgroups of few columns pay off wherever lanes are scattered across rows, and not

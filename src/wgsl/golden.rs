@@ -21,6 +21,7 @@ pub(super) const GPU: Target = Target {
     team: 64,
     runs: 32 << 10,
     wide_words: false,
+    wave: 64,
     tiles: false,
     narrow: true,
 };
@@ -29,6 +30,7 @@ const LLVMPIPE: Target = Target {
     team: 1,
     runs: 16,
     wide_words: true,
+    wave: u32::MAX,
     tiles: true,
     narrow: false,
     faults: Faults { half_rounding: true, products: true, ..NONE },

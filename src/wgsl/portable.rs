@@ -18,7 +18,8 @@ mod all_languages;
 
 /// An adapter whose invocations have so many vectors: a GPU for one, a processor for several.
 fn adapter(vectors: u32, wide_words: bool) -> Target {
-    Target { vectors, runs: 1, wide_words, tiles: vectors > 1, narrow: vectors == 1, ..GPU }
+    let wave = if vectors == 1 { GPU.wave } else { u32::MAX };
+    Target { vectors, runs: 1, wide_words, wave, tiles: vectors > 1, narrow: vectors == 1, ..GPU }
 }
 
 /// Plans an op over operands of several layouts and writes each kernel in all languages.

@@ -32,7 +32,7 @@ fn max_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return select(select(max(a, b), b, is_nan_f32(b)), a, is_nan_f32(a));
 }
 
-@compute @workgroup_size(64, 4)
+@compute @workgroup_size(64, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;

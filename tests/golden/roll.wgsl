@@ -20,7 +20,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<f32>;
 
-@compute @workgroup_size(64, 4)
+@compute @workgroup_size(64, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;

@@ -25,7 +25,7 @@ fn relu_f32(x: vec4<f32>) -> vec4<f32> {
     return select(x, vec4<f32>(0.0), is_negative_f32(x));
 }
 
-@compute @workgroup_size(64, 4)
+@compute @workgroup_size(64, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;

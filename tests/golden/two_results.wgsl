@@ -71,7 +71,7 @@ fn exp_f32(x: vec4<f32>) -> vec4<f32> {
     return exp_scaled_f32(x, 0);
 }
 
-@compute @workgroup_size(64, 4)
+@compute @workgroup_size(64, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;

@@ -33,7 +33,7 @@ fn lt_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<bool> {
     return (a < b) & are_numbers_f32(a, b);
 }
 
-@compute @workgroup_size(64, 4)
+@compute @workgroup_size(64, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;

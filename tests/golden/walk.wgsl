@@ -75,7 +75,7 @@ fn repeat0(turns: vec4<u32>, a0: vec4<i32>, a1: vec4<f32>, a2: vec4<i32>, a3: ve
     return States0(s0, s1);
 }
 
-@compute @workgroup_size(64, 4)
+@compute @workgroup_size(64, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
     let c0 = id.z * p.pitch + id.y;
