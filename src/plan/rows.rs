@@ -305,7 +305,8 @@ impl Text<'_> {
             let read: Vec<Value> = folds.iter().map(|fold| fold.value).collect();
             let cost = self.cost(&read) + 2 * folds.len() * self.joined;
             let is_affordable = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
-            let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
+            let sizes = [16, 8, 4, 2, 1].into_iter().filter(|n| n * self.joined <= 16);
+            let straight = sizes.into_iter().find(is_affordable).unwrap_or(1);
             let is_ordered = folds.iter().any(|fold| fold.fold.is_ordered(fold.element));
             let turns = Turns::of(values / straight, is_ordered);
             phases.push(Phase { folds, straight: straight as u32, turns });

@@ -150,8 +150,8 @@ fn element0(c0: u32, at: u32) -> Values0 {
 
 fn fold0(c0: u32, begin: u32) -> Values0 {
     var all = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    for (var j = 0u; j < (p.block / 16u); j++) {
-        let at = begin + j * 16u;
+    for (var j = 0u; j < (p.block / 8u); j++) {
+        let at = begin + j * 8u;
         let a0 = element0(c0, at);
         let a1 = element0(c0, at + 1u * 1u);
         let a_1 = combine0(a0, a1);
@@ -167,23 +167,7 @@ fn fold0(c0: u32, begin: u32) -> Values0 {
         let a_6 = combine0(a_5, a6);
         let a7 = element0(c0, at + 7u * 1u);
         let a_7 = combine0(a_6, a7);
-        let a8 = element0(c0, at + 8u * 1u);
-        let a_8 = combine0(a_7, a8);
-        let a9 = element0(c0, at + 9u * 1u);
-        let a_9 = combine0(a_8, a9);
-        let a10 = element0(c0, at + 10u * 1u);
-        let a_10 = combine0(a_9, a10);
-        let a11 = element0(c0, at + 11u * 1u);
-        let a_11 = combine0(a_10, a11);
-        let a12 = element0(c0, at + 12u * 1u);
-        let a_12 = combine0(a_11, a12);
-        let a13 = element0(c0, at + 13u * 1u);
-        let a_13 = combine0(a_12, a13);
-        let a14 = element0(c0, at + 14u * 1u);
-        let a_14 = combine0(a_13, a14);
-        let a15 = element0(c0, at + 15u * 1u);
-        let a_15 = combine0(a_14, a15);
-        all = combine0(all, a_15);
+        all = combine0(all, a_7);
     }
     return all;
 }
