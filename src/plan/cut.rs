@@ -130,13 +130,13 @@ pub(super) fn cut(
     let is_affordable = |n: usize| n == 1 || n * joined * (cost + combine) <= MOST_COST;
     // Of vectors side by side each load takes its time, so there are no more of several tensors, nor where no order
     // shows: nothing is held there that more of them would save.
-    let loads = match joined {
+    let fewer = match joined {
         1 => 1,
         _ if ordered => tensors(&work.program).count().next_power_of_two(),
         _ => joined,
     };
     let straight = |most: usize| {
-        let mut sizes = std::iter::successors(Some(STRAIGHT / loads), |n| (*n > 1).then_some(n / 2));
+        let mut sizes = std::iter::successors(Some(STRAIGHT / fewer), |n| (*n > 1).then_some(n / 2));
         sizes.find(|&n| n <= most && is_affordable(n)).unwrap_or(1)
     };
     // Where no order shows, nothing is held.

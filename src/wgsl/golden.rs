@@ -246,6 +246,14 @@ pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
 }
 
 #[test]
+fn rows_have_workgroups_of_their_own_unless_there_are_more_of_them() {
+    let rows = zeros::<f32, 3>([2, 300, 256]) + zeros::<f32, 3>([2, 1, 256]);
+    for (groups, workgroup) in [(300, [64, 1]), (299, [64, 4])] {
+        assert_eq!(kernel_on(Target { groups, ..GPU }, &rows).workgroup, workgroup);
+    }
+}
+
+#[test]
 fn kernels_in_the_tree() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for (name, kernel) in kernels() {
