@@ -78,6 +78,8 @@ impl Gpu {
             math: Math::Precise,
             vectors: driver.vectors,
             team: driver.team,
+            shared: limits.max_compute_workgroup_storage_size,
+            places: driver.places,
             runs: driver.runs,
             wide_words: driver.wide_words && connection.has(wgpu::Features::SHADER_INT64),
             wave: driver.wave,

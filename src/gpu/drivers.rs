@@ -11,6 +11,8 @@ pub(super) struct Driver {
     pub vectors: u32,
     /// Invocations that fold a block of a run together at most.
     pub team: u32,
+    /// Places at least that an invocation of a fold has for what turns give.
+    pub places: u32,
     /// Runs from which on an invocation scans each: fewer would leave it idle.
     pub runs: u32,
     /// Whether wide accesses are of words of 64 bits, where the adapter has such integers.
@@ -39,6 +41,8 @@ static GPU: Driver = Driver {
     vectors: 1,
     // A block of 4096 is sixteen vectors for each.
     team: 64,
+    // The less workgroup memory a kernel takes, the more of them run side by side.
+    places: 2,
     // Some of what a large one runs side by side.
     runs: 32 << 10,
     wide_words: false,
@@ -62,6 +66,8 @@ static LLVMPIPE: Driver = Driver {
     vectors: 8,
     // A barrier costs more than neighbours gain: rows of 4096 by 64 invocations 34 ms, by one 9.6.
     team: 1,
+    // Memory of the host: short rows and long ones are one kernel.
+    places: 32,
     // Sixteen workgroups. Cumulative sums of rows of 4096 by an invocation each: 1.1 times the same shape; in two
     // passes, 256 values by an invocation: 2.1.
     runs: 1 << 10,
@@ -90,6 +96,8 @@ static SOFTWARE: Driver = Driver {
     vectors: 4,
     // Rows of 4096 by 64 invocations 226 ms, by one 23.
     team: 1,
+    // Memory of the host: short rows and long ones are one kernel.
+    places: 32,
     // As llvmpipe: 0.7 and 1.2 times the same shape.
     runs: 1 << 10,
     // SwiftShader has no integers of 64 bits.

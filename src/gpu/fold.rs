@@ -266,10 +266,13 @@ mod tests {
             let expected = std::env::var("ZEROSTRIDE_EXPECT").unwrap_or_default();
             assert!(own.len() >= expected.split(',').filter(|name| !name.is_empty()).count(), "{own:?}");
             let each = own.into_iter().flat_map(|gpu| {
-                let adapter = Target { team: 64, vectors: 1, wide_words: false, ..gpu.adapter };
+                let adapter = Target { team: 64, places: 2, vectors: 1, wide_words: false, ..gpu.adapter };
                 let other = Arc::new(Gpu::of(gpu.parts.clone(), adapter));
                 let name = gpu.parts.connection.name().to_string();
-                [(name.clone(), gpu), (name + " in teams", other)]
+                let less = Target { shared: 2048, ..other.adapter };
+                let less = Arc::new(Gpu::of(gpu.parts.clone(), less));
+                let names = [" with little memory", " in teams", ""].map(|form| name.clone() + form);
+                names.into_iter().zip([less, other, gpu]).collect::<Vec<_>>()
             });
             each.collect()
         })

@@ -74,6 +74,8 @@ limits! {
     max_compute_workgroup_size_x: u32, lesser by min, least 64;
     /// Invocations of a workgroup along its second dimension.
     max_compute_workgroup_size_y: u32, lesser by min, least 64;
+    /// Bytes of memory that the invocations of a workgroup share.
+    max_compute_workgroup_storage_size: u32, lesser by min, least 16_352;
     /// Bytes that the begin of a uniform block is a multiple of.
     min_uniform_buffer_offset_alignment: u32, lesser by max, least 1;
     /// Bytes that the begin of a window of a buffer is a multiple of.

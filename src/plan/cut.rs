@@ -8,6 +8,7 @@
 use smallvec::SmallVec;
 
 use super::fold::Work;
+use super::turns::{MOST_HELD, Turns};
 use super::walk::LANES;
 use super::{Halves, Lanes, Target};
 use crate::expr::{Program, Source};
@@ -19,45 +20,15 @@ const STRAIGHT: usize = 16;
 /// Additions that the text of a pass costs at most, values that are loaded straight counted each.
 const MOST_COST: usize = 160;
 
+/// The same where vectors are loaded by pairs: holding what a turn gives takes llvmpipe longer than compiling more of it.
+/// Softmax of rows of 4096 is 2.69, 2.41 and 2.24 times `exp` with 192, 400 and 800, and compiles in 0.25, 0.3 and 0.4 s.
+pub(super) const MOST_COST_OF_PAIRS: usize = 800;
+
 /// Loads of an invocation that folds several short runs.
 const SHORT: usize = 32;
 
 /// The shortest axis, unless it is one of whole vectors, along which lanes may lie.
 const SHORTEST: usize = 16;
-
-/// What an invocation holds at most: as many vectors as fit a processor's nearest cache for eight lanes, or the
-/// slower memory of a GPU's invocation.
-pub(crate) const MOST_HELD: usize = 64;
-
-/// The most turns of which what each gives stays in registers.
-pub(crate) const FEW_TURNS: usize = 4;
-
-/// How all values of an invocation come by, some of them loaded straight in each turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Turns {
-    /// In one turn.
-    One,
-    /// One turn after the other, as no order shows.
-    AnyOrder,
-    /// In so few that what each gives stays in registers: memory of an invocation is slow on a GPU.
-    Few,
-    /// What each gives is held until its half is there.
-    Held,
-    /// In as many parts as it takes to hold what they give.
-    Parts,
-}
-
-impl Turns {
-    pub(super) fn of(count: usize, is_ordered: bool) -> Turns {
-        match count {
-            1 => Turns::One,
-            _ if !is_ordered => Turns::AnyOrder,
-            _ if count <= FEW_TURNS => Turns::Few,
-            _ if count <= MOST_HELD => Turns::Held,
-            _ => Turns::Parts,
-        }
-    }
-}
 
 /// How a pass cuts a run.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +98,8 @@ pub(super) fn cut(
     let cost = super::text_cost(&work.program, target.math);
     let combine = if fold.row().gives_index { 8 } else { 2 };
     let ordered = fold.is_ordered(work.element_type());
-    let is_affordable = |n: usize| n == 1 || n * joined * (cost + combine) <= MOST_COST;
+    let most_cost = if joined > 1 { MOST_COST_OF_PAIRS } else { MOST_COST };
+    let is_affordable = |n: usize| n == 1 || n * joined * (cost + combine) <= most_cost;
     // Of vectors side by side each load takes its time, so there are no more of several tensors, nor where no order
     // shows: nothing is held there that more of them would save.
     let fewer = match joined {
@@ -153,7 +125,7 @@ pub(super) fn cut(
             let straight = straight(values);
             let leaves = most_held(values / straight);
             let apart = values / straight / leaves;
-            let turns = Turns::of(leaves, ordered);
+            let turns = Turns::of(leaves, ordered, target);
             let halves = Halves { straight: straight as u32, turns, team: team as u32, ..single };
             if apart > 1 {
                 // More than it can hold: as many invocations as that takes, each of which stores a vector.
@@ -179,7 +151,7 @@ pub(super) fn cut(
             let most =
                 if left > read(&work.program) { MOST_HELD } else { (STRAIGHT / straight / joined).max(1) };
             let leaves = most_held(most.min(block / straight));
-            let halves = Halves { straight: straight as u32, turns: Turns::of(leaves, ordered), ..single };
+            let halves = Halves { straight: straight as u32, turns: Turns::of(leaves, ordered, target), ..single };
             Cut { halves, block, keep: block / straight / leaves, leaves }
         }
     }

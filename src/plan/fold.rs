@@ -17,7 +17,7 @@ use crate::error::{Result, bail};
 use crate::expr::{BLOCK, Fold, Folding, Input, Op, Program, Source, Step, Storage, Value};
 use crate::layout::{Axes, Axis, Layout, merge};
 
-/// Invocations of a workgroup of a fold.
+/// Invocations of a workgroup of a fold, unless what they hold takes more memory than there is.
 pub(crate) const FOLD_WORKGROUP: u32 = 64;
 
 /// Where the four lanes of an invocation lie.

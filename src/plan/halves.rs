@@ -5,12 +5,13 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::access::{Chooser, Store, Stride};
-use super::cut::{self, Cut, Turns, lanes};
+use super::cut::{self, Cut, lanes};
 use super::fields::{self, Number, divider};
-use super::fold::{FOLD_WORKGROUP, Folder, Lanes, Pass, Stored, Work, axes, whole};
+use super::fold::{Folder, Lanes, Pass, Stored, Work, axes, whole};
 use super::joined::{PAIR, paired};
 use super::loops::{Loops, Path};
 use super::reading::{Bound, Reading};
+use super::turns::{Memory, Turns, fewer};
 use super::walk::{LANES, Together, Walk};
 use super::{Field, Kernel, Launch, Makes, Plan, Target, operands};
 use crate::error::{Result, bail};
@@ -98,6 +99,11 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     }
 
     let halves = cut.halves;
+    let folds = (0..work.values()).map(|_| (work.folding.fold, work.element_type()));
+    let memory = Memory::of(folds, joined, halves.turns, halves.meets);
+    let Some(workgroup) = memory.workgroup(if halves.meets { halves.team as usize } else { 1 }, target) else {
+        return fewer(target, |target| pass(work, target));
+    };
     let positions = match lanes {
         // Whole vectors are stored, also past the end.
         Lanes::Run => count.div_ceil(cut.block) * cut.keep,
@@ -166,7 +172,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         Lanes::Anywhere => items.div_ceil(LANES),
         _ => items.div_ceil(halves.runs as usize),
     };
-    let workgroups = invocations.div_ceil(FOLD_WORKGROUP as usize);
+    let workgroups = invocations.div_ceil(workgroup as usize);
     let y = workgroups.div_ceil(target.groups as usize).max(1);
     let x = workgroups.div_ceil(y).max(1);
     if y > target.groups as usize {
@@ -174,7 +180,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     }
     let numbers = Numbers {
         count: items as u32,
-        pitch: x as u32 * FOLD_WORKGROUP,
+        pitch: x as u32 * workgroup,
         columns,
         positions: positions
             / if halves.runs == 1 && vectors { LANES * joined * halves.team as usize } else { 1 },
@@ -188,7 +194,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let kernel = Kernel {
         walk,
         rank: loops.lengths.len(),
-        workgroup: [FOLD_WORKGROUP, 1],
+        workgroup: [workgroup, 1],
         vectors: joined as u32,
         bindings: bound.bindings,
         operands,

@@ -19,10 +19,10 @@ mod picture;
 mod reading;
 mod rows;
 mod scan;
+mod turns;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
-pub(crate) use cut::{FEW_TURNS, MOST_HELD, Turns};
 pub(crate) use explain::{name as operand_name, tell};
 pub(crate) use fields::{Field, Number, Role, ScanNumber};
 pub(crate) use fold::{Folder, Lanes, Pass, Stored, Work};
@@ -31,6 +31,7 @@ pub(crate) use kernel::{Faults, Kernel, Makes, Operand, Origin};
 pub(crate) use picture::{Panel, svg};
 pub(crate) use rows::{Phase, PhaseFold, RowFolder};
 pub(crate) use scan::{ScanWork, Scanned, Scanner};
+pub(crate) use turns::Turns;
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};
 
 use access::Chooser;
@@ -90,6 +91,10 @@ pub(crate) struct Target {
     /// Invocations of a workgroup that fold a block together at most: 1 where a barrier costs more than
     /// neighbours gain.
     pub team: u32,
+    /// Bytes of workgroup memory.
+    pub shared: u32,
+    /// Places at least that an invocation has for what turns give: more, and the kernels are fewer.
+    pub places: u32,
     /// Runs that keep the adapter busy where an invocation scans each.
     pub runs: u32,
     /// Invocations side by side that take one step together and compute once what all of them have in common: a

@@ -7,12 +7,13 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store, Stride};
-use super::cut::{self, Turns};
+use super::cut;
 use super::fields::{self, Number};
-use super::fold::{self, FOLD_WORKGROUP, Pass};
+use super::fold::{self, Pass};
 use super::joined::{PAIR, paired};
 use super::loops::{Loops, Path};
 use super::reading::{Bound, Reading};
+use super::turns::{Memory, Turns, fewer};
 use super::walk::{LANES, Together, Walk};
 use super::{Destination, Field, Kernel, Lanes, Launch, Makes, Plan, Target, operands};
 use crate::dtype::DType;
@@ -176,7 +177,15 @@ impl Pass {
         };
         let levels = program.levels();
         let text = Text { program, levels: &levels, accesses: &accesses, lanes, joined };
-        let (stores, phases) = (text.stores(steps / team), text.phases(steps / team)?);
+        let (stores, phases) = (text.stores(steps / team), text.phases(steps / team, target)?);
+        let memory = phases.iter().map(|phase| {
+            let folds = phase.folds.iter().map(|own| (own.fold, own.element));
+            Memory::of(folds, joined, phase.turns, team > 1)
+        });
+        let memory = memory.fold(Memory::default(), Memory::and);
+        let Some(workgroup) = memory.workgroup(team, target) else {
+            return fewer(target, |target| Pass::of_rows(program, target));
+        };
         let folder = RowFolder {
             lanes,
             team: team as u32,
@@ -195,7 +204,7 @@ impl Pass {
             Lanes::Anywhere => results,
         };
         let invocations = if lanes == Lanes::Anywhere { items.div_ceil(LANES) } else { items };
-        let workgroups = invocations.div_ceil(FOLD_WORKGROUP as usize);
+        let workgroups = invocations.div_ceil(workgroup as usize);
         let y = workgroups.div_ceil(target.groups as usize).max(1);
         let x = workgroups.div_ceil(y).max(1);
         if y > target.groups as usize {
@@ -210,7 +219,7 @@ impl Pass {
         let kernel = Kernel {
             walk,
             rank: loops.lengths.len(),
-            workgroup: [FOLD_WORKGROUP, 1],
+            workgroup: [workgroup, 1],
             vectors: joined as u32,
             bindings: bound.bindings,
             operands,
@@ -230,7 +239,7 @@ impl Pass {
             rows.folds.iter().map(|own| own.fold.identity(program.dtype_of(own.value))).collect();
         let words = fields::words(&kernel, &loops, program, |field| match *field {
             Field::Count => items as u32,
-            Field::Pitch => x as u32 * FOLD_WORKGROUP,
+            Field::Pitch => x as u32 * workgroup,
             Field::Fold(Number::Columns) => columns as u32,
             Field::Fold(Number::Run) => count as u32,
             Field::Fold(Number::Block) => steps as u32,
@@ -287,7 +296,7 @@ impl Text<'_> {
     }
 
     /// The phases of the program, of whose rows an invocation has so many values, or vectors.
-    fn phases(&self, values: usize) -> Result<Vec<Phase>> {
+    fn phases(&self, values: usize, target: Target) -> Result<Vec<Phase>> {
         let Text { program, levels, .. } = *self;
         let Some(rows) = &program.rows else { bail!(Kernel, "a program without rows") };
         let count = levels.phases.iter().max().map_or(0, |last| last + 1);
@@ -304,11 +313,11 @@ impl Text<'_> {
             }
             let read: Vec<Value> = folds.iter().map(|fold| fold.value).collect();
             let cost = self.cost(&read) + 2 * folds.len() * self.joined;
-            let is_affordable = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
-            let sizes = [16, 8, 4, 2, 1].into_iter().filter(|n| n * self.joined <= 16);
-            let straight = sizes.into_iter().find(is_affordable).unwrap_or(1);
+            let most = if self.joined > 1 { cut::MOST_COST_OF_PAIRS } else { MOST_COST };
+            let is_affordable = |n: &usize| *n == 1 || (*n <= values && n * cost <= most);
+            let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
             let is_ordered = folds.iter().any(|fold| fold.fold.is_ordered(fold.element));
-            let turns = Turns::of(values / straight, is_ordered);
+            let turns = Turns::of(values / straight, is_ordered, target);
             phases.push(Phase { folds, straight: straight as u32, turns });
         }
         Ok(phases)

@@ -11,7 +11,7 @@ use crate::plan::{Destination, Faults, Kernel, Pass, Plan, ScanWork, Target, WOR
 use crate::schedule::{Bounds, Schedule};
 use crate::{Device, Expr, Outside, Tensor, f16};
 
-pub(super) const GPU: Target = Target {
+pub(crate) const GPU: Target = Target {
     groups: 65535,
     bindings: 8,
     workgroup: WORKGROUP,
@@ -19,6 +19,8 @@ pub(super) const GPU: Target = Target {
     math: Math::Precise,
     vectors: 1,
     team: 64,
+    shared: 16384,
+    places: 2,
     runs: 32 << 10,
     wide_words: false,
     wave: 64,
@@ -28,6 +30,8 @@ pub(super) const GPU: Target = Target {
 const LLVMPIPE: Target = Target {
     vectors: 8,
     team: 1,
+    shared: 32768,
+    places: 32,
     runs: 16,
     wide_words: true,
     wave: u32::MAX,

@@ -201,13 +201,11 @@ impl Emitter<'_> {
 
     /// The entry point and the number of the invocation.
     fn halves_head(&mut self, values: &Values, halves: Halves) {
-        let size = self.kernel.workgroup[0];
         if halves.meets {
             self.declare_shared(values);
         }
-        line!(self.text, "@compute @workgroup_size({size})");
-        let local = if halves.meets { ", @builtin(local_invocation_index) local: u32" } else { "" };
-        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>{local}) {{");
+        let places = self.declare_held([(values, halves.turns)]);
+        self.entry(halves.meets, places);
         line!(self.text, "    let i = id.y * p.pitch + id.x;");
     }
 

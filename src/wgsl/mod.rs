@@ -23,6 +23,8 @@ mod values;
 mod workarounds;
 
 pub(crate) use emit::{emit, emit_told};
+#[cfg(test)]
+pub(crate) use golden::GPU;
 
 use crate::error::{Result, bail};
 

@@ -196,9 +196,10 @@ impl Emitter<'_> {
     fn rows_head(&mut self, folder: &RowFolder) {
         let kernel = self.kernel;
         let team = folder.team;
-        line!(self.text, "@compute @workgroup_size({})", kernel.workgroup[0]);
-        let local = if team > 1 { ", @builtin(local_invocation_index) local: u32" } else { "" };
-        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>{local}) {{");
+        let of = |(number, phase): (usize, &Phase)| (Values::of_phase(number, phase, kernel.vectors), phase.turns);
+        let phases: Vec<(Values, Turns)> = folder.phases.iter().enumerate().map(of).collect();
+        let places = self.declare_held(phases.iter().map(|(values, turns)| (values, *turns)));
+        self.entry(team > 1, places);
         line!(self.text, "    let i = id.y * p.pitch + id.x;");
         let mut rest = "i".to_string();
         match folder.lanes {

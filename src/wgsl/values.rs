@@ -1,16 +1,15 @@
 //! Values that are folded side by side: what makes one of two, and what makes one of all that an invocation
 //! loads. A kernel that folds has them once, one that computes rows for each of its phases.
 
+use std::collections::BTreeMap;
+
 use super::emit::{Emitter, line};
 use super::fold::constant;
 use super::types::{compute, lanes};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::Fold;
-use crate::plan::{FEW_TURNS, Folder, MOST_HELD, Phase, PhaseFold, Turns};
-
-/// What is left of held values when they are folded as one line.
-const TAIL: usize = 16;
+use crate::plan::{Folder, Phase, PhaseFold, Turns};
 
 /// Values that are loaded straight in the order of their places at most, where the order of folding shows.
 const MOST_IN_ORDER: u32 = 8;
@@ -187,9 +186,14 @@ impl Values {
         format!("combine{}({a}, {b})", self.suffix)
     }
 
-    /// What is held at a place.
-    fn held(&self, array: &str, at: &str) -> String {
-        self.of(self.names().map(|(name, _)| format!("{array}{}_{name}[{at}]", self.suffix)))
+    /// The arrays in which values are held, and the type of their vectors. Phases of a kernel share them.
+    fn held(&self) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for Component { vector, .. } in self.components() {
+            let number = all.iter().filter(|(_, other)| *other == vector).count();
+            all.push((format!("held_{}_{number}", &vector["vec4<".len()..vector.len() - 1]), vector));
+        }
+        all
     }
 
     /// What the function of all that an invocation finds gives.
@@ -251,15 +255,20 @@ impl Emitter<'_> {
     /// The function that makes one value of all that an invocation finds from the place `begin` on.
     pub(super) fn fold_function(&mut self, values: &Values, places: &Places) {
         let Places { step, count, turns, .. } = places;
-        if matches!(turns, Turns::Held | Turns::Parts) {
-            self.halving_function(values, *turns);
+        if turns.places() > 0 {
+            self.hold_function(values);
         }
         let (suffix, all) = (&values.suffix, values.name());
         let begin = format!("begin: {}", places.place);
         let parameters: Vec<String> = places.parameters.iter().cloned().chain([begin]).collect();
         line!(self.text, "fn fold{suffix}({}) -> {all} {{", parameters.join(", "));
-        let value = match turns {
-            Turns::One => self.straight(values, places, "    ", "begin"),
+        match *turns {
+            Turns::One => {
+                let value = self.straight(values, places, "    ", "begin");
+                line!(self.text, "    return {value};");
+                line!(self.text, "}}\n");
+                return;
+            }
             Turns::AnyOrder => {
                 line!(self.text, "    var all = {};", values.identities());
                 line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
@@ -267,45 +276,30 @@ impl Emitter<'_> {
                 let own = self.straight(values, places, "        ", "at");
                 line!(self.text, "        all = {};", values.combined("all", &own));
                 line!(self.text, "    }}");
-                "all".into()
             }
-            Turns::Few => {
-                (0..FEW_TURNS).for_each(|k| line!(self.text, "    var h{k} = {};", values.identities()));
+            Turns::Held { .. } => {
+                line!(self.text, "    var all: {all};");
                 line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
                 line!(self.text, "        let at = begin + j * {step};");
                 let own = self.straight(values, places, "        ", "at");
-                (0..FEW_TURNS).for_each(|k| line!(self.text, "        if (j == {k}u) {{ h{k} = {own}; }}"));
+                line!(self.text, "        all = hold{suffix}(0u, j, {count}, {own});");
                 line!(self.text, "    }}");
-                self.halves(values, FEW_TURNS)
-            }
-            Turns::Held => {
-                line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
-                line!(self.text, "        let at = begin + j * {step};");
-                let own = self.straight(values, places, "        ", "at");
-                self.hold(values, "        ", "held", "j", &own);
-                line!(self.text, "    }}");
-                format!("halved{suffix}({count})")
             }
             // Those of a part lie as far apart as there are parts, as halves are combined before neighbours.
-            Turns::Parts => {
-                line!(self.text, "    let parts = {count} / {MOST_HELD}u;");
+            Turns::Parts { turns } => {
+                line!(self.text, "    let parts = {count} / {turns}u;");
+                line!(self.text, "    var all: {all};");
                 line!(self.text, "    for (var part = 0u; part < parts; part++) {{");
-                line!(self.text, "        for (var j = 0u; j < {MOST_HELD}u; j++) {{");
+                line!(self.text, "        for (var j = 0u; j < {turns}u; j++) {{");
                 line!(self.text, "            let at = begin + (j * parts + part) * {step};");
                 let own = self.straight(values, places, "            ", "at");
-                self.hold(values, "            ", "held", "j", &own);
+                line!(self.text, "            all = hold{suffix}(0u, j, {turns}u, {own});");
                 line!(self.text, "        }}");
-                line!(self.text, "        let own = halved{suffix}({MOST_HELD}u);");
-                self.hold(values, "        ", "parts", "part", "own");
+                line!(self.text, "        all = hold{suffix}({}u, part, parts, all);", turns / 2);
                 line!(self.text, "    }}");
-                line!(self.text, "    for (var part = 0u; part < parts; part++) {{");
-                line!(self.text, "        let own = {};", values.held("parts", "part"));
-                self.hold(values, "        ", "held", "part", "own");
-                line!(self.text, "    }}");
-                format!("halved{suffix}(parts)")
             }
-        };
-        line!(self.text, "    return {value};");
+        }
+        line!(self.text, "    return all;");
         line!(self.text, "}}\n");
     }
 
@@ -345,54 +339,55 @@ impl Emitter<'_> {
         last
     }
 
-    /// Keeps what a turn gave.
-    fn hold(&mut self, values: &Values, indent: &str, array: &str, at: &str, own: &str) {
-        for (name, _) in values.names() {
-            line!(self.text, "{indent}{array}{}_{name}[{at}] = {own}.{name};", values.suffix);
-        }
-    }
-
-    /// Memory for what is held, and the function that makes one value of as many as there are.
-    fn halving_function(&mut self, values: &Values, turns: Turns) {
-        let suffix = &values.suffix;
-        let arrays: &[&str] = if turns == Turns::Parts { &["held", "parts"] } else { &["held"] };
-        for (array, (name, vector)) in
-            arrays.iter().flat_map(|array| values.names().map(move |own| (array, own)))
-        {
-            line!(self.text, "var<private> {array}{suffix}_{name}: array<{vector}, {MOST_HELD}>;");
-        }
-        line!(self.text);
-        line!(self.text, "fn halved{suffix}(count: u32) -> {} {{", values.name());
-        line!(self.text, "    for (var j = count; j < {TAIL}u; j++) {{");
-        for Component { name, identity, .. } in values.components() {
-            line!(self.text, "        held{suffix}_{name}[j] = {identity};");
-        }
+    /// The function that takes what a turn gave. What it is combined with was held, and the sum of both is combined
+    /// in turn; what has no half yet is held. So the last turn gives all of them.
+    fn hold_function(&mut self, values: &Values) {
+        let (suffix, all, held) = (&values.suffix, values.name(), values.held());
+        // Places of neighbours lie side by side, which is how a GPU reads them at once.
+        let place = format!("(place + at) * {}u + own_place", self.kernel.workgroup[0]);
+        line!(self.text, "fn hold{suffix}(place: u32, turn: u32, turns: u32, own: {all}) -> {all} {{");
+        line!(self.text, "    var all = own;");
+        line!(self.text, "    var at = turn;");
+        line!(self.text, "    for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {{");
+        line!(self.text, "        at -= half;");
+        let first = values.of(held.iter().map(|(array, _)| format!("{array}[{place}]")));
+        line!(self.text, "        all = {};", values.combined(&first, "all"));
         line!(self.text, "    }}");
-        line!(self.text, "    for (var h = count >> 1u; h >= {TAIL}u; h = h >> 1u) {{");
-        line!(self.text, "        for (var j = 0u; j < h; j++) {{");
-        let both = values.combined(&values.held("held", "j"), &values.held("held", "j + h"));
-        line!(self.text, "            let own = {both};");
-        self.hold(values, "            ", "held", "j", "own");
-        line!(self.text, "        }}");
-        line!(self.text, "    }}");
-        (0..TAIL).for_each(|k| line!(self.text, "    let h{k} = {};", values.held("held", &k.to_string())));
-        let value = self.halves(values, TAIL);
-        line!(self.text, "    return {value};");
+        for ((name, _), (array, _)) in values.names().zip(&held) {
+            line!(self.text, "    {array}[{place}] = all.{name};");
+        }
+        line!(self.text, "    return all;");
         line!(self.text, "}}\n");
     }
 
-    /// The values `h0`, `h1` and so on become one, by halves. Its name.
-    fn halves(&mut self, values: &Values, count: usize) -> String {
-        let (mut half, mut name) = (count / 2, "h".to_string());
-        while half > 0 {
-            let next = format!("{name}h");
-            for k in 0..half {
-                let both = values.combined(&format!("{name}{k}"), &format!("{name}{}", k + half));
-                line!(self.text, "    let {next}{k} = {both};");
-            }
-            (half, name) = (half / 2, next);
+    /// Workgroup memory in which turns are held: in each array an invocation has as many places as any of these takes.
+    /// How many; `own_place` is the first of them.
+    pub(super) fn declare_held<'v>(&mut self, all: impl IntoIterator<Item = (&'v Values, Turns)>) -> u32 {
+        let (mut arrays, mut places) = (BTreeMap::new(), 0);
+        for (values, turns) in all.into_iter().filter(|(_, turns)| turns.places() > 0) {
+            arrays.extend(values.held());
+            places = turns.places().max(places);
         }
-        format!("{name}0")
+        if places > 0 {
+            let size = places * self.kernel.workgroup[0];
+            for (array, vector) in arrays {
+                line!(self.text, "var<workgroup> {array}: array<{vector}, {size}>;");
+            }
+            line!(self.text, "var<private> own_place: u32;\n");
+        }
+        places
+    }
+
+    /// The entry point of a workgroup that lies along a line, whose invocations know their place in it where they meet
+    /// others there or hold turns in so many places.
+    pub(super) fn entry(&mut self, meets: bool, places: u32) {
+        line!(self.text, "@compute @workgroup_size({})", self.kernel.workgroup[0]);
+        let is_placed = meets || places > 0;
+        let local = if is_placed { ", @builtin(local_invocation_index) local: u32" } else { "" };
+        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>{local}) {{");
+        if places > 0 {
+            line!(self.text, "    own_place = local;");
+        }
     }
 
     /// Workgroup memory, a place for each invocation.

@@ -150,8 +150,8 @@ fn element0(c0: u32, at: u32) -> Values0 {
 
 fn fold0(c0: u32, begin: u32) -> Values0 {
     var all = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    for (var j = 0u; j < (p.block / 8u); j++) {
-        let at = begin + j * 8u;
+    for (var j = 0u; j < (p.block / 16u); j++) {
+        let at = begin + j * 16u;
         let a0 = element0(c0, at);
         let a1 = element0(c0, at + 1u * 1u);
         let a_1 = combine0(a0, a1);
@@ -167,7 +167,23 @@ fn fold0(c0: u32, begin: u32) -> Values0 {
         let a_6 = combine0(a_5, a6);
         let a7 = element0(c0, at + 7u * 1u);
         let a_7 = combine0(a_6, a7);
-        all = combine0(all, a_7);
+        let a8 = element0(c0, at + 8u * 1u);
+        let a_8 = combine0(a_7, a8);
+        let a9 = element0(c0, at + 9u * 1u);
+        let a_9 = combine0(a_8, a9);
+        let a10 = element0(c0, at + 10u * 1u);
+        let a_10 = combine0(a_9, a10);
+        let a11 = element0(c0, at + 11u * 1u);
+        let a_11 = combine0(a_10, a11);
+        let a12 = element0(c0, at + 12u * 1u);
+        let a_12 = combine0(a_11, a12);
+        let a13 = element0(c0, at + 13u * 1u);
+        let a_13 = combine0(a_12, a13);
+        let a14 = element0(c0, at + 14u * 1u);
+        let a_14 = combine0(a_13, a14);
+        let a15 = element0(c0, at + 15u * 1u);
+        let a_15 = combine0(a_14, a15);
+        all = combine0(all, a_15);
     }
     return all;
 }
@@ -195,65 +211,40 @@ fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
     return Values1(v4_0, v4_1);
 }
 
-var<private> held1_v0: array<vec4<f32>, 64>;
-var<private> held1_v1: array<vec4<f32>, 64>;
-
-fn halved1(count: u32) -> Values1 {
-    for (var j = count; j < 16u; j++) {
-        held1_v0[j] = vec4<f32>(bitcast<f32>(p.identity1));
-        held1_v1[j] = vec4<f32>(bitcast<f32>(p.identity1));
+fn hold1(place: u32, turn: u32, turns: u32, own: Values1) -> Values1 {
+    var all = own;
+    var at = turn;
+    for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {
+        at -= half;
+        all = combine1(Values1(held_f32_0[(place + at) * 32u + own_place], held_f32_1[(place + at) * 32u + own_place]), all);
     }
-    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
-        for (var j = 0u; j < h; j++) {
-            let own = combine1(Values1(held1_v0[j], held1_v1[j]), Values1(held1_v0[j + h], held1_v1[j + h]));
-            held1_v0[j] = own.v0;
-            held1_v1[j] = own.v1;
-        }
-    }
-    let h0 = Values1(held1_v0[0], held1_v1[0]);
-    let h1 = Values1(held1_v0[1], held1_v1[1]);
-    let h2 = Values1(held1_v0[2], held1_v1[2]);
-    let h3 = Values1(held1_v0[3], held1_v1[3]);
-    let h4 = Values1(held1_v0[4], held1_v1[4]);
-    let h5 = Values1(held1_v0[5], held1_v1[5]);
-    let h6 = Values1(held1_v0[6], held1_v1[6]);
-    let h7 = Values1(held1_v0[7], held1_v1[7]);
-    let h8 = Values1(held1_v0[8], held1_v1[8]);
-    let h9 = Values1(held1_v0[9], held1_v1[9]);
-    let h10 = Values1(held1_v0[10], held1_v1[10]);
-    let h11 = Values1(held1_v0[11], held1_v1[11]);
-    let h12 = Values1(held1_v0[12], held1_v1[12]);
-    let h13 = Values1(held1_v0[13], held1_v1[13]);
-    let h14 = Values1(held1_v0[14], held1_v1[14]);
-    let h15 = Values1(held1_v0[15], held1_v1[15]);
-    let hh0 = combine1(h0, h8);
-    let hh1 = combine1(h1, h9);
-    let hh2 = combine1(h2, h10);
-    let hh3 = combine1(h3, h11);
-    let hh4 = combine1(h4, h12);
-    let hh5 = combine1(h5, h13);
-    let hh6 = combine1(h6, h14);
-    let hh7 = combine1(h7, h15);
-    let hhh0 = combine1(hh0, hh4);
-    let hhh1 = combine1(hh1, hh5);
-    let hhh2 = combine1(hh2, hh6);
-    let hhh3 = combine1(hh3, hh7);
-    let hhhh0 = combine1(hhh0, hhh2);
-    let hhhh1 = combine1(hhh1, hhh3);
-    let hhhhh0 = combine1(hhhh0, hhhh1);
-    return hhhhh0;
+    held_f32_0[(place + at) * 32u + own_place] = all.v0;
+    held_f32_1[(place + at) * 32u + own_place] = all.v1;
+    return all;
 }
 
 fn fold1(c0: u32, v1: vec4<f32>, begin: u32) -> Values1 {
-    for (var j = 0u; j < (p.block / 2u); j++) {
+    var all: Values1;
+    for (var j = 0u; j < (p.block / 8u); j++) {
         let at = begin + j * 1u;
         let a0 = element1(c0, v1, at);
-        let a1 = element1(c0, v1, at + 1u * (p.block / 2u));
-        let a1_0 = combine1(a0, a1);
-        held1_v0[j] = a1_0.v0;
-        held1_v1[j] = a1_0.v1;
+        let a1 = element1(c0, v1, at + 1u * (p.block / 8u));
+        let a2 = element1(c0, v1, at + 2u * (p.block / 8u));
+        let a3 = element1(c0, v1, at + 3u * (p.block / 8u));
+        let a4 = element1(c0, v1, at + 4u * (p.block / 8u));
+        let a4_0 = combine1(a0, a4);
+        let a5 = element1(c0, v1, at + 5u * (p.block / 8u));
+        let a4_1 = combine1(a1, a5);
+        let a6 = element1(c0, v1, at + 6u * (p.block / 8u));
+        let a4_2 = combine1(a2, a6);
+        let a2_0 = combine1(a4_0, a4_2);
+        let a7 = element1(c0, v1, at + 7u * (p.block / 8u));
+        let a4_3 = combine1(a3, a7);
+        let a2_1 = combine1(a4_1, a4_3);
+        let a1_0 = combine1(a2_0, a2_1);
+        all = hold1(0u, j, (p.block / 8u), a1_0);
     }
-    return halved1((p.block / 2u));
+    return all;
 }
 
 fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
@@ -273,8 +264,13 @@ fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
     result[c0 * p.out_stride0 + x * 2u + 1u] = pack_u32(bitcast<vec4<u32>>(v5_1));
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+var<workgroup> held_f32_0: array<vec4<f32>, 1024>;
+var<workgroup> held_f32_1: array<vec4<f32>, 1024>;
+var<private> own_place: u32;
+
+@compute @workgroup_size(32)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    own_place = local;
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
     let c0 = i;

@@ -98,11 +98,19 @@ fn element0(x: u32, at: u32) -> Values0 {
     return Values0(v0);
 }
 
+fn hold0(place: u32, turn: u32, turns: u32, own: Values0) -> Values0 {
+    var all = own;
+    var at = turn;
+    for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {
+        at -= half;
+        all = combine0(Values0(held_f32_0[(place + at) * 64u + own_place]), all);
+    }
+    held_f32_0[(place + at) * 64u + own_place] = all.v0;
+    return all;
+}
+
 fn fold0(x: u32, begin: u32) -> Values0 {
-    var h0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-    var h1 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-    var h2 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-    var h3 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    var all: Values0;
     for (var j = 0u; j < (p.block / 16u); j++) {
         let at = begin + j * 1u;
         let a0 = element0(x, at);
@@ -136,15 +144,9 @@ fn fold0(x: u32, begin: u32) -> Values0 {
         let a4_3 = combine0(a8_3, a8_7);
         let a2_1 = combine0(a4_1, a4_3);
         let a1_0 = combine0(a2_0, a2_1);
-        if (j == 0u) { h0 = a1_0; }
-        if (j == 1u) { h1 = a1_0; }
-        if (j == 2u) { h2 = a1_0; }
-        if (j == 3u) { h3 = a1_0; }
+        all = hold0(0u, j, (p.block / 16u), a1_0);
     }
-    let hh0 = combine0(h0, h2);
-    let hh1 = combine0(h1, h3);
-    let hhh0 = combine0(hh0, hh1);
-    return hhh0;
+    return all;
 }
 
 struct Values1 {
@@ -170,11 +172,20 @@ fn element1(x: u32, v9: vec4<f32>, at: u32) -> Values1 {
     return Values1(v10, v11);
 }
 
+fn hold1(place: u32, turn: u32, turns: u32, own: Values1) -> Values1 {
+    var all = own;
+    var at = turn;
+    for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {
+        at -= half;
+        all = combine1(Values1(held_f32_0[(place + at) * 64u + own_place], held_f32_1[(place + at) * 64u + own_place]), all);
+    }
+    held_f32_0[(place + at) * 64u + own_place] = all.v0;
+    held_f32_1[(place + at) * 64u + own_place] = all.v1;
+    return all;
+}
+
 fn fold1(x: u32, v9: vec4<f32>, begin: u32) -> Values1 {
-    var h0 = Values1(vec4<f32>(bitcast<f32>(p.identity1)), vec4<f32>(bitcast<f32>(p.identity2)));
-    var h1 = Values1(vec4<f32>(bitcast<f32>(p.identity1)), vec4<f32>(bitcast<f32>(p.identity2)));
-    var h2 = Values1(vec4<f32>(bitcast<f32>(p.identity1)), vec4<f32>(bitcast<f32>(p.identity2)));
-    var h3 = Values1(vec4<f32>(bitcast<f32>(p.identity1)), vec4<f32>(bitcast<f32>(p.identity2)));
+    var all: Values1;
     for (var j = 0u; j < (p.block / 16u); j++) {
         let at = begin + j * 1u;
         let a0 = element1(x, v9, at);
@@ -208,15 +219,9 @@ fn fold1(x: u32, v9: vec4<f32>, begin: u32) -> Values1 {
         let a4_3 = combine1(a8_3, a8_7);
         let a2_1 = combine1(a4_1, a4_3);
         let a1_0 = combine1(a2_0, a2_1);
-        if (j == 0u) { h0 = a1_0; }
-        if (j == 1u) { h1 = a1_0; }
-        if (j == 2u) { h2 = a1_0; }
-        if (j == 3u) { h3 = a1_0; }
+        all = hold1(0u, j, (p.block / 16u), a1_0);
     }
-    let hh0 = combine1(h0, h2);
-    let hh1 = combine1(h1, h3);
-    let hhh0 = combine1(hh0, hh1);
-    return hhh0;
+    return all;
 }
 
 fn give(x: u32, v12: vec4<f32>, v21: vec4<f32>, at: u32) {
@@ -233,8 +238,13 @@ fn give(x: u32, v12: vec4<f32>, v21: vec4<f32>, at: u32) {
     result[c0 * p.out_stride0 + x] = v22;
 }
 
+var<workgroup> held_f32_0: array<vec4<f32>, 128>;
+var<workgroup> held_f32_1: array<vec4<f32>, 128>;
+var<private> own_place: u32;
+
 @compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    own_place = local;
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
     let x = i;

@@ -310,63 +310,33 @@ fn element(c0: u32, at: u32) -> Values {
     return Values(v1);
 }
 
-var<private> held_v0: array<vec4<f32>, 64>;
-
-fn halved(count: u32) -> Values {
-    for (var j = count; j < 16u; j++) {
-        held_v0[j] = vec4<f32>(bitcast<f32>(p.identity));
+fn hold(place: u32, turn: u32, turns: u32, own: Values) -> Values {
+    var all = own;
+    var at = turn;
+    for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {
+        at -= half;
+        all = combine(Values(held_f32_0[(place + at) * 64u + own_place]), all);
     }
-    for (var h = count >> 1u; h >= 16u; h = h >> 1u) {
-        for (var j = 0u; j < h; j++) {
-            let own = combine(Values(held_v0[j]), Values(held_v0[j + h]));
-            held_v0[j] = own.v0;
-        }
-    }
-    let h0 = Values(held_v0[0]);
-    let h1 = Values(held_v0[1]);
-    let h2 = Values(held_v0[2]);
-    let h3 = Values(held_v0[3]);
-    let h4 = Values(held_v0[4]);
-    let h5 = Values(held_v0[5]);
-    let h6 = Values(held_v0[6]);
-    let h7 = Values(held_v0[7]);
-    let h8 = Values(held_v0[8]);
-    let h9 = Values(held_v0[9]);
-    let h10 = Values(held_v0[10]);
-    let h11 = Values(held_v0[11]);
-    let h12 = Values(held_v0[12]);
-    let h13 = Values(held_v0[13]);
-    let h14 = Values(held_v0[14]);
-    let h15 = Values(held_v0[15]);
-    let hh0 = combine(h0, h8);
-    let hh1 = combine(h1, h9);
-    let hh2 = combine(h2, h10);
-    let hh3 = combine(h3, h11);
-    let hh4 = combine(h4, h12);
-    let hh5 = combine(h5, h13);
-    let hh6 = combine(h6, h14);
-    let hh7 = combine(h7, h15);
-    let hhh0 = combine(hh0, hh4);
-    let hhh1 = combine(hh1, hh5);
-    let hhh2 = combine(hh2, hh6);
-    let hhh3 = combine(hh3, hh7);
-    let hhhh0 = combine(hhh0, hhh2);
-    let hhhh1 = combine(hhh1, hhh3);
-    let hhhhh0 = combine(hhhh0, hhhh1);
-    return hhhhh0;
+    held_f32_0[(place + at) * 64u + own_place] = all.v0;
+    return all;
 }
 
 fn fold(c0: u32, begin: u32) -> Values {
+    var all: Values;
     for (var j = 0u; j < p.leaves; j++) {
         let at = begin + j * p.step;
         let a0 = element(c0, at);
-        held_v0[j] = a0.v0;
+        all = hold(0u, j, p.leaves, a0);
     }
-    return halved(p.leaves);
+    return all;
 }
 
+var<workgroup> held_f32_0: array<vec4<f32>, 2048>;
+var<private> own_place: u32;
+
 @compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    own_place = local;
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
     let member = i & (p.keep - 1u);

@@ -98,11 +98,20 @@ fn element(c0: u32, at: u32) -> Values {
     return Values(v2_0, v2_1);
 }
 
+fn hold(place: u32, turn: u32, turns: u32, own: Values) -> Values {
+    var all = own;
+    var at = turn;
+    for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {
+        at -= half;
+        all = combine(Values(held_f32_0[(place + at) * 32u + own_place], held_f32_1[(place + at) * 32u + own_place]), all);
+    }
+    held_f32_0[(place + at) * 32u + own_place] = all.v0;
+    held_f32_1[(place + at) * 32u + own_place] = all.v1;
+    return all;
+}
+
 fn fold(c0: u32, begin: u32) -> Values {
-    var h0 = Values(vec4<f32>(bitcast<f32>(p.identity)), vec4<f32>(bitcast<f32>(p.identity)));
-    var h1 = Values(vec4<f32>(bitcast<f32>(p.identity)), vec4<f32>(bitcast<f32>(p.identity)));
-    var h2 = Values(vec4<f32>(bitcast<f32>(p.identity)), vec4<f32>(bitcast<f32>(p.identity)));
-    var h3 = Values(vec4<f32>(bitcast<f32>(p.identity)), vec4<f32>(bitcast<f32>(p.identity)));
+    var all: Values;
     for (var j = 0u; j < p.leaves; j++) {
         let at = begin + j * p.step;
         let a0 = element(c0, at);
@@ -120,19 +129,18 @@ fn fold(c0: u32, begin: u32) -> Values {
         let a4_3 = combine(a3, a7);
         let a2_1 = combine(a4_1, a4_3);
         let a1_0 = combine(a2_0, a2_1);
-        if (j == 0u) { h0 = a1_0; }
-        if (j == 1u) { h1 = a1_0; }
-        if (j == 2u) { h2 = a1_0; }
-        if (j == 3u) { h3 = a1_0; }
+        all = hold(0u, j, p.leaves, a1_0);
     }
-    let hh0 = combine(h0, h2);
-    let hh1 = combine(h1, h3);
-    let hhh0 = combine(hh0, hh1);
-    return hhh0;
+    return all;
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+var<workgroup> held_f32_0: array<vec4<f32>, 1024>;
+var<workgroup> held_f32_1: array<vec4<f32>, 1024>;
+var<private> own_place: u32;
+
+@compute @workgroup_size(32)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    own_place = local;
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
     let q_position = share(i, p.positions_factor, p.positions_shift);
