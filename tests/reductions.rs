@@ -226,6 +226,31 @@ fn compositions() {
     });
 }
 
+/// What is dear of each element and folded, and then a part of the result: adapters on the host's processor compute it
+/// once, store it, and load it again. All of it is exact, so it is the CPU path's.
+#[test]
+fn what_is_dear_is_computed_once() {
+    let dear = |x: &Expr<f32>| (0..14).fold(x.clone(), |y, _| x / (y + x));
+    let lengths = [4, 8, 12, 36, 64, 72, 100, 104];
+    let along = lengths.map(|n| ([2100, n], 1));
+    for (shape, axis) in along.into_iter().chain([([8, 2100], 0), ([60, 2100], 0), ([2100, 67], 1)]) {
+        let values: Vec<f32> = (0..shape[0] * shape[1]).map(|i| (i * 37 % 1009 + 1) as f32).collect();
+        let given = |device: &Device| {
+            let x = dear(&device.upload(&values, shape).unwrap().expr());
+            let y = &x / x.sum_keepdim(axis);
+            (y.to_vec().unwrap(), y.explain(device).unwrap().to_string())
+        };
+        let (expected, _) = given(&Device::cpu());
+        on_every_device(|device| {
+            let (y, how) = given(device);
+            assert_eq!(y, expected, "{}: {shape:?} along {axis}", device.name());
+            let is_software = ["llvmpipe", "SwiftShader"].iter().any(|name| device.name().contains(name));
+            let is_stored = how.contains("stored once and loaded again");
+            assert!(is_stored || !is_software || shape[1] % 4 != 0, "{}: {shape:?}: {how}", device.name());
+        });
+    }
+}
+
 #[test]
 fn cumulative() {
     on_every_device(|device| {

@@ -17,13 +17,13 @@ impl Program {
         self.results.iter().map(|&result| eval(&only(result)?.folded(self.fold.clone()))).collect()
     }
 
-    /// The values that `results` are made of, themselves included, in their order; what is `known` is
+    /// The values that `results` are made of, themselves included, in their order; what is known is
     /// made of nothing.
-    pub(crate) fn needed(&self, results: &[Value], known: &BTreeMap<Value, Input>) -> Vec<Value> {
+    pub(crate) fn needed(&self, results: &[Value], is_known: impl Fn(Value) -> bool) -> Vec<Value> {
         let mut is_needed = vec![false; self.inputs.len() + self.steps.len()];
         results.iter().for_each(|&result| is_needed[result as usize] = true);
         for value in (self.inputs.len()..is_needed.len()).rev() {
-            if is_needed[value] && !known.contains_key(&(value as Value)) {
+            if is_needed[value] && !is_known(value as Value) {
                 let step = &self.steps[value - self.inputs.len()];
                 step.args.iter().for_each(|&arg| is_needed[arg as usize] = true);
             }
@@ -41,7 +41,7 @@ impl Program {
         known: &BTreeMap<Value, Input>,
         layout: impl Fn(&Layout) -> Result<Layout>,
     ) -> Result<Program> {
-        let needed = self.needed(results, known);
+        let needed = self.needed(results, |value| known.contains_key(&value));
         let count = self.inputs.len() as Value;
         let is_input = |value: &Value| *value < count || known.contains_key(value);
         let mut numbers: BTreeMap<Value, Value> = BTreeMap::new();

@@ -80,6 +80,7 @@ impl Gpu {
             team: driver.team,
             shared: limits.max_compute_workgroup_storage_size,
             places: driver.places,
+            reload: driver.reload,
             runs: driver.runs,
             wide_words: driver.wide_words && connection.has(wgpu::Features::SHADER_INT64),
             wave: driver.wave,

@@ -151,7 +151,8 @@ pub(super) fn cut(
             let most =
                 if left > read(&work.program) { MOST_HELD } else { (STRAIGHT / straight / joined).max(1) };
             let leaves = most_held(most.min(block / straight));
-            let halves = Halves { straight: straight as u32, turns: Turns::of(leaves, ordered, target), ..single };
+            let halves =
+                Halves { straight: straight as u32, turns: Turns::of(leaves, ordered, target), ..single };
             Cut { halves, block, keep: block / straight / leaves, leaves }
         }
     }

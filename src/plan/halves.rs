@@ -101,7 +101,8 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let halves = cut.halves;
     let folds = (0..work.values()).map(|_| (work.folding.fold, work.element_type()));
     let memory = Memory::of(folds, joined, halves.turns, halves.meets);
-    let Some(workgroup) = memory.workgroup(if halves.meets { halves.team as usize } else { 1 }, target) else {
+    let Some(workgroup) = memory.workgroup(if halves.meets { halves.team as usize } else { 1 }, target)
+    else {
         return fewer(target, |target| pass(work, target));
     };
     let positions = match lanes {

@@ -95,6 +95,8 @@ pub(crate) struct Target {
     pub shared: u32,
     /// Places at least that an invocation has for what turns give: more, and the kernels are fewer.
     pub places: u32,
+    /// Additions of an element that take as long as storing it and loading it from a cache.
+    pub reload: usize,
     /// Runs that keep the adapter busy where an invocation scans each.
     pub runs: u32,
     /// Invocations side by side that take one step together and compute once what all of them have in common: a

@@ -14,7 +14,7 @@ use super::joined::{PAIR, paired};
 use super::loops::{Loops, Path};
 use super::reading::{Bound, Reading};
 use super::turns::{Memory, Turns, fewer};
-use super::walk::{LANES, Together, Walk};
+use super::walk::{LANES, Packing, Together, Walk};
 use super::{Destination, Field, Kernel, Lanes, Launch, Makes, Plan, Target, operands};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
@@ -38,10 +38,20 @@ pub(crate) struct RowFolder {
     pub kept: bool,
     /// Vectors that are stored in a turn, where results are all elements.
     pub stores: u32,
+    /// What is dear of the elements that are the result, if a phase folds it: that stores it where the result will be, and
+    /// what is given loads it from there.
+    pub saved: Option<Saved>,
     pub phases: Vec<Phase>,
     /// Of each value, the phase from which on it is known, and whether it is of the row.
     pub from: Vec<usize>,
     pub of_row: Vec<bool>,
+}
+
+/// A value of elements that a phase stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Saved {
+    pub phase: usize,
+    pub value: Value,
 }
 
 /// Folds that are made in one turn through a row.
@@ -177,7 +187,10 @@ impl Pass {
         };
         let levels = program.levels();
         let text = Text { program, levels: &levels, accesses: &accesses, lanes, joined };
-        let (stores, phases) = (text.stores(steps / team), text.phases(steps / team, target)?);
+        let phases = text.phases(steps / team, target)?;
+        let is_own = team == 1 && store == Store::Vector && lanes != Lanes::Anywhere && !rows.kept;
+        let saved = if is_own { text.saved(&phases, target) } else { None };
+        let stores = text.stores(steps / team, saved);
         let memory = phases.iter().map(|phase| {
             let folds = phase.folds.iter().map(|own| (own.fold, own.element));
             Memory::of(folds, joined, phase.turns, team > 1)
@@ -193,6 +206,7 @@ impl Pass {
             whole: count == block && (lanes != Lanes::Run || block >= LANES * joined),
             kept: rows.kept,
             stores,
+            saved,
             phases,
             from: levels.from,
             of_row: levels.of_row,
@@ -274,25 +288,62 @@ struct Text<'a> {
 
 impl Text<'_> {
     /// How many of so many vectors of elements an invocation computes in one turn.
-    fn stores(&self, values: usize) -> u32 {
-        let cost = self.cost(&self.program.results);
-        let fits = |n: &usize| *n == 1 || (*n <= values && n * cost <= MOST_COST);
+    fn stores(&self, values: usize, saved: Option<Saved>) -> u32 {
+        let is_known = |value| saved.is_some_and(|saved| saved.value == value);
+        let cost = self.cost(&self.program.results, is_known);
+        // A turn holds nothing here, so that less of it pays.
+        let most = if self.joined > 1 { cut::MOST_COST_OF_PAIRS / 2 } else { MOST_COST };
+        let fits = |n: &usize| *n == 1 || (*n <= values && n * cost <= most);
         [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
     }
 
     /// What some values of elements cost: their loads, at coordinates by division where lanes lie anywhere, and steps
     /// with a fence after each, as a rule.
-    fn cost(&self, values: &[Value]) -> usize {
-        let Text { program, levels, accesses, lanes, joined } = *self;
+    fn cost(&self, values: &[Value], is_known: impl Fn(Value) -> bool + Copy) -> usize {
+        let Text { program, accesses, lanes, joined, .. } = *self;
         let inputs = program.inputs.len();
-        let needed = program.needed(values, &Default::default());
-        let own = needed.iter().map(|&value| value as usize).filter(|&value| !levels.of_row[value]);
         let divisions = if lanes == Lanes::Anywhere { LANES * program.shape.rank() } else { 0 };
-        let each = own.map(|value| match value.checked_sub(inputs) {
+        let each = self.own(values, is_known).map(|value| match value.checked_sub(inputs) {
             None => accesses[value].cost(program.inputs[value].dtype),
             Some(step) => program.steps[step].cost() + 1,
         });
         each.sum::<usize>() * joined + divisions
+    }
+
+    /// What is computed for each element of what some values are made of.
+    fn own(&self, values: &[Value], is_known: impl Fn(Value) -> bool + Copy) -> impl Iterator<Item = usize> {
+        let needed = self.program.needed(values, is_known).into_iter();
+        let own = needed.filter(move |&value| !is_known(value)).map(|value| value as usize);
+        own.filter(|&value| !self.levels.of_row[value])
+    }
+
+    /// The value that a phase folds which saves the most where it is not computed again for what is given, if that is
+    /// more than storing and loading it takes.
+    fn saved(&self, phases: &[Phase], target: Target) -> Option<Saved> {
+        let Text { program, levels, .. } = *self;
+        let [result] = program.results[..] else { return None };
+        let inputs = program.inputs.len();
+        let work = |is_known: &dyn Fn(Value) -> bool| {
+            let steps = self.own(&program.results, is_known).filter_map(|value| value.checked_sub(inputs));
+            steps.map(|step| program.steps[step].work()).fold(0, usize::saturating_add)
+        };
+        let all = work(&|_| false);
+        let folds = phases
+            .iter()
+            .enumerate()
+            .flat_map(|(phase, own)| own.folds.iter().map(move |fold| (phase, fold)));
+        let is_stored = |value: Value| {
+            let dtype = program.dtype_of(value);
+            value != result && dtype == program.dtype && dtype.packing() == Packing::Whole
+        };
+        folds
+            .filter(|(_, fold)| !levels.of_row[fold.value as usize] && is_stored(fold.value))
+            .map(|(phase, fold)| {
+                (all - work(&|value| value == fold.value), Saved { phase, value: fold.value })
+            })
+            .filter(|(saves, _)| *saves > target.reload)
+            .max_by_key(|(saves, _)| *saves)
+            .map(|(_, saved)| saved)
     }
 
     /// The phases of the program, of whose rows an invocation has so many values, or vectors.
@@ -312,7 +363,7 @@ impl Text<'_> {
                 folds.push(PhaseFold { fold: own.fold, element, value: own.value, gives, number });
             }
             let read: Vec<Value> = folds.iter().map(|fold| fold.value).collect();
-            let cost = self.cost(&read) + 2 * folds.len() * self.joined;
+            let cost = self.cost(&read, |_| false) + 2 * folds.len() * self.joined;
             let most = if self.joined > 1 { cut::MOST_COST_OF_PAIRS } else { MOST_COST };
             let is_affordable = |n: &usize| *n == 1 || (*n <= values && n * cost <= most);
             let straight = [16, 8, 4, 2, 1].into_iter().find(is_affordable).unwrap_or(1);
@@ -344,10 +395,11 @@ fn describe(program: &Program, folder: &RowFolder, count: usize) -> String {
         1 => "an invocation".to_string(),
         n => format!("{n} invocations"),
     };
+    let saved = if folder.saved.is_some() { "; what is dear is stored once and loaded again" } else { "" };
     let times =
         if reads == 1 { "once".to_string() } else { format!("{reads} times, from a cache but the first") };
     format!(
-        "{} rows of {count}: {who} a row, {}, then {last}; a row is read {times}; {lanes}",
+        "{} rows of {count}: {who} a row, {}, then {last}; a row is read {times}{saved}; {lanes}",
         program.shape.iter().product::<usize>() / count.max(1),
         turns.join(", then ")
     )

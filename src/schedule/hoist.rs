@@ -93,7 +93,7 @@ fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {
     if own.saturating_mul(LEAST_RATIO) > count {
         return false;
     }
-    let needed = program.needed(&[value], &BTreeMap::new());
+    let needed = program.needed(&[value], |_| false);
     let steps = needed.into_iter().filter_map(|value| (value as usize).checked_sub(program.inputs.len()));
     let all: usize = steps.map(|step| expense(&program.steps[step])).sum();
     all.saturating_mul(count - own) >= LEAST_SPARED

@@ -21,6 +21,7 @@ pub(crate) const GPU: Target = Target {
     team: 64,
     shared: 16384,
     places: 2,
+    reload: usize::MAX,
     runs: 32 << 10,
     wide_words: false,
     wave: 64,
@@ -32,6 +33,7 @@ const LLVMPIPE: Target = Target {
     team: 1,
     shared: 32768,
     places: 32,
+    reload: 64,
     runs: 16,
     wide_words: true,
     wave: u32::MAX,
@@ -229,6 +231,7 @@ pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
         // them; of rows of three; and what follows a fold.
         ("softmax_llvmpipe", rows(LLVMPIPE, &a.softmax(1))),
         ("softmax", rows(GPU, &a.softmax(1))),
+        ("softmax_swiftshader", rows(Target { reload: 12, wide_words: false, ..LLVMPIPE }, &a.softmax(1))),
         ("standardize_columns", rows(GPU, &((&a - a.mean_keepdim(0)) / a.std_keepdim(0, 0)))),
         ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000, 3]).softmax(1))),
         ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),

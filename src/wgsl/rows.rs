@@ -3,7 +3,7 @@
 
 use super::emit::{Emitter, line, result};
 use super::fold::{EACH, division};
-use super::types::{encode, lanes, narrow, pack};
+use super::types::{decode, encode, lanes, narrow, pack, unpack};
 use super::values::{Places, Values};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -16,7 +16,7 @@ impl Emitter<'_> {
             let values = Values::of_phase(number, phase, self.kernel.vectors);
             self.values(&values)?;
             self.row_element(folder, number, phase, &values)?;
-            let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
+            let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value), None);
             let (team, together) = (folder.team, phase.straight * folder.team);
             let turns = format!("(p.block / {together}u)");
             // Where no order shows, an invocation goes through its values one after the other.
@@ -71,12 +71,17 @@ impl Emitter<'_> {
 
     /// What some values of elements are made of: which values are computed for each element, and which of the
     /// row are read.
-    fn needs(&self, folder: &RowFolder, values: impl Iterator<Item = Value>) -> (Vec<bool>, Vec<Value>) {
+    fn needs(
+        &self,
+        folder: &RowFolder,
+        values: impl Iterator<Item = Value>,
+        known: Option<Value>,
+    ) -> (Vec<bool>, Vec<Value>) {
         let inputs = self.kernel.operands.len();
         let mut needed = vec![false; inputs + self.kernel.steps.len()];
         values.for_each(|value| needed[value as usize] = true);
         for value in (inputs..needed.len()).rev() {
-            if needed[value] && !folder.of_row[value] {
+            if needed[value] && !folder.of_row[value] && known != Some(value as Value) {
                 self.kernel.steps[value - inputs].args.iter().for_each(|&arg| needed[arg as usize] = true);
             }
         }
@@ -86,7 +91,8 @@ impl Emitter<'_> {
         let of_row = |value: usize| folder.of_row[value] && !is_scalar(value);
         let read = (0..needed.len()).filter(|&value| needed[value] && of_row(value));
         let read = read.map(|value| value as Value).collect();
-        let own = (0..needed.len()).map(|value| needed[value] && !of_row(value)).collect();
+        let is_own = |value: usize| !of_row(value) && known != Some(value as Value);
+        let own = (0..needed.len()).map(|value| needed[value] && is_own(value)).collect();
         (own, read)
     }
 
@@ -149,13 +155,16 @@ impl Emitter<'_> {
         phase: &Phase,
         values: &Values,
     ) -> Result<()> {
-        let (own, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
+        let (own, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value), None);
         let mut parameters = self.of_row(folder, &read, true);
         parameters.push("at: u32".into());
         line!(self.text, "fn element{number}({}) -> Values{number} {{", parameters.join(", "));
         self.row_elements(folder, !folder.whole);
         self.zeros();
         self.wanted(&own)?;
+        if let Some(saved) = folder.saved.filter(|saved| saved.phase == number) {
+            self.row_stores(folder, &[saved.value], "    ");
+        }
         if !folder.whole {
             self.exists(folder.lanes, "u32");
         }
@@ -176,8 +185,8 @@ impl Emitter<'_> {
 
     /// The function that stores the elements at a place of the row.
     fn give(&mut self, folder: &RowFolder) -> Result<()> {
-        let kernel = self.kernel;
-        let (own, read) = self.needs(folder, kernel.results.iter().copied());
+        let (kernel, saved) = (self.kernel, folder.saved.map(|saved| saved.value));
+        let (own, read) = self.needs(folder, kernel.results.iter().copied(), saved);
         let mut parameters = self.of_row(folder, &read, true);
         parameters.push("at: u32".into());
         if folder.lanes == Lanes::Anywhere {
@@ -186,17 +195,36 @@ impl Emitter<'_> {
         line!(self.text, "fn give({}) {{", parameters.join(", "));
         self.row_elements(folder, false);
         self.zeros();
+        saved.into_iter().for_each(|value| self.load_saved(value));
         self.wanted(&own)?;
-        self.row_stores(folder, "    ");
+        self.row_stores(folder, &kernel.results, "    ");
         line!(self.text, "}}\n");
         Ok(())
+    }
+
+    /// Loads what a phase stored.
+    fn load_saved(&mut self, value: Value) {
+        let kernel = self.kernel;
+        let dtype = kernel.value_type(value);
+        for vector in 0..if self.is_shared(value) { 1 } else { kernel.vectors } {
+            let word = format!("{}[{}]", result(0), self.stored_place(vector));
+            let (name, raw) = (self.value(value, vector), unpack(dtype, kernel.wide_words, word));
+            line!(self.text, "    let {name} = {};", decode(dtype, raw));
+        }
+    }
+
+    /// Where a vector of results is stored, of the elements at a place of a row.
+    fn stored_place(&self, vector: u32) -> String {
+        let terms = (0..self.kernel.rank - 1).filter_map(|axis| self.term(Role::Out, axis, 0));
+        terms.chain([self.place_of_vector("x", vector)]).collect::<Vec<_>>().join(" + ")
     }
 
     /// The entry point, and the coordinates of a row.
     fn rows_head(&mut self, folder: &RowFolder) {
         let kernel = self.kernel;
         let team = folder.team;
-        let of = |(number, phase): (usize, &Phase)| (Values::of_phase(number, phase, kernel.vectors), phase.turns);
+        let of =
+            |(number, phase): (usize, &Phase)| (Values::of_phase(number, phase, kernel.vectors), phase.turns);
         let phases: Vec<(Values, Turns)> = folder.phases.iter().enumerate().map(of).collect();
         let places = self.declare_held(phases.iter().map(|(values, turns)| (values, *turns)));
         self.entry(team > 1, places);
@@ -248,7 +276,7 @@ impl Emitter<'_> {
     /// these lie along the row.
     fn row_turn(&mut self, folder: &RowFolder, number: usize, phase: &Phase) {
         let values = Values::of_phase(number, phase, self.kernel.vectors);
-        let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value));
+        let (_, read) = self.needs(folder, phase.folds.iter().map(|fold| fold.value), None);
         let begin = if folder.team > 1 { "member" } else { "0u" };
         let arguments = self.of_row(folder, &read, false).into_iter().chain([begin.into()]);
         let own = format!("f{number}");
@@ -274,13 +302,14 @@ impl Emitter<'_> {
             if guarded {
                 line!(self.text, "    if (member == 0u && i < p.count) {{");
             }
-            self.row_stores(folder, if guarded { "        " } else { "    " });
+            self.row_stores(folder, &self.kernel.results, if guarded { "        " } else { "    " });
             if guarded {
                 line!(self.text, "    }}");
             }
             return;
         }
-        let (_, read) = self.needs(folder, self.kernel.results.iter().copied());
+        let saved = folder.saved.map(|saved| saved.value);
+        let (_, read) = self.needs(folder, self.kernel.results.iter().copied(), saved);
         let mut arguments = self.of_row(folder, &read, false);
         let place = arguments.len();
         arguments.push(String::new());
@@ -297,29 +326,30 @@ impl Emitter<'_> {
             _ => "p.run".to_string(),
         };
         let (team, stores) = (folder.team, folder.stores);
+        // What is past the end may store the last once more, but not what is made of that where it is stored.
+        let repeats = team == 1 && folder.saved.is_none();
         line!(self.text, "    let end = {end};");
         line!(self.text, "    for (var turn = {begin}; turn < end; turn += {}u) {{", team * stores);
         for k in 0..stores {
-            arguments[place] = match (k, team) {
-                (0, _) => "turn".into(),
-                // What is past the end stores the last once more.
-                (_, 1) => format!("min(turn + {k}u, end - 1u)"),
+            arguments[place] = match k {
+                0 => "turn".into(),
+                _ if repeats => format!("min(turn + {k}u, end - 1u)"),
                 _ => format!("turn + {}u", k * team),
             };
             let call = format!("give({});", arguments.join(", "));
-            match (k, team) {
-                (0, _) | (_, 1) => line!(self.text, "        {call}"),
+            match k {
+                _ if k == 0 || repeats => line!(self.text, "        {call}"),
                 _ => line!(self.text, "        if ({} < end) {{ {call} }}", arguments[place]),
             }
         }
         line!(self.text, "    }}");
     }
 
-    /// The stores of the results: of the elements at a place of a row, or of what there is one of.
-    fn row_stores(&mut self, folder: &RowFolder, indent: &str) {
+    /// The stores of values as results: of the elements at a place of a row, or of what there is one of.
+    fn row_stores(&mut self, folder: &RowFolder, values: &[Value], indent: &str) {
         let kernel = self.kernel;
         let (dtype, inner) = (kernel.out, kernel.rank - 1);
-        for (k, &value) in kernel.results.iter().enumerate() {
+        for (k, &value) in values.iter().enumerate() {
             let array = result(k);
             let text = |vector: u32| {
                 let own = self.value(value, vector);
@@ -348,10 +378,8 @@ impl Emitter<'_> {
                     line!(self.text, "{indent}{array}[i] = {};", pack(dtype, kernel.wide_words, first));
                 }
                 (_, Store::Vector) => {
-                    let place = |vector| sum(axes(inner), &self.place_of_vector("x", vector));
-                    let places: Vec<String> = (0..kernel.vectors).map(place).collect();
-                    for (place, text) in places.into_iter().zip([first].into_iter().chain(rest)) {
-                        let word = pack(dtype, kernel.wide_words, text);
+                    for (vector, text) in (0..).zip([first].into_iter().chain(rest)) {
+                        let (place, word) = (self.stored_place(vector), pack(dtype, kernel.wide_words, text));
                         line!(self.text, "{indent}{array}[{place}] = {word};");
                     }
                 }

@@ -286,8 +286,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     f1 = combine1(f1, Values1(f1.v0.yxwz, f1.v1.yxwz));
     let v2 = positive_zero_f32(f1.v0);
     let end = (p.run + 7u) / 8u;
-    for (var turn = 0u; turn < end; turn += 2u) {
+    for (var turn = 0u; turn < end; turn += 4u) {
         give(c0, v1, v2, turn);
         give(c0, v1, v2, min(turn + 1u, end - 1u));
+        give(c0, v1, v2, min(turn + 2u, end - 1u));
+        give(c0, v1, v2, min(turn + 3u, end - 1u));
     }
 }
