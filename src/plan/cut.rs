@@ -100,13 +100,9 @@ pub(super) fn cut(
     let ordered = fold.is_ordered(work.element_type());
     let most_cost = if joined > 1 { MOST_COST_OF_PAIRS } else { MOST_COST };
     let is_affordable = |n: usize| n == 1 || n * joined * (cost + combine) <= most_cost;
-    // Of vectors side by side each load takes its time, so there are no more of several tensors, nor where no order
-    // shows: nothing is held there that more of them would save.
-    let fewer = match joined {
-        1 => 1,
-        _ if ordered => tensors(&work.program).count().next_power_of_two(),
-        _ => joined,
-    };
+    // Of vectors side by side each load takes its time, so there are no more of them where no order shows: nothing is
+    // held there that more of them would save.
+    let fewer = if ordered { 1 } else { joined };
     let straight = |most: usize| {
         let mut sizes = std::iter::successors(Some(STRAIGHT / fewer), |n| (*n > 1).then_some(n / 2));
         sizes.find(|&n| n <= most && is_affordable(n)).unwrap_or(1)
