@@ -54,6 +54,7 @@ fn lesser_limits_are_kept() {
     least.max_storage_buffers_per_shader_stage = 4;
     least.max_compute_invocations_per_workgroup = 64;
     least.max_compute_workgroup_size_x = 64;
+    least.max_compute_workgroup_storage_size = 16_352;
     least.max_buffer_size = 64 << 10;
     least.max_storage_buffer_binding_size = 16 << 10;
     for adapter in found() {
@@ -82,6 +83,7 @@ fn lesser_limits_are_kept() {
                 "max_compute_invocations_per_workgroup" => none.max_compute_invocations_per_workgroup = 63,
                 "max_compute_workgroup_size_x" => none.max_compute_workgroup_size_x = 1,
                 "max_compute_workgroup_size_y" => none.max_compute_workgroup_size_y = 0,
+                "max_compute_workgroup_storage_size" => none.max_compute_workgroup_storage_size = 16_351,
                 other => panic!("{other} is not tested"),
             }
             let error = Device::open_with(&named(&adapter).limits(none)).unwrap_err();

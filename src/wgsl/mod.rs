@@ -18,6 +18,7 @@ mod portable;
 mod prelude;
 mod rows;
 mod scan;
+mod shared;
 mod types;
 mod values;
 mod workarounds;
