@@ -42,6 +42,14 @@ const LLVMPIPE: Target = Target {
     faults: Faults { half_rounding: true, products: true, ..NONE },
     ..GPU
 };
+const SWIFTSHADER: Target = Target {
+    vectors: 4,
+    shared: 16384,
+    reload: 12,
+    wide_words: false,
+    faults: Faults { flushes: true, quotients: true, half_rounding: true, products: true, ..NONE },
+    ..LLVMPIPE
+};
 const NONE: Faults = Faults {
     flushes: false,
     quotients: false,
@@ -231,7 +239,7 @@ pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
         // them; of rows of three; and what follows a fold.
         ("softmax_llvmpipe", rows(LLVMPIPE, &a.softmax(1))),
         ("softmax", rows(GPU, &a.softmax(1))),
-        ("softmax_swiftshader", rows(Target { reload: 12, wide_words: false, ..LLVMPIPE }, &a.softmax(1))),
+        ("softmax_swiftshader", rows(SWIFTSHADER, &a.softmax(1))),
         ("standardize_columns", rows(GPU, &((&a - a.mean_keepdim(0)) / a.std_keepdim(0, 0)))),
         ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000, 3]).softmax(1))),
         ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),

@@ -20,6 +20,9 @@ struct Params {
 // Amounts to shift by, which stay 32 bits wide.
 alias Count = vec4<u32>;
 
+// What shifts in the sign.
+alias Signed_u32 = vec4<i32>;
+
 const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
 const SIGN_f32: u32 = 0x80000000u;
@@ -99,7 +102,7 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
     // All bits of a negative number change, of others that of the sign.
-    let negative = vec4<u32>(0) - (bits >> Count(WORD_u32 - 1u));
+    let negative = bitcast<vec4<u32>>(bitcast<Signed_u32>(bits) >> Count(WORD_u32 - 1u));
     return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
 

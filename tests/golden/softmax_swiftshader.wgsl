@@ -16,8 +16,29 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 
+// That of one product.
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    let middle = (a >> 16u) * (b & 0xffffu) + (((a & 0xffffu) * (b & 0xffffu)) >> 16u);
+    let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
+    return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
+}
+
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
+}
+
+fn cast_f32_u32(x: vec4<f32>) -> vec4<u32> {
+    let inside = vec4<u32>(clamp(x, vec4<f32>(0.0), vec4<f32>(4294967040.0)));
+    let high = select(inside, vec4<u32>(0xffffffffu), x >= vec4<f32>(4294967296.0));
+    return select(high, vec4<u32>(0u), (x <= vec4<f32>(0.0)) | is_nan_f32(x));
+}
+
 // Amounts to shift by, which stay 32 bits wide.
 alias Count = vec4<u32>;
+
+// What shifts in the sign.
+alias Signed_u32 = vec4<i32>;
 
 const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
@@ -25,7 +46,17 @@ const SIGN_f32: u32 = 0x80000000u;
 
 const INFINITE_f32: u32 = 0x7f800000u;
 
+const ONE_f32: u32 = 0x3f800000u;
+
 const FRACTION_f32: u32 = 0x007fffffu;
+
+// The least normal float.
+const LEAST_f32: u32 = 0x00800000u;
+
+const FRACTION_BITS_f32: u32 = 23u;
+
+// As many integers lie between it and the next power of two as a significand has values.
+const UNIT_f32: f32 = 8388608.0;
 
 // The same number, which no compiler can know. Drivers take floats for real numbers, so that they
 // reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
@@ -84,6 +115,47 @@ fn is_nan_f32(x: vec4<f32>) -> vec4<bool> {
     return magnitude_bits_f32(x) > vec4<u32>(INFINITE_f32);
 }
 
+// What lies 8 below the guess is right by 1 to 15 more, for guesses of up to 7 units off.
+const FROM_GUESS_u32: u32 = 8;
+
+fn is_normal_f32(magnitude: vec4<u32>) -> vec4<bool> {
+    return magnitude - vec4<u32>(LEAST_f32) < vec4<u32>(INFINITE_f32 - LEAST_f32);
+}
+
+fn div_nearest_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    let x = magnitude_bits_f32(a);
+    let y = magnitude_bits_f32(b);
+    let m = (x & vec4<u32>(FRACTION_f32)) | vec4<u32>(LEAST_f32);
+    let n = (y & vec4<u32>(FRACTION_f32)) | vec4<u32>(LEAST_f32);
+    // The quotient of the significands, as an integer of as many digits: below 1 where m is less than n.
+    let less = m < n;
+    let shift = Count(FRACTION_BITS_f32) + select(Count(0), Count(1), less);
+    let top = bitcast<vec4<f32>>(m ^ vec4<u32>(LEAST_f32 ^ ONE_f32));
+    let guess = top / bitcast<vec4<f32>>(n ^ vec4<u32>(LEAST_f32 ^ ONE_f32));
+    var q = cast_f32_u32(select(guess, guess + guess, less) * UNIT_f32) - FROM_GUESS_u32;
+    var rest = (m << shift) - q * n;
+    for (var step = FROM_GUESS_u32; step > 0; step >>= 1u) {
+        let more = rest >= n * step;
+        q = select(q, q + step, more);
+        rest = select(rest, rest - n * step, more);
+    }
+    let up = (rest + rest > n) | ((rest + rest == n) & ((q & vec4<u32>(1)) != vec4<u32>(0)));
+    let bias = vec4<i32>(i32(ONE_f32 >> FRACTION_BITS_f32));
+    let apart = vec4<i32>(x >> Count(FRACTION_BITS_f32)) - vec4<i32>(y >> Count(FRACTION_BITS_f32));
+    let exponent = apart + bias - select(vec4<i32>(0), vec4<i32>(1), less);
+    let rounded = q + select(vec4<u32>(0), vec4<u32>(1), up);
+    let finite = rounded + (vec4<u32>(max(exponent, vec4<i32>(1)) - vec4<i32>(1)) << Count(FRACTION_BITS_f32));
+    let beyond = exponent >= vec4<i32>(i32(INFINITE_f32 >> FRACTION_BITS_f32));
+    let bounded = select(finite, vec4<u32>(INFINITE_f32), beyond);
+    // Half a unit below the least normal float it rounds to that.
+    let least = (exponent == vec4<i32>(0)) & (q == vec4<u32>(LEAST_f32 | FRACTION_f32));
+    let bits = select(bounded, vec4<u32>(LEAST_f32), least);
+    let sign = (bits_f32(a) ^ bits_f32(b)) & vec4<u32>(SIGN_f32);
+    // Of subnormals, which may be flushed, the adapter's own.
+    let normal = is_normal_f32(x) & is_normal_f32(y) & (least | (exponent > vec4<i32>(0)));
+    return select(a / b, bitcast<vec4<f32>>(bits | sign), normal);
+}
+
 fn exp_f32(x: vec4<f32>) -> vec4<f32> {
     return exp_scaled_f32(x, 0);
 }
@@ -98,7 +170,7 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
 fn rank_f32(x: vec4<f32>) -> vec4<u32> {
     let bits = bits_f32(x);
     // All bits of a negative number change, of others that of the sign.
-    let negative = vec4<u32>(0) - (bits >> Count(WORD_u32 - 1u));
+    let negative = bitcast<vec4<u32>>(bitcast<Signed_u32>(bits) >> Count(WORD_u32 - 1u));
     return bits ^ (negative | vec4<u32>(SIGN_f32));
 }
 
@@ -201,9 +273,9 @@ fn hold1(place: u32, turn: u32, turns: u32, own: Values1) -> Values1 {
     var at = turn;
     for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {
         at -= half;
-        all = combine1(Values1(held_f32_0[(place + at) * 64u + own_place]), all);
+        all = combine1(Values1(held_f32_0[(place + at) * 32u + own_place]), all);
     }
-    held_f32_0[(place + at) * 64u + own_place] = all.v0;
+    held_f32_0[(place + at) * 32u + own_place] = all.v0;
     return all;
 }
 
@@ -230,14 +302,14 @@ fn give(c0: u32, v2: vec4<f32>, at: u32) {
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
     let v4 = result[c0 * p.out_stride0 + x];
-    let v5 = v4 / v2;
+    let v5 = div_nearest_f32(v4, v2);
     result[c0 * p.out_stride0 + x] = v5;
 }
 
-var<workgroup> held_f32_0: array<vec4<f32>, 2048>;
+var<workgroup> held_f32_0: array<vec4<f32>, 1024>;
 var<private> own_place: u32;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(32)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     own_place = local;
     let i = id.y * p.pitch + id.x;

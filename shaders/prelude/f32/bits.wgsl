@@ -3,6 +3,9 @@
 // Amounts to shift by, which stay 32 bits wide.
 alias Count = vec4<u32>;
 
+// What shifts in the sign.
+alias Signed_u32 = vec4<i32>;
+
 const MAGNITUDE_f32: u32 = 0x7fffffffu;
 
 const SIGN_f32: u32 = 0x80000000u;

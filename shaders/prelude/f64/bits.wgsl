@@ -1,5 +1,8 @@
 // f64 by its bits, and between f64 and other types.
 
+// What shifts in the sign.
+alias Signed_u64 = vec4<i64>;
+
 const MAGNITUDE_f64: u64 = 0x7ffffffffffffffflu;
 
 const SIGN_f64: u64 = 0x8000000000000000lu;
