@@ -15,7 +15,7 @@ use super::{Plan, Target};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::{BLOCK, Fold, Folding, Input, Op, Program, Source, Step, Storage, Value};
-use crate::layout::{Axes, Axis, Layout, merge};
+use crate::layout::{Axes, Axis, Layout, Shape, merge};
 
 /// Invocations of a workgroup of a fold, unless what they hold takes more memory than there is.
 pub(crate) const FOLD_WORKGROUP: u32 = 64;
@@ -29,6 +29,21 @@ pub(crate) enum Lanes {
     Kept,
     /// One after the other in the order of the result: coordinates by division, per lane.
     Anywhere,
+}
+
+/// The workgroups of so many invocations in a line, which goes on in the next row where a dimension ends.
+pub(super) fn workgroups(
+    shape: &Shape,
+    invocations: usize,
+    workgroup: u32,
+    target: Target,
+) -> Result<[usize; 2]> {
+    let (all, most) = (invocations.div_ceil(workgroup as usize), target.groups as usize);
+    let y = all.div_ceil(most).max(1);
+    if y > most {
+        bail!(Limit, "{shape} needs {all} workgroups, more than the adapter runs at once");
+    }
+    Ok([all.div_ceil(y).max(1), y])
 }
 
 /// What a kernel's text depends on where it folds.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::access::{Chooser, Store, Stride};
 use super::cut::{self, Cut, lanes};
 use super::fields::{self, Number, divider};
-use super::fold::{Folder, Lanes, Pass, Stored, Work, axes, whole};
+use super::fold::{Folder, Lanes, Pass, Stored, Work, axes, whole, workgroups};
 use super::joined::{PAIR, paired};
 use super::loops::{Loops, Path};
 use super::reading::{Bound, Reading};
@@ -173,12 +173,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         Lanes::Anywhere => items.div_ceil(LANES),
         _ => items.div_ceil(halves.runs as usize),
     };
-    let workgroups = invocations.div_ceil(workgroup as usize);
-    let y = workgroups.div_ceil(target.groups as usize).max(1);
-    let x = workgroups.div_ceil(y).max(1);
-    if y > target.groups as usize {
-        bail!(Limit, "{} needs {workgroups} workgroups, more than the adapter runs at once", program.shape);
-    }
+    let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
     let numbers = Numbers {
         count: items as u32,
         pitch: x as u32 * workgroup,

@@ -82,6 +82,11 @@ impl RowFolder {
         !self.run.contains(&axis)
     }
 
+    /// The value of elements that is loaded and not computed again for what is given.
+    pub(crate) fn saved_value(&self) -> Option<Value> {
+        self.saved.map(|saved| saved.value)
+    }
+
     /// All folds, in the order of their numbers.
     pub(crate) fn folds(&self) -> impl Iterator<Item = &PhaseFold> {
         let mut all: Vec<&PhaseFold> = self.phases.iter().flat_map(|phase| &phase.folds).collect();
@@ -218,16 +223,7 @@ impl Pass {
             Lanes::Anywhere => results,
         };
         let invocations = if lanes == Lanes::Anywhere { items.div_ceil(LANES) } else { items };
-        let workgroups = invocations.div_ceil(workgroup as usize);
-        let y = workgroups.div_ceil(target.groups as usize).max(1);
-        let x = workgroups.div_ceil(y).max(1);
-        if y > target.groups as usize {
-            bail!(
-                Limit,
-                "{} needs {workgroups} workgroups, more than the adapter runs at once",
-                program.shape
-            );
-        }
+        let [x, y] = fold::workgroups(&program.shape, invocations, workgroup, target)?;
         let out = if store == Store::Vector { program.dtype } else { whole(program.dtype) };
         let form = describe(program, &folder, count);
         let kernel = Kernel {

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store};
 use super::fields::{self, ScanNumber};
-use super::fold::{FOLD_WORKGROUP, Pass, axes, whole};
+use super::fold::{FOLD_WORKGROUP, Pass, axes, whole, workgroups};
 use super::loops::{Loops, Path};
 use super::reading::{Bound, Reading};
 use super::walk::{LANES, Together, Walk};
@@ -273,16 +273,7 @@ impl Pass {
         let columns = if along { 1 } else { vectors.div_ceil(scanner.vectors as usize) };
         let others = if along { runs } else { runs / loops.inner() };
         let invocations = others * columns * positions;
-        let workgroups = invocations.div_ceil(FOLD_WORKGROUP as usize);
-        let y = workgroups.div_ceil(target.groups as usize).max(1);
-        let x = workgroups.div_ceil(y).max(1);
-        if y > target.groups as usize {
-            bail!(
-                Limit,
-                "{} needs {workgroups} workgroups, more than the adapter runs at once",
-                program.shape
-            );
-        }
+        let [x, y] = workgroups(&program.shape, invocations, FOLD_WORKGROUP, target)?;
         let identity = scanner.fold.identity(scanner.element);
         let word = |field: &Field| match *field {
             Field::Count => invocations,

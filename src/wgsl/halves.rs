@@ -206,7 +206,6 @@ impl Emitter<'_> {
         }
         let places = self.declare_held([(values, halves.turns)]);
         self.entry(halves.meets, places);
-        line!(self.text, "    let i = id.y * p.pitch + id.x;");
     }
 
     /// What an invocation folds: the number of a block, or of four where each lane has its own.

@@ -185,7 +185,7 @@ impl Emitter<'_> {
 
     /// The function that stores the elements at a place of the row.
     fn give(&mut self, folder: &RowFolder) -> Result<()> {
-        let (kernel, saved) = (self.kernel, folder.saved.map(|saved| saved.value));
+        let (kernel, saved) = (self.kernel, folder.saved_value());
         let (own, read) = self.needs(folder, kernel.results.iter().copied(), saved);
         let mut parameters = self.of_row(folder, &read, true);
         parameters.push("at: u32".into());
@@ -228,7 +228,6 @@ impl Emitter<'_> {
         let phases: Vec<(Values, Turns)> = folder.phases.iter().enumerate().map(of).collect();
         let places = self.declare_held(phases.iter().map(|(values, turns)| (values, *turns)));
         self.entry(team > 1, places);
-        line!(self.text, "    let i = id.y * p.pitch + id.x;");
         let mut rest = "i".to_string();
         match folder.lanes {
             Lanes::Run if team > 1 => {
@@ -308,7 +307,7 @@ impl Emitter<'_> {
             }
             return;
         }
-        let saved = folder.saved.map(|saved| saved.value);
+        let saved = folder.saved_value();
         let (_, read) = self.needs(folder, self.kernel.results.iter().copied(), saved);
         let mut arguments = self.of_row(folder, &read, false);
         let place = arguments.len();

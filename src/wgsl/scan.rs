@@ -139,9 +139,7 @@ impl Emitter<'_> {
     /// begin.
     fn scan_head(&mut self, scanner: &Scanner) {
         let kernel = self.kernel;
-        line!(self.text, "@compute @workgroup_size({})", kernel.workgroup[0]);
-        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
-        line!(self.text, "    let i = id.y * p.pitch + id.x;");
+        self.entry(false, 0);
         line!(self.text, "    if (i >= p.count) {{ return; }}");
         let mut rest = "i".to_string();
         if !scanner.along {

@@ -46,8 +46,8 @@ impl Emitter<'_> {
         places
     }
 
-    /// The entry point of a workgroup that lies along a line, whose invocations know their place in it where they meet
-    /// others there or hold turns in so many places.
+    /// The entry point of a workgroup that lies along a line, and the number `i` of the invocation in the grid.
+    /// Invocations know their place in the workgroup where they meet others there or hold turns in so many places.
     pub(super) fn entry(&mut self, meets: bool, places: u32) {
         line!(self.text, "@compute @workgroup_size({})", self.kernel.workgroup[0]);
         let is_placed = meets || places > 0;
@@ -56,6 +56,7 @@ impl Emitter<'_> {
         if places > 0 {
             line!(self.text, "    own_place = local;");
         }
+        line!(self.text, "    let i = id.y * p.pitch + id.x;");
     }
 
     /// Workgroup memory, a place for each invocation.
