@@ -37,6 +37,8 @@ static inline uint32_t inserted(uint32_t x, uint32_t part, uint32_t from, uint32
     uint32_t mask = ((1ull << count) - 1) << from;
     return (x & ~mask) | (part << from & mask);
 }
+static inline float fractionf(float x) { return x - floorf(x); }
+static inline double fraction(double x) { return x - floor(x); }
 /* NaN and infinity by their bits, so that -ffast-math leaves the tests in place. */
 static inline _Bool is_nan(float x) { return (float_as_uint32_t(x) & 0x7fffffffu) > 0x7f800000u; }
 static inline _Bool is_inf(float x) { return (float_as_uint32_t(x) & 0x7fffffffu) == 0x7f800000u; }

@@ -6,7 +6,7 @@ import struct
 from ctext import TYPES
 
 KINDS = {"float": "f32", "i32": "u32", "i64": "u64", "i1": "bool"}
-UNARY = {6: "fabsf", 9: "is_inf", 8: "is_nan", 12: "cosf", 13: "sinf", 14: "tanf", 20: "tanhf", 21: "exp2f", 23: "log2f", 24: "sqrtf",
+UNARY = {6: "fabsf", 9: "is_inf", 8: "is_nan", 12: "cosf", 13: "sinf", 14: "tanf", 20: "tanhf", 21: "exp2f", 22: "fractionf", 23: "log2f", 24: "sqrtf",
          26: "rintf", 27: "floorf", 28: "ceilf", 29: "truncf", 30: "reversed", 31: "__builtin_popcount", 32: "low_bit", 33: "high_from_top"}  # fmt: skip
 BINARY = {35: "fmaxf", 36: "fminf", 37: "imax", 38: "imin", 39: "umax", 40: "umin"}
 ARITHMETIC = dict(zip("add sub mul and or xor udiv urem fadd fsub fmul fdiv".split(), "+ - * & | ^ / % + - * /".split()))
@@ -30,8 +30,11 @@ def value(text, kind):
 
 class Translator:
     def __init__(self, text):
-        self.declared, self.lines, self.phis, self.resources, self.loads = [], [], {}, {}, {}
+        self.declared, self.lines, self.phis, self.resources, self.loads, self.words = [], [], {}, {}, {}, {}
         self.block = "0"
+        for name, length, words in re.findall(r"@(\S+) = [^\n]*constant \[(\d+) x i32\] \[(.*?)\]", text):
+            words = ", ".join(value(word, "i32") for word in re.findall(r"i32 (\S+?)(?:,|$)", words))
+            self.declared.append(f"static const uint32_t {name.replace('.', '_')}[{length}] = {{{words}}};")
         for line in text.split("define void @main() {")[1].split("\n}")[0].splitlines():
             if label := re.match(r"; <label>:(\d+)", line):
                 self.block = label[1]
@@ -76,6 +79,10 @@ class Translator:
             self.loads[result] = [f"block[{int(m[1]) * 4 + i}]" for i in range(4)]
         elif m := match(r"call \S+ @dx.op.bufferLoad.i32\(i32 68, \S+ %(\d+), i32 (\S+), i32 undef\)"):
             self.loads[result] = [f"((uint32_t*){self.resources[m[1]]})[{value(m[2], 'i32')} / 4 + {i}]" for i in range(4)]
+        elif m := match(r"getelementptr \[\d+ x i32\], \[\d+ x i32\]\* @(\S+), i32 0, i32 (\S+)"):
+            self.words[result] = f"{m[1].replace('.', '_')}[{value(m[2], 'i32')}]"
+        elif m := match(r"load i32, i32\* %(\d+), align 4"):
+            self.put(result, "i32", self.words[m[1]])
         elif m := match(r"extractvalue \S+ %(\d+), (\d)"):
             self.put(result, "i32", self.loads[m[1]][int(m[2])])
         elif m := match(r"call void @dx.op.bufferStore.i32\(i32 69, \S+ %(\d+), i32 (\S+), i32 undef, i32 (\S+), i32 (\S+), i32 (\S+), i32 (\S+), i8 (\d+)\)"):

@@ -14,7 +14,7 @@ OPERATORS = dict(
 SIGNED = dict(SLessThan="<", SLessThanEqual="<=", SGreaterThan=">", SGreaterThanEqual=">=", SDiv="/", SRem="%")
 OPPOSITE = dict(FUnordEqual="<>", FUnordLessThan=">=", FUnordLessThanEqual=">", FUnordGreaterThan="<=", FUnordGreaterThanEqual="<")
 FUNCTIONS = dict(
-    FAbs="fabs", Sqrt="sqrt", RoundEven="rint", Floor="floor", Ceil="ceil", Trunc="trunc", Exp2="exp2", Log2="log2", Exp="exp",
+    FAbs="fabs", Sqrt="sqrt", RoundEven="rint", Floor="floor", Fract="fraction", Ceil="ceil", Trunc="trunc", Exp2="exp2", Log2="log2", Exp="exp",
     Log="log", Sin="sin", Cos="cos", Tan="tan", Tanh="tanh", Fma="mad", FMin="fmin", FMax="fmax", NMin="fmin", NMax="fmax")
 INTEGERS = dict(SMin="imin", SMax="imax", UMin="umin", UMax="umax")
 NOTHING = {

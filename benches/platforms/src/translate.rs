@@ -66,7 +66,13 @@ fn spv(module: &naga::Module, info: &ModuleInfo, buffer: BoundsCheckPolicy) -> V
 }
 
 fn hlsl(module: &naga::Module, info: &ModuleInfo, model: ShaderModel) -> String {
-    let options = hlsl::Options { shader_model: model, fake_missing_bindings: true, ..Default::default() };
+    let options = hlsl::Options {
+        shader_model: model,
+        fake_missing_bindings: true,
+        // As pipelines of the crate are made.
+        zero_initialize_workgroup_memory: false,
+        ..Default::default()
+    };
     let pipeline = hlsl::PipelineOptions { entry_point: Some((naga::ShaderStage::Compute, "main".into())) };
     let mut text = String::new();
     hlsl::Writer::new(&mut text, &options, &pipeline).write(module, info, None).unwrap();
