@@ -70,7 +70,8 @@ fn last_bits_f32(k: vec4<f32>) -> vec4<i32> {
 }
 
 // a b + c where c is nearly -a b, as if the product were exact (Dekker, A floating-point technique for extending the
-// available precision, 1971).
+// available precision, 1971). Its last fence keeps `residue(y, x, -e) + y * low` from becoming `y * ((x + low) - high)`, which
+// loses what is low: DXC writes that.
 fn residue_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     let a_high = cut_f32(a);
     let a_low = a - a_high;
@@ -78,7 +79,7 @@ fn residue_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     let b_low = b - b_high;
     let product = opaque_f32(a * b);
     let rest = opaque_f32(a_high * b_high - product) + a_high * b_low + a_low * b_high + a_low * b_low;
-    return opaque_f32(product + c) + rest;
+    return opaque_f32(opaque_f32(product + c) + rest);
 }
 
 // A positive number as 2^k (1 + f), with 1 + f in sqrt(1/2)..sqrt(2).
