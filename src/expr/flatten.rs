@@ -199,7 +199,8 @@ impl<'a> Flatten<'a> {
                 }
                 NodeKind::Leaf { source, layout } => {
                     let layout = self.seen(layout, view)?;
-                    let found = self.input(Input::new(node.dtype, source.clone(), layout));
+                    let input = Input::new(node.dtype, source.clone(), layout);
+                    let found = self.input(Input { node: Some(Arc::as_ptr(node).addr()), ..input });
                     self.done.insert(place, found);
                     return Ok(Seen::Value(found));
                 }

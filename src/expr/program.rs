@@ -21,6 +21,9 @@ pub(crate) struct Input {
     /// Axes that are looked up: a [`Op::Lookup`] names an index for each, and the elements that it reads are as far
     /// from those of the layout. None of what is read as it is.
     pub computed: Vec<Extent>,
+    /// Where the node of a constant is: whoever reads the same node reads one constant. Two that happen to be equal are
+    /// two, as that must not decide which kernel runs.
+    pub node: Option<usize>,
 }
 
 /// An axis of a table whose index is computed.
@@ -32,7 +35,7 @@ pub(crate) struct Extent {
 
 impl Input {
     pub(crate) fn new(dtype: DType, source: Source, layout: Layout) -> Input {
-        Input { dtype, source, layout, computed: Vec::new() }
+        Input { dtype, source, layout, computed: Vec::new(), node: None }
     }
 
     /// Whether it is read by lookups.
@@ -42,8 +45,16 @@ impl Input {
 
     /// Whether both are the same elements, looked up alike.
     pub(crate) fn is_same(&self, other: &Input) -> bool {
-        let same = self.dtype == other.dtype && self.layout == other.layout;
-        same && self.computed == other.computed && self.source.is_same(&other.source)
+        let same =
+            self.dtype == other.dtype && self.layout == other.layout && self.computed == other.computed;
+        // Where a node was another may be, but not with the same value.
+        let is_one = match (&self.source, &other.source) {
+            (Source::Scalar(a), Source::Scalar(b)) => {
+                self.node.is_some() && self.node == other.node && a == b
+            }
+            (a, b) => a.is_same(b),
+        };
+        same && is_one
     }
 }
 
