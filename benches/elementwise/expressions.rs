@@ -58,11 +58,11 @@ fn known(device: &Device) -> Result<(), Failure> {
 fn first(device: &Device) -> Result<(), Failure> {
     let adapter = common::adapter(device);
     let costly = |x: &Expr<f32>| x.lgamma() + x.digamma() * x.erf();
-    let first = |what: &str, work: &Evaluation| -> Result<(), Failure> {
+    let first = |what: &str, shape: [usize; 2], work: &Evaluation| -> Result<(), Failure> {
         let mut times: Vec<Duration> = Vec::new();
         for _ in 0..3 {
             let device = adapter.as_ref().map_or(Ok(Device::cpu()), |adapter| adapter.open())?;
-            let (x, out) = (device.full([64, 64], 1.5_f32)?, device.zeros([128, 128])?);
+            let (x, out) = (device.full(shape, 1.5_f32)?, device.zeros([128, 128])?);
             let start = Instant::now();
             work(&x.expr(), &out)?;
             device.synchronize()?;
@@ -71,9 +71,13 @@ fn first(device: &Device) -> Result<(), Failure> {
         println!("{what:<56} {:>9.0} ms", median(times).as_secs_f64() * 1e3);
         Ok(())
     };
-    first("first evaluation of lgamma + digamma * erf", &|x, _| costly(x).eval().map(drop))?;
-    first("the same into a sliced view", &|x, out| out.slice(0, ..64).slice(1, 3..67).assign(costly(x)))?;
-    first("first evaluation of softmax", &|x, _| x.softmax(1).eval().map(drop))
+    let (small, rows) = ([64, 64], [64, 4096]);
+    first("first evaluation of lgamma + digamma * erf", small, &|x, _| costly(x).eval().map(drop))?;
+    first("the same into a sliced view", small, &|x, out| {
+        out.slice(0, ..64).slice(1, 3..67).assign(costly(x))
+    })?;
+    first("first evaluation of softmax, rows of 4096", rows, &|x, _| x.softmax(1).eval().map(drop))?;
+    first("first evaluation of sum, of rows of 4096", rows, &|x, _| x.sum(1).eval().map(drop))
 }
 
 fn parts(device: &Device, side: usize, rounds: usize) -> Result<(), Failure> {
