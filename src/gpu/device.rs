@@ -84,6 +84,8 @@ impl Gpu {
             runs: driver.runs,
             wide_words: driver.wide_words && connection.has(wgpu::Features::SHADER_INT64),
             wave: driver.wave,
+            neighbours: driver.neighbours,
+            cached: driver.cached,
             tiles: driver.tiles,
             narrow: driver.narrow,
         };

@@ -256,7 +256,8 @@ mod tests {
         program
     }
 
-    /// Every adapter, as it is and as if it were a GPU: invocations share blocks and meet in workgroup memory.
+    /// Every adapter, as it is; as if it were a GPU: invocations share blocks and meet in workgroup memory; the same with little
+    /// of that; and where neighbours share blocks of whatever size without meeting.
     fn gpus() -> &'static [(String, Arc<Gpu>)] {
         static GPUS: OnceLock<Vec<(String, Arc<Gpu>)>> = OnceLock::new();
         GPUS.get_or_init(|| {
@@ -271,8 +272,11 @@ mod tests {
                 let name = gpu.parts.connection.name().to_string();
                 let less = Target { shared: 2048, ..other.adapter };
                 let less = Arc::new(Gpu::of(gpu.parts.clone(), less));
-                let names = [" with little memory", " in teams", ""].map(|form| name.clone() + form);
-                names.into_iter().zip([less, other, gpu]).collect::<Vec<_>>()
+                let by_eight = Target { neighbours: 8, cached: 0, ..gpu.adapter };
+                let by_eight = Arc::new(Gpu::of(gpu.parts.clone(), by_eight));
+                let forms = [" with little memory", " in teams", " by neighbours", ""];
+                let names = forms.map(|form| name.clone() + form);
+                names.into_iter().zip([less, other, by_eight, gpu]).collect::<Vec<_>>()
             });
             each.collect()
         })

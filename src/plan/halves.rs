@@ -33,6 +33,13 @@ pub(crate) struct Halves {
     pub runs: u32,
 }
 
+impl Halves {
+    /// Whether invocations share a block without meeting, each of which stores its own vector.
+    pub(crate) fn shares(&self) -> bool {
+        self.team > 1 && !self.meets
+    }
+}
+
 /// The plan of the next pass of a fold.
 pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
     let program = &work.program;
@@ -115,7 +122,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
         (if k < split { inner * positions } else { inner }) as isize
     };
     loops.paths[0].strides = order.iter().map(|(_, k)| k.map_or(0, out_stride)).collect();
-    let vectors = halves.runs > 1 || (halves.team > 1 && !halves.meets);
+    let vectors = halves.runs > 1 || halves.shares();
     let store = match lanes {
         Lanes::Run if vectors => Store::Vector,
         Lanes::Run => Store::Lanes,

@@ -91,6 +91,10 @@ pub(crate) struct Target {
     /// Invocations of a workgroup that fold a block together at most: 1 where a barrier costs more than
     /// neighbours gain.
     pub team: u32,
+    /// Invocations that an adapter without teams runs side by side, so that they read what is side by side at once.
+    pub neighbours: u32,
+    /// Elements that are read from a cache in whatever order, so that neighbours need not share blocks of them.
+    pub cached: usize,
     /// Bytes of workgroup memory.
     pub shared: u32,
     /// Places at least that an invocation has for what turns give: more, and the kernels are fewer.

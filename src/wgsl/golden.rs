@@ -25,6 +25,8 @@ pub(crate) const GPU: Target = Target {
     runs: 32 << 10,
     wide_words: false,
     wave: 64,
+    neighbours: 1,
+    cached: usize::MAX,
     tiles: false,
     narrow: true,
 };
@@ -37,6 +39,8 @@ const LLVMPIPE: Target = Target {
     runs: 16,
     wide_words: true,
     wave: u32::MAX,
+    neighbours: 8,
+    cached: 1 << 16,
     tiles: true,
     narrow: false,
     faults: Faults { half_rounding: true, products: true, ..NONE },
@@ -44,6 +48,7 @@ const LLVMPIPE: Target = Target {
 };
 const SWIFTSHADER: Target = Target {
     vectors: 4,
+    neighbours: 1,
     shared: 16384,
     reload: 12,
     wide_words: false,
@@ -211,6 +216,11 @@ pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
         (
             "sum_of_dear_rows_llvmpipe",
             fold(LLVMPIPE, &zeros::<f32, 2>([8, 4096]).lgamma(), over(Fold::Sum, 1, None), false),
+        ),
+        // By neighbours that share each row, as all of it is more than a cache has.
+        (
+            "sum_of_many_rows_llvmpipe",
+            fold(LLVMPIPE, &zeros::<f32, 2>([64, 2048]).expr(), over(Fold::Sum, 1, None), false),
         ),
         (
             "sum_of_products_llvmpipe",

@@ -4,7 +4,7 @@
 use super::emit::{Emitter, line, result};
 use super::fold::EACH;
 use super::types::pack;
-use super::values::{Places, Values};
+use super::values::{Traversal, Values};
 use crate::error::Result;
 use crate::plan::{Folder, Halves, LANES, Lanes, Store};
 
@@ -38,11 +38,12 @@ impl Emitter<'_> {
         let (arguments, place) = (self.kept(folder), self.place(folder));
         self.fold_function(
             &values,
-            &Places {
+            &Traversal {
                 parameters: arguments.iter().map(|name| format!("{name}: {place}")).collect(),
                 arguments: arguments.clone(),
                 place,
                 straight: halves.straight,
+                in_order: halves.shares(),
                 apart: "p.apart".into(),
                 step: "p.step".into(),
                 count: "p.leaves".into(),

@@ -4,7 +4,7 @@
 use super::emit::{Emitter, line, result};
 use super::fold::{EACH, division};
 use super::types::{decode, encode, lanes, narrow, pack, unpack};
-use super::values::{Places, Values};
+use super::values::{Traversal, Values};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::Value;
@@ -27,11 +27,12 @@ impl Emitter<'_> {
             };
             self.fold_function(
                 &values,
-                &Places {
+                &Traversal {
                     parameters: self.of_row(folder, &read, true),
                     arguments: self.of_row(folder, &read, false),
                     place: "u32",
                     straight: phase.straight,
+                    in_order: false,
                     apart,
                     step: format!("{step}u"),
                     count: turns,

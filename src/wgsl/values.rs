@@ -37,7 +37,7 @@ struct Component {
 }
 
 /// Where an invocation finds its values, and how they come by.
-pub(super) struct Places {
+pub(super) struct Traversal {
     /// The coordinates that the function of an element takes before a place in the run, as parameters and as
     /// arguments.
     pub parameters: Vec<String>,
@@ -46,6 +46,8 @@ pub(super) struct Places {
     pub place: &'static str,
     /// Values that are loaded straight, and how far they lie apart.
     pub straight: u32,
+    /// Whether they are loaded in the order of their places, and not so that few are held.
+    pub in_order: bool,
     pub apart: String,
     /// How far turns lie apart, and how many there are.
     pub step: String,
@@ -256,18 +258,18 @@ impl Emitter<'_> {
     }
 
     /// The function that makes one value of all that an invocation finds from the place `begin` on.
-    pub(super) fn fold_function(&mut self, values: &Values, places: &Places) {
-        let Places { step, count, turns, .. } = places;
+    pub(super) fn fold_function(&mut self, values: &Values, traversal: &Traversal) {
+        let Traversal { step, count, turns, .. } = traversal;
         if turns.places() > 0 {
             self.hold_function(values);
         }
         let (suffix, all) = (&values.suffix, values.name());
-        let begin = format!("begin: {}", places.place);
-        let parameters: Vec<String> = places.parameters.iter().cloned().chain([begin]).collect();
+        let begin = format!("begin: {}", traversal.place);
+        let parameters: Vec<String> = traversal.parameters.iter().cloned().chain([begin]).collect();
         line!(self.text, "fn fold{suffix}({}) -> {all} {{", parameters.join(", "));
         match *turns {
             Turns::One => {
-                let value = self.straight(values, places, "    ", "begin");
+                let value = self.straight(values, traversal, "    ", "begin");
                 line!(self.text, "    return {value};");
                 line!(self.text, "}}\n");
                 return;
@@ -276,7 +278,7 @@ impl Emitter<'_> {
                 line!(self.text, "    var all = {};", values.identities());
                 line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
                 line!(self.text, "        let at = begin + j * {step};");
-                let own = self.straight(values, places, "        ", "at");
+                let own = self.straight(values, traversal, "        ", "at");
                 line!(self.text, "        all = {};", values.combined("all", &own));
                 line!(self.text, "    }}");
             }
@@ -284,7 +286,7 @@ impl Emitter<'_> {
                 line!(self.text, "    var all: {all};");
                 line!(self.text, "    for (var j = 0u; j < {count}; j++) {{");
                 line!(self.text, "        let at = begin + j * {step};");
-                let own = self.straight(values, places, "        ", "at");
+                let own = self.straight(values, traversal, "        ", "at");
                 line!(self.text, "        all = hold{suffix}(0u, j, {count}, {own});");
                 line!(self.text, "    }}");
             }
@@ -295,7 +297,7 @@ impl Emitter<'_> {
                 line!(self.text, "    for (var part = 0u; part < parts; part++) {{");
                 line!(self.text, "        for (var j = 0u; j < {turns}u; j++) {{");
                 line!(self.text, "            let at = begin + (j * parts + part) * {step};");
-                let own = self.straight(values, places, "            ", "at");
+                let own = self.straight(values, traversal, "            ", "at");
                 line!(self.text, "            all = hold{suffix}(0u, j, {turns}u, {own});");
                 line!(self.text, "        }}");
                 line!(self.text, "        all = hold{suffix}({}u, part, parts, all);", turns / 2);
@@ -307,15 +309,16 @@ impl Emitter<'_> {
     }
 
     /// Values folded in the order of their places: each as soon as what it is combined with is there, so that few
-    /// are held. Of many with an order, every second comes after all others, so that half as many are. The name of
-    /// what they give.
-    fn straight(&mut self, values: &Values, places: &Places, indent: &str, at: &str) -> String {
-        let count = places.straight;
+    /// are held. Of many whose fold has an order, every second comes after all others, so that half as many are, unless
+    /// memory is to be read in its order. The name of what they give.
+    fn straight(&mut self, values: &Values, traversal: &Traversal, indent: &str, at: &str) -> String {
+        let count = traversal.straight;
         let mut last = String::new();
-        let strides = if values.is_ordered() { count.div_ceil(MOST_IN_ORDER) } else { 1 };
+        let strides =
+            if values.is_ordered() && !traversal.in_order { count.div_ceil(MOST_IN_ORDER) } else { 1 };
         for k in (0..strides).flat_map(|first| (first..count).step_by(strides as usize)) {
-            let place = if k == 0 { at.to_string() } else { format!("{at} + {k}u * {}", places.apart) };
-            let arguments: Vec<String> = places.arguments.iter().cloned().chain([place]).collect();
+            let place = if k == 0 { at.to_string() } else { format!("{at} + {k}u * {}", traversal.apart) };
+            let arguments: Vec<String> = traversal.arguments.iter().cloned().chain([place]).collect();
             let mut own = format!("a{k}");
             line!(self.text, "{indent}let {own} = element{}({});", values.suffix, arguments.join(", "));
             if !values.is_ordered() {
