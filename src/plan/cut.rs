@@ -129,26 +129,21 @@ pub(super) fn cut(
             let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= vectors);
             let team = [64, 16, 4, 1].into_iter().find(fits).unwrap_or(1);
             let values = vectors / team;
-            let neighbours = target.neighbours as usize;
-            let share = values / neighbours;
-            if ordered
-                && team < neighbours
+            let share = values / target.neighbours as usize;
+            // Neighbours read all in the order of memory. What is combined first lies half a block apart, so that invocations
+            // with a block each read it here and there.
+            let in_order = ordered
+                && team < target.neighbours as usize
                 && SHARE.contains(&share)
                 && share * joined * (cost + combine) <= MOST_COST_OF_SHARE
-                && results * count > target.cached
-            {
-                // All in the order of memory. What is combined first lies half a block apart, so that invocations with a
-                // block each read it here and there.
-                let halves = Halves { straight: share as u32, team: target.neighbours, ..single };
-                return Cut { halves, block, keep: neighbours * LANES * joined, leaves: 1 };
-            }
-            let straight = straight(values);
-            let leaves = most_held(values / straight);
+                && results * count > target.cached;
+            let straight = if in_order { share } else { straight(values) };
+            let leaves = if in_order { 1 } else { most_held(values / straight) };
             let apart = values / straight / leaves;
             let turns = Turns::of(leaves, ordered, target);
             let halves = Halves { straight: straight as u32, turns, team: team as u32, ..single };
             if apart > 1 {
-                // More than it can hold: as many invocations as that takes, each of which stores a vector.
+                // More than its share, or than it can hold: as many invocations as that takes, each of which stores a vector.
                 let team = apart * team;
                 let halves = Halves { team: team as u32, ..halves };
                 return Cut { halves, block, keep: team * LANES * joined, leaves };
