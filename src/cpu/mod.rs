@@ -31,6 +31,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use blocks::From;
 use memory::HostMemory;
+pub(crate) use threads::thread_count;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::error::{Error, Result};
 use crate::expr::{Body, Program, Source, Step, cost};
 
-/// The crate's own threads; none where they cannot be started, or where they may not be waited for: in a
+/// The threads beside the one that calls; none where they cannot be started, or where they may not be waited for: in a
 /// task of the caller's own pool, which would let this thread pick up another task while it holds locks of
 /// storages.
 fn pool() -> Option<&'static rayon::ThreadPool> {
@@ -14,15 +14,28 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
         return None;
     }
     let build = || {
+        let others = thread_count() - 1;
         let name = |i| format!("zerostride-{i}");
-        rayon::ThreadPoolBuilder::new().thread_name(name).build()
+        let pool = (others > 0)
+            .then(|| rayon::ThreadPoolBuilder::new().num_threads(others).thread_name(name).build());
+        pool?.map_err(|e| log::warn!("the CPU path runs on one thread: {e}")).ok()
     };
-    POOL.get_or_init(|| build().map_err(|e| log::warn!("the CPU path runs on one thread: {e}")).ok()).as_ref()
+    POOL.get_or_init(build).as_ref()
+}
+
+/// The threads that compute at once, at most: as many as rayon would start.
+pub(crate) fn thread_count() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| {
+        let wanted = std::env::var("RAYON_NUM_THREADS").ok().and_then(|count| count.parse().ok());
+        let there = || std::thread::available_parallelism().map_or(1, usize::from);
+        wanted.filter(|&count| count > 0).unwrap_or_else(there)
+    })
 }
 
 /// How many threads there are for tasks.
 pub(super) fn count() -> usize {
-    pool().map_or(1, |pool| pool.current_num_threads())
+    pool().map_or(1, |pool| pool.current_num_threads() + 1)
 }
 
 /// What something takes one thread, roughly, in picoseconds.
@@ -89,7 +102,7 @@ pub(super) fn each<T: Send, S>(
     let Some(pool) = pool() else { return run() };
     let failed: OnceLock<Error> = OnceLock::new();
     pool.in_place_scope(|scope| {
-        for _ in 0..work.helpers(others.min(pool.current_num_threads() - 1)) {
+        for _ in 0..work.helpers(others.min(pool.current_num_threads())) {
             scope.spawn(|_| {
                 // What it leaves is done by others.
                 let _ = run().map_err(|error| failed.set(error));

@@ -37,7 +37,7 @@ impl Adapter {
             backend: "cpu",
             index: 0,
             kind: AdapterKind::Cpu,
-            driver: format!("this crate, {} threads", rayon::current_num_threads()),
+            driver: format!("this crate, {} threads", crate::cpu::thread_count()),
             found: None,
         }
     }
