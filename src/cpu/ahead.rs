@@ -15,22 +15,24 @@ pub(super) struct Ahead<'a>([&'a [[u8; LINE]]; MOST]);
 impl<'a> Ahead<'a> {
     /// Of `length` elements from `start` on: of inputs whose elements lie in one stretch of memory.
     pub(super) fn of(blocks: &Blocks<'a>, start: usize, length: usize) -> Self {
-        let mut all = [&[][..]; MOST];
-        let mut count = 0;
-        for (i, input) in blocks.program.inputs.iter().enumerate() {
-            let From::Bytes(bytes) = blocks.from[i] else { continue };
+        let stretches = blocks.program.inputs.iter().enumerate().filter_map(|(i, input)| {
+            let From::Bytes(bytes) = blocks.from[i] else { return None };
             let row = if blocks.of_row[i] { blocks.row } else { 1 };
             if input.is_table() || blocks.turned[i] || length < row {
-                continue;
+                return None;
             }
-            let (size, elements) = (input.dtype.size(), length / row);
-            let Some((at, stride)) = blocks.readers[i].run(start / row, elements) else { continue };
-            if stride == 0 || stride.unsigned_abs() * size > LINE {
-                continue;
-            }
-            let far = (elements - 1) * stride.unsigned_abs();
-            let first = if stride < 0 { at - far } else { at };
-            let own = &bytes[first * size..(first + far + 1) * size];
+            let elements = length / row;
+            let run = blocks.readers[i].run(start / row, elements)?;
+            stretch(bytes, input.dtype.size(), run, elements)
+        });
+        Ahead::in_stretches(stretches)
+    }
+
+    /// Of some stretches of memory.
+    pub(super) fn in_stretches(stretches: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut all = [&[][..]; MOST];
+        let mut count = 0;
+        for own in stretches {
             // Channels of a picture lie in the same lines.
             let is_known =
                 |lines: &&[[u8; LINE]]| lines.as_flattened().as_ptr_range().contains(&own.as_ptr());
@@ -75,4 +77,20 @@ impl<'a> Ahead<'a> {
     pub(super) fn load(self) {
         self.0.into_iter().flatten().for_each(lines::prefetch);
     }
+}
+
+/// The stretch of so many elements of a size, of which the first is at `at` and others `stride` further each; none where
+/// they have no line for each, or less.
+pub(super) fn stretch(
+    bytes: &[u8],
+    size: usize,
+    (at, stride): (usize, isize),
+    elements: usize,
+) -> Option<&[u8]> {
+    if elements == 0 || stride == 0 || stride.unsigned_abs() * size > LINE {
+        return None;
+    }
+    let far = (elements - 1) * stride.unsigned_abs();
+    let first = if stride < 0 { at - far } else { at };
+    Some(&bytes[first * size..(first + far + 1) * size])
 }

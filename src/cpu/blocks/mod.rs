@@ -67,7 +67,7 @@ impl From<'_> {
 const ASKING_LOOPS: usize = 3;
 
 /// Bytes that stay in the second cache of many processors, so that none are asked for.
-const LARGEST_NEAR: usize = 1 << 20;
+pub(super) const LARGEST_NEAR: usize = 1 << 20;
 
 /// A program made ready: readers of its inputs, and a register for each value.
 pub(super) struct Blocks<'a> {

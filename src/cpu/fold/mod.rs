@@ -42,11 +42,6 @@ const LEAF: usize = 1024;
 const SIDE: usize = 8;
 const COMPUTED: usize = 2 * MOST;
 
-/// Elements of a task, at least; less than two of these are not worth threads. Of many elements a task has more, as
-/// what another thread takes next is not asked for.
-const TASK: usize = 32 << 10;
-const TASKS_OF_THREAD: usize = 64;
-
 /// The results of a program, or a part of each.
 type Outs<'a> = SmallVec<[&'a mut [u8]; 2]>;
 
@@ -195,8 +190,7 @@ impl Job<'_> {
         let (blocks, columns) = match self.together {
             0 if self.strip < self.inner => (1, self.strip),
             together => {
-                let task = TASK.max(self.all() / (TASKS_OF_THREAD * threads::count()));
-                let blocks = task.div_ceil(elements).next_multiple_of(together.max(1));
+                let blocks = threads::task(self.all()).div_ceil(elements).next_multiple_of(together.max(1));
                 (blocks, blocks * self.inner)
             }
         };

@@ -4,7 +4,7 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::{Block, Folded, Job, MOST, Next, Place, Scratch, Task};
 use crate::cpu::ahead::Ahead;
-use crate::cpu::blocks::From;
+use crate::cpu::blocks::{From, LARGEST_NEAR};
 use crate::cpu::combine::{self, Loops};
 use crate::cpu::kernels::PART;
 use crate::cpu::lines::{self, LINE, Stream};
@@ -86,6 +86,7 @@ impl<'a> Job<'a> {
             together,
             strip,
             streams,
+            asks: From::bytes(from) > LARGEST_NEAR,
         })
     }
 
@@ -107,18 +108,26 @@ impl<'a> Job<'a> {
         if self.strip == self.inner {
             let per_matrix = if self.kept { self.inner } else { self.count * self.inner };
             let Some(out) = task.outs.first_mut() else { return };
+            let end = task.matrix + out.len() / (per_matrix * size);
             for (k, out) in out.chunks_mut(self.together * per_matrix * size).enumerate() {
                 let matrices = out.len() / (per_matrix * size);
                 let matrix = task.matrix + k * self.together;
                 let block = Block { matrix, column: 0, matrices, columns: self.inner };
-                self.block(block, Some(out), stream, scratch);
+                // As many at most.
+                let after = matrix + matrices;
+                let next = match self.asks && after < end {
+                    true => self.ahead(Block { matrix: after, matrices: matrices.min(end - after), ..block }),
+                    false => Ahead::default(),
+                };
+                self.block(block, next, Some(out), stream, scratch);
             }
             return;
         }
         for first in (0..task.columns).step_by(self.strip) {
             let columns = self.strip.min(task.columns - first);
             let (matrix, column) = (task.matrix, task.column + first);
-            self.block(Block { matrix, column, matrices: 1, columns }, None, None, scratch);
+            let block = Block { matrix, column, matrices: 1, columns };
+            self.block(block, Ahead::default(), None, None, scratch);
             let result = self.program.results[0];
             let values = self.value(result, !self.kept, scratch);
             let parts = if values.len() < task.outs.len() * columns * size { 1 } else { task.outs.len() };
@@ -130,18 +139,27 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Computes a block; its result into `out`, if that is there.
-    fn block(&self, block: Block, out: Option<&mut [u8]>, stream: Option<&Stream>, scratch: &mut Scratch) {
-        let each = block.matrices * block.columns;
-        let all = each * self.count;
+    /// Computes a block, and asks for what is read next; its result into `out`, if that is there.
+    fn block(
+        &self,
+        block: Block,
+        next: Ahead<'_>,
+        out: Option<&mut [u8]>,
+        stream: Option<&Stream>,
+        scratch: &mut Scratch,
+    ) {
+        let rows = block.matrices * block.columns;
+        let all = rows * self.count;
         for i in 0..self.program.inputs.len() {
             self.load(i, block, scratch);
             self.spread(i, block, scratch);
         }
         let result = self.program.results[0];
         let mut out = out;
-        for next in &self.order {
-            match *next {
+        let each = next.each(self.order.len());
+        for (step, own) in self.order.iter().enumerate() {
+            next.ask(step, each);
+            match *own {
                 Next::Loop(k) => {
                     let own = &self.loops[k];
                     let value = self.program.inputs.len() + own.step;
@@ -150,7 +168,7 @@ impl<'a> Job<'a> {
                     // Taken out, so that the others can be read.
                     let mut register = std::mem::take(&mut scratch.registers[target]);
                     let mut part = std::mem::take(&mut scratch.result);
-                    let length = if of_row { each } else { all };
+                    let length = if of_row { rows } else { all };
                     scratch.lengths[value] = length;
                     let mut args: [&[u8]; 3] = [&[]; 3];
                     for (slot, &arg) in args.iter_mut().zip(&own.args) {

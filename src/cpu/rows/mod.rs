@@ -25,9 +25,6 @@ use crate::expr::{Frame, Input, Program, Rows, Source, Value};
 /// Elements that a block computes.
 const MOST: usize = 4096;
 
-/// Elements of a task; less than two of these are not worth threads.
-const TASK: usize = 32 << 10;
-
 /// Runs a program with folds inside, of one result.
 pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let Some((rows, frame)) = program.rows.as_ref().zip(program.frame()) else {
@@ -84,6 +81,8 @@ struct Job<'a> {
     together: usize,
     strip: usize,
     streams: bool,
+    /// Whether a block asks for what the next one of its task reads.
+    asks: bool,
 }
 
 /// A fold of a job.
@@ -137,16 +136,18 @@ fn run(program: &Program, rows: &Rows, frame: &Frame, from: &[From<'_>], out: &m
     let job = Job::new(program, rows, frame, from, out.len())?;
     let size = program.dtype.size();
     let per_row = if rows.kept { 1 } else { job.count };
+    let all = frame.shape.iter().product();
+    let task = threads::task(all);
     let mut tasks: Vec<Task<'_>> = Vec::new();
     if job.strip == job.inner {
         let matrix = per_row * job.inner * size;
-        let together = TASK.div_ceil(job.count * job.inner).next_multiple_of(job.together);
+        let together = task.div_ceil(job.count * job.inner).next_multiple_of(job.together);
         for (i, out) in out.chunks_mut(together * matrix).enumerate() {
             let outs = SmallVec::from_iter([out]);
             tasks.push(Task { matrix: i * together, column: 0, columns: job.inner, outs });
         }
     } else {
-        let width = (TASK / job.count).next_multiple_of(job.strip);
+        let width = (task / job.count).next_multiple_of(job.strip);
         for (matrix, out) in out.chunks_mut(per_row * job.inner * size).enumerate() {
             let first = tasks.len();
             for (k, row) in out.chunks_mut(job.inner * size).enumerate() {
@@ -162,7 +163,7 @@ fn run(program: &Program, rows: &Rows, frame: &Frame, from: &[From<'_>], out: &m
     }
     threads::each(
         tasks,
-        Work::of(program, frame.shape.iter().product()),
+        Work::of(program, all),
         || job.scratch(),
         |scratch, task| match job.streams {
             true => lines::scope(|stream| job.task(task, Some(stream), scratch)),

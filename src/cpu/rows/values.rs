@@ -3,6 +3,7 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::{Block, Job, Place, Scratch};
+use crate::cpu::ahead::{self, Ahead};
 use crate::cpu::blocks::{From, with_memory};
 use crate::cpu::kernels::PART;
 use crate::expr::{Source, Value};
@@ -48,6 +49,20 @@ impl Job<'_> {
                 _ => reader.addresses(start + k * step, cast_mut(to), |at| at as i32),
             }
         }
+    }
+
+    /// What a block reads of memory, where that lies in stretches.
+    pub(super) fn ahead(&self, block: Block) -> Ahead<'_> {
+        Ahead::in_stretches(self.program.inputs.iter().enumerate().filter_map(|(i, input)| {
+            let From::Bytes(bytes) = self.from[i] else { return None };
+            if self.of_row[i] || matches!(input.source, Source::Row(_)) {
+                return None;
+            }
+            let matrix = self.count * self.inner;
+            let length = block.matrices * matrix;
+            let run = self.readers[i].run(block.matrix * matrix, length)?;
+            ahead::stretch(bytes, input.dtype.size(), run, length)
+        }))
     }
 
     /// An element of the row for each of its elements, where these read it.
