@@ -18,6 +18,8 @@ ONLY = sys.argv[3:]
 SIDE = N // 32
 # How far a result may be off, as a multiple of its own magnitude and the mean one. NumPy adds rows one after the other.
 BOUND = 1e-3
+# Runs of a turn before the one that is timed.
+WARMING = 3
 CASES = {
     "same": ([N, N], [N, N]),
     "row": ([N, N], [1, N]),
@@ -176,8 +178,9 @@ for name, shapes in CASES.items():
     times = {system: [] for system in systems}
     for turn in range(ROUNDS):
         for system, work in systems.items():
-            # Each follows itself, as in the other half of the comparison.
-            work()
+            # Each follows itself, as often as in the other half of the comparison.
+            for _ in range(WARMING):
+                work()
             start = time.perf_counter_ns()
             work()
             times[system].append(time.perf_counter_ns() - start)

@@ -36,6 +36,9 @@ pub(crate) type Failure = Box<dyn std::error::Error>;
 /// What takes longer the first time, which compiles and tunes too, is run once only.
 const LONG: Duration = Duration::from_secs(10);
 
+/// Runs of a turn before the one that is timed; peers.py has as many.
+const WARMING: usize = 3;
+
 /// What a system did.
 struct Timed {
     system: &'static str,
@@ -91,7 +94,9 @@ fn timed(systems: &Systems, case: &Case, options: &Options) -> Result<Vec<Timed>
         turns.reverse();
         for Timed { run, times, .. } in &mut turns {
             // What ran before leaves threads asleep and caches full of its own: each follows itself.
-            drop(run()?);
+            for _ in 0..WARMING {
+                drop(run()?);
+            }
             let start = Instant::now();
             drop(run()?);
             times.push(start.elapsed());

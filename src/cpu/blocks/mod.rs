@@ -57,6 +57,11 @@ pub(super) enum From<'a> {
 }
 
 impl From<'_> {
+    /// Whether more than one has elements in memory.
+    pub(super) fn several(all: &[From<'_>]) -> bool {
+        all.iter().filter(|from| matches!(from, From::Bytes(_))).count() > 1
+    }
+
     /// Bytes that are read of memory, at most.
     pub(super) fn bytes(all: &[From<'_>]) -> usize {
         all.iter().map(|from| if let From::Bytes(bytes) = from { bytes.len() } else { 0 }).sum()

@@ -295,11 +295,16 @@ impl Job<'_> {
         let results = &self.blocks.program.results;
         let places: SmallVec<[_; 2]> =
             results.iter().map(|&result| self.blocks.in_place(result, start, length)).collect();
-        if places.iter().any(Option::is_none) {
+        let computes = places.iter().any(Option::is_none);
+        if computes {
             self.blocks.compute(start, length, None, &mut scratch.block);
         }
         let after = start + length;
-        let mut next = Ahead::of(&self.blocks, after, length.min(self.all() - after));
+        let mut next = match computes && From::several(self.blocks.from) {
+            false => Ahead::of(&self.blocks, after, length.min(self.all() - after)),
+            // Loops load each in a line, and what is asked for of one delays the other.
+            true => Ahead::default(),
+        };
         for (k, out) in outs.iter_mut().enumerate() {
             // Asked for once.
             let next = std::mem::take(&mut next);
