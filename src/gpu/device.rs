@@ -86,6 +86,7 @@ impl Gpu {
             wave: driver.wave,
             neighbours: driver.neighbours,
             cached: driver.cached,
+            straight: driver.straight,
             tiles: driver.tiles,
             narrow: driver.narrow,
         };

@@ -15,6 +15,8 @@ pub(super) struct Driver {
     pub neighbours: u32,
     /// Elements that are read from a cache in whatever order: of more, neighbours share blocks.
     pub cached: usize,
+    /// Values that an invocation of a fold loads straight where no order shows: a power of two.
+    pub straight: u32,
     /// Places at least that an invocation of a fold has for what turns give.
     pub places: u32,
     /// Additions of an element that take as long as storing it and loading it from a cache.
@@ -49,6 +51,8 @@ static GPU: Driver = Driver {
     team: 64,
     neighbours: 1,
     cached: usize::MAX,
+    // So many loads are on their way at once.
+    straight: 16,
     // The less workgroup memory a kernel takes, the more of them run side by side.
     places: 2,
     // Memory is what it waits for.
@@ -81,6 +85,8 @@ static LLVMPIPE: Driver = Driver {
     neighbours: 8,
     // As their text is longer: 0.4 s to compile, and 0.1.
     cached: 1 << 22,
+    // Half as many pairs of words of 64 bits.
+    straight: 16,
     // Memory of the host: short rows and long ones are one kernel.
     places: 32,
     // It stores lane by lane. Softmax is 2.29 times `exp` where that is computed twice, and 2.35 where it is loaded again.
@@ -116,6 +122,8 @@ static SOFTWARE: Driver = Driver {
     // It gains nothing by four.
     neighbours: 1,
     cached: usize::MAX,
+    // A load is some hundred instructions. The greatest of all: 1.08 times the same shape with 16, 0.89 with 4.
+    straight: 4,
     // Memory of the host: short rows and long ones are one kernel.
     places: 32,
     // Softmax is 2.49 times `exp` where that is computed twice, and 2.00 where it is loaded again.

@@ -18,7 +18,7 @@ use super::{Halves, Lanes, Target};
 use crate::expr::{Program, Source};
 use crate::layout::Axis;
 
-/// Values that an invocation loads straight at most.
+/// Values that an invocation loads straight at most, where an order shows.
 const STRAIGHT: usize = 16;
 
 /// Additions that the text of a pass costs at most, values that are loaded straight counted each.
@@ -111,11 +111,11 @@ pub(super) fn cut(
     let ordered = fold.is_ordered(work.element_type());
     let most_cost = if joined > 1 { MOST_COST_OF_PAIRS } else { MOST_COST };
     let is_affordable = |n: usize| n == 1 || n * joined * (cost + combine) <= most_cost;
-    // Of vectors side by side each load takes its time, so there are no more of them where no order shows: nothing is
-    // held there that more of them would save.
-    let fewer = if ordered { 1 } else { joined };
+    // Where no order shows, nothing is held that more of them would save, and of vectors side by side each load takes its
+    // time.
+    let largest = if ordered { STRAIGHT } else { (target.straight as usize / joined).max(1) };
     let straight = |most: usize| {
-        let mut sizes = std::iter::successors(Some(STRAIGHT / fewer), |n| (*n > 1).then_some(n / 2));
+        let mut sizes = std::iter::successors(Some(largest), |n| (*n > 1).then_some(n / 2));
         sizes.find(|&n| n <= most && is_affordable(n)).unwrap_or(1)
     };
     // Where no order shows, nothing is held.

@@ -95,6 +95,8 @@ pub(crate) struct Target {
     pub neighbours: u32,
     /// Elements that are read from a cache in whatever order, so that neighbours need not share blocks of them.
     pub cached: usize,
+    /// Values that an invocation loads straight at most where no order shows: a power of two.
+    pub straight: u32,
     /// Bytes of workgroup memory.
     pub shared: u32,
     /// Places at least that an invocation has for what turns give: more, and the kernels are fewer.

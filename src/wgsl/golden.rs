@@ -27,6 +27,7 @@ pub(crate) const GPU: Target = Target {
     wave: 64,
     neighbours: 1,
     cached: usize::MAX,
+    straight: 16,
     tiles: false,
     narrow: true,
 };
@@ -49,6 +50,7 @@ const LLVMPIPE: Target = Target {
 const SWIFTSHADER: Target = Target {
     vectors: 4,
     neighbours: 1,
+    straight: 4,
     shared: 16384,
     reload: 12,
     wide_words: false,
