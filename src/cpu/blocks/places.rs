@@ -8,6 +8,7 @@ use crate::cpu::kernels::PART;
 use crate::cpu::load;
 use crate::cpu::lookup::{self, Addresses, Table};
 use crate::cpu::pairs::Loop;
+use crate::cpu::registers::Register;
 use crate::expr::{Input, Value};
 
 /// Where the elements of an input lie as a block needs them: the first byte.
@@ -103,7 +104,21 @@ impl<'a> Blocks<'a> {
         self.read(value, false, scratch)
     }
 
-    /// The same, or one for each row.
+    /// Gives a value that was computed in a register of its own for another register, so that nothing is copied; whether
+    /// it was. The block has no such value then.
+    pub(in crate::cpu) fn give(&self, value: Value, scratch: &mut Scratch, to: &mut Register) -> bool {
+        let index = value as usize;
+        let is_own = index >= self.program.inputs.len()
+            && matches!(scratch.places[index], Place::Register)
+            && !self.of_row[index]
+            && !scratch.equal[index];
+        if is_own {
+            std::mem::swap(&mut scratch.registers[self.registers[index]], to);
+        }
+        is_own
+    }
+
+    /// The elements of a value, or one for each row.
     pub(super) fn read<'s>(&'s self, value: Value, by_row: bool, scratch: &'s Scratch) -> &'s [u8] {
         let index = value as usize;
         let elements = if by_row { scratch.length / self.row } else { scratch.length };

@@ -386,8 +386,12 @@ impl Job<'_> {
             self.blocks.compute(start, length, Some(out), block);
         } else {
             self.blocks.compute(start, length, None, block);
-            for (result, leaves) in leaves.iter_mut().enumerate() {
-                let x = self.elements(result, length, block, expanded);
+            for (i, leaves) in leaves.iter_mut().enumerate() {
+                let is_last = !results[i + 1..].contains(&results[i]);
+                if own == bytes && is_last && self.blocks.give(results[i], block, &mut leaves[k]) {
+                    continue;
+                }
+                let x = self.elements(i, length, block, expanded);
                 leaves[k].bytes_mut(bytes)[..own].copy_from_slice(x);
             }
         }
