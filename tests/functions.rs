@@ -3,6 +3,9 @@
 
 mod common;
 
+use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::time::Duration;
+
 use common::{adapters, on_every_device};
 use zerostride::{AnyExpr, AnyFunction, Device, Element, ErrorKind, Expr, Function, bf16, f16};
 
@@ -338,4 +341,45 @@ fn loops_end_for_elements_alone() {
             all.expr()
         });
     }
+}
+
+/// Work that has every thread of the CPU path keeps no other caller waiting.
+#[test]
+fn long_work_holds_up_no_other() {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let (enter, entered) = mpsc::channel();
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    let wait = {
+        let (enter, gate) = (Mutex::new(enter), gate.clone());
+        move |x: f32| {
+            let (open, opened) = &*gate;
+            let mut is_open = open.lock().unwrap();
+            if !*is_open {
+                let _ = enter.lock().unwrap().send(());
+                while !*is_open {
+                    is_open = opened.wait(is_open).unwrap();
+                }
+            }
+            x
+        }
+    };
+    let wait = Function::on_cpu("wait", wait).unwrap();
+    let cpu = Device::cpu();
+    let x = cpu.full([1 << 21], 1.0_f32).unwrap();
+    let long = wait.call(&x);
+    let (done, is_done) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let long = [(); 2].map(|()| scope.spawn(|| long.eval().map(drop)));
+        // As many as compute, all of which wait; fewer where the environment says so.
+        for _ in 0..threads + 1 {
+            let _ = entered.recv_timeout(Duration::from_secs(2));
+        }
+        scope.spawn(|| done.send((&x + 1.0).sum(..).to_vec()));
+        let own = is_done.recv_timeout(PATIENCE);
+        *gate.0.lock().unwrap() = true;
+        gate.1.notify_all();
+        assert_eq!(own.expect("it waits for work of another caller").unwrap(), [(2 << 21) as f32]);
+        long.into_iter().for_each(|long| long.join().unwrap().unwrap());
+    });
 }

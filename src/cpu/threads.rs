@@ -1,5 +1,6 @@
 //! The threads of the CPU path: the one that calls, and those of the crate's own pool.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::{Error, Result};
@@ -83,6 +84,29 @@ impl std::iter::Sum for Work {
     }
 }
 
+/// Threads of the pool that help a caller.
+static LENT: AtomicUsize = AtomicUsize::new(0);
+
+/// One of them, which is free when this is dropped.
+struct Helper;
+
+impl Helper {
+    /// As many as are wanted and free. Those of other callers are not waited for: what was put behind their work would end
+    /// with it, and not before.
+    fn lend(wanted: usize, all: usize) -> impl Iterator<Item = Helper> {
+        let more = |lent: usize| wanted.min(all.saturating_sub(lent));
+        let before = LENT.fetch_update(Ordering::AcqRel, Ordering::Acquire, |lent| Some(lent + more(lent)));
+        let count = before.map_or(0, more);
+        (0..count).map(|_| Helper)
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        LENT.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 /// Calls `each` with every task, on as many threads as the work is worth, each with scratch memory of its own. The
 /// thread that calls begins at once, and others take tasks when they wake.
 pub(super) fn each<T: Send, S>(
@@ -110,8 +134,11 @@ pub(super) fn each<T: Send, S>(
     let Some(pool) = pool() else { return run() };
     let failed: OnceLock<Error> = OnceLock::new();
     pool.in_place_scope(|scope| {
-        for _ in 0..work.helpers(others.min(pool.current_num_threads())) {
-            scope.spawn(|_| {
+        let all = pool.current_num_threads();
+        for helper in Helper::lend(work.helpers(others.min(all)), all) {
+            let (run, failed) = (&run, &failed);
+            scope.spawn(move |_| {
+                let _helper = helper;
                 // What it leaves is done by others.
                 let _ = run().map_err(|error| failed.set(error));
             });
