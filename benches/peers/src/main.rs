@@ -1,6 +1,7 @@
 //! The same cases by this crate and by its peers in Rust, in one process and interleaved: one JSON
 //! object a line with `case`, `reduces`, `system`, `side`, and `ns` of each round, or `off`, which says by how
-//! much a system's result is wrong, and then it is not timed. The first line names the adapters.
+//! much a system's result is wrong, and then it is not timed. With an adapter the first
+//! line names it and Burn's.
 
 mod cases;
 mod right;
@@ -16,9 +17,9 @@ use systems::{Run, Systems};
 
 #[derive(Parser)]
 struct Options {
-    /// The adapter of this crate, as `Device::named` takes it
-    #[arg(long, default_value = "llvmpipe")]
-    adapter: String,
+    /// The adapter of this crate, as `Device::named` takes it, for the systems of a GPU; those of the CPU without it
+    #[arg(long)]
+    adapter: Option<String>,
     #[arg(long, default_value_t = 4096)]
     side: usize,
     #[arg(long, default_value_t = 9)]
@@ -50,9 +51,10 @@ struct Timed {
 
 fn main() -> Result<(), Failure> {
     let options = Options::parse();
-    let systems = Systems::open(&options.adapter)?;
-    let [own, burn] = systems.adapters();
-    println!("{}", json!({ "adapter": own, "burn": burn }));
+    let systems = Systems::open(options.adapter.as_deref())?;
+    if let Some([own, burn]) = systems.adapters() {
+        println!("{}", json!({ "adapter": own, "burn": burn }));
+    }
     for case in cases(options.side).into_iter().filter(|case| listed(&options.case, case.name)) {
         eprintln!("{}", case.name);
         for Timed { system, off, times, .. } in timed(&systems, &case, &options)? {

@@ -14,30 +14,41 @@ use crate::cases::Case;
 pub(crate) type Run = Box<dyn FnMut() -> Result<Reader, Failure>>;
 pub(crate) type Reader = Box<dyn FnOnce() -> Result<Vec<f64>, Failure>>;
 
-pub(crate) struct Systems {
-    adapter: Zerostride,
-    burn: Burn,
-    cpu: Zerostride,
+/// Those of a GPU and those of the CPU, in processes of their own: threads of the former that wait for work take the
+/// latter's time.
+pub(crate) enum Systems {
+    Gpu(Zerostride, Burn),
+    Cpu(Zerostride),
 }
 
 impl Systems {
-    pub fn open(adapter: &str) -> Result<Self, Failure> {
-        Ok(Self { adapter: Zerostride::named(adapter)?, burn: Burn::open(), cpu: Zerostride::named("cpu")? })
+    /// With an adapter those of a GPU.
+    pub fn open(adapter: Option<&str>) -> Result<Self, Failure> {
+        Ok(match adapter {
+            Some(adapter) => Systems::Gpu(Zerostride::named(adapter)?, Burn::open()),
+            None => Systems::Cpu(Zerostride::named("cpu")?),
+        })
     }
 
     /// The adapters of this crate and of Burn, in words.
-    pub fn adapters(&self) -> [String; 2] {
-        [self.adapter.name(), self.burn.name()]
+    pub fn adapters(&self) -> Option<[String; 2]> {
+        match self {
+            Systems::Gpu(own, burn) => Some([own.name(), burn.name()]),
+            Systems::Cpu(_) => None,
+        }
     }
 
     /// The runs of a case, with the names of the systems.
     pub fn runs(&self, case: &Case) -> Result<Vec<(&'static str, Run)>, Failure> {
-        Ok(vec![
-            ("zerostride wgpu", self.adapter.run(case)?),
-            ("burn wgpu", self.burn.run(case)),
-            ("zerostride cpu", self.cpu.run(case)?),
-            ("ndarray rayon", ndarray::run(case)?),
-            ("candle cpu", candle::run(case)?),
-        ])
+        Ok(match self {
+            Systems::Gpu(own, burn) => {
+                vec![("zerostride wgpu", own.run(case)?), ("burn wgpu", burn.run(case))]
+            }
+            Systems::Cpu(own) => vec![
+                ("zerostride cpu", own.run(case)?),
+                ("ndarray rayon", ndarray::run(case)?),
+                ("candle cpu", candle::run(case)?),
+            ],
+        })
     }
 }
