@@ -47,6 +47,12 @@ impl<'a> Ahead<'a> {
         Ahead(all)
     }
 
+    /// The first ones, so many in all.
+    pub(super) fn first(self, most: usize) -> Self {
+        let inputs = self.0.iter().filter(|lines| !lines.is_empty()).count().max(1);
+        Ahead(self.0.map(|lines| &lines[..lines.len().min(most / inputs)]))
+    }
+
     pub(super) fn is_empty(self) -> bool {
         self.0.iter().all(|lines| lines.is_empty())
     }
@@ -59,23 +65,18 @@ impl<'a> Ahead<'a> {
         }))
     }
 
-    /// How many lines of each input are asked for at each of so many steps.
-    pub(super) fn each(self, steps: usize) -> usize {
-        self.0.iter().map(|lines| lines.len()).max().unwrap_or(0).div_ceil(steps.max(1))
-    }
-
-    /// Asks for those of a step.
+    /// What asks for one of so many parts each time, of one input after the other.
     #[inline(always)]
-    pub(super) fn ask(self, step: usize, each: usize) {
-        for lines in self.0 {
-            let from = (step * each).min(lines.len());
-            lines::ask(&lines[from..lines.len().min(from + each)]);
-        }
+    pub(super) fn in_steps(self, steps: usize) -> impl FnMut() {
+        let all: usize = self.0.iter().map(|lines| lines.len()).sum();
+        let each = all.div_ceil(steps.max(1)).max(1);
+        let mut parts = self.0.into_iter().flat_map(move |lines| lines.chunks(each));
+        move || lines::ask(parts.next().unwrap_or_default())
     }
 
     /// Begins to load all of it.
     pub(super) fn load(self) {
-        self.0.into_iter().flatten().for_each(lines::prefetch);
+        self.0.into_iter().for_each(lines::ask);
     }
 }
 

@@ -4,8 +4,8 @@
 use bytemuck::Pod;
 use smallvec::SmallVec;
 
-use super::ahead::Ahead;
-use super::{halving, math};
+use super::halving::{self, Elements};
+use super::math;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Fold, GROUP, for_each_fold};
@@ -17,7 +17,7 @@ pub(super) enum Loops {
     Indexes(Indexes),
 }
 
-type Halving = fn([usize; 2], bool, &[u8], Ahead<'_>, &mut [u8], &mut [u8]);
+type Halving = fn([usize; 2], bool, &[u8], Elements<'_>, &mut [u8], &mut [u8]);
 type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
 type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 
@@ -44,17 +44,16 @@ pub(super) struct Values {
 
 impl Values {
     /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving, or in any
-    /// order where none shows: the elements, what is read next, to be asked for, by way of memory for a matrix, into
-    /// the last.
+    /// order where none shows: the elements, by way of memory for a matrix, into the last.
     pub(super) fn halve(
         &self,
         shape: [usize; 2],
         x: &[u8],
-        next: Ahead<'_>,
+        from: Elements<'_>,
         buffer: &mut [u8],
         out: &mut [u8],
     ) {
-        (self.halving)(shape, self.is_ordered, x, next, buffer, out);
+        (self.halving)(shape, self.is_ordered, x, from, buffer, out);
     }
 }
 
@@ -299,9 +298,9 @@ macro_rules! table {
         Loops::Values(Values {
             combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
             is_ordered: $is_ordered,
-            halving: |shape, is_ordered, x, next, buffer, out| {
+            halving: |shape, is_ordered, x, from, buffer, out| {
                 let (x, buffer, out) = (cast(x), cast_mut(buffer), cast_mut(out));
-                halving::halve::<$t, _>(shape, is_ordered, x, next, buffer, out, $cpu);
+                halving::halve::<$t, _>(shape, is_ordered, x, from, buffer, out, $cpu);
             },
             join: |rows, to, adds| {
                 let rows: SmallVec<[&[$t]; 8]> = rows.iter().map(|row| cast(row)).collect();

@@ -1,29 +1,51 @@
 //! Loops that fold by halving: in rows of which each pair is as far apart as the contract says, x[i] = x[i] + x[i + h]
 //! for half as great an h each time. Some rows are folded at once, so that what lies between is in registers and not in
 //! memory.
-//!
-//! The first pass over a block asks for the lines of the next one.
 
 use bytemuck::Pod;
 
 use super::ahead::Ahead;
 use super::combine::vectors;
+use super::lines;
+
+/// Where elements that are folded lie, and so what is loaded before it is needed.
+#[derive(Clone, Copy)]
+pub(super) enum Elements<'a> {
+    /// In memory. Rows that are folded at once lie far apart there and are loaded in a line first, which a processor
+    /// guesses.
+    Memory,
+    /// In cache: what was computed, while the first pass over which the lines of what comes next are asked for.
+    Cache(Ahead<'a>),
+}
+
+impl Elements<'_> {
+    /// Of one of so many parts.
+    fn part(self, part: usize, parts: usize) -> Self {
+        match self {
+            Elements::Memory => self,
+            Elements::Cache(next) => Elements::Cache(next.part(part, parts)),
+        }
+    }
+}
+
+/// Bytes of a matrix from which on its rows lie so far apart.
+const FAR: usize = 1024;
 
 vectors! {
     halve as Halve<T>(
         shape: [usize; 2],
         is_ordered: bool,
         x: &'a [T],
-        next: Ahead<'a>,
+        from: Elements<'a>,
         buffer: &'a mut [T],
         out: &'a mut [T];
         f
     ) {
         match size_of::<T>() {
-            1 => folded::<T, 32>(shape, is_ordered, x, next, buffer, out, &f),
-            2 => folded::<T, 16>(shape, is_ordered, x, next, buffer, out, &f),
-            4 => folded::<T, 8>(shape, is_ordered, x, next, buffer, out, &f),
-            _ => folded::<T, 4>(shape, is_ordered, x, next, buffer, out, &f),
+            1 => folded::<T, 32>(shape, is_ordered, x, from, buffer, out, &f),
+            2 => folded::<T, 16>(shape, is_ordered, x, from, buffer, out, &f),
+            4 => folded::<T, 8>(shape, is_ordered, x, from, buffer, out, &f),
+            _ => folded::<T, 4>(shape, is_ordered, x, from, buffer, out, &f),
         }
     }
 
@@ -48,7 +70,7 @@ const MOST: usize = 4;
 const FEW: usize = 16;
 
 /// Vectors of a result that are made before more lines are asked for.
-const STRETCH: usize = 8;
+const STRETCH: usize = 4;
 
 /// What a pass makes of the row that it stores to.
 const STORE: u8 = 0;
@@ -63,7 +85,7 @@ const OWN: u8 = 2;
 fn matrices<T: Pod, const L: usize>(
     [rows, columns]: [usize; 2],
     x: &[T],
-    next: Ahead<'_>,
+    from: Elements<'_>,
     buffer: &mut [T],
     out: &mut [T],
     f: &impl Fn(T, T) -> T,
@@ -79,8 +101,11 @@ fn matrices<T: Pod, const L: usize>(
     let half = rows.next_power_of_two() / 2;
     let count = out.len() / columns;
     for (k, (x, out)) in x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns)).enumerate() {
-        let next = next.part(k, count);
+        let from = from.part(k, count);
         let mut left;
+        if matches!(from, Elements::Memory) && size_of_val(x) >= FAR {
+            lines::load(bytemuck::cast_slice(&x[..x.len() / 4 * 3]));
+        }
         match rows {
             1 => {
                 out.copy_from_slice(x);
@@ -91,8 +116,8 @@ fn matrices<T: Pod, const L: usize>(
                 left = rows / count;
                 let to = if left == 1 { &mut *out } else { &mut buffer[..left * columns] };
                 match count {
-                    MOST => asking::<T, L, MOST>(apart(x, to.len()), to, next, f),
-                    _ => asking::<T, L, 2>(apart(x, to.len()), to, next, f),
+                    MOST => first::<T, L, MOST>(apart(x, to.len()), from, to, f),
+                    _ => first::<T, L, 2>(apart(x, to.len()), from, to, f),
                 }
             }
             // The last rows have nothing to be combined with.
@@ -101,7 +126,7 @@ fn matrices<T: Pod, const L: usize>(
                 let (low, high) = x.split_at(half * columns);
                 let (both, alone) = low.split_at(high.len());
                 let (to_both, to_alone) = buffer[..low.len()].split_at_mut(high.len());
-                asking::<T, L, 2>([both, high], to_both, next, f);
+                first::<T, L, 2>([both, high], from, to_both, f);
                 to_alone.copy_from_slice(alone);
             }
         }
@@ -130,7 +155,7 @@ fn folded<T: Pod, const L: usize>(
     [rows, columns]: [usize; 2],
     is_ordered: bool,
     x: &[T],
-    next: Ahead<'_>,
+    from: Elements<'_>,
     buffer: &mut [T],
     out: &mut [T],
     f: &impl Fn(T, T) -> T,
@@ -138,7 +163,7 @@ fn folded<T: Pod, const L: usize>(
     /// Vectors whose results do not wait for each other.
     const SIDE: usize = 4;
     if is_ordered || columns > 1 || rows < 2 * SIDE * L {
-        return matrices::<T, L>([rows, columns], x, next, buffer, out, f);
+        return matrices::<T, L>([rows, columns], x, from, buffer, out, f);
     }
     for (x, out) in x.chunks_exact(rows).zip(out) {
         let (vectors, last) = x.as_chunks::<L>();
@@ -197,41 +222,42 @@ fn apart<T, const ROWS: usize>(x: &[T], row: usize) -> [&[T]; ROWS] {
     std::array::from_fn(|k| &x[k * row..(k + 1) * row])
 }
 
-/// A pass that asks for what is next, a few lines before each stretch of it.
+/// The first pass over rows.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)]
-fn asking<T: Pod, const L: usize, const ROWS: usize>(
+fn first<T: Pod, const L: usize, const ROWS: usize>(
     rows: [&[T]; ROWS],
+    from: Elements<'_>,
     to: &mut [T],
-    next: Ahead<'_>,
     f: &impl Fn(T, T) -> T,
 ) {
-    if next.is_empty() {
-        return pass::<T, ROWS, STORE>(rows, to, f);
-    }
-    let whole = to.len() / L * L;
-    let (vectors, last) = to.split_at_mut(whole);
-    let vectors = vectors.as_chunks_mut::<L>().0;
-    let of_rows = rows.map(|row| &row.as_chunks::<L>().0[..vectors.len()]);
-    let each = next.each(vectors.len().div_ceil(STRETCH));
-    for (k, to) in vectors.chunks_mut(STRETCH).enumerate() {
-        next.ask(k, each);
-        let stretch = of_rows.map(|row| &row[k * STRETCH..k * STRETCH + to.len()]);
-        for (i, to) in to.iter_mut().enumerate() {
-            let mut x = stretch.map(|row| row[i]);
-            let mut half = ROWS / 2;
-            while half > 0 {
-                for k in 0..half {
-                    for l in 0..L {
-                        x[k][l] = f(x[k][l], x[k + half][l]);
+    match from {
+        Elements::Cache(next) if !next.is_empty() => {
+            let whole = to.len() / (STRETCH * L) * (STRETCH * L);
+            let (stretches, last) = to.split_at_mut(whole);
+            let stretches = stretches.as_chunks_mut::<L>().0.as_chunks_mut::<STRETCH>().0;
+            let of_rows = rows.map(|row| &row.as_chunks::<L>().0.as_chunks::<STRETCH>().0[..stretches.len()]);
+            let mut ask = next.in_steps(stretches.len());
+            for (k, to) in stretches.iter_mut().enumerate() {
+                ask();
+                for i in 0..STRETCH {
+                    let mut x = of_rows.map(|row| row[k][i]);
+                    let mut half = ROWS / 2;
+                    while half > 0 {
+                        for k in 0..half {
+                            for l in 0..L {
+                                x[k][l] = f(x[k][l], x[k + half][l]);
+                            }
+                        }
+                        half /= 2;
                     }
+                    to[i] = x[0];
                 }
-                half /= 2;
             }
-            *to = x[0];
+            pass::<T, ROWS, STORE>(rows.map(|row| &row[whole..]), last, f);
         }
+        _ => pass::<T, ROWS, STORE>(rows, to, f),
     }
-    pass::<T, ROWS, STORE>(rows.map(|row| &row[whole..]), last, f);
 }
 
 /// Folds rows into one of as many values.

@@ -55,6 +55,7 @@ impl Stream {
 }
 
 /// Loads every line of some bytes, in a line: what reads them next in another order finds them in cache.
+#[inline(always)]
 pub(super) fn load(bytes: &[u8]) {
     for line in bytes.as_chunks::<LINE>().0 {
         // A word, as a load of a byte keeps the rest of a register and so waits for the one before.

@@ -57,11 +57,6 @@ pub(super) enum From<'a> {
 }
 
 impl From<'_> {
-    /// Whether more than one has elements in memory.
-    pub(super) fn several(all: &[From<'_>]) -> bool {
-        all.iter().filter(|from| matches!(from, From::Bytes(_))).count() > 1
-    }
-
     /// Bytes that are read of memory, at most.
     pub(super) fn bytes(all: &[From<'_>]) -> usize {
         all.iter().map(|from| if let From::Bytes(bytes) = from { bytes.len() } else { 0 }).sum()
@@ -237,10 +232,10 @@ impl<'a> Blocks<'a> {
             true => Ahead::of(self, after, length.min(scratch.end.saturating_sub(after))),
             false => Ahead::default(),
         };
-        let each = next.each(self.loops.len());
+        let mut ask = next.in_steps(self.loops.len());
         let mut out = out;
-        for (k, own) in self.loops.iter().enumerate() {
-            next.ask(k, each);
+        for own in &self.loops {
+            ask();
             let value = program.inputs.len() + own.step;
             if program.steps[own.step].op == Op::Lookup {
                 self.look_up(value, own, length, scratch);

@@ -31,7 +31,7 @@ impl Job<'_> {
             let pairs: Outs<'_> = bests.zip(indexes).flat_map(|(best, index)| [best, index]).collect();
             self.run(pairs, &sizes, |scratch, mut task| {
                 let column = task.column;
-                self.parts(&mut task, &sizes, |number, mut outs| {
+                self.parts(&mut task, &sizes, self.together.max(1), |number, mut outs| {
                     self.seek(loops, number, column, &mut outs, scratch);
                 });
             })?;

@@ -17,6 +17,7 @@ use super::ahead::Ahead;
 use super::blocks::{self, Blocks, From, Out};
 use super::combine::{self, Loops, Values};
 use super::eval;
+use super::halving::Elements;
 use super::memory::HostMemory;
 use super::registers::Register;
 use super::reorder::Reordered;
@@ -37,6 +38,13 @@ const LEAST_STRIP: usize = 256;
 
 /// Elements of a leaf that is read where it is, at most: a page of f32.
 const LEAF: usize = 1024;
+
+/// Lines of the next block that are asked for while one is folded: the rest is guessed by then, and more wait for each
+/// other.
+const ASKED: usize = 128;
+
+/// Leaves between one that is computed and the one that is asked for: what is asked for takes longer than one.
+const LEAVES_AHEAD: usize = 2;
 
 /// Leaves that are folded at once, at most, and the elements of those that are computed first.
 const SIDE: usize = 8;
@@ -131,7 +139,7 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
     blocks.most = if blocks.loops.len() > FEW_LOOPS { MOST_OF_LONG } else { MOST }.min(elements);
     let cuts = count.div_ceil(BLOCK);
     let rows = count.min(BLOCK);
-    let together = (blocks.most / (rows * inner)).min(if cuts > 1 { 1 } else { usize::MAX });
+    let together = blocks.most / (rows * inner);
     // Fewer columns where threads would have nothing to do.
     let strips = (2 * threads::count()).div_ceil(outer * cuts);
     let strip = inner.div_ceil(strips).clamp(LEAST_STRIP, STRIP);
@@ -250,17 +258,26 @@ impl Job<'_> {
         all
     }
 
-    /// Calls `each` with the parts of a task that are computed by themselves: the number of the block, or of
-    /// the first of some matrices, and what its results are.
-    fn parts(&self, task: &mut Task<'_>, sizes: &[usize], mut each: impl FnMut(usize, Outs<'_>)) {
+    /// Calls `each` with the parts of a task that are folded by themselves, of so many blocks or matrices at most: the
+    /// number of the first, and what its results are.
+    fn parts(
+        &self,
+        task: &mut Task<'_>,
+        sizes: &[usize],
+        most: usize,
+        mut each: impl FnMut(usize, Outs<'_>),
+    ) {
         let elements = task.outs[0].len() / sizes[0];
         let columns = if self.strip < self.inner { elements } else { self.inner };
-        let step = columns * self.together.max(1);
-        for from in (0..elements).step_by(step) {
-            let to = elements.min(from + step);
+        let mut from = 0;
+        while from < elements {
+            let number = task.first + from / columns;
+            // The last block of a matrix may have less rows.
+            let alike = if self.cuts == 1 { most } else { (self.cuts - 1 - number % self.cuts).max(1) };
+            let to = from + columns * most.min(alike).min((elements - from) / columns);
             let outs = task.outs.iter_mut().zip(sizes);
-            let part = outs.map(|(out, size)| &mut out[from * size..to * size]).collect();
-            each(task.first + from / columns, part);
+            each(number, outs.map(|(out, size)| &mut out[from * size..to * size]).collect());
+            from = to;
         }
     }
 
@@ -268,7 +285,8 @@ impl Job<'_> {
         let sizes: SmallVec<[usize; 2]> = outs.iter().map(|_| self.size).collect();
         self.run(outs, &sizes, |scratch, mut task| {
             let column = task.column;
-            self.parts(&mut task, &sizes, |number, mut outs| match self.together {
+            let most = if self.is_in_place(&task) { usize::MAX } else { self.together.max(1) };
+            self.parts(&mut task, &sizes, most, |number, mut outs| match self.together {
                 0 => self.tree(loops, number, column, &mut outs, scratch),
                 _ => self.matrices(loops, number, &mut outs, scratch),
             });
@@ -280,6 +298,18 @@ impl Job<'_> {
                 }
             }
         })
+    }
+
+    /// Whether all matrices of a task lie one after another in memory, and are read once.
+    fn is_in_place(&self, task: &Task<'_>) -> bool {
+        let &[result] = self.blocks.program.results.as_slice() else { return false };
+        if self.together == 0 {
+            return false;
+        }
+        let (first, _) = self.rows(task.first);
+        let (last, rows) = self.rows(task.first + task.outs[0].len() / (self.inner * self.size) - 1);
+        let length = (last + rows - first) * self.inner;
+        self.blocks.in_place(result, first * self.inner, length).is_some()
     }
 
     /// The first row of a block of rows among all, and how many it has.
@@ -295,25 +325,23 @@ impl Job<'_> {
         let results = &self.blocks.program.results;
         let places: SmallVec<[_; 2]> =
             results.iter().map(|&result| self.blocks.in_place(result, start, length)).collect();
-        let computes = places.iter().any(Option::is_none);
-        if computes {
+        let mut next = Ahead::default();
+        if places.iter().any(Option::is_none) {
             self.blocks.compute(start, length, None, &mut scratch.block);
+            let after = start + length;
+            next = Ahead::of(&self.blocks, after, length.min(self.all() - after)).first(ASKED);
         }
-        let after = start + length;
-        let mut next = match computes && From::several(self.blocks.from) {
-            false => Ahead::of(&self.blocks, after, length.min(self.all() - after)),
-            // Loops load each in a line, and what is asked for of one delays the other.
-            true => Ahead::default(),
-        };
         for (k, out) in outs.iter_mut().enumerate() {
-            // Asked for once.
-            let next = std::mem::take(&mut next);
-            let x = match places[k] {
-                Some(x) => x,
-                None => self.elements(k, length, &scratch.block, &mut scratch.expanded),
+            let (x, from) = match places[k] {
+                Some(x) => (x, Elements::Memory),
+                None => {
+                    // Asked for once.
+                    let from = Elements::Cache(std::mem::take(&mut next));
+                    (self.elements(k, length, &scratch.block, &mut scratch.expanded), from)
+                }
             };
             let buffer = scratch.buffer.bytes_mut(rows * self.inner * self.size);
-            loops.halve([rows, self.inner], x, next, buffer, out);
+            loops.halve([rows, self.inner], x, from, buffer, out);
         }
     }
 
@@ -336,10 +364,10 @@ impl Job<'_> {
         for turn in 0..turns {
             let present = (0..side).map(|k| leaf(turn, k)).take_while(|&(_, length)| length > 0);
             let present: SmallVec<[_; SIDE]> = present.collect();
-            for (k, &(start, length)) in present.iter().enumerate() {
-                let next =
-                    present.get(k + 1).copied().or_else(|| (turn + 1 < turns).then(|| leaf(turn + 1, 0)));
-                self.leaf(k, (start, length), next, bytes, scratch);
+            for (k, &own) in present.iter().enumerate() {
+                let next = k + LEAVES_AHEAD;
+                let next = Some((turn + next / side, next % side)).filter(|&(turn, _)| turn < turns);
+                self.leaf(k, own, next.map(|(turn, k)| leaf(turn, k)), bytes, scratch);
             }
             let Scratch { leaves, waiting, identity, .. } = &mut *scratch;
             for (k, &result) in self.blocks.program.results.iter().enumerate() {
@@ -356,7 +384,8 @@ impl Job<'_> {
         }
         for (waiting, out) in scratch.waiting.iter().zip(outs) {
             let x = waiting[levels.saturating_sub(1)].bytes(bytes);
-            loops.halve([self.leaf, columns], x, Ahead::default(), scratch.buffer.bytes_mut(bytes), out);
+            let buffer = scratch.buffer.bytes_mut(bytes);
+            loops.halve([self.leaf, columns], x, Elements::Cache(Ahead::default()), buffer, out);
         }
     }
 

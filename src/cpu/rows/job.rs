@@ -6,6 +6,7 @@ use super::{Block, Folded, Job, MOST, Next, Place, Scratch, Task};
 use crate::cpu::ahead::Ahead;
 use crate::cpu::blocks::{From, LARGEST_NEAR};
 use crate::cpu::combine::{self, Loops};
+use crate::cpu::halving::Elements;
 use crate::cpu::kernels::PART;
 use crate::cpu::lines::{self, LINE, Stream};
 use crate::cpu::load::Reader;
@@ -156,9 +157,9 @@ impl<'a> Job<'a> {
         }
         let result = self.program.results[0];
         let mut out = out;
-        let each = next.each(self.order.len());
-        for (step, own) in self.order.iter().enumerate() {
-            next.ask(step, each);
+        let mut ask = next.in_steps(self.order.len());
+        for own in &self.order {
+            ask();
             match *own {
                 Next::Loop(k) => {
                     let own = &self.loops[k];
@@ -241,15 +242,14 @@ impl<'a> Job<'a> {
         {
             let x = self.value(*value, true, scratch);
             let out = register.bytes_mut(each * size);
-            if identity.is_some() && matches!(scratch.places.get(*value as usize), Some(Place::Source(_))) {
-                lines::load(x);
-            }
+            let is_read = matches!(scratch.places.get(*value as usize), Some(Place::Source(_)));
+            let from = if is_read { Elements::Memory } else { Elements::Cache(Ahead::default()) };
             // Of equal ones a part is there.
             let is_part = x.len() < each * rows * size;
             let all = is_part.then(|| scratch_of(each * rows * size, x));
             let x = all.as_deref().map_or(x, cast);
             let buffer = buffer.bytes_mut(rows * columns * size);
-            loops.halve([rows, columns], x, Ahead::default(), buffer, out);
+            loops.halve([rows, columns], x, from, buffer, out);
             if let Some(identity) = identity {
                 (loops.combine)(out, identity.bytes(each * size));
             }
