@@ -7,7 +7,7 @@ use burn::tensor::{Device, DeviceKind, Tensor, TensorData, activation, module};
 use super::{Reader, Run};
 use crate::cases::{Case, EPSILON, Work};
 
-pub(super) struct Burn(Device);
+pub(crate) struct Burn(Device);
 
 impl Burn {
     pub fn open() -> Self {

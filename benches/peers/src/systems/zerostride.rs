@@ -6,7 +6,7 @@ use super::{Reader, Run};
 use crate::Failure;
 use crate::cases::{Case, EPSILON, Work};
 
-pub(super) struct Zerostride(Device);
+pub(crate) struct Zerostride(Device);
 
 impl Zerostride {
     pub fn named(name: &str) -> Result<Self, Failure> {
