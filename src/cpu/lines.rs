@@ -54,7 +54,8 @@ impl Stream {
     }
 }
 
-/// Loads every line of some bytes, in a line: what reads them next in another order finds them in cache.
+/// Loads every line of some bytes, strictly in order, which is what a processor guesses: what reads them next in another
+/// order finds them in cache.
 #[inline(always)]
 pub(super) fn load(bytes: &[u8]) {
     for line in bytes.as_chunks::<LINE>().0 {
