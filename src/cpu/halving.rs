@@ -14,7 +14,7 @@ pub(super) enum Elements<'a> {
     /// In memory. Rows that are folded at once lie far apart there and are loaded in a line first, which a processor
     /// guesses.
     Memory,
-    /// In cache: what was computed, while the first pass over which the lines of what comes next are asked for.
+    /// In cache, as what was computed. The first pass over them asks for the lines of what comes next.
     Cache(Ahead<'a>),
 }
 
@@ -116,8 +116,8 @@ fn matrices<T: Pod, const L: usize>(
                 left = rows / count;
                 let to = if left == 1 { &mut *out } else { &mut buffer[..left * columns] };
                 match count {
-                    MOST => first::<T, L, MOST>(apart(x, to.len()), from, to, f),
-                    _ => first::<T, L, 2>(apart(x, to.len()), from, to, f),
+                    MOST => first_pass::<T, L, MOST>(apart(x, to.len()), from, to, f),
+                    _ => first_pass::<T, L, 2>(apart(x, to.len()), from, to, f),
                 }
             }
             // The last rows have nothing to be combined with.
@@ -126,7 +126,7 @@ fn matrices<T: Pod, const L: usize>(
                 let (low, high) = x.split_at(half * columns);
                 let (both, alone) = low.split_at(high.len());
                 let (to_both, to_alone) = buffer[..low.len()].split_at_mut(high.len());
-                first::<T, L, 2>([both, high], from, to_both, f);
+                first_pass::<T, L, 2>([both, high], from, to_both, f);
                 to_alone.copy_from_slice(alone);
             }
         }
@@ -176,16 +176,7 @@ fn folded<T: Pod, const L: usize>(
                 }
             }
         }
-        let mut half = SIDE / 2;
-        while half > 0 {
-            for k in 0..half {
-                for l in 0..L {
-                    all[k][l] = f(all[k][l], all[k + half][l]);
-                }
-            }
-            half /= 2;
-        }
-        let mut all = all[0];
+        let mut all = fold_vectors(all, f);
         for x in rest.iter().map(|x| &x[..]).chain([last]) {
             all.iter_mut().zip(x).for_each(|(all, &x)| *all = f(*all, x));
         }
@@ -224,8 +215,7 @@ fn apart<T, const ROWS: usize>(x: &[T], row: usize) -> [&[T]; ROWS] {
 
 /// The first pass over rows.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)]
-fn first<T: Pod, const L: usize, const ROWS: usize>(
+fn first_pass<T: Pod, const L: usize, const ROWS: usize>(
     rows: [&[T]; ROWS],
     from: Elements<'_>,
     to: &mut [T],
@@ -241,17 +231,7 @@ fn first<T: Pod, const L: usize, const ROWS: usize>(
             for (k, to) in stretches.iter_mut().enumerate() {
                 ask();
                 for i in 0..STRETCH {
-                    let mut x = of_rows.map(|row| row[k][i]);
-                    let mut half = ROWS / 2;
-                    while half > 0 {
-                        for k in 0..half {
-                            for l in 0..L {
-                                x[k][l] = f(x[k][l], x[k + half][l]);
-                            }
-                        }
-                        half /= 2;
-                    }
-                    to[i] = x[0];
+                    to[i] = fold_vectors(of_rows.map(|row| row[k][i]), f);
                 }
             }
             pass::<T, ROWS, STORE>(rows.map(|row| &row[whole..]), last, f);
@@ -285,6 +265,23 @@ fn pass<T: Pod, const ROWS: usize, const MODE: u8>(rows: [&[T]; ROWS], to: &mut 
         }
         to[i] = if MODE == ADD { f(to[i], x[0]) } else { x[0] };
     }
+}
+
+/// Folds vectors, lane by lane, by halving.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)]
+fn fold_vectors<T: Pod, const L: usize, const N: usize>(x: [[T; L]; N], f: &impl Fn(T, T) -> T) -> [T; L] {
+    let mut x = x;
+    let mut half = N / 2;
+    while half > 0 {
+        for k in 0..half {
+            for l in 0..L {
+                x[k][l] = f(x[k][l], x[k + half][l]);
+            }
+        }
+        half /= 2;
+    }
+    x[0]
 }
 
 /// Folds as many values each as are known when this is compiled.

@@ -1,7 +1,7 @@
 //! The same cases by this crate and by its peers in Rust, in one process and interleaved: one JSON
 //! object a line with `case`, `reduces`, `system`, `side`, and `ns` of each round, or `off`, which says by how
-//! much a system's result is wrong, and then it is not timed. With an adapter the first
-//! line names it and Burn's.
+//! much a system's result is wrong, and then it is not timed. With an adapter the first line names it
+//! and Burn's.
 
 mod cases;
 mod right;
