@@ -1,7 +1,9 @@
 //! The one error type: what was asked, which rule refused it, what to do instead.
 
+use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
+use std::sync::{Mutex, PoisonError};
 
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -157,6 +159,53 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// The line of a call.
+pub(crate) type Line = &'static Location<'static>;
+
+thread_local! {
+    static LINE: Cell<Option<Line>> = const { Cell::new(None) };
+}
+
+/// The line of the public call that this thread is inside of. Work that is recorded keeps it: an error that is found
+/// later then names the call that asked for the work.
+pub(crate) fn line() -> Option<Line> {
+    LINE.get()
+}
+
+/// Does `work` inside of a public call. An error without a line gets that of the call. Of calls within calls the
+/// outermost is named, as that is the user's.
+pub(crate) fn called<T>(line: Line, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    struct Outer(Option<Line>);
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            LINE.set(self.0);
+        }
+    }
+    let outer = Outer(LINE.get());
+    let line = outer.0.unwrap_or(line);
+    LINE.set(Some(line));
+    work().map_err(|error| error.at(line))
+}
+
+/// Why elements are not to be read: what would have computed them failed. Who writes all of them anew takes it away.
+#[derive(Debug, Default)]
+pub(crate) struct Poison(Mutex<Option<Error>>);
+
+impl Poison {
+    /// Sets the error that every read gets from now on, or takes it away.
+    pub(crate) fn set(&self, error: Option<Error>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = error;
+    }
+
+    /// Fails where the elements were not computed.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            None => Ok(()),
+            Some(error) => Err(error.clone()),
+        }
+    }
+}
 
 macro_rules! bail {
     ($kind:ident, $($text:tt)*) => {

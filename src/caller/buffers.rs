@@ -1,8 +1,10 @@
 //! Buffers of the caller's as tensors, and tensors as buffers.
 
+use std::panic::Location;
+
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::Result;
+use crate::error::{Result, called};
 use crate::gpu::{self, Loan};
 use crate::layout::Shape;
 use crate::tensor::{AnyTensor, Tensor};
@@ -72,6 +74,7 @@ impl AnyTensor {
     /// assert_eq!(halves.to_bytes()?, [0; 8]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_buffer(
         device: &Device,
         buffer: &wgpu::Buffer,
@@ -80,9 +83,11 @@ impl AnyTensor {
         shape: impl Into<Shape>,
         strides: &[isize],
     ) -> Result<AnyTensor> {
-        let gpu = gpu::of(device.backend())?;
-        let (storage, layout) = gpu.storage_of(buffer, dtype, byte_offset, shape.into(), strides)?;
-        Ok(AnyTensor::new(device.clone(), storage, dtype, layout))
+        called(Location::caller(), || {
+            let gpu = gpu::of(device.backend())?;
+            let (storage, layout) = gpu.storage_of(buffer, dtype, byte_offset, shape.into(), strides)?;
+            Ok(AnyTensor::new(device.clone(), storage, dtype, layout))
+        })
     }
 
     /// The buffer that the elements lie in ([`Tensor::buffer`]).
@@ -98,9 +103,13 @@ impl AnyTensor {
     /// assert_eq!((row.offset(), row.size()), (8, 4));
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn buffer(&self) -> Result<LentBuffer> {
-        let gpu = gpu::of(self.device().backend())?;
-        Ok(LentBuffer { loan: gpu.loan(self.storage(), self.dtype(), self.layout())?, dtype: self.dtype() })
+        called(Location::caller(), || {
+            let gpu = gpu::of(self.device().backend())?;
+            let loan = gpu.loan(self.storage(), self.dtype(), self.layout())?;
+            Ok(LentBuffer { loan, dtype: self.dtype() })
+        })
     }
 }
 
@@ -137,6 +146,7 @@ impl<T: Element> Tensor<T> {
     /// assert_eq!(u.to_vec()?, [1.0, 1.0, 4.0, 1.0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_buffer(
         device: &Device,
         buffer: &wgpu::Buffer,
@@ -165,6 +175,7 @@ impl<T: Element> Tensor<T> {
     /// assert_eq!(field.to_vec()?, [0.0, 1.0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn buffer(&self) -> Result<LentBuffer> {
         AnyTensor::from(self).buffer()
     }

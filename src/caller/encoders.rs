@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use crate::device::Device;
 use crate::dtype::Element;
-use crate::error::Result;
+use crate::error::{Result, called};
 use crate::expr::{AnyExpr, Expr};
 use crate::gpu;
 use crate::tensor::{AnyTensor, Tensor};
@@ -30,8 +30,11 @@ impl AnyExpr {
     #[track_caller]
     pub fn record_into(&self, encoder: &mut wgpu::CommandEncoder, destination: &AnyTensor) -> Result<()> {
         let at = Location::caller();
-        gpu::of(destination.device().backend())?
-            .record_into(encoder, |gpu| destination.assign_by(&Device::from_backend(gpu.clone()), self, at))
+        called(at, || {
+            gpu::of(destination.device().backend())?.record_into(encoder, |gpu| {
+                destination.assign_by(&Device::from_backend(gpu.clone()), self, at)
+            })
+        })
     }
 }
 

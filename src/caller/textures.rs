@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::dtype::Element;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Line, Result, called};
 use crate::expr::{AnyExpr, Expr, NodeKind, Source, Storage};
 use crate::gpu::{self, Area, Gpu};
 use crate::layout::Layout;
@@ -155,7 +155,7 @@ impl AnyExpr {
     }
 
     /// The device of its tensors.
-    fn device(&self, at: &'static Location<'static>) -> Result<Device> {
+    fn device(&self, at: Line) -> Result<Device> {
         match self.backends()?.first() {
             Some(backend) => Ok(Device::from_backend(backend.clone())),
             None => {
@@ -172,29 +172,27 @@ fn to_texture(
     device: &Device,
     encoder: Option<&mut wgpu::CommandEncoder>,
     texture: wgpu::TexelCopyTextureInfo<'_>,
-    at: &'static Location<'static>,
+    at: Line,
 ) -> Result<()> {
-    device.agrees(expr).map_err(|e| e.at(at))?;
-    let gpu = gpu::of(device.backend())?;
-    let Some(area) = area(expr, texture, at)? else { return Ok(()) };
-    match encoder {
-        None => {
-            let (storage, layout) = rows(expr, area, &gpu, at)?;
-            gpu.copy_to(area, &storage, &layout, None)
+    called(at, || {
+        device.agrees(expr)?;
+        let gpu = gpu::of(device.backend())?;
+        let Some(area) = area(expr, texture, at)? else { return Ok(()) };
+        match encoder {
+            None => {
+                let (storage, layout) = rows(expr, area, &gpu, at)?;
+                gpu.copy_to(area, &storage, &layout, None)
+            }
+            Some(encoder) => {
+                let (storage, layout) = gpu.record_into(encoder, |gpu| rows(expr, area, gpu, at))?;
+                gpu.copy_to(area, &storage, &layout, Some(encoder))
+            }
         }
-        Some(encoder) => {
-            let (storage, layout) = gpu.record_into(encoder, |gpu| rows(expr, area, gpu, at))?;
-            gpu.copy_to(area, &storage, &layout, Some(encoder))
-        }
-    }
+    })
 }
 
 /// The part of a texture that an expression goes to, if there is any.
-fn area<'a>(
-    expr: &AnyExpr,
-    texture: wgpu::TexelCopyTextureInfo<'a>,
-    at: &'static Location<'static>,
-) -> Result<Option<Area<'a>>> {
+fn area<'a>(expr: &AnyExpr, texture: wgpu::TexelCopyTextureInfo<'a>, at: Line) -> Result<Option<Area<'a>>> {
     let node = expr.node()?;
     let area = Area::of(texture, &node.shape).map_err(|e| e.at(at))?;
     if area.dtype != node.dtype {
@@ -210,12 +208,7 @@ fn area<'a>(
 }
 
 /// The elements in rows as textures need them: where they are, or computed to there.
-fn rows(
-    expr: &AnyExpr,
-    area: Area<'_>,
-    gpu: &Arc<Gpu>,
-    at: &'static Location<'static>,
-) -> Result<(Storage, Layout)> {
+fn rows(expr: &AnyExpr, area: Area<'_>, gpu: &Arc<Gpu>, at: Line) -> Result<(Storage, Layout)> {
     let device = Device::from_backend(gpu.clone());
     if let NodeKind::Leaf { source: Source::Tensor(storage), layout } = &expr.node()?.kind
         && gpu.fits(area, storage, layout)?
@@ -411,11 +404,14 @@ impl AnyTensor {
     /// assert_eq!((x.dtype(), x.shape()), (DType::I32, &[2, 3, 1].into()));
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn from_texture(device: &Device, texture: wgpu::TexelCopyTextureInfo<'_>) -> Result<AnyTensor> {
-        let gpu = gpu::of(device.backend())?;
-        let area = Area::rest(texture, wgpu::TextureUsages::COPY_SRC)?;
-        let (storage, layout) = gpu.copy_from(area)?;
-        Ok(AnyTensor::new(device.clone(), storage, area.dtype, layout))
+        called(Location::caller(), || {
+            let gpu = gpu::of(device.backend())?;
+            let area = Area::rest(texture, wgpu::TextureUsages::COPY_SRC)?;
+            let (storage, layout) = gpu.copy_from(area)?;
+            Ok(AnyTensor::new(device.clone(), storage, area.dtype, layout))
+        })
     }
 }
 

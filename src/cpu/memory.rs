@@ -27,6 +27,10 @@ pub(super) enum HostMemory {
 impl HostMemory {
     /// At least `bytes` bytes.
     pub(super) fn take(bytes: usize) -> Result<HostMemory> {
+        #[cfg(test)]
+        if tests::MemoryFault::next() {
+            bail!(Memory, "no memory for {bytes} bytes on the CPU: on purpose");
+        }
         // Whole words: it may hold larger elements later, and is then read as a slice of these.
         let bytes = bytes.next_multiple_of(8);
         if bytes >= SMALLEST {
@@ -94,8 +98,56 @@ impl Drop for HostMemory {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        /// Requests up to the one that is refused; 0 where none is.
+        static LEFT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// One of this thread's requests is refused, once, until this is dropped.
+    pub(crate) struct MemoryFault(());
+
+    impl MemoryFault {
+        /// Refuses the next request after so many.
+        pub(crate) fn after(requests: usize) -> MemoryFault {
+            LEFT.set(requests + 1);
+            MemoryFault(())
+        }
+
+        /// Whether this request is refused.
+        pub(super) fn next() -> bool {
+            let left = LEFT.get();
+            LEFT.set(left.saturating_sub(1));
+            left == 1
+        }
+
+        pub(crate) fn is_to_come() -> bool {
+            LEFT.get() > 0
+        }
+
+        /// Ends it: whether a request was refused.
+        pub(crate) fn end(self) -> bool {
+            !Self::is_to_come()
+        }
+
+        /// Does work of which no request is refused.
+        pub(crate) fn without<T>(work: impl FnOnce() -> T) -> T {
+            let left = LEFT.replace(0);
+            let made = work();
+            LEFT.set(left);
+            made
+        }
+    }
+
+    impl Drop for MemoryFault {
+        fn drop(&mut self) {
+            LEFT.set(0);
+        }
+    }
 
     /// What held bytes may hold elements of eight bytes next.
     #[test]

@@ -31,10 +31,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use blocks::From;
 use memory::HostMemory;
+#[cfg(test)]
+pub(crate) use memory::tests::MemoryFault;
 pub(crate) use threads::thread_count;
 
 use crate::dtype::DType;
-use crate::error::{Error, ErrorKind, Result, bail};
+use crate::error::{Error, ErrorKind, Poison, Result, bail};
 use crate::expr::{BLOCK, Backend, HostBytes, Input, Program, Reading, Source, Storage, Told};
 use crate::layout::Layout;
 
@@ -44,16 +46,24 @@ pub(crate) struct CpuDevice;
 
 /// Elements in memory, which snapshots share until it is written. Locks of several buffers are always taken
 /// in the order of their addresses.
-struct HostBuffer(RwLock<Arc<HostMemory>>);
+struct HostBuffer {
+    memory: RwLock<Arc<HostMemory>>,
+    poison: Poison,
+}
 
 impl HostBuffer {
     fn new(memory: HostMemory) -> HostBuffer {
-        HostBuffer(RwLock::new(Arc::new(memory)))
+        HostBuffer::of(Arc::new(memory))
+    }
+
+    fn of(memory: Arc<HostMemory>) -> HostBuffer {
+        HostBuffer { memory: RwLock::new(memory), poison: Poison::default() }
     }
 
     /// The memory as it is now.
-    fn snapshot(&self) -> Arc<HostMemory> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn snapshot(&self) -> Result<Arc<HostMemory>> {
+        self.poison.check()?;
+        Ok(self.memory.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 }
 
@@ -109,8 +119,16 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
             buffers.push((storage.address(), buffer(storage)?));
         }
     }
-    if let Target::Into(storage, _) = &target {
-        buffers.push((storage.address(), buffer(storage)?));
+    buffers.iter().try_for_each(|(_, buffer)| buffer.poison.check())?;
+    let mut anew = None;
+    if let Target::Into(storage, range) = &target {
+        let own = buffer(storage)?;
+        // What is written anew may be poisoned.
+        match range.len() == storage.elements * program.dtype.size() {
+            true => anew = Some(own.clone()),
+            false => own.poison.check()?,
+        }
+        buffers.push((storage.address(), own));
     }
     buffers.sort_by_key(|(address, _)| *address);
     buffers.dedup_by_key(|(address, _)| *address);
@@ -118,9 +136,9 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
     let mut reading = Vec::new();
     for (address, buffer) in &buffers {
         if Some(*address) == written {
-            writing = Some(buffer.0.write().unwrap_or_else(PoisonError::into_inner));
+            writing = Some(buffer.memory.write().unwrap_or_else(PoisonError::into_inner));
         } else {
-            let guard = buffer.0.read().unwrap_or_else(PoisonError::into_inner);
+            let guard = buffer.memory.read().unwrap_or_else(PoisonError::into_inner);
             reading.push((*address, guard));
         }
     }
@@ -144,7 +162,7 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         return outs.iter_mut().try_for_each(|out| join::join(program, joining, &from, out));
     }
     let from = from(program)?;
-    match (target, &mut writing, &program.fold) {
+    let done = match (target, &mut writing, &program.fold) {
         (Target::New(mut outs), _, folding) => match (folding, outs.as_mut_slice()) {
             (None, [out]) if program.rows.is_some() => rows::rows(program, &from, out),
             (None, [out]) => eval::eval(program, &from, out),
@@ -157,7 +175,8 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
             eval::eval(program, &from, &mut own(memory)?[range])
         }
         (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
-    }
+    };
+    done.inspect(|()| anew.iter().for_each(|buffer| buffer.poison.set(None)))
 }
 
 /// Runs a program into new memory for each result.
@@ -247,7 +266,11 @@ impl Backend for CpuDevice {
             return Ok(());
         }
         let buffer = buffer(storage)?;
-        let mut memory = buffer.0.write().unwrap_or_else(PoisonError::into_inner);
+        let is_all = bytes.len() == storage.elements * dtype.size();
+        if !is_all {
+            buffer.poison.check()?;
+        }
+        let mut memory = buffer.memory.write().unwrap_or_else(PoisonError::into_inner);
         let memory = own(&mut memory)?;
         if layout.is_contiguous() {
             let start = layout.offset() * dtype.size();
@@ -255,19 +278,24 @@ impl Backend for CpuDevice {
         } else {
             eval::scatter(bytes, dtype.size(), layout, memory);
         }
+        if is_all {
+            buffer.poison.set(None);
+        }
         Ok(())
     }
 
+    fn poison(&self, storage: &Storage, error: &Error) {
+        buffer(storage).iter().for_each(|buffer| buffer.poison.set(Some(error.clone())));
+    }
+
     fn snapshot(self: Arc<Self>, storage: &Storage, _dtype: DType) -> Result<Storage> {
-        let memory = buffer(storage)?.snapshot();
-        Ok(Storage::new(self, storage.elements, HostBuffer(RwLock::new(memory))))
+        Ok(Storage::new(self, storage.elements, HostBuffer::of(buffer(storage)?.snapshot()?)))
     }
 
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
         let range = offset * dtype.size()..(offset + count) * dtype.size();
-        let part =
-            |buffer: Arc<HostBuffer>| Box::new(Snapshot { memory: buffer.snapshot(), range }) as HostBytes;
-        Box::pin(std::future::ready(buffer(storage).map(part)))
+        let part = |memory| Box::new(Snapshot { memory, range }) as HostBytes;
+        Box::pin(std::future::ready(buffer(storage).and_then(|buffer| buffer.snapshot()).map(part)))
     }
 
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {

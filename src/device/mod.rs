@@ -1,6 +1,8 @@
 //! Devices: choosing one, and what is asked of it beside computing.
 
 mod adapter;
+#[cfg(test)]
+mod tests;
 
 pub use adapter::Adapter;
 
@@ -419,6 +421,11 @@ impl Device {
     pub(crate) fn is_that_of(&self, backends: &[Arc<dyn Backend>]) -> Result<()> {
         match backends.iter().find(|backend| !same_backend(backend, &self.0)) {
             None => Ok(()),
+            Some(backend) if backend.name() == self.name() => bail!(
+                Device,
+                "a tensor on {} cannot be combined with one of another handle: the adapter was opened twice, so clone one Device",
+                self.name()
+            ),
             Some(backend) => bail!(
                 Device,
                 "a tensor on {} cannot be combined with one on {}: read it with to_vec and upload it there",

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{DType, Math, Node, Program};
-use crate::error::{Result, bail};
+use crate::error::{Error, Result, bail};
 use crate::layout::Layout;
 
 /// An opaque handle to elements on a device. Clones name the same elements.
@@ -180,6 +180,10 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     fn assign_all(self: Arc<Self>, _program: &Program, _to: &[(&Storage, &Layout)]) -> Result<bool> {
         Ok(false)
     }
+
+    /// Lets every read of a storage be an error from now on, until all of it is written anew: some of its elements were
+    /// written by work that failed, and others were not.
+    fn poison(&self, storage: &Storage, error: &Error);
 
     /// Writes packed elements, in row-major order, to elements of `storage`, after what was asked for
     /// before. The layout visits no element twice.

@@ -9,7 +9,7 @@ use super::device::Gpu;
 use super::transfer::Transfer;
 use super::{alike, evaluate};
 use crate::dtype::DType;
-use crate::error::{Result, bail};
+use crate::error::{Error, Result, bail};
 use crate::expr::{
     Backend, HostBytes, Input, Math, Memory, Node, Outcome, PIECE, Program, Reading, Source, Storage, Times,
     Told,
@@ -103,6 +103,10 @@ impl Backend for Gpu {
         evaluate::assign_all(&self, program, to)
     }
 
+    fn poison(&self, storage: &Storage, error: &Error) {
+        Gpu::poison(self, storage, error);
+    }
+
     fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()> {
         evaluate::write(&self, storage, dtype, layout, bytes)
     }
@@ -147,7 +151,8 @@ impl Backend for Gpu {
 
     fn synchronize(&self) -> Result<()> {
         self.can_wait("synchronize")?;
-        self.finish()
+        self.finish()?;
+        self.parts.connection.failures.untold()
     }
 
     fn synchronize_async(self: Arc<Self>) -> Outcome {

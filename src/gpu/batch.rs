@@ -1,16 +1,16 @@
 //! Dispatches that are encoded together. Their uniform blocks lie in one buffer.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
 use super::buffer::Bound;
-use super::connection::Connection;
-use super::dispatch::Dispatch;
+use super::connection::{ALL, Connection, said};
+use super::dispatch::{Buffers, Dispatch, uncomputed};
 use super::pipelines::Compiled;
 use super::pool::{Part, Pool};
-use crate::error::{Result, bail};
-use crate::expr::{Op, Step};
+use crate::error::{self, Result, bail};
 use crate::plan::Plan;
 
 /// What is to be run: a plan, the words of its uniform block, its compiled kernel, and what it binds, the results first.
@@ -18,8 +18,10 @@ use crate::plan::Plan;
 pub(super) struct Work<'a> {
     pub plan: &'a Plan,
     pub words: &'a [u32],
-    pub compiled: &'a Compiled,
+    pub compiled: &'a Arc<Compiled>,
     pub bound: &'a [Bound],
+    /// Whether it writes all elements of its results, and reads none of them.
+    pub whole: bool,
 }
 
 #[derive(Debug)]
@@ -55,36 +57,40 @@ impl Batch {
         self.uniforms.len().next_multiple_of(connection.limits.min_uniform_buffer_offset_alignment as usize)
     }
 
-    /// Adds a dispatch, for which there is room.
-    pub(super) fn push(
-        &mut self,
-        connection: &Connection,
-        pool: &Pool,
-        work: Work<'_>,
-        name: Option<String>,
-    ) {
-        let Work { plan, words, compiled, bound } = work;
+    /// Adds a dispatch, for which there is room; none where the device does not bind what it needs.
+    pub(super) fn push(&mut self, connection: &Connection, pool: &Pool, work: Work<'_>) -> Result<()> {
+        let Work { plan, words, compiled, bound, whole } = work;
         let start = self.start(connection);
-        self.uniforms.resize(start, 0);
-        self.uniforms.extend_from_slice(bytemuck::cast_slice(words));
-        self.uniforms.resize(start + compiled.uniform_size as usize, 0);
-
         let mut parts: SmallVec<[Part<'_>; 8]> = SmallVec::new();
         parts.push((&self.page, 0, compiled.uniform_size));
         bound.iter().for_each(|bound| parts.push((&bound.buffer.raw, bound.start, bound.size)));
-        let bind_group = pool.group(&compiled.layout, &parts, || group(connection, compiled, &parts));
+        let create = || group(connection, compiled, &parts);
+        // What the caller may destroy is bound anew each time: then it is refused before it is recorded.
+        let bind_group = match bound.iter().any(|bound| bound.buffer.is_known()) {
+            true => create()?,
+            false => pool.group(&compiled.layout, &parts, create)?,
+        };
+        self.uniforms.resize(start, 0);
+        self.uniforms.extend_from_slice(bytemuck::cast_slice(words));
+        self.uniforms.resize(start + compiled.uniform_size as usize, 0);
         self.dispatches.push(Dispatch {
-            pipeline: compiled.pipeline.clone(),
+            compiled: compiled.clone(),
             bind_group,
             offset: start as u32,
             groups: plan.launch.groups,
-            name,
+            buffers: Buffers::new(bound, work.results().len(), whole),
+            line: error::line(),
         });
+        Ok(())
     }
 
     /// Asks wgpu to write the uniform blocks, which it does before whatever is submitted next.
-    pub(super) fn write(&self, connection: &Connection) {
-        connection.queue.write_buffer(&self.page, 0, &self.uniforms);
+    pub(super) fn write(&self, connection: &Connection) -> Result<()> {
+        connection
+            .tried("the uniform blocks of kernels", || {
+                connection.queue.write_buffer(&self.page, 0, &self.uniforms);
+            })
+            .map(drop)
     }
 
     /// Encodes the dispatches.
@@ -96,7 +102,7 @@ impl Batch {
         let mut set = None;
         for dispatch in &self.dispatches {
             dispatch.encode(&mut pass, set);
-            set = Some(&dispatch.pipeline);
+            set = Some(&dispatch.compiled);
         }
     }
 
@@ -112,21 +118,20 @@ impl Batch {
 }
 
 impl Work<'_> {
-    /// Its steps, in words.
-    pub(super) fn name(&self) -> String {
-        let steps = self.plan.kernel.steps.iter().filter(|step| step.op != Op::State);
-        steps.map(Step::name).collect::<Vec<_>>().join(", ")
-    }
-
     /// Remembers the recording that its buffers are used in.
     pub(super) fn mark(&self, epoch: u64) {
         self.bound.iter().for_each(|bound| bound.buffer.epoch.store(epoch, Ordering::Relaxed));
         self.mark_written(epoch);
     }
 
-    /// The same of the buffers that it writes.
+    /// The same of the buffers that it writes, of which those that it writes all of are poisoned no more.
     pub(super) fn mark_written(&self, epoch: u64) {
-        self.results().iter().for_each(|bound| bound.buffer.written.store(epoch, Ordering::Relaxed));
+        for Bound { buffer, .. } in self.results() {
+            buffer.written.store(epoch, Ordering::Relaxed);
+            if self.whole && buffer.poison.check().is_err() {
+                buffer.poison.set(None);
+            }
+        }
     }
 
     fn results(&self) -> &[Bound] {
@@ -138,7 +143,7 @@ impl Work<'_> {
     }
 }
 
-fn group(connection: &Connection, compiled: &Compiled, parts: &[Part<'_>]) -> wgpu::BindGroup {
+fn group(connection: &Connection, compiled: &Compiled, parts: &[Part<'_>]) -> Result<wgpu::BindGroup> {
     let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = (0..)
         .zip(parts)
         .map(|(binding, &(buffer, offset, size))| wgpu::BindGroupEntry {
@@ -151,5 +156,7 @@ fn group(connection: &Connection, compiled: &Compiled, parts: &[Part<'_>]) -> wg
         })
         .collect();
     let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &compiled.layout, entries: &entries };
-    connection.contained(|| connection.device.create_bind_group(&descriptor))
+    let (device, name, line) = (connection.name().to_string(), compiled.name.clone(), error::line());
+    let tell = move |error: wgpu::Error| uncomputed(&name, &device, &said(&error), line);
+    Ok(connection.scoped(&ALL, || connection.device.create_bind_group(&descriptor), tell)?.0)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use rustc_hash::FxHasher;
@@ -11,39 +11,70 @@ use smallvec::{SmallVec, smallvec};
 use super::connection::Connection;
 use super::lock::lock;
 use super::pool::Pool;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Poison, Result};
 use crate::expr::Storage;
 
 /// Memory of a device, which goes back to its pool, if it is not the caller's.
 #[derive(Debug)]
 pub(super) struct Buffer {
     pub raw: wgpu::Buffer,
-    /// Bytes that are bound: what was asked for, rounded up to whole vectors. Of the caller's, whole words.
+    /// Bytes that are bound: those of the elements, rounded up to whole vectors. Of the caller's, whole words.
     pub size: u64,
+    /// Bytes of elements.
+    pub held: u64,
     /// The recording in which it was last used.
     pub epoch: AtomicU64,
     /// The recording that was open when it was written last.
     pub written: AtomicU64,
+    pub poison: Poison,
     pub pool: Arc<Pool>,
     /// Whether it is the caller's.
     pub is_lent: bool,
+    /// Whether the caller knows it, and may destroy it.
+    pub is_known: AtomicBool,
 }
 
 impl Buffer {
-    /// Fails if what it holds may be wrong, by an error that was reported after the call.
+    /// A buffer, last used in a recording, of which `size` bytes are bound and `held` are elements.
+    pub(super) fn new(
+        connection: &Connection,
+        pool: &Arc<Pool>,
+        (raw, epoch): (wgpu::Buffer, u64),
+        (size, held): (u64, u64),
+        is_lent: bool,
+    ) -> Buffer {
+        Buffer {
+            raw,
+            size,
+            held,
+            epoch: AtomicU64::new(epoch),
+            written: AtomicU64::new(connection.failures.epoch()),
+            poison: Poison::default(),
+            pool: pool.clone(),
+            is_lent,
+            is_known: AtomicBool::new(is_lent),
+        }
+    }
+
+    /// Fails if its elements were not computed, or may be wrong by an error that was reported after the call.
     pub(super) fn check(&self, connection: &Connection) -> Result<()> {
+        connection.failures.check(&self.poison)?;
         connection.failures.trust(self.written.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        self.is_known.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        match self.is_lent {
-            true => self.pool.forget(&self.raw),
-            false => {
-                let [epoch, written] = [&self.epoch, &self.written].map(|of| of.load(Ordering::Relaxed));
-                self.pool.give_back(self.raw.clone(), epoch, written);
-            }
+        let [epoch, written] = [&self.epoch, &self.written].map(|of| of.load(Ordering::Relaxed));
+        match (self.is_lent, self.is_known()) {
+            (true, _) => self.pool.forget(&self.raw),
+            // The caller may still hold it.
+            (_, true) => self.pool.give_up(&self.raw),
+            _ => self.pool.give_back(self.raw.clone(), epoch, written),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
@@ -19,9 +19,9 @@ use super::recorder::Recorder;
 use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
-use crate::error::{ErrorKind, Result, bail};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{Body, Declared, KernelTime, Math, Program, Step, Storage};
-use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Plan};
+use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Makes, Origin, Plan};
 use crate::schedule::{Cuts, Window};
 
 /// What all handles of a device share.
@@ -53,6 +53,21 @@ fn workgroup(limits: &wgpu::Limits) -> u32 {
     let sides = limits.max_compute_workgroup_size_x.min(limits.max_compute_workgroup_size_y);
     let most = limits.max_compute_invocations_per_workgroup.min(sides).clamp(1, plan::WORKGROUP);
     1 << most.ilog2()
+}
+
+/// Whether a plan writes all elements of its results' buffers, and reads none of them.
+fn writes_all(plan: &Plan, results: &[Bound]) -> bool {
+    let (kernel, stored) = (&plan.kernel, plan.kernel.stored());
+    let reads = kernel.operands.iter().any(|operand| operand.origin == Origin::Output);
+    let is_all = |(bound, dtype): (&Bound, &DType)| {
+        let Bound { buffer, start, size } = bound;
+        let elements = match kernel.makes {
+            Makes::Elements => plan.elements() as u64 * dtype.size() as u64 >= buffer.held,
+            _ => !buffer.is_lent,
+        };
+        elements && (*start, *size) == (0, buffer.size)
+    };
+    !reads && results.iter().zip(&stored).all(is_all)
 }
 
 /// What a device has no instructions for.
@@ -136,7 +151,7 @@ impl Gpu {
         let (parts, recipes) = (self.parts.clone(), self.recipes.clone());
         let handle = Arc::new(Gpu { parts, adapter: self.adapter, recipes, session: Some(session.clone()) });
         let made = work(&handle)?;
-        session.encode(connection, encoder);
+        session.encode(connection, encoder)?;
         Ok(made)
     }
 
@@ -178,8 +193,8 @@ impl Gpu {
         self.parts.connection.supports(step.result)
     }
 
-    /// A buffer of `size` bytes, from the pool or new.
-    fn allocate(&self, size: u64) -> Result<Buffer> {
+    /// A buffer of `size` bytes, of which `held` are for elements, from the pool or new.
+    fn allocate(&self, size: u64, held: u64) -> Result<Buffer> {
         let Parts { connection, pool, cuts, recorder, .. } = &*self.parts;
         recorder.leave_gap(connection);
         let class = pool::class(size).min(cuts.buffer());
@@ -190,9 +205,7 @@ impl Gpu {
                 (self.with_memory(|| connection.create(class)).inspect_err(|_| pool.untake(class))?, 0)
             }
         };
-        let written = AtomicU64::new(connection.failures.epoch());
-        let epoch = AtomicU64::new(epoch);
-        let buffer = Buffer { raw, size, epoch, written, pool: pool.clone(), is_lent: false };
+        let buffer = Buffer::new(connection, pool, (raw, epoch), (size, held.min(size)), false);
         if self.session.is_some() {
             // What is encoded may run before what is recorded now.
             recorder.flush_uses(connection, &buffer);
@@ -205,12 +218,18 @@ impl Gpu {
         self.parts.connection.check()?;
         let elements = bytes / dtype.size();
         let mut sizes = self.parts.cuts.buffers(bytes as u64);
-        let first = self.allocate(sizes.next().unwrap_or_default())?;
+        let mut rest = bytes as u64;
+        let mut allocate = |size| {
+            let held = rest;
+            rest = rest.saturating_sub(size);
+            self.allocate(size, held)
+        };
+        let first = allocate(sizes.next().unwrap_or_default())?;
         let Some(second) = sizes.next() else { return Ok(Storage::new(self.clone(), elements, first)) };
         self.with_memory(|| self.parts.connection.can_have(bytes as u64))?;
         let mut all = vec![Arc::new(first)];
         for size in std::iter::once(second).chain(sizes) {
-            all.push(Arc::new(self.allocate(size)?));
+            all.push(Arc::new(allocate(size)?));
         }
         Ok(Storage::new(self.clone(), elements, Buffers(all)))
     }
@@ -249,13 +268,13 @@ impl Gpu {
     pub(super) fn upload(self: &Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage> {
         self.parts.connection.supports(dtype)?;
         let storage = self.storage(bytes.len(), dtype)?;
-        self.fill(&storage, 0, bytes)?;
+        self.fill(&storage, 0, bytes, &mut false)?;
         Ok(storage)
     }
 
     /// Writes bytes to a storage, from a byte on that a copy may begin at. What is behind them in the last
-    /// word is lost.
-    pub(super) fn fill(&self, storage: &Storage, start: usize, bytes: &[u8]) -> Result<()> {
+    /// word is lost. Says when it has begun to.
+    pub(super) fn fill(&self, storage: &Storage, start: usize, bytes: &[u8], begun: &mut bool) -> Result<()> {
         let Parts { connection, recorder, cuts, .. } = &*self.parts;
         self.with_memory(|| connection.make_sure_of(bytes.len().min(2 * transfer::PORTION) as u64))?;
         let buffers = buffers(storage)?;
@@ -264,7 +283,7 @@ impl Gpu {
             let (part, after) = rest.split_at((end - at) as usize);
             rest = after;
             if let Some(buffer) = buffers.get(number) {
-                transfer::write(connection, recorder, buffer, at, part)?;
+                transfer::write((connection, recorder), buffer, at, part, begun)?;
             }
         }
         Ok(())
@@ -275,14 +294,17 @@ impl Gpu {
         let copy = self.storage(storage.elements * dtype.size(), dtype)?;
         let (from, to) = (buffers(storage)?, buffers(&copy)?);
         let connection = &self.parts.connection;
-        from.iter().try_for_each(|from| from.check(connection))?;
-        self.parts.recorder.submit_with(connection, |encoder| {
+        let check = || from.iter().try_for_each(|from| from.check(connection));
+        check()?;
+        self.parts.recorder.submit_with(connection, "a copy", |encoder| {
             for (from, to) in from.iter().zip(&to) {
                 to.written.store(connection.failures.epoch(), Ordering::Relaxed);
                 let size = from.size.min(to.size);
                 encoder.copy_buffer_to_buffer(&from.raw, 0, &to.raw, 0, size);
             }
-        });
+        })?;
+        // What was submitted with the copy may have been refused.
+        check()?;
         connection.check()?;
         Ok(copy)
     }
@@ -346,21 +368,52 @@ impl Gpu {
         recorder.leave_gap(connection);
         let mut all: SmallVec<[Bound; 8]> = SmallVec::new();
         for storage in storages {
-            let bound = bound(storage)?;
-            bound.buffer.check(connection)?;
-            all.push(bound);
+            all.push(bound(storage)?);
         }
-        let work = Work { plan, words, compiled, bound: &all };
+        let results = all.len() - plan.kernel.bindings.len();
+        let whole = connection.waits && self.session.is_none() && writes_all(plan, &all[..results]);
+        // What is written anew may be poisoned.
+        let read = if whole { &all[results..] } else { &all };
+        read.iter().try_for_each(|bound| bound.buffer.check(connection))?;
+        let work = Work { plan, words, compiled, bound: &all, whole };
         match &self.session {
-            Some(session) => session.record(connection, work),
-            None => recorder.record(connection, pool, work),
+            Some(session) => session.record(connection, work)?,
+            None => recorder.record(connection, pool, work)?,
+        }
+        Ok(())
+    }
+
+    /// Poisons a storage of which some elements were written, and others were not, by work that failed.
+    pub(super) fn poison(&self, storage: &Storage, error: &Error) {
+        let failures = &self.parts.connection.failures;
+        for buffer in buffers(storage).iter().flatten() {
+            failures.poison(&buffer.poison, error.clone());
         }
     }
 
-    /// Submits what was recorded.
+    /// Takes the poison of a storage away of which so many bytes are about to be written anew, if these are all; whether
+    /// there was any.
+    pub(super) fn heal(&self, storage: &Storage, bytes: u64) -> Result<bool> {
+        let Parts { connection, recorder, .. } = &*self.parts;
+        let own = buffers(storage)?;
+        // In a browser the memory may not even be there.
+        if !connection.waits || own.iter().all(|buffer| buffer.check(connection).is_ok()) {
+            return Ok(false);
+        }
+        if bytes < own.iter().map(|buffer| buffer.held).sum() {
+            return Ok(false);
+        }
+        // Work that is recorded and fails later poisons it before.
+        recorder.flush(connection);
+        own.iter().for_each(|buffer| buffer.poison.set(None));
+        Ok(true)
+    }
+
+    /// Submits what was recorded. Fails with an error of work whose call is over, which no call has told yet.
     pub(super) fn flush(&self) -> Result<()> {
         self.parts.recorder.flush(&self.parts.connection);
-        self.parts.connection.check()
+        self.parts.connection.check()?;
+        self.parts.connection.failures.untold()
     }
 
     /// Waits until everything that was recorded has run.
@@ -397,15 +450,17 @@ impl Gpu {
     pub(super) fn times(&self) -> impl Future<Output = Result<Vec<KernelTime>>> + Send + use<> {
         let connection = self.parts.connection.clone();
         let timed = self.parts.recorder.end_times(&connection);
-        let after = connection.contained(|| connection.queue.submit([]));
-        let map = |timed: Timed| {
-            let size = timed.staging.size() as usize;
-            (timed.names, Transfer::map(&connection, timed.staging, after.clone(), size))
-        };
-        let begun: Vec<_> = timed.into_iter().map(map).collect();
+        let begun =
+            connection.tried("a submission", || connection.queue.submit([])).and_then(|(after, _)| {
+                let map = |timed: Timed| {
+                    let size = timed.staging.size() as usize;
+                    Ok((timed.names, Transfer::map(&connection, timed.staging, after.clone(), size)?))
+                };
+                timed.into_iter().map(map).collect::<Result<Vec<_>>>()
+            });
         async move {
             let mut times = Vec::new();
-            for (names, stamps) in begun {
+            for (names, stamps) in begun? {
                 times.extend(profile::times(&connection, names, &stamps.await?));
             }
             connection.check()?;

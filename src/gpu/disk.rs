@@ -58,8 +58,8 @@ impl DiskCache {
         // writes files of this magic; the name and the checksum hold the adapter and its driver, and
         // the checksum holds every byte. wgpu and the driver check their own headers too.
         #[allow(unsafe_code)]
-        let cache = connection.contained(|| unsafe { connection.device.create_pipeline_cache(&descriptor) });
-        connection.check()?;
+        let create = || unsafe { connection.device.create_pipeline_cache(&descriptor) };
+        let (cache, _) = connection.tried("a cache of pipelines", create)?;
         Ok(Some(DiskCache { file, identity, cache }))
     }
 

@@ -179,8 +179,32 @@ pub(super) fn assign(gpu: &Arc<Gpu>, program: Program, storage: &Storage, layout
         true => copy_of(eval(gpu, &program)?, &program)?,
     };
     let program = whole_tables(gpu, &program)?;
-    nested(&program, layout, &mut |program, layout| split::run(gpu, program, storage, layout, false))?;
+    let is_read = program.tensors().any(|(source, _)| source.same(storage));
+    in_steps(gpu, (storage, layout, program.dtype), is_read, |begun| {
+        nested(&program, layout, &mut |program, layout| {
+            split::each_plan(gpu, program, (storage, layout, false), &mut |plan, to| {
+                gpu.record(&plan, std::slice::from_ref(to)).inspect(|()| *begun = true)
+            })
+        })
+    })?;
     gpu.parts.connection.check()
+}
+
+/// Does `work`, which writes to elements of a storage in steps and says when the first is recorded. Where a later one
+/// fails, elements of before and of now are mixed, and the storage is poisoned. Where all elements are written and none
+/// is read, a storage that was poisoned is so no more.
+fn in_steps(
+    gpu: &Gpu,
+    (storage, layout, dtype): (&Storage, &Layout, DType),
+    is_read: bool,
+    work: impl FnOnce(&mut bool) -> Result<()>,
+) -> Result<()> {
+    let mut begun = !is_read && gpu.heal(storage, (layout.count() * dtype.size()) as u64)?;
+    work(&mut begun).inspect_err(|error| {
+        if begun {
+            gpu.poison(storage, error);
+        }
+    })
 }
 
 /// The plan that writes a program to a layout, if it is written by one kernel and as it is computed.
@@ -233,6 +257,19 @@ pub(super) fn write(
     if bytes.is_empty() {
         return Ok(());
     }
+    in_steps(gpu, (storage, layout, dtype), false, |begun| {
+        write_in_steps(gpu, (storage, layout), dtype, bytes, begun)
+    })?;
+    gpu.parts.connection.check()
+}
+
+fn write_in_steps(
+    gpu: &Arc<Gpu>,
+    (storage, layout): (&Storage, &Layout),
+    dtype: DType,
+    bytes: &[u8],
+    begun: &mut bool,
+) -> Result<()> {
     let scattered = |layout: &Layout, bytes: &[u8]| {
         let source = Source::Tensor(gpu.upload(bytes, dtype)?);
         let dense = Layout::contiguous(layout.shape())?;
@@ -248,12 +285,12 @@ pub(super) fn write(
     if first >= last {
         return scattered(layout, bytes);
     }
-    gpu.fill(storage, first, &bytes[first - start..last - start])?;
+    gpu.fill(storage, first, &bytes[first - start..last - start], begun)?;
     for ends in [start..first, last..start + bytes.len()].into_iter().filter(|ends| !ends.is_empty()) {
         let layout = Layout::contiguous([ends.len() / size])?.from(ends.start / size);
         scattered(&layout, &bytes[ends.start - start..ends.end - start])?;
     }
-    gpu.parts.connection.check()
+    Ok(())
 }
 
 /// Calls `each` with the kernels of a program until it fails.

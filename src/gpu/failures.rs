@@ -1,9 +1,14 @@
-//! What went wrong on a device. Natively wgpu says so in the call; a browser does later, by promises.
+//! What went wrong on a device. Natively wgpu reports an error in the call; a browser does later, by promises.
 //!
-//! What a call made is then taken to be there, and work goes on. When the report comes, all that was written in the
-//! meantime may be wrong: one buffer that is not there fails every kernel of the recording that binds it, and later
-//! ones read what these wrote. So such a *gap* of recordings is kept with its error, and what was written in one says
-//! that error wherever it is bound or read. What was written before or afterwards is as good as ever.
+//! Natively the one who called gets the error. A submission is made later than the calls whose kernels it holds: where
+//! it is refused, the buffers that were not computed are poisoned, each with the error of its own call. A buffer is
+//! sound again when all of it is written anew.
+//!
+//! In a browser a call takes what it made to be there, and work goes on. When the report comes, all that was written in
+//! the meantime may be wrong: one buffer that is not there fails every kernel of the recording that binds it, and later
+//! ones read what these wrote. So such a *gap* of recordings is kept with its error. Every buffer that was written in one
+//! is an error wherever it is bound or read, and stays one, as it may not be there. What was written before or
+//! afterwards is as good as ever.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,7 +19,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 
 use super::lock::lock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Poison, Result};
 
 /// What a scope of wgpu's found, if anything, when it is known.
 pub(super) type Answer = Pin<Box<dyn Future<Output = Option<wgpu::Error>> + Send>>;
@@ -76,8 +81,6 @@ impl Wake for Waiting {
 #[derive(Default)]
 pub(super) struct Failures {
     pub lost: OnceLock<String>,
-    /// An error that nobody was told of.
-    pub fault: Mutex<Option<String>>,
     later: Mutex<Later>,
     /// Reports that were expected so far.
     count: AtomicU64,
@@ -86,6 +89,8 @@ pub(super) struct Failures {
     epoch: AtomicU64,
     /// How many gaps there are.
     gaps: AtomicU64,
+    /// How many buffers were poisoned so far.
+    poisoned: AtomicU64,
     /// Reports are held back.
     #[cfg(test)]
     pub is_late: std::sync::atomic::AtomicBool,
@@ -95,16 +100,13 @@ pub(super) struct Failures {
 struct Later {
     reports: VecDeque<Report>,
     gaps: Vec<Gap>,
-    /// The error of a gap that no call has told yet.
+    /// The error of work whose call is over, which no call has told yet.
     untold: Option<Error>,
 }
 
 impl fmt::Debug for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Failures")
-            .field("lost", &self.lost)
-            .field("fault", &self.fault)
-            .finish_non_exhaustive()
+        f.debug_struct("Failures").field("lost", &self.lost).finish_non_exhaustive()
     }
 }
 
@@ -217,8 +219,27 @@ impl Failures {
         self.gaps() == 0 || !lock(&self.later).gaps.iter().any(|gap| gap.holds(written))
     }
 
-    /// The error of a gap that no call has told yet.
+    /// Keeps an error of work whose call is over for the next call that waits for all work.
+    pub(super) fn keep(&self, error: Error) {
+        lock(&self.later).untold.get_or_insert(error);
+    }
+
+    /// Fails with such an error, once.
     pub(super) fn untold(&self) -> Result<()> {
         lock(&self.later).untold.take().map_or(Ok(()), Err)
+    }
+
+    /// Poisons elements with the error of the work that would have computed them.
+    pub(super) fn poison(&self, poison: &Poison, error: Error) {
+        poison.set(Some(error));
+        self.poisoned.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Fails for poisoned elements.
+    pub(super) fn check(&self, poison: &Poison) -> Result<()> {
+        if self.poisoned.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        poison.check().inspect_err(|_| lock(&self.later).untold = None)
     }
 }

@@ -1,9 +1,10 @@
 //! Buffers that a program and its tensors share: the caller's as storages, and storages as buffers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::buffer::{Buffer, buffers};
+use super::connection::said;
 use super::device::{Gpu, Parts};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -139,22 +140,15 @@ impl Gpu {
         };
         let (name, bytes) = (connection.name().to_string(), raw.size());
         connection.scoped(&[wgpu::ErrorFilter::Validation], bind, move |error| {
-            let text = format!("{name} cannot bind a buffer of {bytes} bytes: {error}");
+            let text = format!("{name} cannot bind a buffer of {bytes} bytes: {}", said(&error));
             Error::new(ErrorKind::Resource, text)
         })?;
-        Ok(Buffer {
-            raw: raw.clone(),
-            size,
-            epoch: AtomicU64::new(0),
-            written: AtomicU64::new(connection.failures.epoch()),
-            pool: pool.clone(),
-            is_lent: true,
-        })
+        Ok(Buffer::new(connection, pool, (raw.clone(), 0), (size, size), true))
     }
 
     /// The buffer that elements lie in, after what was recorded of it is submitted.
     pub(crate) fn loan(&self, storage: &Storage, dtype: DType, layout: &Layout) -> Result<Loan> {
-        let Parts { connection, recorder, shared, cuts, .. } = &*self.parts;
+        let Parts { connection, recorder, shared, cuts, pool, .. } = &*self.parts;
         let all = buffers(storage)?;
         let (start, end) = stretch(layout, dtype);
         let mut parts = cuts.stretch(start, end.max(start + 1));
@@ -172,6 +166,8 @@ impl Gpu {
         recorder.flush_uses(connection, &buffer);
         connection.check()?;
         buffer.check(connection)?;
+        buffer.is_known.store(true, Ordering::Relaxed);
+        pool.forget(&buffer.raw);
         shared.insert(&buffer);
         Ok(Loan { buffer, offset, size: end - start })
     }

@@ -12,8 +12,6 @@ mod adapters;
 mod alike;
 mod backend;
 mod batch;
-#[cfg(test)]
-mod browser;
 mod buffer;
 mod connection;
 mod device;
@@ -27,8 +25,6 @@ mod known;
 mod lend;
 mod limits;
 mod lock;
-#[cfg(test)]
-mod lost;
 mod open;
 mod options;
 mod parts;
@@ -41,6 +37,8 @@ mod scan;
 mod session;
 mod split;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod textures;
 mod transfer;
 

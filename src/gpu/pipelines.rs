@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashMap;
 
-use super::connection::Connection;
+use super::connection::{Connection, said};
 use super::disk::DiskCache;
 use super::failures::Fate;
 use super::lock::{Gated, lock};
@@ -21,6 +21,8 @@ pub(super) struct Compiled {
     /// Bytes of the uniform block.
     pub uniform_size: u64,
     text: Arc<str>,
+    /// Its operations, in words; none of a copy.
+    pub name: Arc<str>,
     /// Whether the driver took it.
     pub fate: Fate,
 }
@@ -89,13 +91,19 @@ impl Pipelines {
         wgsl::validate(&text)?;
         let uniform_size = (kernel.fields().len() as u64 * 4).next_multiple_of(16);
         let (results, inputs) = (kernel.stored().len(), kernel.bindings.len());
-        let layout = lock(&self.known)
-            .layouts
-            .entry((results, inputs, uniform_size))
-            .or_insert_with(|| layout(connection, results, inputs, uniform_size))
-            .clone();
+        let key = (results, inputs, uniform_size);
+        let known = lock(&self.known).layouts.get(&key).cloned();
+        let layout = match known {
+            Some(known) => known,
+            None => {
+                let made = layout(connection, results, inputs, uniform_size)?;
+                lock(&self.known).layouts.entry(key).or_insert(made).clone()
+            }
+        };
         let disk = lock(&self.disk).as_ref().map(|disk| disk.cache.clone());
-        let compiled = Arc::new(compile(connection, text.into(), layout, uniform_size, disk.as_ref())?);
+        let named = (text.into(), kernel.name().into());
+        let compiled = compile(connection, named, layout, uniform_size, disk.as_ref())?;
+        let compiled = Arc::new(compiled);
         Ok(lock(&self.known).keep(kernel, compiled, self.most))
     }
 
@@ -134,7 +142,7 @@ fn layout(
     results: usize,
     inputs: usize,
     uniform_size: u64,
-) -> wgpu::BindGroupLayout {
+) -> Result<wgpu::BindGroupLayout> {
     let uniform = wgpu::BindingType::Buffer {
         ty: wgpu::BufferBindingType::Uniform,
         has_dynamic_offset: true,
@@ -158,12 +166,14 @@ fn layout(
         })
         .collect();
     let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
-    connection.contained(|| connection.device.create_bind_group_layout(&descriptor))
+    Ok(connection
+        .tried("bindings of a kernel", || connection.device.create_bind_group_layout(&descriptor))?
+        .0)
 }
 
 fn compile(
     connection: &Connection,
-    text: Arc<str>,
+    (text, operations): (Arc<str>, Arc<str>),
     layout: wgpu::BindGroupLayout,
     uniform_size: u64,
     cache: Option<&wgpu::PipelineCache>,
@@ -194,9 +204,9 @@ fn compile(
     let filters = [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
     let (name, refused) = (connection.name().to_string(), text.clone());
     let (pipeline, fate) = connection.scoped(&filters, create, move |error| {
-        Error::new(ErrorKind::Kernel, format!("{name} refuses a kernel: {error}\n{refused}"))
+        Error::new(ErrorKind::Kernel, format!("{name} refuses a kernel: {}\n{refused}", said(&error)))
     })?;
     let pipeline = connection.gate.keep(pipeline);
     connection.check()?;
-    Ok(Compiled { pipeline, layout, uniform_size, text, fate })
+    Ok(Compiled { pipeline, layout, uniform_size, text, name: operations, fate })
 }

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::connection::Connection;
 use super::failures::Failures;
 use super::lock::{Entered, Gate, Gated, lock};
+use crate::error::Result;
 use crate::expr::Memory;
 
 /// Bytes that may wait, whatever is in use.
@@ -129,27 +130,34 @@ impl Pool {
         }
     }
 
+    /// Counts a buffer as used no more that is not to be used again.
+    pub(super) fn give_up(&self, buffer: &wgpu::Buffer) {
+        let (_entered, mut shelf) = self.shelf();
+        shelf.used_bytes = shelf.used_bytes.saturating_sub(buffer.size());
+        shelf.forget(buffer);
+    }
+
     /// The bind group of a layout over some parts, made by `create` where it is not known.
     pub(super) fn group(
         &self,
         layout: &wgpu::BindGroupLayout,
         parts: &[Part<'_>],
-        create: impl FnOnce() -> wgpu::BindGroup,
-    ) -> wgpu::BindGroup {
+        create: impl FnOnce() -> Result<wgpu::BindGroup>,
+    ) -> Result<wgpu::BindGroup> {
         let key = BuildHasherDefault::<FxHasher>::default().hash_one((layout, parts));
         let (_entered, mut shelf) = self.shelf();
         let alike = shelf.groups.get(&key);
         if let Some(known) = alike.and_then(|all| all.iter().find(|group| group.is_of(layout, parts))) {
-            return known.group.clone();
+            return Ok(known.group.clone());
         }
+        let group = create()?;
         if shelf.groups.len() >= GROUPS {
             shelf.groups.clear();
         }
-        let group = create();
         let parts = parts.iter().map(|&(buffer, start, size)| (buffer.clone(), start, size)).collect();
         let known = Group { layout: layout.clone(), parts, group: group.clone() };
         shelf.groups.entry(key).or_default().push(known);
-        group
+        Ok(group)
     }
 
     /// A page that waits, if there is one.

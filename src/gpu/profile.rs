@@ -20,7 +20,7 @@ const STAMP: u64 = 8;
 pub(super) fn encode(
     device: &wgpu::Device,
     encoder: &mut wgpu::CommandEncoder,
-    dispatches: Vec<Dispatch>,
+    dispatches: &[Dispatch],
 ) -> Timed {
     let count = 2 * dispatches.len() as u32;
     let set = device.create_query_set(&wgpu::QuerySetDescriptor {
@@ -39,7 +39,7 @@ pub(super) fn encode(
             }),
         });
         dispatch.encode(&mut pass, None);
-        names.push(dispatch.name.unwrap_or_default());
+        names.push(dispatch.compiled.name.to_string());
     }
     let size = u64::from(count) * STAMP;
     let buffer = |usage| {

@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 
 use super::batch::{Batch, Work};
 use super::buffer::Buffer;
-use super::connection::Connection;
+use super::connection::{ALL, Connection};
+use super::dispatch::Lost;
 use super::failures::Fate;
 use super::lock::{Gated, lock};
 use super::pool::Pool;
 use super::profile::{self, Timed};
-use crate::error::{Result, bail};
+use crate::error::{Error, Result, bail};
 
 /// Result bytes after which a recording is submitted, so that a device does not idle while the
 /// host records.
@@ -39,6 +40,76 @@ struct Recording {
     times: Option<Vec<Timed>>,
 }
 
+impl Recording {
+    /// Submits it, without waiting for it.
+    fn submit(&mut self, connection: &Connection) {
+        if self.batch.dispatches.is_empty() {
+            return;
+        }
+        if let Err(error) = self.send(connection, &|_| ()) {
+            self.submit_each(connection, &error);
+        }
+        self.end(connection);
+    }
+
+    /// Asks the device to run it, and what `more` encodes after it, by one submission. Nothing of it runs where that is
+    /// refused.
+    fn send(
+        &mut self,
+        connection: &Connection,
+        more: &dyn Fn(&mut wgpu::CommandEncoder),
+    ) -> Result<(wgpu::SubmissionIndex, Fate)> {
+        // Written before the kernels run, and after those of the last submission did.
+        self.batch.write(connection)?;
+        let Recording { batch, times, .. } = self;
+        let submit = || {
+            let mut encoder = connection.encoder();
+            let timed = match times {
+                Some(_) => Some(profile::encode(&connection.device, &mut encoder, &batch.dispatches)),
+                None => {
+                    batch.encode(&mut encoder);
+                    None
+                }
+            };
+            more(&mut encoder);
+            (connection.queue.submit([encoder.finish()]), timed)
+        };
+        let ((submission, timed), fate) = match &batch.dispatches[..] {
+            [only] => connection.scoped(&ALL, submit, only.refusal(connection))?,
+            _ => connection.tried("a submission", submit)?,
+        };
+        if let Some(times) = times {
+            times.extend(timed);
+        }
+        Ok((submission, fate))
+    }
+
+    /// Submits each kernel alone, in their order, where a submission of all of them was refused: what is refused alone
+    /// fails alone. The buffers that it would have written are poisoned, and so are those of kernels that read these.
+    fn submit_each(&self, connection: &Connection, error: &Error) {
+        log::debug!("{error}: its kernels are submitted one by one");
+        // Nobody knows what the first write left of the uniform blocks.
+        let written = self.batch.write(connection);
+        let mut lost = Lost::default();
+        for dispatch in &self.batch.dispatches {
+            dispatch.submit_alone(connection, &written, &mut lost);
+        }
+        for (buffer, error) in lost.into_values() {
+            connection.failures.keep(error.clone());
+            if let Some(buffer) = buffer.upgrade() {
+                connection.failures.poison(&buffer.poison, error);
+            }
+        }
+    }
+
+    /// Begins the next.
+    fn end(&mut self, connection: &Connection) {
+        self.batch.clear();
+        self.result_bytes = 0;
+        connection.failures.next_epoch();
+    }
+}
+
 impl Recorder {
     pub(super) fn new(connection: &Connection) -> Result<Self> {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
@@ -52,14 +123,14 @@ impl Recorder {
 
     /// Submits what was recorded, without waiting for it.
     pub(super) fn flush(&self, connection: &Connection) {
-        self.submit(connection, &mut lock(&self.recording));
+        lock(&self.recording).submit(connection);
     }
 
     /// Submits what was recorded if it uses the buffer, before a write that does not queue up.
     pub(super) fn flush_uses(&self, connection: &Connection, buffer: &Buffer) {
         let mut recording = lock(&self.recording);
         if buffer.epoch.load(Ordering::Relaxed) == connection.failures.epoch() {
-            self.submit(connection, &mut recording);
+            recording.submit(connection);
         }
     }
 
@@ -88,68 +159,60 @@ impl Recorder {
     fn begin_another(&self, connection: &Connection, recording: &mut Recording) {
         match recording.batch.dispatches.is_empty() {
             true => connection.failures.next_epoch(),
-            false => self.submit(connection, recording),
+            false => recording.submit(connection),
         }
     }
 
-    /// Submits what was recorded, and what `more` encodes after it.
+    /// Submits what was recorded, and what `more` encodes after it. An error is of the latter.
     pub(super) fn submit_with(
         &self,
         connection: &Connection,
-        more: impl FnOnce(&mut wgpu::CommandEncoder),
-    ) -> (wgpu::SubmissionIndex, Fate) {
+        what: &'static str,
+        more: impl Fn(&mut wgpu::CommandEncoder),
+    ) -> Result<(wgpu::SubmissionIndex, Fate)> {
         self.set_apart(connection);
         let mut recording = lock(&self.recording);
-        connection.followed(|| {
-            let mut encoder = self.encode(connection, &mut recording);
-            more(&mut encoder);
-            connection.queue.submit([encoder.finish()])
-        })
+        let encode_alone = |recording: &mut Recording| {
+            recording.end(connection);
+            connection.tried(what, || {
+                let mut encoder = connection.encoder();
+                more(&mut encoder);
+                connection.queue.submit([encoder.finish()])
+            })
+        };
+        if recording.batch.dispatches.is_empty() {
+            return encode_alone(&mut recording);
+        }
+        match recording.send(connection, &more) {
+            Ok(sent) => {
+                recording.end(connection);
+                Ok(sent)
+            }
+            Err(error) => {
+                recording.submit_each(connection, &error);
+                encode_alone(&mut recording)
+            }
+        }
     }
 
-    /// Records work.
+    /// Records work; nothing of it, where the device does not bind what it needs.
     pub(super) fn record(&self, connection: &Connection, pool: &Pool, work: Work<'_>) -> Result<()> {
         let mut recording = lock(&self.recording);
-        if !recording.batch.has_room(connection, work)? {
-            self.submit(connection, &mut recording);
+        // A browser reports later that a buffer of the caller's is gone: then nothing else is to be in doubt.
+        let is_apart = !connection.waits && work.bound.iter().any(|bound| bound.buffer.is_known());
+        if is_apart || !recording.batch.has_room(connection, work)? {
+            recording.submit(connection);
         }
-        let name = recording.times.is_some().then(|| work.name());
-        recording.batch.push(connection, pool, work, name);
+        recording.batch.push(connection, pool, work)?;
         work.mark(connection.failures.epoch());
         recording.result_bytes += work.result_bytes();
-        if recording.batch.dispatches.len() >= connection.driver.dispatches
+        if is_apart
+            || recording.batch.dispatches.len() >= connection.driver.dispatches
             || recording.result_bytes >= MOST_BYTES
         {
-            self.submit(connection, &mut recording);
+            recording.submit(connection);
         }
         Ok(())
-    }
-
-    /// Encodes a recording and begins the next.
-    fn encode(&self, connection: &Connection, recording: &mut Recording) -> wgpu::CommandEncoder {
-        let mut encoder = connection.encoder();
-        if !recording.batch.dispatches.is_empty() {
-            // Written before the kernels run, and after those of the last submission did.
-            recording.batch.write(connection);
-            if let Some(times) = &mut recording.times {
-                let dispatches = std::mem::take(&mut recording.batch.dispatches);
-                times.push(profile::encode(&connection.device, &mut encoder, dispatches));
-            }
-            recording.batch.encode(&mut encoder);
-        }
-        recording.batch.clear();
-        recording.result_bytes = 0;
-        connection.failures.next_epoch();
-        encoder
-    }
-
-    fn submit(&self, connection: &Connection, recording: &mut Recording) {
-        if !recording.batch.dispatches.is_empty() {
-            connection.contained(|| {
-                let commands = self.encode(connection, recording).finish();
-                connection.queue.submit([commands]);
-            });
-        }
     }
 
     /// Times all kernels from now on.
@@ -159,7 +222,7 @@ impl Recorder {
             bail!(Limit, "times of kernels need the feature TIMESTAMP_QUERY, which {name} lacks");
         }
         let mut recording = lock(&self.recording);
-        self.submit(connection, &mut recording);
+        recording.submit(connection);
         recording.times = Some(Vec::new());
         Ok(())
     }
@@ -167,7 +230,7 @@ impl Recorder {
     /// What ran since.
     pub(super) fn end_times(&self, connection: &Connection) -> Vec<Timed> {
         let mut recording = lock(&self.recording);
-        self.submit(connection, &mut recording);
+        recording.submit(connection);
         recording.times.take().unwrap_or_default()
     }
 }

@@ -55,25 +55,26 @@ impl Session {
             batches.push(batch);
         }
         if let Some(batch) = batches.last_mut() {
-            batch.push(connection, pool, work, None);
+            batch.push(connection, pool, work)?;
         }
         work.mark_written(connection.failures.epoch());
         buffers.extend(work.bound.iter().map(|bound| bound.buffer.clone()));
         Ok(())
     }
 
-    /// Encodes all that was added.
-    pub(super) fn encode(&self, connection: &Connection, encoder: &mut wgpu::CommandEncoder) {
+    /// Encodes all that was added; nothing, where it cannot be run.
+    pub(super) fn encode(&self, connection: &Connection, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
         let mut held = lock(&self.held);
         let pool = held.pool.clone();
         let mut held = std::mem::replace(&mut *held, Held::new(pool));
+        held.batches.iter().try_for_each(|batch| batch.write(connection))?;
         for batch in &mut held.batches {
-            connection.contained(|| batch.write(connection));
             batch.encode(encoder);
             batch.clear();
         }
         // Dropped when the work is done, or with the encoder.
         encoder.on_submitted_work_done(move || drop(held));
+        Ok(())
     }
 }
 

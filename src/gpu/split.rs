@@ -53,7 +53,7 @@ pub(super) fn plans(
 }
 
 /// Calls `each` with the plans of a program and with what they write to.
-fn each_plan(
+pub(super) fn each_plan(
     gpu: &Arc<Gpu>,
     program: &Program,
     (storage, layout, fresh): (&Storage, &Layout, bool),

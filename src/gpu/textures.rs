@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::connection::said;
 use super::device::{Gpu, Parts};
 use super::drivers;
 use super::lend::Loan;
@@ -275,7 +276,8 @@ impl Gpu {
         }
         let rows = self.rows(area, &storage, &layout)?;
         // A buffer of the pool may be used by what was recorded before.
-        self.flush()?;
+        self.parts.recorder.flush(connection);
+        connection.check()?;
         rows.loan.mark_written(connection.failures.epoch());
         self.submit_apart(|encoder| {
             let buffer = wgpu::TexelCopyBufferInfo { buffer: rows.loan.raw(), layout: rows.layout };
@@ -308,7 +310,7 @@ impl Gpu {
         };
         let name = connection.name().to_string();
         connection.scoped(&filters, submit, move |error| {
-            Error::new(ErrorKind::Resource, format!("{name} refuses a copy with a texture: {error}"))
+            Error::new(ErrorKind::Resource, format!("{name} refuses a copy with a texture: {}", said(&error)))
         })?;
         connection.check()
     }

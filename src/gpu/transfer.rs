@@ -28,25 +28,34 @@ pub(super) const PORTION: usize = 8 << 20;
 /// Writes bytes to a buffer, from a multiple of four on; a last word that they do not fill is filled with
 /// zeros. Such a write runs before what is recorded, so a recording
 /// that uses the buffer goes first. wgpu copies what is written, so of many bytes two portions are on their way at a
-/// time: the device has one while the host copies the other.
+/// time: the device has one while the host copies the other. Says when the first is.
 pub(super) fn write(
-    connection: &Connection,
-    recorder: &Recorder,
+    (connection, recorder): (&Connection, &Recorder),
     buffer: &Buffer,
     start: u64,
     bytes: &[u8],
+    begun: &mut bool,
 ) -> Result<()> {
     recorder.leave_gap(connection);
-    buffer.check(connection)?;
+    // What is recorded and fails poisons the buffer before all of it is written anew.
     recorder.flush_uses(connection, buffer);
+    let whole = connection.waits && start == 0 && bytes.len() as u64 >= buffer.held;
+    if !whole {
+        buffer.check(connection)?;
+    }
     buffer.written.store(connection.failures.epoch(), Ordering::Relaxed);
-    let (whole, tail) = bytes.split_at(bytes.len() / ALIGN * ALIGN);
+    let mut write = |at: u64, bytes: &[u8]| {
+        connection.tried("a write", || connection.queue.write_buffer(&buffer.raw, at, bytes))?;
+        *begun = true;
+        Ok(())
+    };
+    let (words, tail) = bytes.split_at(bytes.len() / ALIGN * ALIGN);
     let mut before = None;
-    for (i, portion) in whole.chunks(PORTION).enumerate() {
+    for (i, portion) in words.chunks(PORTION).enumerate() {
         let at = start + (i * PORTION) as u64;
-        connection.contained(|| connection.queue.write_buffer(&buffer.raw, at, portion));
-        if whole.len() > PORTION && connection.waits {
-            let own = connection.contained(|| connection.queue.submit([]));
+        write(at, portion)?;
+        if words.len() > PORTION && connection.waits {
+            let (own, _) = connection.tried("a submission", || connection.queue.submit([]))?;
             if let Some(before) = before.replace(own) {
                 connection.wait_for(Some(before))?;
             }
@@ -55,8 +64,10 @@ pub(super) fn write(
     if !tail.is_empty() {
         let mut padded = [0; ALIGN];
         padded[..tail.len()].copy_from_slice(tail);
-        connection
-            .contained(|| connection.queue.write_buffer(&buffer.raw, start + whole.len() as u64, &padded));
+        write(start + words.len() as u64, &padded)?;
+    }
+    if whole {
+        buffer.poison.set(None);
     }
     connection.check()
 }
@@ -179,6 +190,8 @@ impl Transfer {
             parts.filter_map(|(number, start, end)| Some((source.buffers.get(number)?, start, end)))
         };
         let written = stretch().map(|(buffer, ..)| buffer.written.load(Ordering::Relaxed)).collect();
+        let check = || stretch().try_for_each(|(buffer, ..)| buffer.check(connection));
+        check()?;
         let mut transfer =
             Transfer::of(connection, recorder, (end - from) as u64, written, |encoder, staging| {
                 let mut at = 0;
@@ -187,6 +200,8 @@ impl Transfer {
                     at += end - start;
                 }
             })?;
+        // What was submitted with the copy may have been refused.
+        check()?;
         transfer.skip = start - from;
         transfer.length = length;
         Ok(transfer)
@@ -206,12 +221,13 @@ impl Transfer {
         recorder: &Recorder,
         size: u64,
         written: SmallVec<[u64; 2]>,
-        encode: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
+        encode: impl Fn(&mut wgpu::CommandEncoder, &wgpu::Buffer),
     ) -> Result<Transfer> {
         recorder.set_apart(connection);
         let (staging, made) = connection.create_for_reading(size)?;
-        let (submission, copied) = recorder.submit_with(connection, |encoder| encode(encoder, &staging));
-        let mut transfer = Transfer::map(connection, staging, submission, 0);
+        let (submission, copied) =
+            recorder.submit_with(connection, "a copy to the host", |encoder| encode(encoder, &staging))?;
+        let mut transfer = Transfer::map(connection, staging, submission, 0)?;
         (transfer.trust.written, transfer.trust.fates) = (written, [made, copied]);
         Ok(transfer)
     }
@@ -222,17 +238,17 @@ impl Transfer {
         staging: wgpu::Buffer,
         submission: wgpu::SubmissionIndex,
         length: usize,
-    ) -> Transfer {
+    ) -> Result<Transfer> {
         let mapped = Arc::new(Mapping::default());
         let shared = mapped.clone();
-        connection.contained(|| {
+        connection.tried("to be read", || {
             staging.map_async(wgpu::MapMode::Read, .., move |answer| {
                 shared.tell(answer.map_err(|error| error.to_string()));
             });
-        });
+        })?;
         let trust = Trust { reports: connection.failures.count(), ..Trust::default() };
         let staging = Staging { raw: connection.gate.keep(staging), waits: connection.waits };
-        Transfer {
+        Ok(Transfer {
             connection: connection.clone(),
             staging: Arc::new(staging),
             submission,
@@ -240,7 +256,7 @@ impl Transfer {
             trust,
             skip: 0,
             length,
-        }
+        })
     }
 
     /// Blocks until the bytes are there.

@@ -9,7 +9,7 @@ use super::rows::RowFolder;
 use super::scan::Scanner;
 use super::walk::Walk;
 use crate::dtype::DType;
-use crate::expr::{Body, Math, Step, Value};
+use crate::expr::{Body, Math, Op, Step, Value};
 
 /// What the kernel reads an operand from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +112,21 @@ pub(crate) struct Kernel {
     pub makes: Makes,
 }
 impl Kernel {
+    /// Its operations, in words: its steps, then what reduces them. None for a copy.
+    pub(crate) fn name(&self) -> String {
+        let mut names: Vec<&str> =
+            self.steps.iter().filter(|step| step.op != Op::State).map(Step::name).collect();
+        match &self.makes {
+            Makes::Elements => {}
+            Makes::Fold(folder) => names.push(folder.fold.name()),
+            Makes::Scan(scanner) => names.extend(["cumulative", scanner.fold.name()]),
+            Makes::Rows(rows) => {
+                names.extend(rows.phases.iter().flat_map(|phase| &phase.folds).map(|own| own.fold.name()));
+            }
+        }
+        names.join(", ")
+    }
+
     /// Whether results are summed or multiplied in an order that nothing may change.
     pub(crate) fn is_ordered(&self) -> bool {
         match &self.makes {

@@ -71,6 +71,13 @@ pub(crate) struct Plan {
     loops: Loops,
 }
 
+impl Plan {
+    /// Elements that the kernel runs over.
+    pub(crate) fn elements(&self) -> usize {
+        self.loops.lengths.iter().product()
+    }
+}
+
 /// What a plan must know of an adapter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {

@@ -8,7 +8,7 @@ use super::Tensor;
 use super::create::truths;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Result, bail};
+use crate::error::{Error, ErrorKind, Line, Result, bail, called};
 use crate::expr::{AnyExpr, Input, Program, Source, Storage};
 use crate::layout::{Broadcast, Layout, Shape};
 use crate::schedule::Schedule;
@@ -87,7 +87,7 @@ impl AnyTensor {
         Ok(Tensor::face(self.clone()))
     }
 
-    pub(super) fn is_of<T: Element>(&self, at: &'static Location<'static>) -> Result<()> {
+    pub(super) fn is_of<T: Element>(&self, at: Line) -> Result<()> {
         if self.dtype != T::DTYPE {
             let text = format!("a tensor of {} was taken as one of {}: cast it", self.dtype, T::DTYPE);
             return Err(Error::new(ErrorKind::Type, text).at(at));
@@ -177,12 +177,11 @@ impl AnyTensor {
     }
 
     /// The same by a handle of the device.
-    pub(crate) fn assign_by(
-        &self,
-        device: &Device,
-        value: &AnyExpr,
-        at: &'static Location<'static>,
-    ) -> Result<()> {
+    pub(crate) fn assign_by(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
+        called(at, || self.assign_now(device, value, at))
+    }
+
+    fn assign_now(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
         self.takes(device, value, at)?;
         if let Some(written) = device.run_alike(value.node()?, Some((&self.storage, &self.layout))) {
             return written.map(drop);
@@ -194,9 +193,17 @@ impl AnyTensor {
             && let Some(places) = program.places(&self.layout)?
             && !program.tensors().any(own)
         {
-            let assign =
-                |part: &Program, layout| device.backend().assign(part.clone(), &self.storage, layout);
-            return places.iter().try_for_each(|(part, layout)| assign(part, layout));
+            let backend = device.backend();
+            for (i, (part, layout)) in places.iter().enumerate() {
+                let assigned = backend.clone().assign((*part).clone(), &self.storage, layout);
+                // Elements of before and of now are mixed.
+                assigned.inspect_err(|error| {
+                    if i > 0 {
+                        backend.poison(&self.storage, error)
+                    }
+                })?;
+            }
+            return Ok(());
         }
         if !self.is_written_by(&program) {
             let result = device.backend().eval(&program)?;
@@ -220,15 +227,17 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn warm_up_assign(&self, value: impl Into<AnyExpr>) -> Result<()> {
-        let value = value.into();
-        self.takes(&self.device, &value, Location::caller())?;
-        let schedule = self.schedule(&self.device, &value)?;
-        let mut program = self.device.prepared(&schedule)?.into_owned();
-        if !self.is_written_by(&program) {
-            self.device.backend().prepare(&program)?;
-            program = self.copy_of(Storage::declared(self.device.backend(), &program)?)?;
-        }
-        self.device.backend().prepare_assign(program, &self.storage, &self.layout)
+        let (value, at) = (value.into(), Location::caller());
+        called(at, || {
+            self.takes(&self.device, &value, at)?;
+            let schedule = self.schedule(&self.device, &value)?;
+            let mut program = self.device.prepared(&schedule)?.into_owned();
+            if !self.is_written_by(&program) {
+                self.device.backend().prepare(&program)?;
+                program = self.copy_of(Storage::declared(self.device.backend(), &program)?)?;
+            }
+            self.device.backend().prepare_assign(program, &self.storage, &self.layout)
+        })
     }
 
     /// The schedule of a value that may be assigned to this tensor.
@@ -241,12 +250,7 @@ impl AnyTensor {
     }
 
     /// Whether a value may be assigned to this tensor.
-    pub(super) fn takes(
-        &self,
-        device: &Device,
-        value: &AnyExpr,
-        at: &'static Location<'static>,
-    ) -> Result<()> {
+    pub(super) fn takes(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
         let node = value.node()?;
         if node.dtype != self.dtype {
             let text = format!("cannot assign {} to a tensor of {}: cast the value", node.dtype, self.dtype);
@@ -309,11 +313,11 @@ impl AnyTensor {
             );
             return Err(Error::new(ErrorKind::Data, text).at(Location::caller()));
         }
-        self.write_packed(&truths(self.dtype, bytes)?).map_err(|e| e.at(Location::caller()))
+        called(Location::caller(), || self.write_packed(&truths(self.dtype, bytes)?))
     }
 
     /// The same for elements, of the tensor's type.
-    pub(super) fn write<T: Element>(&self, data: &[T], at: &'static Location<'static>) -> Result<()> {
+    pub(super) fn write<T: Element>(&self, data: &[T], at: Line) -> Result<()> {
         if self.layout.count() != data.len() {
             let text = format!(
                 "write of {} elements to {}, which has {}: data and shape must agree",
@@ -323,7 +327,7 @@ impl AnyTensor {
             );
             return Err(Error::new(ErrorKind::Data, text).at(at));
         }
-        self.write_packed(bytemuck::cast_slice(data)).map_err(|e| e.at(at))
+        called(at, || self.write_packed(bytemuck::cast_slice(data)))
     }
 
     fn write_packed(&self, bytes: &[u8]) -> Result<()> {

@@ -9,7 +9,7 @@ use super::later::Later;
 use super::{AnyTensor, Explain};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Line, Result, called};
 use crate::expr::{AnyExpr, Node, Program, Storage};
 use crate::layout::{Layout, Shape};
 use crate::schedule::{self, Schedule};
@@ -32,11 +32,12 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn eval(&self) -> Result<AnyTensor> {
-        self.run(&self.own_device(Location::caller())?)
+        let at = Location::caller();
+        called(at, || self.run(&self.own_device(at)?))
     }
 
     /// The device of the tensors.
-    fn own_device(&self, at: &'static Location<'static>) -> Result<Device> {
+    fn own_device(&self, at: Line) -> Result<Device> {
         let backends = self.backends()?;
         let Some(first) = backends.first() else {
             let text = "an expression without tensors has no device: use eval_on and name one";
@@ -69,8 +70,8 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn eval_async(&self) -> impl Future<Output = Result<AnyTensor>> + Send + use<> {
-        let device = self.own_device(Location::caller());
-        let begun = device.and_then(|device| self.begin(device));
+        let at = Location::caller();
+        let begun = called(at, || self.begin(self.own_device(at)?, at));
         let begun = begun.unwrap_or_else(|error| Later::ready(Err(error)));
         async move {
             let result = begun.await?;
@@ -80,7 +81,7 @@ impl AnyExpr {
     }
 
     /// Begins to run the expression.
-    fn begin(&self, device: Device) -> Result<Later<AnyTensor>> {
+    fn begin(&self, device: Device, at: Line) -> Result<Later<AnyTensor>> {
         let node = self.node()?;
         let schedule = Schedule::of(node, device.bounds())?;
         let mut takes_time = false;
@@ -93,7 +94,7 @@ impl AnyExpr {
         }
         let schedule = schedule.over(|storage, dtype| device.backend().snapshot(storage, dtype))?;
         let (dtype, shape) = (node.dtype, node.shape.clone());
-        Ok(Later::begin(move || finish(&device, &schedule, dtype, &shape)))
+        Ok(Later::begin(move || called(at, || finish(&device, &schedule, dtype, &shape))))
     }
 
     /// Runs the expression on a device, which its tensors, if any, must live on.
@@ -110,9 +111,10 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn eval_on(&self, device: &Device) -> Result<AnyTensor> {
-        let at = Location::caller();
-        device.agrees(self).map_err(|e| e.at(at))?;
-        self.run(device)
+        called(Location::caller(), || {
+            device.agrees(self)?;
+            self.run(device)
+        })
     }
 
     /// Runs several expressions on the device of their tensors, those of equal shapes by one kernel, whatever
@@ -151,8 +153,10 @@ impl AnyExpr {
             return Err(Error::new(ErrorKind::Device, text).at(at));
         };
         let device = Device::from_backend(first.clone());
-        device.is_that_of(&backends).map_err(|e| e.at(at))?;
-        Self::eval_each_on(exprs, &device)
+        called(at, || {
+            device.is_that_of(&backends)?;
+            Self::eval_each_on(exprs, &device)
+        })
     }
 
     /// The same on a device that the tensors live on.
@@ -276,11 +280,11 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn warm_up(&self, device: &Device) -> Result<()> {
-        let at = Location::caller();
-        device.agrees(self).map_err(|e| e.at(at))?;
-        let node = self.node()?;
-        let schedule = Schedule::of(node, device.bounds())?;
-        device.backend().prepare(&*device.prepared(&schedule)?)
+        called(Location::caller(), || {
+            device.agrees(self)?;
+            let schedule = Schedule::of(self.node()?, device.bounds())?;
+            device.backend().prepare(&*device.prepared(&schedule)?)
+        })
     }
 
     /// [`warm_up`](Self::warm_up) without blocking the calling thread: another compiles, or the browser. What it
@@ -304,7 +308,7 @@ impl AnyExpr {
         let (expr, device) = (self.clone(), device.clone());
         let begun = {
             let (expr, device) = (expr.clone(), device.clone());
-            Later::begin(move || agreed.and_then(|()| expr.warm_up(&device)))
+            Later::begin(move || called(at, || agreed.and_then(|()| expr.warm_up(&device))))
         };
         async move {
             begun.await?;
@@ -333,18 +337,19 @@ impl AnyExpr {
     /// ```
     #[track_caller]
     pub fn explain(&self, device: &Device) -> Result<Explain> {
-        let at = Location::caller();
-        device.agrees(self).map_err(|e| e.at(at))?;
-        let node = self.node()?;
-        let schedule = Schedule::of(node, device.bounds())?;
-        let mut explain = Explain::default();
-        let last = schedule.run(|stage| {
-            explain.push(stage, device.backend().explain(stage)?);
-            device.declared(stage)
-        })?;
-        explain.push(&last, device.backend().explain(&last)?);
-        explain.device = device.name();
-        Ok(explain)
+        called(Location::caller(), || {
+            device.agrees(self)?;
+            let node = self.node()?;
+            let schedule = Schedule::of(node, device.bounds())?;
+            let mut explain = Explain::default();
+            let last = schedule.run(|stage| {
+                explain.push(stage, device.backend().explain(stage)?);
+                device.declared(stage)
+            })?;
+            explain.push(&last, device.backend().explain(&last)?);
+            explain.device = device.name();
+            Ok(explain)
+        })
     }
 }
 

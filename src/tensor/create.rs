@@ -1,12 +1,13 @@
 //! Tensors made of host data and of values.
 
 use std::borrow::Cow;
+use std::panic::Location;
 
 use super::read::room;
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Result, bail};
+use crate::error::{Result, bail, called};
 use crate::expr::{AnyExpr, Expr};
 use crate::layout::{Layout, Shape};
 
@@ -24,18 +25,21 @@ impl Device {
     /// assert_eq!(x.shape(), &[2, 3]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn upload<T: Element>(&self, data: &[T], shape: impl Into<Shape>) -> Result<Tensor<T>> {
-        let layout = Layout::contiguous(shape)?;
-        if layout.count() != data.len() {
-            bail!(
-                Data,
-                "upload of {} elements as {}, which has {}: data and shape must agree",
-                data.len(),
-                layout.shape(),
-                layout.count()
-            );
-        }
-        Ok(Tensor::face(self.place(bytemuck::cast_slice(data), T::DTYPE, layout)?))
+        called(Location::caller(), || {
+            let layout = Layout::contiguous(shape)?;
+            if layout.count() != data.len() {
+                bail!(
+                    Data,
+                    "upload of {} elements as {}, which has {}: data and shape must agree",
+                    data.len(),
+                    layout.shape(),
+                    layout.count()
+                );
+            }
+            Ok(Tensor::face(self.place(bytemuck::cast_slice(data), T::DTYPE, layout)?))
+        })
     }
 
     /// A tensor of one value.
@@ -80,19 +84,22 @@ impl Device {
     /// assert_eq!(error.message(), "upload of 3 bytes as i16 [2], which has 4: data and shape must agree");
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn upload_bytes(&self, bytes: &[u8], dtype: DType, shape: impl Into<Shape>) -> Result<AnyTensor> {
-        let layout = Layout::contiguous(shape)?;
-        // A count fits 64 bits, its bytes may not.
-        let needed = layout.count() as u128 * dtype.size() as u128;
-        if needed != bytes.len() as u128 {
-            bail!(
-                Data,
-                "upload of {} bytes as {dtype} {}, which has {needed}: data and shape must agree",
-                bytes.len(),
-                layout.shape()
-            );
-        }
-        self.place(&truths(dtype, bytes)?, dtype, layout)
+        called(Location::caller(), || {
+            let layout = Layout::contiguous(shape)?;
+            // A count fits 64 bits, its bytes may not.
+            let needed = layout.count() as u128 * dtype.size() as u128;
+            if needed != bytes.len() as u128 {
+                bail!(
+                    Data,
+                    "upload of {} bytes as {dtype} {}, which has {needed}: data and shape must agree",
+                    bytes.len(),
+                    layout.shape()
+                );
+            }
+            self.place(&truths(dtype, bytes)?, dtype, layout)
+        })
     }
 
     /// A tensor of zeros (`false` for bool). For other values, evaluate an

@@ -23,7 +23,7 @@ use std::panic::Location;
 
 use crate::device::Device;
 use crate::dtype::{Element, bf16, f16};
-use crate::error::{Result, bail};
+use crate::error::{Result, bail, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr, operators};
 use crate::layout::{Layout, Shape};
 
@@ -199,6 +199,7 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// When the device is lost or the host has no memory for them.
+    #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.any.to_vec()
     }
@@ -218,6 +219,7 @@ impl<T: Element> Tensor<T> {
     /// assert_eq!(pollster::block_on(read)?, [1, 2, 3]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
         self.any.read()
     }
@@ -277,10 +279,11 @@ impl<T: Element> Tensor<T> {
     /// assert_eq!(x.slice(0, 1..2).item()?, 2);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn item(&self) -> Result<T> {
-        match self.to_vec()?.as_slice() {
+        called(Location::caller(), || match self.to_vec()?.as_slice() {
             [only] => Ok(*only),
             all => bail!(Shape, "item of {}, which has {} elements and not 1", self.shape(), all.len()),
-        }
+        })
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::AnyTensor;
 use super::later::Later;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Result, bail};
+use crate::error::{Error, ErrorKind, Line, Result, bail, called};
 use crate::expr::{self, Backend, Input, Program, Reading, Source, Storage};
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
@@ -107,9 +107,12 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        self.is_of::<T>(Location::caller())?;
-        self.can_wait("to_vec")?;
-        self.read_now()
+        let at = Location::caller();
+        called(at, || {
+            self.is_of::<T>(at)?;
+            self.can_wait("to_vec")?;
+            self.read_now()
+        })
     }
 
     /// The elements in row-major order as bytes: little-endian, without gaps, a bool as 0 or 1.
@@ -124,9 +127,12 @@ impl AnyTensor {
     /// assert_eq!(x.flip(0).to_bytes()?, [0, 0, 0, 192, 0, 0, 128, 63]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.can_wait("to_bytes")?;
-        self.read_now()
+        called(Location::caller(), || {
+            self.can_wait("to_bytes")?;
+            self.read_now()
+        })
     }
 
     /// The elements in row-major order as bytes that the host can see, where they lie: on the CPU path the
@@ -145,12 +151,15 @@ impl AnyTensor {
     /// assert_eq!((bytes.to_vec(), x.to_bytes()?), (vec![1, 2], vec![9, 9]));
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn host_bytes(&self) -> Result<HostBytes> {
-        if !self.device().backend().computes_here() {
-            return Ok(HostBytes(Box::new(self.to_bytes()?)));
-        }
-        let Run { backend, storage, dtype, elements } = self.dense()?;
-        Ok(HostBytes(backend.read_now(&storage, dtype, elements.start, elements.len())?))
+        called(Location::caller(), || {
+            if !self.device().backend().computes_here() {
+                return Ok(HostBytes(Box::new(self.to_bytes()?)));
+            }
+            let Run { backend, storage, dtype, elements } = self.dense()?;
+            Ok(HostBytes(backend.read_now(&storage, dtype, elements.start, elements.len())?))
+        })
     }
 
     /// [`to_bytes`](Self::to_bytes) without blocking the calling thread. The work is asked for by this call, and
@@ -165,6 +174,7 @@ impl AnyTensor {
     /// assert_eq!(pollster::block_on(x.to_bytes_async())?, [0; 8]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_bytes_async(&self) -> impl Future<Output = Result<Vec<u8>>> + Send + use<> {
         self.read()
     }
@@ -192,10 +202,12 @@ impl AnyTensor {
     #[track_caller]
     pub fn read_into<T: Element>(&self, all: &mut [T]) -> Result<()> {
         let at = Location::caller();
-        self.is_of::<T>(at)?;
-        self.has_room(all.len(), 1, at)?;
-        self.can_wait("read_into")?;
-        self.dense()?.read_now(fill(all))
+        called(at, || {
+            self.is_of::<T>(at)?;
+            self.has_room(all.len(), 1, at)?;
+            self.can_wait("read_into")?;
+            self.dense()?.read_now(fill(all))
+        })
     }
 
     /// [`read_into`](Self::read_into) for elements as bytes, as [`to_bytes`](Self::to_bytes) gives them.
@@ -212,9 +224,12 @@ impl AnyTensor {
     /// ```
     #[track_caller]
     pub fn read_bytes_into(&self, all: &mut [u8]) -> Result<()> {
-        self.has_room(all.len(), self.dtype().size(), Location::caller())?;
-        self.can_wait("read_bytes_into")?;
-        self.dense()?.read_now(fill(all))
+        let at = Location::caller();
+        called(at, || {
+            self.has_room(all.len(), self.dtype().size(), at)?;
+            self.can_wait("read_bytes_into")?;
+            self.dense()?.read_now(fill(all))
+        })
     }
 
     /// [`read_bytes_into`](Self::read_bytes_into) without blocking the calling thread. What is assigned to
@@ -235,8 +250,11 @@ impl AnyTensor {
         &self,
         all: &'a mut [u8],
     ) -> impl Future<Output = Result<()>> + Send + use<'a> {
-        let fits = self.has_room(all.len(), self.dtype().size(), Location::caller());
-        let run = fits.map(|()| self.dense_later());
+        let at = Location::caller();
+        let run = called(at, || {
+            self.has_room(all.len(), self.dtype().size(), at)?;
+            Ok(self.dense_later(at))
+        });
         async move { run?.await?.read(fill(all)).await }
     }
 
@@ -244,10 +262,13 @@ impl AnyTensor {
     pub(super) fn fill<'a, T: Element>(
         &self,
         all: &'a mut [T],
-        at: &'static Location<'static>,
+        at: Line,
     ) -> impl Future<Output = Result<()>> + Send + use<'a, T> {
-        let fits = self.is_of::<T>(at).and_then(|()| self.has_room(all.len(), 1, at));
-        let run = fits.map(|()| self.dense_later());
+        let run = called(at, || {
+            self.is_of::<T>(at)?;
+            self.has_room(all.len(), 1, at)?;
+            Ok(self.dense_later(at))
+        });
         async move { run?.await?.read(fill(all)).await }
     }
 
@@ -256,7 +277,7 @@ impl AnyTensor {
         self.device().backend().can_wait(form)
     }
 
-    fn has_room(&self, room: usize, each: usize, at: &'static Location<'static>) -> Result<()> {
+    fn has_room(&self, room: usize, each: usize, at: Line) -> Result<()> {
         let count = self.layout().count();
         // A count fits 64 bits, its bytes may not.
         if count as u128 * each as u128 == room as u128 {
@@ -277,13 +298,16 @@ impl AnyTensor {
     }
 
     /// The elements in row-major order as what their bytes are, as they are when this is called.
+    #[track_caller]
     pub(super) fn read<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
-        let begun: Pending<Vec<T>> = match self.apart() {
-            Ok(Some(tensor)) => Box::pin(Later::begin(move || tensor.read_now())),
-            Ok(None) => Box::pin(self.read_here()),
-            Err(error) => Box::pin(Later::ready(Err(error))),
-        };
-        begun
+        let at = Location::caller();
+        let begun = called(at, || -> Result<Pending<Vec<T>>> {
+            Ok(match self.apart()? {
+                Some(tensor) => Box::pin(Later::begin(move || called(at, || tensor.read_now()))),
+                None => Box::pin(self.read_here()),
+            })
+        });
+        async move { begun?.await.map_err(|error| error.at(at)) }
     }
 
     /// What another thread is to read, where that takes time: the tensor as it is now.
@@ -301,12 +325,12 @@ impl AnyTensor {
     }
 
     /// [`dense`](Self::dense) without blocking the calling thread.
-    fn dense_later(&self) -> Pending<Run> {
+    fn dense_later(&self, at: Line) -> Pending<Run> {
         if self.layout().is_contiguous() {
             return Box::pin(Later::ready(self.dense()));
         }
         match self.apart() {
-            Ok(Some(tensor)) => Box::pin(Later::begin(move || tensor.dense())),
+            Ok(Some(tensor)) => Box::pin(Later::begin(move || called(at, || tensor.dense()))),
             Ok(None) => Box::pin(Later::ready(self.dense())),
             Err(error) => Box::pin(Later::ready(Err(error))),
         }

@@ -3,8 +3,9 @@
 use std::panic::Location;
 
 use super::{AnyTensor, Tensor};
+use crate::device::Device;
 use crate::dtype::Element;
-use crate::error::Result;
+use crate::error::{Error, Line, Result, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr, Program, Storage};
 use crate::layout::Layout;
 use crate::schedule::{self, Schedule};
@@ -113,7 +114,11 @@ impl AnyTensor {
         Self::assign_each(pairs, Location::caller())
     }
 
-    fn assign_each(pairs: &[(&AnyTensor, AnyExpr)], at: &'static Location<'static>) -> Result<()> {
+    fn assign_each(pairs: &[(&AnyTensor, AnyExpr)], at: Line) -> Result<()> {
+        called(at, || Self::assign_pairs(pairs, at))
+    }
+
+    fn assign_pairs(pairs: &[(&AnyTensor, AnyExpr)], at: Line) -> Result<()> {
         let Some((first, _)) = pairs.first() else { return Ok(()) };
         let device = &first.device;
         for (to, value) in pairs {
@@ -143,30 +148,51 @@ impl AnyTensor {
         if programs.flat_map(Program::tensors).any(is_written) || (0..pairs.len()).any(shares) {
             let all: Vec<&AnyExpr> = values.iter().collect();
             let results = AnyExpr::eval_each_on(&all, device)?;
-            return pairs
-                .iter()
-                .zip(results)
-                .try_for_each(|((to, _), result)| to.assign_by(device, &result.expr(), at));
+            let mut written = Written(Vec::new());
+            for ((to, _), result) in pairs.iter().zip(results) {
+                written.and(&[to], to.assign_by(device, &result.expr(), at))?;
+            }
+            return Ok(());
         }
+        let mut written = Written(Vec::new());
         for (group, schedule) in &groups {
-            let last = device.stages(schedule)?;
-            let to: Vec<(&Storage, &Layout)> =
-                group.iter().map(|&i| (&pairs[i].0.storage, &pairs[i].0.layout)).collect();
-            if device.backend().assign_all(&last, &to)? {
-                continue;
-            }
-            if let [(storage, layout)] = to[..]
-                && pairs[group[0]].0.is_written_by(&last)
-            {
-                device.backend().assign(last.into_owned(), storage, layout)?;
-                continue;
-            }
-            let results = device.backend().eval_all(&last)?;
-            for (&i, result) in group.iter().zip(results) {
-                let to = pairs[i].0;
-                device.backend().assign(to.copy_of(result)?, &to.storage, &to.layout)?;
-            }
+            let own: Vec<&AnyTensor> = group.iter().map(|&i| pairs[i].0).collect();
+            written.and(&own, Self::assign_group(device, schedule, &own))?;
         }
+        Ok(())
+    }
+
+    /// Assigns the results of one kernel, or of one after another.
+    fn assign_group(device: &Device, schedule: &Schedule, to: &[&AnyTensor]) -> Result<()> {
+        let (last, backend) = (device.stages(schedule)?, device.backend());
+        let places: Vec<(&Storage, &Layout)> = to.iter().map(|to| (&to.storage, &to.layout)).collect();
+        if backend.clone().assign_all(&last, &places)? {
+            return Ok(());
+        }
+        if let [only] = to
+            && only.is_written_by(&last)
+        {
+            return backend.assign(last.into_owned(), &only.storage, &only.layout);
+        }
+        let mut written = Written(Vec::new());
+        for (to, result) in to.iter().zip(backend.clone().eval_all(&last)?) {
+            written.and(&[to], backend.clone().assign(to.copy_of(result)?, &to.storage, &to.layout))?;
+        }
+        Ok(())
+    }
+}
+
+/// Tensors of several that were written. Where the next fails, they hold what is not to be seen without it.
+struct Written<'a>(Vec<&'a AnyTensor>);
+
+impl<'a> Written<'a> {
+    /// Tensors that are written next, and whether that failed: then those before are poisoned.
+    fn and(&mut self, next: &[&'a AnyTensor], outcome: Result<()>) -> Result<()> {
+        let poison = |error: &Error| {
+            self.0.iter().for_each(|to| to.device.backend().poison(&to.storage, error));
+        };
+        outcome.inspect_err(poison)?;
+        self.0.extend(next);
         Ok(())
     }
 }

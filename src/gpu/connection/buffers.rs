@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Connection, MARK};
+use super::{Connection, MARK, refused};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::drivers;
 use crate::gpu::failures::Fate;
@@ -104,7 +104,7 @@ impl Connection {
         let name = self.name.clone();
         let tell = move |error| match error {
             wgpu::Error::OutOfMemory { .. } => no_memory(&name, size),
-            error => Error::new(ErrorKind::Kernel, format!("{name} refuses a buffer: {error}")),
+            error => refused(&name, &format!("a buffer of {size} bytes"), &error),
         };
         self.scoped(&filters, create, tell)
     }
@@ -117,7 +117,7 @@ impl Connection {
         // Until the buffer is gone.
         let _entered = self.gate.enter();
         let seen = self.create_for(size, usage)?;
-        self.contained(|| {
+        self.tried("a copy", || {
             let mut encoder = self.encoder();
             // Memory that was used before may still hold a mark.
             encoder.clear_buffer(&seen, 0, None);
@@ -127,7 +127,7 @@ impl Connection {
             encoder.copy_buffer_to_buffer(buffer, last, &seen, 0, size);
             self.queue.submit([encoder.finish()]);
             seen.map_async(wgpu::MapMode::Read, .., |_| {});
-        });
+        })?;
         self.wait()?;
         Ok(seen.get_mapped_range(..).is_ok_and(|bytes| bytes[..] == MARK))
     }

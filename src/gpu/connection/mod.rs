@@ -13,7 +13,7 @@ use super::adapters::{self, Found};
 use super::drivers::{self, Driver};
 use super::failures::{Answer, Failures, Fate};
 use super::limits::Limits;
-use super::lock::{Gate, Gated, lock};
+use super::lock::{Gate, Gated};
 use super::options::Options;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -44,11 +44,16 @@ pub(super) struct Connection {
     pub waits: bool,
     /// Whether nobody else knows the device.
     is_ours: AtomicBool,
+    /// Whether it was handed in.
+    is_adopted: bool,
     sure: Sure,
     /// Calls of wgpu that do something are inside.
     pub gate: Gate,
     /// Holds [`MARK`], where the adapter does not tell that it has no memory.
     mark: Option<Gated<wgpu::Buffer>>,
+    /// Errors on purpose.
+    #[cfg(test)]
+    pub faults: super::tests::Faults,
 }
 
 impl Drop for Connection {
@@ -69,8 +74,27 @@ enum Observed {
     Later(Vec<Answer>),
 }
 
-fn reported(name: &str, fault: &str) -> Error {
-    Error::new(ErrorKind::Kernel, format!("the device {name} reports: {fault}"))
+/// All kinds of errors.
+pub(super) const ALL: [wgpu::ErrorFilter; 3] =
+    [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
+
+/// The error that a device refuses what it is asked for.
+pub(super) fn refused(name: &str, what: &str, error: &wgpu::Error) -> Error {
+    match error {
+        wgpu::Error::OutOfMemory { .. } => {
+            let text = format!("{name} has no memory for {what}: drop tensors or work on slices");
+            Error::new(ErrorKind::Memory, text)
+        }
+        error => Error::new(ErrorKind::Kernel, format!("{name} refuses {what}: {}", said(error))),
+    }
+}
+
+/// An error of wgpu's in a line: its causes, the outermost first.
+pub(super) fn said(error: &wgpu::Error) -> String {
+    let text = error.to_string();
+    let causes = text.split_once("Caused by:").map_or(&*text, |(_, causes)| causes);
+    let lines: Vec<&str> = causes.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(": ")
 }
 
 /// The features of these names, all of which the adapter must have.
@@ -124,6 +148,7 @@ impl Connection {
             Ok((device, queue)) => {
                 let mut connection = Connection::adopt(device, queue, Some(&found.name))?;
                 *connection.is_ours.get_mut() = true;
+                connection.is_adopted = false;
                 connection.listen();
                 Ok(connection)
             }
@@ -149,10 +174,13 @@ impl Connection {
             failures: Arc::default(),
             waits: info.backend != wgpu::Backend::BrowserWebGpu,
             is_ours: AtomicBool::new(false),
+            is_adopted: true,
             sure: Sure::default(),
             gate,
             device: gate.keep(device),
             queue: gate.keep(queue),
+            #[cfg(test)]
+            faults: super::tests::Faults::default(),
         };
         if !connection.waits {
             // A promise, of which everyone may hear.
@@ -161,21 +189,23 @@ impl Connection {
         if drivers::is_silent(&info) {
             let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
             let mark = connection.create_for(MARK.len() as u64, usage)?;
-            connection.contained(|| connection.queue.write_buffer(&mark, 0, &MARK));
+            connection.tried("a write", || connection.queue.write_buffer(&mark, 0, &MARK))?;
             connection.mark = Some(gate.keep(mark));
         }
         Ok(connection)
     }
 
-    /// Keeps what the device reports outside of any call for the next [`check`](Self::check).
+    /// Keeps what the device reports outside of any scope for the next call that waits for all work. All calls of this
+    /// crate are inside of one, so such a report is of what the program does with the device itself.
     fn listen(&self) {
         if self.waits {
             self.listen_for_loss();
         }
-        let failures = self.failures.clone();
+        let (failures, name) = (self.failures.clone(), self.name.clone());
         self.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             log::error!("{error}");
-            lock(&failures.fault).get_or_insert_with(|| error.to_string());
+            let text = format!("the device {name} reports an error outside of this crate: {}", said(&error));
+            failures.keep(Error::new(ErrorKind::Kernel, text));
         }));
     }
 
@@ -237,17 +267,11 @@ impl Connection {
         }
     }
 
-    /// Fails when the device is lost, or reported an error since the last check.
+    /// Fails when the device is lost. Takes in what was reported meanwhile.
     pub(super) fn check(&self) -> Result<()> {
         self.check_known_loss()?;
         self.failures.look();
-        let fault = lock(&self.failures.fault).take();
-        let Some(fault) = fault else { return Ok(()) };
-        // What comes of a loss may be reported before the loss, which waits for work that is under way.
-        let _ = self.poll(wgpu::PollType::wait_indefinitely());
-        self.find_loss();
-        self.check_known_loss()?;
-        Err(reported(&self.name, &fault))
+        Ok(())
     }
 
     /// Fails for a form that waits, where none may: the page's one thread would wait for itself.
@@ -274,58 +298,50 @@ impl Connection {
         };
         let lacking = needed - self.features;
         if !lacking.is_empty() {
+            let remedy = match self.is_adopted {
+                true => "create the device with the features of Device::wants(&adapter), ",
+                false => "",
+            };
             bail!(
                 Limit,
-                "{dtype} needs the feature {lacking}, which {} lacks: use a type of 32 bits, or Device::cpu()",
+                "{dtype} needs the feature {lacking}, which {} lacks: {remedy}use a type of 32 bits, or Device::cpu()",
                 self.name
             );
         }
         Ok(())
     }
 
-    /// Does `work`: what it made, or the first error of these kinds that the device reports of it, as `tell` has it.
-    /// Where that comes later, the fate has it then.
+    /// Does `work`: what it made, or the first error of these kinds that the device reports of it, as `tell` has it;
+    /// that the device is lost, where that is why. Where the report comes later, the fate has it then.
     pub(super) fn scoped<T>(
         &self,
         filters: &[wgpu::ErrorFilter],
         work: impl FnOnce() -> T,
         tell: impl FnOnce(wgpu::Error) -> Error + Send + 'static,
     ) -> Result<(T, Fate)> {
+        #[cfg(test)]
+        if let Some(error) = self.waits.then(|| self.faults.next()).flatten() {
+            return Err(tell(error));
+        }
         let epoch = self.failures.epoch();
         match self.observed(filters, work) {
             (made, Observed::Told(None)) => Ok((made, Fate::default())),
-            (_, Observed::Told(Some(error))) => Err(tell(error)),
+            (_, Observed::Told(Some(error))) => {
+                // What is asked of a lost device is refused before the loss is told.
+                self.find_loss();
+                self.check_known_loss()?;
+                Err(tell(error))
+            }
             (made, Observed::Later(answers)) => {
                 Ok((made, self.failures.expect(answers, epoch, Box::new(tell))))
             }
         }
     }
 
-    /// Does `work`; what the device reports of it is kept for the next [`check`](Self::check), and does not
-    /// reach the owner of a device that was handed in. Where that comes later, it is kept for what uses what was
-    /// written.
-    pub(super) fn contained<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.followed(work).0
-    }
-
-    /// The same, with what becomes of it.
-    pub(super) fn followed<T>(&self, work: impl FnOnce() -> T) -> (T, Fate) {
-        let all =
-            [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
-        let epoch = self.failures.epoch();
-        match self.observed(&all, work) {
-            (made, Observed::Told(error)) => {
-                if let Some(error) = error {
-                    lock(&self.failures.fault).get_or_insert_with(|| error.to_string());
-                }
-                (made, Fate::default())
-            }
-            (made, Observed::Later(answers)) => {
-                let name = self.name.clone();
-                let tell = move |error: wgpu::Error| reported(&name, &error.to_string());
-                (made, self.failures.expect(answers, epoch, Box::new(tell)))
-            }
-        }
+    /// The same for errors of all kinds, which name what was asked for.
+    pub(super) fn tried<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<(T, Fate)> {
+        let name = self.name.clone();
+        self.scoped(&ALL, work, move |error| refused(&name, what, &error))
     }
 
     fn observed<T>(&self, filters: &[wgpu::ErrorFilter], work: impl FnOnce() -> T) -> (T, Observed) {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::device::Gpu;
-use super::options::Options;
 use crate::error::{Error, ErrorKind, Result};
+use crate::gpu::device::Gpu;
+use crate::gpu::options::Options;
 use crate::{Device, Tensor};
 
 /// Longer than any of this takes.
@@ -14,7 +14,7 @@ const HANGS: Duration = Duration::from_secs(120);
 
 /// A device of each adapter, and what loses it.
 fn each(test: impl Fn(Device, Arc<Gpu>)) {
-    for found in pollster::block_on(super::find()) {
+    for found in pollster::block_on(crate::gpu::find()) {
         let gpu = pollster::block_on(crate::gpu::open(found, &Options::default())).unwrap();
         test(Device::from_backend(gpu.clone()), gpu);
     }
@@ -71,10 +71,10 @@ fn every_call_on_a_lost_device_says_so() {
 fn lost_with_work_recorded_and_bytes_on_their_way() {
     each(|device, gpu| {
         let other = Device::from_backend(pollster::block_on(async {
-            let same = |found: &&super::Found| {
+            let same = |found: &&crate::gpu::Found| {
                 format!("{} ({})", found.adapter.get_info().name, found.backend) == device.name()
             };
-            let found = super::find().await.iter().find(same).unwrap();
+            let found = crate::gpu::find().await.iter().find(same).unwrap();
             crate::gpu::open(found, &Options::default()).await.unwrap()
         }));
         let kept = other.full([4], 7.0_f32).unwrap();

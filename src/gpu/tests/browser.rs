@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::connection::Connection;
-use super::device::Gpu;
-use super::open::ready;
-use super::options::Options;
-use super::pipelines;
 use crate::error::{ErrorKind, Result};
+use crate::gpu::connection::Connection;
+use crate::gpu::device::Gpu;
+use crate::gpu::open::ready;
+use crate::gpu::options::Options;
+use crate::gpu::pipelines;
 use crate::{AnyTensor, Device};
 
 /// Such a device of each adapter. Another thread does what the loop of a browser's events does.
 fn each(test: impl Fn(Device, &Gpu)) {
-    for found in pollster::block_on(super::find()) {
+    for found in pollster::block_on(crate::gpu::find()) {
         let opened = pollster::block_on(Connection::open(found, &Options::default())).unwrap();
         let connection = opened.like_a_browser();
         let (device, done) = (connection.device.clone(), AtomicBool::new(false));

@@ -1,0 +1,284 @@
+//! Errors on purpose: random programs of which some step fails, beside the same on the CPU path. Every read is right or
+//! an error, whatever failed, and nothing fails after it.
+
+use crate::cpu::MemoryFault;
+use crate::gpu::{Gpu, Options};
+use crate::{AssignAll, Device, ErrorKind, Expr, Result, Tensor};
+
+/// Random numbers, by xorshift.
+#[derive(Clone)]
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 33) as usize % n
+    }
+}
+
+/// A tensor on the device and its twin on the CPU path.
+#[derive(Clone)]
+struct Twins {
+    own: Tensor<f32>,
+    cpu: Tensor<f32>,
+    /// Its memory, where it is the program's.
+    lent: Option<wgpu::Buffer>,
+}
+
+impl Twins {
+    /// The elements of the device are those of the twin, or an error says why there are none.
+    fn check(&self, read: Result<Vec<f32>>) {
+        match read {
+            Ok(elements) => {
+                let right = MemoryFault::without(|| self.cpu.to_vec().unwrap());
+                assert_eq!(elements, right, "{:?}", self.own.shape());
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(matches!(error.kind(), ErrorKind::Kernel | ErrorKind::Memory), "{text}");
+                assert!(!text.contains("is invalid"), "{text}");
+            }
+        }
+    }
+}
+
+/// A program: what it does is decided by numbers, so that it runs again as it ran.
+struct Program<'a> {
+    device: &'a Device,
+    /// Of a device that is none of the CPU.
+    gpu: Option<&'a Gpu>,
+    random: Random,
+    all: Vec<Twins>,
+}
+
+const SIDE: usize = 6;
+
+impl Program<'_> {
+    fn numbers(&mut self) -> Vec<f32> {
+        (0..SIDE * SIDE).map(|_| self.random.below(16) as f32).collect()
+    }
+
+    fn any(&mut self) -> Twins {
+        let i = self.random.below(self.all.len());
+        self.all[i].clone()
+    }
+
+    /// What is computed of two tensors, of their shape, on either device.
+    fn expr(&mut self, a: &Twins, b: &Twins) -> [Expr<f32>; 2] {
+        let form = self.random.below(7);
+        let of = |a: &Tensor<f32>, b: &Tensor<f32>| match form {
+            0 => a + b,
+            1 => a - a.sum_keepdim(1),
+            2 => a.cumsum(0) * 0.5,
+            3 => a.flip(0).max(b),
+            4 => a.permute([1, 0]) * 0.5,
+            5 => Expr::concat(&[a.slice(0, ..2), b.slice(0, 2..)], 0),
+            _ => (b.amax_keepdim(0) + 1.0).shared() * 0.5 - a,
+        };
+        [of(&a.own, &b.own), of(&a.cpu, &b.cpu)]
+    }
+
+    /// Keeps what both devices made; what the device refused is nowhere.
+    fn keep(&mut self, own: Result<Tensor<f32>>, cpu: impl FnOnce() -> Result<Tensor<f32>>) {
+        if let Ok(own) = own {
+            let cpu = MemoryFault::without(|| cpu().unwrap());
+            self.all.push(Twins { own, cpu, lent: None });
+        }
+    }
+
+    /// What the twin does too, if the device did it.
+    fn both(&self, own: Result<()>, cpu: impl FnOnce() -> Result<()>) {
+        if own.is_ok() {
+            MemoryFault::without(|| cpu().unwrap());
+        }
+    }
+
+    fn step(&mut self) {
+        let (a, b) = (self.any(), self.any());
+        match self.random.below(16) {
+            0 => {
+                let numbers = self.numbers();
+                self.keep(self.device.upload(&numbers, [SIDE, SIDE]), || upload(&numbers));
+            }
+            1 => {
+                let numbers = self.numbers();
+                if let Some(twins) = self.lent(&numbers) {
+                    self.all.push(twins);
+                }
+            }
+            2..5 => {
+                let [own, cpu] = self.expr(&a, &b);
+                self.keep(own.eval(), || cpu.eval());
+            }
+            5 => {
+                let [own, cpu] = self.expr(&a, &b);
+                self.keep(pollster::block_on(own.eval_async()), || cpu.eval());
+            }
+            6 => {
+                let [[x, y], [z, u]] = [self.expr(&a, &b), self.expr(&b, &a)];
+                for (own, cpu) in Expr::eval_all(&[x, z]).into_iter().flatten().zip([y, u]) {
+                    self.keep(Ok(own), || cpu.eval());
+                }
+            }
+            7 | 8 => {
+                let c = self.any();
+                let [own, cpu] = self.expr(&a, &b);
+                self.both(c.own.assign(own), || c.cpu.assign(cpu));
+            }
+            9 => {
+                let [own, cpu] = self.expr(&a, &a);
+                let part = |x: &Tensor<f32>| x.slice(1, 1..4).tensor().unwrap();
+                let value = |x: Expr<f32>| x.slice(1, 2..5);
+                self.both(part(&b.own).assign(value(own)), || part(&b.cpu).assign(value(cpu)));
+            }
+            10 => {
+                let [[x, y], [z, u]] = [self.expr(&a, &b), self.expr(&b, &a)];
+                let c = self.any();
+                self.both((&a.own, &c.own).assign_all((x, z)), || (&a.cpu, &c.cpu).assign_all((y, u)));
+            }
+            11 => {
+                let numbers = self.numbers();
+                self.both(a.own.write(&numbers), || a.cpu.write(&numbers));
+            }
+            12 => {
+                let (first, numbers) = (self.random.below(SIDE), self.numbers());
+                let row = |x: &Tensor<f32>| {
+                    x.slice(0, first as isize..first as isize + 1).tensor()?.write(&numbers[..SIDE])
+                };
+                self.both(row(&a.own), || row(&a.cpu));
+            }
+            13 => {
+                let [own, cpu] = self.expr(&a, &b);
+                let Some((gpu, (wgpu, queue))) = self.gpu.zip(self.device.wgpu()) else { return };
+                let entered = gpu.enter();
+                let mut encoder = wgpu.create_command_encoder(&Default::default());
+                drop(entered);
+                let recorded = own.record_into(&mut encoder, &b.own);
+                let _entered = gpu.enter();
+                queue.submit([encoder.finish()]);
+                self.both(recorded, || b.cpu.assign(cpu));
+            }
+            14 => {
+                if let Some((buffer, gpu)) = a.lent.as_ref().zip(self.gpu)
+                    && self.random.below(3) == 0
+                {
+                    let _entered = gpu.enter();
+                    buffer.destroy();
+                }
+                let _ = self.device.flush();
+            }
+            _ => match self.random.below(2) {
+                0 => a.check(a.own.to_vec()),
+                _ => a.check(pollster::block_on((&a.own + 0.0).to_vec_async())),
+            },
+        }
+        // Some of them go, so that their memory is used again.
+        if self.all.len() > 6 {
+            let gone = self.random.below(self.all.len());
+            self.all.swap_remove(gone);
+        }
+    }
+
+    /// A tensor in memory of the program's.
+    fn lent(&mut self, numbers: &[f32]) -> Option<Twins> {
+        let (gpu, (wgpu, _)) = self.gpu.zip(self.device.wgpu())?;
+        let entered = gpu.enter();
+        let buffer = wgpu.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: (4 * numbers.len()) as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        drop(entered);
+        let strides = [SIDE as isize, 1];
+        let own = Tensor::from_buffer(self.device, &buffer, 0, [SIDE, SIDE], &strides).ok()?;
+        own.write(numbers).ok()?;
+        let cpu = upload(numbers).unwrap();
+        Some(Twins { own, cpu, lent: Some(buffer) })
+    }
+}
+
+/// The twin of what is uploaded.
+fn upload(numbers: &[f32]) -> Result<Tensor<f32>> {
+    Device::cpu().upload(numbers, [SIDE, SIDE])
+}
+
+/// Runs a program of up to 40 steps. `is_sound` says whether nothing fails any more at its end.
+fn run(device: &Device, gpu: Option<&Gpu>, seed: u64, is_sound: impl Fn() -> bool) {
+    let mut random = Random(seed);
+    let steps = 2 + random.below(39);
+    let mut program = Program { device, gpu, random, all: Vec::new() };
+    let numbers = program.numbers();
+    while program.all.is_empty() {
+        program.keep(device.upload(&numbers, [SIDE, SIDE]), || upload(&numbers));
+    }
+    (0..steps).for_each(|_| program.step());
+    for twins in &program.all {
+        twins.check(twins.own.to_vec());
+        // What is written anew is sound.
+        if twins.lent.is_none() && is_sound() {
+            twins.own.assign(3.0).unwrap();
+            assert_eq!(twins.own.to_vec().unwrap(), [3.0; SIDE * SIDE]);
+        }
+    }
+}
+
+/// Programs by a device. More, where the variable says so.
+fn programs() -> u64 {
+    std::env::var("ZEROSTRIDE_FAULTS").ok().and_then(|count| count.parse().ok()).unwrap_or(200)
+}
+
+/// Calls `test` with seeds, and says which failed.
+fn each_seed(device: &Device, test: impl Fn(u64, &mut Random)) {
+    for program in 0..programs() {
+        let seed = (program + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let tested = || test(seed, &mut Random(seed ^ 0x5555));
+        if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(tested)) {
+            eprintln!("{}: program {program}", device.name());
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+#[test]
+fn every_read_after_a_fault_is_right_or_an_error() {
+    for found in pollster::block_on(crate::gpu::find()) {
+        let gpu = pollster::block_on(crate::gpu::open(found, &Options::default())).unwrap();
+        let (device, faults) = (Device::from_backend(gpu.clone()), gpu.faults());
+        each_seed(&device, |seed, random| {
+            let (before, own) = (faults.refused(), Some(&*gpu));
+            let run = |seed: u64| run(&device, own, seed, || !faults.are_to_come());
+            faults.refuse(1 + random.below(120) as u64, 1 + random.below(4) as u64);
+            match random.below(4) {
+                // One of two threads meets the fault.
+                0 => std::thread::scope(|scope| {
+                    scope.spawn(|| run(seed));
+                    run(seed ^ 0x1234_5678);
+                }),
+                _ => run(seed),
+            }
+            faults.refuse(0, 0);
+            let _ = device.flush();
+            // The same without.
+            if faults.refused() > before {
+                run(seed);
+            }
+            assert!(!device.is_lost());
+        });
+        assert!(faults.refused() > programs() / 2, "{faults:?}");
+    }
+}
+
+#[test]
+fn every_read_after_memory_ran_out_is_right_or_an_error() {
+    let device = Device::cpu();
+    let refused = std::cell::Cell::new(0);
+    each_seed(&device, |seed, random| {
+        let fault = MemoryFault::after(random.below(24));
+        run(&device, None, seed, || !MemoryFault::is_to_come());
+        refused.set(refused.get() + u64::from(fault.end()));
+    });
+    assert!(refused.get() > programs() / 2, "{refused:?}");
+}

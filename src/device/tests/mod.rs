@@ -1,0 +1,3 @@
+//! Tests of what no device may do wrong, however it fails.
+
+mod faults;

@@ -1,0 +1,7 @@
+//! Tests of devices that are lost or report later, and errors on purpose.
+
+mod browser;
+mod faults;
+mod lost;
+
+pub(crate) use faults::Faults;
