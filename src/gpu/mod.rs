@@ -51,4 +51,6 @@ pub(crate) use lend::Loan;
 pub use limits::Limits;
 pub(crate) use open::{adopt, open, wants};
 pub use options::Options;
+#[cfg(test)]
+pub(crate) use tests::each_late;
 pub(crate) use textures::Area;

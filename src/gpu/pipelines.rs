@@ -83,8 +83,10 @@ impl Pipelines {
     /// The pipeline of a kernel, known or compiled now. Two threads that miss the same one both compile
     /// it, and the first to finish gives it to both: no thread waits for a driver on behalf of another.
     pub(super) fn get(&self, connection: &Connection, kernel: &Kernel) -> Result<Arc<Compiled>> {
-        if let Some(known) = lock(&self.known).get(kernel) {
-            known.fate.check()?;
+        let known = lock(&self.known).get(kernel);
+        if let Some(known) = known {
+            // Refused is refused; but a device may only have lacked memory, so the next call asks again.
+            known.fate.check().inspect_err(|_| drop(lock(&self.known).compiled.remove(kernel)))?;
             return Ok(known);
         }
         let text = wgsl::emit(kernel)?;

@@ -333,6 +333,8 @@ impl Connection {
                 Err(tell(error))
             }
             (made, Observed::Later(answers)) => {
+                #[cfg(test)]
+                let answers = self.faults.after(answers);
                 Ok((made, self.failures.expect(answers, epoch, Box::new(tell))))
             }
         }

@@ -13,7 +13,7 @@ use crate::gpu::pipelines;
 use crate::{AnyTensor, Device};
 
 /// Such a device of each adapter. Another thread does what the loop of a browser's events does.
-fn each(test: impl Fn(Device, &Gpu)) {
+pub(crate) fn each(test: impl Fn(Device, &Gpu)) {
     for found in pollster::block_on(crate::gpu::find()) {
         let opened = pollster::block_on(Connection::open(found, &Options::default())).unwrap();
         let connection = opened.like_a_browser();

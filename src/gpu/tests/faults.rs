@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::gpu::device::Gpu;
+use crate::gpu::failures::Answer;
 use crate::gpu::lock::Entered;
 
 /// Which of the next calls of wgpu are refused. All of them go through one place, so that this is any step of allocating,
@@ -30,6 +31,12 @@ impl Faults {
         self.refused.fetch_add(1, order);
         let description = "Validation Error\n\nCaused by:\n  on purpose".to_string();
         Some(wgpu::Error::Validation { source: "on purpose".into(), description })
+    }
+
+    /// What is reported of a call later, with the error if it is refused.
+    pub(in crate::gpu) fn after(&self, mut answers: Vec<Answer>) -> Vec<Answer> {
+        answers.extend(self.next().map(|error| Box::pin(std::future::ready(Some(error))) as Answer));
+        answers
     }
 
     /// Lets so many calls be refused, from the n-th on; none, where that is 0.

@@ -4,4 +4,5 @@ mod browser;
 mod faults;
 mod lost;
 
+pub(crate) use browser::each as each_late;
 pub(crate) use faults::Faults;
