@@ -5,7 +5,7 @@ They are given to the class of the core, which knows nothing of NumPy.
 
 import numpy as np
 
-from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _statistics
+from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _sizeof, _statistics
 from ._core import Array
 from ._creation import on_host as _on_host
 
@@ -69,6 +69,7 @@ def _to_device(self, device, /, *, stream=None):
 
 
 def _rebuild(elements, dtype, shape):
+    _sizeof.make_known()
     array = np.frombuffer(elements, dtype=np.uint8) if len(memoryview(elements)) else np.empty(0, np.uint8)
     return _core.upload(array, dtype, shape)
 
@@ -221,6 +222,7 @@ def _array_function(self, function, types, args, kwargs):
 def _dask_tokenize(self):
     from dask.tokenize import normalize_token
 
+    _sizeof.make_known()
     return "zerostride.Array", normalize_token(_on_host(self))
 
 
