@@ -367,9 +367,16 @@ impl Array {
         py.detach(|| expr.explain(device)).map(|explained| explained.svg()).map_err(raised)
     }
 
-    /// The elements as bytes that the host can see.
+    /// The elements as bytes that the host can see: on the CPU the array's own memory, elsewhere a copy.
     fn _host(&self, py: Python<'_>) -> PyResult<Host> {
-        Ok(Host::new(self.read(py, AnyTensor::host_bytes)?))
+        let tensor = self.tensor(py)?;
+        if self.slot.has_queue() {
+            return Ok(Host::copied(self.read(py, AnyTensor::to_bytes)?));
+        }
+        if !tensor.layout().is_contiguous() {
+            self._settle(py)?;
+        }
+        Ok(Host::shared(self.read(py, AnyTensor::host_bytes)?))
     }
 
     /// A new array of the same elements.

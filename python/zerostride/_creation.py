@@ -36,7 +36,7 @@ def upload(array, device=None):
 
 
 def on_host(x):
-    """The elements as an array of NumPy that nothing writes: on the CPU the array's own memory."""
+    """The elements as an array of NumPy: on the CPU the array's own memory, read-only, elsewhere a copy."""
     if x.size == 0:
         return np.empty(x.shape, x.dtype)
     return np.frombuffer(x._host(), dtype=x.dtype).reshape(x.shape)

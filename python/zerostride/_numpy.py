@@ -12,6 +12,7 @@ import zerostride as zs
 from . import _core
 from ._arguments import axis_of
 from ._core import Array
+from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits
 from ._ufuncs import adapted, delivered, is_nothing, must_be_float
 
@@ -421,10 +422,22 @@ def _can_cast(from_, to, casting="safe"):
     return np.can_cast(from_.dtype if isinstance(from_, Array) else from_, to, casting)
 
 
-@_implements(np.may_share_memory, np.shares_memory)
-def _shares_memory(a, b, max_work=None):
-    # Nothing that is written to one is seen in the other.
-    return False
+def _sharing(theirs):
+    def shares(a, b, *work, **max_work):
+        if isinstance(a, Array) and isinstance(b, Array):
+            # Nothing that is written to one is seen in the other.
+            return False
+        return theirs(*(_memory(x) if isinstance(x, Array) else x for x in (a, b)), *work, **max_work)
+
+    return shares
+
+
+def _memory(x):
+    """The array's own memory as NumPy views it: none on another device, and none of what is not computed."""
+    return on_host(x) if x.evaluated and x.device.name == "cpu" else np.empty(0)
+
+
+FUNCTIONS.update({theirs: _sharing(theirs) for theirs in (np.may_share_memory, np.shares_memory)})
 
 
 @_implements(np.isclose)
