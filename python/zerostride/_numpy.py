@@ -14,6 +14,7 @@ from ._arguments import axis_of
 from ._core import Array
 from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits
+from ._indexing import must_be_inside
 from ._ufuncs import adapted, delivered, is_nothing, must_be_float
 
 FUNCTIONS = {}
@@ -212,7 +213,11 @@ def _take(a, indices, axis=None, out=None, mode="raise"):
     a, axis = (a.ravel(), 0) if axis is None else (a, axis_of(axis, a.ndim, "take"))
     if not isinstance(indices, Array):
         indices = np.asarray(indices)
-    if mode != "raise" and indices.size and is_integer(indices.dtype):
+    if mode == "raise":
+        # Those of the host are held against their axis by the lookup.
+        if isinstance(indices, Array):
+            must_be_inside(indices, a.shape[axis], axis)
+    elif indices.size and is_integer(indices.dtype):
         indices = _led_inside(indices, a.shape[axis], mode, a.device)
     return delivered(zs._indexing.take_at(a, indices, axis), out)
 
@@ -228,7 +233,10 @@ def _led_inside(indices, length, mode, device):
 
 @_implements(np.take_along_axis)
 def _take_along_axis(arr, indices, axis=-1):
-    flat, axis = (arr.ravel(), 0) if axis is None else (arr, axis)
+    arr, *_ = _ours([arr, indices if isinstance(indices, Array) else None])
+    flat, axis = (arr.ravel(), 0) if axis is None else (arr, axis_of(axis, arr.ndim, "take_along_axis"))
+    if isinstance(indices, Array):
+        must_be_inside(indices, flat.shape[axis], axis)
     return zs.take_along_axis(flat, indices, axis=axis)
 
 

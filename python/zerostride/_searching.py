@@ -120,8 +120,10 @@ def take(x, indices, /, *, axis=None):
     Parameters
     ----------
     x : Array
-    indices : Array
-        Of integers.
+    indices : Array, or what NumPy makes an array of
+        Of integers; negative ones count from the end. An index of an ``Array`` that is outside of the axis leads to
+        the nearest element, as in JAX: raising would take a read. Others raise ``IndexError``; so does
+        ``numpy.take``, whatever its indices are.
     axis : int, optional
         Needed unless there is one alone.
 
@@ -144,8 +146,8 @@ def take_along_axis(x, indices, /, *, axis=-1):
     Parameters
     ----------
     x : Array
-    indices : Array
-        Of integers, of as many axes.
+    indices : Array, or what NumPy makes an array of
+        Of integers, of as many axes. One outside of the axis is as in :func:`take`.
     axis : int
 
     Returns
