@@ -251,9 +251,16 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
+def _unique(x, **numbers):
+    """The different elements in order, and numbers of them. Every NaN differs from every other."""
+    found = np.unique(np.asarray(x), equal_nan=False, **numbers)
+    values, *indices = found if numbers else (found,)
+    return upload(values, x.device), *(_indices(each, x) for each in indices)
+
+
 @of_array
 def unique_all(x, /):
-    """The different elements, where each is first, which each element is, and how often it is there.
+    """The different elements in order, where each is first, which each element is, and how often it is there.
 
     Parameters
     ----------
@@ -263,13 +270,12 @@ def unique_all(x, /):
     -------
     UniqueAll
     """
-    values, *numbers = np.unique_all(np.asarray(x))
-    return UniqueAll(upload(values, x.device), *(_indices(each, x) for each in numbers))
+    return UniqueAll(*_unique(x, return_index=True, return_inverse=True, return_counts=True))
 
 
 @of_array
 def unique_counts(x, /):
-    """The different elements, and how often each is there.
+    """The different elements in order, and how often each is there.
 
     Parameters
     ----------
@@ -279,13 +285,12 @@ def unique_counts(x, /):
     -------
     UniqueCounts
     """
-    values, counts = np.unique_counts(np.asarray(x))
-    return UniqueCounts(upload(values, x.device), _indices(counts, x))
+    return UniqueCounts(*_unique(x, return_counts=True))
 
 
 @of_array
 def unique_inverse(x, /):
-    """The different elements, and which each element is.
+    """The different elements in order, and which each element is.
 
     Parameters
     ----------
@@ -295,13 +300,12 @@ def unique_inverse(x, /):
     -------
     UniqueInverse
     """
-    values, inverse = np.unique_inverse(np.asarray(x))
-    return UniqueInverse(upload(values, x.device), _indices(inverse, x))
+    return UniqueInverse(*_unique(x, return_inverse=True))
 
 
 @of_array
 def unique_values(x, /):
-    """The different elements.
+    """The different elements in order.
 
     Parameters
     ----------
@@ -311,4 +315,5 @@ def unique_values(x, /):
     -------
     Array
     """
-    return upload(np.unique_values(np.asarray(x)), x.device)
+    (values,) = _unique(x)
+    return values
