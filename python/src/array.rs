@@ -39,7 +39,8 @@ struct Inner {
 
 /// An array of the array API standard. Operators build an expression; reading the array (printing it, `bool`,
 /// `float`, conversion to NumPy) runs all of it as one kernel where it fits one. Values never change behind a
-/// name: `y = x + 1; x += 1` leaves `y` as it was, and writing to an array changes no other.
+/// name: `y = x + 1; x += 1` leaves `y` as it was, and writing to an array changes no other. An index in an `Array`
+/// that is outside of its axis leads to the nearest element, as raising would take a read; other indices raise.
 #[pyclass(frozen, weakref, module = "zerostride", name = "Array")]
 pub(crate) struct Array {
     inner: Mutex<Inner>,
