@@ -11,7 +11,7 @@ use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 use crate::error::raised;
 use crate::host::Host;
-use crate::wait::{LONG, wait};
+use crate::wait::{LONG, is_busy, wait};
 
 /// Operations that are put off at most. A loop that builds on its own result is evaluated this often, so that
 /// what it keeps alive does not grow with its length.
@@ -121,13 +121,18 @@ impl Array {
         };
         let tensor = match expr.named().map_err(raised)? {
             Some(tensor) => tensor,
-            None => wait(py, work >= LONG, move || expr.eval_on(&device))?,
+            None => wait(py, self.may_be_long(work), move || expr.eval_on(&device))?,
         };
         let mut inner = self.inner();
         if inner.version == version {
             inner.state = State::Tensor(tensor.clone());
         }
         Ok(tensor)
+    }
+
+    /// Whether evaluating so many elements may take long. A queue takes work at once, unless it is held up.
+    fn may_be_long(&self, elements: usize) -> bool {
+        elements >= LONG || self.slot.has_queue() && is_busy()
     }
 
     /// Reads the elements, computed if they are not yet. A queue is waited for however few they are.
@@ -144,7 +149,7 @@ impl Array {
     pub(crate) fn compact(&self, py: Python<'_>) -> PyResult<AnyTensor> {
         let device = self.slot.device(py)?.clone();
         let Part { expr, work, .. } = self.part();
-        wait(py, work.max(self.size()) >= LONG, move || expr.eval_on(&device))
+        wait(py, self.may_be_long(work.max(self.size())), move || expr.eval_on(&device))
     }
 
     /// Takes the elements of another array of this shape, type and device.

@@ -1,5 +1,6 @@
 //! Waiting for work of the crate such that Ctrl-C ends the wait.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -26,8 +27,14 @@ pub(crate) fn wait<T: Send + 'static>(
         return py.detach(work).map_err(raised);
     }
     let (sender, receiver) = channel();
-    // Whoever waited may have gone.
-    begin(Box::new(move || drop(sender.send(work()))))
+    let long = Long::begin();
+    let job = move || {
+        let result = work();
+        drop(long);
+        // Whoever waited may have gone.
+        drop(sender.send(result));
+    };
+    begin(Box::new(job))
         .map_err(|error| PyRuntimeError::new_err(format!("no thread to compute on: {error}")))?;
     // A receiver is one thread's, and the wait is done without the interpreter.
     let receiver = Mutex::new(receiver);
@@ -42,6 +49,29 @@ pub(crate) fn wait<T: Send + 'static>(
             }
         }
     }
+}
+
+/// Work that may be long, while it is under way.
+struct Long;
+
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+impl Long {
+    fn begin() -> Long {
+        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+        Long
+    }
+}
+
+impl Drop for Long {
+    fn drop(&mut self) {
+        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether work that may be long is under way, waited for or not. A queue that it holds holds other work up.
+pub(crate) fn is_busy() -> bool {
+    UNDER_WAY.load(Ordering::Relaxed) > 0
 }
 
 type Job = Box<dyn FnOnce() + Send>;
