@@ -1,8 +1,6 @@
 //! The array: an expression until it is read, a tensor from then on.
 
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,16 +11,11 @@ use crate::device::{Device, Slot};
 use crate::dtype::{self, Kind};
 use crate::error::raised;
 use crate::host::Host;
+use crate::wait::{LONG, is_busy, wait};
 
 /// Operations that are put off at most. A loop that builds on its own result is evaluated this often, so that
 /// what it keeps alive does not grow with its length.
 const DEEPEST: u32 = 256;
-
-/// Elements from which on work is done by another thread, so that Ctrl-C is heard meanwhile.
-const LONG: usize = 1 << 21;
-
-/// How often that thread is asked.
-const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What an array's elements are.
 #[derive(Clone)]
@@ -46,7 +39,8 @@ struct Inner {
 
 /// An array of the array API standard. Operators build an expression; reading the array (printing it, `bool`,
 /// `float`, conversion to NumPy) runs all of it as one kernel where it fits one. Values never change behind a
-/// name: `y = x + 1; x += 1` leaves `y` as it was, and writing to an array changes no other.
+/// name: `y = x + 1; x += 1` leaves `y` as it was, and writing to an array changes no other. An index in an `Array`
+/// that is outside of its axis leads to the nearest element, as raising would take a read; other indices raise.
 #[pyclass(frozen, weakref, module = "zerostride", name = "Array")]
 pub(crate) struct Array {
     inner: Mutex<Inner>,
@@ -60,36 +54,6 @@ pub(crate) struct Part {
     pub expr: AnyExpr,
     pub depth: u32,
     pub work: usize,
-}
-
-/// Does work of this crate without holding the interpreter. Long work is another thread's, and Ctrl-C ends the
-/// wait for it: its result is dropped.
-pub(crate) fn wait<T: Send + 'static>(
-    py: Python<'_>,
-    elements: usize,
-    work: impl FnOnce() -> zerostride::Result<T> + Send + 'static,
-) -> PyResult<T> {
-    if elements < LONG {
-        return py.detach(work).map_err(raised);
-    }
-    let (sender, receiver) = channel();
-    std::thread::Builder::new()
-        .name("zerostride-python".into())
-        .spawn(move || sender.send(work()))
-        .map_err(|error| PyRuntimeError::new_err(format!("no thread to compute on: {error}")))?;
-    // A receiver is one thread's, and the wait is done without the interpreter.
-    let receiver = Mutex::new(receiver);
-    loop {
-        let answer =
-            py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
-        match answer {
-            Ok(answer) => return answer.map_err(raised),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("work on another thread ended without a result"));
-            }
-        }
-    }
 }
 
 impl Array {
@@ -157,7 +121,7 @@ impl Array {
         };
         let tensor = match expr.named().map_err(raised)? {
             Some(tensor) => tensor,
-            None => wait(py, work, move || expr.eval_on(&device))?,
+            None => wait(py, self.may_be_long(work), move || expr.eval_on(&device))?,
         };
         let mut inner = self.inner();
         if inner.version == version {
@@ -166,11 +130,26 @@ impl Array {
         Ok(tensor)
     }
 
+    /// Whether evaluating so many elements may take long. A queue takes work at once, unless it is held up.
+    fn may_be_long(&self, elements: usize) -> bool {
+        elements >= LONG || self.slot.has_queue() && is_busy()
+    }
+
+    /// Reads the elements, computed if they are not yet. A queue is waited for however few they are.
+    fn read<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        read: impl FnOnce(&AnyTensor) -> zerostride::Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let tensor = self.tensor(py)?;
+        wait(py, self.slot.has_queue() || self.size() >= LONG, move || read(&tensor))
+    }
+
     /// A new array of the same elements in memory of their own, row by row.
     pub(crate) fn compact(&self, py: Python<'_>) -> PyResult<AnyTensor> {
         let device = self.slot.device(py)?.clone();
         let Part { expr, work, .. } = self.part();
-        wait(py, work.max(self.size()), move || expr.eval_on(&device))
+        wait(py, self.may_be_long(work.max(self.size())), move || expr.eval_on(&device))
     }
 
     /// Takes the elements of another array of this shape, type and device.
@@ -236,8 +215,7 @@ impl Array {
                 _ => PyValueError::new_err(text),
             });
         }
-        let tensor = self.tensor(py)?;
-        let bytes = py.detach(|| tensor.to_bytes()).map_err(raised)?;
+        let bytes = self.read(py, AnyTensor::to_bytes)?;
         Scalar::of(self.dtype, &bytes)
             .ok_or_else(|| PyRuntimeError::new_err("an element has fewer bytes than its type"))
     }
@@ -395,10 +373,16 @@ impl Array {
         py.detach(|| expr.explain(device)).map(|explained| explained.svg()).map_err(raised)
     }
 
-    /// The elements as bytes that the host can see.
+    /// The elements as bytes that the host can see: on the CPU the array's own memory, elsewhere a copy.
     fn _host(&self, py: Python<'_>) -> PyResult<Host> {
         let tensor = self.tensor(py)?;
-        Ok(Host::new(wait(py, self.size(), move || tensor.host_bytes())?))
+        if self.slot.has_queue() {
+            return Ok(Host::copied(self.read(py, AnyTensor::to_bytes)?));
+        }
+        if !tensor.layout().is_contiguous() {
+            self._settle(py)?;
+        }
+        Ok(Host::shared(self.read(py, AnyTensor::host_bytes)?))
     }
 
     /// A new array of the same elements.

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use zerostride::{DEVICE_VARIABLE, DType};
 
 use crate::error::raised;
+use crate::wait::wait;
 
 /// Whether a device was opened in a process that this one was forked from.
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -23,6 +24,7 @@ pub(crate) struct Slot {
     /// As [`zerostride::Device::named`] takes it; none for the default.
     name: Option<String>,
     opened: OnceLock<zerostride::Device>,
+    has_queue: OnceLock<bool>,
 }
 
 fn slots() -> MutexGuard<'static, Vec<Arc<Slot>>> {
@@ -38,7 +40,7 @@ pub(crate) fn after_fork() {
 
 impl Slot {
     fn new(name: Option<String>) -> Arc<Slot> {
-        Arc::new(Slot { name, opened: OnceLock::new() })
+        Arc::new(Slot { name, opened: OnceLock::new(), has_queue: OnceLock::new() })
     }
 
     /// The device of a name.
@@ -90,6 +92,12 @@ impl Slot {
             .chain([&*DEFAULT])
             .find_map(|slot| slot.opened.get().filter(|known| known.name() == device.name()).cloned());
         Ok(known.unwrap_or(device))
+    }
+
+    /// Whether the open device has a queue: a result then waits for all that was asked for before it.
+    pub(crate) fn has_queue(&self) -> bool {
+        let Some(device) = self.opened.get() else { return false };
+        *self.has_queue.get_or_init(|| device.name() != "cpu")
     }
 
     /// Whether both are one device, as far as is known without opening any.
@@ -165,8 +173,8 @@ impl Device {
 
     /// Waits until everything that was asked for has run.
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        let device = self.0.device(py)?;
-        py.detach(|| device.synchronize()).map_err(raised)
+        let device = self.0.device(py)?.clone();
+        wait(py, self.0.has_queue(), move || device.synchronize())
     }
 
     /// Bytes of arrays that are alive, and of memory kept for the next ones; nothing is counted on the CPU.

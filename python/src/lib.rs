@@ -9,6 +9,7 @@ mod functions;
 mod host;
 mod index;
 mod operators;
+mod wait;
 
 use pyo3::prelude::*;
 

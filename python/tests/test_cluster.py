@@ -45,6 +45,39 @@ CODE = """
 """
 
 
+# Not at the top: a worker imports what its script does.
+KILLS = """
+    import logging, os, signal, time
+
+    if __name__ == "__main__":
+        import dask.array as da
+        import numpy as np
+        from distributed import Client, LocalCluster, wait
+        import zerostride as zs
+        import zerostride.dask
+
+        def make_known():
+            import zerostride.dask
+
+        logging.disable(logging.CRITICAL)
+        elements = np.random.default_rng(0).standard_normal((40, 30)).astype(np.float32)
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+            client.run(make_known)
+            for _ in range(4):
+                x = da.from_array(zs.asarray(elements), chunks=(10, 30)).persist()
+                wait(x)
+                y = ((x @ x.T).mean(axis=0) - x.mean()).compute()
+                assert isinstance(y, zs.Array), type(y)
+                print(np.asarray(y).tobytes().hex(), flush=True)
+                address, pid = next(iter(client.run(os.getpid).items()))
+                os.kill(pid, signal.SIGKILL)
+                while address in (workers := client.scheduler_info()["workers"]) or len(workers) < 2:
+                    time.sleep(0.05)
+                y = ((x @ x.T).mean(axis=0) - x.mean()).compute()
+                print(np.asarray(y).tobytes().hex(), flush=True)
+"""
+
+
 def run(folder, workers, chunk=16, kill=False):
     script = folder / "script.py"
     out = folder / "out"
@@ -67,3 +100,14 @@ def test_workers_chunks_and_a_killed_worker_change_no_bit(tmp_path):
         # The rest asks Dask alone, and opening adapters in so many processes takes its time.
         assert run(tmp_path, 4) == one
         assert run(tmp_path, 2, kill=True) == one
+
+
+@pytest.mark.skipif(os.name == "nt" or not hasattr(signal, "SIGKILL"), reason="kills a process as POSIX does")
+@pytest.mark.skipif(os.environ.get("ZEROSTRIDE_DEVICE") != "cpu", reason="asks Dask alone, which the CPU's run does")
+def test_a_worker_that_takes_the_place_of_another_knows_arrays(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(KILLS))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-4000:]
+    results = done.stdout.split()
+    assert len(results) == 8 and len(set(results)) == 1

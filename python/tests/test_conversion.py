@@ -48,6 +48,18 @@ def test_on_the_cpu_nothing_is_copied():
     assert a.sum() == 45.0
 
 
+def test_a_copy_can_be_written():
+    x = zs.asarray(np.arange(6, dtype=np.float32).reshape(2, 3))
+    is_own = x.device.name == "cpu"
+    for view in (x, x[1], x[:, 1], x.T):
+        host = np.asarray(view)
+        assert np.shares_memory(host, view) == is_own != host.flags.writeable
+        assert np.array(view).flags.writeable
+    if not is_own:
+        np.asarray(x)[0, 0] = 9
+        assert float(x[0, 0]) == 0
+
+
 def test_numpy_asks_for_types_and_copies():
     x = zs.asarray([1, 2], dtype=zs.int32)
     assert np.asarray(x, dtype=np.float64).dtype == np.float64
@@ -109,6 +121,10 @@ def test_text():
     assert repr(zs.asarray(1, dtype=zs.int8, device="cpu")) == "Array(1, dtype=int8, device='cpu')"
     assert repr(zs.zeros((2, 0), dtype=zs.int8, device="cpu")) == "Array([], shape=(2, 0), dtype=int8, device='cpu')"
     assert repr(zs.zeros(0, dtype=zs.int8, device="cpu")) == "Array([], dtype=int8, device='cpu')"
+    # The device's name takes no room from a row.
+    with np.printoptions(linewidth=40):
+        assert repr(x) == "Array([[0., 1., 2.],\n       [3., 4., 5.]], dtype=float32, device='cpu')"
+        assert repr(zs.asarray(np.asarray(x))).startswith("Array([[0., 1., 2.],\n       [3., 4., 5.]], dtype=float32, device='")
     large = np.arange(4000, dtype=np.int32).reshape(2, 2000)
     assert str(zs.asarray(large)) == str(large)
     assert f"{zs.asarray(2.5, dtype=zs.float32):.2f}" == "2.50"

@@ -65,6 +65,24 @@ def test_tokens_and_sizes():
     assert sizeof(a) == X.nbytes
 
 
+@pytest.mark.parametrize(
+    ("line", "is_known"),
+    [("", False), ("import dask; pickle.loads(chunk)", True), ("import dask.array as da; da.from_array(x)", True),
+     ("from dask.sizeof import sizeof; sizeof(x)", True)],
+)  # fmt: skip
+def test_arrays_are_known_where_dask_meets_one(line, is_known):
+    code = f"""
+        import pickle, sys
+        import zerostride as zs
+        chunk = pickle.dumps(zs.ones((2, 3), dtype=zs.float32))
+        x = pickle.loads(chunk)
+        {line}
+        print("dask" in sys.modules, "zerostride.dask" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120)
+    assert done.stdout == f"{is_known} {is_known}\n", done
+
+
 def test_building_a_graph_opens_no_device():
     code = """
         import dask.array as da, numpy as np

@@ -123,8 +123,49 @@ def test_searching(x):
     assert zs.count_nonzero(x).tolist() == 23
     same(zs.unique_values(zs.asarray([3, 1, 3], dtype=zs.int8)), np.int8([1, 3]))
     assert zs.unique_all(zs.asarray([3, 1, 3])).inverse_indices.tolist() == [1, 0, 1]
+    with pytest.raises(IndexError, match="index 9 is outside of axis 1"):
+        zs.take(x, [9], axis=1)
     same(zs.isin(zs.asarray([1, 2]), zs.asarray([2])), np.asarray([False, True]))
     same(zs.clip(x, -1, 5), np.clip(X, -1, 5))
+
+
+@pytest.mark.parametrize("dtype", [zs.bool, *INTEGERS, *FLOATS])
+def test_the_different_elements_are_in_order(dtype):
+    elements = np.random.default_rng(0).integers(0, 100, (20, 30)).astype(dtype)
+    x = zs.asarray(elements)
+    values, indices, inverse, counts = np.unique(elements, return_index=True, return_inverse=True, return_counts=True)
+    same(zs.unique_values(x), values)
+    found = zs.unique_all(x)
+    same(found.values, values)
+    assert found.indices.tolist() == indices.tolist() and found.counts.tolist() == counts.tolist()
+    assert found.inverse_indices.tolist() == inverse.tolist()
+    same(zs.unique_counts(x).values, values)
+    assert zs.unique_counts(x).counts.tolist() == counts.tolist()
+    same(zs.unique_inverse(x).values, values)
+    assert zs.unique_inverse(x).inverse_indices.tolist() == inverse.tolist()
+
+
+def test_every_nan_differs():
+    values, counts = zs.unique_counts(zs.asarray(np.float32([np.nan, 1, np.nan])))
+    np.testing.assert_array_equal(np.asarray(values), np.float32([1, np.nan, np.nan]))
+    assert counts.tolist() == [1, 1, 1]
+
+
+def test_arrays_of_numpy_are_taken(x):
+    same(zs.sum(X, axis=0), X.sum(axis=0))
+    same(zs.astype(X, zs.int32), X.astype(np.int32))
+    same(zs.concat([X, x]), np.concatenate([X, X]))
+    same(zs.stack([x, X]), np.stack([X, X]))
+    same(zs.unique_values(np.int32([3, 1, 3])), np.int32([1, 3]))
+    same(zs.take(X, zs.asarray([1]), axis=1), X[:, [1]])
+    same(zs.isin(2, np.int32([2])), np.asarray(True))
+    same(zs.matmul(x, np.ones((4, 1), np.float32)), X @ np.ones((4, 1), np.float32))
+    for ours, theirs in zip(zs.broadcast_arrays(x, X[0]), np.broadcast_arrays(X, X[0])):
+        same(ours, theirs)
+    # They go to the device of an array that is beside them.
+    cpu = zs.asarray(X, device="cpu")
+    for result in (zs.concat([X, cpu]), zs.take(X, zs.asarray([1], device="cpu"), axis=1), zs.tensordot(X, cpu, axes=3)):
+        assert result.device == cpu.device
 
 
 def test_limits_of_other_types():

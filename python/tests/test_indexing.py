@@ -99,8 +99,12 @@ def test_lookups_stay_on_the_device():
     same(zs.take(x, steps, axis=1), ELEMENTS[:, [3, 1, 2]])
     same(zs.take_along_axis(x, zs.argmax(x % 7, axis=2, keepdims=True), axis=2),
          np.take_along_axis(ELEMENTS, np.argmax(ELEMENTS % 7, axis=2, keepdims=True), axis=2))  # fmt: skip
-    # What is computed is not looked at: the nearest element.
+    # Indices of an array of ours are not read: the nearest element.
     same(x[steps * 100, 0, 0], ELEMENTS[[0, 0, 0], 0, 0])
+    outside = zs.asarray(np.int32([0, 9]))
+    same(x[outside], ELEMENTS[[0, 2]])
+    same(zs.take(x, outside, axis=1), ELEMENTS[:, [0, 3]])
+    same(zs.take_along_axis(x, outside[:, None, None], axis=0), np.take_along_axis(ELEMENTS, np.int32([[[0]], [[2]]]), axis=0))
     for key in ([3], np.array([0, -4]), (0, [[4]]), (slice(None), 0, np.array([5]))):
         with pytest.raises(IndexError, match="is outside of axis"):
             x[key]

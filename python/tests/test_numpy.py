@@ -127,12 +127,32 @@ def test_indices_outside():
         indices = np.array([100, 127, -5], np.int64).astype(dtype)
         for mode in ("clip", "wrap"):
             same(np.take(a, zs.asarray(indices), mode=mode), np.take(np.asarray(a), indices, mode=mode))
-    with pytest.raises(IndexError, match="is outside of axis 0"):
-        np.take(a, [300])
+    for outside in ([300], np.array([-301]), zs.asarray(np.int32([5, 300])), zs.asarray(np.int32([[5], [-300]])) - 1):
+        for call in (lambda: np.take(a, outside), lambda: a.take(outside, mode="raise")):
+            with pytest.raises(IndexError, match="index -?30[01] is outside of axis 0, which has length 300"):
+                call()
+    with pytest.raises(IndexError, match="index 3 is outside of axis 1, which has length 3"):
+        np.take_along_axis(zs.asarray(X), zs.asarray(np.int32([[0], [3]])), axis=1)
+    same(np.take(a, zs.asarray(np.int32([-300, 299]))), np.int32([0, 299]))
     with pytest.raises(ValueError, match="for the mode of take"):
         np.take(a, [0], mode="nearest")
     with pytest.raises(IndexError, match="has no elements"):
         np.take(a[:0], [0], mode="clip")
+
+
+def test_shared_memory():
+    x = zs.asarray(X, device="cpu")
+    view = np.asarray(x)
+    for shares in (np.may_share_memory, np.shares_memory):
+        assert shares(view, x) and shares(x, view[1:]) and shares(x[1], view[1])
+        for other in (np.array(x), np.asarray(x + 0), X, view[:1]):
+            assert not shares(other, x[1:])
+        # No write to one is seen in the other.
+        assert not shares(x, x.copy())
+        assert not shares(view, x + 0)
+    there = zs.asarray(X)
+    assert np.shares_memory(np.asarray(there), there) == (there.device.name == "cpu")
+    assert sorted(np.random.default_rng(0).permutation(there).tolist()) == X.tolist()
 
 
 def test_sides(x):

@@ -98,7 +98,9 @@ nextafter not_equal pow remainder subtract
 @pytest.mark.parametrize("signature", SIGNATURES)
 def test_signatures(signature):
     name = signature[: signature.index("(")]
-    assert name + str(inspect.signature(getattr(zs, name))) == signature
+    found = inspect.signature(getattr(zs, name))
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in found.parameters.values()]
+    assert name + str(inspect.Signature(bare)) == signature
 
 
 @pytest.mark.parametrize("name", UNARY + BINARY)

@@ -129,6 +129,30 @@ def test_an_interrupt_ends_the_wait_and_leaves_everything_intact():
     assert lines[1] == "2.0 2.0", done
 
 
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal as POSIX has them")
+@pytest.mark.skipif(zs.Device().name == "cpu", reason="asks a queue, which the CPU has none of")
+def test_an_interrupt_ends_the_wait_of_a_few_elements_for_a_queue():
+    code = """
+        import os, signal, threading, time
+        import numpy as np, zerostride as zs
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        few = zs.asarray(np.arange(8, dtype=np.float32)).evaluate()
+        x = zs.asarray(np.ones((1024, 1024), np.float32)).evaluate()
+        y = zs.sum(zs.sin(x @ x) @ x)
+        for read in (lambda: float(y), lambda: float(few[3]), lambda: np.asarray(few + 2), zs.Device().synchronize):
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+            start = time.perf_counter()
+            try:
+                read()
+                print("was too fast")
+            except KeyboardInterrupt:
+                print("interrupted after", int(time.perf_counter() - start))
+        os._exit(0)
+    """
+    done = run(code)
+    assert done.stdout.splitlines() == ["interrupted after 0"] * 4, done
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="has no fork")
 def test_after_a_fork_it_says_spawn():
     code = """

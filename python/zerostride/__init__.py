@@ -12,9 +12,10 @@ it, ``bool``, ``float``, conversion to NumPy) computes all of it, as one kernel 
 """
 
 import os as _os
+import typing as _typing
 
 from . import _core
-from ._core import Array, Device
+from ._core import Array as Array, Device as Device
 from ._dtypes import *
 from ._creation import *
 from ._elementwise import *
@@ -31,12 +32,18 @@ __array_api_version__ = "2025.12"
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_core.after_fork)
 
+# A type checker would take a function of every name for the module's.
+if _typing.TYPE_CHECKING:
+    import numpy as _np
 
-def __getattr__(name):
-    # Made by the package `ml_dtypes`, which is asked for when somebody wants it.
-    if name == "bfloat16":
-        import ml_dtypes
-        import numpy
+    bfloat16: _np.dtype
+else:
 
-        return numpy.dtype(ml_dtypes.bfloat16)
-    raise AttributeError(f"module 'zerostride' has no attribute '{name}'")
+    def __getattr__(name):
+        # Made by the package `ml_dtypes`, which is asked for when somebody wants it.
+        if name == "bfloat16":
+            import ml_dtypes
+            import numpy
+
+            return numpy.dtype(ml_dtypes.bfloat16)
+        raise AttributeError(f"module 'zerostride' has no attribute '{name}'")

@@ -2,25 +2,38 @@
 
 import functools
 import operator
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 from ._core import Array
 
-
-def takes_arrays(what, *operands):
-    """Raises unless all are arrays of ours."""
-    for each in operands:
-        if not isinstance(each, Array):
-            raise TypeError(f"{what} takes arrays, not {type(each).__name__}: make it an array by asarray")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def of_array(function):
-    """A function whose first argument is an array of ours: it raises unless that is one."""
+def arrays_of(what, operands, beside=()):
+    """Operands as arrays of ours. NumPy's go to the device of the first array of ours, or to the default device."""
+    first = next((x for x in (*operands, *beside) if isinstance(x, Array)), None)
+    return [x if isinstance(x, Array) else _uploaded(what, x, first) for x in operands]
+
+
+def _uploaded(what, x, like):
+    from ._creation import asarray
+
+    if not isinstance(x, (np.ndarray, np.generic)):
+        raise TypeError(f"{what} takes arrays, not {type(x).__name__}: make it an array by asarray")
+    return asarray(x, device=None if like is None else like.device)
+
+
+def of_array(function: Callable[P, R]) -> Callable[P, R]:
+    """A function whose first argument is an array: it gets one of ours, and raises unless there is one."""
 
     @functools.wraps(function)
     def checked(x, /, *arguments, **options):
-        takes_arrays(checked.__name__, x)
+        if not isinstance(x, Array):
+            (x,) = arrays_of(checked.__name__, [x], (*arguments, *options.values()))
         return function(x, *arguments, **options)
 
     return checked

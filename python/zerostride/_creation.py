@@ -1,13 +1,18 @@
 """Arrays of data, of values, and of neighbouring numbers."""
 
+from __future__ import annotations
+
 import math
+from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from . import _core
-from ._arguments import counts, integer, of_array, takes_arrays
+from ._arguments import arrays_of, counts, integer, of_array
 from ._core import Array, Device
 from ._dtypes import default_float, default_int, is_float, is_integer
+from ._types import AnyArray, DeviceLike, Number, Shape
 
 __all__ = [
     "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
@@ -36,7 +41,7 @@ def upload(array, device=None):
 
 
 def on_host(x):
-    """The elements as an array of NumPy that nothing writes: on the CPU the array's own memory."""
+    """The elements as an array of NumPy: on the CPU the array's own memory, read-only, elsewhere a copy."""
     if x.size == 0:
         return np.empty(x.shape, x.dtype)
     return np.frombuffer(x._host(), dtype=x.dtype).reshape(x.shape)
@@ -61,7 +66,9 @@ def beside(operand, x):
     return asarray(operand, device=x.device)
 
 
-def asarray(obj, /, *, dtype=None, device=None, copy=None):
+def asarray(
+    obj: ArrayLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, copy: bool | None = None
+) -> Array:
     """Convert to an array.
 
     Parameters
@@ -123,7 +130,7 @@ def _of_numbers(array, device):
     return array.astype(default_float(device)) if array.dtype.kind == "f" else array
 
 
-def from_dlpack(x, /, *, device=None, copy=None):
+def from_dlpack(x: object, /, *, device: DeviceLike = None, copy: bool | None = None) -> Array:
     """Convert from anything that has ``__dlpack__``, by memory of the host.
 
     Parameters
@@ -143,7 +150,9 @@ def from_dlpack(x, /, *, device=None, copy=None):
     return upload(np.from_dlpack(x), _device(device))
 
 
-def full(shape, fill_value, *, dtype=None, device=None):
+def full(
+    shape: Shape, fill_value: Number | AnyArray, *, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Array:
     """An array of one value. Nothing is stored until something is written to it.
 
     Parameters
@@ -170,7 +179,15 @@ def full(shape, fill_value, *, dtype=None, device=None):
     return _core.full(_shape(shape), fill_value, dtype, device)
 
 
-def _filled(name, value, what):
+class _Make(Protocol):
+    def __call__(self, shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array: ...
+
+
+class _Like(Protocol):
+    def __call__(self, x: AnyArray, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array: ...
+
+
+def _filled(name: str, value: int, what: str) -> tuple[_Make, _Like]:
     def make(shape, *, dtype=None, device=None):
         device = _device(device)
         return _core.full(_shape(shape), value, default_float(device) if dtype is None else dtype, device)
@@ -196,7 +213,14 @@ empty, empty_like = _filled("empty", 0, "zeros, since no memory is shown that so
 
 
 @of_array
-def full_like(x, /, fill_value, *, dtype=None, device=None):
+def full_like(
+    x: AnyArray,
+    /,
+    fill_value: Number | AnyArray,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> Array:
     """An array of one value, of the shape of another one.
 
     Parameters
@@ -214,7 +238,15 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
     return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
-def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> Array:
     """Numbers from ``start`` on, before ``stop``, in steps.
 
     Parameters
@@ -246,7 +278,16 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     return upload(numbers, device)
 
 
-def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+def linspace(
+    start: float,
+    stop: float,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+    endpoint: bool = True,
+) -> Array:
     """``num`` numbers from ``start`` to ``stop``, as far from one another.
 
     Parameters
@@ -268,7 +309,15 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     return upload(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint), device)
 
 
-def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> Array:
     """Ones on a diagonal, zeros elsewhere.
 
     Parameters
@@ -302,7 +351,7 @@ def _bounded(k):
 
 
 @of_array
-def tril(x, /, *, k=0):
+def tril(x: AnyArray, /, *, k: int = 0) -> Array:
     """The elements on and below a diagonal of each matrix, zeros above.
 
     Parameters
@@ -319,7 +368,7 @@ def tril(x, /, *, k=0):
 
 
 @of_array
-def triu(x, /, *, k=0):
+def triu(x: AnyArray, /, *, k: int = 0) -> Array:
     """The elements on and above a diagonal of each matrix, zeros below.
 
     Parameters
@@ -340,7 +389,7 @@ def _matrices(x):
         raise ValueError(f"an array of {list(x.shape)} has no matrices: it takes two axes at least")
 
 
-def meshgrid(*arrays, indexing="xy"):
+def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
     """The coordinates of a grid along each of its axes.
 
     Parameters
@@ -356,18 +405,18 @@ def meshgrid(*arrays, indexing="xy"):
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing is 'xy' or 'ij', not {indexing!r}")
-    takes_arrays("meshgrid", *arrays)
-    if any(array.ndim > 1 for array in arrays):
+    ours = arrays_of("meshgrid", arrays)
+    if any(array.ndim > 1 for array in ours):
         raise ValueError("meshgrid takes arrays of one axis")
-    rank = len(arrays)
+    rank = len(ours)
     places = list(range(rank))
     if indexing == "xy" and rank > 1:
         places[0], places[1] = 1, 0
     shape = [0] * rank
-    for array, place in zip(arrays, places):
+    for array, place in zip(ours, places):
         shape[place] = array.size
     grids = []
-    for array, place in zip(arrays, places):
+    for array, place in zip(ours, places):
         lengths = [1] * rank
         lengths[place] = array.size
         grids.append(_core.broadcast_to(_core.reshape(array, lengths), shape))

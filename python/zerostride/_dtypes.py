@@ -1,13 +1,17 @@
 """Element types, which are NumPy's objects, and functions of them."""
 
+from __future__ import annotations
+
 import builtins
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import _core
 from ._arguments import of_array
 from ._core import Array
+from ._types import AnyArray, DeviceLike, Number
 
 __all__ = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
@@ -61,7 +65,7 @@ def _dtype(x):
 
 
 @of_array
-def astype(x, dtype, /, *, copy=True, device=None):
+def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: builtins.bool = True, device: DeviceLike = None) -> Array:
     """Convert every element to a type.
 
     Floats become integers by truncation and saturate; integers wrap; anything becomes bool as ``x != 0``.
@@ -87,7 +91,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return _core.cast(x, dtype)
 
 
-def can_cast(from_, to, /):
+def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> builtins.bool:
     """Whether a type holds every value of another one.
 
     Parameters
@@ -102,7 +106,7 @@ def can_cast(from_, to, /):
     return builtins.bool(np.can_cast(_dtype(from_), np.dtype(to)))
 
 
-def result_type(*arrays_and_dtypes):
+def result_type(*arrays_and_dtypes: DTypeLike | AnyArray | Number) -> np.dtype:
     """The type of an operation over operands of some types.
 
     Numbers of Python take the type of the others, unless those are of a lesser kind.
@@ -149,7 +153,7 @@ class IntegerInfo:
     dtype: np.dtype
 
 
-def finfo(type, /):
+def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     """Limits of a float type.
 
     Parameters
@@ -173,7 +177,7 @@ def finfo(type, /):
     return FloatInfo(int(info.bits), *numbers, dtype)
 
 
-def iinfo(type, /):
+def iinfo(type: DTypeLike | Array, /) -> IntegerInfo:
     """Limits of an integer type.
 
     Parameters
@@ -191,7 +195,7 @@ def iinfo(type, /):
     return IntegerInfo(int(info.bits), int(info.max), int(info.min), dtype)
 
 
-def isdtype(dtype, kind):
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> builtins.bool:
     """Whether a type is of a kind.
 
     Parameters

@@ -1,14 +1,15 @@
 """Lookups: indexing by arrays of integers and of truth values.
 
-Elements are looked up on the device. Indices that the host knows are held against their axis; of others, one outside of
-it leads to the nearest element. What is written to elements that arrays name is written by NumPy, on the host.
+Elements are looked up on the device. An index that the host has raises outside of its axis. One of an array of ours leads
+to the nearest element, as in JAX: raising would take a read, which NumPy's functions do. What is written to elements that
+arrays name is written by NumPy, on the host.
 """
 
 import numpy as np
 
 from . import _core
 from ._core import Array
-from ._creation import upload
+from ._creation import on_host, upload
 from ._dtypes import default_int
 
 
@@ -29,6 +30,20 @@ def scatter(x, write):
     x._replace(upload(elements, x.device))
 
 
+def must_be_inside(indices, length, axis):
+    """Raises unless indices are ones of an axis of some length. Those of an array of ours are read: two of them."""
+    if not indices.size or indices.dtype.kind not in "iu":
+        return
+    if isinstance(indices, Array):
+        ends = [_core.reshape(_core.reduce(name, indices.evaluate()), [1]) for name in ("amin", "amax")]
+        least, greatest = on_host(_core.concat(ends, 0)).tolist()
+    else:
+        least, greatest = int(indices.min()), int(indices.max())
+    for index in (least, greatest):
+        if not -length <= index < length:
+            raise IndexError(f"index {index} is outside of axis {axis}, which has length {length}")
+
+
 def _index(indices, length, axis, device):
     """Indices of an axis of some length, on the device."""
     if isinstance(indices, Array):
@@ -40,9 +55,7 @@ def _index(indices, length, axis, device):
         return upload(indices.astype(np.int32), device)
     if indices.dtype.kind not in "iu":
         raise IndexError(f"an index of axis {axis} is of {indices.dtype}: indices are integers or truth values")
-    outside = (indices >= length) | (indices < -length if indices.dtype.kind == "i" else False)
-    if outside.any():
-        raise IndexError(f"index {indices[outside].flat[0]} is outside of axis {axis}, which has length {length}")
+    must_be_inside(indices, length, axis)
     return upload(indices.astype(np.int32 if length < 1 << 31 else default_int(device)), device)
 
 

@@ -1,8 +1,15 @@
 """What the namespace and its devices can do, as the standard asks for it."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
 from . import _core
 from ._core import Device
 from ._dtypes import KINDS, isdtype
+from ._types import DeviceLike
 
 __all__ = ["Device", "__array_namespace_info__", "devices"]
 
@@ -11,7 +18,7 @@ def _device(device):
     return device if isinstance(device, Device) else Device(device)
 
 
-def devices():
+def devices() -> tuple[Device, ...]:
     """Every device of this machine, the best kind first and the CPU last. None is opened.
 
     Returns
@@ -27,7 +34,7 @@ def devices():
 class Info:
     """What :func:`__array_namespace_info__` gives."""
 
-    def capabilities(self):
+    def capabilities(self) -> dict[str, Any]:
         """What may be indexed, shaped and how large.
 
         Returns
@@ -36,7 +43,7 @@ class Info:
         """
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 128}
 
-    def default_device(self):
+    def default_device(self) -> Device:
         """The device of arrays that name none.
 
         Returns
@@ -45,7 +52,7 @@ class Info:
         """
         return Device()
 
-    def default_dtypes(self, *, device=None):
+    def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, np.dtype | None]:
         """The types of numbers that name none: 64 bits where the device has them, else 32.
 
         Parameters
@@ -59,7 +66,7 @@ class Info:
         integer, real = _device(device)._defaults()
         return {"real floating": real, "complex floating": None, "integral": integer, "indexing": integer}
 
-    def dtypes(self, *, device=None, kind=None):
+    def dtypes(self, *, device: DeviceLike = None, kind: str | tuple[str, ...] | None = None) -> dict[str, np.dtype]:
         """The types that a device computes with.
 
         Parameters
@@ -80,7 +87,7 @@ class Info:
             if device.supports(dtype) and (kind is None or isdtype(dtype, kind))
         }
 
-    def devices(self):
+    def devices(self) -> tuple[Device, ...]:
         """Every device of this machine.
 
         Returns
@@ -90,7 +97,7 @@ class Info:
         return devices()
 
 
-def __array_namespace_info__():
+def __array_namespace_info__() -> Info:
     """What the namespace can do.
 
     Returns

@@ -1,11 +1,16 @@
 """Products of vectors and matrices: elementwise products that are added up, of which nothing is stored."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
 
 from . import _core
-from ._arguments import axes_of, axis_of, is_one, of_array, takes_arrays
+from ._arguments import arrays_of, axes_of, axis_of, is_one, of_array
+from ._core import Array
 from ._dtypes import result_type
 from ._manipulation import moveaxis, reshape
+from ._types import AnyArray
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -18,7 +23,7 @@ def _numeric(name, x1, x2):
 
 
 @of_array
-def matrix_transpose(x, /):
+def matrix_transpose(x: AnyArray, /) -> Array:
     """Each matrix of a stack transposed.
 
     Parameters
@@ -32,7 +37,7 @@ def matrix_transpose(x, /):
     return x.mT
 
 
-def matmul(x1, x2, /):
+def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
     """The product of matrices; one axis alone is a row on the left and a column on the right.
 
     Parameters
@@ -43,7 +48,7 @@ def matmul(x1, x2, /):
     -------
     Array
     """
-    takes_arrays("matmul", x1, x2)
+    x1, x2 = arrays_of("matmul", [x1, x2])
     if x1.ndim == 0 or x2.ndim == 0:
         raise ValueError("matmul takes arrays with axes: multiply by numbers with *")
     inner = x2.shape[-2] if x2.ndim > 1 else x2.shape[0]
@@ -60,7 +65,7 @@ def matmul(x1, x2, /):
     return _core.squeeze(result, -1 if column else -2) if row else result
 
 
-def vecdot(x1, x2, /, *, axis=-1):
+def vecdot(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """The sum of products along an axis.
 
     Parameters
@@ -73,7 +78,7 @@ def vecdot(x1, x2, /, *, axis=-1):
     -------
     Array
     """
-    takes_arrays("vecdot", x1, x2)
+    x1, x2 = arrays_of("vecdot", [x1, x2])
     lengths = [x.shape[axis_of(axis, x.ndim, "vecdot")] for x in (x1, x2)]
     if lengths[0] != lengths[1]:
         raise ValueError(f"vecdot of lengths {lengths[0]} and {lengths[1]}: they must be equal")
@@ -81,7 +86,7 @@ def vecdot(x1, x2, /, *, axis=-1):
     return _core.reduce("sum", _core.apply("mul", "same", x1, x2), [-1])
 
 
-def tensordot(x1, x2, /, *, axes=2):
+def tensordot(x1: AnyArray, x2: AnyArray, /, *, axes: int | Sequence[Sequence[int]] = 2) -> Array:
     """The sum of products over axes of both arrays.
 
     Parameters
@@ -94,7 +99,7 @@ def tensordot(x1, x2, /, *, axes=2):
     -------
     Array
     """
-    takes_arrays("tensordot", x1, x2)
+    x1, x2 = arrays_of("tensordot", [x1, x2])
     if is_one(axes):
         if not 0 <= axes <= min(x1.ndim, x2.ndim):
             raise ValueError(f"tensordot over {axes} axes of {list(x1.shape)} and {list(x2.shape)}")

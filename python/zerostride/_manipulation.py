@@ -1,13 +1,18 @@
 """Other shapes of the same elements."""
 
+from __future__ import annotations
+
 import builtins
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from . import _core
-from ._arguments import axes_of, axis_of, counts, integer, integers, is_one, of_array, takes_arrays
+from ._arguments import arrays_of, axes_of, axis_of, counts, integer, integers, is_one, of_array
+from ._core import Array
 from ._dtypes import result_type
+from ._types import AnyArray, Axes, Shape
 
 __all__ = [
     "align", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis",
@@ -15,7 +20,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-def align(a, b, /, rule="numpy", *, axis=None, axes=None):
+def align(
+    a: AnyArray,
+    b: AnyArray,
+    /,
+    rule: str = "numpy",
+    *,
+    axis: int | None = None,
+    axes: Sequence[int] | None = None,
+) -> tuple[Array, Array]:
     """Two arrays stretched against each other by the rule of a system, so that operators see equal shapes.
 
     Parameters
@@ -32,10 +45,10 @@ def align(a, b, /, rule="numpy", *, axis=None, axes=None):
     -------
     tuple of Array
     """
-    return _core.align(a, b, rule, axis, axes)
+    return _core.align(*arrays_of("align", [a, b]), rule, axis, axes)
 
 
-def broadcast_shapes(*shapes):
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together.
 
     Parameters
@@ -61,7 +74,7 @@ def broadcast_shapes(*shapes):
     return tuple(result)
 
 
-def broadcast_arrays(*arrays):
+def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
     """Arrays stretched to the shape that they have together.
 
     Parameters
@@ -72,13 +85,13 @@ def broadcast_arrays(*arrays):
     -------
     tuple of Array
     """
-    takes_arrays("broadcast_arrays", *arrays)
-    shape = broadcast_shapes(*(array.shape for array in arrays))
-    return tuple(broadcast_to(array, shape) for array in arrays)
+    ours = arrays_of("broadcast_arrays", arrays)
+    shape = broadcast_shapes(*(array.shape for array in ours))
+    return tuple(broadcast_to(array, shape) for array in ours)
 
 
 @of_array
-def broadcast_to(x, /, shape):
+def broadcast_to(x: AnyArray, /, shape: Shape) -> Array:
     """An array stretched to a shape. Nothing is copied.
 
     Parameters
@@ -93,7 +106,7 @@ def broadcast_to(x, /, shape):
     return _core.broadcast_to(x, counts(shape, "the shape of broadcast_to"))
 
 
-def concat(arrays, /, *, axis=0):
+def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     """Arrays one after the other along an axis.
 
     Parameters
@@ -106,10 +119,9 @@ def concat(arrays, /, *, axis=0):
     -------
     Array
     """
-    arrays = list(arrays)
+    arrays = arrays_of("concat", list(arrays))
     if not arrays:
         raise ValueError("concat takes an array at least")
-    takes_arrays("concat", *arrays)
     if axis is None:
         arrays, axis = [reshape(array, (-1,)) if array.ndim != 1 else array for array in arrays], 0
     dtype = result_type(*arrays)
@@ -123,7 +135,7 @@ def concat(arrays, /, *, axis=0):
     return _core.concat(parts, integer(axis, "the axis of concat"))
 
 
-def stack(arrays, /, *, axis=0):
+def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     """Arrays of one shape side by side along a new axis.
 
     Parameters
@@ -135,15 +147,14 @@ def stack(arrays, /, *, axis=0):
     -------
     Array
     """
-    arrays = list(arrays)
-    takes_arrays("stack", *arrays)
+    arrays = arrays_of("stack", list(arrays))
     if any(array.shape != arrays[0].shape for array in arrays):
         raise ValueError("stack takes arrays of one shape")
     return concat([expand_dims(array, axis=axis) for array in arrays], axis=axis)
 
 
 @of_array
-def unstack(x, /, *, axis=0):
+def unstack(x: AnyArray, /, *, axis: int = 0) -> tuple[Array, ...]:
     """What lies at each index of an axis.
 
     Parameters
@@ -161,7 +172,7 @@ def unstack(x, /, *, axis=0):
 
 
 @of_array
-def expand_dims(x, /, axis=0):
+def expand_dims(x: AnyArray, /, axis: int | tuple[int, ...] = 0) -> Array:
     """An array with new axes of length 1.
 
     Parameters
@@ -181,7 +192,7 @@ def expand_dims(x, /, axis=0):
 
 
 @of_array
-def squeeze(x, /, axis=None):
+def squeeze(x: AnyArray, /, axis: Axes = None) -> Array:
     """An array without axes of length 1.
 
     Parameters
@@ -203,7 +214,7 @@ def squeeze(x, /, axis=None):
 
 
 @of_array
-def flip(x, /, *, axis=None):
+def flip(x: AnyArray, /, *, axis: Axes = None) -> Array:
     """An array whose elements are in reverse order along axes.
 
     Parameters
@@ -223,7 +234,7 @@ def flip(x, /, *, axis=None):
 
 
 @of_array
-def moveaxis(x, source, destination, /):
+def moveaxis(x: AnyArray, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
     """An array with some axes at other places.
 
     Parameters
@@ -245,7 +256,7 @@ def moveaxis(x, source, destination, /):
 
 
 @of_array
-def permute_dims(x, /, axes):
+def permute_dims(x: AnyArray, /, axes: Sequence[int]) -> Array:
     """An array with its axes in another order.
 
     Parameters
@@ -262,7 +273,7 @@ def permute_dims(x, /, axes):
 
 
 @of_array
-def reshape(x, /, shape, *, copy=None):
+def reshape(x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """Another shape of as many elements in the same order.
 
     Parameters
@@ -284,7 +295,7 @@ def reshape(x, /, shape, *, copy=None):
 
 
 @of_array
-def roll(x, /, shift, *, axis=None):
+def roll(x: AnyArray, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Array:
     """Elements moved along axes; those that leave come back at the other end.
 
     Parameters
@@ -308,7 +319,7 @@ def roll(x, /, shift, *, axis=None):
 
 
 @of_array
-def repeat(x, repeats, /, *, axis=None):
+def repeat(x: AnyArray, repeats: Shape | AnyArray, /, *, axis: int | None = None) -> Array:
     """Each element several times, one after the other.
 
     Parameters
@@ -341,7 +352,7 @@ def repeat(x, repeats, /, *, axis=None):
 
 
 @of_array
-def tile(x, repetitions, /):
+def tile(x: AnyArray, repetitions: Shape, /) -> Array:
     """An array several times side by side.
 
     Parameters

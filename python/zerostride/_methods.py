@@ -5,7 +5,7 @@ They are given to the class of the core, which knows nothing of NumPy.
 
 import numpy as np
 
-from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _statistics
+from . import _core, _creation, _dtypes, _elementwise, _linear, _manipulation, _searching, _sizeof, _statistics
 from ._core import Array
 from ._creation import on_host as _on_host
 
@@ -26,7 +26,7 @@ def _must_copy(x):
 
 
 def _array(self, dtype=None, copy=None):
-    """The elements as an array of NumPy; read-only unless it is a copy."""
+    """The elements as an array of NumPy: on the CPU the array's own memory, read-only, unless a copy is asked for."""
     if copy is False and _must_copy(self):
         raise ValueError(f"elements on {self.device} cannot be read without a copy: leave copy=False out")
     elements = _on_host(self)
@@ -34,7 +34,7 @@ def _array(self, dtype=None, copy=None):
         if copy is False:
             raise ValueError(f"elements of {elements.dtype} cannot be read as {dtype} without a copy")
         return _creation.converted(elements, dtype)
-    return elements.copy() if copy else elements
+    return elements.copy() if copy and not elements.flags.writeable else elements
 
 
 def _dlpack(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
@@ -69,6 +69,7 @@ def _to_device(self, device, /, *, stream=None):
 
 
 def _rebuild(elements, dtype, shape):
+    _sizeof.make_known()
     array = np.frombuffer(elements, dtype=np.uint8) if len(memoryview(elements)) else np.empty(0, np.uint8)
     return _core.upload(array, dtype, shape)
 
@@ -106,8 +107,9 @@ def _text(x, prefix="", suffix=""):
 
 
 def _repr(self):
-    end = f", dtype={self.dtype.name}, device='{self.device}')"
-    return f"Array({_text(self, 'Array(', end)}{end}"
+    # A device's name may be as long as a line: rows are broken as if it were not there.
+    dtype = f", dtype={self.dtype.name}"
+    return f"Array({_text(self, 'Array(', dtype)}{dtype}, device='{self.device}')"
 
 
 def _str(self):
@@ -221,6 +223,7 @@ def _array_function(self, function, types, args, kwargs):
 def _dask_tokenize(self):
     from dask.tokenize import normalize_token
 
+    _sizeof.make_known()
     return "zerostride.Array", normalize_token(_on_host(self))
 
 

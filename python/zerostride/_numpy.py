@@ -12,7 +12,9 @@ import zerostride as zs
 from . import _core
 from ._arguments import axis_of
 from ._core import Array
+from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits
+from ._indexing import must_be_inside
 from ._ufuncs import adapted, delivered, is_nothing, must_be_float
 
 FUNCTIONS = {}
@@ -211,7 +213,11 @@ def _take(a, indices, axis=None, out=None, mode="raise"):
     a, axis = (a.ravel(), 0) if axis is None else (a, axis_of(axis, a.ndim, "take"))
     if not isinstance(indices, Array):
         indices = np.asarray(indices)
-    if mode != "raise" and indices.size and is_integer(indices.dtype):
+    if mode == "raise":
+        # Those of the host are held against their axis by the lookup.
+        if isinstance(indices, Array):
+            must_be_inside(indices, a.shape[axis], axis)
+    elif indices.size and is_integer(indices.dtype):
         indices = _led_inside(indices, a.shape[axis], mode, a.device)
     return delivered(zs._indexing.take_at(a, indices, axis), out)
 
@@ -227,7 +233,10 @@ def _led_inside(indices, length, mode, device):
 
 @_implements(np.take_along_axis)
 def _take_along_axis(arr, indices, axis=-1):
-    flat, axis = (arr.ravel(), 0) if axis is None else (arr, axis)
+    arr, *_ = _ours([arr, indices if isinstance(indices, Array) else None])
+    flat, axis = (arr.ravel(), 0) if axis is None else (arr, axis_of(axis, arr.ndim, "take_along_axis"))
+    if isinstance(indices, Array):
+        must_be_inside(indices, flat.shape[axis], axis)
     return zs.take_along_axis(flat, indices, axis=axis)
 
 
@@ -421,10 +430,22 @@ def _can_cast(from_, to, casting="safe"):
     return np.can_cast(from_.dtype if isinstance(from_, Array) else from_, to, casting)
 
 
-@_implements(np.may_share_memory, np.shares_memory)
-def _shares_memory(a, b, max_work=None):
-    # Nothing that is written to one is seen in the other.
-    return False
+def _sharing(theirs):
+    def shares(a, b, *work, **max_work):
+        if isinstance(a, Array) and isinstance(b, Array):
+            # Nothing that is written to one is seen in the other.
+            return False
+        return theirs(*(_memory(x) if isinstance(x, Array) else x for x in (a, b)), *work, **max_work)
+
+    return shares
+
+
+def _memory(x):
+    """The array's own memory as NumPy views it: none on another device, and none of what is not computed."""
+    return on_host(x) if x.evaluated and x.device.name == "cpu" else np.empty(0)
+
+
+FUNCTIONS.update({theirs: _sharing(theirs) for theirs in (np.may_share_memory, np.shares_memory)})
 
 
 @_implements(np.isclose)

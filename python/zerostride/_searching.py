@@ -4,16 +4,20 @@ Searching for extremes and choosing by a condition run on the device. What has a
 sorting and sets are done by NumPy on the host.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _core
-from ._arguments import axes_of, axis_of, of_array, takes_arrays
+from ._arguments import arrays_of, axes_of, axis_of, of_array
 from ._core import Array
 from ._creation import asarray, beside, upload
 from ._dtypes import default_int
 from ._indexing import lookup, take_along, take_at
+from ._types import AnyArray, Operand
 
 __all__ = [
     "argmax", "argmin", "argsort", "isin", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
@@ -21,36 +25,50 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _extreme(name, what):
-    @of_array
-    def function(x, /, *, axis=None, keepdims=False):
-        found = _core.reduce(name, x, None if axis is None else axes_of(axis, x.ndim, name), keepdims)
-        return _core.cast(found, default_int(x.device))
-
-    function.__doc__ = f"""The index of the {what} element; of equal ones the first.
-
-Parameters
-----------
-x : Array
-axis : int, optional
-    Without it the index is one of the array as if it were flat.
-keepdims : bool
-    Whether the axis stays, with length 1.
-
-Returns
--------
-Array
-"""
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = "zerostride"
-    return function
+def _extreme(name, x, axis, keepdims):
+    found = _core.reduce(name, x, None if axis is None else axes_of(axis, x.ndim, name), keepdims)
+    return _core.cast(found, default_int(x.device))
 
 
-argmax = _extreme("argmax", "greatest")
-argmin = _extreme("argmin", "least")
+@of_array
+def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """The index of the greatest element; of equal ones the first.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int, optional
+        Without it the index is one of the array as if it were flat.
+    keepdims : bool
+        Whether the axis stays, with length 1.
+
+    Returns
+    -------
+    Array
+    """
+    return _extreme("argmax", x, axis, keepdims)
 
 
-def where(condition, x1, x2, /):
+@of_array
+def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """The index of the least element; of equal ones the first.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int, optional
+        Without it the index is one of the array as if it were flat.
+    keepdims : bool
+        Whether the axis stays, with length 1.
+
+    Returns
+    -------
+    Array
+    """
+    return _extreme("argmin", x, axis, keepdims)
+
+
+def where(condition: AnyArray | bool, x1: Operand, x2: Operand, /) -> Array:
     """Elements of ``x1`` where a condition is true, else of ``x2``.
 
     Parameters
@@ -70,7 +88,7 @@ def where(condition, x1, x2, /):
 
 
 @of_array
-def nonzero(x, /):
+def nonzero(x: AnyArray, /) -> tuple[Array, ...]:
     """The indices of elements other than 0, along each axis.
 
     Parameters
@@ -92,7 +110,9 @@ def _indices(array, like):
 
 
 @of_array
-def searchsorted(x1, x2, /, *, side="left", sorter=None):
+def searchsorted(
+    x1: AnyArray, x2: Operand, /, *, side: Literal["left", "right"] = "left", sorter: AnyArray | None = None
+) -> Array:
     """Where elements would go into a sorted array.
 
     Parameters
@@ -114,14 +134,16 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
 
 
 @of_array
-def take(x, indices, /, *, axis=None):
+def take(x: AnyArray, indices: ArrayLike, /, *, axis: int | None = None) -> Array:
     """Elements of some indices of an axis.
 
     Parameters
     ----------
     x : Array
-    indices : Array
-        Of integers.
+    indices : Array, or what NumPy makes an array of
+        Of integers; negative ones count from the end. An index of an ``Array`` that is outside of the axis leads to
+        the nearest element, as in JAX: raising would take a read. Others raise ``IndexError``; so does
+        ``numpy.take``, whatever its indices are.
     axis : int, optional
         Needed unless there is one alone.
 
@@ -138,14 +160,14 @@ def take(x, indices, /, *, axis=None):
 
 
 @of_array
-def take_along_axis(x, indices, /, *, axis=-1):
+def take_along_axis(x: AnyArray, indices: ArrayLike, /, *, axis: int = -1) -> Array:
     """Elements of indices that differ along the other axes.
 
     Parameters
     ----------
     x : Array
-    indices : Array
-        Of integers, of as many axes.
+    indices : Array, or what NumPy makes an array of
+        Of integers, of as many axes. One outside of the axis is as in :func:`take`.
     axis : int
 
     Returns
@@ -157,7 +179,7 @@ def take_along_axis(x, indices, /, *, axis=-1):
 
 
 @of_array
-def sort(x, /, *, axis=-1, descending=False, stable=True):
+def sort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Elements in order along an axis.
 
     Parameters
@@ -182,7 +204,7 @@ def sort(x, /, *, axis=-1, descending=False, stable=True):
 
 
 @of_array
-def argsort(x, /, *, axis=-1, descending=False, stable=True):
+def argsort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The indices that sort an array along an axis.
 
     Parameters
@@ -208,7 +230,7 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True):
     return _indices(found, x)
 
 
-def isin(x1, x2, /, *, invert=False):
+def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
     """Whether each element is one of some others.
 
     Parameters
@@ -221,8 +243,7 @@ def isin(x1, x2, /, *, invert=False):
     -------
     Array
     """
-    like = x1 if isinstance(x1, Array) else x2
-    takes_arrays("isin", like)
+    (like,) = arrays_of("isin", [x2 if isinstance(x1, int) else x1], [x2])
     return upload(np.isin(np.asarray(x1), np.asarray(x2), invert=invert), like.device)
 
 
@@ -249,9 +270,16 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
+def _unique(x, **numbers):
+    """The different elements in order, and numbers of them. Every NaN differs from every other."""
+    found = np.unique(np.asarray(x), equal_nan=False, **numbers)
+    values, *indices = found if numbers else (found,)
+    return upload(values, x.device), *(_indices(each, x) for each in indices)
+
+
 @of_array
-def unique_all(x, /):
-    """The different elements, where each is first, which each element is, and how often it is there.
+def unique_all(x: AnyArray, /) -> UniqueAll:
+    """The different elements in order, where each is first, which each element is, and how often it is there.
 
     Parameters
     ----------
@@ -261,13 +289,12 @@ def unique_all(x, /):
     -------
     UniqueAll
     """
-    values, *numbers = np.unique_all(np.asarray(x))
-    return UniqueAll(upload(values, x.device), *(_indices(each, x) for each in numbers))
+    return UniqueAll(*_unique(x, return_index=True, return_inverse=True, return_counts=True))
 
 
 @of_array
-def unique_counts(x, /):
-    """The different elements, and how often each is there.
+def unique_counts(x: AnyArray, /) -> UniqueCounts:
+    """The different elements in order, and how often each is there.
 
     Parameters
     ----------
@@ -277,13 +304,12 @@ def unique_counts(x, /):
     -------
     UniqueCounts
     """
-    values, counts = np.unique_counts(np.asarray(x))
-    return UniqueCounts(upload(values, x.device), _indices(counts, x))
+    return UniqueCounts(*_unique(x, return_counts=True))
 
 
 @of_array
-def unique_inverse(x, /):
-    """The different elements, and which each element is.
+def unique_inverse(x: AnyArray, /) -> UniqueInverse:
+    """The different elements in order, and which each element is.
 
     Parameters
     ----------
@@ -293,13 +319,12 @@ def unique_inverse(x, /):
     -------
     UniqueInverse
     """
-    values, inverse = np.unique_inverse(np.asarray(x))
-    return UniqueInverse(upload(values, x.device), _indices(inverse, x))
+    return UniqueInverse(*_unique(x, return_inverse=True))
 
 
 @of_array
-def unique_values(x, /):
-    """The different elements.
+def unique_values(x: AnyArray, /) -> Array:
+    """The different elements in order.
 
     Parameters
     ----------
@@ -309,4 +334,5 @@ def unique_values(x, /):
     -------
     Array
     """
-    return upload(np.unique_values(np.asarray(x)), x.device)
+    (values,) = _unique(x)
+    return values

@@ -1,14 +1,20 @@
 """Reductions: statistics, truth, and results so far."""
 
+from __future__ import annotations
+
 import builtins
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import _core
-from ._arguments import axes_of, axis_of, integer, of_array
+from ._arguments import P, R, axes_of, axis_of, integer, of_array
+from ._core import Array
 from ._creation import beside, ones, zeros
 from ._dtypes import default_float, default_int, is_float, is_integer, result_type
 from ._manipulation import broadcast_to, concat
+from ._types import AnyArray, Axes, Operand
 
 __all__ = [
     "all", "any", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "log_softmax", "logsumexp", "max",
@@ -19,20 +25,13 @@ _AXES = """x : Array
 axis : int or tuple of int, optional
     What is reduced; all axes without it.
 """
-_KEEP = """keepdims : bool
-    Whether reduced axes stay, with length 1.
-
-Returns
--------
-Array
-"""
+_KEEP = "keepdims : bool\n    Whether reduced axes stay, with length 1.\n"
 
 
-def _documented(name, what, more="", gives=""):
+def _documented(what: str, parameters: str = _AXES + _KEEP) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def document(function):
         function = of_array(function)
-        function.__doc__ = f"{what}\n\nParameters\n----------\n{_AXES}{more}{_KEEP}{gives}"
-        function.__name__ = function.__qualname__ = name
+        function.__doc__ = f"{what}\n\nParameters\n----------\n{parameters}\nReturns\n-------\nArray\n"
         function.__module__ = "zerostride"
         return function
 
@@ -67,41 +66,41 @@ def _floats(x):
 _DTYPE = "dtype : dtype, optional\n    Of the result; integers narrower than the default type become that.\n"
 
 
-@_documented("sum", "The sum, in an order of additions that the shape alone decides.", _DTYPE)
-def sum(x, /, *, axis=None, dtype=None, keepdims=False):
+@_documented("The sum, in an order of additions that the shape alone decides.", _AXES + _DTYPE + _KEEP)
+def sum(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
     return _core.reduce("sum", _as(x, accumulating(x, dtype)), axes(x, axis, "sum"), keepdims)
 
 
-@_documented("prod", "The product.", _DTYPE)
-def prod(x, /, *, axis=None, dtype=None, keepdims=False):
+@_documented("The product.", _AXES + _DTYPE + _KEEP)
+def prod(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
     return _core.reduce("prod", _as(x, accumulating(x, dtype)), axes(x, axis, "prod"), keepdims)
 
 
-@_documented("mean", "The arithmetic mean. That of no elements is NaN.")
-def mean(x, /, *, axis=None, keepdims=False):
+@_documented("The arithmetic mean. That of no elements is NaN.")
+def mean(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("mean", _floats(x), axes(x, axis, "mean"), keepdims)
 
 
 _CORRECTION = "correction : number\n    What is taken off the number of elements that is divided by.\n"
 
 
-@_documented("var", "The variance.", _CORRECTION)
-def var(x, /, *, axis=None, correction=0.0, keepdims=False):
+@_documented("The variance.", _AXES + _CORRECTION + _KEEP)
+def var(x: AnyArray, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     return _core.reduce("var", _floats(x), axes(x, axis, "var"), keepdims, float(correction))
 
 
-@_documented("std", "The standard deviation.", _CORRECTION)
-def std(x, /, *, axis=None, correction=0.0, keepdims=False):
+@_documented("The standard deviation.", _AXES + _CORRECTION + _KEEP)
+def std(x: AnyArray, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
     return _core.reduce("std", _floats(x), axes(x, axis, "std"), keepdims, float(correction))
 
 
-@_documented("max", "The greatest element. NaN wins.")
-def max(x, /, *, axis=None, keepdims=False):
+@_documented("The greatest element. NaN wins.")
+def max(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("amax", x, axes(x, axis, "max"), keepdims)
 
 
-@_documented("min", "The least element. NaN wins.")
-def min(x, /, *, axis=None, keepdims=False):
+@_documented("The least element. NaN wins.")
+def min(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("amin", x, axes(x, axis, "min"), keepdims)
 
 
@@ -109,74 +108,82 @@ def _truth(x):
     return _as(x, np.dtype("bool"))
 
 
-@_documented("all", "Whether all elements are other than 0.")
-def all(x, /, *, axis=None, keepdims=False):
+@_documented("Whether all elements are other than 0.")
+def all(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("all", _truth(x), axes(x, axis, "all"), keepdims)
 
 
-@_documented("any", "Whether an element is other than 0.")
-def any(x, /, *, axis=None, keepdims=False):
+@_documented("Whether an element is other than 0.")
+def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("any", _truth(x), axes(x, axis, "any"), keepdims)
 
 
-@_documented("count_nonzero", "How many elements are other than 0.")
-def count_nonzero(x, /, *, axis=None, keepdims=False):
+@_documented("How many elements are other than 0.")
+def count_nonzero(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     counts = _core.reduce("count_nonzero", x, axes(x, axis, "count_nonzero"), keepdims)
     return _core.cast(counts, default_int(x.device))
 
 
-@_documented("logsumexp", "The logarithm of the sum of exponentials, without overflow inside.")
-def logsumexp(x, /, *, axis=None, keepdims=False):
+@_documented("The logarithm of the sum of exponentials, without overflow inside.")
+def logsumexp(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("logsumexp", _floats(x), axes(x, axis, "logsumexp"), keepdims)
 
 
-def _of_shape(name, what):
-    @of_array
-    def function(x, /, *, axis=-1):
-        return _core.reduce(name, _floats(x), axes(x, axis, name))
-
-    function.__doc__ = f"{what}\n\nParameters\n----------\n{_AXES}\nReturns\n-------\nArray\n"
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = "zerostride"
-    return function
+@_documented("Exponentials that add up to 1, without overflow inside.", _AXES)
+def softmax(x: AnyArray, /, *, axis: Axes = -1) -> Array:
+    return _core.reduce("softmax", _floats(x), axes(x, axis, "softmax"))
 
 
-softmax = _of_shape("softmax", "Exponentials that add up to 1, without overflow inside.")
-log_softmax = _of_shape("log_softmax", "The logarithm of ``softmax``, without underflow inside.")
+@_documented("The logarithm of ``softmax``, without underflow inside.", _AXES)
+def log_softmax(x: AnyArray, /, *, axis: Axes = -1) -> Array:
+    return _core.reduce("log_softmax", _floats(x), axes(x, axis, "log_softmax"))
 
 
-def _cumulative(name, op, initial, what):
-    @of_array
-    def function(x, /, *, axis=None, dtype=None, include_initial=False):
-        if axis is None:
-            if x.ndim != 1:
-                raise ValueError(f"{name} of {list(x.shape)} takes an axis, as it has not one alone")
-            axis = 0
-        axis = axis_of(axis, x.ndim, name)
-        result = _core.reduce(op, _as(x, accumulating(x, dtype)), [axis])
-        if include_initial:
-            shape = [1 if i == axis else length for i, length in enumerate(x.shape)]
-            result = concat([initial(shape, dtype=result.dtype, device=x.device), result], axis=axis)
-        return result
-
-    more = f"axis : int, optional\n    Needed unless there is one alone.\n{_DTYPE}"
-    last = "include_initial : bool\n    Whether the result of no elements comes first.\n"
-    function.__doc__ = (
-        f"{what}\n\nParameters\n----------\nx : Array\n{more}{last}\nReturns\n-------\nArray\n"
-    )
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = "zerostride"
-    return function
+_RESULTS_SO_FAR = f"""x : Array
+axis : int, optional
+    Needed unless there is one alone.
+{_DTYPE}include_initial : bool
+    Whether the result of no elements comes first.
+"""
 
 
-cumulative_sum = _cumulative("cumulative_sum", "cumsum", zeros, "The sum of each element and those before it.")
-cumulative_prod = _cumulative(
-    "cumulative_prod", "cumprod", ones, "The product of each element and those before it."
-)
+def _cumulative(name, op, initial, x, axis, dtype, include_initial):
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"{name} of {list(x.shape)} takes an axis, as it has not one alone")
+        axis = 0
+    axis = axis_of(axis, x.ndim, name)
+    result = _core.reduce(op, _as(x, accumulating(x, dtype)), [axis])
+    if include_initial:
+        shape = [1 if i == axis else length for i, length in enumerate(x.shape)]
+        result = concat([initial(shape, dtype=result.dtype, device=x.device), result], axis=axis)
+    return result
+
+
+@_documented("The sum of each element and those before it.", _RESULTS_SO_FAR)
+def cumulative_sum(
+    x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
+) -> Array:
+    return _cumulative("cumulative_sum", "cumsum", zeros, x, axis, dtype, include_initial)
+
+
+@_documented("The product of each element and those before it.", _RESULTS_SO_FAR)
+def cumulative_prod(
+    x: AnyArray, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
+) -> Array:
+    return _cumulative("cumulative_prod", "cumprod", ones, x, axis, dtype, include_initial)
 
 
 @of_array
-def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
+def diff(
+    x: AnyArray,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Operand | None = None,
+    append: Operand | None = None,
+) -> Array:
     """What each element differs from the one before it by.
 
     Parameters

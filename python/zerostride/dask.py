@@ -10,17 +10,25 @@ device, by ``ZEROSTRIDE_DEVICE``, when it first computes; a client that only bui
 32.0
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import DTypeLike
 
 import zerostride as zs
 
 from . import _sizeof
 from ._core import Array
 
+if TYPE_CHECKING:
+    import dask.array as da
+
 __all__ = ["from_dask", "register", "to_numpy"]
 
 
-def register():
+def register() -> None:
     """Makes arrays known to Dask as chunks. Importing this module has done it."""
     import dask.array as da
     from dask.array import dispatch
@@ -57,7 +65,7 @@ def _numel(x, axis=None, keepdims=False, dtype=np.float64):
     return zs.full(shape, float(count) if dtype.kind == "f" else count, dtype=dtype, device=x.device)
 
 
-def from_dask(array, *, dtype=None):
+def from_dask(array: da.Array, *, dtype: DTypeLike | None = None) -> da.Array:
     """A Dask array whose chunks are on the workers' devices.
 
     Parameters
@@ -81,7 +89,7 @@ def _chunk(block, name):
     return block if block.dtype.name == name else zs.astype(block, np.dtype(name))
 
 
-def to_numpy(array):
+def to_numpy(array: da.Array) -> da.Array:
     """A Dask array whose chunks are NumPy's again.
 
     Parameters
