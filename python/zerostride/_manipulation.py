@@ -78,18 +78,27 @@ def broadcast_arrays(*arrays):
 
 
 @of_array
-def broadcast_to(x, /, shape):
-    """An array stretched to a shape. Nothing is copied.
+def broadcast_to(x, /, shape, rule="numpy", *, axis=None, axes=None):
+    """An array stretched to a shape, one way. Nothing is copied.
 
     Parameters
     ----------
     x : Array
     shape : tuple of int
+    rule : {"numpy", "torch", "onnx", "none", "pdpd", "paddle", "bidirectional", "explicit"}
+        By ``torch`` a length of -1 keeps that of ``x`` (``expand``). By ``bidirectional`` and ``onnx`` (Expand) the
+        result may exceed the shape.
+    axis : int, optional
+        For ``pdpd`` and ``paddle``: where ``x`` begins in the shape; at the end without it.
+    axes : sequence of int, optional
+        For ``explicit``: an axis of the shape for each of ``x``.
 
     Returns
     -------
     Array
     """
+    if rule != "numpy":
+        return _core.broadcast_by(x, integers(shape, "the shape of broadcast_to"), rule, axis, axes)
     return _core.broadcast_to(x, counts(shape, "the shape of broadcast_to"))
 
 
