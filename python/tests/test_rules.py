@@ -59,12 +59,13 @@ def answer(case):
 def test_verified_cases():
     asked = 0
     for case in CASES:
-        if case.get("op") == "Select" or any(n < 0 for n in [*case.get("a", []), *case.get("b", [])]):
+        # `where` has no rule but NumPy's, and NumPy's arrays have 64 axes at most.
+        if case.get("op") == "Select" or len(case.get("a", [])) > 64:
             continue
         asked += 1
         if case["error"]:
             with pytest.raises((ValueError, IndexError, OverflowError, TypeError)):
-                print(case, answer(case))
+                print(case, "became", answer(case))
         else:
             assert list(answer(case)) == case["result"], case
     assert asked > 500

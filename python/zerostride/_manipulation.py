@@ -56,6 +56,8 @@ def broadcast_shapes(*shapes):
                 f"cannot broadcast {' with '.join(str(list(s)) for s in shapes)}: axis {axis} has lengths "
                 f"{' and '.join(map(str, sorted(known)))} (numpy rule)"
             )
+        if any(length < 0 for length in known):
+            raise ValueError(f"a length of {min(known)} in {shapes}: a length is 0 or more")
         unknown = any(length is None for length in lengths)
         result.append(known.pop() if known else None if unknown else 1)
     return tuple(result)
@@ -78,7 +80,7 @@ def broadcast_arrays(*arrays):
 
 
 @of_array
-def broadcast_to(x, /, shape, rule="numpy", *, axis=None, axes=None):
+def broadcast_to(x, /, shape, *, rule="numpy", axis=None, axes=None):
     """An array stretched to a shape, one way. Nothing is copied.
 
     Parameters
