@@ -1,6 +1,6 @@
 //! Every example of the documents that the rules come from, as a table: shapes, rule, and the result
-//! or this crate's error. Each is evaluated on the device, too, and must end as it does in the
-//! system that it is from.
+//! or this crate's error. Examples that are pictures there come last, with their names. Each example is
+//! evaluated on the device and must end as it does in its system.
 //!
 //! ```text
 //! cargo run --release --example rules [-- --device NAME]
@@ -28,6 +28,8 @@ struct Example {
     b: Vec<usize>,
     /// The result in that system; none where it refuses.
     result: Option<Vec<usize>>,
+    /// The name of a picture, empty for an example of the text.
+    picture: String,
 }
 
 #[derive(Clone, PartialEq)]
@@ -54,7 +56,7 @@ fn run(name: Option<&str>) -> Result<bool> {
     println!("on {}\n", device.name());
     println!("{:<13} {:<14} {:<14} {:<14} result", "from", "rule", "a", "b");
     let mut agree = true;
-    for Example { system, rule, a, b, result } in examples() {
+    for Example { system, rule, a, b, result, picture } in examples() {
         let outcome = evaluate(&device, &rule, &a, &b);
         agree &= outcome.as_ref().ok().map(|shape| shape.to_vec()) == result;
         let outcome = outcome.map_or_else(|error| error.message().to_string(), |shape| shape.to_string());
@@ -63,7 +65,8 @@ fn run(name: Option<&str>) -> Result<bool> {
             Rule::InPlace => "in-place".into(),
         };
         let (a, b) = (Shape::from(a).to_string(), Shape::from(b).to_string());
-        println!("{system:<13} {rule:<14} {a:<14} {b:<14} {outcome}");
+        let picture = if picture.is_empty() { picture } else { format!("  ({picture})") };
+        println!("{system:<13} {rule:<14} {a:<14} {b:<14} {outcome}{picture}");
     }
     println!("\n{}", if agree { "all as in their systems" } else { "some differ from their systems" });
     Ok(agree)
@@ -100,6 +103,7 @@ fn example(case: &Value) -> Option<Example> {
     let system = match case["system"].as_str()? {
         "paddle" => "PaddlePaddle",
         "torch" => "PyTorch",
+        "numpy" => "NumPy",
         _ => "OpenVINO",
     };
     Some(Example {
@@ -108,6 +112,7 @@ fn example(case: &Value) -> Option<Example> {
         a: lengths("a")?,
         b: lengths("b").or_else(|| lengths("target"))?,
         result: lengths("result"),
+        picture: case["source"].as_str()?.split_once(", ").map_or("", |(_, name)| name).into(),
     })
 }
 

@@ -1,5 +1,11 @@
 //! A guide: how to think in this crate, page by page. The same pages stand in `docs/guide`.
 
+#[doc = include_str!("../docs/guide/tour.md")]
+pub mod tour {}
+
+#[doc = include_str!("../docs/guide/setup.md")]
+pub mod setup {}
+
 /// Their line and our line, and what differs.
 #[doc = include_str!("../docs/guide/from-numpy.md")]
 pub mod from_numpy {}
@@ -13,6 +19,9 @@ pub mod broadcasting {}
 #[doc = include_str!("../docs/guide/rules.md")]
 pub mod rules {}
 
+#[doc = include_str!("../docs/guide/missing.md")]
+pub mod missing {}
+
 #[doc = include_str!("../docs/guide/performance.md")]
 pub mod performance {}
 
@@ -21,3 +30,6 @@ pub mod errors {}
 
 #[doc = include_str!("../docs/guide/wgpu.md")]
 pub mod wgpu {}
+
+#[doc = include_str!("../docs/guide/browser.md")]
+pub mod browser {}

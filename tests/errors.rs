@@ -63,6 +63,22 @@ fn shapes_that_do_not_broadcast() {
             "cannot broadcast [2] to [3, 2]: axis 0 has lengths 2 and 3 (explicit axes [0] rule)",
         ),
         (
+            text(Broadcast::NumPy, &[2, 6], &[3, 4]),
+            "cannot broadcast [2, 6] with [3, 4]: axis 0 has lengths 2 and 3 (numpy rule); both have 12 elements: reshape one",
+        ),
+        (
+            text(Broadcast::Paddle { axis: 1 }, &[4, 2, 3], &[6, 4]),
+            "cannot broadcast [4, 2, 3] with [6, 4]: axis 1 has lengths 2 and 6 (paddle axis 1 rule); both have 24 elements: reshape one",
+        ),
+        (
+            message(Broadcast::in_place(&[2, 6], &[3, 4])),
+            "cannot assign [3, 4] to [2, 6]: axis 0 has lengths 2 and 3 (in-place rule); both have 12 elements: reshape one",
+        ),
+        (
+            text(Broadcast::NumPy, &[0, 2], &[3, 0]),
+            "cannot broadcast [0, 2] with [3, 0]: axis 0 has lengths 0 and 3 (numpy rule)",
+        ),
+        (
             message(Broadcast::expand(&[2, 3], &[2, 4])),
             "cannot expand [2, 3] to [2, 4]: axis 1 has length 3 and not 1 or 4 (expand rule)",
         ),

@@ -4,7 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use zerostride::{DType, Operation, Reduction, Routine, compositions, operations, reductions, routines};
+use zerostride::{
+    AnyExpr, AssignAll, DType, Device, Operation, Reduction, Routine, Scalar, compositions, operations,
+    reductions, routines,
+};
 
 /// The names that other systems give an operation, where they differ: NumPy, PyTorch, ONNX,
 /// OpenVINO.
@@ -150,7 +153,10 @@ fn table() -> String {
          one, on any adapter, in units in the last place; `-` is exact, and with `of n` the unit of smaller\n\
          results is that of n. f16 and bf16 are within 1, integers and bool exact. `select` and `cast` are not\n\
          in the table, as their operands differ in type. [accuracy.md](accuracy.md) has what was measured.\n\n\
-         | name | operands | gives | ulp | what | NumPy | PyTorch | ONNX | OpenVINO |\n|---|---|---|---|---|---|---|---|---|\n",
+         The column *broadcasts* says which operands stretch by NumPy's rule: `all` of them against each other, or\n\
+         `-` where there is one operand or shapes must agree. Outside of the tables, all operands of `select` and of\n\
+         a `Function` broadcast. `assign`, `assign_all` and `record_into` stretch a source to its destination, one way.\n\n\
+         | name | operands | broadcasts | gives | ulp | what | NumPy | PyTorch | ONNX | OpenVINO |\n|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for op in operations() {
         let dtype = if op.result(DType::F32).is_some() { DType::F32 } else { DType::I32 };
@@ -168,18 +174,20 @@ fn table() -> String {
             None => [op.name.into(), op.name.into(), title(op.name), title(op.name)],
         };
         text += &format!(
-            "| `{}` | {} of {} | {gives} | {ulp} | {} | {} |\n",
+            "| `{}` | {} of {} | {} | {gives} | {ulp} | {} | {} |\n",
             op.name,
             op.arity,
             types(&op),
+            broadcasts(op.arity),
             plain(op.doc),
             others.join(" | ")
         );
     }
     text += "\n## Compositions\n\nFunctions of floats that are made of the operations above, and fuse like them. Their names are\n\
-             PyTorch's where it has them.\n\n| name | what |\n|---|---|\n";
+             PyTorch's where it has them.\n\n| name | operands | broadcasts | what |\n|---|---|---|---|\n";
     for composition in compositions() {
-        text += &format!("| `{}` | {} |\n", composition.name, plain(composition.doc));
+        let (arity, doc) = (composition.arity, plain(composition.doc));
+        text += &format!("| `{}` | {arity} | {} | {doc} |\n", composition.name, broadcasts(arity));
     }
     text += "\n## Reductions\n\nOver one axis, several or all; those that lose axes have a form `_keepdim` that keeps them with\n\
              length 1. Float sums and products are made in an order that the lengths of the axes alone decide, so\n\
@@ -205,15 +213,18 @@ fn table() -> String {
              `concat` and `stack` compute each operand to its place, `tile` and `repeat_interleave` store what they give\n\
              where it is no view. `AnyExpr::routine` calls them by name, with arguments by theirs; those in brackets may\n\
              be left out. `outside` is `nearest`, `wrapped` or a value.\n\n\
-             | name | operands | arguments | what | NumPy | PyTorch |\n|---|---|---|---|---|---|\n";
+             | name | operands | broadcasts | arguments | what | NumPy | PyTorch |\n|---|---|---|---|---|---|---|\n";
     for routine in routines() {
-        let (_, numpy, torch) = ROUTINES.iter().find(|names| names.0 == routine.name).unwrap();
+        let (_, broadcasts, numpy, torch) = ROUTINES.iter().find(|names| names.0 == routine.name).unwrap();
         let so_many = match routine.operands {
             (least, usize::MAX) => format!("{least} or more"),
             (_, most) => most.to_string(),
         };
         let (arguments, doc) = (arguments(&routine), plain(routine.doc));
-        text += &format!("| `{}` | {so_many} | {arguments} | {doc} | {numpy} | {torch} |\n", routine.name);
+        text += &format!(
+            "| `{}` | {so_many} | {broadcasts} | {arguments} | {doc} | {numpy} | {torch} |\n",
+            routine.name
+        );
     }
     text
 }
@@ -223,24 +234,29 @@ fn arguments(routine: &Routine) -> String {
     own.chain(routine.optional.iter().map(|name| format!("[`{name}`]"))).collect::<Vec<_>>().join(", ")
 }
 
-/// The names that NumPy and PyTorch give routines.
-const ROUTINES: &[(&str, &str, &str)] = &[
-    ("at", "x[i, j]", "x[i, j]"),
-    ("take", "take", "index_select"),
-    ("concat", "concatenate", "concat"),
-    ("stack", "stack", "stack"),
-    ("pad", "pad", "nn.functional.pad"),
-    ("roll", "roll", "roll"),
-    ("tile", "tile", "tile"),
-    ("repeat_interleave", "repeat", "repeat_interleave"),
-    ("arange", "arange", "arange"),
-    ("linspace", "linspace", "linspace"),
-    ("eye", "eye", "eye"),
-    ("coordinate", "indices", "-"),
-    ("random_bits", "random.Philox", "randint"),
-    ("uniform", "random.uniform", "rand"),
-    ("normal", "random.normal", "randn"),
+/// Which operands of a routine broadcast, and the names that NumPy and PyTorch give it.
+const ROUTINES: &[(&str, &str, &str, &str)] = &[
+    ("at", "the indices", "x[i, j]", "x[i, j]"),
+    ("take", "-", "take", "index_select"),
+    ("concat", "-", "concatenate", "concat"),
+    ("stack", "-", "stack", "stack"),
+    ("pad", "-", "pad", "nn.functional.pad"),
+    ("roll", "-", "roll", "roll"),
+    ("tile", "-", "tile", "tile"),
+    ("repeat_interleave", "-", "repeat", "repeat_interleave"),
+    ("arange", "-", "arange", "arange"),
+    ("linspace", "-", "linspace", "linspace"),
+    ("eye", "-", "eye", "eye"),
+    ("coordinate", "-", "indices", "-"),
+    ("random_bits", "-", "random.Philox", "randint"),
+    ("uniform", "-", "random.uniform", "rand"),
+    ("normal", "-", "random.normal", "randn"),
 ];
+
+/// Which operands of an operation broadcast.
+fn broadcasts(arity: usize) -> &'static str {
+    if arity > 1 { "all" } else { "-" }
+}
 
 /// The type of a reduction's results.
 fn gives(row: &Reduction) -> &'static str {
@@ -272,4 +288,46 @@ fn names_are_of_operations() {
     for (name, ..) in REDUCTIONS {
         assert!(reductions().any(|row| row.name == *name), "{name} is no reduction");
     }
+}
+
+/// The column of what broadcasts, for each name of the tables.
+#[test]
+fn what_broadcasts() {
+    let device = Device::cpu();
+    let ones = |dtype: DType, shape: &[usize]| {
+        AnyExpr::scalar(dtype, if dtype == DType::Bool { Scalar::Bool(true) } else { Scalar::Int(1) })
+            .broadcast_to(shape)
+            .eval_on(&device)
+            .unwrap()
+            .expr()
+    };
+    let check = |name: &str, arity: usize, dtype: DType| {
+        let shapes: [&[usize]; 3] = [&[3, 1], &[4], &[]];
+        let operands: Vec<AnyExpr> =
+            shapes.iter().cycle().take(arity).map(|shape| ones(dtype, shape)).collect();
+        let result = AnyExpr::call(name, &operands);
+        let expected: &[usize] = if broadcasts(arity) == "all" { &[3, 4] } else { &[3, 1] };
+        assert_eq!(result.shape().unwrap().to_vec(), expected, "{name}");
+    };
+    for op in operations() {
+        let dtype =
+            [DType::F32, DType::I32, DType::Bool].into_iter().find(|&dtype| op.result(dtype).is_some());
+        check(op.name, op.arity, dtype.unwrap());
+    }
+    for composition in compositions() {
+        check(composition.name, composition.arity, DType::F32);
+    }
+    let (x, column, row) = (ones(DType::I32, &[3, 4]), ones(DType::I32, &[3, 1]), ones(DType::I32, &[4]));
+    assert_eq!(x.at([&column, &row]).shape().unwrap(), &[3, 4]);
+    let mask = ones(DType::Bool, &[3, 1]);
+    assert_eq!(mask.select(&row, ones(DType::I32, &[])).shape().unwrap(), &[3, 4]);
+    // Indices of `take` stand in place of the axis, and joins take shapes that agree.
+    assert_eq!(x.take(&column, 1).shape().unwrap(), &[3, 3, 1]);
+    assert!(AnyExpr::concat(&[x.clone(), column.clone()], 0).shape().is_err());
+    assert!(AnyExpr::stack(&[x.clone(), column.clone()], 0).shape().is_err());
+    // A source goes to its destination, and not the other way.
+    let (matrix, vector) = (device.zeros::<i32>([3, 4]).unwrap(), device.zeros::<i32>([4]).unwrap());
+    (&matrix, &vector).assign_all((&vector + 1, 2)).unwrap();
+    assert_eq!((matrix.to_vec().unwrap(), vector.to_vec().unwrap()), (vec![1; 12], vec![2; 4]));
+    assert!((&vector,).assign_all((&matrix,)).is_err());
 }

@@ -231,7 +231,7 @@ fn align(
 }
 
 /// A rule by its system's name for it.
-fn rule_of(name: &str, axis: Option<isize>, axes: Option<Vec<usize>>) -> PyResult<Broadcast> {
+pub(crate) fn rule_of(name: &str, axis: Option<isize>, axes: Option<Vec<usize>>) -> PyResult<Broadcast> {
     Ok(match name {
         "numpy" | "torch" | "onnx" => Broadcast::NumPy,
         "none" => Broadcast::None,

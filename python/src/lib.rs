@@ -9,6 +9,7 @@ mod functions;
 mod host;
 mod index;
 mod operators;
+mod rules;
 mod wait;
 
 use pyo3::prelude::*;
@@ -25,5 +26,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(index::written, module)?)?;
     module.add_function(wrap_pyfunction!(operators::call, module)?)?;
     module.add_function(wrap_pyfunction!(operators::select, module)?)?;
+    rules::add_to(module)?;
     functions::add_to(module)
 }

@@ -193,7 +193,13 @@ pub(crate) fn apply(
         _ if op == "fmin" && dtype::kind(dtype) != Kind::Float => AnyExpr::call("min", &exprs),
         _ => AnyExpr::call(op, &exprs),
     };
-    Array::new(py, expr, depth + 1, work, slot.clone()).map(Some)
+    let result = Array::new(py, expr, depth + 1, work, slot.clone())?;
+    let arrays = operands.iter().filter_map(|operand| match operand {
+        Operand::Array(array) => Some(&array.get().shape),
+        Operand::Scalar(_) => None,
+    });
+    crate::rules::warn(py, arrays)?;
+    Ok(Some(result))
 }
 
 /// The quotient of floats rounded down, which the standard has be that of the operands where one is infinite: an

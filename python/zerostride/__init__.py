@@ -20,6 +20,7 @@ from ._dtypes import *
 from ._creation import *
 from ._elementwise import *
 from ._manipulation import *
+from ._rules import *
 from ._statistics import *
 from ._searching import *
 from ._linear import *

@@ -69,6 +69,8 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
                 f"cannot broadcast {' with '.join(str(list(s)) for s in shapes)}: axis {axis} has lengths "
                 f"{' and '.join(map(str, sorted(known)))} (numpy rule)"
             )
+        if any(length < 0 for length in known):
+            raise ValueError(f"a length of {min(known)} in {shapes}: a length is 0 or more")
         unknown = any(length is None for length in lengths)
         result.append(known.pop() if known else None if unknown else 1)
     return tuple(result)
@@ -91,18 +93,35 @@ def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
 
 
 @of_array
-def broadcast_to(x: AnyArray, /, shape: Shape) -> Array:
-    """An array stretched to a shape. Nothing is copied.
+def broadcast_to(
+    x: AnyArray,
+    /,
+    shape: Shape,
+    *,
+    rule: str = "numpy",
+    axis: int | None = None,
+    axes: Sequence[int] | None = None,
+) -> Array:
+    """An array stretched to a shape, one way. Nothing is copied.
 
     Parameters
     ----------
     x : Array
     shape : tuple of int
+    rule : {"numpy", "torch", "onnx", "none", "pdpd", "paddle", "bidirectional", "explicit"}
+        By ``torch`` a length of -1 keeps that of ``x`` (``expand``). By ``bidirectional`` and ``onnx`` (Expand) the
+        result may exceed the shape.
+    axis : int, optional
+        For ``pdpd`` and ``paddle``: where ``x`` begins in the shape; at the end without it.
+    axes : sequence of int, optional
+        For ``explicit``: an axis of the shape for each of ``x``.
 
     Returns
     -------
     Array
     """
+    if rule != "numpy":
+        return _core.broadcast_by(x, integers(shape, "the shape of broadcast_to"), rule, axis, axes)
     return _core.broadcast_to(x, counts(shape, "the shape of broadcast_to"))
 
 

@@ -316,7 +316,7 @@ pub(super) fn apply(op: Op, operands: &[&AnyExpr], at: &'static Location<'static
             operands.iter().map(|operand| operand.node()).collect::<Result<_>>()?;
         let types: SmallVec<[DType; 3]> = nodes.iter().map(|node| node.dtype).collect();
         let node = Node::op(op, result_type(op, &types)?, &nodes)?;
-        compat::check(&nodes, &node.shape, at);
+        compat::check(&nodes, at);
         Ok(node)
     };
     AnyExpr::new(build(), at)

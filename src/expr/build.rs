@@ -170,8 +170,10 @@ impl<T: Element> Expr<T> {
         Self::face(self.any.shared())
     }
 
-    /// This expression stretched against a target shape by a rule. With
-    /// [`Bidirectional`](Broadcast::Bidirectional) the result may exceed the target.
+    /// This expression stretched against a target shape by a rule (OpenVINO `Broadcast`). With
+    /// [`Bidirectional`](Broadcast::Bidirectional), ONNX Expand, the result may exceed the target;
+    /// [`broadcast_to`](Self::broadcast_to) goes one way. With [`Pdpd`](Broadcast::Pdpd) this
+    /// expression is laid onto the target.
     ///
     /// ```
     /// use zerostride::{Broadcast, Device};
@@ -245,9 +247,8 @@ for_each_op!(methods);
 
 impl Broadcast {
     /// Both operands as views of the shape that this rule gives them, so that operators after it
-    /// see equal shapes. They may differ in type, as the operands of a select do. For
-    /// [`Bidirectional`](Broadcast::Bidirectional) and [`Explicit`](Broadcast::Explicit) use
-    /// [`Expr::broadcast`].
+    /// see equal shapes. They may differ in type, as the operands of a select do. Where there is a
+    /// target shape and no second operand, use [`Expr::broadcast`].
     ///
     /// # Errors
     /// When the rule refuses the shapes, or an operand holds a mistake.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Node;
-use crate::layout::Shape;
+use crate::layout::{Broadcast, Shape};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 static WARNED: Mutex<Option<HashSet<&'static Location<'static>>>> = Mutex::new(None);
@@ -32,25 +32,16 @@ pub fn warn_on_reinterpreted_shapes(enabled: bool) {
     ENABLED.store(enabled, Ordering::Relaxed);
 }
 
-/// Warns where it is due. `args` broadcast to `result`.
-pub(super) fn check(args: &[&Arc<Node>], result: &Shape, at: &'static Location<'static>) {
+/// Warns where it is due.
+pub(super) fn check(args: &[&Arc<Node>], at: &'static Location<'static>) {
     if !ENABLED.load(Ordering::Relaxed) {
         return;
     }
-    let count = |shape: &Shape| shape.iter().product::<usize>();
-    let differing = args.iter().enumerate().find_map(|(i, a)| {
-        let twin = |b: &&&Arc<Node>| a.shape != b.shape && count(&a.shape) == count(&b.shape);
-        args[i + 1..].iter().find(twin).map(|b| (&a.shape, &b.shape))
-    });
-    let Some((a, b)) = differing else { return };
+    let shapes: Vec<Shape> = args.iter().map(|node| node.shape.clone()).collect();
+    let place = format!(" at {}:{}:{}", at.file(), at.line(), at.column());
+    let Some(text) = Broadcast::reinterpreted_at(&shapes, &place) else { return };
     let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
     if warned.get_or_insert_default().insert(at) {
-        log::warn!(
-            "{a} and {b} broadcast to {result} at {}:{}:{}; both have {} elements, and an old pointwise reading would have viewed both as 1-D",
-            at.file(),
-            at.line(),
-            at.column(),
-            count(a)
-        );
+        log::warn!("{text}");
     }
 }

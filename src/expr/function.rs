@@ -103,7 +103,7 @@ impl AnyFunction {
             }
             let shapes: SmallVec<[_; 4]> = nodes.iter().map(|node| node.shape.clone()).collect();
             let shape = crate::layout::numpy(&shapes)?;
-            super::compat::check(&nodes, &shape, at);
+            super::compat::check(&nodes, at);
             Ok(Node::body(Body::Function(self.clone()), 0, *result, shape, &nodes))
         };
         AnyExpr::new(call(), at)

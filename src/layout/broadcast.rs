@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::counts::equal_counts;
 use super::{Layout, MAX_RANK, Shape};
 use crate::error::{Error, ErrorKind, Result, bail};
 
@@ -25,22 +26,47 @@ pub enum Broadcast {
     None,
     /// Axes align at the end, a missing axis counts as 1, and per axis the lengths are equal or
     /// one of them is 1 and gives way (NumPy, PyTorch, ONNX, OpenVINO `NUMPY`, PaddlePaddle's
-    /// default). 1 against 0 gives 0.
+    /// default). 1 against 0 gives 0. A shape without axes, `[]`, is an operand like any other.
     NumPy,
-    /// The second operand is laid onto the first from `axis` on, or onto its last axes when
-    /// `axis` is -1, and none of its lengths may exceed the first one's (OpenVINO `PDPD`).
+    /// The second operand is laid onto the first from `axis` on, and none of its lengths may
+    /// exceed the first one's (OpenVINO `PDPD`; ONNX before opset 7, `broadcast=1`). An axis of -1,
+    /// the default there, means `rank(a) - rank(b)`; one below -1 is an error.
+    ///
+    /// Documents of both systems ignore trailing 1s of the second operand. OpenVINO counts them:
+    /// it refuses an operand that sticks out, and so does this rule.
+    ///
+    /// ```
+    /// use zerostride::Broadcast;
+    ///
+    /// let rule = Broadcast::Pdpd { axis: 3 };
+    /// let error = rule.shape(&[2, 3, 4, 5], &[5, 1]).unwrap_err();
+    /// assert!(error.message().ends_with(": drop the trailing 1 of [5, 1]"));
+    /// assert_eq!(rule.shape(&[2, 3, 4, 5], &[5])?, [2, 3, 4, 5]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
     Pdpd {
         /// Where the second operand begins, or -1.
         axis: isize,
     },
-    /// The operand of smaller rank, whichever it is, is placed in the other from `axis` on, or at
-    /// its end when `axis` is -1; then NumPy's rule, in both directions (PaddlePaddle `axis`).
+    /// The operand of smaller rank, whichever it is, is placed in the other from `axis` on; then
+    /// NumPy's rule, in both directions (PaddlePaddle `axis`). An axis of -1, the default there,
+    /// means the difference of the ranks; one below -1 is an error. Trailing 1s count, as for
+    /// [`Pdpd`](Self::Pdpd).
     Paddle {
         /// Where the smaller operand begins, or -1.
         axis: isize,
     },
-    /// NumPy's rule between an input and a target shape, which may itself stretch (OpenVINO
-    /// Broadcast-3 `BIDIRECTIONAL`, ONNX Expand).
+    /// NumPy's rule between an input and a target shape, which may itself stretch: the result may
+    /// have longer axes than the target, and more of them (OpenVINO Broadcast-3 `BIDIRECTIONAL`,
+    /// ONNX Expand).
+    ///
+    /// ```
+    /// use zerostride::Broadcast;
+    ///
+    /// assert_eq!(Broadcast::Bidirectional.shape(&[2, 3], &[3])?, [2, 3]);
+    /// assert_eq!(Broadcast::Bidirectional.shape(&[3, 1], &[2, 1, 6])?, [2, 3, 6]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
     Bidirectional,
     /// Axis `k` of the input becomes axis `axes[k]` of the target (OpenVINO `EXPLICIT`).
     Explicit {
@@ -143,6 +169,7 @@ impl Broadcast {
 
     /// Checks that sources of the given joint shape may be assigned to a destination in place: the
     /// broadcast of both must be the destination's shape, rank included (PyTorch's in-place rule).
+    /// So a source of `[1, 3]` is refused by a destination of `[3]`.
     ///
     /// # Errors
     /// When it is not.
@@ -164,7 +191,8 @@ impl Broadcast {
                 "cannot assign {from} to {to}: together they broadcast to {shape} and a destination keeps its shape (in-place rule)"
             ),
             Err(error) => {
-                bail!(Shape, "cannot assign {from} to {to}: {} (in-place rule)", reason(error.message()))
+                let (reason, both) = (reason(error.message()), equal_counts(&[to.clone(), from.clone()]));
+                bail!(Shape, "cannot assign {from} to {to}: {reason} (in-place rule){both}")
             }
         }
     }
@@ -192,7 +220,8 @@ impl Broadcast {
             Broadcast::Paddle { .. } if a == b => ([0, 0], a.clone()),
             Broadcast::Paddle { axis } if a.rank() == b.rank() && !(-1..=0).contains(axis) => bail!(
                 Shape,
-                "cannot broadcast {a} with {b}: axis {axis} is neither -1 nor 0 for equal ranks ({self} rule)"
+                "cannot broadcast {a} with {b}: axis {axis} is neither -1 nor 0 for equal ranks ({self} rule){}",
+                self.trailing_ones(*axis, a, b)
             ),
             Broadcast::Paddle { axis } => {
                 let swap = a.rank() < b.rank();
@@ -220,7 +249,8 @@ impl Broadcast {
         let Some(lead) = larger.rank().checked_sub(smaller.rank()) else {
             bail!(
                 Shape,
-                "cannot broadcast {larger} with {smaller}: the second operand has more axes ({self} rule)"
+                "cannot broadcast {larger} with {smaller}: the second operand has more axes ({self} rule){}",
+                self.trailing_ones(axis, larger, smaller)
             );
         };
         let start = match usize::try_from(axis) {
@@ -234,12 +264,28 @@ impl Broadcast {
         if start > lead {
             bail!(
                 Shape,
-                "cannot broadcast {larger} with {smaller}: {} axes from axis {start} on do not fit in {} ({self} rule)",
+                "cannot broadcast {larger} with {smaller}: {} axes from axis {start} on do not fit in {} ({self} rule){}",
                 smaller.rank(),
-                larger.rank()
+                larger.rank(),
+                self.trailing_ones(axis, larger, smaller)
             );
         }
         Ok(start)
+    }
+
+    /// The remedy for a smaller operand that sticks out by nothing but trailing 1s, which documents
+    /// of the rules ignore; empty where dropping them does not help.
+    fn trailing_ones(&self, axis: isize, larger: &Shape, smaller: &Shape) -> String {
+        let out =
+            (axis.max(0).saturating_add_unsigned(smaller.rank()) as usize).saturating_sub(larger.rank());
+        let kept = smaller.rank().checked_sub(out).filter(|&kept| smaller[kept..].iter().all(|&n| n == 1));
+        let fits = kept
+            .is_some_and(|kept| out > 0 && self.align_shapes(larger, &Shape::from(&smaller[..kept])).is_ok());
+        match out {
+            _ if !fits => String::new(),
+            1 => format!(": drop the trailing 1 of {smaller}"),
+            _ => format!(": drop {out} trailing 1s of {smaller}"),
+        }
     }
 
     /// OpenVINO's demand that the second operand never stretches the first.
@@ -266,7 +312,8 @@ impl Broadcast {
                     Some(n) => Ok(n),
                     None => bail_on!(
                         k,
-                        "cannot broadcast {larger} with {smaller}: axis {k} has lengths {own} and {other} ({self} rule)"
+                        "cannot broadcast {larger} with {smaller}: axis {k} has lengths {own} and {other} ({self} rule){}",
+                        equal_counts(&[larger.clone(), smaller.clone()])
                     ),
                 }
             })
@@ -294,8 +341,13 @@ impl Broadcast {
         Ok(Alignment { starts: [0, 0], shape: target.clone() })
     }
 
-    /// A view of `input` with the shape that the rule gives it against `target`.
+    /// A view of `input` with the shape that the rule gives it against `target`. A rule that lays
+    /// one operand onto another lays the input onto the target.
     pub(crate) fn layout_to(&self, input: &Layout, target: &Shape) -> Result<Layout> {
+        if let Broadcast::Pdpd { .. } = self {
+            let Alignment { starts, shape } = self.align_shapes(target, input.shape())?;
+            return input.place(starts[1], shape.rank()).broadcast_to(&shape);
+        }
         let Alignment { starts, shape } = self.align_shapes(input.shape(), target)?;
         let Broadcast::Explicit { axes } = self else {
             return input.place(starts[0], shape.rank()).broadcast_to(&shape);
@@ -339,7 +391,11 @@ fn numpy_as(shapes: &[Shape], rule: &Broadcast) -> Result<Shape> {
                 Some(joined) => *joint = joined,
                 None => {
                     let all = shapes.iter().map(Shape::to_string).collect::<Vec<_>>().join(" with ");
-                    bail_on!(k, "cannot broadcast {all}: axis {k} has lengths {joint} and {n} ({rule} rule)")
+                    let both = equal_counts(shapes);
+                    bail_on!(
+                        k,
+                        "cannot broadcast {all}: axis {k} has lengths {joint} and {n} ({rule} rule){both}"
+                    )
                 }
             }
         }

@@ -3,6 +3,7 @@
 
 mod broadcast;
 mod compose;
+mod counts;
 mod merge;
 mod overlap;
 mod range;

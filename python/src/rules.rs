@@ -1,0 +1,72 @@
+//! Shapes by the rules of other systems: a target shape, and PyTorch's warning.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zerostride::{Broadcast, Shape};
+
+use crate::array::Array;
+use crate::functions::rule_of;
+
+static WARNS: AtomicBool = AtomicBool::new(false);
+
+/// An array stretched to a shape by the rule of a system. By `torch` -1 keeps a length. By `onnx` and `bidirectional`
+/// the result may exceed the shape; by any other rule it has that shape.
+#[pyfunction]
+#[pyo3(signature = (x, shape, rule, axis=None, axes=None))]
+fn broadcast_by(
+    py: Python<'_>,
+    x: &Bound<'_, Array>,
+    shape: Vec<isize>,
+    rule: &str,
+    axis: Option<isize>,
+    axes: Option<Vec<usize>>,
+) -> PyResult<Array> {
+    if rule == "torch" {
+        return x.get().viewed(py, |expr| expr.expand(&shape));
+    }
+    let lengths: Result<Vec<usize>, _> = shape.iter().map(|&length| usize::try_from(length)).collect();
+    let Ok(lengths) = lengths else {
+        return Err(PyValueError::new_err(format!(
+            "{shape:?} for the shape of broadcast_to: it takes integers from 0 on"
+        )));
+    };
+    let target = Shape::from(lengths);
+    let rule = match rule {
+        "numpy" => return x.get().viewed(py, |expr| expr.broadcast_to(target)),
+        "onnx" => Broadcast::Bidirectional,
+        name => rule_of(name, axis, axes)?,
+    };
+    let result = x.get().viewed(py, |expr| expr.broadcast(rule.clone(), target.clone()))?;
+    if rule != Broadcast::Bidirectional && result.shape != target {
+        return Err(PyValueError::new_err(format!(
+            "cannot broadcast {} to {target}: together they broadcast to {} ({rule} rule): take the bidirectional rule",
+            x.get().shape,
+            result.shape
+        )));
+    }
+    Ok(result)
+}
+
+#[pyfunction]
+fn warn_on_reinterpreted_shapes(enabled: bool) {
+    WARNS.store(enabled, Ordering::Relaxed);
+}
+
+/// Warns of operands that an operation broadcast, where that is asked for and due.
+pub(crate) fn warn<'a>(py: Python<'_>, shapes: impl Iterator<Item = &'a Shape>) -> PyResult<()> {
+    if !WARNS.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let shapes: Vec<Shape> = shapes.cloned().collect();
+    match Broadcast::reinterpreted(&shapes) {
+        Some(text) => py.import("zerostride._rules")?.call_method1("_warn", (text,)).map(drop),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(broadcast_by, module)?)?;
+    module.add_function(wrap_pyfunction!(warn_on_reinterpreted_shapes, module)?)
+}
