@@ -1,9 +1,7 @@
-//! Broadcasting elementwise tensor compute on any GPU that wgpu reaches, with a CPU path that
-//! gives the same answers.
+//! NumPy-like expressions as single GPU kernels, on any GPU that wgpu reaches and on the CPU, with the same bits.
 //!
-//! Operators on [`Tensor`]s build an [`Expr`]; consuming it runs one kernel, whatever it holds.
-//! Operands are broadcast by giving stretched axes the stride 0, so nothing is ever copied to be
-//! broadcast.
+//! Operators on [`Tensor`]s build an [`Expr`], and consuming it runs one kernel. A stretched axis has stride 0, so
+//! broadcasting copies nothing.
 //!
 //! ```
 //! use zerostride::{Broadcast, Device};
