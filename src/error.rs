@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The result of every fallible call of this crate.
@@ -190,17 +191,29 @@ pub(crate) fn called<T>(line: Line, work: impl FnOnce() -> Result<T>) -> Result<
 
 /// Why elements are not to be read: what would have computed them failed. Who writes all of them anew takes it away.
 #[derive(Debug, Default)]
-pub(crate) struct Poison(Mutex<Option<Error>>);
+pub(crate) struct Poison {
+    is_set: AtomicBool,
+    error: Mutex<Option<Error>>,
+}
 
 impl Poison {
-    /// Sets the error that every read gets from now on, or takes it away.
-    pub(crate) fn set(&self, error: Option<Error>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = error;
+    /// Sets the error that every read gets from now on.
+    pub(crate) fn set(&self, error: Error) {
+        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        self.is_set.store(true, Ordering::Release);
+    }
+
+    /// Takes the error away.
+    pub(crate) fn clear(&self) {
+        self.is_set.store(false, Ordering::Release);
     }
 
     /// Fails where the elements were not computed.
     pub(crate) fn check(&self) -> Result<()> {
-        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        if !self.is_set.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        match &*self.error.lock().unwrap_or_else(PoisonError::into_inner) {
             None => Ok(()),
             Some(error) => Err(error.clone()),
         }

@@ -116,6 +116,7 @@ fn a_buffer_that_is_destroyed_harms_only_what_reads_it() {
             assert_eq!(error.kind(), ErrorKind::Kernel, "{name}: {error}");
             assert!(error.message().starts_with("mul, add was not computed on "), "{name}: {error}");
             assert!(error.message().contains("destroyed"), "{name}: {error}");
+            assert!(error.message().contains(": operand 1, a buffer that you know, is gone: "), "{error}");
             is_here(&error);
             assert_eq!(error.location().unwrap().line(), line, "{name}: {error}");
         }

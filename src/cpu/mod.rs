@@ -176,7 +176,7 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         }
         (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
     };
-    done.inspect(|()| anew.iter().for_each(|buffer| buffer.poison.set(None)))
+    done.inspect(|()| anew.iter().for_each(|buffer| buffer.poison.clear()))
 }
 
 /// Runs a program into new memory for each result.
@@ -279,13 +279,13 @@ impl Backend for CpuDevice {
             eval::scatter(bytes, dtype.size(), layout, memory);
         }
         if is_all {
-            buffer.poison.set(None);
+            buffer.poison.clear();
         }
         Ok(())
     }
 
     fn poison(&self, storage: &Storage, error: &Error) {
-        buffer(storage).iter().for_each(|buffer| buffer.poison.set(Some(error.clone())));
+        buffer(storage).iter().for_each(|buffer| buffer.poison.set(error.clone()));
     }
 
     fn snapshot(self: Arc<Self>, storage: &Storage, _dtype: DType) -> Result<Storage> {

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::buffer::Bound;
-use super::connection::{ALL, Connection, said};
-use super::dispatch::{Buffers, Dispatch, uncomputed};
+use super::connection::{ALL, Connection};
+use super::dispatch::{Buffers, Dispatch, cause};
 use super::pipelines::Compiled;
 use super::pool::{Part, Pool};
-use crate::error::{self, Result, bail};
+use crate::error::{self, Error, Result, bail};
 use crate::plan::Plan;
 
 /// What is to be run: a plan, the words of its uniform block, its compiled kernel, and what it binds, the results first.
@@ -67,9 +67,12 @@ impl Batch {
         let create = || group(connection, compiled, &parts);
         // What the caller may destroy is bound anew each time: then it is refused before it is recorded.
         let bind_group = match bound.iter().any(|bound| bound.buffer.is_known()) {
-            true => create()?,
-            false => pool.group(&compiled.layout, &parts, create)?,
+            true => create(),
+            false => pool.group(&compiled.layout, &parts, create),
         };
+        let buffers = Buffers::new(bound, work.results().len(), whole);
+        let refused = |cause: Error| buffers.refused(connection, (&compiled.name, error::line()), &cause);
+        let bind_group = bind_group.map_err(refused)?;
         self.uniforms.resize(start, 0);
         self.uniforms.extend_from_slice(bytemuck::cast_slice(words));
         self.uniforms.resize(start + compiled.uniform_size as usize, 0);
@@ -78,7 +81,7 @@ impl Batch {
             bind_group,
             offset: start as u32,
             groups: plan.launch.groups,
-            buffers: Buffers::new(bound, work.results().len(), whole),
+            buffers,
             line: error::line(),
         });
         Ok(())
@@ -128,8 +131,8 @@ impl Work<'_> {
     pub(super) fn mark_written(&self, epoch: u64) {
         for Bound { buffer, .. } in self.results() {
             buffer.written.store(epoch, Ordering::Relaxed);
-            if self.whole && buffer.poison.check().is_err() {
-                buffer.poison.set(None);
+            if self.whole {
+                buffer.poison.clear();
             }
         }
     }
@@ -156,7 +159,5 @@ fn group(connection: &Connection, compiled: &Compiled, parts: &[Part<'_>]) -> Re
         })
         .collect();
     let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &compiled.layout, entries: &entries };
-    let (device, name, line) = (connection.name().to_string(), compiled.name.clone(), error::line());
-    let tell = move |error: wgpu::Error| uncomputed(&name, &device, &said(&error), line);
-    Ok(connection.scoped(&ALL, || connection.device.create_bind_group(&descriptor), tell)?.0)
+    Ok(connection.scoped(&ALL, || connection.device.create_bind_group(&descriptor), cause)?.0)
 }

@@ -385,9 +385,8 @@ impl Gpu {
 
     /// Poisons a storage of which some elements were written, and others were not, by work that failed.
     pub(super) fn poison(&self, storage: &Storage, error: &Error) {
-        let failures = &self.parts.connection.failures;
         for buffer in buffers(storage).iter().flatten() {
-            failures.poison(&buffer.poison, error.clone());
+            buffer.poison.set(error.clone());
         }
     }
 
@@ -405,7 +404,7 @@ impl Gpu {
         }
         // Work that is recorded and fails later poisons it before.
         recorder.flush(connection);
-        own.iter().for_each(|buffer| buffer.poison.set(None));
+        own.iter().for_each(|buffer| buffer.poison.clear());
         Ok(true)
     }
 

@@ -45,6 +45,33 @@ impl Buffers {
         let all = bound.iter().map(|bound| Arc::downgrade(&bound.buffer)).collect();
         Buffers { all, results, whole }
     }
+
+    /// The error that a kernel was not run for a call, with the buffer of the caller's that is why, if one is gone.
+    pub(super) fn refused(
+        &self,
+        connection: &Connection,
+        (name, line): (&str, Option<Line>),
+        cause: &Error,
+    ) -> Error {
+        if cause.kind() == ErrorKind::Lost {
+            return cause.clone();
+        }
+        let is_gone = |buffer: &Weak<Buffer>| {
+            let known = buffer.upgrade().filter(|buffer| buffer.is_known());
+            known.is_some_and(|buffer| connection.can_bind(&buffer.raw, buffer.size).is_err())
+        };
+        let operand = match self.all.iter().position(is_gone) {
+            None => String::new(),
+            Some(i) if i < self.results => "its result, a buffer that you know, is gone: ".into(),
+            Some(i) => format!("operand {}, a buffer that you know, is gone: ", i - self.results + 1),
+        };
+        uncomputed(name, connection.name(), &format!("{operand}{}", cause.message()), line)
+    }
+}
+
+/// What a device says as an error.
+pub(super) fn cause(error: wgpu::Error) -> Error {
+    Error::new(ErrorKind::Kernel, said(&error))
 }
 
 impl Dispatch {
@@ -66,14 +93,19 @@ impl Dispatch {
         let known = read.iter().find_map(|buffer| lost.get(&address(buffer)));
         let outcome = match (known, written) {
             (Some((_, error)), _) => Err(error.clone()),
-            (None, Err(error)) => Err(self.uncomputed(connection, error.message())),
-            (None, Ok(())) => connection.scoped(&ALL, || self.submit(connection), self.refusal(connection)),
+            (None, Err(error)) => Err(error.clone()),
+            (None, Ok(())) => connection.scoped(&ALL, || self.submit(connection), cause).map(drop),
         };
+        let refused = |cause| match known {
+            Some(_) => cause,
+            None => self.buffers.refused(connection, (&self.compiled.name, self.line), &cause),
+        };
+        let outcome = outcome.map_err(refused);
         for buffer in &all[..*results] {
             match &outcome {
                 Err(error) => drop(lost.insert(address(buffer), (buffer.clone(), error.clone()))),
-                Ok(_) if *whole => drop(lost.remove(&address(buffer))),
-                Ok(_) => {}
+                Ok(()) if *whole => drop(lost.remove(&address(buffer))),
+                Ok(()) => {}
             }
         }
     }
@@ -86,11 +118,7 @@ impl Dispatch {
         connection.queue.submit([encoder.finish()]);
     }
 
-    fn uncomputed(&self, connection: &Connection, cause: &str) -> Error {
-        uncomputed(&self.compiled.name, connection.name(), cause, self.line)
-    }
-
-    /// What the device's refusal to run it is as an error.
+    /// What the device's refusal to run it is as an error, where that comes later.
     pub(super) fn refusal(
         &self,
         connection: &Connection,
@@ -101,7 +129,7 @@ impl Dispatch {
 }
 
 /// The error that a kernel, by its operations, was not run for a call.
-pub(super) fn uncomputed(name: &str, device: &str, cause: &str, line: Option<Line>) -> Error {
+fn uncomputed(name: &str, device: &str, cause: &str, line: Option<Line>) -> Error {
     let name = if name.is_empty() { "a copy" } else { name };
     let error = Error::new(ErrorKind::Kernel, format!("{name} was not computed on {device}: {cause}"));
     match line {

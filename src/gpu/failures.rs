@@ -89,8 +89,6 @@ pub(super) struct Failures {
     epoch: AtomicU64,
     /// How many gaps there are.
     gaps: AtomicU64,
-    /// How many buffers were poisoned so far.
-    poisoned: AtomicU64,
     /// Reports are held back.
     #[cfg(test)]
     pub is_late: std::sync::atomic::AtomicBool,
@@ -229,17 +227,8 @@ impl Failures {
         lock(&self.later).untold.take().map_or(Ok(()), Err)
     }
 
-    /// Poisons elements with the error of the work that would have computed them.
-    pub(super) fn poison(&self, poison: &Poison, error: Error) {
-        poison.set(Some(error));
-        self.poisoned.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Fails for poisoned elements.
+    /// Fails for poisoned elements. Who is told so needs not be told by the next call that waits for all work.
     pub(super) fn check(&self, poison: &Poison) -> Result<()> {
-        if self.poisoned.load(Ordering::Relaxed) == 0 {
-            return Ok(());
-        }
         poison.check().inspect_err(|_| lock(&self.later).untold = None)
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::buffer::{Buffer, buffers};
-use super::connection::said;
 use super::device::{Gpu, Parts};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
@@ -111,38 +110,7 @@ impl Gpu {
         if size == 0 {
             bail!(Resource, "a buffer of {} bytes as a tensor: a kernel binds at least {WORD}", raw.size());
         }
-        let device = &connection.device;
-        let bind = || {
-            let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: None,
-                entries: &[wgpu::BindGroupLayoutEntry {
-                    binding: 0,
-                    visibility: wgpu::ShaderStages::COMPUTE,
-                    ty: wgpu::BindingType::Buffer {
-                        ty: wgpu::BufferBindingType::Storage { read_only: false },
-                        has_dynamic_offset: false,
-                        min_binding_size: None,
-                    },
-                    count: None,
-                }],
-            });
-            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: raw,
-                offset: 0,
-                size: wgpu::BufferSize::new(size),
-            });
-            let entries = [wgpu::BindGroupEntry { binding: 0, resource }];
-            device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &layout,
-                entries: &entries,
-            })
-        };
-        let (name, bytes) = (connection.name().to_string(), raw.size());
-        connection.scoped(&[wgpu::ErrorFilter::Validation], bind, move |error| {
-            let text = format!("{name} cannot bind a buffer of {bytes} bytes: {}", said(&error));
-            Error::new(ErrorKind::Resource, text)
-        })?;
+        connection.can_bind(raw, size)?;
         Ok(Buffer::new(connection, pool, (raw.clone(), 0), (size, size), true))
     }
 

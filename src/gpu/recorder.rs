@@ -97,7 +97,7 @@ impl Recording {
         for (buffer, error) in lost.into_values() {
             connection.failures.keep(error.clone());
             if let Some(buffer) = buffer.upgrade() {
-                connection.failures.poison(&buffer.poison, error);
+                buffer.poison.set(error);
             }
         }
     }

@@ -67,7 +67,7 @@ pub(super) fn write(
         write(start + words.len() as u64, &padded)?;
     }
     if whole {
-        buffer.poison.set(None);
+        buffer.poison.clear();
     }
     connection.check()
 }

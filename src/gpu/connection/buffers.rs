@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Connection, MARK, refused};
+use super::{Connection, MARK, refused, said};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::drivers;
 use crate::gpu::failures::Fate;
@@ -107,6 +107,36 @@ impl Connection {
             error => refused(&name, &format!("a buffer of {size} bytes"), &error),
         };
         self.scoped(&filters, create, tell)
+    }
+
+    /// Fails for a buffer of the caller's that kernels cannot bind so many bytes of.
+    pub(in crate::gpu) fn can_bind(&self, buffer: &wgpu::Buffer, size: u64) -> Result<()> {
+        let device = &self.device;
+        let ty = wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only: false },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        };
+        let visibility = wgpu::ShaderStages::COMPUTE;
+        let bind = || {
+            let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: None,
+                entries: &[wgpu::BindGroupLayoutEntry { binding: 0, visibility, ty, count: None }],
+            });
+            let size = wgpu::BufferSize::new(size);
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &layout,
+                entries: &[wgpu::BindGroupEntry { binding: 0, resource }],
+            })
+        };
+        let (name, bytes) = (self.name.clone(), buffer.size());
+        let tell = move |error: wgpu::Error| {
+            let text = format!("{name} cannot bind a buffer of {bytes} bytes: {}", said(&error));
+            Error::new(ErrorKind::Resource, text)
+        };
+        self.scoped(&[wgpu::ErrorFilter::Validation], bind, tell).map(drop)
     }
 
     /// Whether the last word of a buffer becomes the mark when it is copied there: 20 us for 4 KiB, 40
