@@ -19,7 +19,7 @@ pub(super) struct Work<'a> {
     pub plan: &'a Plan,
     pub words: &'a [u32],
     pub compiled: &'a Arc<Compiled>,
-    pub bound: &'a [Bound],
+    pub bound: &'a [Bound<'a>],
     /// Whether it writes all elements of its results, and reads none of them.
     pub whole: bool,
 }
@@ -137,7 +137,7 @@ impl Work<'_> {
         }
     }
 
-    fn results(&self) -> &[Bound] {
+    fn results(&self) -> &[Bound<'_>] {
         &self.bound[..self.bound.len() - self.plan.kernel.bindings.len()]
     }
 

@@ -1,5 +1,6 @@
 //! What a storage of this path holds: a buffer, several, or what is bound of one.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -137,10 +138,22 @@ impl Shared {
 #[derive(Debug)]
 pub(super) struct Buffers(pub Vec<Arc<Buffer>>);
 
-/// What is bound of a buffer, in bytes. A storage may be that, for one kernel.
-#[derive(Clone, Debug)]
-pub(super) struct Bound {
-    pub buffer: Arc<Buffer>,
+/// A buffer, of which a handle does not say that it is one.
+pub(super) type Memory = Arc<dyn Any + Send + Sync>;
+
+/// Some bytes of a buffer. The memory of a storage may be that, for one kernel.
+#[derive(Debug)]
+pub(super) struct BindingRange {
+    pub memory: Memory,
+    pub start: u64,
+    pub size: u64,
+}
+
+/// What a kernel binds of a buffer, in bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Bound<'a> {
+    pub buffer: &'a Buffer,
+    pub memory: &'a Memory,
     pub start: u64,
     pub size: u64,
 }
@@ -157,13 +170,13 @@ pub(super) fn buffers(storage: &Storage) -> Result<SmallVec<[Arc<Buffer>; 1]>> {
     }
 }
 
-/// What a kernel binds of a storage: all of it, or what it is bound to.
-pub(super) fn bound(storage: &Storage) -> Result<Bound> {
-    match storage.buffer.downcast_ref::<Bound>() {
-        Some(bound) => Ok(bound.clone()),
-        None => {
-            let buffer = storage.buffer.clone().downcast::<Buffer>().map_err(|_| foreign())?;
-            Ok(Bound { start: 0, size: buffer.size, buffer })
-        }
-    }
+/// What a kernel binds of a storage: all of it, or the range that it is.
+pub(super) fn bound(storage: &Storage) -> Result<Bound<'_>> {
+    let (memory, range) = match storage.buffer.downcast_ref::<BindingRange>() {
+        Some(BindingRange { memory, start, size }) => (memory, Some((*start, *size))),
+        None => (&storage.buffer, None),
+    };
+    let buffer = memory.downcast_ref::<Buffer>().ok_or_else(foreign)?;
+    let (start, size) = range.unwrap_or((0, buffer.size));
+    Ok(Bound { buffer, memory, start, size })
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::batch::Work;
-use super::buffer::{Bound, Buffer, Buffers, Shared, bound, buffers};
+use super::buffer::{BindingRange, Bound, Buffer, Buffers, Shared, bound, buffers};
 use super::connection::Connection;
 use super::drivers::{self, PADDING};
 use super::pipelines::{Compiled, Pipelines};
@@ -56,18 +56,19 @@ fn workgroup(limits: &wgpu::Limits) -> u32 {
 }
 
 /// Whether a plan writes all elements of its results' buffers, and reads none of them.
-fn writes_all(plan: &Plan, results: &[Bound]) -> bool {
-    let (kernel, stored) = (&plan.kernel, plan.kernel.stored());
-    let reads = kernel.operands.iter().any(|operand| operand.origin == Origin::Output);
-    let is_all = |(bound, dtype): (&Bound, &DType)| {
-        let Bound { buffer, start, size } = bound;
-        let elements = match kernel.makes {
-            Makes::Elements => plan.elements() as u64 * dtype.size() as u64 >= buffer.held,
+fn writes_all(plan: &Plan, results: &[Bound<'_>]) -> bool {
+    let kernel = &plan.kernel;
+    let elements = plan.elements() as u64;
+    let is_all = |(i, bound): (usize, &Bound<'_>)| {
+        let Bound { buffer, start, size, .. } = bound;
+        let covers = match kernel.makes {
+            Makes::Elements => elements * kernel.value_type(kernel.results[i]).size() as u64 >= buffer.held,
             _ => !buffer.is_lent,
         };
-        elements && (*start, *size) == (0, buffer.size)
+        covers && (*start, *size) == (0, buffer.size)
     };
-    !reads && results.iter().zip(&stored).all(is_all)
+    results.iter().enumerate().all(is_all)
+        && !kernel.operands.iter().any(|operand| operand.origin == Origin::Output)
 }
 
 /// What a device has no instructions for.
@@ -247,7 +248,8 @@ impl Gpu {
         if buffers.len() == 1 && (start, size) == (0, buffer.size) {
             return Ok(storage.clone());
         }
-        let bound = Storage::new(self.clone(), storage.elements, Bound { buffer, start, size });
+        let range = BindingRange { memory: buffer, start, size };
+        let bound = Storage::new(self.clone(), storage.elements, range);
         Ok(Storage { is_exact: storage.is_exact, ..bound })
     }
 
@@ -366,7 +368,7 @@ impl Gpu {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
         compiled.fate.check()?;
         recorder.leave_gap(connection);
-        let mut all: SmallVec<[Bound; 8]> = SmallVec::new();
+        let mut all: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
         for storage in storages {
             all.push(bound(storage)?);
         }

@@ -1,5 +1,6 @@
 //! One kernel of a recording: what it binds, and which call asked for it.
 
+use std::any::Any;
 use std::sync::{Arc, Weak};
 
 use rustc_hash::FxHashMap;
@@ -27,22 +28,47 @@ pub(super) struct Dispatch {
 /// does.
 #[derive(Debug)]
 pub(super) struct Buffers {
-    all: SmallVec<[Weak<Buffer>; 4]>,
+    all: SmallVec<[Forgotten; 4]>,
     results: usize,
     /// Whether all elements of the results are written, and none of them read.
     whole: bool,
 }
 
-/// Buffers whose elements were not computed, by address, and why.
-pub(super) type Lost = FxHashMap<usize, (Weak<Buffer>, Error)>;
+/// A handle that does not keep a buffer.
+type Forgotten = Weak<dyn Any + Send + Sync>;
 
-fn address(buffer: &Weak<Buffer>) -> usize {
-    buffer.as_ptr() as usize
+/// Buffers whose elements were not computed, by address, and why.
+#[derive(Default)]
+pub(super) struct Lost(FxHashMap<usize, (Forgotten, Error)>);
+
+impl Lost {
+    fn get(&self, buffer: &Forgotten) -> Option<&Error> {
+        self.0.get(&address(buffer)).map(|(_, error)| error)
+    }
+
+    /// Poisons those that are still there, and keeps the errors for the next call that waits for all work.
+    pub(super) fn poison(self, connection: &Connection) {
+        for (buffer, error) in self.0.into_values() {
+            if let Some(buffer) = known(&buffer) {
+                buffer.poison.set(error.clone());
+            }
+            connection.failures.keep(error);
+        }
+    }
+}
+
+fn address(buffer: &Forgotten) -> usize {
+    buffer.as_ptr().cast::<()>() as usize
+}
+
+/// The buffer, where somebody keeps it.
+fn known(buffer: &Forgotten) -> Option<Arc<Buffer>> {
+    buffer.upgrade()?.downcast().ok()
 }
 
 impl Buffers {
-    pub(super) fn new(bound: &[Bound], results: usize, whole: bool) -> Buffers {
-        let all = bound.iter().map(|bound| Arc::downgrade(&bound.buffer)).collect();
+    pub(super) fn new(bound: &[Bound<'_>], results: usize, whole: bool) -> Buffers {
+        let all = bound.iter().map(|bound| Arc::downgrade(bound.memory)).collect();
         Buffers { all, results, whole }
     }
 
@@ -56,9 +82,9 @@ impl Buffers {
         if cause.kind() == ErrorKind::Lost {
             return cause.clone();
         }
-        let is_gone = |buffer: &Weak<Buffer>| {
-            let known = buffer.upgrade().filter(|buffer| buffer.is_known());
-            known.is_some_and(|buffer| connection.can_bind(&buffer.raw, buffer.size).is_err())
+        let is_gone = |buffer: &Forgotten| {
+            let of_the_caller = known(buffer).filter(|buffer| buffer.is_known());
+            of_the_caller.is_some_and(|buffer| connection.can_bind(&buffer.raw, buffer.size).is_err())
         };
         let operand = match self.all.iter().position(is_gone) {
             None => String::new(),
@@ -90,21 +116,18 @@ impl Dispatch {
     pub(super) fn submit_alone(&self, connection: &Connection, written: &Result<()>, lost: &mut Lost) {
         let Buffers { all, results, whole } = &self.buffers;
         let read = if *whole { &all[*results..] } else { all };
-        let known = read.iter().find_map(|buffer| lost.get(&address(buffer)));
-        let outcome = match (known, written) {
-            (Some((_, error)), _) => Err(error.clone()),
-            (None, Err(error)) => Err(error.clone()),
-            (None, Ok(())) => connection.scoped(&ALL, || self.submit(connection), cause).map(drop),
+        let refused = |cause| self.buffers.refused(connection, (&self.compiled.name, self.line), &cause);
+        let outcome = match read.iter().find_map(|buffer| lost.get(buffer)) {
+            Some(error) => Err(error.clone()),
+            None => {
+                let run = || connection.scoped(&ALL, || self.submit(connection), cause).map(drop);
+                written.clone().and_then(|()| run()).map_err(refused)
+            }
         };
-        let refused = |cause| match known {
-            Some(_) => cause,
-            None => self.buffers.refused(connection, (&self.compiled.name, self.line), &cause),
-        };
-        let outcome = outcome.map_err(refused);
         for buffer in &all[..*results] {
             match &outcome {
-                Err(error) => drop(lost.insert(address(buffer), (buffer.clone(), error.clone()))),
-                Ok(()) if *whole => drop(lost.remove(&address(buffer))),
+                Err(error) => drop(lost.0.insert(address(buffer), (buffer.clone(), error.clone()))),
+                Ok(()) if *whole => drop(lost.0.remove(&address(buffer))),
                 Ok(()) => {}
             }
         }

@@ -94,12 +94,7 @@ impl Recording {
         for dispatch in &self.batch.dispatches {
             dispatch.submit_alone(connection, &written, &mut lost);
         }
-        for (buffer, error) in lost.into_values() {
-            connection.failures.keep(error.clone());
-            if let Some(buffer) = buffer.upgrade() {
-                buffer.poison.set(error);
-            }
-        }
+        lost.poison(connection);
     }
 
     /// Begins the next.

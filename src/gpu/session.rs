@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::batch::{Batch, Work};
-use super::buffer::Buffer;
+use super::buffer::Memory;
 use super::connection::Connection;
 use super::lock::lock;
 use super::pool::{PAGE, Pool};
@@ -20,7 +20,7 @@ pub(super) struct Session {
 #[derive(Debug)]
 struct Held {
     batches: Vec<Batch>,
-    buffers: Vec<Arc<Buffer>>,
+    buffers: Vec<Memory>,
     pool: Arc<Pool>,
 }
 
@@ -58,7 +58,7 @@ impl Session {
             batch.push(connection, pool, work)?;
         }
         work.mark_written(connection.failures.epoch());
-        buffers.extend(work.bound.iter().map(|bound| bound.buffer.clone()));
+        buffers.extend(work.bound.iter().map(|bound| bound.memory.clone()));
         Ok(())
     }
 
