@@ -213,41 +213,42 @@ fn agree(name: &str, got: &[u8], expected: &[u8]) -> bool {
     got.len() == expected.len() && pairs.all(|(a, b)| (a - b).abs() <= 2e-5 * b.abs().max(1e-6))
 }
 
-/// Seeds of each reduction.
-const SEEDS: u64 = 4;
-
 /// What passes store between them is cut as operands and results are.
 #[test]
 fn partial_results_larger_than_a_binding() {
     let names: Vec<&'static str> = reductions().map(|row| row.name).collect();
-    let cases = || {
-        let each = |k: usize| (0..SEEDS).map(move |seed| (k, 1000 * k as u64 + seed));
-        (0..names.len()).flat_map(each)
-    };
-    let bytes = |device: &Device, name: &'static str, seed: u64| -> Result<Vec<Vec<u8>>> {
-        let exprs = drawn(device, name, seed)?;
-        AnyExpr::eval_all(&exprs)?.iter().map(|result| result.to_bytes()).collect()
+    let cases = || (0..32).map(|seed| (names[seed % names.len()], seed as u64));
+    let bytes = |exprs: &[AnyExpr]| -> Result<Vec<Vec<u8>>> {
+        AnyExpr::eval_all(exprs)?.iter().map(|result| result.to_bytes()).collect()
     };
     let cpu = Device::cpu();
-    let expected: Vec<Vec<Vec<u8>>> = cases().map(|(k, seed)| bytes(&cpu, names[k], seed).unwrap()).collect();
+    let expected = |(name, seed)| bytes(&drawn(&cpu, name, seed)?);
+    let expected: Vec<Vec<Vec<u8>>> = cases().map(expected).collect::<Result<_>>().unwrap();
     for device in found().map(|adapter| lowered(&adapter, (64 << 10, 16 << 10), 8)) {
         let mut cut = 0;
-        for ((k, seed), expected) in cases().zip(&expected) {
-            let (name, of) = (names[k], device.name());
+        for ((name, seed), expected) in cases().zip(&expected) {
             let exprs = drawn(&device, name, seed).unwrap();
-            let explained = exprs[0].explain(&device).unwrap().to_string();
-            cut += usize::from(explained.contains(" parts, the first as above"));
-            exprs[0].warm_up(&device).unwrap();
-            let warm = device.memory().pipelines;
-            let first = exprs[0].to_bytes().unwrap_or_else(|e| panic!("{name}, seed {seed}, {of}: {e}"));
-            assert!(agree(name, &first, &expected[0]), "{name}, seed {seed} on {of}\n{explained}");
-            assert_eq!(device.memory().pipelines, warm, "{name}, seed {seed} on {of}\n{explained}");
-            let got = bytes(&device, name, seed).unwrap();
-            let right = got.iter().zip(expected).all(|(got, expected)| agree(name, got, expected));
-            assert!(right && got.len() == expected.len(), "{name}, seed {seed} on {of}, with others");
+            let mut run = || -> Result<()> {
+                let explained = exprs[0].explain(&device)?.to_string();
+                cut += usize::from(explained.contains(" parts, the first as above"));
+                let mut got = vec![];
+                if let [only] = &exprs[..] {
+                    // What was planned is what runs.
+                    only.warm_up(&device)?;
+                    let warm = device.memory().pipelines;
+                    got.push(only.to_bytes()?);
+                    assert_eq!(device.memory().pipelines, warm, "{name}, seed {seed}\n{explained}");
+                } else {
+                    got = bytes(&exprs)?;
+                }
+                let right = got.iter().zip(expected).all(|(got, expected)| agree(name, got, expected));
+                assert!(right, "{name}, seed {seed} on {}\n{explained}", device.name());
+                Ok(())
+            };
+            run().unwrap_or_else(|e| panic!("{name}, seed {seed} on {}: {e}", device.name()));
         }
         // Else nothing is tested.
-        assert!(cut > cases().count() / 3, "{cut} on {}", device.name());
+        assert!(cut > cases().count() / 2, "{cut} on {}", device.name());
         check_kernels(&device);
     }
 }

@@ -300,20 +300,21 @@ fn long_run(runner: &mut Runner<'_>, program: Program) -> Result<Storage> {
         let storage = runner.storage(chunks, dtype)?;
         for chunk in 0..chunks {
             let Range { start, end } = chunk * length..count.min((chunk + 1) * length);
-            let part = program.slice(0, start as isize..end as isize)?.folded(along(fold));
-            let value = match (bound(runner, part)?, end - start) {
-                (Ok(part), 1) if fold != folding.fold || !is_index(fold) => {
-                    computed(runner, &part.folded(None))?.inputs.swap_remove(0)
-                }
-                (Ok(part), _) => {
-                    let (source, layout) = (Source::Tensor(whole(runner, &part)?), Layout::contiguous([1])?);
-                    Input::new(dtype, source, layout)
-                }
-                (Err(_), _) => bail!(
-                    Limit,
-                    "a kernel of {} binds fewer than {BLOCK} elements of {element} (max_storage_buffer_binding_size)",
-                    gpu.parts.connection.name()
-                ),
+            let part = program.slice(0, start as isize..end as isize)?;
+            // A run of one element is none, but for what is told of its place.
+            let value = match end - start == 1 && !is_index(fold) {
+                true => computed(runner, &part.folded(None))?.inputs.swap_remove(0),
+                false => match bound(runner, part.folded(along(fold)))? {
+                    Ok(part) => {
+                        let source = Source::Tensor(whole(runner, &part)?);
+                        Input::new(dtype, source, Layout::contiguous([1])?)
+                    }
+                    Err(_) => bail!(
+                        Limit,
+                        "a kernel of {} binds fewer than {BLOCK} elements of {element} (max_storage_buffer_binding_size)",
+                        gpu.parts.connection.name()
+                    ),
+                },
             };
             let to = all.slice(0, chunk as isize..chunk as isize + 1, 1)?;
             runner.write(&Program::copy(value), &storage, &to, false)?;
