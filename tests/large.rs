@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Random, adapters, check_kernels, found, lowered};
-use zerostride::{AnyExpr, DType, Device, Element, Expr, ReduceOptions, Result, Tensor, f16, reductions};
+use common::adapters;
+use zerostride::{Device, Element, Expr, Result, Tensor, f16};
 
 /// Bytes from which a result is large.
 const LARGE: usize = 16 << 20;
@@ -119,143 +119,9 @@ fn steps_are_gathered() {
     }
 }
 
-/// Lengths around what vectors, groups and blocks have.
-const LENGTHS: [usize; 18] = [1, 2, 3, 4, 5, 8, 15, 16, 17, 33, 64, 65, 100, 129, 300, 1024, 4097, 9000];
-
-/// A tensor of random numbers that broadcasts to a shape, under a view of some kind.
-fn operand(device: &Device, random: &mut Random, of: DType, shape: &[usize]) -> Result<AnyExpr> {
-    let mut own: Vec<usize> = shape.iter().map(|&n| if random.chance(45) { 1 } else { n }).collect();
-    while own.iter().product::<usize>() > 40_000 {
-        let axis = random.below(own.len());
-        own[axis] = 1;
-    }
-    let (axis, kind) = (random.below(own.len()), random.below(6));
-    let mut stored = own.clone();
-    match kind {
-        0 => stored.reverse(),
-        1 => stored[axis] *= 2,
-        _ => {}
-    }
-    let count = stored.iter().product();
-    let mut bytes = Vec::with_capacity(count * of.size());
-    for _ in 0..count {
-        let number = random.below(2001) as i32 - 1000;
-        match of {
-            DType::F32 => bytes.extend((number as f32 / 250.0).to_le_bytes()),
-            DType::I32 => bytes.extend((number << 16 | 7).to_le_bytes()),
-            _ => bytes.push(number as u8),
-        }
-    }
-    let x = device.upload_bytes(&bytes, of, stored)?;
-    let axis = axis as isize;
-    Ok(match kind {
-        0 => x.permute((0..own.len() as isize).rev().collect::<Vec<_>>()),
-        1 => x.slice_step(axis, .., 2),
-        2 => x.flip(axis),
-        _ => x.expr(),
-    })
-}
-
-/// A reduction called `name`, or two of one shape, of elements that are computed from operands that stretch.
-fn drawn(device: &Device, name: &'static str, seed: u64) -> Result<Vec<AnyExpr>> {
-    let mut random = Random(seed);
-    let shape: Vec<usize> = loop {
-        let rank = 1 + random.below(4);
-        let shape: Vec<usize> = (0..rank).map(|_| LENGTHS[random.below(LENGTHS.len())]).collect();
-        if (8_000..200_000).contains(&shape.iter().product::<usize>()) {
-            break shape;
-        }
-    };
-    let row = reductions().find(|row| row.name == name).unwrap();
-    let types = [DType::F32, DType::F32, DType::I32, DType::U8];
-    let types: Vec<DType> = types
-        .into_iter()
-        .filter(|&of| row.result(of).is_some() || row.result(DType::F32).is_none())
-        .collect();
-    let of = types[random.below(types.len())];
-    let scalar = |value: f32| AnyExpr::from(Expr::scalar(value)).cast(of);
-    let mut x = operand(device, &mut random, of, &shape)?;
-    for _ in 0..random.below(3) {
-        let op = ["add", "mul", "sub"][random.below(3)];
-        x = AnyExpr::call(op, &[x, operand(device, &mut random, of, &shape)?]);
-    }
-    x = x.broadcast_to(shape.clone());
-    if name.contains("prod") && of == DType::F32 {
-        // Whose products stay clear of what adapters flush.
-        x = AnyExpr::call("add", &[AnyExpr::call("mul", &[x, scalar(1e-6)]), scalar(1.0)]);
-    }
-    if row.result(of).is_none() {
-        x = AnyExpr::call("gt", &[x, scalar(3.0)]);
-    }
-    let cumulative = name.starts_with("cum");
-    let mut axes: Vec<isize> =
-        (0..shape.len() as isize).filter(|_| !cumulative && random.chance(50)).collect();
-    if axes.is_empty() {
-        axes.push(random.below(shape.len()) as isize);
-    }
-    let mut options = ReduceOptions::default().correction(random.below(2) as u8);
-    (options.keepdim, options.exclusive) = (random.chance(30), random.chance(30));
-    options.reverse = random.chance(30);
-    let mut all = vec![x.reduce(name, &axes, options)];
-    if random.chance(20) && !row.result(of).is_none() {
-        all.push(AnyExpr::call("neg", &[x.cast(DType::I32)]).cast(of).reduce(name, &axes, options));
-    }
-    Ok(all)
-}
-
-/// Whether bits are those of the CPU path, or, of what exponentials are in, numbers near them.
-fn agree(name: &str, got: &[u8], expected: &[u8]) -> bool {
-    if !["softmax", "log_softmax", "logsumexp"].contains(&name) {
-        return got == expected;
-    }
-    let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().unwrap());
-    let mut pairs = got.chunks(4).map(number).zip(expected.chunks(4).map(number));
-    got.len() == expected.len() && pairs.all(|(a, b)| (a - b).abs() <= 2e-5 * b.abs().max(1e-6))
-}
-
-/// What passes store between them is cut as operands and results are.
-#[test]
-fn partial_results_larger_than_a_binding() {
-    let names: Vec<&'static str> = reductions().map(|row| row.name).collect();
-    let cases = || (0..32).map(|seed| (names[seed % names.len()], seed as u64));
-    let bytes = |exprs: &[AnyExpr]| -> Result<Vec<Vec<u8>>> {
-        AnyExpr::eval_all(exprs)?.iter().map(|result| result.to_bytes()).collect()
-    };
-    let cpu = Device::cpu();
-    let expected = |(name, seed)| bytes(&drawn(&cpu, name, seed)?);
-    let expected: Vec<Vec<Vec<u8>>> = cases().map(expected).collect::<Result<_>>().unwrap();
-    for device in found().map(|adapter| lowered(&adapter, (64 << 10, 16 << 10), 8)) {
-        let mut cut = 0;
-        for ((name, seed), expected) in cases().zip(&expected) {
-            let exprs = drawn(&device, name, seed).unwrap();
-            let mut run = || -> Result<()> {
-                let explained = exprs[0].explain(&device)?.to_string();
-                cut += usize::from(explained.contains(" parts, the first as above"));
-                let mut got = vec![];
-                if let [only] = &exprs[..] {
-                    // What was planned is what runs.
-                    only.warm_up(&device)?;
-                    let warm = device.memory().pipelines;
-                    got.push(only.to_bytes()?);
-                    assert_eq!(device.memory().pipelines, warm, "{name}, seed {seed}\n{explained}");
-                } else {
-                    got = bytes(&exprs)?;
-                }
-                let right = got.iter().zip(expected).all(|(got, expected)| agree(name, got, expected));
-                assert!(right, "{name}, seed {seed} on {}\n{explained}", device.name());
-                Ok(())
-            };
-            run().unwrap_or_else(|e| panic!("{name}, seed {seed} on {}: {e}", device.name()));
-        }
-        // Else nothing is tested.
-        assert!(cut > cases().count() / 2, "{cut} on {}", device.name());
-        check_kernels(&device);
-    }
-}
-
 /// Results few enough for a binding of 128 MiB, and passes that store more.
 #[test]
-fn partial_results_of_many_rows() {
+fn partial_results_larger_than_a_binding() {
     for device in adapters() {
         let (rows, columns) = ((1 << 19) + 1, 1024);
         let ones = device.full([columns], 1.0_f32).unwrap().broadcast_to([rows, columns]);

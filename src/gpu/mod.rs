@@ -31,6 +31,8 @@ mod lock;
 mod lost;
 mod open;
 mod options;
+#[cfg(test)]
+mod partials;
 mod parts;
 mod pipelines;
 mod pool;
