@@ -1,6 +1,9 @@
 //! Results that no cache holds are, on the CPU path, what their rows are one by one: it stores them past
-//! the cache.
+//! the cache. And reductions whose passes store more than a kernel binds.
 
+mod common;
+
+use common::adapters;
 use zerostride::{Device, Element, Expr, Result, Tensor, f16};
 
 /// Bytes from which a result is large.
@@ -113,5 +116,38 @@ fn steps_are_gathered() {
         }
         let expected: Vec<f32> = from.into_iter().step_by(step.unsigned_abs()).collect();
         assert_eq!(got, expected, "step {step}");
+    }
+}
+
+/// Results few enough for a binding of 128 MiB, and passes that store more.
+#[test]
+fn partial_results_larger_than_a_binding() {
+    for device in adapters() {
+        let (rows, columns) = ((1 << 19) + 1, 1024);
+        let ones = device.full([columns], 1.0_f32).unwrap().broadcast_to([rows, columns]);
+        let sums = ones.sum(-1).to_vec().unwrap();
+        assert!(sums.len() == rows && sums.iter().all(|&sum| sum == 1024.0), "{}", device.name());
+    }
+}
+
+/// What passes store is written and read, and counted so.
+#[test]
+fn explain_counts_what_passes_move() {
+    for device in adapters() {
+        let row = device.zeros::<f32>([20_000]).unwrap();
+        let explained = (row.broadcast_to([300, 20_000]) * 2.0).sum(1).explain(device).unwrap().to_string();
+        let number = |text: &str| text.split(' ').next().unwrap().parse::<usize>().unwrap();
+        let after = |line: &str, word: &str| line.split_once(word).map(|(_, rest)| number(rest));
+        let stored = explained.lines().filter(|line| line.starts_with("pass ")).map(|line| {
+            let (_, rest) = line.split_once(" values to ").unwrap();
+            300 * rest.split(':').next().unwrap().parse::<usize>().unwrap()
+        });
+        let stored: Vec<usize> = stored.collect();
+        let moved = explained.lines().find_map(|line| after(line, "moves: ")).unwrap();
+        let kernels = explained.lines().find_map(|line| after(line, "runs: ")).unwrap();
+        assert_eq!(kernels, stored.len(), "{explained}");
+        assert_eq!(moved, 4 * (20_000 + 2 * stored.iter().sum::<usize>() - 300), "{explained}");
+        let short = row.slice(0, ..16).sum(0).explain(device).unwrap().to_string();
+        assert!(short.ends_with("runs: 1 kernel, as above\n"), "{short}");
     }
 }

@@ -10,10 +10,9 @@ use std::sync::OnceLock;
 use common::case::Case;
 use common::draw::{Size, case};
 use common::shrink::shrink;
-use common::{check_kernels, found, limit, open};
+use common::{check_kernels, found, open};
 use zerostride::{
-    Adapter, AnyExpr, AnyTensor, DType, Device, ErrorKind, Expr, Limits, Options, ReduceOptions, Result,
-    Tensor, f16,
+    Adapter, AnyExpr, AnyTensor, DType, Device, ErrorKind, Expr, ReduceOptions, Result, Tensor, f16,
 };
 
 /// Bytes of a buffer, of which a driver may take 4096 itself, and of what of it is bound.
@@ -22,13 +21,7 @@ const BINDING: usize = 32 << 10;
 
 /// An adapter with such limits, and as many bindings.
 fn lowered(adapter: &Adapter, bindings: u64) -> Device {
-    let mut limits = Limits::webgpu();
-    limits.max_buffer_size = BUFFER as u64;
-    limits.max_storage_buffer_binding_size = BINDING as u64;
-    let most = limit(adapter, "max_storage_buffers_per_shader_stage");
-    limits.max_storage_buffers_per_shader_stage = bindings.min(most);
-    let name = format!("{}:{}", adapter.backend, adapter.index);
-    Device::open_with(&Options::default().pipelines(usize::MAX).adapter(name).limits(limits)).unwrap()
+    common::lowered(adapter, (BUFFER as u64, BINDING as u64), bindings)
 }
 
 fn devices() -> &'static [Device] {

@@ -8,7 +8,7 @@ use crate::layout::{Layout, Shape};
 
 impl Program {
     /// Evaluates a program for each result.
-    pub(crate) fn each(&self, eval: impl Fn(&Program) -> Result<Storage>) -> Result<Vec<Storage>> {
+    pub(crate) fn each(&self, mut eval: impl FnMut(&Program) -> Result<Storage>) -> Result<Vec<Storage>> {
         if self.results.len() == 1 {
             return Ok(vec![eval(self)?]);
         }

@@ -116,6 +116,8 @@ pub(crate) struct Told {
     pub wgsl: Option<String>,
     /// The lines of it that name each input, from 1 on.
     pub lines: Vec<Vec<usize>>,
+    /// Bytes that its kernels move at least, where these are others than those of its operands and results.
+    pub moved: Option<usize>,
     /// How that accesses each input, in words.
     pub accesses: Vec<&'static str>,
 }

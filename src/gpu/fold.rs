@@ -7,14 +7,14 @@ use smallvec::{SmallVec, smallvec};
 
 use super::device::Gpu;
 use super::pipelines::Compiled;
+use super::runner::Runner;
 use super::scan::{self, Run};
 use crate::dtype::DType;
-use crate::error::Result;
-use crate::expr::{Input, Op, Program, Source, Step, Storage, Told};
+use crate::error::{Result, bail};
+use crate::expr::{Input, Op, Program, Source, Step, Storage};
 use crate::layout::Layout;
-use crate::plan::{Destination, Kernel, Pass, Plan, Work};
+use crate::plan::{Destination, Pass, Plan, Work};
 use crate::schedule::Results;
-use crate::wgsl;
 
 /// Runs a program that folds: a storage for each result.
 pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Results> {
@@ -63,6 +63,9 @@ impl Planned {
 pub(super) fn kernels(gpu: &Arc<Gpu>, program: &Program) -> Result<SmallVec<[Planned; 1]>> {
     let mut planned: SmallVec<[Planned; 1]> = SmallVec::new();
     let results = all(gpu, program, &mut |pass| {
+        if !is_stored(gpu, pass) {
+            bail!(Limit, "{}, of which a kernel does not bind {} results", pass.form, pass.count);
+        }
         let kernel = Planned::new(gpu, pass)?;
         let declared = kernel.declared.clone();
         planned.push(kernel);
@@ -106,43 +109,32 @@ pub(super) fn run(gpu: &Arc<Gpu>, planned: &[Planned]) -> Result<Results> {
     Ok(results)
 }
 
-/// Calls `each` with the kernels of a fold.
-pub(super) fn each_kernel(
-    gpu: &Arc<Gpu>,
-    program: &Program,
-    each: &mut dyn FnMut(&Kernel) -> Result<()>,
-) -> Result<()> {
-    let stored = all(gpu, program, &mut |pass| {
-        each(&pass.plan.kernel)?;
-        Ok(nowhere(gpu, pass))
-    })?;
-    stored
-        .iter()
-        .filter_map(|(_, cast)| cast.as_ref())
-        .try_for_each(|cast| each(&Plan::new(cast, Destination::Fresh, gpu.adapter)?.kernel))
+/// Goes through the kernels of a program: a storage for each result.
+pub(super) fn go(runner: &mut Runner<'_>, program: &Program) -> Result<Results> {
+    let stored = all(runner.gpu, program, &mut |pass| runner.pass(pass))?;
+    let given = |(storage, cast): (Storage, Option<Program>)| {
+        let Some(cast) = cast else { return Ok(storage) };
+        let (result, layout) = (runner.result(&cast)?, Layout::contiguous(&cast.shape)?);
+        runner.write(&cast, &result, &layout, true)?;
+        Ok(result)
+    };
+    stored.into_iter().map(given).collect()
 }
 
-/// What would run, and the text of the first kernel.
-pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
-    let mut told = Told::default();
-    let mut passes = 0;
-    let stored = all(gpu, program, &mut |pass| {
-        passes += 1;
-        if passes == 1 {
-            let (wgsl, lines) = wgsl::emit_told(&pass.plan.kernel)?;
-            let (text, accesses) = (pass.plan.to_string(), pass.plan.accesses());
-            told = Told { text, wgsl: Some(wgsl), lines, accesses };
-        }
-        let [x, y, z] = pass.plan.launch.groups;
-        told.text.push_str(&format!("pass {passes}: {}; workgroups {x} x {y} x {z}\n", pass.form));
+/// Whether a kernel binds all that the passes of a program store. Where they cannot be planned, running them
+/// says why.
+pub(super) fn has_room(gpu: &Arc<Gpu>, program: &Program) -> bool {
+    let mut has_room = true;
+    let planned = all(gpu, program, &mut |pass| {
+        has_room &= is_stored(gpu, pass);
         Ok(nowhere(gpu, pass))
-    })?;
-    let casts = stored.iter().filter(|(_, cast)| cast.is_some()).count();
-    if casts > 0 {
-        told.text.push_str(&format!("then: a cast to {}\n", program.dtype));
-    }
-    told.text.push_str(&format!("runs: {} kernels, the first as above\n", passes + casts));
-    Ok(told)
+    });
+    has_room || planned.is_err()
+}
+
+/// Whether a kernel binds what a pass stores.
+fn is_stored(gpu: &Gpu, pass: &Pass) -> bool {
+    pass.stored.iter().all(|&dtype| gpu.parts.cuts.shows(pass.count, dtype))
 }
 
 /// Storages of which only the sizes are known, in place of those of a pass.

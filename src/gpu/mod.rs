@@ -6,7 +6,7 @@
 //! their times ([`profile`]); where they go, to the queue ([`recorder`]) or an encoder of the caller's
 //! ([`session`]); [`transfer`] to and fro; the [`device`] made of these, which of them are [`known`], how they are
 //! opened or adopted (`open`), and what they share with a program ([`lend`], [`textures`]); how programs run
-//! ([`split`], [`evaluate`]); and the [`backend`] that expressions see.
+//! ([`split`], [`runner`], [`evaluate`]); and the [`backend`] that expressions see.
 
 mod adapters;
 mod alike;
@@ -27,12 +27,15 @@ mod limits;
 mod lock;
 mod open;
 mod options;
+#[cfg(test)]
+mod partials;
 mod parts;
 mod pipelines;
 mod pool;
 mod profile;
 mod recipes;
 mod recorder;
+mod runner;
 mod scan;
 mod session;
 mod split;

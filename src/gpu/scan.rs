@@ -1,8 +1,7 @@
 //! How scans are run: as one pass, or as the last values of groups, a scan of these, and all values.
 
-use std::sync::Arc;
-
 use super::device::Gpu;
+use super::runner::Runner;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Program, Storage};
@@ -35,28 +34,21 @@ fn one(mut storages: Vec<Storage>) -> Result<Storage> {
 }
 
 /// Runs the pass that finds the last values of the groups of a program.
-pub(super) fn lasts(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
-    one(record(gpu, &Pass::scan(&ScanWork::new(program)?.lasts(), gpu.adapter)?)?)
+pub(super) fn lasts(runner: &mut Runner<'_>, program: &Program) -> Result<Storage> {
+    let pass = Pass::scan(&ScanWork::new(program)?.lasts(), runner.gpu.adapter)?;
+    one(runner.pass(&pass)?)
 }
 
 /// Runs the pass that computes all values, after what is carried: before each group, or before each but the first
 /// where the run begins with it.
 pub(super) fn each(
-    gpu: &Arc<Gpu>,
+    runner: &mut Runner<'_>,
     program: &Program,
     carried: &Storage,
     is_continued: bool,
 ) -> Result<Storage> {
     let work = ScanWork::new(program)?.each(Some(carried), is_continued)?;
-    one(record(gpu, &Pass::scan(&work, gpu.adapter)?)?)
-}
-
-/// Runs a pass.
-pub(super) fn record(gpu: &Arc<Gpu>, pass: &Pass) -> Result<Vec<Storage>> {
-    let storages = pass.stored.iter().map(|&dtype| gpu.storage(pass.count * dtype.size(), dtype));
-    let storages = storages.collect::<Result<Vec<_>>>()?;
-    gpu.record(&pass.plan, &storages)?;
-    Ok(storages)
+    one(runner.pass(&Pass::scan(&work, runner.gpu.adapter)?)?)
 }
 
 #[cfg(test)]

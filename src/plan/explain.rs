@@ -10,8 +10,8 @@ use crate::expr::{Body, Constant, Extent, Input, Joining, Program, Source, Told}
 const LONGEST: usize = 160;
 
 impl Program {
-    /// The expression, its operands in columns under the axes of the result, and the bytes.
-    pub(crate) fn describe(&self) -> String {
+    /// The expression, its operands in columns under the axes of the result, and the bytes that move.
+    pub(crate) fn describe(&self, bytes: usize) -> String {
         let mut text = String::new();
         let written = self.written();
         let _ = writeln!(text, "{} {} = {written}", self.dtype, self.result_shape());
@@ -38,7 +38,7 @@ impl Program {
         {
             let _ = writeln!(text, "  (1~: an axis that stretches; its stride is 0 and nothing is copied)");
         }
-        let _ = writeln!(text, "moves: {} bytes at least", Plan::bytes(self));
+        let _ = writeln!(text, "moves: {} bytes at least", bytes);
         text
     }
 
@@ -128,7 +128,7 @@ pub(crate) fn tell(plans: &[Plan], wgsl: Option<(String, Vec<Vec<usize>>)>) -> T
         ),
     };
     let (wgsl, lines) = wgsl.unzip();
-    Told { text, wgsl, lines: lines.unwrap_or_default(), accesses: first.accesses() }
+    Told { text, wgsl, lines: lines.unwrap_or_default(), accesses: first.accesses(), moved: None }
 }
 
 impl Plan {

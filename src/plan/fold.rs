@@ -118,6 +118,8 @@ pub(crate) struct Pass {
     /// The types of what is stored, and how many elements of each.
     pub stored: Vec<DType>,
     pub count: usize,
+    /// Bytes that it reads at least.
+    pub(super) read: usize,
     /// What it does, in words.
     pub form: String,
     /// Where it leaves several values of a run: how these lie, and in blocks of how many.
@@ -194,5 +196,10 @@ impl Pass {
 
     pub(crate) fn is_last(&self) -> bool {
         self.rest.is_none()
+    }
+
+    /// Bytes that move at least: each element that it reads once, and all that it stores.
+    pub(crate) fn bytes(&self) -> usize {
+        self.read + self.stored.iter().map(|dtype| self.count * dtype.size()).sum::<usize>()
     }
 }

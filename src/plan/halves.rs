@@ -224,6 +224,7 @@ pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
             loops,
         },
         count: results * positions,
+        read: super::read_bytes(program),
         form,
         rest,
     })

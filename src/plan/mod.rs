@@ -188,23 +188,27 @@ impl Plan {
 
     /// Bytes that must move at least: each element of each tensor once, and of the result.
     pub(crate) fn bytes(program: &Program) -> usize {
-        let distinct = |layout: &Layout| -> usize {
-            let axes = layout.shape().iter().zip(layout.strides());
-            axes.filter(|&(_, &stride)| stride != 0).map(|(&n, _)| n).product()
-        };
-        let count: usize = program.shape.iter().product();
-        let inputs = program.read().filter(|i| matches!(i.source, Source::Tensor(_)));
-        let looked_up = |input: &Input| input.computed.iter().map(|extent| extent.length).product::<usize>();
-        let elements = |input: &Input| distinct(&input.layout).saturating_mul(looked_up(input)).min(count);
-        let read: usize = inputs.map(|input| elements(input) * input.dtype.size()).sum();
         let results: usize = program.result_shape().iter().product();
         let each = |i: usize| results * program.result_type(i).size();
-        read + (0..program.results.len()).map(each).sum::<usize>()
+        read_bytes(program) + (0..program.results.len()).map(each).sum::<usize>()
     }
 
     pub(crate) fn is_empty(shape: &Shape) -> bool {
         shape.contains(&0)
     }
+}
+
+/// Bytes that a program reads at least: each element of each tensor once.
+fn read_bytes(program: &Program) -> usize {
+    let distinct = |layout: &Layout| -> usize {
+        let axes = layout.shape().iter().zip(layout.strides());
+        axes.filter(|&(_, &stride)| stride != 0).map(|(&n, _)| n).product()
+    };
+    let count: usize = program.shape.iter().product();
+    let inputs = program.read().filter(|i| matches!(i.source, Source::Tensor(_)));
+    let looked_up = |input: &Input| input.computed.iter().map(|extent| extent.length).product::<usize>();
+    let elements = |input: &Input| distinct(&input.layout).saturating_mul(looked_up(input)).min(count);
+    inputs.map(|input| elements(input) * input.dtype.size()).sum()
 }
 
 /// The loops over a program's elements.

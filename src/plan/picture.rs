@@ -53,8 +53,9 @@ enum Along {
 }
 
 impl Panel {
-    /// The picture of a program, with how each operand is accessed where that is known, and what runs.
-    pub(crate) fn new(program: &Program, accesses: &[&str], runs: &str) -> Panel {
+    /// The picture of a program, with how each operand is accessed where that is known, what runs and how many
+    /// bytes that moves.
+    pub(crate) fn new(program: &Program, accesses: &[&str], runs: &str, bytes: usize) -> Panel {
         let folded = program.fold.as_ref().filter(|folding| folding.scan.is_none());
         let is_folded = |k: usize| folded.is_some_and(|folding| folding.axes.contains(&k));
         let mut parts = Vec::new();
@@ -95,7 +96,6 @@ impl Panel {
             is_result: true,
         });
         let expression = program.written();
-        let bytes = super::Plan::bytes(program);
         let notes = runs.lines().filter(|line| line.starts_with("runs:")).map(str::to_string);
         Panel {
             title: format!("{} {} = {expression}", program.dtype, program.result_shape()),

@@ -266,6 +266,7 @@ impl Pass {
             },
             stored: vec![out; program.results.len()],
             count: if rows.kept { results } else { all },
+            read: super::read_bytes(program),
             form,
             rest: None,
         })

@@ -320,6 +320,7 @@ impl Pass {
                 loops,
             },
             count: runs * stored,
+            read: super::read_bytes(program),
             form,
             rest: None,
         })

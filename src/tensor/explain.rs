@@ -8,7 +8,7 @@ use super::AnyTensor;
 use crate::dtype::DType;
 use crate::expr::{Program, Source, Told};
 use crate::layout::Layout;
-use crate::plan::{self, Panel};
+use crate::plan::{self, Panel, Plan};
 
 /// What would run for an expression, as [`Expr::explain`](crate::Expr::explain) tells it. Prints as text.
 #[derive(Clone, Debug, Default)]
@@ -89,8 +89,9 @@ impl Explain {
 
     /// Adds what the next stage does.
     pub(super) fn push(&mut self, program: &Program, told: Told) {
-        self.panels.push(Panel::new(program, &told.accesses, &told.text));
-        self.stages.push((program.describe(), told.text));
+        let bytes = told.moved.unwrap_or_else(|| Plan::bytes(program));
+        self.panels.push(Panel::new(program, &told.accesses, &told.text, bytes));
+        self.stages.push((program.describe(bytes), told.text));
         self.wgsl = told.wgsl;
         self.operands.clear();
         for (i, input) in program.inputs.iter().enumerate() {

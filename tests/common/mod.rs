@@ -77,6 +77,17 @@ pub fn open(adapter: &Adapter) -> Device {
     device
 }
 
+/// An adapter opened with buffers and bindings of so few bytes, and so many bindings.
+pub fn lowered(adapter: &Adapter, (buffer, binding): (u64, u64), bindings: u64) -> Device {
+    let mut limits = Limits::webgpu();
+    limits.max_buffer_size = buffer;
+    limits.max_storage_buffer_binding_size = binding;
+    let most = limit(adapter, "max_storage_buffers_per_shader_stage");
+    limits.max_storage_buffers_per_shader_stage = bindings.min(most);
+    let name = format!("{}:{}", adapter.backend, adapter.index);
+    Device::open_with(&Options::default().pipelines(usize::MAX).adapter(name).limits(limits)).unwrap()
+}
+
 /// The adapters that are no CPU path, to open them anew.
 pub fn found() -> impl Iterator<Item = Adapter> {
     Device::all().into_iter().filter(|adapter| adapter.backend != "cpu")

@@ -111,8 +111,8 @@ impl Cuts {
         })
     }
 
-    /// Whether a window may show all of a storage.
-    fn shows(&self, elements: usize, dtype: DType) -> bool {
+    /// Whether a window shows all of a storage of so many elements.
+    pub(crate) fn shows(&self, elements: usize, dtype: DType) -> bool {
         Cuts::bytes(elements, dtype) <= self.whole()
     }
 
@@ -131,12 +131,6 @@ impl Cuts {
         };
         let has_room = |i: usize| self.shows(results, program.result_type(i));
         count <= self.elements && (0..program.results.len()).all(has_room) && program.inputs.iter().all(shown)
-    }
-
-    /// Whether a window may show all results of a program.
-    pub(crate) fn has_room(&self, program: &Program) -> bool {
-        let count: usize = program.shape.iter().product();
-        count <= self.elements && self.shows(count, program.dtype)
     }
 
     /// The parts of a table that windows show, unless one shows all that a program looks up in it.
