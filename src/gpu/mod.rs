@@ -27,8 +27,6 @@ mod limits;
 mod lock;
 mod open;
 mod options;
-#[cfg(test)]
-mod partials;
 mod parts;
 mod pipelines;
 mod pool;

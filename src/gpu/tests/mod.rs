@@ -1,8 +1,9 @@
-//! Tests of devices that are lost or report later, and errors on purpose.
+//! Tests of devices that are lost or report later, of errors on purpose, and of limits that are low.
 
 mod browser;
 mod faults;
 mod lost;
+mod partials;
 
 pub(crate) use browser::each as each_late;
 pub(crate) use faults::Faults;

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::device::Gpu;
-use super::limits::Limits;
-use super::options::Options;
-use super::{adapters, open};
+use crate::gpu::device::Gpu;
+use crate::gpu::limits::Limits;
+use crate::gpu::options::Options;
+use crate::gpu::{adapters, open};
 use crate::plan::Target;
 use crate::{AnyExpr, DType, Device, Expr, ReduceOptions, Result, f16, reductions};
 
