@@ -1,6 +1,8 @@
 //! Errors on purpose: random programs of which some step fails, beside the same on the CPU path. Every read is right or
 //! an error, whatever failed, and nothing fails after it.
 
+use std::io::Write;
+
 use crate::cpu::MemoryFault;
 use crate::gpu::{Gpu, Options, each_late};
 use crate::{AssignAll, Device, ErrorKind, Expr, Result, Tensor};
@@ -251,7 +253,7 @@ fn each_seed(device: &Device, test: impl Fn(u64, &mut Random)) {
         let seed = (program + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let tested = || test(seed, &mut Random(seed ^ 0x5555));
         if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(tested)) {
-            eprintln!("{}: program {program}", device.name());
+            let _ = writeln!(std::io::stderr(), "{}: program {program}", device.name());
             std::panic::resume_unwind(panic);
         }
     }
