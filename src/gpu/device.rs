@@ -58,16 +58,17 @@ fn workgroup(limits: &wgpu::Limits) -> u32 {
 /// Whether a plan writes all elements of its results' buffers, and reads none of them.
 fn writes_all(plan: &Plan, results: &[Bound<'_>]) -> bool {
     let kernel = &plan.kernel;
+    let is_whole = |bound: &Bound<'_>| (bound.start, bound.size) == (0, bound.buffer.size);
+    if kernel.fresh && results.iter().all(|bound| is_whole(bound) && !bound.buffer.is_lent) {
+        return true;
+    }
     let elements = plan.elements() as u64;
-    let is_all = |(i, bound): (usize, &Bound<'_>)| {
-        let Bound { buffer, start, size, .. } = bound;
-        let covers = match kernel.makes {
-            Makes::Elements => elements * kernel.value_type(kernel.results[i]).size() as u64 >= buffer.held,
-            _ => !buffer.is_lent,
-        };
-        covers && (*start, *size) == (0, buffer.size)
+    let covers = |(i, bound): (usize, &Bound<'_>)| {
+        let bytes = elements * kernel.value_type(kernel.results[i]).size() as u64;
+        is_whole(bound) && bytes >= bound.buffer.held
     };
-    results.iter().enumerate().all(is_all)
+    kernel.makes == Makes::Elements
+        && results.iter().enumerate().all(covers)
         && !kernel.operands.iter().any(|operand| operand.origin == Origin::Output)
 }
 

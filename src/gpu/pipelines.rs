@@ -118,6 +118,12 @@ impl Pipelines {
         lock(&self.known).compiled.contains_key(kernel)
     }
 
+    /// Forgets those that the driver was reported to refuse.
+    #[cfg(test)]
+    pub(super) fn forget_refused(&self) {
+        lock(&self.known).compiled.retain(|_, (compiled, _)| compiled.fate.check().is_ok());
+    }
+
     /// How many are kept.
     pub(super) fn count(&self) -> u64 {
         lock(&self.known).compiled.len() as u64

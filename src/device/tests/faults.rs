@@ -298,6 +298,7 @@ fn every_read_after_a_late_report_is_right_or_an_error() {
             run(&device, Some(gpu), seed, true, || false);
             faults.refuse(0, 0);
             let _ = pollster::block_on(device.synchronize_async());
+            gpu.forget_refused();
             run(&device, Some(gpu), seed, false, || false);
         });
         assert!(faults.refused() > programs() / 2, "{faults:?}");

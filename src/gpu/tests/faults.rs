@@ -64,6 +64,11 @@ impl Gpu {
         &self.parts.connection.faults
     }
 
+    /// Lets kernels that were refused be compiled again. Else each is an error once more.
+    pub(crate) fn forget_refused(&self) {
+        self.parts.pipelines.forget_refused();
+    }
+
     /// Lets this thread call wgpu itself.
     pub(crate) fn enter(&self) -> Entered {
         self.parts.connection.gate.enter()
