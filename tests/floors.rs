@@ -26,6 +26,21 @@ const HOUSES: &[(&str, Floors)] = &[
         ],
     ),
     (
+        "plan",
+        &[
+            &["target", "walk"],
+            &["loops", "turns"],
+            &["access", "makes"],
+            &["kernel"],
+            &["cost", "fields", "launch"],
+            &["fold", "grid", "reading"],
+            &["cut", "joined"],
+            &["elementwise", "halves", "rows", "scan"],
+            &["explain"],
+            &["picture"],
+        ],
+    ),
+    (
         "wgsl",
         &[
             &["lines", "prelude", "text", "types"],
@@ -68,7 +83,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             sources(&path, found);
-        } else {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
     }

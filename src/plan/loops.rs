@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use super::walk::LANES;
-use crate::layout::{Axis, Layout, Shape, merge};
+use crate::expr::Program;
+use crate::layout::{Axes, Axis, Layout, Shape, merge};
 
 /// How the addresses of a tensor move through the loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +136,12 @@ impl Path {
 /// Whether a stride is one of whole vectors.
 fn is_whole(stride: &isize) -> bool {
     stride % LANES as isize == 0
+}
+
+/// The fewest axes of `range` that all operands walk as these.
+pub(super) fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
+    let strides = |k: usize| program.inputs.iter().map(|input| input.layout.strides()[k]).collect();
+    merge(range.map(|k| Axis { length: program.shape[k], strides: strides(k) }))
 }
 
 #[cfg(test)]

@@ -3,10 +3,13 @@
 
 use smallvec::SmallVec;
 
-use super::access::{Access, Chooser, Store};
-use super::kernel::{Binding, Origin};
-use super::walk::{LANES, Packing};
-use super::{Destination, Target};
+use super::access::{Access, Chooser, Store, Stride};
+use super::fields::Addressing;
+use super::kernel::{Binding, Operand, Origin, Role};
+use super::launch::Destination;
+use super::loops::Loops;
+use super::target::Target;
+use super::walk::{LANES, Packing, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Extent, Input, Op, Program, Source, Storage};
@@ -231,4 +234,44 @@ impl Bound {
             self.bindings.len() - 1
         }))
     }
+}
+
+/// The operands as a kernel's text sees them, `output` being how that is walked, stored and follows the
+/// axes.
+pub(super) fn operands(
+    program: &Program,
+    bound: &Bound,
+    accesses: &[Access],
+    loops: &Loops,
+    (walk, store, strides): (Walk, Store, &[Stride]),
+) -> Vec<Operand> {
+    let output = Addressing::new(loops.output(), store.access(), walk, strides);
+    let mut operands: Vec<Operand> = Vec::with_capacity(program.inputs.len());
+    for (i, input) in program.inputs.iter().enumerate() {
+        let (origin, access) = (bound.origins[i], accesses[i]);
+        let strides = match origin {
+            Origin::Scalar | Origin::Row(_) => SmallVec::new(),
+            _ => access.strides(loops.operand(i), walk),
+        };
+        let own = Addressing::new(loops.operand(i), access, walk, &strides);
+        let is_alike = |&j: &usize| {
+            let other: &Operand = &operands[j];
+            !matches!(other.origin, Origin::Scalar | Origin::Row(_))
+                && Addressing::new(loops.operand(j), other.access, walk, &other.strides) == own
+        };
+        let walks_as = match origin {
+            Origin::Scalar | Origin::Row(_) => Role::In(i),
+            _ if own == output => Role::Out,
+            _ => Role::In((0..i).find(is_alike).unwrap_or(i)),
+        };
+        // A vector holds a row's neighbours, so indices lead to whole ones.
+        let unit = access.width() as isize;
+        let computed = input.computed.iter().map(|extent| match extent.stride / unit {
+            1 => Stride::One,
+            _ => Stride::Any,
+        });
+        let computed = computed.collect();
+        operands.push(Operand { dtype: input.dtype, origin, access, strides, computed, walks_as });
+    }
+    operands
 }
