@@ -54,6 +54,21 @@ const HOUSES: &[(&str, Floors)] = &[
         ],
     ),
     (
+        "cpu",
+        &[
+            &["bytes", "convert", "memory", "narrow", "random", "single", "threads"],
+            &["erfc", "lines", "lookup", "reorder"],
+            &["ahead", "load", "math", "registers"],
+            &["halving", "kernels"],
+            &["combine", "jobs"],
+            &["pairs"],
+            &["blocks"],
+            &["eval", "scan"],
+            &["fold", "join"],
+            &["rows"],
+        ],
+    ),
+    (
         "gpu",
         &[
             &["lock", "drivers", "limits"],
