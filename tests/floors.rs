@@ -26,6 +26,32 @@ const HOUSES: &[(&str, Floors)] = &[
         ],
     ),
     (
+        "expr",
+        &[
+            &["answers", "axes", "kept", "op", "scalar", "small_map", "written"],
+            &["callee", "fold", "typing"],
+            &["body"],
+            &["graph"],
+            &["compat", "form", "node", "parts", "program", "storage"],
+            &["any", "flatten", "rows"],
+            &["build", "reduce"],
+            &[
+                "composed",
+                "function",
+                "generators",
+                "joining",
+                "lookup",
+                "operators",
+                "print",
+                "random",
+                "reductions",
+                "repeat",
+                "views",
+            ],
+            &["ops", "routines"],
+        ],
+    ),
+    (
         "plan",
         &[
             &["target", "walk"],
