@@ -144,22 +144,16 @@ fn modules() -> Vec<(String, PathBuf, String)> {
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 30, "found only {} files", files.len());
-    let texts: Vec<String> = files.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
-    // Files that a parent declares for tests only.
-    let is_test = |path: &Path| {
-        let declared = format!("#[cfg(test)]\nmod {};", path.file_stem().unwrap().to_str().unwrap());
-        let beside = |(other, text): (&PathBuf, &String)| {
-            other.parent() == path.parent() && other.ends_with("mod.rs") && text.contains(&declared)
-        };
-        path.iter().any(|part| part == "tests") || files.iter().zip(&texts).any(beside)
-    };
-    let describe = |(path, text): (&PathBuf, &String)| {
+    // Files of tests stand in folders of that name.
+    files.retain(|path| path.strip_prefix(&root).unwrap().iter().all(|part| part != "tests"));
+    let describe = |path: PathBuf| {
         let first = path.strip_prefix(&root).unwrap().iter().next().unwrap().to_str().unwrap();
         let module = first.trim_end_matches(".rs").to_string();
-        let lines = without_tests(text).lines().filter(|line| !line.trim_start().starts_with("//"));
-        (module, path.clone(), lines.collect::<Vec<_>>().join("\n"))
+        let text = fs::read_to_string(&path).unwrap();
+        let lines = without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//"));
+        (module, path, lines.collect::<Vec<_>>().join("\n"))
     };
-    files.iter().zip(&texts).filter(|(path, _)| !is_test(path)).map(describe).collect()
+    files.into_iter().map(describe).collect()
 }
 
 /// What follows `prefix` in a text: the first name of each path, of all those in braces.
