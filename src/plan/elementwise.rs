@@ -8,8 +8,7 @@ use super::joined::Sides;
 use super::kernel::Kernel;
 use super::launch::{Destination, Launch, MOST_ELEMENTS, Plan};
 use super::loops::{self, Loops};
-use super::makes::Makes;
-use super::reading::{Bound, Read, Reading, operands};
+use super::reading::{Bound, Read, Reading, kernel};
 use super::target::Target;
 use super::walk::{LANES, Together, Walk};
 use crate::error::{Result, bail};
@@ -41,30 +40,19 @@ impl Plan {
             Walk::Words { .. } => loops.lengths.iter().map(|_| Stride::Any).collect(),
             walk => store.access().strides(loops.output(), walk),
         };
-        let operands = operands(program, &bound, &accesses, &loops, (grid.walk, store, &strides));
+        let walk = (grid.walk, store, strides);
+        let (kernel, storages) = kernel(program, bound, &accesses, &loops, walk, target);
         let kernel = Kernel {
-            walk: grid.walk,
-            rank: loops.lengths.len(),
             workgroup: grid.workgroup,
             vectors: grid.vectors * grid.joined,
             carries: grid.walk == Walk::Flat
-                && fields::needs_coordinates(store, &operands)
+                && fields::needs_coordinates(store, &kernel.operands)
                 && loops.inner() + 1 >= LANES * grid.vectors as usize,
-            bindings: bound.bindings,
-            operands,
-            steps: program.steps.clone(),
-            results: program.results.clone(),
-            out: program.dtype,
-            store,
-            strides,
             fresh,
-            wide_words: target.wide_words,
-            faults: target.faults,
-            math: target.math,
-            makes: Makes::Elements,
+            ..kernel
         };
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
-        Ok(Plan { kernel, launch: Launch { words, groups: grid.groups }, storages: bound.storages, loops })
+        Ok(Plan { kernel, launch: Launch { words, groups: grid.groups }, storages, loops })
     }
 }
 

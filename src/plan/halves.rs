@@ -12,9 +12,9 @@ use super::grid::workgroups;
 use super::joined::{PAIR, paired};
 use super::kernel::Kernel;
 use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass, Plan, read_bytes};
-use super::loops::{Loops, Path, axes};
+use super::loops::{Loops, axes};
 use super::makes::{Folder, Halves, Lanes, Makes, Stored};
-use super::reading::{Bound, Reading, operands};
+use super::reading::{Bound, Reading, kernel};
 use super::target::Target;
 use super::turns::{Memory, fewer};
 use super::walk::{LANES, Together, Walk, whole};
@@ -66,12 +66,8 @@ impl Pass {
         if lanes == Lanes::Kept {
             order.push((&kept[lane], Some(lane)));
         }
-        let mut paths = vec![Path { offset: 0, strides: order.iter().map(|_| 0).collect() }];
-        paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
-            offset: input.layout.offset(),
-            strides: order.iter().map(|(axis, _)| axis.strides[i]).collect(),
-        }));
-        let mut loops = Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths };
+        let unknown: SmallVec<[(&Axis, isize); 6]> = order.iter().map(|&(axis, _)| (axis, 0)).collect();
+        let mut loops = Loops::over(program, &unknown);
 
         let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
         let reading = Reading::of(program, Destination::Fresh);
@@ -148,8 +144,6 @@ impl Pass {
             stored,
         };
         let bound = Bound::new(program, &reading, &mut accesses, folder.stored.len(), target)?;
-        let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
-
         let pitch = LANES * joined;
         let columns = loops.inner().div_ceil(pitch);
         let items = match lanes {
@@ -177,35 +171,19 @@ impl Pass {
             steps: Steps::new((lanes, pitch), &cut, work.folding.fold.is_ordered(work.element_type())),
         };
         let form = describe(&folder, halves, &cut, count, positions);
+        let (kernel, storages) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
         let kernel = Kernel {
-            walk,
-            rank: loops.lengths.len(),
             workgroup: [workgroup, 1],
             vectors: joined as u32,
-            bindings: bound.bindings,
-            operands,
-            steps: program.steps.clone(),
-            results: program.results.clone(),
             out: whole(work.element_type()),
-            store,
-            strides,
-            fresh: true,
-            carries: false,
-            wide_words: target.wide_words,
-            faults: target.faults,
-            math: target.math,
             makes: Makes::Fold(folder),
+            ..kernel
         };
         let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
         let rest = if is_last { None } else { Some(rest(work, (lanes, split == 0), &cut, positions)?) };
         Ok(Pass {
             stored: kernel.stored().to_vec(),
-            plan: Plan {
-                kernel,
-                launch: Launch { words, groups: [x as u32, y as u32, 1] },
-                storages: bound.storages,
-                loops,
-            },
+            plan: Plan { kernel, launch: Launch { words, groups: [x as u32, y as u32, 1] }, storages, loops },
             count: results * positions,
             read: read_bytes(program),
             form,

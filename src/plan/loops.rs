@@ -57,6 +57,16 @@ pub(super) fn collapse(shape: &Shape, layouts: &[&Layout]) -> Loops {
 }
 
 impl Loops {
+    /// The loops of a program over axes in this order, each with the stride of the output.
+    pub(super) fn over(program: &Program, axes: &[(&Axis, isize)]) -> Loops {
+        let mut paths = vec![Path { offset: 0, strides: axes.iter().map(|&(_, stride)| stride).collect() }];
+        paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
+            offset: input.layout.offset(),
+            strides: axes.iter().map(|(axis, _)| axis.strides[i]).collect(),
+        }));
+        Loops { lengths: axes.iter().map(|(axis, _)| axis.length).collect(), paths }
+    }
+
     /// All elements.
     pub(super) fn count(&self) -> usize {
         self.lengths.iter().product()

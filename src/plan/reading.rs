@@ -5,11 +5,12 @@ use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store, Stride};
 use super::fields::Addressing;
-use super::kernel::{Binding, Operand, Origin, Role};
+use super::kernel::{Binding, Kernel, Operand, Origin, Role};
 use super::launch::Destination;
 use super::loops::Loops;
+use super::makes::Makes;
 use super::target::Target;
-use super::walk::{LANES, Packing, Walk};
+use super::walk::{FOLD_WORKGROUP, LANES, Packing, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Extent, Input, Op, Program, Source, Storage};
@@ -236,9 +237,42 @@ impl Bound {
     }
 }
 
+/// The kernel of a program over loops, as it is walked and stored, and what it binds. It is one vector of an invocation, in
+/// line with others, that stores elements to a new storage; what differs from that the caller says.
+pub(super) fn kernel(
+    program: &Program,
+    bound: Bound,
+    accesses: &[Access],
+    loops: &Loops,
+    (walk, store, strides): (Walk, Store, SmallVec<[Stride; 6]>),
+    target: Target,
+) -> (Kernel, Vec<Storage>) {
+    let operands = operands(program, &bound, accesses, loops, (walk, store, &strides));
+    let kernel = Kernel {
+        walk,
+        rank: loops.lengths.len(),
+        workgroup: [FOLD_WORKGROUP, 1],
+        vectors: 1,
+        bindings: bound.bindings,
+        operands,
+        steps: program.steps.clone(),
+        results: program.results.clone(),
+        out: program.dtype,
+        store,
+        strides,
+        fresh: true,
+        carries: false,
+        wide_words: target.wide_words,
+        faults: target.faults,
+        math: target.math,
+        makes: Makes::Elements,
+    };
+    (kernel, bound.storages)
+}
+
 /// The operands as a kernel's text sees them, `output` being how that is walked, stored and follows the
 /// axes.
-pub(super) fn operands(
+fn operands(
     program: &Program,
     bound: &Bound,
     accesses: &[Access],

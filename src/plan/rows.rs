@@ -11,9 +11,9 @@ use super::grid::workgroups;
 use super::joined::{PAIR, paired};
 use super::kernel::Kernel;
 use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass, Plan, read_bytes};
-use super::loops::{Loops, Path, axes};
+use super::loops::{Loops, axes};
 use super::makes::{Lanes, Makes, Phase, PhaseFold, RowFolder, Saved};
-use super::reading::{Bound, Reading, operands};
+use super::reading::{Bound, Reading, kernel};
 use super::target::Target;
 use super::turns::{Memory, Turns, fewer};
 use super::walk::{self, LANES, Packing, Together, Walk};
@@ -78,12 +78,7 @@ impl Pass {
         if lanes == Lanes::Kept {
             order.push((&kept[lane], out_stride(lane)));
         }
-        let mut paths = vec![Path { offset: 0, strides: order.iter().map(|&(_, stride)| stride).collect() }];
-        paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
-            offset: input.layout.offset(),
-            strides: order.iter().map(|(axis, _)| axis.strides[i]).collect(),
-        }));
-        let loops = Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths };
+        let loops = Loops::over(program, &order);
 
         let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
         let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
@@ -111,8 +106,6 @@ impl Pass {
             1 => Bound::new(program, &reading, &mut accesses, program.results.len(), target)?,
             _ => Bound::of(program, &reading, &accesses)?,
         };
-        let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
-
         let block = count.next_power_of_two();
         let steps = if lanes == Lanes::Run { block.div_ceil(LANES * joined) } else { block };
         let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= steps);
@@ -156,24 +149,13 @@ impl Pass {
         let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
         let out = if store == Store::Vector { program.dtype } else { whole(program.dtype) };
         let form = describe(program, &folder, count);
+        let (kernel, storages) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
         let kernel = Kernel {
-            walk,
-            rank: loops.lengths.len(),
             workgroup: [workgroup, 1],
             vectors: joined as u32,
-            bindings: bound.bindings,
-            operands,
-            steps: program.steps.clone(),
-            results: program.results.clone(),
             out,
-            store,
-            strides,
-            fresh: true,
-            carries: false,
-            wide_words: target.wide_words,
-            faults: target.faults,
-            math: target.math,
             makes: Makes::Rows(folder),
+            ..kernel
         };
         let identities: Vec<u64> =
             rows.folds.iter().map(|own| own.fold.identity(program.dtype_of(own.value))).collect();
@@ -188,12 +170,7 @@ impl Pass {
             _ => 0,
         });
         Ok(Pass {
-            plan: Plan {
-                kernel,
-                launch: Launch { words, groups: [x as u32, y as u32, 1] },
-                storages: bound.storages,
-                loops,
-            },
+            plan: Plan { kernel, launch: Launch { words, groups: [x as u32, y as u32, 1] }, storages, loops },
             stored: vec![out; program.results.len()],
             count: if rows.kept { results } else { all },
             read: read_bytes(program),

@@ -13,9 +13,9 @@ use super::fields::{self, Field, ScanNumber};
 use super::grid::workgroups;
 use super::kernel::Kernel;
 use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass, Plan, read_bytes};
-use super::loops::{Loops, Path, axes};
+use super::loops::{Loops, axes};
 use super::makes::{Makes, Scanned, Scanner};
-use super::reading::{Bound, Reading, operands};
+use super::reading::{Bound, Reading, kernel};
 use super::target::Target;
 use super::walk::{FOLD_WORKGROUP, LANES, Together, Walk, whole};
 use crate::dtype::DType;
@@ -171,12 +171,7 @@ impl Form {
         let run = order.len();
         order.push((&self.run, inner(self.before) as isize));
         order.extend(self.lane.map(|k| (&self.kept[k], out_stride(k))));
-        let mut paths = vec![Path { offset: 0, strides: order.iter().map(|&(_, stride)| stride).collect() }];
-        paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
-            offset: input.layout.offset(),
-            strides: order.iter().map(|(axis, _)| axis.strides[i]).collect(),
-        }));
-        (Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths }, run)
+        (Loops::over(program, &order), run)
     }
 }
 
@@ -227,8 +222,6 @@ impl Pass {
             accesses[carried] = Access::Strided;
         }
         let bound = Bound::new(program, &reading, &mut accesses, 1, target)?;
-        let operands = operands(program, &bound, &accesses, &loops, (Walk::Rows, store, &strides));
-
         let positions = if matches!(scanned, Scanned::Runs { .. }) { 1 } else { groups };
         let vectors = loops.inner().div_ceil(LANES);
         let columns = if along { 1 } else { vectors.div_ceil(scanner.vectors as usize) };
@@ -252,34 +245,13 @@ impl Pass {
             _ => 0,
         };
         let form = describe(&scanner, count, groups);
-        let kernel = Kernel {
-            walk: Walk::Rows,
-            rank: loops.lengths.len(),
-            workgroup: [FOLD_WORKGROUP, 1],
-            vectors: 1,
-            bindings: bound.bindings,
-            operands,
-            steps: program.steps.clone(),
-            results: program.results.clone(),
-            out: scanner.stored_type(),
-            store,
-            strides,
-            fresh: true,
-            carries: false,
-            wide_words: target.wide_words,
-            faults: target.faults,
-            math: target.math,
-            makes: Makes::Scan(scanner),
-        };
+        let walk = (Walk::Rows, store, strides);
+        let (kernel, storages) = kernel(program, bound, &accesses, &loops, walk, target);
+        let kernel = Kernel { out: scanner.stored_type(), makes: Makes::Scan(scanner), ..kernel };
         let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);
         Ok(Pass {
             stored: vec![kernel.out],
-            plan: Plan {
-                kernel,
-                launch: Launch { words, groups: [x as u32, y as u32, 1] },
-                storages: bound.storages,
-                loops,
-            },
+            plan: Plan { kernel, launch: Launch { words, groups: [x as u32, y as u32, 1] }, storages, loops },
             count: runs * stored,
             read: read_bytes(program),
             form,
