@@ -5,7 +5,7 @@
 //! ([`mod@fold`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what they do ([`node`],
 //! [`program`], [`parts`], [`storage`]), the [`form`] of an expression and [`compat`]; the builder ([`any`]), and how
 //! nodes are made flat ([`flatten`], [`rows`]); its typed face ([`build`]) and how it will [`reduce`]; all else that
-//! builds, and how it is printed ([`mod@print`]); and the lists of [`ops`] and [`routines`].
+//! builds, and how it is printed ([`mod@print`]); and the lists of [`ops`] and [`mod@routines`].
 
 mod answers;
 mod any;
