@@ -1,4 +1,5 @@
-//! The module floors of DESIGN.md: a module uses only modules on floors below it.
+//! The floors of DESIGN.md: a module, and a file of a folder, uses only others on floors below it. A folder within a folder
+//! is one file of it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// Floors, lowest first. What stands on one floor does not use each other.
 type Floors = &'static [&'static [&'static str]];
 
-/// The floors of the crate's modules, and of the files of a folder. A file uses what its face, `lib.rs` or `mod.rs`,
-/// takes from a lower one.
+/// The floors of the crate's modules, and of the files of a folder. `lib.rs` and `mod.rs` are faces: who takes a name from
+/// one uses the file that the face has it from, and no file uses what a face defines itself.
 const HOUSES: &[(&str, Floors)] = &[
     (
         "",
