@@ -35,3 +35,30 @@ impl Dispatch for Vectors<true> {
         pulp::Arch::new().dispatch(own)
     }
 }
+
+/// Functions that run with these vectors, of what combines two elements.
+macro_rules! vectors {
+    ($($run:ident as $task:ident<$r:ty>($($arg:ident: $t:ty),+; $f:ident) $body:block)*) => {$(
+        struct $task<'a, T, F> {
+            $($arg: $t,)+
+            $f: F,
+            element: std::marker::PhantomData<&'a T>,
+        }
+
+        impl<T: Pod, F: Fn(T, T) -> $r> pulp::NullaryFnOnce for $task<'_, T, F> {
+            type Output = ();
+
+            #[inline(always)]
+            fn call(self) {
+                let Self { $($arg,)+ $f, .. } = self;
+                $body
+            }
+        }
+
+        #[allow(single_use_lifetimes)]
+        pub(super) fn $run<'a, T: Pod, F: Fn(T, T) -> $r>($($arg: $t,)+ $f: F) {
+            crate::vectors::dispatch($task { $($arg,)+ $f, element: std::marker::PhantomData });
+        }
+    )*};
+}
+pub(crate) use vectors;

@@ -1,55 +1,131 @@
-//! The module floors of DESIGN.md: a module uses only modules on floors below it.
+//! The floors of DESIGN.md: a module, and a file of a folder, uses only others on floors below it. A folder within a folder
+//! is one file of it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules by floor, lowest first. Modules of one floor do not use each other.
-const FLOORS: &[&[&str]] = &[
-    &["dtype", "error", "vectors"],
-    &["layout"],
-    &["expr"],
-    &["schedule"],
-    &["plan"],
-    &["wgsl"],
-    &["cpu", "gpu"],
-    &["device"],
-    &["tensor"],
-    &["caller", "interop"],
-    &["guide"],
-];
+/// Floors, lowest first. What stands on one floor does not use each other.
+type Floors = &'static [&'static [&'static str]];
 
-/// The same for the files of `gpu/`.
-const GPU_FLOORS: &[&[&str]] = &[
-    &["lock", "drivers", "limits"],
-    &["adapters", "failures", "options"],
-    &["connection"],
-    &["pool", "disk"],
-    &["buffer", "pipelines"],
-    &["dispatch"],
-    &["profile", "batch", "recipes"],
-    &["recorder", "session"],
-    &["transfer"],
-    &["device"],
-    &["known", "lend", "split"],
-    &["open", "textures", "runner"],
-    &["scan", "tables"],
-    &["fold"],
-    &["parts"],
-    &["evaluate"],
-    &["alike"],
-    &["backend"],
+/// The floors of the crate's modules, and of the files of a folder. `lib.rs` and `mod.rs` are faces: who takes a name from
+/// one uses the file that the face has it from, and no file uses what a face defines itself.
+const HOUSES: &[(&str, Floors)] = &[
+    (
+        "",
+        &[
+            &["dtype", "error", "vectors"],
+            &["layout"],
+            &["expr"],
+            &["schedule"],
+            &["plan"],
+            &["wgsl"],
+            &["cpu", "gpu"],
+            &["device"],
+            &["tensor"],
+            &["caller", "interop"],
+            &["guide"],
+        ],
+    ),
+    (
+        "expr",
+        &[
+            &["answers", "axes", "kept", "op", "scalar", "small_map", "written"],
+            &["callee", "fold", "typing"],
+            &["body"],
+            &["graph"],
+            &["compat", "form", "node", "parts", "program", "storage"],
+            &["any", "flatten", "rows"],
+            &["build", "reduce"],
+            &[
+                "composed",
+                "function",
+                "generators",
+                "joining",
+                "lookup",
+                "operators",
+                "print",
+                "random",
+                "reductions",
+                "repeat",
+                "views",
+            ],
+            &["ops", "routines"],
+        ],
+    ),
+    (
+        "plan",
+        &[
+            &["target", "walk"],
+            &["loops", "turns"],
+            &["access", "makes"],
+            &["kernel"],
+            &["cost", "fields", "launch"],
+            &["fold", "grid", "reading"],
+            &["cut", "joined"],
+            &["elementwise", "halves", "rows", "scan"],
+            &["explain"],
+            &["picture"],
+        ],
+    ),
+    (
+        "wgsl",
+        &[
+            &["lines", "prelude", "text", "types"],
+            &["fences", "gather", "workarounds"],
+            &["bodies"],
+            &["emitter"],
+            &["coordinates", "load", "values"],
+            &["elementwise", "fold", "shared"],
+            &["halves", "rows", "scan"],
+            &["emit"],
+        ],
+    ),
+    (
+        "cpu",
+        &[
+            &["bytes", "convert", "memory", "narrow", "random", "single", "threads"],
+            &["erfc", "lines", "lookup", "reorder"],
+            &["ahead", "load", "math", "registers"],
+            &["halving", "kernels"],
+            &["combine", "jobs"],
+            &["pairs"],
+            &["blocks"],
+            &["eval", "scan"],
+            &["fold", "join"],
+            &["rows"],
+        ],
+    ),
+    (
+        "gpu",
+        &[
+            &["lock", "drivers", "limits"],
+            &["adapters", "failures", "options"],
+            &["connection"],
+            &["pool", "disk"],
+            &["buffer", "pipelines"],
+            &["dispatch"],
+            &["profile", "batch", "recipes"],
+            &["recorder", "session"],
+            &["transfer"],
+            &["device"],
+            &["known", "lend", "split"],
+            &["open", "runner", "textures"],
+            &["scan", "tables"],
+            &["fold"],
+            &["parts"],
+            &["evaluate"],
+            &["alike"],
+            &["backend"],
+        ],
+    ),
 ];
-
-fn floor_of(floors: &[&[&str]], module: &str) -> Option<usize> {
-    floors.iter().position(|modules| modules.contains(&module))
-}
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             sources(&path, found);
-        } else {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
     }
@@ -59,28 +135,26 @@ fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests {").next().unwrap()
 }
 
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
 /// The module that a file belongs to, and its text without comments and tests.
 fn modules() -> Vec<(String, PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = source();
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 30, "found only {} files", files.len());
-    let texts: Vec<String> = files.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
-    // Files that a parent declares for tests only.
-    let is_test = |path: &Path| {
-        let declared = format!("#[cfg(test)]\nmod {};", path.file_stem().unwrap().to_str().unwrap());
-        let beside = |(other, text): (&PathBuf, &String)| {
-            other.parent() == path.parent() && other.ends_with("mod.rs") && text.contains(&declared)
-        };
-        path.iter().any(|part| part == "tests") || files.iter().zip(&texts).any(beside)
-    };
-    let describe = |(path, text): (&PathBuf, &String)| {
+    // Files of tests stand in folders of that name.
+    files.retain(|path| path.strip_prefix(&root).unwrap().iter().all(|part| part != "tests"));
+    let describe = |path: PathBuf| {
         let first = path.strip_prefix(&root).unwrap().iter().next().unwrap().to_str().unwrap();
         let module = first.trim_end_matches(".rs").to_string();
-        let lines = without_tests(text).lines().filter(|line| !line.trim_start().starts_with("//"));
-        (module, path.clone(), lines.collect::<Vec<_>>().join("\n"))
+        let text = fs::read_to_string(&path).unwrap();
+        let lines = without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//"));
+        (module, path, lines.collect::<Vec<_>>().join("\n"))
     };
-    files.iter().zip(&texts).filter(|(path, _)| !is_test(path)).map(describe).collect()
+    files.into_iter().map(describe).collect()
 }
 
 /// What follows `prefix` in a text: the first name of each path, of all those in braces.
@@ -116,54 +190,65 @@ fn names_after(text: &str, prefix: &str) -> Vec<String> {
     names
 }
 
-/// The module that `lib.rs` takes a name from.
-fn home(root: &str, name: &str) -> Option<String> {
-    let exports = root.split("pub use ").skip(1).filter_map(|line| line.split(';').next());
-    let mut exports = exports.filter_map(|line| line.split_once("::"));
-    exports
-        .find(|(_, names)| names.split(|c: char| !c.is_alphanumeric() && c != '_').any(|own| own == name))
-        .map(|(module, _)| module.to_string())
+/// The file that a face takes a name from.
+fn home(face: &str, name: &str) -> Option<String> {
+    let words = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+    let takes = face.split(';').filter_map(|item| item.split_once("use "));
+    let takes = takes
+        .filter_map(|(before, path)| Some((before.lines().last().unwrap_or(""), path.split_once("::")?)));
+    let mut takes = takes.filter(|(before, _)| ["", "pub ", "pub(crate) "].contains(before));
+    takes.find(|(_, (_, names))| words(names)).map(|(_, (file, _))| file.to_string())
+}
+
+/// Whether a text defines a name, for a module inside of it.
+fn defines(text: &str, name: &str) -> bool {
+    let kinds = ["const", "enum", "fn", "macro_rules!", "static", "struct", "trait", "type"];
+    kinds.iter().any(|kind| {
+        text.lines().any(|line| names_after(line, &format!("{kind} ")).iter().any(|own| own == name))
+    })
 }
 
 #[test]
 fn names_are_found_in_every_form() {
     let text = "use crate::{a::{B, C}, d, E};\ncrate::f::g(); $crate::H; use crate::i::{J, K};";
     assert_eq!(names_after(text, "crate::"), ["a", "d", "E", "f", "H", "i"]);
-    assert_eq!(home("pub use a::B;\npub use c::{\n    D,\n    E,\n};", "E").as_deref(), Some("c"));
+    assert_eq!(home("use a::B;\npub(crate) use c::{\n    D,\n    E,\n};", "E").as_deref(), Some("c"));
+    assert!(
+        defines("pub(super) const LINE: usize = 64;", "LINE") && !defines("const LINES: u8 = 1;", "LINE")
+    );
 }
 
 #[test]
-fn modules_use_lower_floors_only() {
+fn files_use_lower_floors_only() {
     let modules = modules();
-    let root = &modules.iter().find(|(module, ..)| module == "lib").unwrap().2;
-    for (module, path, text) in modules.iter().filter(|(module, ..)| module != "lib") {
-        let floor = |module: &str| floor_of(FLOORS, module);
-        let own = floor(module).unwrap_or_else(|| panic!("{module} has no floor"));
-        for used in names_after(text, "crate::") {
-            let used = if floor(&used).is_some() { used } else { home(root, &used).unwrap_or(used) };
-            let other = floor(&used).unwrap_or_else(|| panic!("{} uses {used}", path.display()));
-            let path = path.display();
-            assert!(used == *module || other < own, "{path} on floor {own} uses {used} on floor {other}");
-        }
-    }
-}
-
-#[test]
-fn files_of_the_gpu_path_use_lower_floors_only() {
-    for (_, path, text) in modules().into_iter().filter(|(module, ..)| module == "gpu") {
-        let places: Vec<&str> = path.iter().filter_map(|part| part.to_str()?.split('.').next()).collect();
-        let below = places.iter().rposition(|&part| part == "gpu").unwrap() + 1;
-        // A folder is one file of this house: what is in it names others from the root on.
-        let (file, from) = match places[below..] {
-            ["mod"] => continue,
-            [file] | [file, "mod"] => (file, "super::"),
-            [folder, ..] => (folder, "crate::gpu::"),
-            [] => unreachable!("a file below gpu"),
+    for (house, floors) in HOUSES {
+        let root = source().join(house);
+        let is_face = |path: &Path| {
+            path.parent() == Some(&root) && (path.ends_with("lib.rs") || path.ends_with("mod.rs"))
         };
-        let own = floor_of(GPU_FLOORS, file).unwrap_or_else(|| panic!("{file} has no floor"));
-        for used in names_after(&text, from).into_iter().filter(|used| used != "tests") {
-            let other = floor_of(GPU_FLOORS, &used).unwrap_or_else(|| panic!("{file} uses {used}"));
-            assert!(other < own, "{file} on floor {own} uses {used} on floor {other}");
+        let (_, _, face) = modules.iter().find(|(_, path, _)| is_face(path)).unwrap();
+        let floor = |file: &str| floors.iter().position(|files| files.contains(&file));
+        for (_, path, text) in modules.iter().filter(|(_, path, _)| path.starts_with(&root) && !is_face(path))
+        {
+            let below: Vec<&str> =
+                path.strip_prefix(&root).unwrap().iter().filter_map(|part| part.to_str()).collect();
+            // A folder is one file of the house that it stands in.
+            let file = below[0].trim_end_matches(".rs");
+            let own = floor(file).unwrap_or_else(|| panic!("{house}/{file} has no floor"));
+            let up = "super::".repeat(below.iter().filter(|part| **part != "mod.rs").count());
+            let down = ["crate", house, ""].join("::").replace("::::", "::");
+            let used = [up, down].into_iter().flat_map(|prefix| names_after(text, &prefix));
+            for name in used.filter(|name| !["super", "tests"].contains(&&**name)) {
+                let used = if floor(&name).is_some() { Some(name.clone()) } else { home(face, &name) };
+                if used.is_none() && defines(text, &name) {
+                    continue;
+                }
+                let path = path.display();
+                let other = used.as_deref().and_then(floor);
+                let other = other.unwrap_or_else(|| panic!("{path} uses {name}, which is on no floor"));
+                let is_own = used.as_deref() == Some(file);
+                assert!(is_own || other < own, "{path} on floor {own} uses {name} on floor {other}");
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 //! where that lies in a line, and not across what is computed between, nor where halves of a block are read in turns.
 //! Lines are asked for few at a time, which costs nothing: more at a time wait for each other, and loads for them.
 
-use super::blocks::{Blocks, From};
 use super::lines::{self, LINE};
 
 /// Inputs whose lines are asked for, at most.
@@ -13,21 +12,6 @@ const MOST: usize = 4;
 pub(super) struct Ahead<'a>([&'a [[u8; LINE]]; MOST]);
 
 impl<'a> Ahead<'a> {
-    /// Of `length` elements from `start` on: of inputs whose elements lie in one stretch of memory.
-    pub(super) fn of(blocks: &Blocks<'a>, start: usize, length: usize) -> Self {
-        let stretches = blocks.program.inputs.iter().enumerate().filter_map(|(i, input)| {
-            let From::Bytes(bytes) = blocks.from[i] else { return None };
-            let row = if blocks.of_row[i] { blocks.row } else { 1 };
-            if input.is_table() || blocks.turned[i] || length < row {
-                return None;
-            }
-            let elements = length / row;
-            let run = blocks.readers[i].run(start / row, elements)?;
-            stretch(bytes, input.dtype.size(), run, elements)
-        });
-        Ahead::in_stretches(stretches)
-    }
-
     /// Of some stretches of memory.
     pub(super) fn in_stretches(stretches: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut all = [&[][..]; MOST];

@@ -9,6 +9,7 @@ use super::math;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Fold, GROUP, for_each_fold};
+use crate::vectors::vectors;
 
 /// The loops of a fold for a type.
 #[derive(Clone, Copy)]
@@ -70,34 +71,6 @@ pub(super) struct Indexes {
     /// Puts what is better in the places of values that come before it, with its indexes.
     pub merge: Merging,
 }
-
-/// Functions that run with the widest vectors of the processor: what they call must be inlined, as functions
-/// on their own have only the vectors that every processor has.
-macro_rules! vectors {
-    ($($run:ident as $task:ident<$r:ty>($($arg:ident: $t:ty),+; $f:ident) $body:block)*) => {$(
-        struct $task<'a, T, F> {
-            $($arg: $t,)+
-            $f: F,
-            element: std::marker::PhantomData<&'a T>,
-        }
-
-        impl<T: Pod, F: Fn(T, T) -> $r> pulp::NullaryFnOnce for $task<'_, T, F> {
-            type Output = ();
-
-            #[inline(always)]
-            fn call(self) {
-                let Self { $($arg,)+ $f, .. } = self;
-                $body
-            }
-        }
-
-        #[allow(single_use_lifetimes)]
-        pub(super) fn $run<'a, T: Pod, F: Fn(T, T) -> $r>($($arg: $t,)+ $f: F) {
-            crate::vectors::dispatch($task { $($arg,)+ $f, element: std::marker::PhantomData });
-        }
-    )*};
-}
-pub(super) use vectors;
 
 vectors! {
     combine as Combine<T>(a: &'a mut [T], b: &'a [T]; f) {

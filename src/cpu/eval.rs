@@ -4,7 +4,8 @@
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
-use super::blocks::{Blocks, From, Out, Scratch, with_memory};
+use super::blocks::{Blocks, Out, Scratch};
+use super::bytes::{From, with_memory};
 use super::lines::{self, LINE, Stream};
 use super::load::Reader;
 use super::threads::{self, Work};

@@ -5,8 +5,8 @@
 use bytemuck::Pod;
 
 use super::ahead::Ahead;
-use super::combine::vectors;
 use super::lines;
+use crate::vectors::vectors;
 
 /// Where elements that are folded lie, and so what is loaded before it is needed.
 #[derive(Clone, Copy)]

@@ -4,7 +4,8 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::blocks::{self, Blocks, From, with_memory};
+use super::blocks::{self, Blocks};
+use super::bytes::{From, with_memory};
 use super::eval::BLOCK;
 use super::lines::{self, Stream};
 use super::registers::Register;

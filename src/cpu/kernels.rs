@@ -4,11 +4,11 @@ use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
 use smallvec::SmallVec;
 
-use super::repeat::Repeat;
+use super::convert::{FromSingle, ToOdd};
 use super::{math, random};
-use crate::dtype::{DType, bf16, f16, for_each_dtype, odd};
+use crate::dtype::{DType, bf16, f16, for_each_dtype};
 use crate::error::{Result, bail};
-use crate::expr::{AnyFunction, Body, Op, Step, Value, for_each_op, is_costly};
+use crate::expr::{Op, Step, for_each_op, is_costly};
 use crate::vectors::{Dispatch, Vectors};
 
 /// How a type lies in a block, and what it computes as.
@@ -154,36 +154,6 @@ maps! {
 /// A loop over a block: every argument has as many elements as the result, or a part of equal ones.
 pub(super) type Run = fn(&[&[u8]], &mut [u8]);
 
-/// What computes a step, as [`Run`] does.
-pub(super) enum Job {
-    Table(Run),
-    Call(AnyFunction),
-    Repeat(Repeat),
-    /// The states of a loop: which bytes of each element, and how many there are in all.
-    State {
-        place: usize,
-        size: usize,
-        of: usize,
-    },
-}
-
-impl Job {
-    #[inline]
-    pub(super) fn run(&self, args: &[&[u8]], out: &mut [u8]) {
-        match self {
-            Job::Table(run) => run(args, out),
-            Job::Call(function) => function.run(args, out),
-            // Of one with tables, who calls it knows these.
-            Job::Repeat(repeat) => repeat.run(args, &[], out),
-            Job::State { place, size, of } => {
-                let count = args[0].len() / of;
-                let own = &args[0][place * count..(place + size) * count];
-                out.chunks_mut(own.len().max(1)).for_each(|out| out.copy_from_slice(&own[..out.len()]));
-            }
-        }
-    }
-}
-
 /// The loop of an op of the table, by the type of its operands.
 macro_rules! table {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? $(in $pairs:ident)? for $class:ident -> $gives:ident
@@ -268,18 +238,8 @@ fn far_angles(far: fn(f64) -> f64, args: &[&[u8]], out: &mut [u8]) {
     }
 }
 
-/// What computes a step, among steps over values of these types. One that the table lacks cannot be built, as the
-/// builder asks the same rows.
-pub(super) fn of<'a>(step: &Step, before: impl Fn(Value) -> Option<&'a Step>) -> Result<Job> {
-    match (&step.body, step.args.first().and_then(|&arg| before(arg)).and_then(|arg| arg.body.as_ref())) {
-        (Some(Body::Function(function)), _) => return Ok(Job::Call(function.clone())),
-        (Some(Body::Loop(own)), _) => return Ok(Job::Repeat(Repeat::new(own.clone())?)),
-        (Some(Body::State(state)), Some(Body::Loop(own))) => {
-            let (places, of) = own.places();
-            return Ok(Job::State { place: places[*state], size: own.args[*state].size(), of });
-        }
-        _ => {}
-    }
+/// The loop of a step without a body. One that the table lacks cannot be built, as the builder asks the same rows.
+pub(super) fn of(step: &Step) -> Result<Run> {
     let run: Option<Run> = match step.op {
         Op::Select => Some(select(step.dtype)),
         Op::Cast => Some(cast(step.dtype, step.result)),
@@ -290,7 +250,7 @@ pub(super) fn of<'a>(step: &Step, before: impl Fn(Value) -> Option<&'a Step>) ->
         op => table(op, step.dtype),
     };
     match run {
-        Some(run) => Ok(Job::Table(run)),
+        Some(run) => Ok(run),
         None => bail!(Kernel, "{} has no form for {}", step.op.name(), step.dtype),
     }
 }
@@ -302,76 +262,6 @@ fn select(dtype: DType) -> Run {
         4 => |args, out| map3::<bool, u32, u32, u32, false>(args, out, |c, a, b| if c { a } else { b }),
         _ => |args, out| map3::<bool, u64, u64, u64, false>(args, out, |c, a, b| if c { a } else { b }),
     }
-}
-
-/// A value as f32, rounded to odd as [`odd`] does.
-pub(super) trait ToOdd {
-    fn odd(self) -> f32;
-}
-
-macro_rules! exact {
-    ($($t:ident)*) => {$(impl ToOdd for $t { fn odd(self) -> f32 { self.into() } })*};
-}
-exact!(f32 i8 u8 i16 u16);
-
-macro_rules! wide {
-    ($($t:ident)*) => {$(
-        impl ToOdd for $t {
-            fn odd(self) -> f32 {
-                let magnitude = i128::from(self).unsigned_abs();
-                let excess = (128 - magnitude.leading_zeros()).saturating_sub(24);
-                let sticky = u128::from((magnitude >> excess) << excess != magnitude);
-                let odd = (((magnitude >> excess) | sticky) << excess) as f32;
-                if i128::from(self) < 0 { -odd } else { odd }
-            }
-        }
-    )*};
-}
-wide!(i32 u32 i64 u64);
-
-impl ToOdd for f64 {
-    fn odd(self) -> f32 {
-        odd(self)
-    }
-}
-
-/// A value of f32 as Rust's `as` converts it, in a loop of vectors too.
-trait FromSingle {
-    fn from_single(x: f32) -> Self;
-}
-
-macro_rules! plain {
-    ($($t:ident)*) => {$(impl FromSingle for $t {
-        #[inline(always)]
-        fn from_single(x: f32) -> $t { x as $t }
-    })*};
-}
-plain!(f32 f64 i64 u64);
-
-macro_rules! truncated {
-    ($($t:ident)*) => {$(impl FromSingle for $t {
-        #[inline(always)]
-        fn from_single(x: f32) -> $t {
-            let magnitude = magnitude(x);
-            match x.is_sign_negative() {
-                // In two's complement: the least is its own negation.
-                true => (magnitude.min(i64::from($t::MIN).unsigned_abs() as u32) as $t).wrapping_neg(),
-                false => magnitude.min($t::MAX as u32) as $t,
-            }
-        }
-    })*};
-}
-truncated!(i8 u8 i16 u16 i32 u32);
-
-/// The integer part of a magnitude, at most the greatest; 0 of NaN. Compilers make no vectors of `as`.
-#[inline(always)]
-fn magnitude(x: f32) -> u32 {
-    let bits = x.to_bits() & (u32::MAX >> 1);
-    let whole = (bits << 8) | (1 << 31);
-    let shift = (127 + 31_u32).wrapping_sub(bits >> 23);
-    let value = if shift < 32 { whole >> (shift & 31) } else { 0 };
-    let value = if bits < 4_294_967_296_f32.to_bits() { value } else { u32::MAX };
-    if bits > f32::INFINITY.to_bits() { 0 } else { value }
 }
 
 macro_rules! casts {

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::blocks::with_memory;
+use super::bytes::with_memory;
 use crate::expr::Extent;
 
 /// What a loop looks up.

@@ -3,7 +3,7 @@
 
 use std::ops::{Add, Div, Neg, Rem, Sub};
 
-use super::kernels::ToOdd;
+use super::convert::ToOdd;
 pub(super) use super::single::TURNS;
 use super::{narrow, single};
 use crate::dtype::{bf16, f16};

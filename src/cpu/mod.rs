@@ -1,12 +1,22 @@
 //! The CPU path: a device like any other, and the reference that checks them.
+//!
+//! Each file uses only those before it: what moves elements ([`bytes`]), [`memory`] and [`threads`], how elements
+//! [`convert`], and functions of them ([`narrow`], [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and
+//! how elements [`reorder`]; what is read [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the
+//! [`kernels`] of the op table, and folds by [`halving`]; the [`jobs`] that compute steps, and loops that [`combine`];
+//! loops of [`pairs`] of them; [`blocks`]; programs that are [`eval`]uated, and those that [`scan`]; a [`fold`] and a
+//! [`join`]; and [`rows`].
 
 mod ahead;
 mod blocks;
+mod bytes;
 mod combine;
+mod convert;
 mod erfc;
 mod eval;
 mod fold;
 mod halving;
+mod jobs;
 mod join;
 mod kernels;
 mod lines;
@@ -19,7 +29,6 @@ mod pairs;
 mod random;
 mod registers;
 mod reorder;
-mod repeat;
 mod rows;
 mod scan;
 mod single;
@@ -29,7 +38,7 @@ use std::any::Any;
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use blocks::From;
+use bytes::From;
 use memory::HostMemory;
 #[cfg(test)]
 pub(crate) use memory::tests::MemoryFault;

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 
 use smallvec::SmallVec;
 
-use super::kernels::{self, Job, Run, map3};
+use super::jobs::{self, Job};
+use super::kernels::{Run, map3};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{Op, Program, Step, Value, for_each_op};
@@ -140,9 +141,7 @@ pub(super) fn loops(program: &Program, of_row: &[bool]) -> Result<Vec<Loop>> {
             (single && uses[arg as usize] == 1 && alike(before, i)).then_some((before, position, run))
         };
         let own = match (0..step.args.len()).find_map(join) {
-            None => {
-                Loop { step: i, args: step.args.clone(), job: kernels::of(step, before)?, is_pair: false }
-            }
+            None => Loop { step: i, args: step.args.clone(), job: jobs::of(step, before)?, is_pair: false },
             Some((before, position, run)) => {
                 let first = &program.steps[before].args;
                 let other = if step.args.len() == 1 { first[0] } else { step.args[1 - position] };
@@ -154,4 +153,31 @@ pub(super) fn loops(program: &Program, of_row: &[bool]) -> Result<Vec<Loop>> {
         loops.push(Some(own));
     }
     Ok(loops.into_iter().flatten().collect())
+}
+
+/// Gives each value of a loop a register, reusing those whose value is not read any more.
+pub(super) fn registers(program: &Program, loops: &[Loop]) -> (Vec<usize>, usize) {
+    let inputs = program.inputs.len();
+    let values = inputs + program.steps.len();
+    let mut last_use = vec![0; values];
+    for (i, own) in loops.iter().enumerate() {
+        own.args.iter().for_each(|&arg| last_use[arg as usize] = i);
+    }
+    program.results.iter().for_each(|&result| last_use[result as usize] = usize::MAX);
+    let mut registers: Vec<usize> = (0..values).collect();
+    let mut free: Vec<usize> = Vec::new();
+    let mut count = inputs;
+    for (i, own) in loops.iter().enumerate() {
+        registers[inputs + own.step] = free.pop().unwrap_or_else(|| {
+            count += 1;
+            count - 1
+        });
+        let mut done: Vec<Value> = own.args.to_vec();
+        done.sort_unstable();
+        done.dedup();
+        // Inputs keep their registers: what fills one may serve the next block too.
+        let dead = done.iter().map(|&arg| arg as usize).filter(|&arg| arg >= inputs && last_use[arg] == i);
+        free.extend(dead.map(|arg| registers[arg]));
+    }
+    (registers, count)
 }

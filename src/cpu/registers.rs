@@ -2,38 +2,9 @@
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
-use super::blocks::with_memory;
+use super::bytes::with_memory;
 use super::lines::{LINE, to_line};
-use super::pairs::Loop;
 use crate::error::{Result, bail};
-use crate::expr::{Program, Value};
-
-/// Gives each value of a loop a register, reusing those whose value is not read any more.
-pub(super) fn assign(program: &Program, loops: &[Loop]) -> (Vec<usize>, usize) {
-    let inputs = program.inputs.len();
-    let values = inputs + program.steps.len();
-    let mut last_use = vec![0; values];
-    for (i, own) in loops.iter().enumerate() {
-        own.args.iter().for_each(|&arg| last_use[arg as usize] = i);
-    }
-    program.results.iter().for_each(|&result| last_use[result as usize] = usize::MAX);
-    let mut registers: Vec<usize> = (0..values).collect();
-    let mut free: Vec<usize> = Vec::new();
-    let mut count = inputs;
-    for (i, own) in loops.iter().enumerate() {
-        registers[inputs + own.step] = free.pop().unwrap_or_else(|| {
-            count += 1;
-            count - 1
-        });
-        let mut done: Vec<Value> = own.args.to_vec();
-        done.sort_unstable();
-        done.dedup();
-        // Inputs keep their registers: what fills one may serve the next block too.
-        let dead = done.iter().map(|&arg| arg as usize).filter(|&arg| arg >= inputs && last_use[arg] == i);
-        free.extend(dead.map(|arg| registers[arg]));
-    }
-    (registers, count)
-}
 
 /// A block of elements of any type, from a cache line's start on.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! The order in which a fold walks its operand: elements that lie next to each other in memory are read
 //! together, whichever axes they are on. The order of the values of a range stays.
 
-use super::blocks::From;
+use super::bytes::From;
 use crate::error::Result;
 use crate::expr::{BLOCK, Folding, Program};
 use crate::layout::{Layout, Shape};

@@ -5,8 +5,8 @@
 //! one with what comes before them in cache, so that elements are read and results stored once. Others are scanned
 //! where their results go, many at a time, and a few long ones part by part.
 
-use super::ahead::Ahead;
-use super::blocks::{self, Blocks, From, Out};
+use super::blocks::{self, Blocks, Out};
+use super::bytes::From;
 use super::combine::{self, LEVELS, Loops, Values};
 use super::lines::{self, Stream};
 use super::memory::HostMemory;
@@ -138,7 +138,7 @@ impl Job<'_> {
                     self.blocks.compute(start, length, None, block);
                     if strips > 1 && row + 1 < self.count {
                         // The next row lies too far away to be guessed.
-                        Ahead::of(&self.blocks, start + self.columns, length).load();
+                        self.blocks.ahead(start + self.columns, length).load();
                     }
                     let x = self.elements(out.len(), block, expanded);
                     match stream {

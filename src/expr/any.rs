@@ -6,12 +6,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::typing::result_type;
-use super::{Backend, DType, Expr, Node, Op, Scalar, Source, Storage, compat};
-use crate::dtype::Element;
-use crate::error::{Error, ErrorKind, Result};
+use super::{Backend, Node, Op, Scalar, Source, Storage, compat};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
 use crate::layout::{Broadcast, Layout, Shape};
 
-/// An [`Expr`] whose element type is a value, for what learns types at run time: files, other languages,
+/// An [`Expr`](crate::Expr) whose element type is a value, for what learns types at run time: files, other languages,
 /// pages.
 ///
 /// It is what an expression of a static type is made of, and does all that one does. Types that do not go
@@ -36,18 +36,6 @@ use crate::layout::{Broadcast, Layout, Shape};
 #[derive(Clone)]
 pub struct AnyExpr {
     node: Result<Arc<Node>>,
-}
-
-impl<T> From<Expr<T>> for AnyExpr {
-    fn from(expr: Expr<T>) -> AnyExpr {
-        expr.any
-    }
-}
-
-impl<T> From<&Expr<T>> for AnyExpr {
-    fn from(expr: &Expr<T>) -> AnyExpr {
-        expr.any.clone()
-    }
 }
 
 impl From<&AnyExpr> for AnyExpr {
@@ -109,33 +97,6 @@ impl AnyExpr {
         }
     }
 
-    /// This expression as one of a static type.
-    ///
-    /// # Errors
-    /// When its elements have another type, or the first mistake that was made while building.
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device, ErrorKind, Expr};
-    ///
-    /// let any = AnyExpr::from(Device::cpu().upload(&[1, 2], [2])?);
-    /// let typed: Expr<i32> = any.typed()?;
-    /// assert_eq!((typed + 1).to_vec()?, [2, 3]);
-    ///
-    /// let error = any.typed::<f32>().unwrap_err();
-    /// assert_eq!(error.kind(), ErrorKind::Type);
-    /// assert_eq!(error.message(), "an expression of i32 was taken as one of f32: cast it");
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn typed<T: Element>(&self) -> Result<Expr<T>> {
-        let dtype = self.dtype()?;
-        if dtype != T::DTYPE {
-            let text = format!("an expression of {dtype} was taken as one of {}: cast it", T::DTYPE);
-            return Err(Error::new(ErrorKind::Type, text).at(Location::caller()));
-        }
-        Ok(Expr::face(self.clone()))
-    }
-
     /// The type of the elements.
     ///
     /// # Errors
@@ -161,7 +122,7 @@ impl AnyExpr {
     }
 
     /// The coordinate of each element along `axis`, from 0 on, as an expression of i32 of this one's shape
-    /// ([`Expr::index`]).
+    /// ([`Expr::index`](crate::Expr::index)).
     ///
     /// ```
     /// use zerostride::{DType, Device};
@@ -195,7 +156,7 @@ impl AnyExpr {
         Self::new(layout.map(leaf), Location::caller())
     }
 
-    /// Every element converted to `dtype`, by the rules of [`Expr::cast`].
+    /// Every element converted to `dtype`, by the rules of [`Expr::cast`](crate::Expr::cast).
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -235,7 +196,7 @@ impl AnyExpr {
     }
 
     /// This expression, computed once and stored, however often and through whatever views it is read
-    /// ([`Expr::shared`]).
+    /// ([`Expr::shared`](crate::Expr::shared)).
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType};
@@ -254,7 +215,7 @@ impl AnyExpr {
         Self::new(self.node().and_then(|node| node.view(&view)), Location::caller())
     }
 
-    /// This expression stretched against a target shape by a rule ([`Expr::broadcast`]).
+    /// This expression stretched against a target shape by a rule ([`Expr::broadcast`](crate::Expr::broadcast)).
     ///
     /// ```
     /// use zerostride::{AnyExpr, Broadcast, Device};

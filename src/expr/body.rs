@@ -1,16 +1,39 @@
-//! What a step does that no row of the table says: a function of the user's, or a loop.
+//! Steps, and what they do that no row of the table says: a function of the user's, or a loop.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{AnyFunction, DType, Nature, Op, Step, Value, cost};
+use super::{AnyFunction, Nature, Op, cost};
+use crate::dtype::DType;
 
 /// What a call costs in additions, as nobody knows what is in it.
 const CALL: usize = 50;
 
 /// Turns that a loop is taken to go through.
 const TURNS: usize = 32;
+
+/// A value of a program: input `i`, or step `i - inputs.len()`.
+pub(crate) type Value = u32;
+
+/// One op over values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Step {
+    pub op: Op,
+    /// The type of the operands (of the values, for `Select`).
+    pub dtype: DType,
+    pub result: DType,
+    pub args: SmallVec<[Value; 3]>,
+    /// What it does, where the op does not say it.
+    pub body: Option<Body>,
+}
+
+impl Step {
+    /// A step that its op tells all of.
+    pub(crate) fn new(op: Op, dtype: DType, result: DType, args: SmallVec<[Value; 3]>) -> Step {
+        Step { op, dtype, result, args, body: None }
+    }
+}
 
 /// What a step does beside its operands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@ use std::panic::Location;
 use super::any::apply;
 use super::{AnyExpr, Op, for_each_op};
 use crate::dtype::{Bits, Element, Float, Integer, Numeric};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::layout::{Broadcast, Shape};
 
 /// A recipe for a tensor of `T`: a graph of operations over tensors, scalars and coordinates.
@@ -88,6 +88,47 @@ impl<T: Element> IntoExpr<T> for &Expr<T> {
 impl<T: Element> IntoExpr<T> for T {
     fn into_expr(self) -> Expr<T> {
         Expr::scalar(self)
+    }
+}
+
+impl<T> From<Expr<T>> for AnyExpr {
+    fn from(expr: Expr<T>) -> AnyExpr {
+        expr.any
+    }
+}
+
+impl<T> From<&Expr<T>> for AnyExpr {
+    fn from(expr: &Expr<T>) -> AnyExpr {
+        expr.any.clone()
+    }
+}
+
+impl AnyExpr {
+    /// This expression as one of a static type.
+    ///
+    /// # Errors
+    /// When its elements have another type, or the first mistake that was made while building.
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device, ErrorKind, Expr};
+    ///
+    /// let any = AnyExpr::from(Device::cpu().upload(&[1, 2], [2])?);
+    /// let typed: Expr<i32> = any.typed()?;
+    /// assert_eq!((typed + 1).to_vec()?, [2, 3]);
+    ///
+    /// let error = any.typed::<f32>().unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Type);
+    /// assert_eq!(error.message(), "an expression of i32 was taken as one of f32: cast it");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn typed<T: Element>(&self) -> Result<Expr<T>> {
+        let dtype = self.dtype()?;
+        if dtype != T::DTYPE {
+            let text = format!("an expression of {dtype} was taken as one of {}: cast it", T::DTYPE);
+            return Err(Error::new(ErrorKind::Type, text).at(Location::caller()));
+        }
+        Ok(Expr::face(self.clone()))
     }
 }
 

@@ -4,8 +4,8 @@
 use std::panic::Location;
 
 use super::typing::{operand_type, takes_no};
-use super::{AnyExpr, DType, Expr, IntoExpr};
-use crate::dtype::{Float, bf16, f16};
+use super::{AnyExpr, Expr, IntoExpr};
+use crate::dtype::{DType, Float, bf16, f16};
 use crate::error::Result;
 
 /// A number as a constant of any float type.

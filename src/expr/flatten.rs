@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::node::{LoopTable, NodeKind, StepKey};
+use super::node::{LoopTable, StepKey};
 use super::small_map::SmallMap;
-use super::{DType, Extent, Input, Node, Op, Program, Source, Step, Value};
+use super::{Extent, Input, Node, NodeKind, Op, Program, Source, Step, Value};
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 

@@ -12,9 +12,8 @@
 
 use std::ops::Range;
 
-use super::DType;
 use super::scalar::limits;
-use crate::dtype::Kind;
+use crate::dtype::{DType, Kind};
 use crate::layout::Shape;
 
 /// Values of a block of a fold: what is folded by halving, before the first values of all blocks are the

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::node::{NodeKind, Source};
-use super::{Backend, Node, Storage};
+use super::{Backend, Node, NodeKind, Source, Storage};
 use crate::layout::Layout;
 
 /// Nodes that an expression with a form has at most: of larger ones the form takes as long as what it spares.

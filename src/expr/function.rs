@@ -1,17 +1,16 @@
 //! Functions of the user's: WGSL for kernels, and a closure of the same meaning for the CPU path.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::body::Body;
+use super::callee::{Inner, Run, list};
 use super::written::Written;
-use super::{AnyExpr, DType, Expr, IntoExpr, Node};
-use crate::dtype::{Element, bf16, f16};
+use super::{AnyExpr, AnyFunction, Body, Expr, IntoExpr, Node};
+use crate::dtype::{DType, Element, bf16, f16};
 use crate::error::{Result, bail};
 
 /// Types that functions of the user's take and give: floats, and integers of 32 bits.
@@ -29,67 +28,7 @@ macro_rules! elements {
 }
 elements!(f32 f64 f16 bf16 i32 u32);
 
-/// Computes some elements: every argument has as many as the result, or a part of equal ones.
-type Run = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
-
-/// A [`Function`] whose types are known at run time.
-///
-/// ```
-/// use zerostride::{AnyExpr, AnyFunction, Device, Function};
-///
-/// let half: AnyFunction = Function::on_cpu("half", |x: f32| x / 2.0)?.into();
-/// let x = AnyExpr::from(Device::cpu().upload(&[1.0_f32, 5.0], [2])?);
-/// assert_eq!(half.call(&[x.clone()]).to_vec::<f32>()?, [0.5, 2.5]);
-///
-/// let error = half.call(&[x.clone(), x]).eval().unwrap_err();
-/// assert_eq!(error.message(), "half takes (f32) and got (f32, f32): cast the operands");
-/// # Ok::<(), zerostride::Error>(())
-/// ```
-#[derive(Clone)]
-pub struct AnyFunction {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    name: String,
-    args: SmallVec<[DType; 4]>,
-    result: DType,
-    written: Option<Written>,
-    run: Run,
-}
-
-/// Functions are told by their making, as closures are.
-impl PartialEq for AnyFunction {
-    fn eq(&self, other: &AnyFunction) -> bool {
-        Arc::ptr_eq(&self.inner, &other.inner)
-    }
-}
-
-impl Eq for AnyFunction {}
-
-impl Hash for AnyFunction {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.inner).hash(state);
-    }
-}
-
-impl fmt::Debug for AnyFunction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{} -> {}", self.name(), list(&self.inner.args), self.inner.result)
-    }
-}
-
-/// `(f32, i32)`.
-fn list(types: &[DType]) -> String {
-    format!("({})", types.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", "))
-}
-
 impl AnyFunction {
-    /// Its name, as it was given.
-    pub fn name(&self) -> &str {
-        &self.inner.name
-    }
-
     /// This function of some operands, which broadcast together. Operands of other types are a mistake.
     #[track_caller]
     pub fn call(&self, operands: &[AnyExpr]) -> AnyExpr {
@@ -107,16 +46,6 @@ impl AnyFunction {
             Ok(Node::body(Body::Function(self.clone()), 0, *result, shape, &nodes))
         };
         AnyExpr::new(call(), at)
-    }
-
-    /// Its text, and the name that it has there; none of a function for the CPU path alone.
-    pub(crate) fn written(&self) -> Option<&Written> {
-        self.inner.written.as_ref()
-    }
-
-    /// Computes some elements on the CPU.
-    pub(crate) fn run(&self, args: &[&[u8]], out: &mut [u8]) {
-        (self.inner.run)(args, out);
     }
 }
 

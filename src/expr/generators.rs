@@ -3,8 +3,8 @@
 use std::panic::Location;
 
 use super::any::apply;
-use super::{AnyExpr, DType, Expr, Op, Scalar};
-use crate::dtype::{Element, Kind, Numeric};
+use super::{AnyExpr, Expr, Op, Scalar};
+use crate::dtype::{DType, Element, Kind, Numeric};
 use crate::error::{Result, bail};
 
 impl AnyExpr {

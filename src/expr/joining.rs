@@ -4,8 +4,8 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::any::apply;
-use super::{AnyExpr, DType, Expr, IntoExpr, Node, Op, Scalar};
-use crate::dtype::Element;
+use super::{AnyExpr, Expr, IntoExpr, Node, Op, Scalar};
+use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 

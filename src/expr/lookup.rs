@@ -7,10 +7,9 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::any::apply;
-use super::node::NodeKind;
 use super::scalar::limits;
-use super::{AnyExpr, DType, Expr, Node, Op, Scalar, Source};
-use crate::dtype::{Element, Kind};
+use super::{AnyExpr, Expr, Node, NodeKind, Op, Scalar, Source};
+use crate::dtype::{DType, Element, Kind};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 

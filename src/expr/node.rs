@@ -5,27 +5,10 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Backend, Body, DType, Folding, Kept, Op, Storage};
+use super::{Backend, Body, Folding, Kept, Node, NodeKind, Op, Source};
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
-
-/// Where a leaf's elements come from.
-#[derive(Clone, Debug)]
-pub(crate) enum Source {
-    /// Elements of a storage.
-    Tensor(Storage),
-    /// One constant, as its bits.
-    Scalar(u64),
-    /// The address itself, as i32: a coordinate, under whatever views were taken of it. With the
-    /// device of the expression that it was asked of, if that has one.
-    Index(Option<Arc<dyn Backend>>),
-    /// One of the results of a stage of the schedule that the program is part of, in row-major order.
-    Stage { stage: usize, result: usize },
-    /// What a fold inside of the program gives for each row, by its number.
-    Row(usize),
-    /// What stands for a value of a loop while its step is built, by a number of its own.
-    State(u64),
-}
 
 impl Source {
     /// Whether both are the same elements. Scalars are not compared: whether two constants happen to be
@@ -42,29 +25,6 @@ impl Source {
             _ => false,
         }
     }
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum NodeKind {
-    Leaf {
-        source: Source,
-        layout: Layout,
-    },
-    /// Its operands may have smaller shapes: NumPy's rule between them was checked when it was built.
-    Op(Op),
-    /// What a body gives of them, which is no op of the table: one of its results, by number.
-    Body(Body, usize),
-    /// Elements of its operand: the layout leads to their numbers in row-major order.
-    View(Layout),
-    /// Elements of its first operand, a tensor or what is stored: the others are an index for each axis of that,
-    /// inside of the axis, as i32.
-    Lookup,
-    /// Its operands next to each other along an axis.
-    Join(usize),
-    /// Its operand along some axes, each range of it as one value, or its values so far.
-    Fold(Folding),
-    /// Its operand, which is computed once and stored.
-    Shared,
 }
 
 /// What makes two steps one: the op, the types of its operands and its result, the operands, and its body.
@@ -90,19 +50,6 @@ pub(super) struct LoopTable<'a> {
     pub axes: &'a [bool],
     /// The indices of the others: coordinates and constants.
     pub fixed: &'a [Arc<Node>],
-}
-
-/// A node of an expression. Nothing that walks a graph, dropping it included, recurses: it may be as deep
-/// as a loop is long.
-pub(crate) struct Node {
-    pub dtype: DType,
-    pub shape: Shape,
-    pub kind: NodeKind,
-    pub args: SmallVec<[Arc<Node>; 3]>,
-    /// The devices of the leaves, each once.
-    pub devices: SmallVec<[Arc<dyn Backend>; 1]>,
-    /// Its schedule, once it was evaluated.
-    pub schedule: Kept,
 }
 
 /// The devices of some nodes, each once.

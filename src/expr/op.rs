@@ -22,8 +22,7 @@
 //! or, of `stored` floats (whose WGSL form is one of bits), as it is; `math` is the CPU path's module of
 //! that name.
 
-use super::DType;
-use crate::dtype::Kind;
+use crate::dtype::{DType, Kind};
 
 /// How a device computes functions such as `exp` and `sin`, where it has two ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -4,8 +4,8 @@ use std::panic::Location;
 
 use super::any::apply;
 use super::composed::compositions;
-use super::{AnyExpr, DType, Expr, Op, ROWS};
-use crate::dtype::Element;
+use super::{AnyExpr, Expr, Op, ROWS};
+use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind};
 
 /// An operation of the table. `select` and `cast`, whose operands differ in type, are not in it.

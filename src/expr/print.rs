@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::node::NodeKind;
-use super::{AnyExpr, DType, Expr, Node, Source};
-use crate::dtype::{bf16, f16};
+use super::{AnyExpr, Expr, Node, NodeKind, Source};
+use crate::dtype::{DType, bf16, f16};
 
 /// Operations within each other that are written out.
 const DEPTH: usize = 6;

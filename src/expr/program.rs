@@ -5,33 +5,10 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{Body, DType, Folding, Kept, Op, Rows, Source, Storage};
+use super::{Body, Folding, Input, Joining, Kept, Program, Rows, Source, Step, Storage, Value};
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
-
-/// A value of a program: input `i`, or step `i - inputs.len()`.
-pub(crate) type Value = u32;
-
-/// A leaf, with its layout broadcast to the shape of the program.
-#[derive(Clone, Debug)]
-pub(crate) struct Input {
-    pub dtype: DType,
-    pub source: Source,
-    pub layout: Layout,
-    /// Axes that are looked up: a [`Op::Lookup`] names an index for each, and the elements that it reads are as far
-    /// from those of the layout. None of what is read as it is.
-    pub computed: Vec<Extent>,
-    /// Where the node of a constant is: whoever reads the same node reads one constant. Two that happen to be equal are
-    /// two, as that must not decide which kernel runs.
-    pub node: Option<usize>,
-}
-
-/// An axis of a table whose index is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
-    pub length: usize,
-    pub stride: isize,
-}
 
 impl Input {
     pub(crate) fn new(dtype: DType, source: Source, layout: Layout) -> Input {
@@ -56,53 +33,6 @@ impl Input {
         };
         same && is_one
     }
-}
-
-/// One op over values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Step {
-    pub op: Op,
-    /// The type of the operands (of the values, for `Select`).
-    pub dtype: DType,
-    pub result: DType,
-    pub args: SmallVec<[Value; 3]>,
-    /// What it does, where the op does not say it.
-    pub body: Option<Body>,
-}
-
-impl Step {
-    /// A step that its op tells all of.
-    pub(crate) fn new(op: Op, dtype: DType, result: DType, args: SmallVec<[Value; 3]>) -> Step {
-        Step { op, dtype, result, args, body: None }
-    }
-}
-
-/// Programs whose results lie next to each other along an axis.
-#[derive(Clone, Debug)]
-pub(crate) struct Joining {
-    pub axis: usize,
-    pub parts: Vec<Program>,
-}
-
-/// A flat expression. Equal leaves and equal steps appear once.
-#[derive(Clone, Debug)]
-pub(crate) struct Program {
-    /// What steps run over: the shape of the results, or, where they are folded, of what is folded.
-    pub shape: Shape,
-    /// The type of the first result, and of all where they are folded.
-    pub dtype: DType,
-    pub inputs: Vec<Input>,
-    pub steps: Vec<Step>,
-    /// A value for each result.
-    pub results: SmallVec<[Value; 1]>,
-    /// What is made of each of these values before it is stored.
-    pub fold: Option<Folding>,
-    /// What is folded inside of it.
-    pub rows: Option<Rows>,
-    /// What it is made of instead of inputs and steps.
-    pub joining: Option<Joining>,
-    /// What a device made of it.
-    pub ready: Kept,
 }
 
 impl Program {
@@ -309,5 +239,47 @@ impl Program {
             }
             _ => false,
         })
+    }
+}
+
+/// A shape of which rows lie along some axes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub shape: Shape,
+    pub axes: Range<usize>,
+}
+
+impl Frame {
+    /// The shape of what there is one of in each row.
+    pub(crate) fn kept(&self) -> Shape {
+        let length = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
+        self.shape.iter().enumerate().map(length).collect()
+    }
+
+    /// Elements of a row.
+    pub(crate) fn count(&self) -> usize {
+        self.shape[self.axes.clone()].iter().product()
+    }
+
+    /// Whether a layout of this shape shows one element for all of a row.
+    pub(super) fn is_of_row(&self, layout: &Layout) -> bool {
+        self.axes.clone().all(|axis| self.shape[axis] == 1 || layout.strides()[axis] == 0)
+    }
+}
+
+impl Program {
+    /// Whether it folds or scans, or has folds inside.
+    pub(crate) fn folds(&self) -> bool {
+        self.fold.is_some() || self.rows.is_some()
+    }
+
+    /// Where the rows of a program lie that folds, or that has folds inside.
+    pub(crate) fn frame(&self) -> Option<Frame> {
+        let axes = match (&self.fold, &self.rows) {
+            (Some(folding), _) if folding.scan.is_none() => folding.axes.clone(),
+            (_, Some(rows)) => rows.axes.clone(),
+            _ => return None,
+        };
+        Some(Frame { shape: self.shape.clone(), axes })
     }
 }

@@ -2,8 +2,8 @@
 
 use std::panic::Location;
 
-use super::{AnyExpr, DType, Expr, Node, Op, Source};
-use crate::dtype::{Element, Float};
+use super::{AnyExpr, Expr, Node, Op, Source};
+use crate::dtype::{DType, Element, Float};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 

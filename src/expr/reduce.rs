@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use super::any::apply;
 use super::axes::Axes;
-use super::{AnyExpr, DType, Fold, Folding, Node, Op, Scan};
-use crate::dtype::Kind;
+use super::{AnyExpr, Fold, Folding, Node, Op, Scan};
+use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::layout::{Layout, Shape};
 

@@ -10,8 +10,8 @@ use std::panic::Location;
 
 use super::axes::IntoAxes;
 use super::reduce::{Class, Ranges, ReduceOptions, Value};
-use super::{AnyExpr, DType, Expr, Fold, Op};
-use crate::dtype::{Element, Float, Numeric};
+use super::{AnyExpr, Expr, Fold, Op};
+use crate::dtype::{DType, Element, Float, Numeric};
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Shape;
 

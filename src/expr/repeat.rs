@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::body::{Body, Loop};
-use super::node::{LoopTable, NodeKind, StepKey};
-use super::{AnyExpr, DType, Expr, Node, Op, Source, Step};
-use crate::dtype::Element;
+use super::node::{LoopTable, StepKey};
+use super::{AnyExpr, Expr, Node, NodeKind, Op, Source, Step};
+use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape, numpy};
 

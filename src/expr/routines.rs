@@ -3,8 +3,8 @@
 
 use std::panic::Location;
 
-use super::{AnyExpr, DType, Expr, Outside, Pad, Scalar};
-use crate::dtype::{bf16, f16};
+use super::{AnyExpr, Expr, Outside, Pad, Scalar};
+use crate::dtype::{DType, bf16, f16};
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::layout::Shape;
 

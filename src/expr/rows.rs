@@ -1,55 +1,11 @@
 //! Folds inside of a program: what one gives for a row is read by steps of the same program.
 
-use std::ops::Range;
-
 use smallvec::SmallVec;
 
-use super::{DType, Fold, Folding, Input, Program, Source, Step, Value};
+use super::{Fold, Folding, Frame, Input, Program, RowFold, Rows, Source, Step, Value};
+use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::layout::{Layout, Shape};
-
-/// What is folded inside of a program. Its elements along `axes`, at one place of the other axes, are a
-/// *row*; a value that is the same for all of a row is *of the row*, as is what a fold of it gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rows {
-    pub axes: Range<usize>,
-    /// Each along `axes`. What fold `i` gives is the source [`Source::Row`] of that number.
-    pub folds: Vec<RowFold>,
-    /// Whether a result is one element of each row, of which it is a value, or all elements.
-    pub kept: bool,
-}
-
-/// A value of a program that is folded along rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RowFold {
-    pub fold: Fold,
-    pub value: Value,
-}
-
-/// A shape of which rows lie along some axes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
-    pub shape: Shape,
-    pub axes: Range<usize>,
-}
-
-impl Frame {
-    /// The shape of what there is one of in each row.
-    pub(crate) fn kept(&self) -> Shape {
-        let length = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
-        self.shape.iter().enumerate().map(length).collect()
-    }
-
-    /// Elements of a row.
-    pub(crate) fn count(&self) -> usize {
-        self.shape[self.axes.clone()].iter().product()
-    }
-
-    /// Whether a layout of this shape shows one element for all of a row.
-    fn is_of_row(&self, layout: &Layout) -> bool {
-        self.axes.clone().all(|axis| self.shape[axis] == 1 || layout.strides()[axis] == 0)
-    }
-}
+use crate::layout::Layout;
 
 /// When the values of a program of rows are known. Its folds are in *phases*: those of one are read together,
 /// and need only what the phases before give.
@@ -64,21 +20,6 @@ pub(crate) struct Levels {
 }
 
 impl Program {
-    /// Whether it folds or scans, or has folds inside.
-    pub(crate) fn folds(&self) -> bool {
-        self.fold.is_some() || self.rows.is_some()
-    }
-
-    /// Where the rows of a program lie that folds, or that has folds inside.
-    pub(crate) fn frame(&self) -> Option<Frame> {
-        let axes = match (&self.fold, &self.rows) {
-            (Some(folding), _) if folding.scan.is_none() => folding.axes.clone(),
-            (_, Some(rows)) => rows.axes.clone(),
-            _ => return None,
-        };
-        Some(Frame { shape: self.shape.clone(), axes })
-    }
-
     /// What is known of the values of a program of rows.
     pub(crate) fn levels(&self) -> Levels {
         let Some((rows, frame)) = self.rows.as_ref().zip(self.frame()) else { return Levels::default() };

@@ -1,7 +1,6 @@
 //! Values whose type is known at run time.
 
-use super::DType;
-use crate::dtype::{Float, Kind, bf16, f16};
+use crate::dtype::{DType, Float, Kind, bf16, f16};
 use crate::error::{Result, bail};
 
 /// A number or a truth value, to be an element of a type that is known at run time.

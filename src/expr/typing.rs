@@ -1,6 +1,7 @@
 //! Which types operations take, and what they give of them.
 
-use super::{DType, Op};
+use super::Op;
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 
 /// The type of what an op gives of operands of these types, or why it takes none such.

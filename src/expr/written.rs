@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ScalarKind, TypeInner, VectorSize};
 
-use super::DType;
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 
 /// A text that was checked.

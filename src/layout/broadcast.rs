@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::counts::equal_counts;
+use super::shape::equal_counts;
 use super::{Layout, MAX_RANK, Shape};
 use crate::error::{Error, ErrorKind, Result, bail};
 

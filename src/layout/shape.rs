@@ -120,3 +120,15 @@ impl<const N: usize> PartialEq<[usize; N]> for Shape {
         self.0.as_slice() == other
     }
 }
+
+/// The remedy for two shapes that do not broadcast but have as many elements, which PyTorch once
+/// took as 1-D; else empty.
+pub(super) fn equal_counts(shapes: &[Shape]) -> String {
+    match shapes {
+        [a, b] => match (a.count(), b.count()) {
+            (Ok(n), Ok(m)) if n == m && n > 0 => format!("; both have {n} elements: reshape one"),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}

@@ -11,10 +11,12 @@ use std::ops::RangeInclusive;
 
 use smallvec::SmallVec;
 
+use super::cost::text_cost;
 use super::fold::Work;
+use super::makes::{Halves, Lanes};
+use super::target::Target;
 use super::turns::{MOST_HELD, Turns};
 use super::walk::LANES;
-use super::{Halves, Lanes, Target};
 use crate::expr::{Program, Source};
 use crate::layout::Axis;
 
@@ -106,7 +108,7 @@ pub(super) fn cut(
     target: Target,
 ) -> Cut {
     let fold = work.folding.fold;
-    let cost = super::text_cost(&work.program, target.math);
+    let cost = text_cost(&work.program, target.math);
     let combine = if fold.row().gives_index { 8 } else { 2 };
     let ordered = fold.is_ordered(work.element_type());
     let most_cost = if joined > 1 { MOST_COST_OF_PAIRS } else { MOST_COST };

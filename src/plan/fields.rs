@@ -1,17 +1,12 @@
 //! The uniform block: which numbers a kernel needs, in which order. The emitter declares the
 //! block from this list and the launch fills it from the same list.
 
+use super::access::{Access, Store, Stride};
+use super::kernel::{Kernel, Operand, Origin, Role};
 use super::loops::{Loops, Path};
+use super::makes::{Folder, Lanes, Makes};
 use super::walk::{LANES, Walk};
-use super::{Access, Folder, Kernel, Lanes, Makes, Operand, Origin, Store, Stride};
 use crate::expr::{Program, Source};
-
-/// The role of a tensor in a kernel: the output, or an operand by its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Role {
-    Out,
-    In(usize),
-}
 
 /// One 32-bit word of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

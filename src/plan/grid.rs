@@ -1,9 +1,12 @@
 //! The grid: which invocation computes which elements.
 
+use super::fields::Field;
 use super::loops::{Loops, Path};
+use super::target::Target;
 use super::walk::{LANES, Packing, Together, Walk};
-use super::{Field, Target};
 use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::layout::Shape;
 
 /// Vectors of a flat walk that an invocation computes at most: more of them share nothing.
 const MOST_FLAT: u32 = 4;
@@ -244,4 +247,19 @@ impl Grid {
             band: 0,
         }
     }
+}
+
+/// The workgroups of so many invocations in a line, which goes on in the next row where a dimension ends.
+pub(super) fn workgroups(
+    shape: &Shape,
+    invocations: usize,
+    workgroup: u32,
+    target: Target,
+) -> Result<[usize; 2]> {
+    let (all, most) = (invocations.div_ceil(workgroup as usize), target.groups as usize);
+    let y = all.div_ceil(most).max(1);
+    if y > most {
+        bail!(Limit, "{shape} needs {all} workgroups, more than the adapter runs at once");
+    }
+    Ok([all.div_ceil(y).max(1), y])
 }

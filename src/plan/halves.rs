@@ -6,228 +6,190 @@ use smallvec::SmallVec;
 
 use super::access::{Chooser, Store, Stride};
 use super::cut::{self, Cut, lanes};
-use super::fields::{self, Number, divider};
-use super::fold::{Folder, Lanes, Pass, Stored, Work, axes, whole, workgroups};
+use super::fields::{self, Field, Number, divider};
+use super::fold::Work;
+use super::grid::workgroups;
 use super::joined::{PAIR, paired};
-use super::loops::{Loops, Path};
-use super::reading::{Bound, Reading};
-use super::turns::{Memory, Turns, fewer};
-use super::walk::{LANES, Together, Walk};
-use super::{Field, Kernel, Launch, Makes, Plan, Target, operands};
+use super::kernel::Kernel;
+use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass, Plan, read_bytes};
+use super::loops::{Loops, axes};
+use super::makes::{Folder, Halves, Lanes, Makes, Stored};
+use super::reading::{Bound, Reading, kernel};
+use super::target::Target;
+use super::turns::{Memory, fewer};
+use super::walk::{LANES, Together, Walk, whole};
 use crate::error::{Result, bail};
 use crate::expr::BLOCK;
 use crate::layout::{Axis, Layout};
 
-/// How invocations fold blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Halves {
-    /// Values that are loaded and folded before others are.
-    pub straight: u32,
-    /// How all values of an invocation come by.
-    pub turns: Turns,
-    /// Invocations that share a block.
-    pub team: u32,
-    /// Whether they make one value of it, in workgroup memory; else each stores its own vector.
-    pub meets: bool,
-    /// Runs that an invocation folds, each of one block.
-    pub runs: u32,
-}
-
-impl Halves {
-    /// Whether invocations share a block without meeting, each of which stores its own vector.
-    pub(crate) fn shares(&self) -> bool {
-        self.team > 1 && !self.meets
-    }
-}
-
-/// The plan of the next pass of a fold.
-pub(super) fn pass(work: &Work, target: Target) -> Result<Pass> {
-    let program = &work.program;
-    let run_axes = work.folding.axes.clone();
-    let mut run = axes(program, run_axes.clone());
-    if run.is_empty() {
-        run.push(Axis { length: 1, strides: program.inputs.iter().map(|_| 0).collect() });
-    }
-    let mut kept = axes(program, 0..run_axes.start);
-    let before = kept.len();
-    kept.extend(axes(program, run_axes.end..program.shape.rank()));
-    let count: usize = run.iter().map(|axis| axis.length).product();
-    let results: usize = kept.iter().map(|axis| axis.length).product();
-    if results.checked_mul(count).is_none_or(|all| all > super::MOST_ELEMENTS) {
-        bail!(
-            Limit,
-            "{} of {} folds more than {} elements, which is what a kernel counts to: evaluate it in slices",
-            work.folding.name(),
-            program.shape,
-            super::MOST_ELEMENTS
-        );
-    }
-    let (lanes, lane) = lanes(program, work.block(), &kept, &run);
-    // What is stored lies like the operand with positions in place of the run; behind all where lanes lie along
-    // it, and before all where they lie along an axis that is before it.
-    let length = |range: &[Axis]| -> usize { range.iter().map(|axis| axis.length).product() };
-    let split = match lanes {
-        Lanes::Run => kept.len(),
-        Lanes::Kept if lane < before => 0,
-        _ => before,
-    };
-    let after = length(&kept[split..]);
-    let others = |range: Range<usize>| range.filter(|&k| lanes != Lanes::Kept || k != lane);
-    // The axes in the order of the loops, of which those that are kept have a number.
-    let mut order: Vec<(&Axis, Option<usize>)> = Vec::new();
-    order.extend(others(0..split).map(|k| (&kept[k], Some(k))));
-    let first = order.len();
-    order.extend(run.iter().map(|axis| (axis, None)));
-    let run_range = first..order.len();
-    order.extend(others(split..kept.len()).map(|k| (&kept[k], Some(k))));
-    if lanes == Lanes::Kept {
-        order.push((&kept[lane], Some(lane)));
-    }
-    let mut paths = vec![Path { offset: 0, strides: order.iter().map(|_| 0).collect() }];
-    paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
-        offset: input.layout.offset(),
-        strides: order.iter().map(|(axis, _)| axis.strides[i]).collect(),
-    }));
-    let mut loops = Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths };
-
-    let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
-    let reading = Reading::of(program, super::Destination::Fresh);
-    let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
-    let mut accesses = reading.folded(program, &chooser, target);
-    // Whole vectors are stored side by side.
-    let is_stored = lanes == Lanes::Run || (lanes == Lanes::Kept && length(&kept[lane + 1..]) == 1);
-    let (mut joined, mut cut) = (1, cut::cut(work, (lanes, 1), count, results, target));
-    if is_stored
-        && !work.folding.fold.row().gives_index
-        && let Some(paired) = paired(program, &reading, &loops, &accesses, work.values(), target)?
-    {
-        let pairs = cut::cut(work, (lanes, PAIR.into()), count, results, target);
-        (accesses, joined, cut) = (paired, PAIR.into(), pairs);
-    }
-
-    let halves = cut.halves;
-    let folds = (0..work.values()).map(|_| (work.folding.fold, work.element_type()));
-    let memory = Memory::of(folds, joined, halves.turns, halves.meets);
-    let Some(workgroup) = memory.workgroup(if halves.meets { halves.team as usize } else { 1 }, target)
-    else {
-        return fewer(target, |target| pass(work, target));
-    };
-    let positions = match lanes {
-        // Whole vectors are stored, also past the end.
-        Lanes::Run => count.div_ceil(cut.block) * cut.keep,
-        _ => count / cut.block * cut.keep + (count % cut.block).min(cut.keep),
-    };
-    let out_stride = |k: usize| {
-        let inner = length(&kept[k + 1..]);
-        (if k < split { inner * positions } else { inner }) as isize
-    };
-    loops.paths[0].strides = order.iter().map(|(_, k)| k.map_or(0, out_stride)).collect();
-    let vectors = halves.runs > 1 || halves.shares();
-    let store = match lanes {
-        Lanes::Run if vectors => Store::Vector,
-        Lanes::Run => Store::Lanes,
-        Lanes::Anywhere => Store::Vector,
-        Lanes::Kept
-            if loops.output().has_linear_rows(1)
-                && loops.inner().is_multiple_of(LANES)
-                && after.is_multiple_of(LANES) =>
-        {
-            Store::Vector
+impl Pass {
+    /// Plans the next pass of a fold.
+    pub(crate) fn new(work: &Work, target: Target) -> Result<Pass> {
+        let program = &work.program;
+        let run_axes = work.folding.axes.clone();
+        let mut run = axes(program, run_axes.clone());
+        if run.is_empty() {
+            run.push(Axis { length: 1, strides: program.inputs.iter().map(|_| 0).collect() });
         }
-        Lanes::Kept => Store::Lanes,
-    };
-    debug_assert!(joined == 1 || lanes == Lanes::Run || store == Store::Vector);
-    let strides: SmallVec<[Stride; 6]> = match lanes {
-        Lanes::Kept => store.access().strides(loops.output(), walk),
-        // Their places are counted by what is stored.
-        Lanes::Run | Lanes::Anywhere => SmallVec::new(),
-    };
+        let mut kept = axes(program, 0..run_axes.start);
+        let before = kept.len();
+        kept.extend(axes(program, run_axes.end..program.shape.rank()));
+        let count: usize = run.iter().map(|axis| axis.length).product();
+        let results: usize = kept.iter().map(|axis| axis.length).product();
+        if results.checked_mul(count).is_none_or(|all| all > MOST_ELEMENTS) {
+            bail!(
+                Limit,
+                "{} of {} folds more than {} elements, which is what a kernel counts to: evaluate it in slices",
+                work.folding.name(),
+                program.shape,
+                MOST_ELEMENTS
+            );
+        }
+        let (lanes, lane) = lanes(program, work.block(), &kept, &run);
+        // What is stored lies like the operand with positions in place of the run; behind all where lanes lie along
+        // it, and before all where they lie along an axis that is before it.
+        let length = |range: &[Axis]| -> usize { range.iter().map(|axis| axis.length).product() };
+        let split = match lanes {
+            Lanes::Run => kept.len(),
+            Lanes::Kept if lane < before => 0,
+            _ => before,
+        };
+        let after = length(&kept[split..]);
+        let others = |range: Range<usize>| range.filter(|&k| lanes != Lanes::Kept || k != lane);
+        // The axes in the order of the loops, of which those that are kept have a number.
+        let mut order: Vec<(&Axis, Option<usize>)> = Vec::new();
+        order.extend(others(0..split).map(|k| (&kept[k], Some(k))));
+        let first = order.len();
+        order.extend(run.iter().map(|axis| (axis, None)));
+        let run_range = first..order.len();
+        order.extend(others(split..kept.len()).map(|k| (&kept[k], Some(k))));
+        if lanes == Lanes::Kept {
+            order.push((&kept[lane], Some(lane)));
+        }
+        let unknown: SmallVec<[(&Axis, isize); 6]> = order.iter().map(|&(axis, _)| (axis, 0)).collect();
+        let mut loops = Loops::over(program, &unknown);
 
-    let is_last = positions == 1;
-    let gives_index = work.folding.fold.row().gives_index;
-    let values = work.values();
-    let mut stored: SmallVec<[Stored; 2]> = SmallVec::new();
-    if !(gives_index && is_last) {
-        stored.extend((0..values).map(Stored::Value));
-    }
-    if gives_index {
-        stored.extend((0..values).map(Stored::Index));
-    }
-    let folder = Folder {
-        fold: work.folding.fold,
-        element: work.element_type(),
-        lanes,
-        halves,
-        run: run_range,
-        whole: count.is_multiple_of(cut.block),
-        values,
-        indexed: program.results.len() > values,
-        stored,
-    };
-    let bound = Bound::new(program, &reading, &mut accesses, folder.stored.len(), target)?;
-    let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
+        let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
+        let reading = Reading::of(program, Destination::Fresh);
+        let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
+        let mut accesses = reading.folded(program, &chooser, target);
+        // Whole vectors are stored side by side.
+        let is_stored = lanes == Lanes::Run || (lanes == Lanes::Kept && length(&kept[lane + 1..]) == 1);
+        let (mut joined, mut cut) = (1, cut::cut(work, (lanes, 1), count, results, target));
+        if is_stored
+            && !work.folding.fold.row().gives_index
+            && let Some(paired) = paired(program, &reading, &loops, &accesses, work.values(), target)?
+        {
+            let pairs = cut::cut(work, (lanes, PAIR.into()), count, results, target);
+            (accesses, joined, cut) = (paired, PAIR.into(), pairs);
+        }
 
-    let pitch = LANES * joined;
-    let columns = loops.inner().div_ceil(pitch);
-    let items = match lanes {
-        // Of a team that does not meet each stores its own vectors.
-        Lanes::Run if halves.meets => results * positions * halves.team as usize,
-        Lanes::Run => results * positions / if vectors && halves.runs == 1 { LANES * joined } else { 1 },
-        Lanes::Kept => results / loops.inner() * columns * positions,
-        Lanes::Anywhere => results * positions,
-    };
-    let invocations = match lanes {
-        Lanes::Anywhere => items.div_ceil(LANES),
-        _ => items.div_ceil(halves.runs as usize),
-    };
-    let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
-    let numbers = Numbers {
-        count: items as u32,
-        pitch: x as u32 * workgroup,
-        columns,
-        positions: positions
-            / if halves.runs == 1 && vectors { LANES * joined * halves.team as usize } else { 1 },
-        run: count,
-        position_stride: after / store.access().width(),
-        inner: (loops.inner() / pitch).max(1),
-        identity: work.folding.fold.identity(work.element_type()),
-        steps: Steps::new((lanes, pitch), &cut, work.folding.fold.is_ordered(work.element_type())),
-    };
-    let form = describe(&folder, halves, &cut, count, positions);
-    let kernel = Kernel {
-        walk,
-        rank: loops.lengths.len(),
-        workgroup: [workgroup, 1],
-        vectors: joined as u32,
-        bindings: bound.bindings,
-        operands,
-        steps: program.steps.clone(),
-        results: program.results.clone(),
-        out: whole(work.element_type()),
-        store,
-        strides,
-        fresh: true,
-        carries: false,
-        wide_words: target.wide_words,
-        faults: target.faults,
-        math: target.math,
-        makes: Makes::Fold(folder),
-    };
-    let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
-    let rest = if is_last { None } else { Some(rest(work, (lanes, split == 0), &cut, positions)?) };
-    Ok(Pass {
-        stored: kernel.stored().to_vec(),
-        plan: Plan {
-            kernel,
-            launch: Launch { words, groups: [x as u32, y as u32, 1] },
-            storages: bound.storages,
-            loops,
-        },
-        count: results * positions,
-        read: super::read_bytes(program),
-        form,
-        rest,
-    })
+        let halves = cut.halves;
+        let folds = (0..work.values()).map(|_| (work.folding.fold, work.element_type()));
+        let memory = Memory::of(folds, joined, halves.turns, halves.meets);
+        let Some(workgroup) = memory.workgroup(if halves.meets { halves.team as usize } else { 1 }, target)
+        else {
+            return fewer(target, |target| Pass::new(work, target));
+        };
+        let positions = match lanes {
+            // Whole vectors are stored, also past the end.
+            Lanes::Run => count.div_ceil(cut.block) * cut.keep,
+            _ => count / cut.block * cut.keep + (count % cut.block).min(cut.keep),
+        };
+        let out_stride = |k: usize| {
+            let inner = length(&kept[k + 1..]);
+            (if k < split { inner * positions } else { inner }) as isize
+        };
+        loops.paths[0].strides = order.iter().map(|(_, k)| k.map_or(0, out_stride)).collect();
+        let vectors = halves.runs > 1 || halves.shares();
+        let store = match lanes {
+            Lanes::Run if vectors => Store::Vector,
+            Lanes::Run => Store::Lanes,
+            Lanes::Anywhere => Store::Vector,
+            Lanes::Kept
+                if loops.output().has_linear_rows(1)
+                    && loops.inner().is_multiple_of(LANES)
+                    && after.is_multiple_of(LANES) =>
+            {
+                Store::Vector
+            }
+            Lanes::Kept => Store::Lanes,
+        };
+        debug_assert!(joined == 1 || lanes == Lanes::Run || store == Store::Vector);
+        let strides: SmallVec<[Stride; 6]> = match lanes {
+            Lanes::Kept => store.access().strides(loops.output(), walk),
+            // Their places are counted by what is stored.
+            Lanes::Run | Lanes::Anywhere => SmallVec::new(),
+        };
+
+        let is_last = positions == 1;
+        let gives_index = work.folding.fold.row().gives_index;
+        let values = work.values();
+        let mut stored: SmallVec<[Stored; 2]> = SmallVec::new();
+        if !(gives_index && is_last) {
+            stored.extend((0..values).map(Stored::Value));
+        }
+        if gives_index {
+            stored.extend((0..values).map(Stored::Index));
+        }
+        let folder = Folder {
+            fold: work.folding.fold,
+            element: work.element_type(),
+            lanes,
+            halves,
+            run: run_range,
+            whole: count.is_multiple_of(cut.block),
+            values,
+            indexed: program.results.len() > values,
+            stored,
+        };
+        let bound = Bound::new(program, &reading, &mut accesses, folder.stored.len(), target)?;
+        let pitch = LANES * joined;
+        let columns = loops.inner().div_ceil(pitch);
+        let items = match lanes {
+            // Of a team that does not meet each stores its own vectors.
+            Lanes::Run if halves.meets => results * positions * halves.team as usize,
+            Lanes::Run => results * positions / if vectors && halves.runs == 1 { LANES * joined } else { 1 },
+            Lanes::Kept => results / loops.inner() * columns * positions,
+            Lanes::Anywhere => results * positions,
+        };
+        let invocations = match lanes {
+            Lanes::Anywhere => items.div_ceil(LANES),
+            _ => items.div_ceil(halves.runs as usize),
+        };
+        let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
+        let numbers = Numbers {
+            count: items as u32,
+            pitch: x as u32 * workgroup,
+            columns,
+            positions: positions
+                / if halves.runs == 1 && vectors { LANES * joined * halves.team as usize } else { 1 },
+            run: count,
+            position_stride: after / store.access().width(),
+            inner: (loops.inner() / pitch).max(1),
+            identity: work.folding.fold.identity(work.element_type()),
+            steps: Steps::new((lanes, pitch), &cut, work.folding.fold.is_ordered(work.element_type())),
+        };
+        let form = describe(&folder, halves, &cut, count, positions);
+        let (kernel, storages) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
+        let kernel = Kernel {
+            workgroup: [workgroup, 1],
+            vectors: joined as u32,
+            out: whole(work.element_type()),
+            makes: Makes::Fold(folder),
+            ..kernel
+        };
+        let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
+        let rest = if is_last { None } else { Some(rest(work, (lanes, split == 0), &cut, positions)?) };
+        Ok(Pass {
+            stored: kernel.stored().to_vec(),
+            plan: Plan { kernel, launch: Launch { words, groups: [x as u32, y as u32, 1] }, storages, loops },
+            count: results * positions,
+            read: read_bytes(program),
+            form,
+            rest,
+        })
+    }
 }
 
 /// How what a pass stores lies, and the blocks of it.

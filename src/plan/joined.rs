@@ -5,12 +5,14 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Store};
+use super::cost::affordable;
 use super::grid::Grid;
 use super::loops::{Loops, Path};
 use super::reading::{Bound, Reading};
+use super::target::Target;
 use super::walk::{LANES, Packing, Walk};
-use super::{Program, Target};
 use crate::error::Result;
+use crate::expr::Program;
 
 /// Bytes that an instruction moves for an invocation at most.
 const WIDEST: usize = 16;
@@ -83,7 +85,7 @@ pub(super) fn paired(
     target: Target,
 ) -> Result<Option<SmallVec<[Access; 8]>>> {
     let pair = LANES * usize::from(PAIR);
-    let is_affordable = || super::affordable(program, target.math) >= PAIR.into();
+    let is_affordable = || affordable(program, target.math) >= PAIR.into();
     if !target.wide_words || !loops.inner().is_multiple_of(pair) || !is_affordable() {
         return Ok(None);
     }

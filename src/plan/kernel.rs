@@ -3,13 +3,18 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Store, Stride};
-use super::fields::Role;
-use super::fold::Folder;
-use super::rows::RowFolder;
-use super::scan::Scanner;
+use super::makes::Makes;
+use super::target::Faults;
 use super::walk::Walk;
 use crate::dtype::DType;
 use crate::expr::{Body, Math, Op, Step, Value};
+
+/// The role of a tensor in a kernel: the output, or an operand by its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Role {
+    Out,
+    In(usize),
+}
 
 /// What the kernel reads an operand from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,39 +53,6 @@ pub(crate) struct Binding {
     pub width: usize,
 }
 
-/// What an adapter lacks, or computes otherwise than IEEE 754, so that kernels carry forms of their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Faults {
-    /// Subnormal results become 0, those too that would round up to the least normal float.
-    pub flushes: bool,
-    /// Quotients are not the nearest floats.
-    pub quotients: bool,
-    /// Square roots are not.
-    pub roots: bool,
-    /// `unpack2x16float` or `pack2x16float` changes numbers that f16 has.
-    pub halves: bool,
-    /// There is no f16, or what is converted to it is not rounded to the nearest.
-    pub half_rounding: bool,
-    /// There are no integers of 64 bits, or a product of them is no faster than several of 32.
-    pub products: bool,
-    /// `fma` rounds its product, or may where it was not asked.
-    pub fma: bool,
-    /// NaN that sums and products give has bits set in its lower half.
-    pub nans: bool,
-    /// `floor`, `ceil`, `round` and `trunc` leave fractions of f64.
-    pub fractions: bool,
-}
-
-/// What a kernel makes of the elements of its program.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Makes {
-    /// It stores them.
-    Elements,
-    Fold(Folder),
-    Scan(Scanner),
-    Rows(RowFolder),
-}
-
 /// Everything that a kernel's text depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kernel {
@@ -111,6 +83,7 @@ pub(crate) struct Kernel {
     pub math: Math,
     pub makes: Makes,
 }
+
 impl Kernel {
     /// Its operations, in words: its steps, then what reduces them. None for a copy.
     pub(crate) fn name(&self) -> String {

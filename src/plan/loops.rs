@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use super::walk::LANES;
-use crate::layout::{Axis, Layout, Shape, merge};
+use crate::expr::Program;
+use crate::layout::{Axes, Axis, Layout, Shape, merge};
 
 /// How the addresses of a tensor move through the loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +57,16 @@ pub(super) fn collapse(shape: &Shape, layouts: &[&Layout]) -> Loops {
 }
 
 impl Loops {
+    /// The loops of a program over axes in this order, each with the stride of the output.
+    pub(super) fn over(program: &Program, axes: &[(&Axis, isize)]) -> Loops {
+        let mut paths = vec![Path { offset: 0, strides: axes.iter().map(|&(_, stride)| stride).collect() }];
+        paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
+            offset: input.layout.offset(),
+            strides: axes.iter().map(|(axis, _)| axis.strides[i]).collect(),
+        }));
+        Loops { lengths: axes.iter().map(|(axis, _)| axis.length).collect(), paths }
+    }
+
     /// All elements.
     pub(super) fn count(&self) -> usize {
         self.lengths.iter().product()
@@ -135,6 +146,12 @@ impl Path {
 /// Whether a stride is one of whole vectors.
 fn is_whole(stride: &isize) -> bool {
     stride % LANES as isize == 0
+}
+
+/// The fewest axes of `range` that all operands walk as these.
+pub(super) fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
+    let strides = |k: usize| program.inputs.iter().map(|input| input.layout.strides()[k]).collect();
+    merge(range.map(|k| Axis { length: program.shape[k], strides: strides(k) }))
 }
 
 #[cfg(test)]

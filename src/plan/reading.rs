@@ -3,10 +3,14 @@
 
 use smallvec::SmallVec;
 
-use super::access::{Access, Chooser, Store};
-use super::kernel::{Binding, Origin};
-use super::walk::{LANES, Packing};
-use super::{Destination, Target};
+use super::access::{Access, Chooser, Store, Stride};
+use super::fields::Addressing;
+use super::kernel::{Binding, Kernel, Operand, Origin, Role};
+use super::launch::Destination;
+use super::loops::Loops;
+use super::makes::Makes;
+use super::target::Target;
+use super::walk::{FOLD_WORKGROUP, LANES, Packing, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Extent, Input, Op, Program, Source, Storage};
@@ -231,4 +235,77 @@ impl Bound {
             self.bindings.len() - 1
         }))
     }
+}
+
+/// The kernel of a program over loops, as it is walked and stored, and what it binds. It is one vector of an invocation, in
+/// line with others, that stores elements to a new storage; what differs from that the caller says.
+pub(super) fn kernel(
+    program: &Program,
+    bound: Bound,
+    accesses: &[Access],
+    loops: &Loops,
+    (walk, store, strides): (Walk, Store, SmallVec<[Stride; 6]>),
+    target: Target,
+) -> (Kernel, Vec<Storage>) {
+    let operands = operands(program, &bound, accesses, loops, (walk, store, &strides));
+    let kernel = Kernel {
+        walk,
+        rank: loops.lengths.len(),
+        workgroup: [FOLD_WORKGROUP, 1],
+        vectors: 1,
+        bindings: bound.bindings,
+        operands,
+        steps: program.steps.clone(),
+        results: program.results.clone(),
+        out: program.dtype,
+        store,
+        strides,
+        fresh: true,
+        carries: false,
+        wide_words: target.wide_words,
+        faults: target.faults,
+        math: target.math,
+        makes: Makes::Elements,
+    };
+    (kernel, bound.storages)
+}
+
+/// The operands as a kernel's text sees them, `output` being how that is walked, stored and follows the
+/// axes.
+fn operands(
+    program: &Program,
+    bound: &Bound,
+    accesses: &[Access],
+    loops: &Loops,
+    (walk, store, strides): (Walk, Store, &[Stride]),
+) -> Vec<Operand> {
+    let output = Addressing::new(loops.output(), store.access(), walk, strides);
+    let mut operands: Vec<Operand> = Vec::with_capacity(program.inputs.len());
+    for (i, input) in program.inputs.iter().enumerate() {
+        let (origin, access) = (bound.origins[i], accesses[i]);
+        let strides = match origin {
+            Origin::Scalar | Origin::Row(_) => SmallVec::new(),
+            _ => access.strides(loops.operand(i), walk),
+        };
+        let own = Addressing::new(loops.operand(i), access, walk, &strides);
+        let is_alike = |&j: &usize| {
+            let other: &Operand = &operands[j];
+            !matches!(other.origin, Origin::Scalar | Origin::Row(_))
+                && Addressing::new(loops.operand(j), other.access, walk, &other.strides) == own
+        };
+        let walks_as = match origin {
+            Origin::Scalar | Origin::Row(_) => Role::In(i),
+            _ if own == output => Role::Out,
+            _ => Role::In((0..i).find(is_alike).unwrap_or(i)),
+        };
+        // A vector holds a row's neighbours, so indices lead to whole ones.
+        let unit = access.width() as isize;
+        let computed = input.computed.iter().map(|extent| match extent.stride / unit {
+            1 => Stride::One,
+            _ => Stride::Any,
+        });
+        let computed = computed.collect();
+        operands.push(Operand { dtype: input.dtype, origin, access, strides, computed, walks_as });
+    }
+    operands
 }

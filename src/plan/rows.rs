@@ -2,104 +2,34 @@
 //! element of it, or all of its elements. An invocation has a row, or four where lanes lie across rows, or
 //! shares one with others, as they share a block of a fold.
 
-use std::ops::Range;
-
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store, Stride};
 use super::cut;
-use super::fields::{self, Number};
-use super::fold::{self, Pass};
+use super::fields::{self, Field, Number};
+use super::grid::workgroups;
 use super::joined::{PAIR, paired};
-use super::loops::{Loops, Path};
-use super::reading::{Bound, Reading};
+use super::kernel::Kernel;
+use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass, Plan, read_bytes};
+use super::loops::{Loops, axes};
+use super::makes::{Lanes, Makes, Phase, PhaseFold, RowFolder, Saved};
+use super::reading::{Bound, Reading, kernel};
+use super::target::Target;
 use super::turns::{Memory, Turns, fewer};
-use super::walk::{LANES, Packing, Together, Walk};
-use super::{Destination, Field, Kernel, Lanes, Launch, Makes, Plan, Target, operands};
+use super::walk::{self, LANES, Packing, Together, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{BLOCK, Fold, Input, Levels, Program, Source, Value};
+use crate::expr::{BLOCK, Input, Levels, Program, Source, Value};
 use crate::layout::Axis;
 
 /// What the text of a phase costs at most, values that are loaded straight counted each.
 const MOST_COST: usize = 192;
 
-/// What a kernel's text depends on where it computes rows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RowFolder {
-    pub lanes: Lanes,
-    /// Invocations that share a row.
-    pub team: u32,
-    /// The axes of the row.
-    pub run: Range<usize>,
-    /// Whether a row is a whole block, so that nothing is past its end.
-    pub whole: bool,
-    /// Whether a result is one element of each row.
-    pub kept: bool,
-    /// Vectors that are stored in a turn, where results are all elements.
-    pub stores: u32,
-    /// What is dear of the elements that are the result, if a phase folds it: that stores it where the result will be, and
-    /// what is given loads it from there.
-    pub saved: Option<Saved>,
-    pub phases: Vec<Phase>,
-    /// Of each value, the phase from which on it is known, and whether it is of the row.
-    pub from: Vec<usize>,
-    pub of_row: Vec<bool>,
-}
-
-/// A value of elements that a phase stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Saved {
-    pub phase: usize,
-    pub value: Value,
-}
-
-/// Folds that are made in one turn through a row.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Phase {
-    pub folds: Vec<PhaseFold>,
-    /// Values that are loaded straight, and how the turns go that this takes.
-    pub straight: u32,
-    pub turns: Turns,
-}
-
-/// A fold of a phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PhaseFold {
-    pub fold: Fold,
-    /// The type of what is folded.
-    pub element: DType,
-    pub value: Value,
-    /// The operand that stands for what it gives.
-    pub gives: usize,
-    /// Its number among all folds of the program.
-    pub number: usize,
-}
-
-impl RowFolder {
-    /// Whether an axis is kept.
-    pub(crate) fn keeps(&self, axis: usize) -> bool {
-        !self.run.contains(&axis)
-    }
-
-    /// The value of elements that is loaded and not computed again for what is given.
-    pub(crate) fn saved_value(&self) -> Option<Value> {
-        self.saved.map(|saved| saved.value)
-    }
-
-    /// All folds, in the order of their numbers.
-    pub(crate) fn folds(&self) -> impl Iterator<Item = &PhaseFold> {
-        let mut all: Vec<&PhaseFold> = self.phases.iter().flat_map(|phase| &phase.folds).collect();
-        all.sort_by_key(|fold| fold.number);
-        all.into_iter()
-    }
-}
-
 /// The type in which elements are stored that no one vector holds, of whole words.
 fn whole(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
-        _ => fold::whole(dtype),
+        _ => walk::whole(dtype),
     }
 }
 
@@ -111,23 +41,23 @@ impl Pass {
         };
         let (rank, count) = (program.shape.rank(), frame.count());
         let all: usize = program.shape.iter().product();
-        if count > BLOCK || all > super::MOST_ELEMENTS {
+        if count > BLOCK || all > MOST_ELEMENTS {
             bail!(
                 Limit,
                 "rows of {count} of {all} values are more than a kernel folds: evaluate them in slices"
             );
         }
         let results = all / count.max(1);
-        let mut run = fold::axes(program, rows.axes.clone());
+        let mut run = axes(program, rows.axes.clone());
         if run.is_empty() {
             run.push(Axis { length: 1, strides: program.inputs.iter().map(|_| 0).collect() });
         }
         // Elements are stored on either side of the rows, so there kept axes do not merge.
-        let mut kept = fold::axes(program, 0..rows.axes.start);
+        let mut kept = axes(program, 0..rows.axes.start);
         let before = kept.len();
         match rows.kept {
-            true => kept = fold::axes(program, (0..rank).filter(|k| !rows.axes.contains(k))),
-            false => kept.extend(fold::axes(program, rows.axes.end..rank)),
+            true => kept = axes(program, (0..rank).filter(|k| !rows.axes.contains(k))),
+            false => kept.extend(axes(program, rows.axes.end..rank)),
         }
         let (lanes, lane) = cut::lanes(program, BLOCK, &kept, &run);
         let inner = |axes: &[Axis]| -> usize { axes.iter().map(|axis| axis.length).product() };
@@ -148,12 +78,7 @@ impl Pass {
         if lanes == Lanes::Kept {
             order.push((&kept[lane], out_stride(lane)));
         }
-        let mut paths = vec![Path { offset: 0, strides: order.iter().map(|&(_, stride)| stride).collect() }];
-        paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
-            offset: input.layout.offset(),
-            strides: order.iter().map(|(axis, _)| axis.strides[i]).collect(),
-        }));
-        let loops = Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths };
+        let loops = Loops::over(program, &order);
 
         let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
         let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
@@ -181,8 +106,6 @@ impl Pass {
             1 => Bound::new(program, &reading, &mut accesses, program.results.len(), target)?,
             _ => Bound::of(program, &reading, &accesses)?,
         };
-        let operands = operands(program, &bound, &accesses, &loops, (walk, store, &strides));
-
         let block = count.next_power_of_two();
         let steps = if lanes == Lanes::Run { block.div_ceil(LANES * joined) } else { block };
         let fits = |&team: &usize| team <= target.team as usize && (team == 1 || team * LANES <= steps);
@@ -223,27 +146,16 @@ impl Pass {
             Lanes::Anywhere => results,
         };
         let invocations = if lanes == Lanes::Anywhere { items.div_ceil(LANES) } else { items };
-        let [x, y] = fold::workgroups(&program.shape, invocations, workgroup, target)?;
+        let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
         let out = if store == Store::Vector { program.dtype } else { whole(program.dtype) };
         let form = describe(program, &folder, count);
+        let (kernel, storages) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
         let kernel = Kernel {
-            walk,
-            rank: loops.lengths.len(),
             workgroup: [workgroup, 1],
             vectors: joined as u32,
-            bindings: bound.bindings,
-            operands,
-            steps: program.steps.clone(),
-            results: program.results.clone(),
             out,
-            store,
-            strides,
-            fresh: true,
-            carries: false,
-            wide_words: target.wide_words,
-            faults: target.faults,
-            math: target.math,
             makes: Makes::Rows(folder),
+            ..kernel
         };
         let identities: Vec<u64> =
             rows.folds.iter().map(|own| own.fold.identity(program.dtype_of(own.value))).collect();
@@ -258,15 +170,10 @@ impl Pass {
             _ => 0,
         });
         Ok(Pass {
-            plan: Plan {
-                kernel,
-                launch: Launch { words, groups: [x as u32, y as u32, 1] },
-                storages: bound.storages,
-                loops,
-            },
+            plan: Plan { kernel, launch: Launch { words, groups: [x as u32, y as u32, 1] }, storages, loops },
             stored: vec![out; program.results.len()],
             count: if rows.kept { results } else { all },
-            read: super::read_bytes(program),
+            read: read_bytes(program),
             form,
             rest: None,
         })

@@ -9,15 +9,18 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store};
-use super::fields::{self, ScanNumber};
-use super::fold::{FOLD_WORKGROUP, Pass, axes, whole, workgroups};
-use super::loops::{Loops, Path};
-use super::reading::{Bound, Reading};
-use super::walk::{LANES, Together, Walk};
-use super::{Field, Kernel, Launch, Makes, Plan, Target, operands};
+use super::fields::{self, Field, ScanNumber};
+use super::grid::workgroups;
+use super::kernel::Kernel;
+use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass, Plan, read_bytes};
+use super::loops::{Loops, axes};
+use super::makes::{Makes, Scanned, Scanner};
+use super::reading::{Bound, Reading, kernel};
+use super::target::Target;
+use super::walk::{FOLD_WORKGROUP, LANES, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Fold, Folding, GROUP, Input, Program, Scan, Source, Storage, Value};
+use crate::expr::{Folding, GROUP, Input, Program, Scan, Source, Storage, Value};
 use crate::layout::{Axis, Layout};
 
 /// Values of a run that an invocation goes through where there are too few of them: fewer kernels are worth
@@ -30,48 +33,6 @@ const FEW: usize = 64 << 10;
 /// Levels of groups that the text of a long run goes through: of up to 16^4 values, and of all that a kernel
 /// counts to. Few, so that few kernels are compiled.
 const LEVELS: [u32; 2] = [3, 7];
-
-/// What a kernel makes of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Scanned {
-    /// The last value of each group, each by an invocation.
-    Lasts,
-    /// All values, a group by an invocation, after what is `carried` from before, if anything is.
-    Groups { carried: bool },
-    /// All values, a run by an invocation, through so many levels of groups.
-    Runs { levels: u32 },
-}
-
-/// What a kernel's text depends on where it scans.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Scanner {
-    pub fold: Fold,
-    /// The type of what is scanned.
-    pub element: DType,
-    pub scanned: Scanned,
-    pub exclusive: bool,
-    /// Whether the four lanes of a vector lie along the run, which is the innermost axis then. Else they lie
-    /// along a kept axis, which is that.
-    pub along: bool,
-    /// The axis of the run.
-    pub run: usize,
-    /// Whether all groups are whole.
-    pub whole: bool,
-    /// Vectors across runs that an invocation has side by side.
-    pub vectors: u32,
-}
-
-impl Scanner {
-    /// Whether what comes before a group is read from memory.
-    pub(crate) fn is_carried(&self) -> bool {
-        self.scanned == Scanned::Groups { carried: true }
-    }
-
-    /// The type in which results are stored, of whole words.
-    pub(crate) fn stored_type(&self) -> DType {
-        whole(self.element)
-    }
-}
 
 /// A scan on its way.
 #[derive(Clone, Debug)]
@@ -210,12 +171,7 @@ impl Form {
         let run = order.len();
         order.push((&self.run, inner(self.before) as isize));
         order.extend(self.lane.map(|k| (&self.kept[k], out_stride(k))));
-        let mut paths = vec![Path { offset: 0, strides: order.iter().map(|&(_, stride)| stride).collect() }];
-        paths.extend(program.inputs.iter().enumerate().map(|(i, input)| Path {
-            offset: input.layout.offset(),
-            strides: order.iter().map(|(axis, _)| axis.strides[i]).collect(),
-        }));
-        (Loops { lengths: order.iter().map(|(axis, _)| axis.length).collect(), paths }, run)
+        (Loops::over(program, &order), run)
     }
 }
 
@@ -225,13 +181,13 @@ impl Pass {
         let program = &work.program;
         let form = Form::new(work);
         let (count, groups, runs) = (form.run.length, work.groups(), form.results());
-        if runs.checked_mul(count).is_none_or(|all| all > super::MOST_ELEMENTS) {
+        if runs.checked_mul(count).is_none_or(|all| all > MOST_ELEMENTS) {
             bail!(
                 Limit,
                 "{} of {} scans more than {} elements, which is what a kernel counts to: evaluate it in slices",
                 work.folding.name(),
                 program.shape,
-                super::MOST_ELEMENTS
+                MOST_ELEMENTS
             );
         }
         let reaches = |&levels: &u32| groups <= 1 << (4 * levels);
@@ -247,7 +203,7 @@ impl Pass {
         let along = form.lane.is_none();
         let store = store(&loops, along, scanned, exclusive);
         let strides = store.access().strides(loops.output(), Walk::Rows);
-        let reading = Reading::of(program, super::Destination::Fresh);
+        let reading = Reading::of(program, Destination::Fresh);
         let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: Together::Apart, vectors: 1 };
         let scanner = Scanner {
             fold: work.folding.fold,
@@ -266,8 +222,6 @@ impl Pass {
             accesses[carried] = Access::Strided;
         }
         let bound = Bound::new(program, &reading, &mut accesses, 1, target)?;
-        let operands = operands(program, &bound, &accesses, &loops, (Walk::Rows, store, &strides));
-
         let positions = if matches!(scanned, Scanned::Runs { .. }) { 1 } else { groups };
         let vectors = loops.inner().div_ceil(LANES);
         let columns = if along { 1 } else { vectors.div_ceil(scanner.vectors as usize) };
@@ -291,36 +245,15 @@ impl Pass {
             _ => 0,
         };
         let form = describe(&scanner, count, groups);
-        let kernel = Kernel {
-            walk: Walk::Rows,
-            rank: loops.lengths.len(),
-            workgroup: [FOLD_WORKGROUP, 1],
-            vectors: 1,
-            bindings: bound.bindings,
-            operands,
-            steps: program.steps.clone(),
-            results: program.results.clone(),
-            out: scanner.stored_type(),
-            store,
-            strides,
-            fresh: true,
-            carries: false,
-            wide_words: target.wide_words,
-            faults: target.faults,
-            math: target.math,
-            makes: Makes::Scan(scanner),
-        };
+        let walk = (Walk::Rows, store, strides);
+        let (kernel, storages) = kernel(program, bound, &accesses, &loops, walk, target);
+        let kernel = Kernel { out: scanner.stored_type(), makes: Makes::Scan(scanner), ..kernel };
         let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);
         Ok(Pass {
             stored: vec![kernel.out],
-            plan: Plan {
-                kernel,
-                launch: Launch { words, groups: [x as u32, y as u32, 1] },
-                storages: bound.storages,
-                loops,
-            },
+            plan: Plan { kernel, launch: Launch { words, groups: [x as u32, y as u32, 1] }, storages, loops },
             count: runs * stored,
-            read: super::read_bytes(program),
+            read: read_bytes(program),
             form,
             rest: None,
         })

@@ -4,9 +4,8 @@
 
 use smallvec::SmallVec;
 
-use super::Target;
-use super::fold::FOLD_WORKGROUP;
-use super::walk::LANES;
+use super::target::Target;
+use super::walk::{FOLD_WORKGROUP, LANES};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::Fold;

@@ -1,11 +1,14 @@
 //! The words that grids and accesses have in common: lanes, walks, and how small elements are packed.
 
-use crate::dtype::DType;
+use crate::dtype::{DType, Kind};
 
 pub(crate) use crate::schedule::LANES;
 
 /// Invocations of a workgroup: the most that every WebGPU adapter has.
 pub(crate) const WORKGROUP: u32 = 256;
+
+/// Invocations of a workgroup of a fold, unless what they hold takes more memory than there is.
+pub(crate) const FOLD_WORKGROUP: u32 = 64;
 
 /// How invocations are laid over the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,5 +60,14 @@ impl DType {
             2 => Packing::Halves,
             _ => Packing::Whole,
         }
+    }
+}
+
+/// The type of whole words that holds a type's values.
+pub(super) fn whole(dtype: DType) -> DType {
+    match (dtype.packing(), dtype.kind()) {
+        (Packing::Whole, _) => dtype,
+        (_, Kind::Signed) => DType::I32,
+        _ => DType::U32,
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::expr::{DType, Folding, Node, NodeKind};
+use crate::dtype::DType;
+use crate::expr::{Folding, Node, NodeKind};
 use crate::layout::Shape;
 
 /// The nodes below some roots, each once and after those that it is made of.

@@ -5,7 +5,6 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::Tensor;
-use super::create::truths;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Line, Result, bail, called};
@@ -274,7 +273,7 @@ impl AnyTensor {
     }
 
     /// Whether no element is visited twice, as all that writes asks.
-    fn is_written_once(&self, what: &str) -> Result<()> {
+    pub(super) fn is_written_once(&self, what: &str) -> Result<()> {
         if self.layout.visits_twice() {
             bail!(
                 Alias,
@@ -284,54 +283,5 @@ impl AnyTensor {
             );
         }
         Ok(())
-    }
-
-    /// Writes elements of the host, as bytes in row-major order, to those of this tensor, as [`Tensor::write`]
-    /// does. Bytes are little-endian, without gaps; of bool a byte other than 0 is true.
-    ///
-    /// # Errors
-    /// When the number of bytes is not the tensor's, this tensor visits an element twice, the device is lost,
-    /// or there is no memory.
-    ///
-    /// ```
-    /// use zerostride::{DType, Device};
-    ///
-    /// let x = Device::cpu().zeros_any(DType::I16, [3])?;
-    /// x.write_bytes(&[1, 0, 2, 0, 3, 0])?;
-    /// assert_eq!(x.to_vec::<i16>()?, [1, 2, 3]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
-        let needed = self.layout.count() as u128 * self.dtype.size() as u128;
-        if needed != bytes.len() as u128 {
-            let text = format!(
-                "write of {} bytes to {} {}, which has {needed}: data and shape must agree",
-                bytes.len(),
-                self.dtype,
-                self.shape()
-            );
-            return Err(Error::new(ErrorKind::Data, text).at(Location::caller()));
-        }
-        called(Location::caller(), || self.write_packed(&truths(self.dtype, bytes)?))
-    }
-
-    /// The same for elements, of the tensor's type.
-    pub(super) fn write<T: Element>(&self, data: &[T], at: Line) -> Result<()> {
-        if self.layout.count() != data.len() {
-            let text = format!(
-                "write of {} elements to {}, which has {}: data and shape must agree",
-                data.len(),
-                self.shape(),
-                self.layout.count()
-            );
-            return Err(Error::new(ErrorKind::Data, text).at(at));
-        }
-        called(at, || self.write_packed(bytemuck::cast_slice(data)))
-    }
-
-    fn write_packed(&self, bytes: &[u8]) -> Result<()> {
-        self.is_written_once("write")?;
-        self.device.backend().write(&self.storage, self.dtype, &self.layout, bytes)
     }
 }

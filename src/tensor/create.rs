@@ -1,4 +1,4 @@
-//! Tensors made of host data and of values.
+//! Tensors made of host data and of values, and host data that is written to tensors.
 
 use std::borrow::Cow;
 use std::panic::Location;
@@ -7,7 +7,7 @@ use super::read::room;
 use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Result, bail, called};
+use crate::error::{Error, ErrorKind, Line, Result, bail, called};
 use crate::expr::{AnyExpr, Expr};
 use crate::layout::{Layout, Shape};
 
@@ -127,8 +127,60 @@ impl Device {
     }
 }
 
+/// Elements of the host.
+impl AnyTensor {
+    /// Writes elements of the host, as bytes in row-major order, to those of this tensor, as [`Tensor::write`]
+    /// does. Bytes are little-endian, without gaps; of bool a byte other than 0 is true.
+    ///
+    /// # Errors
+    /// When the number of bytes is not the tensor's, this tensor visits an element twice, the device is lost,
+    /// or there is no memory.
+    ///
+    /// ```
+    /// use zerostride::{DType, Device};
+    ///
+    /// let x = Device::cpu().zeros_any(DType::I16, [3])?;
+    /// x.write_bytes(&[1, 0, 2, 0, 3, 0])?;
+    /// assert_eq!(x.to_vec::<i16>()?, [1, 2, 3]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
+        let needed = self.layout.count() as u128 * self.dtype.size() as u128;
+        if needed != bytes.len() as u128 {
+            let text = format!(
+                "write of {} bytes to {} {}, which has {needed}: data and shape must agree",
+                bytes.len(),
+                self.dtype,
+                self.shape()
+            );
+            return Err(Error::new(ErrorKind::Data, text).at(Location::caller()));
+        }
+        called(Location::caller(), || self.write_packed(&truths(self.dtype, bytes)?))
+    }
+
+    /// The same for elements, of the tensor's type.
+    pub(super) fn write<T: Element>(&self, data: &[T], at: Line) -> Result<()> {
+        if self.layout.count() != data.len() {
+            let text = format!(
+                "write of {} elements to {}, which has {}: data and shape must agree",
+                data.len(),
+                self.shape(),
+                self.layout.count()
+            );
+            return Err(Error::new(ErrorKind::Data, text).at(at));
+        }
+        called(at, || self.write_packed(bytemuck::cast_slice(data)))
+    }
+
+    fn write_packed(&self, bytes: &[u8]) -> Result<()> {
+        self.is_written_once("write")?;
+        self.device.backend().write(&self.storage, self.dtype, &self.layout, bytes)
+    }
+}
+
 /// Bytes of elements, of bool made 0 or 1.
-pub(super) fn truths(dtype: DType, bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
+fn truths(dtype: DType, bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     if dtype != DType::Bool || bytes.iter().all(|&byte| byte <= 1) {
         return Ok(Cow::Borrowed(bytes));
     }

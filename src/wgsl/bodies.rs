@@ -1,10 +1,10 @@
 //! Steps as expressions; and, as functions of their own, those that no row of the table says: loops, and functions of
 //! the user's.
 
-use super::emit::line;
 use super::fences::Fences;
+use super::text::line;
 use super::types::{cast, compute, lanes, narrow, rounded};
-use super::{lookup, workarounds};
+use super::{gather, workarounds};
 use crate::error::Result;
 use crate::expr::{Body, Loop, Op, Step, Value};
 use crate::plan::Kernel;
@@ -139,7 +139,7 @@ impl<'a> Bodies<'a> {
                 (Op::Lookup, Some((&table, indices))) => {
                     let (at, indices) = (format!("at_v{value}"), indices.iter().map(|&index| name(index)));
                     let walk = (name(table), at.as_str());
-                    let (address, found) = lookup::by_lanes(self.kernel, operand(table), walk, indices)?;
+                    let (address, found) = gather::by_lanes(self.kernel, operand(table), walk, indices)?;
                     line!(text, "        let {at} = {address};");
                     found
                 }

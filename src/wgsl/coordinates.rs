@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::emit::{Emitter, line};
+use super::emitter::Emitter;
+use super::text::line;
 use crate::plan::{LANES, Walk};
 
 impl Emitter<'_> {

@@ -1,20 +1,13 @@
 //! What kernels that fold have in common: coordinates, and how results are stored.
 
-use super::emit::{Emitter, line, result};
-use super::types::{array, compute, decode, encode, pack};
+use super::emitter::Emitter;
+use super::text::{EACH, line, result};
+use super::types::{encode, pack};
 use super::values::Values;
 use crate::dtype::DType;
-use crate::error::Result;
-use crate::plan::{Folder, Kernel, LANES, Lanes, Role, Store, Stored};
-
-/// The lanes of a vector.
-pub(super) const EACH: &str = "vec4<u32>(0u, 1u, 2u, 3u)";
+use crate::plan::{Folder, LANES, Lanes, Role, Store, Stored};
 
 impl Emitter<'_> {
-    pub(super) fn fold(&mut self, folder: &Folder) -> Result<()> {
-        self.fold_by_halves(folder, folder.halves)
-    }
-
     /// The types of coordinates.
     pub(super) fn place(&self, folder: &Folder) -> &'static str {
         if folder.lanes == Lanes::Anywhere { "vec4<u32>" } else { "u32" }
@@ -101,33 +94,4 @@ impl Emitter<'_> {
             }
         }
     }
-}
-
-/// The lines that divide `rest`: what is left over is `name`, and `rest` becomes the quotient.
-pub(super) fn division(text: &mut String, name: &str, by: &str, rest: &mut String) {
-    line!(text, "    let {name} = {rest} % {by};");
-    line!(text, "    let after_{name} = {rest} / {by};");
-    *rest = format!("after_{name}");
-}
-
-/// A constant of the uniform block in four lanes.
-pub(super) fn constant(dtype: DType, word: &str) -> String {
-    match dtype {
-        DType::F32 | DType::I32 => format!("vec4<{0}>(bitcast<{0}>({word}))", compute(dtype)),
-        DType::I64 | DType::U64 | DType::F64 => {
-            let word = format!("(u64({word}_high) << 32u) | u64({word})");
-            format!("vec4<{0}>(bitcast<{0}>({word}))", compute(dtype))
-        }
-        _ => decode(dtype, format!("vec4<u32>({word})")),
-    }
-}
-
-/// The element of the array that something is stored to.
-pub(super) fn stored_array(kernel: &Kernel, dtype: DType) -> String {
-    let width = match kernel.store {
-        Store::Lanes => 1,
-        Store::Vector | Store::Words => LANES,
-        Store::Joined { vectors } => LANES * usize::from(vectors),
-    };
-    array(dtype, width, kernel.wide_words)
 }

@@ -1,8 +1,8 @@
 //! Kernels that fold blocks by halves: the elementwise body as a function of where its lanes are, and around
 //! it what makes one value of many.
 
-use super::emit::{Emitter, line, result};
-use super::fold::EACH;
+use super::emitter::Emitter;
+use super::text::{EACH, line, result};
 use super::types::pack;
 use super::values::{Traversal, Values};
 use crate::error::Result;
@@ -31,7 +31,7 @@ impl Coordinate {
 }
 
 impl Emitter<'_> {
-    pub(super) fn fold_by_halves(&mut self, folder: &Folder, halves: Halves) -> Result<()> {
+    pub(super) fn halves(&mut self, folder: &Folder, halves: Halves) -> Result<()> {
         let values = Values::of_fold(folder, self.kernel.vectors);
         self.values(&values)?;
         self.folded_element(folder, &values)?;

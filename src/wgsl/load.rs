@@ -1,10 +1,12 @@
-//! The addresses of a kernel's lanes, and the loads from them.
+//! The addresses of a kernel's lanes, and the loads and lookups from them.
 
-use super::emit::{Emitter, line, role};
-use super::fold::constant;
-use super::types::{decode, joined_part, lanes, packed, raw_lanes, unpack};
+use super::emitter::Emitter;
+use super::gather::{address, binding, by_lanes, gather};
+use super::text::{line, role};
+use super::types::{constant, decode, joined_part, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
+use crate::expr::{Step, Value};
 use crate::plan::{Access, LANES, Makes, Operand, Origin, Role, Stride, Walk};
 
 /// Four elements, `step` apart from element `first` on, of the vectors whose names are `prefix` and a
@@ -269,13 +271,26 @@ impl Emitter<'_> {
         line!(self.text, "    let {own} = {value};");
         Ok(())
     }
-}
 
-/// The elements at the four addresses that a name stands for, as they lie in an array.
-pub(super) fn gather(dtype: DType, array: &str, at: &str) -> String {
-    let lane = |c: char| match packed(dtype) {
-        None => format!("{array}[{at}.{c}]"),
-        Some((suffix, shift)) => format!("part_{suffix}({array}[{at}.{c} >> {shift}u], {at}.{c})"),
-    };
-    format!("{}({})", raw_lanes(dtype), ['x', 'y', 'z', 'w'].map(lane).join(", "))
+    /// The elements of a table where computed indices say, all of them inside of it.
+    pub(super) fn lookup(&mut self, value: Value, step: &Step, vector: u32) -> Result<String> {
+        let Some((&table, indices)) = step.args.split_first() else {
+            bail!(Kernel, "a lookup without a table")
+        };
+        let (i, of) = (table as usize, Role::In(table as usize));
+        let operand = &self.kernel.operands[i];
+        let indices = indices.iter().map(|&index| self.value(index, vector));
+        let at = format!("at_{}", self.value(value, vector));
+        let (address, found) = match operand.access {
+            Access::LookupRow => {
+                let indices = indices.map(|index| format!("{index}.x"));
+                let word = format!("{}[{at}]", binding(self.kernel, i)?);
+                let found = decode(operand.dtype, unpack(operand.dtype, self.kernel.wide_words, word));
+                (address(i, operand, self.vector(of, vector), "u32", indices), found)
+            }
+            _ => by_lanes(self.kernel, i, (self.addresses(of, vector), &at), indices)?,
+        };
+        line!(self.text, "    let {at} = {address};");
+        Ok(found)
+    }
 }

@@ -1,8 +1,8 @@
 //! Kernels that compute rows to their end: for each turn through a row a function of its elements, and around
 //! them what makes one value of many; then what is stored.
 
-use super::emit::{Emitter, line, result};
-use super::fold::{EACH, division};
+use super::emitter::Emitter;
+use super::text::{EACH, division, line, result};
 use super::types::{decode, encode, lanes, narrow, pack, unpack};
 use super::values::{Traversal, Values};
 use crate::dtype::DType;

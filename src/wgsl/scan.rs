@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use super::emit::{Emitter, line};
-use super::fold::{EACH, constant, division};
-use super::types::{compute, lanes, pack};
+use super::emitter::Emitter;
+use super::text::{EACH, division, line};
+use super::types::{compute, constant, lanes, pack};
 use super::values::form;
 use crate::dtype::Kind;
 use crate::error::{Result, bail};

@@ -2,32 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::emit::{Emitter, line};
+use super::emitter::Emitter;
+use super::text::line;
 use super::values::Values;
 use crate::plan::Turns;
 
 impl Emitter<'_> {
-    /// The function that takes what a turn gave. What it is combined with was held, and the sum of both is combined
-    /// in turn; what has no half yet is held. So the last turn gives all of them.
-    pub(super) fn hold_function(&mut self, values: &Values) {
-        let (suffix, all, held) = (values.suffix(), values.name(), values.held());
-        // Places of neighbours lie side by side, which is how a GPU reads them at once.
-        let place = format!("(place + at) * {}u + own_place", self.kernel.workgroup[0]);
-        line!(self.text, "fn hold{suffix}(place: u32, turn: u32, turns: u32, own: {all}) -> {all} {{");
-        line!(self.text, "    var all = own;");
-        line!(self.text, "    var at = turn;");
-        line!(self.text, "    for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {{");
-        line!(self.text, "        at -= half;");
-        let first = values.of(held.iter().map(|(array, _)| format!("{array}[{place}]")));
-        line!(self.text, "        all = {};", values.combined(&first, "all"));
-        line!(self.text, "    }}");
-        for ((name, _), (array, _)) in values.names().zip(&held) {
-            line!(self.text, "    {array}[{place}] = all.{name};");
-        }
-        line!(self.text, "    return all;");
-        line!(self.text, "}}\n");
-    }
-
     /// Workgroup memory in which turns are held: in each array an invocation has as many places as any of these takes.
     /// How many; `own_place` is where the invocation is among the others in each of them.
     pub(super) fn declare_held<'v>(&mut self, all: impl IntoIterator<Item = (&'v Values, Turns)>) -> u32 {

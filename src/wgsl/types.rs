@@ -2,7 +2,7 @@
 
 use crate::dtype::{DType, Kind};
 use crate::expr::{Op, Step};
-use crate::plan::{LANES, Packing};
+use crate::plan::{Kernel, LANES, Packing, Store};
 
 /// The type that elements of `dtype` compute in, as prelude functions are named by it.
 pub(super) fn compute(dtype: DType) -> &'static str {
@@ -173,4 +173,26 @@ pub(super) fn cast(from: DType, to: DType, value: &str) -> String {
         (Kind::Float, Kind::Float) if to == DType::F32 => wide,
         _ => narrow(to, wide),
     }
+}
+
+/// A constant of the uniform block in four lanes.
+pub(super) fn constant(dtype: DType, word: &str) -> String {
+    match dtype {
+        DType::F32 | DType::I32 => format!("vec4<{0}>(bitcast<{0}>({word}))", compute(dtype)),
+        DType::I64 | DType::U64 | DType::F64 => {
+            let word = format!("(u64({word}_high) << 32u) | u64({word})");
+            format!("vec4<{0}>(bitcast<{0}>({word}))", compute(dtype))
+        }
+        _ => decode(dtype, format!("vec4<u32>({word})")),
+    }
+}
+
+/// The element of the array that something is stored to.
+pub(super) fn stored_array(kernel: &Kernel, dtype: DType) -> String {
+    let width = match kernel.store {
+        Store::Lanes => 1,
+        Store::Vector | Store::Words => LANES,
+        Store::Joined { vectors } => LANES * usize::from(vectors),
+    };
+    array(dtype, width, kernel.wide_words)
 }

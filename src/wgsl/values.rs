@@ -1,9 +1,9 @@
 //! Values that are folded side by side: what makes one of two, and what makes one of all that an invocation
 //! loads. A kernel that folds has them once, one that computes rows for each of its phases.
 
-use super::emit::{Emitter, line};
-use super::fold::constant;
-use super::types::{compute, lanes};
+use super::emitter::Emitter;
+use super::text::line;
+use super::types::{compute, constant, lanes};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::expr::Fold;
@@ -255,6 +255,27 @@ impl Emitter<'_> {
         line!(self.text, "    return {};", values.of(parts));
         line!(self.text, "}}\n");
         Ok(())
+    }
+
+    /// The function that takes what a turn gave. What it is combined with was held, and the sum of both is combined
+    /// in turn; what has no half yet is held. So the last turn gives all of them.
+    fn hold_function(&mut self, values: &Values) {
+        let (suffix, all, held) = (values.suffix(), values.name(), values.held());
+        // Places of neighbours lie side by side, which is how a GPU reads them at once.
+        let place = format!("(place + at) * {}u + own_place", self.kernel.workgroup[0]);
+        line!(self.text, "fn hold{suffix}(place: u32, turn: u32, turns: u32, own: {all}) -> {all} {{");
+        line!(self.text, "    var all = own;");
+        line!(self.text, "    var at = turn;");
+        line!(self.text, "    for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {{");
+        line!(self.text, "        at -= half;");
+        let first = values.of(held.iter().map(|(array, _)| format!("{array}[{place}]")));
+        line!(self.text, "        all = {};", values.combined(&first, "all"));
+        line!(self.text, "    }}");
+        for ((name, _), (array, _)) in values.names().zip(&held) {
+            line!(self.text, "    {array}[{place}] = all.{name};");
+        }
+        line!(self.text, "    return all;");
+        line!(self.text, "}}\n");
     }
 
     /// The function that makes one value of all that an invocation finds from the place `begin` on.

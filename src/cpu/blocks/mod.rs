@@ -8,66 +8,19 @@ use smallvec::SmallVec;
 
 use places::Place;
 
-use super::ahead::Ahead;
-use super::kernels::{Job, PART};
+use super::ahead::{self, Ahead};
+use super::bytes::{From, LARGEST_NEAR, with_memory};
+use super::jobs::Job;
+use super::kernels::PART;
 use super::lines::{self, LINE, Stream};
 use super::load::Reader;
 use super::pairs::{self, Loop};
-use super::registers::{self, Register};
+use super::registers::Register;
 use crate::error::Result;
 use crate::expr::{Input, Op, Program, Step, Value, is_costly};
 
-/// Calls `$call` with the type that moves elements of `$size` bytes.
-macro_rules! with_memory {
-    ($size:expr, |$memory:ident| $call:expr) => {
-        match $size {
-            1 => {
-                type $memory = u8;
-                $call
-            }
-            2 => {
-                type $memory = u16;
-                $call
-            }
-            4 => {
-                type $memory = u32;
-                $call
-            }
-            _ => {
-                type $memory = u64;
-                $call
-            }
-        }
-    };
-}
-
-pub(super) use with_memory;
-
-/// What an input is read from.
-#[derive(Clone, Copy)]
-pub(super) enum From<'a> {
-    /// Elements of a storage.
-    Bytes(&'a [u8]),
-    /// The elements that the output holds until they are overwritten.
-    Output,
-    /// One constant, as its bits.
-    Scalar(u64),
-    /// The address itself: a coordinate.
-    Index,
-}
-
-impl From<'_> {
-    /// Bytes that are read of memory, at most.
-    pub(super) fn bytes(all: &[From<'_>]) -> usize {
-        all.iter().map(|from| if let From::Bytes(bytes) = from { bytes.len() } else { 0 }).sum()
-    }
-}
-
 /// Loops from which on a block asks for what the next one reads: fewer are a stream, which a processor guesses.
 const ASKING_LOOPS: usize = 3;
-
-/// Bytes that stay in the second cache of many processors, so that none are asked for.
-pub(super) const LARGEST_NEAR: usize = 1 << 20;
 
 /// A program made ready: readers of its inputs, and a register for each value.
 pub(super) struct Blocks<'a> {
@@ -152,7 +105,7 @@ impl<'a> Blocks<'a> {
         let in_loop =
             |(i, input): (Value, &Input)| input.is_table() && called().any(|step| step.args.contains(&i));
         let in_loops = (0..).zip(&program.inputs).map(in_loop).collect();
-        let (registers, register_count) = registers::assign(program, &loops);
+        let (registers, register_count) = pairs::registers(program, &loops);
         // Of a table a value is an address.
         let inputs = program.inputs.iter().map(|input| if input.is_table() { 8 } else { input.dtype.size() });
         let sizes = inputs.chain(program.steps.iter().map(Step::size)).collect();
@@ -216,6 +169,21 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// What `length` elements from `start` on read, of inputs whose elements lie in one stretch of memory.
+    pub(super) fn ahead(&self, start: usize, length: usize) -> Ahead<'a> {
+        let stretches = self.program.inputs.iter().enumerate().filter_map(|(i, input)| {
+            let From::Bytes(bytes) = self.from[i] else { return None };
+            let row = if self.of_row[i] { self.row } else { 1 };
+            if input.is_table() || self.turned[i] || length < row {
+                return None;
+            }
+            let elements = length / row;
+            let run = self.readers[i].run(start / row, elements)?;
+            ahead::stretch(bytes, input.dtype.size(), run, elements)
+        });
+        Ahead::in_stretches(stretches)
+    }
+
     /// Computes `length` elements from `start` on: into `out`, if there is one, those of the first result.
     pub(super) fn compute(&self, start: usize, length: usize, out: Option<Out<'_>>, scratch: &mut Scratch) {
         let program = self.program;
@@ -229,7 +197,7 @@ impl<'a> Blocks<'a> {
         }
         let after = start + length;
         let next = match self.asks {
-            true => Ahead::of(self, after, length.min(scratch.end.saturating_sub(after))),
+            true => self.ahead(after, length.min(scratch.end.saturating_sub(after))),
             false => Ahead::default(),
         };
         let mut ask = next.in_steps(self.loops.len());

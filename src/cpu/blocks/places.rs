@@ -3,7 +3,8 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::{Blocks, From, Scratch, with_memory};
+use super::{Blocks, Scratch};
+use crate::cpu::bytes::{From, with_memory};
 use crate::cpu::kernels::PART;
 use crate::cpu::load;
 use crate::cpu::lookup::{self, Addresses, Table};

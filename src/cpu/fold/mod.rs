@@ -14,7 +14,8 @@ mod indexes;
 use smallvec::SmallVec;
 
 use super::ahead::Ahead;
-use super::blocks::{self, Blocks, From, Out};
+use super::blocks::{self, Blocks, Out};
+use super::bytes::From;
 use super::combine::{self, Loops, Values};
 use super::eval;
 use super::halving::Elements;
@@ -329,7 +330,7 @@ impl Job<'_> {
         if places.iter().any(Option::is_none) {
             self.blocks.compute(start, length, None, &mut scratch.block);
             let after = start + length;
-            next = Ahead::of(&self.blocks, after, length.min(self.all() - after)).first(ASKED);
+            next = self.blocks.ahead(after, length.min(self.all() - after)).first(ASKED);
         }
         for (k, out) in outs.iter_mut().enumerate() {
             let (x, from) = match places[k] {
@@ -407,7 +408,7 @@ impl Job<'_> {
         }
         // What is computed one leaf after the other lies too far apart to be guessed.
         if let Some((start, length)) = next {
-            Ahead::of(&self.blocks, start, length).load();
+            self.blocks.ahead(start, length).load();
         }
         let Scratch { block, expanded, leaves, identity, .. } = scratch;
         if let [leaves] = leaves.as_mut_slice() {

@@ -4,14 +4,14 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::{Block, Folded, Job, MOST, Next, Place, Scratch, Task};
 use crate::cpu::ahead::Ahead;
-use crate::cpu::blocks::{From, LARGEST_NEAR};
+use crate::cpu::bytes::{From, LARGEST_NEAR};
 use crate::cpu::combine::{self, Loops};
 use crate::cpu::halving::Elements;
 use crate::cpu::kernels::PART;
 use crate::cpu::lines::{self, LINE, Stream};
 use crate::cpu::load::Reader;
 use crate::cpu::pairs::{self, Loop};
-use crate::cpu::registers::{self, Register};
+use crate::cpu::registers::Register;
 use crate::error::{Result, bail};
 use crate::expr::{Frame, Input, Program, RowFold, Rows, Source, Value};
 use crate::layout::Layout;
@@ -39,7 +39,7 @@ impl<'a> Job<'a> {
         };
         let readers = program.inputs.iter().enumerate().map(reader).collect::<Result<_>>()?;
         let loops = pairs::loops(program, &of_row)?;
-        let (registers, register_count) = registers::assign(program, &loops);
+        let (registers, register_count) = pairs::registers(program, &loops);
         let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
         let together = (MOST / matrix).max(1);
         let fold = |(i, own): (usize, &RowFold)| -> Result<Folded> {

@@ -10,7 +10,7 @@ mod values;
 
 use smallvec::SmallVec;
 
-use super::blocks::From;
+use super::bytes::From;
 use super::combine::Values;
 use super::eval;
 use super::lines;

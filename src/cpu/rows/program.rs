@@ -1,6 +1,6 @@
 //! Other forms of a program that folds inside: as a fold and what follows it, and with its rows along the last axes.
 
-use crate::cpu::blocks::From;
+use crate::cpu::bytes::From;
 use crate::cpu::memory::HostMemory;
 use crate::cpu::{eval, fold};
 use crate::error::{Result, bail};

@@ -4,7 +4,7 @@ use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
 use super::{Block, Job, Place, Scratch};
 use crate::cpu::ahead::{self, Ahead};
-use crate::cpu::blocks::{From, with_memory};
+use crate::cpu::bytes::{From, with_memory};
 use crate::cpu::kernels::PART;
 use crate::expr::{Source, Value};
 

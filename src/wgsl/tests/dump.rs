@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use super::emit;
 use super::golden::{self, GPU};
 use crate::dtype::{DType, Element, Numeric};
 use crate::expr::{Fold, Folding, Math, Program, Source};
 use crate::plan::{Destination, Faults, Kernel, LANES, Makes, Pass, Plan, Target, Work};
+use crate::wgsl::emit;
 use crate::{Device, Expr, bf16, f16, operations};
 
 /// A shape whose kernel is one vector an invocation and nothing else, so that a checker can run it.

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::emit;
 use crate::dtype::Element;
 use crate::expr::{Fold, Folding, Known, Math, Program, Scan, Source};
 use crate::plan::{Destination, Faults, Kernel, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
 use crate::schedule::{Bounds, Schedule};
+use crate::wgsl::emit;
 use crate::{Device, Expr, Outside, Tensor, f16};
 
 pub(crate) const GPU: Target = Target {
@@ -303,6 +303,6 @@ fn the_commented_instance() {
         code.collect::<Vec<_>>().join("\n").replace("\n\n\n", "\n\n")
     };
     let (a, row, column) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));
-    let commented = include_str!("../../shaders/elementwise.wgsl");
+    let commented = include_str!("../../../shaders/elementwise.wgsl");
     assert_eq!(code(commented).trim(), code(&emit(&kernel(&((&a - &row) / &column * 0.5))).unwrap()).trim());
 }

@@ -1,17 +1,62 @@
-//! Loops over the values of elements: some elements go through all of their turns before the next ones do, so that
-//! what a turn needs stays in the first-level cache.
+//! What computes a step: a loop over a block, a function of the user's, or turns over the values of elements. Some
+//! elements go through all of their turns before the next ones do, so that what a turn needs stays in the first-level
+//! cache.
 
 use std::sync::Arc;
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::blocks::with_memory;
-use super::kernels::{self, Job};
+use super::bytes::with_memory;
+use super::kernels::{self, Run};
 use super::lookup::Table;
 use super::registers::Register;
 use crate::error::Result;
-use crate::expr::{Loop, Op, Value};
+use crate::expr::{AnyFunction, Body, Loop, Op, Step, Value};
+
+/// What computes a step, as [`Run`] does.
+pub(super) enum Job {
+    Table(Run),
+    Call(AnyFunction),
+    Repeat(Repeat),
+    /// The states of a loop: which bytes of each element, and how many there are in all.
+    State {
+        place: usize,
+        size: usize,
+        of: usize,
+    },
+}
+
+impl Job {
+    #[inline]
+    pub(super) fn run(&self, args: &[&[u8]], out: &mut [u8]) {
+        match self {
+            Job::Table(run) => run(args, out),
+            Job::Call(function) => function.run(args, out),
+            // Of one with tables, who calls it knows these.
+            Job::Repeat(repeat) => repeat.run(args, &[], out),
+            Job::State { place, size, of } => {
+                let count = args[0].len() / of;
+                let own = &args[0][place * count..(place + size) * count];
+                out.chunks_mut(own.len().max(1)).for_each(|out| out.copy_from_slice(&own[..out.len()]));
+            }
+        }
+    }
+}
+
+/// What computes a step, among those before it.
+pub(super) fn of<'a>(step: &Step, before: impl Fn(Value) -> Option<&'a Step>) -> Result<Job> {
+    match (&step.body, step.args.first().and_then(|&arg| before(arg)).and_then(|arg| arg.body.as_ref())) {
+        (Some(Body::Function(function)), _) => return Ok(Job::Call(function.clone())),
+        (Some(Body::Loop(own)), _) => return Ok(Job::Repeat(Repeat::new(own.clone())?)),
+        (Some(Body::State(state)), Some(Body::Loop(own))) => {
+            let (places, of) = own.places();
+            return Ok(Job::State { place: places[*state], size: own.args[*state].size(), of });
+        }
+        _ => {}
+    }
+    Ok(Job::Table(kernels::of(step)?))
+}
 
 /// Elements that go through their turns together.
 const BLOCK: usize = 256;
@@ -32,7 +77,7 @@ pub(super) struct Repeat {
 impl Repeat {
     pub(super) fn new(own: Arc<Loop>) -> Result<Repeat> {
         let before = |value: Value| (value as usize).checked_sub(own.args.len()).map(|step| &own.steps[step]);
-        let jobs = own.steps.iter().map(|step| kernels::of(step, before)).collect::<Result<_>>()?;
+        let jobs = own.steps.iter().map(|step| of(step, before)).collect::<Result<_>>()?;
         // Of a table an element has the address from which it is looked up.
         let args = (0..).zip(&own.args);
         let args = args.map(|(value, dtype)| if own.table(value).is_some() { 8 } else { dtype.size() });

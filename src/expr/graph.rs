@@ -1,0 +1,342 @@
+//! What expressions are made of, and what a device does for them. These types need each other: a storage names its
+//! device, which runs programs and looks at nodes, whose leaves are storages.
+
+use std::any::Any;
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::answers::{HostBytes, Memory, Outcome, PIECE, Reading, Times, Told};
+use super::{Body, Fold, Folding, Kept, Math, Op, Step, Value};
+use crate::dtype::DType;
+use crate::error::{Error, Result, bail};
+use crate::layout::{Layout, Shape};
+
+/// An opaque handle to elements on a device. Clones name the same elements.
+#[derive(Clone)]
+pub(crate) struct Storage {
+    pub backend: Arc<dyn Backend>,
+    /// How many elements there are.
+    pub elements: usize,
+    /// What only the device looks into.
+    pub buffer: Arc<dyn Any + Send + Sync>,
+    /// Whether memory may end with the last element, as it may where it is the caller's. Else it is whole
+    /// vectors.
+    pub is_exact: bool,
+}
+
+/// Where a leaf's elements come from.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// Elements of a storage.
+    Tensor(Storage),
+    /// One constant, as its bits.
+    Scalar(u64),
+    /// The address itself, as i32: a coordinate, under whatever views were taken of it. With the
+    /// device of the expression that it was asked of, if that has one.
+    Index(Option<Arc<dyn Backend>>),
+    /// One of the results of a stage of the schedule that the program is part of, in row-major order.
+    Stage { stage: usize, result: usize },
+    /// What a fold inside of the program gives for each row, by its number.
+    Row(usize),
+    /// What stands for a value of a loop while its step is built, by a number of its own.
+    State(u64),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum NodeKind {
+    Leaf {
+        source: Source,
+        layout: Layout,
+    },
+    /// Its operands may have smaller shapes: NumPy's rule between them was checked when it was built.
+    Op(Op),
+    /// What a body gives of them, which is no op of the table: one of its results, by number.
+    Body(Body, usize),
+    /// Elements of its operand: the layout leads to their numbers in row-major order.
+    View(Layout),
+    /// Elements of its first operand, a tensor or what is stored: the others are an index for each axis of that,
+    /// inside of the axis, as i32.
+    Lookup,
+    /// Its operands next to each other along an axis.
+    Join(usize),
+    /// Its operand along some axes, each range of it as one value, or its values so far.
+    Fold(Folding),
+    /// Its operand, which is computed once and stored.
+    Shared,
+}
+
+/// A node of an expression. Nothing that walks a graph, dropping it included, recurses: it may be as deep
+/// as a loop is long.
+pub(crate) struct Node {
+    pub dtype: DType,
+    pub shape: Shape,
+    pub kind: NodeKind,
+    pub args: SmallVec<[Arc<Node>; 3]>,
+    /// The devices of the leaves, each once.
+    pub devices: SmallVec<[Arc<dyn Backend>; 1]>,
+    /// Its schedule, once it was evaluated.
+    pub schedule: Kept,
+}
+
+/// A leaf, with its layout broadcast to the shape of the program.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub dtype: DType,
+    pub source: Source,
+    pub layout: Layout,
+    /// Axes that are looked up: a [`Op::Lookup`] names an index for each, and the elements that it reads are as far
+    /// from those of the layout. None of what is read as it is.
+    pub computed: Vec<Extent>,
+    /// Where the node of a constant is: whoever reads the same node reads one constant. Two that happen to be equal are
+    /// two, as that must not decide which kernel runs.
+    pub node: Option<usize>,
+}
+
+/// An axis of a table whose index is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub length: usize,
+    pub stride: isize,
+}
+
+/// What is folded inside of a program. Its elements along `axes`, at one place of the other axes, are a
+/// *row*; a value that is the same for all of a row is *of the row*, as is what a fold of it gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub axes: Range<usize>,
+    /// Each along `axes`. What fold `i` gives is the source [`Source::Row`] of that number.
+    pub folds: Vec<RowFold>,
+    /// Whether a result is one element of each row, of which it is a value, or all elements.
+    pub kept: bool,
+}
+
+/// A value of a program that is folded along rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowFold {
+    pub fold: Fold,
+    pub value: Value,
+}
+
+/// Programs whose results lie next to each other along an axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Joining {
+    pub axis: usize,
+    pub parts: Vec<Program>,
+}
+
+/// A flat expression. Equal leaves and equal steps appear once.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// What steps run over: the shape of the results, or, where they are folded, of what is folded.
+    pub shape: Shape,
+    /// The type of the first result, and of all where they are folded.
+    pub dtype: DType,
+    pub inputs: Vec<Input>,
+    pub steps: Vec<Step>,
+    /// A value for each result.
+    pub results: SmallVec<[Value; 1]>,
+    /// What is made of each of these values before it is stored.
+    pub fold: Option<Folding>,
+    /// What is folded inside of it.
+    pub rows: Option<Rows>,
+    /// What it is made of instead of inputs and steps.
+    pub joining: Option<Joining>,
+    /// What a device made of it.
+    pub ready: Kept,
+}
+
+/// What a device can do. Storages passed in were made by the same device.
+pub(crate) trait Backend: Send + Sync + fmt::Debug {
+    /// The adapter's name, and the interface that reaches it.
+    fn name(&self) -> String;
+
+    /// A number that no other living device has. Handles of one device share it.
+    fn identity(&self) -> usize;
+
+    /// Tensors that one kernel reads at most.
+    fn operands(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Fails for an element type that it does not compute with.
+    fn supports(&self, _dtype: DType) -> Result<()> {
+        Ok(())
+    }
+
+    /// Elements of the last axis, at most, for all of which it computes once what is the same along that axis.
+    fn row(&self) -> usize {
+        1
+    }
+
+    /// Bytes of a tensor that a kernel binds whole.
+    fn whole(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// A storage of `bytes` packed elements of type `dtype`.
+    fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage>;
+
+    /// Runs a program into a new storage, in row-major order.
+    fn eval(self: Arc<Self>, program: &Program) -> Result<Storage>;
+
+    /// Runs an expression that is like one before it, but for its tensors and constants, into a new storage or into
+    /// elements of one, which it gives, if the device knows how. `program` makes one of an expression, if one is all of
+    /// it.
+    fn run_alike(
+        self: Arc<Self>,
+        _root: &Arc<Node>,
+        _to: Option<(&Storage, &Layout)>,
+        _program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
+    ) -> Option<Result<Storage>> {
+        None
+    }
+
+    /// Runs a program of several results into new storages, by as few kernels as the device can.
+    fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
+        program.each(|one| self.clone().eval(one))
+    }
+
+    /// Runs a program into elements of `storage`, as if every source were read first. The layout
+    /// has the program's shape and visits no element twice.
+    fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()>;
+
+    /// Runs a program of several results into elements of storages that it does not read, by one kernel, where
+    /// the device can; else nothing is done.
+    fn assign_all(self: Arc<Self>, _program: &Program, _to: &[(&Storage, &Layout)]) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Lets every read of a storage be an error from now on, until all of it is written anew: some of its elements were
+    /// written by work that failed, and others were not.
+    fn poison(&self, storage: &Storage, error: &Error);
+
+    /// Writes packed elements, in row-major order, to elements of `storage`, after what was asked for
+    /// before. The layout visits no element twice.
+    fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()>;
+
+    /// A storage of the same elements as they are after what was asked for before, which nothing writes.
+    fn snapshot(self: Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage>;
+
+    /// Whether it computes on threads of the host, so that a call takes the time of its work.
+    fn computes_here(&self) -> bool {
+        false
+    }
+
+    /// Whether running a program only records it, since all that it needs is compiled.
+    fn only_records(self: Arc<Self>, _program: &Program) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Bytes that one reading takes at most.
+    fn most_read(&self) -> usize {
+        PIECE
+    }
+
+    /// The `count` elements from `offset` on, as they are after what was asked for before.
+    fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading;
+
+    /// Fails for a form that waits, where the caller may not, by the name of the form.
+    fn can_wait(&self, _form: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The same, where the caller may wait: by default it waits for [`read`](Self::read).
+    fn read_now(
+        self: Arc<Self>,
+        storage: &Storage,
+        dtype: DType,
+        offset: usize,
+        count: usize,
+    ) -> Result<HostBytes> {
+        pollster::block_on(self.read(storage, dtype, offset, count))
+    }
+
+    /// Lets begin what was asked for, without waiting for it.
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Waits until everything that was asked for has run.
+    fn synchronize(&self) -> Result<()>;
+
+    /// The same without blocking.
+    fn synchronize_async(self: Arc<Self>) -> Outcome {
+        Box::pin(std::future::ready(self.synchronize()))
+    }
+
+    /// What is reported after the calls that it is of: waits for the reports of what was asked for before, and fails
+    /// if what these storages hold is wrong.
+    fn settle(self: Arc<Self>, _storages: &[Storage]) -> Outcome {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// The device itself, for what only one kind of it can do.
+    fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+
+    /// Whether the device is gone, and all that was on it.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
+    /// Makes ready what a program needs, without running it.
+    fn prepare(self: Arc<Self>, _program: &Program) -> Result<()> {
+        Ok(())
+    }
+
+    /// The same for [`assign`](Self::assign).
+    fn prepare_assign(
+        self: Arc<Self>,
+        _program: Program,
+        _storage: &Storage,
+        _layout: &Layout,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Keeps compiled pipelines in files of a directory from now on; whether the device has any.
+    fn cache_pipelines(&self, _directory: &Path) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Writes these files.
+    fn save_pipelines(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What would run for a program.
+    fn explain(self: Arc<Self>, program: &Program) -> Result<Told>;
+
+    /// A handle of the same device that computes functions in another way, if it has one.
+    fn with_math(&self, _math: Math) -> Option<Arc<dyn Backend>> {
+        None
+    }
+
+    /// How functions are computed.
+    fn math(&self) -> Math {
+        Math::Precise
+    }
+
+    /// Times kernels from now on, if the device can.
+    fn begin_profile(&self) -> Result<()> {
+        bail!(Limit, "times of kernels are had of adapters only, and not of {}", self.name())
+    }
+
+    /// The times since then, from when they are there.
+    fn end_profile(&self) -> Times {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    /// What tensors take of the device's memory.
+    fn memory(&self) -> Memory {
+        Memory::default()
+    }
+
+    /// The texts of the kernels compiled so far.
+    fn kernels(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

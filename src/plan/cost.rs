@@ -1,0 +1,37 @@
+//! What texts cost to compile.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::access::Access;
+use crate::dtype::Kind;
+use crate::expr::{Body, Input, Math, Nature, Program, Step};
+
+/// What all vectors of an invocation cost, in additions, above which it computes fewer: drivers take long
+/// to compile a long text.
+const MOST_COST: usize = 192;
+
+/// What a vector of a program costs to compile at least, in additions: its loads, but for what all vectors share; its
+/// steps; and a fence after each float that arithmetic reads.
+pub(super) fn text_cost(program: &Program, math: Math) -> usize {
+    let moves = |input: &&Input| input.layout.strides().iter().any(|&stride| stride != 0);
+    let loads = program.read().filter(moves).map(|input| Access::Vector.cost(input.dtype));
+    let inputs = program.inputs.len();
+    let mut fenced: SmallVec<[bool; 32]> = smallvec![false; program.steps.len()];
+    for step in program.steps.iter().filter(|step| step.nature() == Nature::Arithmetic) {
+        for value in step.args.iter().filter_map(|&arg| (arg as usize).checked_sub(inputs)) {
+            fenced[value] = math == Math::Precise && program.steps[value].result.kind() == Kind::Float;
+        }
+    }
+    let fences = fenced.iter().filter(|&&fenced| fenced).count();
+    loads.chain(program.steps.iter().map(Step::cost)).sum::<usize>() + fences
+}
+
+/// The vectors of an invocation whose text compiles in time.
+pub(super) fn affordable(program: &Program, math: Math) -> u32 {
+    // What a loop takes is more than what an invocation costs.
+    if program.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::loops) {
+        return 1;
+    }
+    let cost = text_cost(program, math);
+    ((2 * MOST_COST + cost) / (2 * cost).max(1)).max(1) as u32
+}

@@ -1,0 +1,114 @@
+//! The plan of a program whose elements are stored as they are.
+
+use super::access::{self, Chooser, Store, Stride};
+use super::cost::affordable;
+use super::fields;
+use super::grid::Grid;
+use super::joined::Sides;
+use super::kernel::Kernel;
+use super::launch::{Destination, Launch, MOST_ELEMENTS, Plan};
+use super::loops::{self, Loops};
+use super::reading::{Bound, Read, Reading, kernel};
+use super::target::Target;
+use super::walk::{LANES, Together, Walk};
+use crate::error::{Result, bail};
+use crate::expr::Program;
+use crate::layout::Layout;
+
+impl Plan {
+    /// Plans a program over a non-empty shape.
+    pub(crate) fn new(program: &Program, to: Destination<'_>, target: Target) -> Result<Plan> {
+        let loops = loops(program, to)?;
+        let reading = Reading::of(program, to);
+        let affordable = affordable(program, target.math);
+        let target = Target { vectors: target.vectors.min(affordable), ..target };
+        let together = together(program, &reading, &loops, affordable, target);
+        let fresh = matches!(to, Destination::Fresh);
+        let (mut grid, store) = lay_out(program, &loops, fresh, together, target);
+        let chooser = Chooser { loops: &loops, walk: grid.walk, together, vectors: grid.vectors };
+        let (mut accesses, mut store) = reading.accesses(program, &chooser, store, target);
+        let mut bound = Bound::new(program, &reading, &mut accesses, program.results.len(), target)?;
+        let sides = Sides { program, loops: &loops, fresh, affordable, target };
+        if let Some(joined) = sides.join(grid, &accesses, store)
+            && let other = Bound::of(program, &reading, &joined.accesses)?
+            && other.fits(program.results.len(), target)
+        {
+            (grid, accesses, store, bound) = (joined.grid, joined.accesses, joined.store, other);
+        }
+        let strides = match grid.walk {
+            // Which are divided by.
+            Walk::Words { .. } => loops.lengths.iter().map(|_| Stride::Any).collect(),
+            walk => store.access().strides(loops.output(), walk),
+        };
+        let walk = (grid.walk, store, strides);
+        let (kernel, storages) = kernel(program, bound, &accesses, &loops, walk, target);
+        let kernel = Kernel {
+            workgroup: grid.workgroup,
+            vectors: grid.vectors * grid.joined,
+            carries: grid.walk == Walk::Flat
+                && fields::needs_coordinates(store, &kernel.operands)
+                && loops.inner() + 1 >= LANES * grid.vectors as usize,
+            fresh,
+            ..kernel
+        };
+        let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
+        Ok(Plan { kernel, launch: Launch { words, groups: grid.groups }, storages, loops })
+    }
+}
+
+/// The loops over a program's elements.
+fn loops(program: &Program, to: Destination<'_>) -> Result<Loops> {
+    let row_major = Layout::contiguous(&program.shape)?;
+    let output = match to {
+        Destination::Fresh => &row_major,
+        Destination::Into(_, layout) => layout,
+    };
+    let layouts: Vec<&Layout> =
+        std::iter::once(output).chain(program.inputs.iter().map(|i| &i.layout)).collect();
+    let loops = loops::collapse(&program.shape, &layouts);
+    let count = loops.count();
+    if count > MOST_ELEMENTS {
+        bail!(
+            Limit,
+            "a result of {} has {count} elements, and a kernel counts to {MOST_ELEMENTS}: evaluate it in slices",
+            program.shape
+        );
+    }
+    Ok(loops)
+}
+
+/// Which rows are computed together.
+fn together(
+    program: &Program,
+    reading: &Reading,
+    loops: &Loops,
+    affordable: u32,
+    target: Target,
+) -> Together {
+    let is_tile = |i: usize| access::is_tile(loops.operand(i), program.inputs[i].dtype);
+    match affordable >= LANES as u32 {
+        true if reading.of_kind(Read::Bound).any(|i| loops.operand(i).is_interleaved(loops)) => {
+            Together::Interleaved
+        }
+        true if target.tiles && reading.of_kind(Read::Bound).any(is_tile) => Together::Tiles,
+        _ => Together::Apart,
+    }
+}
+
+/// The grid, and how the result is stored along it.
+fn lay_out(
+    program: &Program,
+    loops: &Loops,
+    fresh: bool,
+    together: Together,
+    target: Target,
+) -> (Grid, Store) {
+    // Results that share words decide for all.
+    let types = || (0..program.results.len()).map(|i| program.result_type(i));
+    let dtype = types().min_by_key(|dtype| dtype.size()).unwrap_or(program.dtype);
+    let grid = Grid::new(loops, dtype, fresh, together, target);
+    match Store::of(loops, grid.walk, dtype, fresh) {
+        Store::Words => (Grid::words(loops, target), Store::Words),
+        store => (grid, store),
+    }
+}

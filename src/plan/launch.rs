@@ -1,0 +1,96 @@
+//! A plan: a kernel and what it is launched with.
+
+use super::kernel::Kernel;
+use super::loops::Loops;
+use crate::dtype::DType;
+use crate::expr::{Input, Program, Source, Storage};
+use crate::layout::{Layout, Shape};
+
+/// Elements that a kernel counts to.
+pub(crate) const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
+
+/// Where the result goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Destination<'a> {
+    /// A new storage, row-major, padded to whole vectors.
+    Fresh,
+    /// Elements of a storage that is there already.
+    Into(&'a Storage, &'a Layout),
+}
+
+/// The numbers of one dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// The uniform block, in the order of [`Kernel::fields`].
+    pub words: Vec<u32>,
+    /// Workgroups per dimension.
+    pub groups: [u32; 3],
+}
+
+/// A kernel, its numbers, and the storages that it binds.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub kernel: Kernel,
+    pub launch: Launch,
+    /// What each read-only binding is bound to.
+    pub storages: Vec<Storage>,
+    /// What the kernel runs over, to be told.
+    pub(super) loops: Loops,
+}
+
+impl Plan {
+    /// Elements that the kernel runs over.
+    pub(crate) fn elements(&self) -> usize {
+        self.loops.lengths.iter().product()
+    }
+
+    /// Bytes that must move at least: each element of each tensor once, and of the result.
+    pub(crate) fn bytes(program: &Program) -> usize {
+        let results: usize = program.result_shape().iter().product();
+        let each = |i: usize| results * program.result_type(i).size();
+        read_bytes(program) + (0..program.results.len()).map(each).sum::<usize>()
+    }
+
+    pub(crate) fn is_empty(shape: &Shape) -> bool {
+        shape.contains(&0)
+    }
+}
+
+/// Bytes that a program reads at least: each element of each tensor once.
+pub(super) fn read_bytes(program: &Program) -> usize {
+    let distinct = |layout: &Layout| -> usize {
+        let axes = layout.shape().iter().zip(layout.strides());
+        axes.filter(|&(_, &stride)| stride != 0).map(|(&n, _)| n).product()
+    };
+    let count: usize = program.shape.iter().product();
+    let inputs = program.read().filter(|i| matches!(i.source, Source::Tensor(_)));
+    let looked_up = |input: &Input| input.computed.iter().map(|extent| extent.length).product::<usize>();
+    let elements = |input: &Input| distinct(&input.layout).saturating_mul(looked_up(input)).min(count);
+    inputs.map(|input| elements(input) * input.dtype.size()).sum()
+}
+
+/// A pass of a fold.
+#[derive(Clone, Debug)]
+pub(crate) struct Pass {
+    pub plan: Plan,
+    /// The types of what is stored, and how many elements of each.
+    pub stored: Vec<DType>,
+    pub count: usize,
+    /// Bytes that it reads at least.
+    pub(super) read: usize,
+    /// What it does, in words.
+    pub form: String,
+    /// Where it leaves several values of a run: how these lie, and in blocks of how many.
+    pub(super) rest: Option<(Layout, usize)>,
+}
+
+impl Pass {
+    pub(crate) fn is_last(&self) -> bool {
+        self.rest.is_none()
+    }
+
+    /// Bytes that move at least: each element that it reads once, and all that it stores.
+    pub(crate) fn bytes(&self) -> usize {
+        self.read + self.stored.iter().map(|dtype| self.count * dtype.size()).sum::<usize>()
+    }
+}

@@ -1,0 +1,262 @@
+//! Straight-line text: coordinates, loads, steps, stores; four lanes at a time, and of several vectors per
+//! invocation all loads before all stores. `shaders/elementwise.wgsl` is a commented instance of it.
+
+use std::ops::Range;
+
+use super::emitter::Emitter;
+use super::text::{EACH, line, result};
+use super::types::{encode, join, lanes, pack, packed, unpack};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::expr::{Body, Op, Step, Value};
+use crate::plan::{Access, LANES, Lanes, Makes, Operand, Origin, Role, Store, Walk};
+
+/// Columns of a workgroup, all of them powers of two, from which on they fill the lanes of every
+/// driver that was seen.
+const NARROW: u32 = 16;
+
+impl Emitter<'_> {
+    /// A kernel that stores the elements of its program.
+    pub(super) fn elements(&mut self) -> Result<()> {
+        self.head();
+        self.coordinates();
+        self.values_of(0..self.kernel.operands.len())?;
+        self.stores();
+        line!(self.text, "}}");
+        Ok(())
+    }
+
+    /// Loads of a range of operands, then steps: first what all vectors share.
+    pub(super) fn values_of(&mut self, range: Range<usize>) -> Result<()> {
+        self.loads(|operand| range.contains(&operand))?;
+        self.zeros();
+        self.steps(|_| true)
+    }
+
+    /// Loads of the operands that are wanted.
+    pub(super) fn loads(&mut self, is_wanted: impl Fn(usize) -> bool) -> Result<()> {
+        let kernel = self.kernel;
+        let wanted = || kernel.operands.iter().enumerate().filter(|&(i, _)| is_wanted(i));
+        for (i, operand) in wanted().filter(|(_, o)| o.access.serves_rows()) {
+            self.load_rows(i, operand)?;
+        }
+        let (shared, own): (Vec<_>, Vec<_>) = wanted().partition(|&(i, _)| self.is_shared(i as Value));
+        for (i, operand) in shared {
+            self.load(i, operand, 0)?;
+        }
+        for vector in 0..kernel.vectors {
+            own.iter().try_for_each(|&(i, operand)| self.load(i, operand, vector))?;
+        }
+        Ok(())
+    }
+
+    /// Steps of the values that are wanted.
+    pub(super) fn steps(&mut self, is_wanted: impl Fn(usize) -> bool) -> Result<()> {
+        let kernel = self.kernel;
+        let steps = (kernel.operands.len()..).zip(&kernel.steps).filter(|&(value, _)| is_wanted(value));
+        let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.is_shared(value as Value));
+        for (value, step) in shared {
+            let text = self.step(value as Value, step, 0)?;
+            line!(self.text, "    let v{value} = {text};");
+        }
+        for vector in 0..kernel.vectors {
+            for &(value, step) in &own {
+                let name = self.value(value as Value, vector);
+                let text = self.step(value as Value, step, vector)?;
+                line!(self.text, "    let {name} = {text};");
+            }
+        }
+        Ok(())
+    }
+
+    /// The lines that fences need.
+    pub(super) fn zeros(&mut self) {
+        for line in self.fences.zeros(&self.kernel.steps) {
+            line!(self.text, "    {line}");
+        }
+    }
+
+    /// Stores the results of all vectors; one past the end stores what the last row or vector has once
+    /// more, unless an operand would give it other elements.
+    fn stores(&mut self) {
+        let kernel = self.kernel;
+        if kernel.joined() > 1 {
+            (0..kernel.results.len()).for_each(|i| self.store_joined(i));
+            return;
+        }
+        let is_safe = kernel.operands.iter().all(|operand| operand.access.is_safe_to_repeat(kernel.walk));
+        let guard = match kernel.walk {
+            _ if is_safe => None,
+            Walk::Rows => Some((format!("c{}_0", kernel.rank - 2), format!("p.len{}", kernel.rank - 2))),
+            _ => Some(("i_0".into(), "p.vectors".into())),
+        };
+        for vector in 0..kernel.vectors {
+            let guard = guard.as_ref().filter(|_| vector > 0);
+            if let Some((first, end)) = guard {
+                line!(self.text, "    if ({first} + {vector}u < {end}) {{");
+            }
+            for i in 0..kernel.results.len() {
+                self.store(i, vector);
+            }
+            if guard.is_some() {
+                line!(self.text, "    }}");
+            }
+        }
+    }
+
+    /// The entry point, and `id`, the place of the invocation in the grid. A workgroup of few columns
+    /// is folded by hand: drivers that run neighbours along x side by side would leave lanes idle.
+    fn head(&mut self) {
+        let [x, y] = self.kernel.workgroup;
+        if x >= NARROW || y == 1 {
+            line!(self.text, "@compute @workgroup_size({x}, {y})");
+            line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
+            return;
+        }
+        let (column, row) = (format!("local & {}u", x - 1), format!("local >> {}u", x.ilog2()));
+        line!(self.text, "@compute @workgroup_size({})", x * y);
+        let group = "@builtin(workgroup_id) group: vec3<u32>";
+        line!(self.text, "fn main({group}, @builtin(local_invocation_index) local: u32) {{");
+        let (x, y) = (format!("group.x * {x}u + ({column})"), format!("group.y * {y}u + ({row})"));
+        line!(self.text, "    let id = vec3<u32>({x}, {y}, group.z);");
+    }
+
+    /// What a step gives, after the lines that it needs.
+    pub(super) fn step(&mut self, value: Value, step: &Step, vector: u32) -> Result<String> {
+        if step.op == Op::Lookup {
+            return self.lookup(value, step, vector);
+        }
+        let arg = |i: usize| {
+            let value = step.args[i];
+            match self.kernel.operands.get(value as usize) {
+                // Of a table a loop takes where it is walked.
+                Some(operand) if !operand.computed.is_empty() => {
+                    format!("vec4<u32>({})", self.addresses(Role::In(value as usize), vector))
+                }
+                _ => self.fences.operand(step, i, self.value(value, vector)),
+            }
+        };
+        if step.op == Op::Random && self.is_place_of_vector(step.args[0]) {
+            return Ok(self.bodies.random_block(&arg(0), [&arg(1), &arg(2)]));
+        }
+        let mut args: Vec<String> = (0..step.args.len()).map(arg).collect();
+        if step.body.as_ref().is_some_and(Body::ends_by_values)
+            && let Some(exist) = self.lanes_that_exist(value)
+        {
+            // What memory holds past the end may keep a loop from its end: such lanes do as one does that exists.
+            let missing = self.of_missing_lanes();
+            let missing: Vec<usize> = (0..args.len()).filter(|&i| missing[step.args[i] as usize]).collect();
+            if !missing.is_empty() {
+                line!(self.text, "    let exist{value} = {exist};");
+            }
+            for i in missing {
+                let (own, lanes) = (format!("e{value}_{i}"), lanes(self.kernel.value_type(step.args[i])));
+                line!(self.text, "    let {own} = {};", args[i]);
+                let one = ["z", "y", "x"].iter().fold(format!("{own}.w"), |rest, c| {
+                    format!("select({rest}, {own}.{c}, exist{value}.{c})")
+                });
+                args[i] = format!("select({lanes}({one}), {own}, exist{value})");
+            }
+        }
+        let text = self.bodies.expression(step, |i| args[i].clone(), &|value| value as usize);
+        Ok(self.fences.result(value, step.result, text))
+    }
+
+    /// Which lanes of a vector are of elements that exist, where some may not be.
+    fn lanes_that_exist(&self, value: Value) -> Option<String> {
+        let kernel = self.kernel;
+        let inner = || format!("first + {EACH} < vec4<u32>(p.len{})", kernel.rank - 1);
+        match (&kernel.makes, kernel.walk) {
+            (_, Walk::Anywhere) => None,
+            // Those of a row have it in common.
+            (Makes::Rows(folder), _) if folder.of_row[value as usize] && folder.lanes == Lanes::Run => None,
+            // Rows of whole vectors.
+            (Makes::Elements, Walk::Rows) if kernel.store == Store::Vector => None,
+            (_, Walk::Rows) => Some(inner()),
+            (_, Walk::Words { .. }) => Some("member".into()),
+            (_, Walk::Flat | Walk::Bands) => Some(format!("i * {LANES}u + {EACH} < vec4<u32>(p.count)")),
+        }
+    }
+
+    /// Which values are made of loads of lanes that may not exist. Loads by coordinates repeat one that does.
+    fn of_missing_lanes(&self) -> Vec<bool> {
+        let is_by_vectors = |operand: &Operand| {
+            let by_coordinates = matches!(operand.access, Access::Splat | Access::Strided | Access::Lookup);
+            !by_coordinates && !matches!(operand.origin, Origin::Row(_))
+        };
+        let mut missing: Vec<bool> = self.kernel.operands.iter().map(is_by_vectors).collect();
+        for step in &self.kernel.steps {
+            missing.push(step.args.iter().any(|&arg| missing[arg as usize]));
+        }
+        missing
+    }
+
+    /// Whether the lanes of a value are four places next to each other, of which the first is a multiple of four.
+    fn is_place_of_vector(&self, value: Value) -> bool {
+        match (value as usize).checked_sub(self.kernel.operands.len()) {
+            None => {
+                let operand = &self.kernel.operands[value as usize];
+                (operand.origin, operand.access) == (Origin::Index, Access::Vector)
+            }
+            Some(step) => {
+                let step = &self.kernel.steps[step];
+                step.op == Op::Cast && step.result == DType::U32 && self.is_place_of_vector(step.args[0])
+            }
+        }
+    }
+
+    /// What is stored of a result, as [`pack`] takes it.
+    fn raw(&mut self, i: usize, vector: u32) -> String {
+        let dtype = self.kernel.value_type(self.kernel.results[i]);
+        let value = self.value(self.kernel.results[i], vector);
+        if packed(dtype).is_none() {
+            return value;
+        }
+        let number = if i == 0 { String::new() } else { format!("{i}_") };
+        let raw = format!("raw{number}{}", self.suffix(vector));
+        line!(self.text, "    let {raw} = {};", encode(dtype, &value));
+        raw
+    }
+
+    /// Stores a result of all vectors at once.
+    fn store_joined(&mut self, i: usize) {
+        let dtype = self.kernel.value_type(self.kernel.results[i]);
+        let parts: Vec<String> =
+            (0..self.kernel.vectors).map(|vector| pack(dtype, false, self.raw(i, vector))).collect();
+        let at = self.vector(Role::Out, 0);
+        line!(self.text, "    {}[{at}] = {};", result(i), join(dtype, &parts));
+    }
+
+    fn store(&mut self, i: usize, vector: u32) {
+        let dtype = self.kernel.value_type(self.kernel.results[i]);
+        let result = result(i);
+        let mut value = self.raw(i, vector);
+        if self.kernel.store != Store::Lanes {
+            let word = format!("{result}[{}]", self.vector(Role::Out, vector));
+            if self.kernel.store == Store::Words {
+                value = format!(
+                    "select({}, {value}, member)",
+                    unpack(dtype, self.kernel.wide_words, word.clone())
+                );
+            }
+            let value = pack(dtype, self.kernel.wide_words, value);
+            line!(self.text, "    {word} = {value};");
+            return;
+        }
+        let at = format!("at{}", self.suffix(vector));
+        if i == 0 {
+            line!(self.text, "    let {at} = {};", self.addresses(Role::Out, vector));
+        }
+        let (first, end) = match self.kernel.walk {
+            Walk::Rows => ("first".to_string(), format!("p.len{}", self.kernel.rank - 1)),
+            _ => (format!("i{} * {LANES}u", self.suffix(vector)), "p.count".to_string()),
+        };
+        for (k, c) in "xyzw".chars().enumerate() {
+            let store = format!("{result}[{at}.{c}] = {value}.{c};");
+            match k {
+                0 => line!(self.text, "    {store}"),
+                _ => line!(self.text, "    if ({first} + {k}u < {end}) {{ {store} }}"),
+            }
+        }
+    }
+}

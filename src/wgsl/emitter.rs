@@ -1,0 +1,56 @@
+//! What writes a kernel, and how it names what it wrote.
+
+use super::bodies::Bodies;
+use super::fences::Fences;
+use crate::expr::Value;
+use crate::plan::{Access, Kernel, Operand, Origin, Role, Stride, Walk};
+
+/// Writes the body of a kernel. Names of what a vector has for itself end with its number; what is the
+/// same for all vectors is written once.
+pub(super) struct Emitter<'a> {
+    pub kernel: &'a Kernel,
+    pub text: &'a mut String,
+    /// Which values are the same in all vectors.
+    shared: Vec<bool>,
+    pub fences: Fences,
+    pub bodies: Bodies<'a>,
+}
+
+/// Which values are the same in all vectors: operands that do not move, and what is made of them.
+fn shared(kernel: &Kernel) -> Vec<bool> {
+    let follows = |i: usize, axis: usize| kernel.stride(Role::In(i), axis) != Stride::Zero;
+    let operand = |(i, operand): (usize, &Operand)| match (kernel.walk, operand.access) {
+        _ if kernel.vectors == 1 || operand.origin == Origin::Scalar => true,
+        _ if kernel.joined() > 1 => operand.access == Access::Splat,
+        (_, Access::Tile | Access::Interleaved) => false,
+        (Walk::Rows, _) => !follows(i, kernel.rank - 2),
+        (Walk::Bands, Access::Strided | Access::Lookup) => !(0..kernel.rank - 1).any(|axis| follows(i, axis)),
+        (_, access) => access == Access::Splat,
+    };
+    let mut shared: Vec<bool> = kernel.operands.iter().enumerate().map(operand).collect();
+    for step in &kernel.steps {
+        shared.push(step.args.iter().all(|&arg| shared[arg as usize]));
+    }
+    shared
+}
+
+impl<'a> Emitter<'a> {
+    pub(super) fn new(kernel: &'a Kernel, text: &'a mut String) -> Self {
+        let (fences, bodies) = (Fences::new(kernel), Bodies::new(kernel));
+        Emitter { kernel, text, shared: shared(kernel), fences, bodies }
+    }
+
+    /// Whether a value is the same in all vectors.
+    pub(super) fn is_shared(&self, value: Value) -> bool {
+        self.shared[value as usize]
+    }
+
+    /// What names of a vector end with.
+    pub(super) fn suffix(&self, vector: u32) -> String {
+        if self.kernel.vectors == 1 { String::new() } else { format!("_{vector}") }
+    }
+
+    pub(super) fn value(&self, value: Value, vector: u32) -> String {
+        if self.is_shared(value) { format!("v{value}") } else { format!("v{value}{}", self.suffix(vector)) }
+    }
+}

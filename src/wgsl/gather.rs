@@ -1,0 +1,52 @@
+//! Elements at four addresses, and the addresses where computed indices lead in a table.
+
+use super::types::{decode, packed, raw_lanes};
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::plan::{Kernel, Operand, Origin, Stride};
+
+/// The address that indices of a type lead to in operand `i`, from where that is walked. They are bits as they are:
+/// distances and sums are modulo 2^32.
+pub(super) fn address(
+    i: usize,
+    operand: &Operand,
+    from: String,
+    of: &str,
+    indices: impl Iterator<Item = String>,
+) -> String {
+    let term = |(k, (index, stride)): (usize, (String, &Stride))| match stride {
+        Stride::Any => format!(" + {of}({index}) * p.x{i}_index{k}"),
+        _ => format!(" + {of}({index})"),
+    };
+    from + &indices.zip(&operand.computed).enumerate().map(term).collect::<String>()
+}
+
+/// The binding that operand `i` is looked up in.
+pub(super) fn binding(kernel: &Kernel, i: usize) -> Result<String> {
+    match kernel.operands[i].origin {
+        Origin::Binding(binding) => Ok(format!("in{binding}")),
+        origin => bail!(Kernel, "a lookup in {origin:?}"),
+    }
+}
+
+/// What is looked up by lanes in operand `i`, walked from addresses: where it lies, and the elements that lie where a
+/// name says.
+pub(super) fn by_lanes(
+    kernel: &Kernel,
+    i: usize,
+    (from, at): (String, &str),
+    indices: impl Iterator<Item = String>,
+) -> Result<(String, String)> {
+    let operand = &kernel.operands[i];
+    let found = decode(operand.dtype, gather(operand.dtype, &binding(kernel, i)?, at));
+    Ok((address(i, operand, from, "vec4<u32>", indices), found))
+}
+
+/// The elements at the four addresses that a name stands for, as they lie in an array.
+pub(super) fn gather(dtype: DType, array: &str, at: &str) -> String {
+    let lane = |c: char| match packed(dtype) {
+        None => format!("{array}[{at}.{c}]"),
+        Some((suffix, shift)) => format!("part_{suffix}({array}[{at}.{c} >> {shift}u], {at}.{c})"),
+    };
+    format!("{}({})", raw_lanes(dtype), ['x', 'y', 'z', 'w'].map(lane).join(", "))
+}

@@ -1,0 +1,36 @@
+//! The lines of a kernel's text, and what is named in them.
+
+use crate::plan::Role;
+
+/// Writes a line of a kernel's text, to which writing cannot fail.
+macro_rules! line {
+    ($text:expr) => { $text.push('\n') };
+    ($text:expr, $($line:tt)*) => {{
+        let line = format!($($line)*);
+        $text.push_str(&line);
+        $text.push('\n');
+    }};
+}
+pub(super) use line;
+
+/// The lanes of a vector.
+pub(super) const EACH: &str = "vec4<u32>(0u, 1u, 2u, 3u)";
+
+pub(super) fn role(role: Role) -> String {
+    match role {
+        Role::Out => "out".into(),
+        Role::In(i) => format!("x{i}"),
+    }
+}
+
+/// The array of a result.
+pub(super) fn result(i: usize) -> String {
+    if i == 0 { "result".into() } else { format!("result{i}") }
+}
+
+/// The lines that divide `rest`: what is left over is `name`, and `rest` becomes the quotient.
+pub(super) fn division(text: &mut String, name: &str, by: &str, rest: &mut String) {
+    line!(text, "    let {name} = {rest} % {by};");
+    line!(text, "    let after_{name} = {rest} / {by};");
+    *rest = format!("after_{name}");
+}
