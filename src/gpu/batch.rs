@@ -57,8 +57,10 @@ impl Batch {
         self.uniforms.len().next_multiple_of(connection.limits.min_uniform_buffer_offset_alignment as usize)
     }
 
-    /// Adds a dispatch, for which there is room; none where the device does not bind what it needs.
+    /// Adds a dispatch, for which there is room; none where what it reads was not computed, or the device does not bind
+    /// what it needs.
     pub(super) fn push(&mut self, connection: &Connection, pool: &Pool, work: Work<'_>) -> Result<()> {
+        work.check(connection)?;
         let Work { plan, words, compiled, bound, whole } = work;
         let start = self.start(connection);
         let mut parts: SmallVec<[Part<'_>; 8]> = SmallVec::new();
@@ -121,6 +123,13 @@ impl Batch {
 }
 
 impl Work<'_> {
+    /// Fails where elements that it reads were not computed; those that it writes anew may be poisoned. To be asked where
+    /// nothing can be submitted before it is added: a submission that is refused poisons.
+    fn check(&self, connection: &Connection) -> Result<()> {
+        let read = if self.whole { &self.bound[self.results().len()..] } else { self.bound };
+        read.iter().try_for_each(|bound| bound.buffer.check(connection))
+    }
+
     /// Remembers the recording that its buffers are used in.
     pub(super) fn mark(&self, epoch: u64) {
         self.bound.iter().for_each(|bound| bound.buffer.epoch.store(epoch, Ordering::Relaxed));

@@ -375,9 +375,6 @@ impl Gpu {
         }
         let results = all.len() - plan.kernel.bindings.len();
         let whole = connection.waits && self.session.is_none() && writes_all(plan, &all[..results]);
-        // What is written anew may be poisoned.
-        let read = if whole { &all[results..] } else { &all };
-        read.iter().try_for_each(|bound| bound.buffer.check(connection))?;
         let work = Work { plan, words, compiled, bound: &all, whole };
         match &self.session {
             Some(session) => session.record(connection, work)?,

@@ -244,7 +244,7 @@ fn run(device: &Device, gpu: Option<&Gpu>, seed: u64, may_fail: bool, is_sound: 
 
 /// Programs by a device. More, where the variable says so.
 fn programs() -> u64 {
-    std::env::var("ZEROSTRIDE_FAULTS").ok().and_then(|count| count.parse().ok()).unwrap_or(120)
+    std::env::var("ZEROSTRIDE_FAULTS").ok().and_then(|count| count.parse().ok()).unwrap_or(200)
 }
 
 /// Calls `test` with seeds, and says which failed.
