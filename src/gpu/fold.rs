@@ -213,20 +213,9 @@ mod tests {
     use super::super::{adapters, open, options::Options};
     use crate::dtype::{DType, Element};
     use crate::expr::{Backend, Fold, Folding, Program, Scan, Source};
+    use crate::gpu::tests::Random;
     use crate::plan::Target;
     use crate::{Device, Expr, Tensor};
-
-    /// Random numbers, by xorshift.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, n: usize) -> usize {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 >> 33) as usize % n
-        }
-    }
 
     /// What a program gives, as bytes.
     fn given(backend: Arc<dyn Backend>, program: &Program) -> Vec<u8> {

@@ -4,21 +4,8 @@
 use std::io::Write;
 
 use crate::cpu::MemoryFault;
-use crate::gpu::{Gpu, Options, each_late};
+use crate::gpu::{Gpu, Options, Random, each_late};
 use crate::{AssignAll, Device, ErrorKind, Expr, Result, Tensor};
-
-/// Random numbers, by xorshift.
-#[derive(Clone)]
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % n
-    }
-}
 
 /// A tensor on the device and its twin on the CPU path.
 #[derive(Clone)]

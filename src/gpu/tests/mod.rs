@@ -4,6 +4,8 @@ mod browser;
 mod faults;
 mod lost;
 mod partials;
+mod random;
 
 pub(crate) use browser::each as each_late;
 pub(crate) use faults::Faults;
+pub(crate) use random::Random;

@@ -6,25 +6,10 @@ use std::sync::Arc;
 use crate::gpu::device::Gpu;
 use crate::gpu::limits::Limits;
 use crate::gpu::options::Options;
+use crate::gpu::tests::Random;
 use crate::gpu::{adapters, open};
 use crate::plan::Target;
 use crate::{AnyExpr, DType, Device, Expr, ReduceOptions, Result, f16, reductions};
-
-/// Random numbers, by xorshift.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % n
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
 
 /// Lengths around what vectors, groups and blocks have.
 const LENGTHS: [usize; 18] = [1, 2, 3, 4, 5, 8, 15, 16, 17, 33, 64, 65, 100, 129, 300, 1024, 4097, 9000];
