@@ -395,6 +395,7 @@ mod tests {
     use crate::gpu::device::Gpu;
     use crate::gpu::open::open;
     use crate::gpu::options::Options;
+    use crate::gpu::tests::in_turn;
     use crate::plan::{Faults, Target};
     use crate::{Device, Expr, Tensor};
 
@@ -458,11 +459,15 @@ mod tests {
 
     #[test]
     fn joined_vectors_are_those_apart() {
-        for device in devices() {
+        for (k, device) in devices().into_iter().enumerate() {
+            let mut case = 0;
             macro_rules! on {
                 ($($element:expr,)*) => {$(
-                    let expected = sums(&Device::cpu(), $element);
-                    assert!(expected == sums(&device, $element), "{} {}", stringify!($element), device.name());
+                    case += 1;
+                    if in_turn(case, k, 3) {
+                        let expected = sums(&Device::cpu(), $element);
+                        assert!(expected == sums(&device, $element), "{} {}", stringify!($element), device.name());
+                    }
                 )*};
             }
             on!(

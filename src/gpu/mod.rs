@@ -53,5 +53,5 @@ pub use limits::Limits;
 pub(crate) use open::{adopt, open, wants};
 pub use options::Options;
 #[cfg(test)]
-pub(crate) use tests::{Random, each_late};
+pub(crate) use tests::{Random, depth, each_late};
 pub(crate) use textures::Area;

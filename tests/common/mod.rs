@@ -1,8 +1,9 @@
 //! The devices that tests run on, and what is checked after every test.
 
-#![allow(dead_code, unreachable_pub)] // each test binary uses a part
+#![allow(dead_code, unreachable_pub)] // each test program uses a part
 
 pub mod case;
+pub mod depth;
 pub mod draw;
 pub mod naive;
 pub mod portable;
@@ -14,13 +15,13 @@ pub mod shrink;
 pub mod value;
 pub mod written;
 
-use std::collections::HashSet;
 use std::io::Write;
-use std::sync::{Mutex, OnceLock};
+use std::process::Command;
+use std::sync::OnceLock;
 
 use zerostride::{Adapter, Device, Limits, Options};
 
-/// Every device of this machine, the CPU path first, opened once per test binary.
+/// Every device of this machine, the CPU path first, opened once per test program.
 ///
 /// `ZEROSTRIDE_EXPECT` names devices that must be among them, as `Device::named` takes them and
 /// separated by commas: scripts/test sets it, so that a driver that went missing fails.
@@ -70,8 +71,8 @@ pub fn options(adapter: &Adapter) -> Options {
 
 /// Opens an adapter anew with these limits.
 pub fn open(adapter: &Adapter) -> Device {
-    // All kernels are kept, to be checked.
-    let device = Device::open_with(&options(adapter).pipelines(usize::MAX))
+    // More kernels are kept than any test makes, to be checked.
+    let device = Device::open_with(&options(adapter).pipelines(1024))
         .unwrap_or_else(|e| panic!("{} does not open: {e}", adapter.name));
     assert!(device.name().starts_with(&adapter.name), "{} is not {}", device.name(), adapter.name);
     device
@@ -85,7 +86,7 @@ pub fn lowered(adapter: &Adapter, (buffer, binding): (u64, u64), bindings: u64) 
     let most = limit(adapter, "max_storage_buffers_per_shader_stage");
     limits.max_storage_buffers_per_shader_stage = bindings.min(most);
     let name = format!("{}:{}", adapter.backend, adapter.index);
-    Device::open_with(&Options::default().pipelines(usize::MAX).adapter(name).limits(limits)).unwrap()
+    Device::open_with(&Options::default().pipelines(1024).adapter(name).limits(limits)).unwrap()
 }
 
 /// The adapters that are no CPU path, to open them anew.
@@ -93,10 +94,24 @@ pub fn found() -> impl Iterator<Item = Adapter> {
     Device::all().into_iter().filter(|adapter| adapter.backend != "cpu")
 }
 
+/// An ignored test of this program, in a process of its own.
+pub fn alone(test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--ignored", "--nocapture"]);
+    command
+}
+
 /// A test that cannot be run here: it says so, and fails in CI.
 pub fn cannot_run(why: &str) {
     let _ = writeln!(std::io::stderr(), "NOT RUN: {why}");
     assert!(std::env::var_os("CI").is_none(), "CI runs all tests: {why}");
+}
+
+/// The devices for a case of some: all; in a quick run the CPU path and one of the others in turn.
+pub fn in_turn(case: usize) -> impl Iterator<Item = &'static Device> {
+    let turns = devices().len() - 1;
+    let is_run = move |&(k, _): &(usize, _)| k == 0 || depth::in_turn(case, k, turns.max(1));
+    devices().iter().enumerate().filter(is_run).map(|(_, device)| device)
 }
 
 /// The devices that are no CPU path.
@@ -106,12 +121,8 @@ pub fn adapters() -> impl Iterator<Item = &'static Device> {
 
 /// Checks the kernels that a device compiled since the last call.
 pub fn check_kernels(device: &Device) {
-    static SEEN: Mutex<Option<HashSet<String>>> = Mutex::new(None);
     for kernel in device.kernels() {
-        let new = SEEN.lock().unwrap().get_or_insert_default().insert(kernel.clone());
-        if new {
-            portable::write_all(&kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
-        }
+        portable::write_all(&kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
     }
 }
 

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use crate::cpu::MemoryFault;
-use crate::gpu::{Gpu, Options, Random, each_late};
+use crate::gpu::{Gpu, Options, Random, depth, each_late};
 use crate::{AssignAll, Device, ErrorKind, Expr, Result, Tensor};
 
 /// A tensor on the device and its twin on the CPU path.
@@ -231,7 +231,8 @@ fn run(device: &Device, gpu: Option<&Gpu>, seed: u64, may_fail: bool, is_sound: 
 
 /// Programs by a device. More, where the variable says so.
 fn programs() -> u64 {
-    std::env::var("ZEROSTRIDE_FAULTS").ok().and_then(|count| count.parse().ok()).unwrap_or(200)
+    let usual = || depth(12, 120);
+    std::env::var("ZEROSTRIDE_FAULTS").ok().and_then(|count| count.parse().ok()).unwrap_or_else(usual)
 }
 
 /// Calls `test` with seeds, and says which failed.

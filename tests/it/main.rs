@@ -1,0 +1,54 @@
+//! The tests, one program: a driver is loaded once, and the helpers are compiled once.
+
+// A part of the helpers is for tests/process.
+#[path = "../common/mod.rs"]
+mod common;
+#[allow(dead_code)] // the example prints what tests only compare
+#[path = "../../examples/conformance/suite/mod.rs"]
+mod suite;
+
+mod access;
+mod accuracy;
+mod corpora;
+mod devices;
+mod errors;
+mod eval_all;
+mod fast;
+mod floors;
+mod fma;
+mod functions;
+mod fusion;
+mod handling;
+mod hoist;
+mod inplace;
+#[cfg(all(
+    feature = "image",
+    feature = "ndarray",
+    feature = "npy",
+    feature = "safetensors",
+    feature = "serde"
+))]
+mod interop;
+mod joining;
+mod large;
+mod layout;
+mod lookup;
+mod loops;
+mod memory;
+mod nearest;
+mod opening;
+mod operations;
+mod ops;
+mod pairs;
+mod pictures;
+mod pipelines;
+mod printing;
+mod random;
+mod readme;
+mod reductions;
+mod reductions_bits;
+mod rules;
+mod schedule;
+mod strict;
+mod untyped;
+mod windows;

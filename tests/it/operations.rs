@@ -1,0 +1,333 @@
+//! `docs/operations.md` is the op table, and cannot drift from it.
+//! `ZEROSTRIDE_BLESS=1 cargo test --test it operations` writes it anew.
+
+use std::fs;
+use std::path::Path;
+
+use zerostride::{
+    AnyExpr, AssignAll, DType, Device, Operation, Reduction, Routine, Scalar, compositions, operations,
+    reductions, routines,
+};
+
+/// The names that other systems give an operation, where they differ: NumPy, PyTorch, ONNX,
+/// OpenVINO.
+const NAMES: &[(&str, &str, &str, &str, &str)] = &[
+    ("sub", "subtract", "sub", "Sub", "Subtract"),
+    ("mul", "multiply", "mul", "Mul", "Multiply"),
+    ("div", "divide", "div", "Div", "Divide"),
+    ("rem", "fmod", "fmod", "Mod (fmod=1)", "Mod"),
+    ("div_floor", "floor_divide", "floor_divide", "-", "-"),
+    ("rem_floor", "remainder", "remainder", "Mod", "FloorMod"),
+    ("pow", "power", "pow", "Pow", "Power"),
+    ("min", "minimum", "minimum", "Min", "Minimum"),
+    ("max", "maximum", "maximum", "Max", "Maximum"),
+    ("clamp", "clip", "clamp", "Clip", "Clamp"),
+    ("positive", "positive", "positive", "Identity", "-"),
+    ("neg", "negative", "neg", "Neg", "Negative"),
+    ("abs", "absolute", "abs", "Abs", "Abs"),
+    ("fmin", "fmin", "fmin", "-", "-"),
+    ("fmax", "fmax", "fmax", "-", "-"),
+    ("trunc", "trunc", "trunc", "-", "-"),
+    ("square", "square", "square", "-", "-"),
+    ("cbrt", "cbrt", "-", "-", "-"),
+    ("exp2", "exp2", "exp2", "-", "-"),
+    ("expm1", "expm1", "expm1", "-", "-"),
+    ("log2", "log2", "log2", "-", "-"),
+    ("log10", "log10", "log10", "-", "-"),
+    ("log1p", "log1p", "log1p", "-", "-"),
+    ("copysign", "copysign", "copysign", "-", "-"),
+    ("hypot", "hypot", "hypot", "-", "-"),
+    ("signbit", "signbit", "signbit", "-", "-"),
+    ("relu", "-", "relu", "Relu", "Relu"),
+    ("round", "rint", "round", "Round", "Round"),
+    ("log", "log", "log", "Log", "Log"),
+    ("sigmoid", "-", "sigmoid", "Sigmoid", "Sigmoid"),
+    ("rsqrt", "-", "rsqrt", "-", "-"),
+    ("exp10", "-", "-", "-", "-"),
+    ("asin", "arcsin", "asin", "Asin", "Asin"),
+    ("acos", "arccos", "acos", "Acos", "Acos"),
+    ("atan", "arctan", "atan", "Atan", "Atan"),
+    ("asinh", "arcsinh", "asinh", "Asinh", "Asinh"),
+    ("acosh", "arccosh", "acosh", "Acosh", "Acosh"),
+    ("atanh", "arctanh", "atanh", "Atanh", "Atanh"),
+    ("atan2", "arctan2", "atan2", "-", "-"),
+    ("erf", "-", "erf", "Erf", "Erf"),
+    ("erfc", "-", "erfc", "-", "-"),
+    ("eq", "equal", "eq", "Equal", "Equal"),
+    ("ne", "not_equal", "ne", "-", "NotEqual"),
+    ("lt", "less", "lt", "Less", "Less"),
+    ("le", "less_equal", "le", "LessOrEqual", "LessEqual"),
+    ("gt", "greater", "gt", "Greater", "Greater"),
+    ("ge", "greater_equal", "ge", "GreaterOrEqual", "GreaterEqual"),
+    (
+        "and",
+        "bitwise_and, logical_and",
+        "bitwise_and, logical_and",
+        "BitwiseAnd, And",
+        "BitwiseAnd, LogicalAnd",
+    ),
+    ("or", "bitwise_or, logical_or", "bitwise_or, logical_or", "BitwiseOr, Or", "BitwiseOr, LogicalOr"),
+    (
+        "xor",
+        "bitwise_xor, logical_xor",
+        "bitwise_xor, logical_xor",
+        "BitwiseXor, Xor",
+        "BitwiseXor, LogicalXor",
+    ),
+    ("not", "invert, logical_not", "bitwise_not, logical_not", "BitwiseNot, Not", "BitwiseNot, LogicalNot"),
+    ("shl", "left_shift", "bitwise_left_shift", "BitShift", "BitwiseLeftShift"),
+    ("shr", "right_shift", "bitwise_right_shift", "BitShift", "BitwiseRightShift"),
+    ("is_nan", "isnan", "isnan", "IsNaN", "IsNaN"),
+    ("is_inf", "isinf", "isinf", "IsInf", "IsInf"),
+    ("is_finite", "isfinite", "isfinite", "-", "IsFinite"),
+    ("fract", "-", "-", "-", "-"),
+    ("count_ones", "bitwise_count", "-", "-", "-"),
+    ("leading_zeros", "-", "-", "-", "-"),
+    ("trailing_zeros", "-", "-", "-", "-"),
+    ("reverse_bits", "-", "-", "-", "-"),
+    ("rotate_left", "-", "-", "-", "-"),
+    ("rotate_right", "-", "-", "-", "-"),
+    ("gcd", "gcd", "gcd", "-", "-"),
+    ("lcm", "lcm", "lcm", "-", "-"),
+    ("nextafter", "nextafter", "nextafter", "-", "-"),
+    ("logaddexp", "logaddexp", "logaddexp", "-", "-"),
+    ("xlogy", "-", "xlogy", "-", "-"),
+    ("logit", "-", "logit", "-", "-"),
+    ("lgamma", "-", "lgamma", "-", "-"),
+    ("digamma", "-", "digamma", "-", "-"),
+    ("to_degrees", "degrees", "rad2deg", "-", "-"),
+    ("to_radians", "radians", "deg2rad", "-", "-"),
+    ("ceil", "ceil", "ceil", "Ceil", "Ceiling"),
+];
+
+/// The same for reductions.
+const REDUCTIONS: &[(&str, &str, &str, &str, &str)] = &[
+    ("sum", "sum", "sum", "ReduceSum", "ReduceSum"),
+    ("prod", "prod", "prod", "ReduceProd", "ReduceProd"),
+    ("amin", "min", "amin", "ReduceMin", "ReduceMin"),
+    ("amax", "max", "amax", "ReduceMax", "ReduceMax"),
+    ("argmin", "argmin", "argmin", "ArgMin", "TopK"),
+    ("argmax", "argmax", "argmax", "ArgMax", "TopK"),
+    ("l1", "linalg.norm(ord=1)", "linalg.vector_norm(ord=1)", "ReduceL1", "ReduceL1"),
+    ("sum_square", "-", "-", "ReduceSumSquare", "-"),
+    ("mean", "mean", "mean", "ReduceMean", "ReduceMean"),
+    ("var", "var", "var", "-", "-"),
+    ("std", "std", "std", "-", "-"),
+    ("l2", "linalg.norm", "linalg.vector_norm", "ReduceL2", "ReduceL2"),
+    ("logsumexp", "-", "logsumexp", "ReduceLogSumExp", "-"),
+    ("any", "any", "any", "-", "ReduceLogicalOr"),
+    ("all", "all", "all", "-", "ReduceLogicalAnd"),
+    ("count_nonzero", "count_nonzero", "count_nonzero", "-", "-"),
+    ("softmax", "-", "softmax", "Softmax", "Softmax"),
+    ("log_softmax", "-", "log_softmax", "LogSoftmax", "LogSoftmax"),
+    ("cumsum", "cumsum", "cumsum", "CumSum", "CumSum"),
+    ("cumprod", "cumprod", "cumprod", "CumProd", "-"),
+];
+
+fn types(op: &Operation) -> String {
+    types_that(|dtype| op.result(dtype).is_some())
+}
+
+fn types_that(takes: impl Fn(DType) -> bool) -> String {
+    let groups = [(DType::F32, "floats"), (DType::I32, "integers"), (DType::Bool, "bool")];
+    let taken: Vec<&str> = groups.iter().filter(|(dtype, _)| takes(*dtype)).map(|(_, name)| *name).collect();
+    taken.join(", ")
+}
+
+/// A doc comment as a cell: without links, which lead into the code's documentation.
+fn plain(doc: &str) -> String {
+    let mut text = doc.replace('|', "\\|");
+    while let (Some(open), Some(close)) = (text.find("](Self::"), text.find(')')) {
+        let close = text[open..].find(')').map_or(close, |i| open + i);
+        text.replace_range(open..=close, "");
+        if let Some(bracket) = text[..open].rfind('[') {
+            text.remove(bracket);
+        }
+    }
+    text
+}
+
+fn table() -> String {
+    let mut text = String::from(
+        "# Operations\n\nGenerated from the op table. `ulp` is the greatest distance of an f32 or f64 result from the exact\n\
+         one, on any adapter, in units in the last place; `-` is exact, and with `of n` the unit of smaller\n\
+         results is that of n. f16 and bf16 are within 1, integers and bool exact. `select` and `cast` are not\n\
+         in the table, as their operands differ in type. [accuracy.md](accuracy.md) has what was measured.\n\n\
+         The column *broadcasts* says which operands stretch by NumPy's rule: `all` of them against each other, or\n\
+         `-` where there is one operand or shapes must agree. Outside of the tables, all operands of `select` and of\n\
+         a `Function` broadcast. `assign`, `assign_all` and `record_into` stretch a source to its destination, one way.\n\n\
+         | name | operands | broadcasts | gives | ulp | what | NumPy | PyTorch | ONNX | OpenVINO |\n|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for op in operations() {
+        let dtype = if op.result(DType::F32).is_some() { DType::F32 } else { DType::I32 };
+        let gives = if op.result(dtype) == Some(DType::Bool) { "bool" } else { "the same" };
+        let ulp = match op.ulp(dtype) {
+            0 => "-".to_string(),
+            ulp if op.ulp_from() > 0.0 => format!("{ulp} of {}", op.ulp_from()),
+            ulp => ulp.to_string(),
+        };
+        let title = |name: &str| name[..1].to_uppercase() + &name[1..];
+        let others = match NAMES.iter().find(|names| names.0 == op.name) {
+            Some((_, numpy, torch, onnx, openvino)) => {
+                [numpy, torch, onnx, openvino].map(ToString::to_string)
+            }
+            None => [op.name.into(), op.name.into(), title(op.name), title(op.name)],
+        };
+        text += &format!(
+            "| `{}` | {} of {} | {} | {gives} | {ulp} | {} | {} |\n",
+            op.name,
+            op.arity,
+            types(&op),
+            broadcasts(op.arity),
+            plain(op.doc),
+            others.join(" | ")
+        );
+    }
+    text += "\n## Compositions\n\nFunctions of floats that are made of the operations above, and fuse like them. Their names are\n\
+             PyTorch's where it has them.\n\n| name | operands | broadcasts | what |\n|---|---|---|---|\n";
+    for composition in compositions() {
+        let (arity, doc) = (composition.arity, plain(composition.doc));
+        text += &format!("| `{}` | {arity} | {} | {doc} |\n", composition.name, broadcasts(arity));
+    }
+    text += "\n## Reductions\n\nOver one axis, several or all; those that lose axes have a form `_keepdim` that keeps them with\n\
+             length 1. Float sums and products are made in an order that the lengths of the axes alone decide, so\n\
+             that all but the exponentials have the same bits on every device. The bound is the distance from the\n\
+             exact result; `-` is exact. n is the number of elements of a range, L the levels in which they are\n\
+             folded (log2 n, rounded up, of each run of neighbouring axes), u half a unit of 1, and m the greatest\n\
+             element. f16 and bf16 are computed in f32 and rounded once, at the end. `sum_to(shape)` is the sum that\n\
+             undoes a `broadcast_to`.\n\n\
+             | name | of | gives | bound | what | NumPy | PyTorch | ONNX | OpenVINO |\n|---|---|---|---|---|---|---|---|---|\n";
+    for row in reductions() {
+        let (_, numpy, torch, onnx, openvino) = REDUCTIONS.iter().find(|names| names.0 == row.name).unwrap();
+        text += &format!(
+            "| `{}` | {} | {} | {} | {} | {numpy} | {torch} | {onnx} | {openvino} |\n",
+            row.name,
+            types_that(|dtype| row.result(dtype).is_some()),
+            gives(&row),
+            row.bound,
+            plain(row.doc)
+        );
+    }
+    text += "\n## Routines\n\nWhat moves elements, and what makes tensors. Lookups and what is made of them take every type and change no\n\
+             element. Those of a tensor fuse with what computes indices and with what follows, inside of loops too;\n\
+             `concat` and `stack` compute each operand to its place, `tile` and `repeat_interleave` store what they give\n\
+             where it is no view. `AnyExpr::routine` calls them by name, with arguments by theirs; those in brackets may\n\
+             be left out. `outside` is `nearest`, `wrapped` or a value.\n\n\
+             | name | operands | broadcasts | arguments | what | NumPy | PyTorch |\n|---|---|---|---|---|---|---|\n";
+    for routine in routines() {
+        let (_, broadcasts, numpy, torch) = ROUTINES.iter().find(|names| names.0 == routine.name).unwrap();
+        let so_many = match routine.operands {
+            (least, usize::MAX) => format!("{least} or more"),
+            (_, most) => most.to_string(),
+        };
+        let (arguments, doc) = (arguments(&routine), plain(routine.doc));
+        text += &format!(
+            "| `{}` | {so_many} | {broadcasts} | {arguments} | {doc} | {numpy} | {torch} |\n",
+            routine.name
+        );
+    }
+    text
+}
+
+fn arguments(routine: &Routine) -> String {
+    let own = routine.arguments.iter().map(|name| format!("`{name}`"));
+    own.chain(routine.optional.iter().map(|name| format!("[`{name}`]"))).collect::<Vec<_>>().join(", ")
+}
+
+/// Which operands of a routine broadcast, and the names that NumPy and PyTorch give it.
+const ROUTINES: &[(&str, &str, &str, &str)] = &[
+    ("at", "the indices", "x[i, j]", "x[i, j]"),
+    ("take", "-", "take", "index_select"),
+    ("concat", "-", "concatenate", "concat"),
+    ("stack", "-", "stack", "stack"),
+    ("pad", "-", "pad", "nn.functional.pad"),
+    ("roll", "-", "roll", "roll"),
+    ("tile", "-", "tile", "tile"),
+    ("repeat_interleave", "-", "repeat", "repeat_interleave"),
+    ("arange", "-", "arange", "arange"),
+    ("linspace", "-", "linspace", "linspace"),
+    ("eye", "-", "eye", "eye"),
+    ("coordinate", "-", "indices", "-"),
+    ("random_bits", "-", "random.Philox", "randint"),
+    ("uniform", "-", "random.uniform", "rand"),
+    ("normal", "-", "random.normal", "randn"),
+];
+
+/// Which operands of an operation broadcast.
+fn broadcasts(arity: usize) -> &'static str {
+    if arity > 1 { "all" } else { "-" }
+}
+
+/// The type of a reduction's results.
+fn gives(row: &Reduction) -> &'static str {
+    let all: Vec<DType> = DType::ALL.into_iter().filter(|&dtype| row.result(dtype).is_some()).collect();
+    match all.iter().all(|&dtype| row.result(dtype) == Some(dtype)) {
+        true => "the same",
+        false => row.result(all[0]).unwrap().name(),
+    }
+}
+
+#[test]
+fn the_table_in_the_docs() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/operations.md");
+    if std::env::var_os("ZEROSTRIDE_BLESS").is_some() {
+        fs::write(&path, table()).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(table() == kept, "docs/operations.md is not the table: run with ZEROSTRIDE_BLESS=1");
+}
+
+#[test]
+fn names_are_of_operations() {
+    for (name, ..) in NAMES {
+        assert!(operations().any(|op| op.name == *name), "{name} is no operation");
+    }
+    for (name, ..) in ROUTINES {
+        assert!(routines().any(|routine| routine.name == *name), "{name} is no routine");
+    }
+    for (name, ..) in REDUCTIONS {
+        assert!(reductions().any(|row| row.name == *name), "{name} is no reduction");
+    }
+}
+
+/// The column of what broadcasts, for each name of the tables.
+#[test]
+fn what_broadcasts() {
+    let device = Device::cpu();
+    let ones = |dtype: DType, shape: &[usize]| {
+        AnyExpr::scalar(dtype, if dtype == DType::Bool { Scalar::Bool(true) } else { Scalar::Int(1) })
+            .broadcast_to(shape)
+            .eval_on(&device)
+            .unwrap()
+            .expr()
+    };
+    let check = |name: &str, arity: usize, dtype: DType| {
+        let shapes: [&[usize]; 3] = [&[3, 1], &[4], &[]];
+        let operands: Vec<AnyExpr> =
+            shapes.iter().cycle().take(arity).map(|shape| ones(dtype, shape)).collect();
+        let result = AnyExpr::call(name, &operands);
+        let expected: &[usize] = if broadcasts(arity) == "all" { &[3, 4] } else { &[3, 1] };
+        assert_eq!(result.shape().unwrap().to_vec(), expected, "{name}");
+    };
+    for op in operations() {
+        let dtype =
+            [DType::F32, DType::I32, DType::Bool].into_iter().find(|&dtype| op.result(dtype).is_some());
+        check(op.name, op.arity, dtype.unwrap());
+    }
+    for composition in compositions() {
+        check(composition.name, composition.arity, DType::F32);
+    }
+    let (x, column, row) = (ones(DType::I32, &[3, 4]), ones(DType::I32, &[3, 1]), ones(DType::I32, &[4]));
+    assert_eq!(x.at([&column, &row]).shape().unwrap(), &[3, 4]);
+    let mask = ones(DType::Bool, &[3, 1]);
+    assert_eq!(mask.select(&row, ones(DType::I32, &[])).shape().unwrap(), &[3, 4]);
+    // Indices of `take` stand in place of the axis, and joins take shapes that agree.
+    assert_eq!(x.take(&column, 1).shape().unwrap(), &[3, 3, 1]);
+    assert!(AnyExpr::concat(&[x.clone(), column.clone()], 0).shape().is_err());
+    assert!(AnyExpr::stack(&[x.clone(), column.clone()], 0).shape().is_err());
+    // A source goes to its destination, and not the other way.
+    let (matrix, vector) = (device.zeros::<i32>([3, 4]).unwrap(), device.zeros::<i32>([4]).unwrap());
+    (&matrix, &vector).assign_all((&vector + 1, 2)).unwrap();
+    assert_eq!((matrix.to_vec().unwrap(), vector.to_vec().unwrap()), (vec![1; 12], vec![2; 4]));
+    assert!((&vector,).assign_all((&matrix,)).is_err());
+}
