@@ -36,16 +36,16 @@ impl Dispatch for Vectors<true> {
     }
 }
 
-/// Functions that run with these vectors, of what combines two elements.
+/// Functions that run with these vectors, of what combines two elements; where one says so, with a number of lanes.
 macro_rules! vectors {
-    ($($run:ident as $task:ident<$r:ty>($($arg:ident: $t:ty),+; $f:ident) $body:block)*) => {$(
-        struct $task<'a, T, F> {
+    ($($run:ident as $task:ident<$r:ty $(, $lanes:ident)?>($($arg:ident: $t:ty),+; $f:ident) $body:block)*) => {$(
+        struct $task<'a, T, F $(, const $lanes: usize)?> {
             $($arg: $t,)+
             $f: F,
             element: std::marker::PhantomData<&'a T>,
         }
 
-        impl<T: Pod, F: Fn(T, T) -> $r> pulp::NullaryFnOnce for $task<'_, T, F> {
+        impl<T: Pod, F: Fn(T, T) -> $r $(, const $lanes: usize)?> pulp::NullaryFnOnce for $task<'_, T, F $(, $lanes)?> {
             type Output = ();
 
             #[inline(always)]
@@ -56,8 +56,8 @@ macro_rules! vectors {
         }
 
         #[allow(single_use_lifetimes)]
-        pub(super) fn $run<'a, T: Pod, F: Fn(T, T) -> $r>($($arg: $t,)+ $f: F) {
-            crate::vectors::dispatch($task { $($arg,)+ $f, element: std::marker::PhantomData });
+        pub(super) fn $run<'a, T: Pod, F: Fn(T, T) -> $r $(, const $lanes: usize)?>($($arg: $t,)+ $f: F) {
+            crate::vectors::dispatch($task::<'a, T, F $(, $lanes)?> { $($arg,)+ $f, element: std::marker::PhantomData });
         }
     )*};
 }

@@ -5,7 +5,7 @@ use bytemuck::Pod;
 use smallvec::SmallVec;
 
 use super::halving::{self, Elements};
-use super::math;
+use super::{math, unordered};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Fold, GROUP, for_each_fold};
@@ -18,7 +18,8 @@ pub(super) enum Loops {
     Indexes(Indexes),
 }
 
-type Halving = fn([usize; 2], bool, &[u8], Elements<'_>, &mut [u8], &mut [u8]);
+type Halve = fn([usize; 2], &[u8], Elements<'_>, &mut [u8], &mut [u8]);
+type Join = fn(&[&[u8]], &mut [u8], bool);
 type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
 type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 
@@ -27,12 +28,37 @@ type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 pub(super) struct Values {
     /// Combines the first of some elements with as many others, into the former.
     pub combine: fn(&mut [u8], &[u8]),
-    /// Of [`Values::halve`], by whether the order shows.
-    halving: Halving,
+    /// Folds matrices of so many rows and columns, which lie one after another, to a row each: the elements, by way of
+    /// memory for a matrix, into the last. By halving, where the order shows.
+    pub halve: Halve,
+    /// Of [`Values::join`], where the order of the rows shows.
+    join: Option<Join>,
+    /// Of the folds that have cumulative forms.
+    pub scans: Option<Scans>,
+}
+
+impl Values {
     /// Whether the order in which values are combined shows.
-    pub is_ordered: bool,
+    pub(super) fn is_ordered(&self) -> bool {
+        self.join.is_some()
+    }
+
     /// Folds some rows, 1, 2, 4 or 8 of one length, by halving, into another, or combines that with them.
-    pub join: fn(&[&[u8]], &mut [u8], bool),
+    pub(super) fn join(&self, rows: &[&[u8]], to: &mut [u8], adds: bool) {
+        match (self.join, rows) {
+            (Some(join), rows) => join(rows, to, adds),
+            (None, [first, rows @ ..]) if !adds => {
+                to.copy_from_slice(first);
+                rows.iter().for_each(|row| (self.combine)(to, row));
+            }
+            (None, rows) => rows.iter().for_each(|row| (self.combine)(to, row)),
+        }
+    }
+}
+
+/// Loops of cumulative forms.
+#[derive(Clone, Copy)]
+pub(super) struct Scans {
     /// Scans the rows of so many columns of each group, and copies the last ones, of as many groups as there
     /// is memory for.
     pub groups: fn(usize, &mut [u8], &mut [u8]),
@@ -41,21 +67,6 @@ pub(super) struct Values {
     /// Scans rows of so many columns, from the row of an index on, into as many others, with what comes before
     /// them: [`LEVELS`] pairs of rows, which begin as what changes no value.
     pub through: fn(usize, usize, &[u8], &mut [u8], &mut [u8]),
-}
-
-impl Values {
-    /// Folds matrices of so many rows and columns, which lie one after another, to a row each, by halving, or in any
-    /// order where none shows: the elements, by way of memory for a matrix, into the last.
-    pub(super) fn halve(
-        &self,
-        shape: [usize; 2],
-        x: &[u8],
-        from: Elements<'_>,
-        buffer: &mut [u8],
-        out: &mut [u8],
-    ) {
-        (self.halving)(shape, self.is_ordered, x, from, buffer, out);
-    }
 }
 
 /// Levels of groups, groups of groups, and so on, of the longest scan.
@@ -246,53 +257,78 @@ fn better<T: Pod>(
     }
 }
 
+/// The loops of a fold, by the types that compute: each beside those that it serves, and the lanes of 32 bytes.
 macro_rules! table {
-    ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:ident
+    ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:tt
         { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         fn table(fold: Fold, dtype: DType) -> Option<Loops> {
             match fold {
-                $(Fold::$fold => { $(table!(@types $kind $gives dtype fold $cpu);)+ })*
+                $(Fold::$fold => { $(table!(@types $kind $gives dtype $cpu);)+ })*
             }
             None
         }
     };
-    (@types float $($rest:tt)*) => { table!(@ [F32 f32, F64 f64] $($rest)*) };
+    (@types float [T scans] $($rest:tt)*) => { table!(@types float [ordered] $($rest)*) };
+    (@types float $($rest:tt)*) => { table!(@ [F32: f32 8, F64: f64 4] $($rest)*) };
     (@types int $($rest:tt)*) => {
-        table!(@ [I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64] $($rest)*)
+        table!(@ [I8: i8 32, I16: i16 16, I32: i32 8, I64: i64 4, U8: u8 32, U16: u16 16, U32: u32 8, U64: u64 4]
+            $($rest)*)
+    };
+    (@types word $($rest:tt)*) => {
+        table!(@ [I8 U8: u8 32, I16 U16: u16 16, I32 U32: u32 8, I64 U64: u64 4] $($rest)*)
     };
     // A bool is a byte of 0 or 1.
-    (@types bool $($rest:tt)*) => { table!(@ [Bool u8] $($rest)*) };
-    (@ [$($tag:ident $t:ident),+] $gives:ident $dtype:ident $fold:ident $cpu:expr) => {
-        $(if $dtype == DType::$tag {
-            return Some(table!(@loops $gives $t $cpu, $fold.is_ordered($dtype)));
+    (@types bool $($rest:tt)*) => { table!(@ [Bool: u8 32] $($rest)*) };
+    (@ [$($($tag:ident)+: $t:ident $lanes:literal),+] $how:tt $dtype:ident $cpu:expr) => {
+        $(if matches!($dtype, $(DType::$tag)|+) {
+            return Some(table!(@loops $how $t $lanes $cpu));
         })+
     };
-    (@loops T $t:ident $cpu:expr, $is_ordered:expr) => {
-        Loops::Values(Values {
-            combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
-            is_ordered: $is_ordered,
-            halving: |shape, is_ordered, x, from, buffer, out| {
-                let (x, buffer, out) = (cast(x), cast_mut(buffer), cast_mut(out));
-                halving::halve::<$t, _>(shape, is_ordered, x, from, buffer, out, $cpu);
-            },
-            join: |rows, to, adds| {
-                let rows: SmallVec<[&[$t]; 8]> = rows.iter().map(|row| cast(row)).collect();
-                halving::join::<$t, _>(&rows, cast_mut(to), adds, $cpu);
-            },
-            groups: |columns, x, lasts| groups::<$t, _>(columns, cast_mut(x), cast_mut(lasts), $cpu),
-            carry: |columns, x, carried| carry::<$t, _>(columns, cast_mut(x), cast(carried), $cpu),
-            through: |columns, first, x, out, state| {
-                through::<$t, _>(columns, first, cast(x), cast_mut(out), cast_mut(state), $cpu);
-            },
-        })
+    (@loops [ordered] $t:ident $lanes:literal $cpu:expr) => {
+        table!(@values $t $cpu, |shape, x, from, buffer, out| {
+            let (x, buffer, out) = (cast(x), cast_mut(buffer), cast_mut(out));
+            halving::halve::<$t, _, $lanes>(shape, x, from, buffer, out, $cpu);
+        }, Some(|rows, to, adds| {
+            let rows: SmallVec<[&[$t]; 8]> = rows.iter().map(|row| cast(row)).collect();
+            halving::join::<$t, _>(&rows, cast_mut(to), adds, $cpu);
+        }), table!(@scans $t $cpu))
     };
-    (@loops u32 $t:ident $cpu:expr, $is_ordered:expr) => {
+    (@loops [T scans] $t:ident $lanes:literal $cpu:expr) => {
+        table!(@values $t $cpu, table!(@unordered $t $lanes $cpu), None, table!(@scans $t $cpu))
+    };
+    (@loops [T] $t:ident $lanes:literal $cpu:expr) => {
+        table!(@values $t $cpu, table!(@unordered $t $lanes $cpu), None, None)
+    };
+    (@loops [u32] $t:ident $lanes:literal $cpu:expr) => {
         Loops::Indexes(Indexes {
             seek: |columns, first, is_first, x, best, index| {
                 seek::<$t, _>(columns, first, is_first, cast(x), cast_mut(best), index, $cpu);
             },
             merge: |best, index, others, indexes| {
                 merge::<$t, _>(cast_mut(best), index, cast(others), indexes, $cpu);
+            },
+        })
+    };
+    (@values $t:ident $cpu:expr, $halve:expr, $join:expr, $scans:expr) => {
+        Loops::Values(Values {
+            combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
+            halve: $halve,
+            join: $join,
+            scans: $scans,
+        })
+    };
+    (@unordered $t:ident $lanes:literal $cpu:expr) => {
+        |shape, x, from, buffer, out| {
+            let (x, buffer, out) = (cast(x), cast_mut(buffer), cast_mut(out));
+            unordered::fold::<$t, _, $lanes>(shape, x, from, buffer, out, $cpu);
+        }
+    };
+    (@scans $t:ident $cpu:expr) => {
+        Some(Scans {
+            groups: |columns, x, lasts| groups::<$t, _>(columns, cast_mut(x), cast_mut(lasts), $cpu),
+            carry: |columns, x, carried| carry::<$t, _>(columns, cast_mut(x), cast(carried), $cpu),
+            through: |columns, first, x, out, state| {
+                through::<$t, _>(columns, first, cast(x), cast_mut(out), cast_mut(state), $cpu);
             },
         })
     };

@@ -19,6 +19,13 @@ pub(super) enum Elements<'a> {
 }
 
 impl Elements<'_> {
+    /// What asks for one of so many parts of what comes next each time.
+    #[inline(always)]
+    pub(super) fn in_steps(self, steps: usize) -> impl FnMut() {
+        let next = if let Elements::Cache(next) = self { next } else { Ahead::default() };
+        next.in_steps(steps)
+    }
+
     /// Of one of so many parts.
     fn part(self, part: usize, parts: usize) -> Self {
         match self {
@@ -32,21 +39,15 @@ impl Elements<'_> {
 const FAR: usize = 1024;
 
 vectors! {
-    halve as Halve<T>(
+    halve as Halve<T, L>(
         shape: [usize; 2],
-        is_ordered: bool,
         x: &'a [T],
         from: Elements<'a>,
         buffer: &'a mut [T],
         out: &'a mut [T];
         f
     ) {
-        match size_of::<T>() {
-            1 => folded::<T, 32>(shape, is_ordered, x, from, buffer, out, &f),
-            2 => folded::<T, 16>(shape, is_ordered, x, from, buffer, out, &f),
-            4 => folded::<T, 8>(shape, is_ordered, x, from, buffer, out, &f),
-            _ => folded::<T, 4>(shape, is_ordered, x, from, buffer, out, &f),
-        }
+        matrices::<T, L>(shape, x, from, buffer, out, &f);
     }
 
     join as Join<T>(rows: &'a [&'a [T]], to: &'a mut [T], adds: bool; f) {
@@ -57,8 +58,8 @@ vectors! {
             (&[a, b], true) => pass::<T, 2, ADD>([a, b], to, &f),
             (&[a, b, c, d], false) => pass::<T, 4, STORE>([a, b, c, d], to, &f),
             (&[a, b, c, d], true) => pass::<T, 4, ADD>([a, b, c, d], to, &f),
-            (rows, false) => pass::<T, 8, STORE>(std::array::from_fn(|k| rows[k]), to, &f),
-            (rows, true) => pass::<T, 8, ADD>(std::array::from_fn(|k| rows[k]), to, &f),
+            (rows, false) => pass::<T, 8, STORE>(apart(|k| rows[k]), to, &f),
+            (rows, true) => pass::<T, 8, ADD>(apart(|k| rows[k]), to, &f),
         }
     }
 }
@@ -73,9 +74,9 @@ const FEW: usize = 16;
 const STRETCH: usize = 4;
 
 /// What a pass makes of the row that it stores to.
-const STORE: u8 = 0;
+pub(super) const STORE: u8 = 0;
 /// It is combined with what is there.
-const ADD: u8 = 1;
+pub(super) const ADD: u8 = 1;
 /// It is the first of the rows.
 const OWN: u8 = 2;
 
@@ -115,9 +116,10 @@ fn matrices<T: Pod, const L: usize>(
                 let count = at_once::<L>(rows, columns);
                 left = rows / count;
                 let to = if left == 1 { &mut *out } else { &mut buffer[..left * columns] };
+                let row = to.len();
                 match count {
-                    MOST => first_pass::<T, L, MOST>(apart(x, to.len()), from, to, f),
-                    _ => first_pass::<T, L, 2>(apart(x, to.len()), from, to, f),
+                    MOST => first_pass::<T, L, MOST>(apart(|k| &x[k * row..(k + 1) * row]), from, to, f),
+                    _ => first_pass::<T, L, 2>([&x[..row], &x[row..]], from, to, f),
                 }
             }
             // The last rows have nothing to be combined with.
@@ -148,42 +150,6 @@ fn matrices<T: Pod, const L: usize>(
     }
 }
 
-/// Folds matrices. Where no order shows, many values of one column are read in a line.
-#[inline(always)]
-#[allow(clippy::needless_range_loop)]
-fn folded<T: Pod, const L: usize>(
-    [rows, columns]: [usize; 2],
-    is_ordered: bool,
-    x: &[T],
-    from: Elements<'_>,
-    buffer: &mut [T],
-    out: &mut [T],
-    f: &impl Fn(T, T) -> T,
-) {
-    /// Vectors whose results do not wait for each other.
-    const SIDE: usize = 4;
-    if is_ordered || columns > 1 || rows < 2 * SIDE * L {
-        return matrices::<T, L>([rows, columns], x, from, buffer, out, f);
-    }
-    for (x, out) in x.chunks_exact(rows).zip(out) {
-        let (vectors, last) = x.as_chunks::<L>();
-        let (sides, rest) = vectors.as_chunks::<SIDE>();
-        let mut all = sides[0];
-        for side in &sides[1..] {
-            for k in 0..SIDE {
-                for l in 0..L {
-                    all[k][l] = f(all[k][l], side[k][l]);
-                }
-            }
-        }
-        let mut all = fold_vectors(all, f);
-        for x in rest.iter().map(|x| &x[..]).chain([last]) {
-            all.iter_mut().zip(x).for_each(|(all, &x)| *all = f(*all, x));
-        }
-        few::<T, L>(&all, std::slice::from_mut(out), f);
-    }
-}
-
 /// How many of so many rows are folded at once: as many as leave whole vectors, if there are two.
 #[inline(always)]
 fn at_once<const L: usize>(rows: usize, columns: usize) -> usize {
@@ -202,15 +168,20 @@ fn pass_of<T: Pod, const MODE: u8>(count: usize, x: &[T], to: &mut [T], f: &impl
         _ => &x[k * row..(k + 1) * row],
     };
     match count {
-        MOST => pass::<T, MOST, MODE>(std::array::from_fn(of), to, f),
-        _ => pass::<T, 2, MODE>(std::array::from_fn(of), to, f),
+        MOST => pass::<T, MOST, MODE>(apart(of), to, f),
+        _ => pass::<T, 2, MODE>(apart(of), to, f),
     }
 }
 
-/// Rows of so many values each, which lie one after another.
+/// So many slices. By a loop, as `std::array::from_fn` is compiled anew for each of hundreds of closures.
 #[inline(always)]
-fn apart<T, const ROWS: usize>(x: &[T], row: usize) -> [&[T]; ROWS] {
-    std::array::from_fn(|k| &x[k * row..(k + 1) * row])
+#[allow(clippy::needless_range_loop)]
+fn apart<'a, T, const ROWS: usize>(of: impl Fn(usize) -> &'a [T]) -> [&'a [T]; ROWS] {
+    let mut rows: [&[T]; ROWS] = [&[]; ROWS];
+    for k in 0..ROWS {
+        rows[k] = of(k);
+    }
+    rows
 }
 
 /// The first pass over rows.
@@ -226,15 +197,20 @@ fn first_pass<T: Pod, const L: usize, const ROWS: usize>(
             let whole = to.len() / (STRETCH * L) * (STRETCH * L);
             let (stretches, last) = to.split_at_mut(whole);
             let stretches = stretches.as_chunks_mut::<L>().0.as_chunks_mut::<STRETCH>().0;
-            let of_rows = rows.map(|row| &row.as_chunks::<L>().0.as_chunks::<STRETCH>().0[..stretches.len()]);
+            let of_rows: [_; ROWS] =
+                apart(|r| &rows[r].as_chunks::<L>().0.as_chunks::<STRETCH>().0[..stretches.len()]);
             let mut ask = next.in_steps(stretches.len());
             for (k, to) in stretches.iter_mut().enumerate() {
                 ask();
                 for i in 0..STRETCH {
-                    to[i] = fold_vectors(of_rows.map(|row| row[k][i]), f);
+                    let mut x = [[T::zeroed(); L]; ROWS];
+                    for (x, row) in x.iter_mut().zip(of_rows) {
+                        *x = row[k][i];
+                    }
+                    to[i] = fold_vectors(x, f);
                 }
             }
-            pass::<T, ROWS, STORE>(rows.map(|row| &row[whole..]), last, f);
+            pass::<T, ROWS, STORE>(apart(|r| &rows[r][whole..]), last, f);
         }
         _ => pass::<T, ROWS, STORE>(rows, to, f),
     }
@@ -242,7 +218,11 @@ fn first_pass<T: Pod, const L: usize, const ROWS: usize>(
 
 /// Folds rows into one of as many values.
 #[inline(always)]
-fn pass<T: Pod, const ROWS: usize, const MODE: u8>(rows: [&[T]; ROWS], to: &mut [T], f: &impl Fn(T, T) -> T) {
+pub(super) fn pass<T: Pod, const ROWS: usize, const MODE: u8>(
+    rows: [&[T]; ROWS],
+    to: &mut [T],
+    f: &impl Fn(T, T) -> T,
+) {
     // By indexes below one count, so that the loop is one of vectors.
     let count = to.len();
     let mut rows = rows;
@@ -270,7 +250,10 @@ fn pass<T: Pod, const ROWS: usize, const MODE: u8>(rows: [&[T]; ROWS], to: &mut 
 /// Folds vectors, lane by lane, by halving.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)]
-fn fold_vectors<T: Pod, const L: usize, const N: usize>(x: [[T; L]; N], f: &impl Fn(T, T) -> T) -> [T; L] {
+pub(super) fn fold_vectors<T: Pod, const L: usize, const N: usize>(
+    x: [[T; L]; N],
+    f: &impl Fn(T, T) -> T,
+) -> [T; L] {
     let mut x = x;
     let mut half = N / 2;
     while half > 0 {
@@ -286,7 +269,7 @@ fn fold_vectors<T: Pod, const L: usize, const N: usize>(x: [[T; L]; N], f: &impl
 
 /// Folds as many values each as are known when this is compiled.
 #[inline(always)]
-fn few<T: Pod, const N: usize>(x: &[T], out: &mut [T], f: &impl Fn(T, T) -> T) {
+pub(super) fn few<T: Pod, const N: usize>(x: &[T], out: &mut [T], f: &impl Fn(T, T) -> T) {
     for (x, out) in x.as_chunks::<N>().0.iter().zip(out) {
         let mut x = *x;
         let mut half = N / 2;

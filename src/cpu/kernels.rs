@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::convert::{FromSingle, ToOdd};
 use super::{math, random};
-use crate::dtype::{DType, bf16, f16, for_each_dtype};
+use crate::dtype::{DType, bf16, f16};
 use crate::error::{Result, bail};
 use crate::expr::{Op, Step, for_each_op, is_costly};
 use crate::vectors::{Dispatch, Vectors};
@@ -38,19 +38,28 @@ macro_rules! halves {
 }
 halves! { f16 bf16 }
 
-/// A function of 16-bit floats: what `map` does with f32 in parts, with conversions around it.
-fn map_halves<T: Half>(args: &[&[u8]], out: &mut [u8], map: impl Fn(&[&[u8]], &mut [u8])) {
+/// Runs a loop of f32 over 16-bit floats, part by part with conversions around it: also of its results, unless it gives
+/// something else, of so many bytes.
+fn map_halves<T: Half>(args: &[&[u8]], out: &mut [u8], run: Run, other: Option<usize>) {
     let mut wide = [[0.0_f32; PART]; 3];
     let mut result = [0.0_f32; PART];
-    let out: &mut [T] = bytemuck::cast_slice_mut(out);
-    let mut args: SmallVec<[_; 3]> = args.iter().map(|arg| Parts::<T>::new(arg, out)).collect();
-    for out in out.chunks_mut(PART) {
+    let size = other.unwrap_or(size_of::<T>());
+    let elements = out.len() / size;
+    let mut args: SmallVec<[_; 3]> = args.iter().map(|arg| Parts::<T>::new(arg, elements)).collect();
+    for out in out.chunks_mut(PART * size) {
+        let count = out.len() / size;
         for (arg, wide) in args.iter_mut().zip(&mut wide) {
-            T::widen(arg.take(out.len()), &mut wide[..out.len()]);
+            T::widen(arg.take(count), &mut wide[..count]);
         }
-        let [a, b, c] = wide.each_ref().map(|wide| bytemuck::cast_slice(&wide[..out.len()]));
-        map(&[a, b, c][..args.len()], bytemuck::cast_slice_mut(&mut result[..out.len()]));
-        T::narrow(&result[..out.len()], out);
+        let [a, b, c] = &wide;
+        let wide = [a, b, c].map(|wide| bytemuck::cast_slice(&wide[..count]));
+        let wide = &wide[..args.len()];
+        if other.is_none() {
+            run(wide, bytemuck::cast_slice_mut(&mut result[..count]));
+            T::narrow(&result[..count], bytemuck::cast_slice_mut(out));
+        } else {
+            run(wide, out);
+        }
     }
 }
 
@@ -87,10 +96,10 @@ struct Parts<'a, M> {
 }
 
 impl<'a, M: Pod> Parts<'a, M> {
-    /// The parts of `arg` for a block as long as `out`, whose elements may be of another size.
-    fn new<R: Pod>(arg: &'a [u8], out: &[R]) -> Self {
+    /// The parts of `arg` for a block of so many elements.
+    fn new(arg: &'a [u8], elements: usize) -> Self {
         let rest: &[M] = bytemuck::cast_slice(arg);
-        Parts { rest, repeats: rest.len() < out.len() }
+        Parts { rest, repeats: rest.len() < elements }
     }
 
     fn take(&mut self, count: usize) -> &'a [M] {
@@ -140,7 +149,7 @@ macro_rules! maps {
             Vectors<COSTLY>: Dispatch,
         {
             let out: &mut [R::Raw] = bytemuck::cast_slice_mut(out);
-            $(let $arg = Parts::new(args[$i], out);)+
+            $(let $arg = Parts::new(args[$i], out.len());)+
             Vectors::<COSTLY>::dispatch($loop::<$($t,)+ R, _> { $($arg,)+ out, f });
         }
     )*};
@@ -171,14 +180,27 @@ macro_rules! table {
     };
 }
 macro_rules! row {
-    (float $($rest:tt)*) => { row!(@ [F32 f32, F16 f16, BF16 bf16, F64 f64] $($rest)*) };
     (moves $($rest:tt)*) => { row!(float $($rest)*) };
     (bits $($rest:tt)*) => { row!(float $($rest)*) };
-    (stored $($rest:tt)*) => { row!(@ [F32 f32, F16 StoredF16, BF16 StoredBf16, F64 f64] $($rest)*) };
-    (int $($rest:tt)*) => { row!(@ [I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64] $($rest)*) };
-    (bool $($rest:tt)*) => { row!(@ [Bool bool] $($rest)*) };
-    (@ [$($tag:ident $t:ident),+] $gives:ident $arity:tt $dtype:expr, $op:ident, $cpu:expr) => {
-        $(if $dtype == DType::$tag {
+    (stored $($rest:tt)*) => { row!(@ [F32: f32, F16: StoredF16, BF16: StoredBf16, F64: f64] $($rest)*) };
+    (int $($rest:tt)*) => { row!(@ [I8: i8, U8: u8, I16: i16, U16: u16, I32: i32, U32: u32, I64: i64, U64: u64] $($rest)*) };
+    (word $($rest:tt)*) => { row!(@ [I8 U8: u8, I16 U16: u16, I32 U32: u32, I64 U64: u64] $($rest)*) };
+    (bool $($rest:tt)*) => { row!(@ [Bool: bool] $($rest)*) };
+    // One loop of f32 is compiled, and serves the 16-bit floats too.
+    (float $gives:ident $arity:tt $dtype:expr, $op:ident, $cpu:expr) => {{
+        const SINGLE: Run = |args, out| row!(@map f32 $gives $arity args, out, $op, $cpu);
+        const OTHER: Option<usize> = row!(@other $gives);
+        match $dtype {
+            DType::F32 => return Some(SINGLE),
+            DType::F16 => return Some(|args, out| map_halves::<f16>(args, out, SINGLE, OTHER)),
+            DType::BF16 => return Some(|args, out| map_halves::<bf16>(args, out, SINGLE, OTHER)),
+            _ => row!(@ [F64: f64] $gives $arity $dtype, $op, $cpu),
+        }
+    }};
+    (@other T) => { None };
+    (@other bool) => { Some(1) };
+    (@ [$($($tag:ident)+: $t:ident),+] $gives:ident $arity:tt $dtype:expr, $op:ident, $cpu:expr) => {
+        $(if matches!($dtype, $(DType::$tag)|+) {
             return Some(|args, out| row!(@map $t $gives $arity args, out, $op, $cpu));
         })+
     };
@@ -188,12 +210,6 @@ macro_rules! row {
             far_angles(far, $args, $out);
         }
     }};
-    (@map f16 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
-        map_halves::<f16>($args, $out, |args, out| row!(@map f32 T $arity args, out, $op, $cpu))
-    };
-    (@map bf16 T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
-        map_halves::<bf16>($args, $out, |args, out| row!(@map f32 T $arity args, out, $op, $cpu))
-    };
     (@map $t:ident T $arity:tt $args:expr, $out:expr, $op:ident, $cpu:expr) => {
         row!(@call $t $t false $arity $args, $out, $cpu)
     };
@@ -264,33 +280,63 @@ fn select(dtype: DType) -> Run {
     }
 }
 
-macro_rules! casts {
-    ($($(#[doc = $doc:literal])+ $tag:ident $t:ident: $kind:ident, $zero:tt, $classes:tt,
-        |$x:ident| $word:expr, $extend:ident $fill:ident;)*) => {
-        casts! { @all [$($tag $t)*] $($tag $t)* }
-    };
-    (@all $types:tt $($tag:ident $t:ident)*) => {
-        /// The loop of a conversion.
-        fn cast(from: DType, to: DType) -> Run {
-            match from {
-                $(DType::$tag => casts!(@from $t $types to),)*
-            }
-        }
-    };
-    // A bool is a byte of 0 or 1.
-    (@from bool $types:tt $to:ident) => { casts!(@from u8 $types $to) };
-    (@from $from:ident [$($tag:ident $t:ident)*] $to:ident) => {
-        match $to {
-            $(DType::$tag => |args, out| casts!(@one $from $t args, out),)*
-        }
-    };
-    (@one $from:ident f16 $args:expr, $out:expr) => { map1::<$from, f16, false>($args, $out, ToOdd::odd) };
-    (@one $from:ident bf16 $args:expr, $out:expr) => { map1::<$from, bf16, false>($args, $out, ToOdd::odd) };
-    (@one $from:ident bool $args:expr, $out:expr) => { map1::<$from, bool, false>($args, $out, |x| x as f64 != 0.0) };
-    (@one f32 $t:ident $args:expr, $out:expr) => { casts!(@single f32 $t $args, $out) };
-    (@one f16 $t:ident $args:expr, $out:expr) => { casts!(@single f16 $t $args, $out) };
-    (@one bf16 $t:ident $args:expr, $out:expr) => { casts!(@single bf16 $t $args, $out) };
-    (@single $from:ident $t:ident $args:expr, $out:expr) => { map1::<$from, $t, false>($args, $out, FromSingle::from_single) };
-    (@one $from:ident $t:ident $args:expr, $out:expr) => { map1::<$from, $t, false>($args, $out, |x| x as $t) };
+/// The loop of a conversion. A bool is a byte of 0 or 1, and an integer has the same bits as a signed one as it has as an
+/// unsigned one.
+fn cast(from: DType, to: DType) -> Run {
+    macro_rules! from {
+        ($loop:ident $from:ident $($tags:tt)*) => {
+            from!(@ $loop $from; F32 => f32, F64 => f64, F16 => f16, BF16 => bf16, Bool => bool $($tags)*)
+        };
+        (@ $loop:ident $from:ident; $($($tag:ident)|+ => $t:ident),+) => {
+            match to { $($(DType::$tag)|+ => $loop!($from $t),)+ }
+        };
+    }
+    macro_rules! float {
+        ($loop:ident $from:ident) => {
+            from!($loop $from, I8 => i8, I16 => i16, I32 => i32, I64 => i64, U8 => u8, U16 => u16, U32 => u32, U64 => u64)
+        };
+    }
+    macro_rules! int {
+        ($from:ident) => { from!(plain $from, I8 | U8 => u8, I16 | U16 => u16, I32 | U32 => u32, I64 | U64 => u64) };
+    }
+    macro_rules! plain {
+        ($from:ident f16) => {
+            |args, out| map1::<$from, f16, false>(args, out, ToOdd::odd)
+        };
+        ($from:ident bf16) => {
+            |args, out| map1::<$from, bf16, false>(args, out, ToOdd::odd)
+        };
+        ($from:ident bool) => {
+            |args, out| map1::<$from, bool, false>(args, out, |x| x as f64 != 0.0)
+        };
+        ($from:ident $t:ident) => {
+            |args, out| map1::<$from, $t, false>(args, out, |x| x as $t)
+        };
+    }
+    macro_rules! single {
+        (f32 f16) => { plain!(f32 f16) };
+        (f32 bf16) => { plain!(f32 bf16) };
+        (f32 bool) => { plain!(f32 bool) };
+        (f32 $t:ident) => { |args, out| map1::<f32, $t, false>(args, out, FromSingle::from_single) };
+    }
+    macro_rules! half {
+        ($from:ident $t:ident) => {{
+    const SINGLE: Run = single!(f32 $t);
+            |args, out| map_halves::<$from>(args, out, SINGLE, Some(size_of::<$t>()))
+        }};
+    }
+    match from {
+        DType::F32 => float!(single f32),
+        DType::F16 => float!(half f16),
+        DType::BF16 => float!(half bf16),
+        DType::F64 => float!(plain f64),
+        DType::I8 => int!(i8),
+        DType::I16 => int!(i16),
+        DType::I32 => int!(i32),
+        DType::I64 => int!(i64),
+        DType::U8 | DType::Bool => int!(u8),
+        DType::U16 => int!(u16),
+        DType::U32 => int!(u32),
+        DType::U64 => int!(u64),
+    }
 }
-for_each_dtype!(casts);

@@ -3,8 +3,8 @@
 //! Each file uses only those before it: what moves elements ([`bytes`]), [`memory`] and [`threads`], how elements
 //! [`convert`], and functions of them ([`narrow`], [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and
 //! how elements [`reorder`]; what is read [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the
-//! [`kernels`] of the op table, and folds by [`halving`]; the [`jobs`] that compute steps, and loops that [`combine`];
-//! loops of [`pairs`] of them; [`blocks`]; programs that are [`eval`]uated, and those that [`scan`]; a [`fold`] and a
+//! [`kernels`] of the op table, and folds by [`halving`]; the [`jobs`] that compute steps, and [`unordered`] folds; loops
+//! that [`combine`], and those of [`pairs`] of steps; [`blocks`]; programs that are [`eval`]uated, and those that [`scan`]; a [`fold`] and a
 //! [`join`]; and [`rows`].
 
 mod ahead;
@@ -33,6 +33,7 @@ mod rows;
 mod scan;
 mod single;
 mod threads;
+mod unordered;
 
 use std::any::Any;
 use std::fmt::Write;

@@ -13,6 +13,8 @@ use crate::expr::{Op, Program, Step, Value, for_each_op};
 
 /// An op of the table on f32. One of a single operand takes no notice of the second.
 trait Cheap {
+    /// The op with its operands in the other order, where that is another.
+    type Swapped: Cheap;
     fn apply(a: f32, b: f32) -> f32;
 }
 
@@ -20,6 +22,8 @@ trait Cheap {
 struct Swapped<F>(PhantomData<F>);
 
 impl<F: Cheap> Cheap for Swapped<F> {
+    type Swapped = F;
+
     #[inline(always)]
     fn apply(a: f32, b: f32) -> f32 {
         F::apply(b, a)
@@ -37,7 +41,7 @@ macro_rules! cheap {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? $(in $pairs:ident)? for $class:ident -> $gives:ident
         $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
-        $(cheap!(@[$($pairs)?] $op $args $($kind = $cpu;)+);)*
+        $(cheap!(@[$($pairs)?] $op $args [$($commutative)?] $($kind = $cpu;)+);)*
 
         /// Calls a visitor with the type of an op, if that is cheap.
         fn visit<V: Visitor>(op: Op, visitor: V) -> Option<V::Answer> {
@@ -49,17 +53,23 @@ macro_rules! cheap {
     };
     (@visit pairs $op:ident $visitor:ident) => { Some($visitor.visit::<$op>()) };
     (@[] $($rest:tt)*) => {};
-    (@[pairs] $op:ident $args:tt moves $($rest:tt)*) => { cheap!(@[pairs] $op $args float $($rest)*); };
-    (@[pairs] $op:ident $args:tt float = $cpu:expr; $($rest:tt)*) => {
+    (@[pairs] $op:ident $args:tt $orders:tt moves $($rest:tt)*) => {
+        cheap!(@[pairs] $op $args $orders float $($rest)*);
+    };
+    (@[pairs] $op:ident $args:tt $orders:tt float = $cpu:expr; $($rest:tt)*) => {
         enum $op {}
 
         impl Cheap for $op {
+            type Swapped = cheap!(@swapped $op $args $orders);
+
             #[inline(always)]
             fn apply(a: f32, b: f32) -> f32 {
                 cheap!(@call $args $cpu, a, b)
             }
         }
     };
+    (@swapped $op:ident ($x:ident, $y:ident) []) => { Swapped<$op> };
+    (@swapped $op:ident $args:tt $orders:tt) => { $op };
     (@call ($x:ident) $cpu:expr, $a:ident, $b:ident) => {{
         let _ = $b;
         let of = |f: fn(f32) -> f32| f($a);
@@ -94,7 +104,7 @@ struct After<F> {
 impl<F: Cheap> Visitor for After<F> {
     type Answer = Run;
     fn visit<G: Cheap>(self) -> Run {
-        if self.swapped { pair::<F, Swapped<G>> } else { pair::<F, G> }
+        if self.swapped { pair::<F, G::Swapped> } else { pair::<F, G> }
     }
 }
 

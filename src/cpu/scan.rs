@@ -7,7 +7,7 @@
 
 use super::blocks::{self, Blocks, Out};
 use super::bytes::From;
-use super::combine::{self, LEVELS, Loops, Values};
+use super::combine::{self, LEVELS, Loops, Scans, Values};
 use super::lines::{self, Stream};
 use super::memory::HostMemory;
 use super::registers::Register;
@@ -33,7 +33,8 @@ const LEAST_COLUMNS: usize = 64;
 /// A scan of the rows of matrices.
 struct Job<'a> {
     blocks: Blocks<'a>,
-    loops: Values,
+    combine: fn(&mut [u8], &[u8]),
+    scans: Scans,
     /// Rows of a matrix, and bytes of one.
     count: usize,
     row: usize,
@@ -57,8 +58,8 @@ pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out:
         return Ok(());
     }
     let (shape, dtype) = (&program.shape, program.element_type());
-    let Loops::Values(loops) = combine::of(folding.fold, dtype)? else {
-        bail!(Kernel, "{} is of indexes", folding.name());
+    let Loops::Values(Values { combine, scans: Some(scans), .. }) = combine::of(folding.fold, dtype)? else {
+        bail!(Kernel, "{} has no cumulative form", folding.fold.name());
     };
     let mut blocks = Blocks::new(program, from, 1)?;
     blocks.most = MOST;
@@ -67,7 +68,7 @@ pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out:
     let is_exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
     let (count, row) = (folding.count(shape), columns * dtype.size());
     let work = Work::of(program, shape.iter().product());
-    let job = Job { blocks, loops, count, row, columns, identity, is_exclusive, work };
+    let job = Job { blocks, combine, scans, count, row, columns, identity, is_exclusive, work };
     let in_place = |out: &mut [u8]| if count * columns <= TASK { job.short(out) } else { job.long(out) };
     // A row of one column is less than what going through it costs.
     if count * columns <= BLOCK || columns < LEAST_COLUMNS {
@@ -144,10 +145,10 @@ impl Job<'_> {
                     match stream {
                         Some(stream) => {
                             let held = held.bytes_mut(out.len());
-                            (self.loops.through)(columns, row, x, held, state);
+                            (self.scans.through)(columns, row, x, held, state);
                             stream.copy(held, out);
                         }
-                        None => (self.loops.through)(columns, row, x, out, state),
+                        None => (self.scans.through)(columns, row, x, out, state),
                     }
                     row += length / columns;
                 }
@@ -219,7 +220,7 @@ impl Job<'_> {
             || Ok(self.blocks.scratch()),
             |scratch, (start, out, lasts)| {
                 self.compute(start / (self.row / self.columns), out, scratch);
-                (self.loops.groups)(self.columns, out, lasts);
+                (self.scans.groups)(self.columns, out, lasts);
             },
         )?;
         let mut tasks = Vec::new();
@@ -235,7 +236,7 @@ impl Job<'_> {
             || Ok(()),
             |(), (out, carried)| {
                 if !carried.is_empty() {
-                    (self.loops.carry)(self.columns, out, carried);
+                    (self.scans.carry)(self.columns, out, carried);
                 }
                 self.finish(out);
             },
@@ -257,11 +258,11 @@ impl Job<'_> {
         let rows = x.len() / self.row;
         let groups = if rows > GROUP { rows.div_ceil(GROUP) } else { 0 };
         let (lasts, buffer) = buffer.split_at_mut(groups * self.row);
-        (self.loops.groups)(self.columns, x, lasts);
+        (self.scans.groups)(self.columns, x, lasts);
         if groups > 0 {
             // As deep as a logarithm of the rows to base 16.
             self.scan(lasts, buffer);
-            (self.loops.carry)(self.columns, &mut x[GROUP * self.row..], lasts);
+            (self.scans.carry)(self.columns, &mut x[GROUP * self.row..], lasts);
         }
     }
 
@@ -269,7 +270,7 @@ impl Job<'_> {
     fn finish(&self, x: &mut [u8]) {
         let most = MOST * self.row / self.columns;
         for x in x.chunks_mut(most) {
-            (self.loops.combine)(x, self.identity.bytes(x.len()));
+            (self.combine)(x, self.identity.bytes(x.len()));
         }
     }
 

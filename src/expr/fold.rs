@@ -1,7 +1,8 @@
 //! The table of folds: the one place that knows what makes one value of many.
 //!
-//! A row says what a fold is called, which types it takes, what it begins with, how two values become one
-//! in WGSL and on the CPU. A float has one form for f32 and f64: f16 and bf16 are cast to f32 by what builds
+//! A row says what a fold is called, whether there are cumulative forms of it, which types it takes, what it begins
+//! with, how two values become one in WGSL and on the CPU. `word` is a form of integers that gives the same bits for
+//! signed and unsigned ones. A float has one form for f32 and f64: f16 and bf16 are cast to f32 by what builds
 //! a fold, and rounded once, at the end. In a WGSL form `{a}` and `{b}` are the operands, four lanes each,
 //! of which `{a}` comes first in the order of the range, and `{T}` is the type that computes. The form of a
 //! fold that gives an index says whether `b` takes the place of `a`; where neither wins, the lesser index
@@ -28,41 +29,41 @@ macro_rules! for_each_fold {
     ($go:ident) => {
         $go! {
             /// The sum, in the order of the contract; integers wrap, and a zero of a float sum is +0.
-            Sum: sum from zero -> T {
+            Sum: sum from zero -> [T scans] {
                 float "{a} + {b}" = |a, b| a + b;
-                int "{a} + {b}" = |a, b| a.wrapping_add(b);
+                word "{a} + {b}" = |a, b| a.wrapping_add(b);
             }
             /// The product, in the order of the contract; integers wrap.
-            Prod: prod from one -> T {
+            Prod: prod from one -> [T scans] {
                 float "{a} * {b}" = |a, b| a * b;
-                int "{a} * {b}" = |a, b| a.wrapping_mul(b);
+                word "{a} * {b}" = |a, b| a.wrapping_mul(b);
             }
             /// The least value. NaN wins, and -0 is less than +0 (IEEE 754-2019 `minimum`).
-            Min: amin from greatest -> T {
+            Min: amin from greatest -> [T] {
                 float "minimum_{T}({a}, {b})" = |a, b| math::minimum(a, b);
                 int "min({a}, {b})" = |a, b| a.min(b);
             }
             /// The greatest value. NaN wins, and +0 is greater than -0 (IEEE 754-2019 `maximum`).
-            Max: amax from least -> T {
+            Max: amax from least -> [T] {
                 float "maximum_{T}({a}, {b})" = |a, b| math::maximum(a, b);
                 int "max({a}, {b})" = |a, b| a.max(b);
             }
             /// The index of the first of the least values, as u32. The first NaN wins; zeros are equal.
-            ArgMin: argmin from greatest -> u32 {
+            ArgMin: argmin from greatest -> [u32] {
                 float "beats_min_{T}({a}, {b})" = |a, b| math::beats_min(a, b);
                 int "{b} < {a}" = |a, b| b < a;
             }
             /// The index of the first of the greatest values, as u32. The first NaN wins; zeros are equal.
-            ArgMax: argmax from least -> u32 {
+            ArgMax: argmax from least -> [u32] {
                 float "beats_max_{T}({a}, {b})" = |a, b| math::beats_max(a, b);
                 int "{b} > {a}" = |a, b| b > a;
             }
             /// Whether one is true.
-            Any: any from zero -> T {
+            Any: any from zero -> [T] {
                 bool "{a} | {b}" = |a, b| a | b;
             }
             /// Whether all are true.
-            All: all from one -> T {
+            All: all from one -> [T] {
                 bool "{a} & {b}" = |a, b| a & b;
             }
         }
@@ -111,6 +112,9 @@ macro_rules! form_kind {
     (int) => {
         FormKind::Int
     };
+    (word) => {
+        FormKind::Int
+    };
     (bool) => {
         FormKind::Bool
     };
@@ -132,16 +136,16 @@ macro_rules! identity {
 }
 
 macro_rules! gives_index {
-    (T) => {
+    ([T $(scans)?]) => {
         false
     };
-    (u32) => {
+    ([u32]) => {
         true
     };
 }
 
 macro_rules! define {
-    ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:ident
+    ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:tt
         { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// What makes one value of many.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -9,7 +9,8 @@
 //! states it; `above` is the magnitude below which these units stay those of that magnitude, for
 //! functions with zeros at irrational points. `costs` is how many additions an op takes the time of, roughly,
 //! where that is not 1; schedules go by it. A row has a form for floats, for integers and for
-//! bool; the forms that it has are the types that it takes. A `float` form is arithmetic, which compilers
+//! bool; the forms that it has are the types that it takes. A `word` form of integers gives the same bits for signed and
+//! unsigned ones. A `float` form is arithmetic, which compilers
 //! of drivers rewrite as if it were algebra; one that `moves` gives an operand as it is or without its
 //! sign, and one of `bits` reads and makes floats by their bits alone (see [`Nature`]). An op that `is
 //! commutative` is the same step in both orders; of two zeros a minimum takes one by the order. One `in
@@ -52,17 +53,17 @@ macro_rules! for_each_op {
             /// Sum. Integers wrap.
             Add: add(a, b) is commutative in pairs for Numeric -> T, [3.5_f32, 2.0 => 5.5] {
                 float "{a} + {b}" = |a, b| a + b;
-                int "{a} + {b}" = |a, b| a.wrapping_add(b);
+                word "{a} + {b}" = |a, b| a.wrapping_add(b);
             }
             /// Difference. Integers wrap.
             Sub: sub(a, b) in pairs for Numeric -> T, [3.5_f32, 2.0 => 1.5] {
                 float "{a} - {b}" = |a, b| a - b;
-                int "{a} - {b}" = |a, b| a.wrapping_sub(b);
+                word "{a} - {b}" = |a, b| a.wrapping_sub(b);
             }
             /// Product. Integers wrap.
             Mul: mul(a, b) is commutative in pairs for Numeric -> T, [3.5_f32, 2.0 => 7.0] {
                 float "{a} * {b}" = |a, b| a * b;
-                int "{a} * {b}" = |a, b| a.wrapping_mul(b);
+                word "{a} * {b}" = |a, b| a.wrapping_mul(b);
             }
             /// Quotient, of floats the nearest. Integers truncate; by 0 they give 0, and `MIN / -1` is `MIN`.
             Div: div(a, b) in pairs for Numeric -> T costs 4, [-7_i32, 2 => -3] {
@@ -123,12 +124,12 @@ macro_rules! for_each_op {
             /// Negation. Integers wrap: `neg(MIN)` is `MIN`.
             Neg: neg(x) in pairs for Numeric -> T, [3.5_f32 => -3.5] {
                 float "-({a})" = |x| -x;
-                int "neg_{T}({a})" = |x| x.wrapping_neg();
+                word "neg_{T}({a})" = |x| x.wrapping_neg();
             }
             /// The operand itself (Python's and NumPy's unary `+`).
             Positive: positive(x) for Numeric -> T, [-3_i32 => -3] {
                 moves "{a}" = |x| x;
-                int "{a}" = |x| x;
+                word "{a}" = |x| x;
             }
             /// Magnitude. `abs(MIN)` is `MIN`.
             Abs: abs(x) in pairs for Numeric -> T, [-3_i32 => 3] {
@@ -191,7 +192,7 @@ macro_rules! for_each_op {
             /// `x * x`. Integers wrap.
             Square: square(x) for Numeric -> T, [-3_i32 => 9] {
                 float "{a} * {a}" = |x| x * x;
-                int "{a} * {a}" = |x| x.wrapping_mul(x);
+                word "{a} * {a}" = |x| x.wrapping_mul(x);
             }
             /// `1 / x`.
             Reciprocal: reciprocal(x) for Float -> T costs 4, [4.0_f32 => 0.25] {
@@ -339,38 +340,38 @@ macro_rules! for_each_op {
             /// The bits of `a` moved left by `b`, those that leave coming back from the right. The amount
             /// counts modulo the width, so a negative one moves right.
             RotateLeft: rotate_left(a, b) for Integer -> T costs 4, [0x81_u8, 1 => 0x03] {
-                int "rotate_left_{T}({a}, {b}, {W})" = |a, b| math::IntOps::rotate_left(a, b);
+                word "rotate_left_{T}({a}, {b}, {W})" = |a, b| math::IntOps::rotate_left(a, b);
             }
             /// The bits of `a` moved right by `b`, as [`rotate_left`](Self::rotate_left) by `-b`.
             RotateRight: rotate_right(a, b) for Integer -> T costs 4, [0x81_u8, 1 => 0xc0] {
-                int "rotate_left_{T}({a}, neg_{T}({b}), {W})" = |a, b| math::IntOps::rotate_right(a, b);
+                word "rotate_left_{T}({a}, neg_{T}({b}), {W})" = |a, b| math::IntOps::rotate_right(a, b);
             }
             /// The number of bits that are set.
             CountOnes: count_ones(x) for Integer -> T, [7_i32 => 3] {
-                int "count_ones_{T}({a}, {W})" = |x| math::IntOps::count_ones(x);
+                word "count_ones_{T}({a}, {W})" = |x| math::IntOps::count_ones(x);
             }
             /// The number of zero bits above the highest bit that is set.
             LeadingZeros: leading_zeros(x) for Integer -> T, [1_i32 => 31] {
-                int "leading_zeros_{T}({a}, {W})" = |x| math::IntOps::leading_zeros(x);
+                word "leading_zeros_{T}({a}, {W})" = |x| math::IntOps::leading_zeros(x);
             }
             /// The number of zero bits below the lowest bit that is set; the width for 0.
             TrailingZeros: trailing_zeros(x) for Integer -> T, [8_i32 => 3] {
-                int "trailing_zeros_{T}({a}, {W})" = |x| math::IntOps::trailing_zeros(x);
+                word "trailing_zeros_{T}({a}, {W})" = |x| math::IntOps::trailing_zeros(x);
             }
             /// The bits in reverse order.
             ReverseBits: reverse_bits(x) for Integer -> T costs 8, [1_u8 => 128] {
-                int "reverse_bits_{T}({a}, {W})" = |x| x.reverse_bits();
+                word "reverse_bits_{T}({a}, {W})" = |x| x.reverse_bits();
             }
             /// Whether the operands are equal. NaN equals nothing.
             Eq: eq(a, b) is commutative for Element -> bool, [3_i32, 3 => true] {
                 float "eq_{T}({a}, {b})" = |a, b| a == b;
-                int "{a} == {b}" = |a, b| a == b;
+                word "{a} == {b}" = |a, b| a == b;
                 bool "{a} == {b}" = |a, b| a == b;
             }
             /// Whether the operands differ. NaN differs from everything.
             Ne: ne(a, b) is commutative for Element -> bool, [3_i32, 3 => false] {
                 float "!eq_{T}({a}, {b})" = |a, b| a != b;
-                int "{a} != {b}" = |a, b| a != b;
+                word "{a} != {b}" = |a, b| a != b;
                 bool "{a} != {b}" = |a, b| a != b;
             }
             /// Whether `a` is less than `b`. False with NaN.
@@ -395,27 +396,27 @@ macro_rules! for_each_op {
             }
             /// Bitwise and; logical for bool.
             And: and(a, b) is commutative for Bits -> T, [6_i32, 3 => 2] {
-                int "{a} & {b}" = |a, b| a & b;
+                word "{a} & {b}" = |a, b| a & b;
                 bool "{a} & {b}" = |a, b| a & b;
             }
             /// Bitwise or; logical for bool.
             Or: or(a, b) is commutative for Bits -> T, [6_i32, 3 => 7] {
-                int "{a} | {b}" = |a, b| a | b;
+                word "{a} | {b}" = |a, b| a | b;
                 bool "{a} | {b}" = |a, b| a | b;
             }
             /// Bitwise exclusive or; logical for bool.
             Xor: xor(a, b) is commutative for Bits -> T, [6_i32, 3 => 5] {
-                int "{a} ^ {b}" = |a, b| a ^ b;
+                word "{a} ^ {b}" = |a, b| a ^ b;
                 bool "{a} != {b}" = |a, b| a ^ b;
             }
             /// Every bit inverted; logical for bool.
             Not: not(x) for Bits -> T, [6_i32 => -7] {
-                int "~({a})" = |x| !x;
+                word "~({a})" = |x| !x;
                 bool "!({a})" = |x| !x;
             }
             /// Shifted left. 0 for amounts that are negative or at least the width.
             Shl: shl(a, b) for Integer -> T, [3_i32, 2 => 12] {
-                int "shl_{T}({a}, {b})" = |a, b| math::IntOps::shl(a, b);
+                word "shl_{T}({a}, {b})" = |a, b| math::IntOps::shl(a, b);
             }
             /// Shifted right, keeping the sign. Amounts that are negative or at least the width give
             /// 0, or -1 where the sign fills.
@@ -454,6 +455,9 @@ macro_rules! kind {
         &[Kind::Float]
     };
     (int) => {
+        &[Kind::Signed, Kind::Unsigned]
+    };
+    (word) => {
         &[Kind::Signed, Kind::Unsigned]
     };
     (bool) => {

@@ -48,12 +48,14 @@ macro_rules! binary {
                 $crate::Expr::$method(&$crate::IntoExpr::into_expr(self), rhs)
             }
         }
-        // Hidden, or pages of documentation would be nothing else.
+        // Hidden, or pages of documentation would be nothing else; and inlined, so that only those are compiled that are
+        // used.
         $(
             #[doc(hidden)]
             impl std::ops::$trait<$name<$scalar>> for $scalar {
                 type Output = $crate::Expr<$scalar>;
                 #[track_caller]
+                #[inline]
                 fn $operator(self, rhs: $name<$scalar>) -> $crate::Expr<$scalar> {
                     $crate::Expr::$method(&$crate::Expr::scalar(self), rhs)
                 }
@@ -62,6 +64,7 @@ macro_rules! binary {
             impl std::ops::$trait<&$name<$scalar>> for $scalar {
                 type Output = $crate::Expr<$scalar>;
                 #[track_caller]
+                #[inline]
                 fn $operator(self, rhs: &$name<$scalar>) -> $crate::Expr<$scalar> {
                     $crate::Expr::$method(&$crate::Expr::scalar(self), rhs)
                 }

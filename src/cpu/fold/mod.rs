@@ -291,7 +291,7 @@ impl Job<'_> {
                 0 => self.tree(loops, number, column, &mut outs, scratch),
                 _ => self.matrices(loops, number, &mut outs, scratch),
             });
-            if loops.is_ordered {
+            if loops.is_ordered() {
                 // Which makes +0 of a sum's -0.
                 let identity = scratch.identity.bytes(self.blocks.most * self.size);
                 for out in task.outs.iter_mut().flat_map(|out| out.chunks_mut(identity.len())) {
@@ -342,7 +342,7 @@ impl Job<'_> {
                 }
             };
             let buffer = scratch.buffer.bytes_mut(rows * self.inner * self.size);
-            loops.halve([rows, self.inner], x, from, buffer, out);
+            (loops.halve)([rows, self.inner], x, from, buffer, out);
         }
     }
 
@@ -379,14 +379,14 @@ impl Job<'_> {
                 let mut x: SmallVec<[&[u8]; SIDE]> = present.iter().enumerate().map(whole).collect();
                 x.resize(side, identity.bytes(bytes));
                 let waiting = &mut waiting[k];
-                (loops.join)(&x, waiting[0].bytes_mut(bytes), turn & 1 == 1);
+                loops.join(&x, waiting[0].bytes_mut(bytes), turn & 1 == 1);
                 carry(loops, waiting, turn, levels, bytes);
             }
         }
         for (waiting, out) in scratch.waiting.iter().zip(outs) {
             let x = waiting[levels.saturating_sub(1)].bytes(bytes);
             let buffer = scratch.buffer.bytes_mut(bytes);
-            loops.halve([self.leaf, columns], x, Elements::Cache(Ahead::default()), buffer, out);
+            (loops.halve)([self.leaf, columns], x, Elements::Cache(Ahead::default()), buffer, out);
         }
     }
 

@@ -249,7 +249,7 @@ impl<'a> Job<'a> {
             let all = is_part.then(|| scratch_of(each * rows * size, x));
             let x = all.as_deref().map_or(x, cast);
             let buffer = buffer.bytes_mut(rows * columns * size);
-            loops.halve([rows, columns], x, from, buffer, out);
+            (loops.halve)([rows, columns], x, from, buffer, out);
             if let Some(identity) = identity {
                 (loops.combine)(out, identity.bytes(each * size));
             }
