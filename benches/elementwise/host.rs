@@ -13,9 +13,9 @@ const SMALL: usize = 1024;
 fn line(what: &str, ours: Duration, raw: Option<Duration>) {
     let us = |time: Duration| time.as_secs_f64() * 1e6;
     match raw {
-        None => println!("{what:<44} {:>12.1} us", us(ours)),
+        None => println!("{what:<44} {:>12.3} us", us(ours)),
         Some(raw) => {
-            println!("{what:<44} {:>12.1} us {:>12.1} us {:>8.2}", us(ours), us(raw), us(ours) / us(raw))
+            println!("{what:<44} {:>12.3} us {:>12.3} us {:>8.2}", us(ours), us(raw), us(ours) / us(raw))
         }
     }
 }

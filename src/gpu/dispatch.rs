@@ -88,8 +88,8 @@ impl Buffers {
         };
         let operand = match self.all.iter().position(is_gone) {
             None => String::new(),
-            Some(i) if i < self.results => "its result, a buffer that you know, is gone: ".into(),
-            Some(i) => format!("operand {}, a buffer that you know, is gone: ", i - self.results + 1),
+            Some(i) if i < self.results => "its result, a buffer of yours, was destroyed: ".into(),
+            Some(i) => format!("operand {}, a buffer of yours, was destroyed: ", i - self.results + 1),
         };
         uncomputed(name, connection.name(), &format!("{operand}{}", cause.message()), line)
     }

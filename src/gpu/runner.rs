@@ -3,15 +3,12 @@
 use std::sync::Arc;
 
 use super::device::Gpu;
-use super::split;
+use super::split::{self, MOST_PLANS};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::expr::{Backend, Program, Storage};
 use crate::layout::Layout;
 use crate::plan::{Pass, Plan};
-
-/// Kernels of a dry run at most: a stretched scalar may have any number of elements.
-const MOST: usize = 1 << 14;
 
 /// A kernel of a dry run.
 pub(super) struct Looked<'a> {
@@ -95,8 +92,8 @@ impl<'a> Runner<'a> {
     }
 
     fn look(&mut self, plan: &Plan, pass: Option<&Pass>) -> Result<()> {
-        if self.counts.kernels == MOST {
-            bail!(Limit, "more than {MOST} kernels on {}: plan a slice of it", self.gpu.name());
+        if self.counts.kernels == MOST_PLANS {
+            bail!(Limit, "more than {MOST_PLANS} kernels on {}: plan a slice of it", self.gpu.name());
         }
         self.counts.kernels += 1;
         let part = self.counts.parts;

@@ -9,8 +9,8 @@ use crate::expr::{Backend, Program, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Plan};
 
-/// Parts whose plans are in memory at once, at most: a stretched scalar may have any number of elements.
-const MOST_PLANS: usize = 1 << 14;
+/// Kernels that are planned before any runs, at most: a stretched scalar may have any number of elements.
+pub(super) const MOST_PLANS: usize = 1 << 14;
 
 /// Records a program whose result goes to a layout of a storage; `fresh` says that this is all of
 /// a new one.
