@@ -257,7 +257,9 @@ fn better<T: Pod>(
     }
 }
 
-/// The loops of a fold, by the types that compute: each beside those that it serves, and the lanes of 32 bytes.
+/// The loops of a fold for a type. `I8 U8: u8 32` is one loop over u8, which serves i8 too; a vector of 32 bytes has 32
+/// lanes of it. Sums and products of floats are `ordered`: the order of their additions shows in the result, as
+/// [`Fold::is_ordered`] says.
 macro_rules! table {
     ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:tt
         { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {

@@ -38,8 +38,8 @@ macro_rules! halves {
 }
 halves! { f16 bf16 }
 
-/// Runs a loop of f32 over 16-bit floats, part by part with conversions around it: also of its results, unless it gives
-/// something else, of so many bytes.
+/// Runs a loop of f32 over 16-bit floats, a part at a time. The operands are widened to f32. The results are rounded to the
+/// same 16-bit type, unless `other` says that the loop gives elements of another type, and how many bytes each has.
 fn map_halves<T: Half>(args: &[&[u8]], out: &mut [u8], run: Run, other: Option<usize>) {
     let mut wide = [[0.0_f32; PART]; 3];
     let mut result = [0.0_f32; PART];

@@ -1,12 +1,12 @@
-//! Loops of folds of which no order shows: integers, minima, maxima and truths. Elements are read in a line, and many
-//! lanes of results are kept side by side until the last.
+//! Folds whose result is the same in every order: those of integers and bools, minima and maxima. Elements are read in
+//! the order of memory into many results side by side, which are combined at the end.
 
 use bytemuck::Pod;
 
 use super::halving::{ADD, Elements, STORE, few, fold_vectors, pass};
 use crate::vectors::vectors;
 
-/// Elements side by side, as far as rows of fewer columns fill them.
+/// About how many results are kept side by side: several rows of them, where a row has fewer columns.
 const WIDTH: usize = 256;
 
 /// Vectors whose results do not wait for each other.
