@@ -66,24 +66,35 @@
 //! | an element that a destination visits | once: writing to a stretched tensor is an error |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// What only kernels ask for.
+#![cfg_attr(not(feature = "gpu"), allow(dead_code, unused_imports))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(feature = "gpu")]
 mod caller;
 mod cpu;
 mod device;
 mod dtype;
 mod error;
 mod expr;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "gpu/none.rs"]
 mod gpu;
 pub mod guide;
 mod interop;
 mod layout;
+mod limits;
+mod options;
 mod plan;
 mod schedule;
 mod tensor;
 mod vectors;
+#[cfg(feature = "gpu")]
 mod wgsl;
 
+#[cfg(feature = "gpu")]
 pub use caller::LentBuffer;
 pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options};
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
@@ -102,4 +113,5 @@ pub use interop::safetensors;
 pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
 pub use tensor::{AnyTensor, AssignAll, EvalAll, Explain, ExplainedOperand, HostBytes, Tensor};
 
+#[cfg(feature = "gpu")]
 pub use wgpu;

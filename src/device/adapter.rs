@@ -2,7 +2,9 @@
 
 use super::{Device, wait_for};
 use crate::error::{Result, bail};
-use crate::gpu::{self, AdapterKind, Found, Limits, Options};
+use crate::gpu::{self, Found};
+use crate::limits::Limits;
+use crate::options::{AdapterKind, Options};
 
 /// An adapter that could be opened, with what it says of itself; or the CPU path.
 #[derive(Clone, Debug)]
@@ -19,6 +21,9 @@ pub struct Adapter {
     pub driver: String,
     found: Option<Found>,
 }
+
+/// The interfaces that reach adapters.
+const INTERFACES: [&str; 5] = ["vulkan", "metal", "dx12", "gl", "webgpu"];
 
 /// Longest number that is an index: cards are named by longer ones.
 const LONGEST_INDEX: usize = 2;
@@ -46,13 +51,13 @@ impl Adapter {
     pub(super) async fn all() -> Vec<Adapter> {
         let mut all: Vec<Adapter> = Vec::new();
         for found in gpu::find().await {
-            let info = found.adapter.get_info();
+            let backend = found.interface();
             all.push(Adapter {
-                name: found.name.clone(),
-                backend: found.backend,
-                index: all.iter().filter(|other| other.backend == found.backend).count(),
-                kind: found.kind,
-                driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
+                name: found.name().into(),
+                backend,
+                index: all.iter().filter(|other| other.backend == backend).count(),
+                kind: found.kind(),
+                driver: found.driver(),
                 found: Some(found.clone()),
             });
         }
@@ -99,13 +104,12 @@ impl Adapter {
 
     /// The limits that matter here. The CPU path has none.
     pub fn limits(&self) -> Option<Limits> {
-        self.found.as_ref().map(|found| Limits::of(&found.adapter.limits()))
+        self.found.as_ref().map(Found::limits)
     }
 
     /// The optional features that the adapter has, as wgpu names them.
     pub fn features(&self) -> Vec<&'static str> {
-        let all = self.found.iter().flat_map(|found| found.adapter.features().iter_names());
-        all.map(|(name, _)| name).collect()
+        self.found.iter().flat_map(Found::features).collect()
     }
 
     /// Whether a name, as [`Device::named`] takes it, means this adapter.
@@ -128,7 +132,7 @@ impl Adapter {
 impl<'a> Name<'a> {
     fn of(name: &'a str) -> Self {
         match name.split_once(':') {
-            Some((backend, part)) if gpu::INTERFACES.contains(&backend) => {
+            Some((backend, part)) if INTERFACES.contains(&backend) => {
                 let is_index = part.len() <= LONGEST_INDEX && part.bytes().all(|byte| byte.is_ascii_digit());
                 Name { backend: Some(backend), index: part.parse().ok().filter(|_| is_index), part }
             }

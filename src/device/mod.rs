@@ -1,7 +1,7 @@
 //! Devices: choosing one, and what is asked of it beside computing.
 
 mod adapter;
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 mod tests;
 
 pub use adapter::Adapter;
@@ -22,7 +22,8 @@ use crate::expr::{AnyExpr, Backend, KernelTime, Math, Memory, Program, Storage};
 use crate::gpu;
 use crate::schedule::{Bounds, Results, Schedule};
 
-pub use crate::gpu::{AdapterKind, Limits, Options};
+pub use crate::limits::Limits;
+pub use crate::options::{AdapterKind, Options};
 
 /// The environment variable that [`Device::open`] takes a device's name from.
 pub const DEVICE_VARIABLE: &str = "ZEROSTRIDE_DEVICE";

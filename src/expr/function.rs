@@ -58,7 +58,7 @@ impl AnyFunction {
 /// The WGSL declares a function of that name over four lanes, `vec4<f32>` for f32, f16 and bf16, and `vec4` of the type
 /// for others; beside it there may be other functions, constants, structs and aliases, whose names concern nobody else.
 /// It holds no bindings, global variables, overrides, entry points, directives and barriers. It is checked when the
-/// function is made. The closure computes one element; where results of f16 and bf16 are wanted, it rounds them itself.
+/// function is made, but not by a build without the feature `gpu`, which runs closures only. The closure computes one element; where results of f16 and bf16 are wanted, it rounds them itself.
 ///
 /// What is inside is the driver's to compile: it may rewrite float arithmetic as algebra, and its own `sin` or `exp`
 /// are as accurate as it makes them. So results are the same everywhere where they are exact, as of integers,

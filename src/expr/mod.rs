@@ -1,7 +1,7 @@
 //! Expressions: the op table, the graph that operators build, and its flat form for devices.
 //!
 //! Each file uses only those before it: the table of ops ([`mod@op`]), a [`scalar`], [`axes`], a function as it is
-//! [`written`], a [`small_map`], what is [`kept`], and what devices give as [`answers`]; a [`callee`], the table of folds
+//! `validated` and [`written`], a [`small_map`], what is [`kept`], and what devices give as [`answers`]; a [`callee`], the table of folds
 //! ([`mod@fold`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what they do ([`node`],
 //! [`program`], [`parts`], [`storage`]), the [`form`] of an expression and [`compat`]; the builder ([`any`]), and how
 //! nodes are made flat ([`flatten`], [`rows`]); its typed face ([`build`]) and how it will [`reduce`]; all else that
@@ -41,6 +41,8 @@ mod scalar;
 mod small_map;
 mod storage;
 mod typing;
+#[cfg(feature = "gpu")]
+mod validated;
 mod views;
 mod written;
 

@@ -5,35 +5,8 @@ use std::sync::OnceLock;
 use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor, InstanceFlags};
 
 use super::drivers;
-
-/// What kind of machine an adapter is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum AdapterKind {
-    /// A GPU with memory of its own.
-    Discrete,
-    /// A GPU that shares the host's memory.
-    Integrated,
-    /// A GPU lent to a virtual machine.
-    Virtual,
-    /// Unknown to the driver.
-    Other,
-    /// The host's processor: a software adapter, or this crate's CPU path.
-    Cpu,
-}
-
-impl AdapterKind {
-    /// The kind in one word.
-    pub fn name(self) -> &'static str {
-        match self {
-            AdapterKind::Discrete => "discrete",
-            AdapterKind::Integrated => "integrated",
-            AdapterKind::Virtual => "virtual",
-            AdapterKind::Other => "other",
-            AdapterKind::Cpu => "cpu",
-        }
-    }
-}
+use crate::limits::Limits;
+use crate::options::AdapterKind;
 
 /// An adapter that wgpu reaches.
 #[derive(Clone, Debug)]
@@ -45,6 +18,34 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn kind(&self) -> AdapterKind {
+        self.kind
+    }
+
+    /// The interface that reaches it.
+    pub(crate) fn interface(&self) -> &'static str {
+        self.backend
+    }
+
+    /// The driver and its version, as far as it tells.
+    pub(crate) fn driver(&self) -> String {
+        let info = self.adapter.get_info();
+        format!("{} {}", info.driver, info.driver_info).trim().to_string()
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        Limits::of(&self.adapter.limits())
+    }
+
+    /// Its optional features, as wgpu names them.
+    pub(crate) fn features(&self) -> Vec<&'static str> {
+        self.adapter.features().iter_names().map(|(name, _)| name).collect()
+    }
+
     /// The adapter, to be opened, or why it is gone. A browser opens each one once, and gives another when it is asked.
     pub(super) async fn fresh(&self) -> Result<wgpu::Adapter, String> {
         match cfg!(target_arch = "wasm32") {

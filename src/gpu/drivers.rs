@@ -194,9 +194,6 @@ pub(super) fn begins_volumes(info: &AdapterInfo) -> bool {
 /// its limit.
 pub(super) const PADDING: u64 = 4096;
 
-/// All interfaces.
-pub(crate) const INTERFACES: [&str; 5] = ["vulkan", "metal", "dx12", "gl", "webgpu"];
-
 /// The interface that reaches an adapter, in one word.
 pub(super) fn interface(backend: Backend) -> &'static str {
     match backend {

@@ -394,8 +394,8 @@ mod tests {
     use crate::gpu::adapters::find;
     use crate::gpu::device::Gpu;
     use crate::gpu::open::open;
-    use crate::gpu::options::Options;
     use crate::gpu::tests::in_turn;
+    use crate::options::Options;
     use crate::plan::{Faults, Target};
     use crate::{Device, Expr, Tensor};
 

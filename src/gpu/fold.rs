@@ -210,11 +210,12 @@ mod tests {
     use std::sync::{Arc, OnceLock};
 
     use super::super::device::Gpu;
-    use super::super::{adapters, open, options::Options};
+    use super::super::{adapters, open};
     use crate::dtype::{DType, Element};
     use crate::expr::{Backend, Fold, Folding, Program, Scan, Source};
     use crate::gpu::tests::Random;
     use crate::gpu::tests::{depth, in_turn};
+    use crate::options::Options;
     use crate::plan::Target;
     use crate::{Device, Expr, Tensor};
 

@@ -88,7 +88,7 @@ mod tests {
         use std::time::Duration;
 
         use super::super::Gate;
-        use crate::gpu::Options;
+        use crate::options::Options;
         use crate::{Device, gpu};
 
         /// Longer than wgpu lets a thread wait for a context before it panics.

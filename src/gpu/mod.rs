@@ -1,7 +1,7 @@
 //! The GPU path, and the only code that names `wgpu`.
 //!
-//! Each file uses only those before it: what is known of [`drivers`]; which [`adapters`] there are; the
-//! [`limits`] and [`options`] that one is opened with; its [`failures`], and a [`connection`] to it; its memory ([`pool`],
+//! Each file uses only those before it: what is known of [`drivers`]; which [`adapters`] there are;
+//! [`failures`] of one, and a [`connection`] to it; its memory ([`pool`],
 //! [`buffer`]); compiled [`pipelines`] and their file on [`disk`]; [`batch`]es of [`dispatch`]es, and
 //! their times ([`profile`]); where they go, to the queue ([`recorder`]) or an encoder of the caller's
 //! ([`session`]); [`transfer`] to and fro; the [`device`] made of these, which of them are [`known`], how they are
@@ -23,10 +23,8 @@ mod failures;
 mod fold;
 mod known;
 mod lend;
-mod limits;
 mod lock;
 mod open;
-mod options;
 mod parts;
 mod pipelines;
 mod pool;
@@ -43,15 +41,11 @@ mod tests;
 mod textures;
 mod transfer;
 
-pub use adapters::AdapterKind;
 pub(crate) use adapters::{Found, find, missing};
 pub(crate) use backend::of;
 pub(crate) use device::Gpu;
-pub(crate) use drivers::INTERFACES;
 pub(crate) use lend::Loan;
-pub use limits::Limits;
 pub(crate) use open::{adopt, open, wants};
-pub use options::Options;
 #[cfg(test)]
 pub(crate) use tests::{Random, depth, each_late};
 pub(crate) use textures::Area;

@@ -7,13 +7,13 @@ use super::adapters::Found;
 use super::connection::{Connection, FEATURES};
 use super::device::Gpu;
 use super::lock::lock;
-use super::options::Options;
 use super::transfer::Transfer;
 use super::{known, pipelines};
 use crate::dtype::{DType, Element, Float, f16};
 use crate::error::{Result, bail};
 use crate::expr::{Known, Node, Op, Program, Source, Storage};
 use crate::layout::Layout;
+use crate::options::Options;
 use crate::plan::{Destination, Faults, Plan};
 
 /// Operands that are asked for. A division by reciprocals is wrong in a third of all cases, and one of

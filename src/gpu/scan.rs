@@ -58,7 +58,7 @@ mod tests {
     use crate::gpu::adapters::find;
     use crate::gpu::device::Gpu;
     use crate::gpu::open::open;
-    use crate::gpu::options::Options;
+    use crate::options::Options;
     use crate::plan::Target;
     use crate::{Device, ReduceOptions, Result, Tensor};
 

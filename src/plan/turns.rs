@@ -120,7 +120,7 @@ pub(super) fn fewer<T>(target: Target, plan: impl FnOnce(Target) -> Result<T>) -
     plan(Target { team: target.team / 4, ..target })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 mod tests {
     use super::*;
     use crate::wgsl::GPU;

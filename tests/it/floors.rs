@@ -14,7 +14,8 @@ const HOUSES: &[(&str, Floors)] = &[
         "",
         &[
             &["dtype", "error", "vectors"],
-            &["layout"],
+            &["layout", "limits"],
+            &["options"],
             &["expr"],
             &["schedule"],
             &["plan"],
@@ -29,7 +30,8 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "expr",
         &[
-            &["answers", "axes", "kept", "op", "scalar", "small_map", "written"],
+            &["answers", "axes", "kept", "op", "scalar", "small_map", "validated"],
+            &["written"],
             &["callee", "fold", "typing"],
             &["body"],
             &["graph"],

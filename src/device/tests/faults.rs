@@ -4,8 +4,8 @@
 use std::io::Write;
 
 use crate::cpu::MemoryFault;
-use crate::gpu::{Gpu, Options, Random, depth, each_late};
-use crate::{AssignAll, Device, ErrorKind, Expr, Result, Tensor};
+use crate::gpu::{Gpu, Random, depth, each_late};
+use crate::{AssignAll, Device, ErrorKind, Expr, Options, Result, Tensor};
 
 /// A tensor on the device and its twin on the CPU path.
 #[derive(Clone)]

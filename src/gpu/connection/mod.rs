@@ -12,11 +12,11 @@ use self::buffers::{Sure, buffer_of};
 use super::adapters::{self, Found};
 use super::drivers::{self, Driver};
 use super::failures::{Answer, Failures, Fate};
-use super::limits::Limits;
 use super::lock::{Gate, Gated};
-use super::options::Options;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
+use crate::limits::Limits;
+use crate::options::Options;
 
 /// The features that are used where an adapter has them.
 pub(super) const FEATURES: wgpu::Features = wgpu::Features::SHADER_INT64

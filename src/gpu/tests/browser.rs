@@ -8,8 +8,8 @@ use crate::error::{ErrorKind, Result};
 use crate::gpu::connection::Connection;
 use crate::gpu::device::Gpu;
 use crate::gpu::open::ready;
-use crate::gpu::options::Options;
 use crate::gpu::pipelines;
+use crate::options::Options;
 use crate::{AnyTensor, Device};
 
 /// Such a device of each adapter. Another thread does what the loop of a browser's events does.

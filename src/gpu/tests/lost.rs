@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::device::Gpu;
-use crate::gpu::options::Options;
+use crate::options::Options;
 use crate::{Device, Tensor};
 
 /// Longer than any of this takes.

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use crate::gpu::device::Gpu;
-use crate::gpu::limits::Limits;
-use crate::gpu::options::Options;
 use crate::gpu::tests::Random;
 use crate::gpu::tests::depth;
 use crate::gpu::{adapters, open};
+use crate::limits::Limits;
+use crate::options::Options;
 use crate::plan::Target;
 use crate::{AnyExpr, DType, Device, Expr, ReduceOptions, Result, f16, reductions};
 

@@ -1,6 +1,35 @@
-//! How an adapter is opened.
+//! What kinds of adapters there are, and how one is opened.
 
-use super::limits::Limits;
+use crate::limits::Limits;
+
+/// What kind of machine an adapter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AdapterKind {
+    /// A GPU with memory of its own.
+    Discrete,
+    /// A GPU that shares the host's memory.
+    Integrated,
+    /// A GPU lent to a virtual machine.
+    Virtual,
+    /// Unknown to the driver.
+    Other,
+    /// The host's processor: a software adapter, or this crate's CPU path.
+    Cpu,
+}
+
+impl AdapterKind {
+    /// The kind in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            AdapterKind::Discrete => "discrete",
+            AdapterKind::Integrated => "integrated",
+            AdapterKind::Virtual => "virtual",
+            AdapterKind::Other => "other",
+            AdapterKind::Cpu => "cpu",
+        }
+    }
+}
 
 /// How a device is opened by [`Device::open_with`](crate::Device::open_with): which adapter, and how much
 /// of it is used. By default as [`Device::open`](crate::Device::open) does it.

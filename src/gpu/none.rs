@@ -1,0 +1,50 @@
+//! Adapters of a build without interfaces: there are none.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::expr::Backend;
+use crate::limits::Limits;
+use crate::options::{AdapterKind, Options};
+
+/// An adapter, of which there is none.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {}
+
+impl Found {
+    pub(crate) fn name(&self) -> &str {
+        match *self {}
+    }
+
+    pub(crate) fn kind(&self) -> AdapterKind {
+        match *self {}
+    }
+
+    pub(crate) fn interface(&self) -> &'static str {
+        match *self {}
+    }
+
+    pub(crate) fn driver(&self) -> String {
+        match *self {}
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        match *self {}
+    }
+
+    pub(crate) fn features(&self) -> Vec<&'static str> {
+        match *self {}
+    }
+}
+
+pub(crate) async fn find() -> &'static [Found] {
+    &[]
+}
+
+pub(crate) async fn missing(_: &[Found]) -> Vec<(&'static str, String)> {
+    Vec::new()
+}
+
+pub(crate) async fn open(found: &Found, _: &Options) -> Result<Arc<dyn Backend>> {
+    match *found {}
+}
