@@ -2,16 +2,33 @@
 //! on their own have only the vectors that every processor has. Which are chosen changes no result: nothing is
 //! contracted, so wider vectors are more of the same additions and products.
 
+/// A loop over elements.
+pub(crate) trait Loop: Sized {
+    /// Runs it, with the vectors of the function that this is inlined into.
+    fn run(self);
+
+    /// The same on a processor older than the vectors that loops are compiled for. Loops that combine elements by a
+    /// function call it there for each, so that one loop of a type serves all functions and compiles once.
+    #[cfg(target_arch = "x86_64")]
+    fn run_old(self) {
+        self.run();
+    }
+}
+
+impl<F: FnOnce()> Loop for F {
+    #[inline(always)]
+    fn run(self) {
+        self();
+    }
+}
+
 /// Runs a loop over elements that waits for memory more than for arithmetic: 512 bits are slower there than 256.
 #[inline]
-pub(crate) fn dispatch<L: pulp::WithSimd>(own: L) -> L::Output {
+pub(crate) fn dispatch(own: impl Loop) {
     #[cfg(target_arch = "x86_64")]
-    return match pulp::x86::V3::try_new() {
-        Some(vectors) => pulp::Simd::vectorize(vectors, own),
-        None => pulp::Simd::vectorize(pulp::Scalar, own),
-    };
+    x86::by_256(own);
     #[cfg(not(target_arch = "x86_64"))]
-    pulp::Arch::new().dispatch(own)
+    own.run();
 }
 
 /// The vectors of a loop, by whether its arithmetic takes longer than its loads and stores.
@@ -19,20 +36,106 @@ pub(crate) struct Vectors<const COSTLY: bool>;
 
 /// What runs a loop.
 pub(crate) trait Dispatch {
-    fn dispatch<L: pulp::WithSimd>(own: L) -> L::Output;
+    fn dispatch(own: impl Loop);
 }
 
 impl Dispatch for Vectors<false> {
     #[inline]
-    fn dispatch<L: pulp::WithSimd>(own: L) -> L::Output {
-        dispatch(own)
+    fn dispatch(own: impl Loop) {
+        dispatch(own);
     }
 }
 
 impl Dispatch for Vectors<true> {
     #[inline]
-    fn dispatch<L: pulp::WithSimd>(own: L) -> L::Output {
-        pulp::Arch::new().dispatch(own)
+    fn dispatch(own: impl Loop) {
+        #[cfg(target_arch = "x86_64")]
+        x86::by_512(own);
+        #[cfg(not(target_arch = "x86_64"))]
+        own.run();
+    }
+}
+
+/// A loop that is compiled once, whoever calls it.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+pub(crate) fn run_shared(own: impl Loop) {
+    own.run();
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) use x86::AS_OLD;
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    #![allow(unsafe_code)]
+
+    use std::sync::LazyLock;
+
+    use super::Loop;
+
+    #[derive(Clone, Copy, PartialEq, PartialOrd)]
+    enum Width {
+        /// Of 128 bits: processors before 2013, and some emulators.
+        Old,
+        Bits256,
+        Bits512,
+    }
+
+    /// Whether loops are run as on an old processor.
+    #[cfg(test)]
+    pub(crate) static AS_OLD: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+    #[inline]
+    fn width() -> Width {
+        #[cfg(test)]
+        if AS_OLD.load(std::sync::atomic::Ordering::Relaxed) {
+            return Width::Old;
+        }
+        *WIDTH
+    }
+
+    static WIDTH: LazyLock<Width> = LazyLock::new(|| match () {
+        () if has_512() => Width::Bits512,
+        () if has_256() => Width::Bits256,
+        () => Width::Old,
+    });
+
+    macro_rules! widths {
+        ($($has:ident $run:ident [$($feature:tt)+])*) => {$(
+            fn $has() -> bool {
+                $(std::arch::is_x86_feature_detected!($feature))&&+
+            }
+
+            $(#[target_feature(enable = $feature)])+
+            fn $run(own: impl Loop) {
+                own.run();
+            }
+        )*};
+    }
+    widths! {
+        has_256 run_256 ["avx2" "bmi1" "bmi2" "fma" "lzcnt" "popcnt"]
+        has_512 run_512 ["avx2" "bmi1" "bmi2" "fma" "lzcnt" "popcnt" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"]
+    }
+
+    #[inline]
+    pub(super) fn by_256(own: impl Loop) {
+        if width() >= Width::Bits256 {
+            // SAFETY: the processor has the instructions; one with 512 bits has those of 256.
+            unsafe { run_256(own) }
+        } else {
+            own.run_old();
+        }
+    }
+
+    #[inline]
+    pub(super) fn by_512(own: impl Loop) {
+        if width() == Width::Bits512 {
+            // SAFETY: the processor has the instructions.
+            unsafe { run_512(own) }
+        } else {
+            by_256(own);
+        }
     }
 }
 
@@ -45,13 +148,18 @@ macro_rules! vectors {
             element: std::marker::PhantomData<&'a T>,
         }
 
-        impl<T: Pod, F: Fn(T, T) -> $r $(, const $lanes: usize)?> pulp::NullaryFnOnce for $task<'_, T, F $(, $lanes)?> {
-            type Output = ();
-
+        impl<T: Pod, F: Fn(T, T) -> $r $(, const $lanes: usize)?> crate::vectors::Loop for $task<'_, T, F $(, $lanes)?> {
             #[inline(always)]
-            fn call(self) {
+            fn run(self) {
                 let Self { $($arg,)+ $f, .. } = self;
                 $body
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            fn run_old(self) {
+                let Self { $($arg,)+ $f, element } = self;
+                let $f: &dyn Fn(T, T) -> $r = &$f;
+                crate::vectors::run_shared($task::<T, _ $(, $lanes)?> { $($arg,)+ $f, element });
             }
         }
 

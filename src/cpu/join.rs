@@ -178,11 +178,9 @@ struct Weave<'a, M> {
     out: &'a mut [M],
 }
 
-impl<M: bytemuck::Pod> pulp::NullaryFnOnce for Weave<'_, M> {
-    type Output = ();
-
+impl<M: bytemuck::Pod> vectors::Loop for Weave<'_, M> {
     #[inline(always)]
-    fn call(self) {
+    fn run(self) {
         let Weave { results, runs, out } = self;
         // A loop that knows how many there are is one of vectors.
         match *results {

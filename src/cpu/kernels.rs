@@ -9,7 +9,7 @@ use super::{math, random};
 use crate::dtype::{DType, bf16, f16};
 use crate::error::{Result, bail};
 use crate::expr::{Op, Step, for_each_op, is_costly};
-use crate::vectors::{Dispatch, Vectors};
+use crate::vectors::{Dispatch, Loop, Vectors};
 
 /// How a type lies in a block, and what it computes as.
 pub(super) trait Lane {
@@ -120,15 +120,20 @@ macro_rules! maps {
             f: F,
         }
 
-        impl<$($t: Lane,)+ R: Lane, F> pulp::NullaryFnOnce for $loop<'_, $($t,)+ R, F>
+        impl<$($t: Lane,)+ R: Lane, F> Loop for $loop<'_, $($t,)+ R, F>
         where
             F: Fn($($t::Value),+) -> R::Value,
         {
-            type Output = ();
+            #[cfg(target_arch = "x86_64")]
+            fn run_old(self) {
+                let Self { $($arg,)+ out, f } = self;
+                let f: &dyn Fn($($t::Value),+) -> R::Value = &f;
+                crate::vectors::run_shared($loop::<$($t,)+ R, _> { $($arg,)+ out, f });
+            }
 
             #[inline(always)]
             #[allow(clippy::needless_range_loop)]
-            fn call(mut self) {
+            fn run(mut self) {
                 for out in self.out.chunks_mut(PART) {
                     // By indexes below one count: a loop that may end for want of an operand, as far as the compiler
                     // can tell, computes its last elements one by one.

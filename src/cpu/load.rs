@@ -57,11 +57,9 @@ struct Spread<'a, M> {
     out: &'a mut [M],
 }
 
-impl<M: Pod> pulp::NullaryFnOnce for Spread<'_, M> {
-    type Output = ();
-
+impl<M: Pod> vectors::Loop for Spread<'_, M> {
     #[inline(always)]
-    fn call(self) {
+    fn run(self) {
         #[inline(always)]
         fn by<M: Pod, const N: usize>(source: &[M], out: &mut [M]) {
             out.as_chunks_mut::<N>().0.iter_mut().zip(source).for_each(|(out, &element)| *out = [element; N]);
@@ -84,11 +82,9 @@ struct Gather<'a, M> {
     out: &'a mut [M],
 }
 
-impl<M: Pod> pulp::NullaryFnOnce for Gather<'_, M> {
-    type Output = ();
-
+impl<M: Pod> vectors::Loop for Gather<'_, M> {
     #[inline(always)]
-    fn call(self) {
+    fn run(self) {
         let Gather { reader, source, start, out } = self;
         let mut rest = out;
         for run in reader.runs(start, rest.len()) {

@@ -32,6 +32,8 @@ mod reorder;
 mod rows;
 mod scan;
 mod single;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;
 mod threads;
 mod unordered;
 

@@ -20,11 +20,9 @@ struct Bits<'a> {
     out: &'a mut [u32],
 }
 
-impl pulp::NullaryFnOnce for Bits<'_> {
-    type Output = ();
-
+impl crate::vectors::Loop for Bits<'_> {
     #[inline(always)]
-    fn call(self) {
+    fn run(self) {
         let Bits { places, key, out } = self;
         let Some(&first) = places.first() else { return };
         let is_run = || places.iter().zip(first..).all(|(&place, next)| place == next);
