@@ -57,7 +57,11 @@ static int by_instruction(const void* x, const void* y) {
     ORDER(a->site, b->site); ORDER(a->turn, b->turn);
     return 0;
 }
-static int by_order(const void* x, const void* y) { return by_number(&(uint64_t){((Load*)x)->order}, &(uint64_t){((Load*)y)->order}); }
+static int by_order(const void* x, const void* y) {
+    const Load *a = x, *b = y;
+    ORDER(a->order, b->order); ORDER(a->first, b->first);
+    return 0;
+}
 static int by_place(const void* x, const void* y) {
     const Word *a = x, *b = y;
     ORDER(a->place, b->place); ORDER(a->group, b->group); ORDER(a->epoch, b->epoch); ORDER(a->invocation, b->invocation);
@@ -219,7 +223,7 @@ static size_t chosen(uint32_t* ids) {
     for (size_t k = 0; k < spread; k++) ids[n++] = total * k / spread;
     for (size_t k = 0; k < PAIRS; k++) for (int next = 0; next < 2; next++) {
         uint64_t id = total * (k + 1) / PAIRS;
-        id = id >= 2 ? id - 2 + next : next;
+        id = (id >= 2 ? id - 2 : 0) + next;
         size_t i = 0;
         while (i < n && ids[i] != id) i++;
         if (i == n && id < total) ids[n++] = id;
