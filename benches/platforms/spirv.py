@@ -20,13 +20,14 @@ INTEGERS = dict(SMin="imin", SMax="imax", UMin="umin", UMax="umax")
 NOTHING = {
     "Capability", "MemoryModel", "EntryPoint", "ExecutionMode", "Name", "MemberName", "Source", "SelectionMerge", "LoopMerge", "Function",
     "FunctionEnd", "Extension", "ExtInstImport", "TypeFunction", "Unreachable", "MemberDecorate"}
-INLINED = ["--inline-entry-points-exhaustive", "--eliminate-dead-functions"]
 
 
 class Translator:
+    passes = ["--inline-entry-points-exhaustive", "--eliminate-dead-functions"]
+
     def __init__(self, path, vkd3d):
         # vkd3d writes no functions, and now and then what spirv-opt refuses.
-        command = ["cat", path] if vkd3d else ["spirv-opt", *INLINED, path, "-o", "-"]
+        command = ["cat", path] if vkd3d else ["spirv-opt", *self.passes, path, "-o", "-"]
         words = subprocess.run(command, capture_output=True, check=True).stdout
         text = subprocess.run(["spirv-dis", "--raw-id", "--no-indent", "--no-header", "-"], input=words, capture_output=True, check=True).stdout
         self.types, self.kinds, self.values, self.pointers, self.bindings = {}, {}, {}, {}, {}

@@ -5,7 +5,29 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 
 use naga::back::{glsl, hlsl, msl, spv};
-use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+
+fn parsed(text: &str) -> Result<(naga::Module, ModuleInfo), String> {
+    let module = naga::front::wgsl::parse_str(text).map_err(|e| e.emit_to_string(text))?;
+    let wide = Capabilities::SHADER_INT64 | Capabilities::FLOAT64;
+    let halves = Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+    let info = Validator::new(ValidationFlags::all(), wide | halves)
+        .validate(&module)
+        .map_err(|e| e.emit_to_string(text))?;
+    Ok((module, info))
+}
+
+/// A kernel as SPIR-V without what naga adds: no bound on loops, and no workgroup memory cleared.
+pub fn spirv(text: &str) -> Result<Vec<u32>, String> {
+    let (module, info) = parsed(text)?;
+    let options = spv::Options {
+        lang_version: (1, 3),
+        force_loop_bounding: false,
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+        ..Default::default()
+    };
+    spv::write_vec(&module, &info, &options, None).map_err(|e| format!("SPIR-V: {e}"))
+}
 
 /// Writes one kernel as SPIR-V, MSL, HLSL and GLSL ES: once in a program, whichever tests make it.
 pub fn write_all(text: &str) -> Result<(), String> {
@@ -15,12 +37,7 @@ pub fn write_all(text: &str) -> Result<(), String> {
     if !WRITTEN.lock().unwrap().get_or_insert_default().insert(hasher.finish()) {
         return Ok(());
     }
-    let module = naga::front::wgsl::parse_str(text).map_err(|e| e.emit_to_string(text))?;
-    let wide = Capabilities::SHADER_INT64 | Capabilities::FLOAT64;
-    let halves = Capabilities::SHADER_FLOAT16 | Capabilities::SHADER_FLOAT16_IN_FLOAT32;
-    let info = Validator::new(ValidationFlags::all(), wide | halves)
-        .validate(&module)
-        .map_err(|e| e.emit_to_string(text))?;
+    let (module, info) = parsed(text)?;
 
     spv::write_vec(&module, &info, &spv::Options::default(), None).map_err(|e| format!("SPIR-V: {e}"))?;
 

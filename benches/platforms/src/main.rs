@@ -14,14 +14,14 @@ mod vulkan;
 
 use std::path::Path;
 
-use vulkan::Gpu;
+use vulkan::{Checks, Gpu};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["translate", folder] => translate::all(folder.as_ref()),
         ["run", device, jobs] => {
-            let gpu = Gpu::named(device);
+            let gpu = Gpu::named(device, Checks::Second);
             for line in std::fs::read_to_string(jobs).unwrap().lines() {
                 let [kernel, vectors, out, bytes, ref inputs @ ..] = line.split(' ').collect::<Vec<_>>()[..]
                 else {
@@ -46,7 +46,7 @@ fn main() {
             std::process::exit(i32::from(!same));
         }
         ["code", device, folder, ref kernels @ ..] => {
-            let gpu = Gpu::named(device);
+            let gpu = Gpu::named(device, Checks::Second);
             for kernel in kernels {
                 let name = Path::new(kernel).file_stem().unwrap().to_str().unwrap();
                 for (kind, text) in gpu.code(&vulkan::words(kernel.as_ref())).forms {
@@ -54,7 +54,7 @@ fn main() {
                 }
             }
         }
-        ["table", device, folder] => table::print(&Gpu::named(device), folder.as_ref()),
+        ["table", device, folder] => table::print(device, folder.as_ref()),
         _ => panic!(
             "usage: platforms translate FOLDER | run DEVICE JOBS | same A B SIZE | code DEVICE FOLDER KERNEL... | table DEVICE FOLDER"
         ),

@@ -19,8 +19,19 @@ pub struct Gpu {
     _entry: ash::Entry,
 }
 
+/// How far a driver checks bounds, where it can: not at all; as `robustBufferAccess` asks it to; as
+/// `robustBufferAccess2` does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Checks {
+    None,
+    First,
+    Second,
+}
+
 /// What a driver tells of a kernel.
 pub struct Code {
+    /// Invocations that take one step together.
+    pub lanes: u32,
     pub statistics: HashMap<String, u64>,
     /// The steps from SPIR-V to the machine's code, each by its name.
     pub forms: Vec<(String, String)>,
@@ -37,7 +48,7 @@ fn text(chars: &[std::ffi::c_char]) -> String {
 
 impl Gpu {
     /// The first device whose name contains `name`.
-    pub fn named(name: &str) -> Gpu {
+    pub fn named(name: &str, wanted: Checks) -> Gpu {
         unsafe {
             let entry = ash::Entry::load().unwrap();
             let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_1);
@@ -53,13 +64,12 @@ impl Gpu {
             });
             let queues =
                 [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
-            // wgpu asks for what kernels use, the wide types of them only where there are some, and lets the driver
-            // check bounds where it can.
+            // wgpu asks for what kernels use, the wide types of them only where there are some.
             let has = instance.get_physical_device_features(physical);
             let features = vk::PhysicalDeviceFeatures {
                 shader_int64: has.shader_int64,
                 shader_float64: has.shader_float64,
-                robust_buffer_access: has.robust_buffer_access,
+                robust_buffer_access: vk::Bool32::from(wanted >= Checks::First) & has.robust_buffer_access,
                 ..Default::default()
             };
             let extensions = instance.enumerate_device_extension_properties(physical).unwrap();
@@ -68,7 +78,7 @@ impl Gpu {
             };
             let tells = has_one(khr::pipeline_executable_properties::NAME);
             let mut checks = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
-            let is_robust = has_one(ext::robustness2::NAME) && {
+            let is_robust = wanted == Checks::Second && has_one(ext::robustness2::NAME) && {
                 let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut checks);
                 instance.get_physical_device_features2(physical, &mut all);
                 checks.robust_buffer_access2 == vk::TRUE
@@ -238,14 +248,19 @@ impl Gpu {
         }
     }
 
-    /// Compiles a kernel and gives what the driver tells of it.
+    /// Compiles a kernel and gives what the driver tells of it: of its widest form, where there are several.
     pub fn code(&self, words: &[u32]) -> Code {
         let flags = vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR
             | vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
         let (pipeline, ..) = self.pipeline(words, 8, flags);
         unsafe {
             let extension = khr::pipeline_executable_properties::Device::new(&self.instance, &self.device);
-            let which = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
+            let all = vk::PipelineInfoKHR::default().pipeline(pipeline);
+            let all = extension.get_pipeline_executable_properties(&all).unwrap();
+            let (index, lanes) =
+                all.iter().map(|one| one.subgroup_size).enumerate().max_by_key(|(_, lanes)| *lanes).unwrap();
+            let which =
+                vk::PipelineExecutableInfoKHR::default().pipeline(pipeline).executable_index(index as u32);
             let value = |statistic: &vk::PipelineExecutableStatisticKHR<'_>| match statistic.format {
                 vk::PipelineExecutableStatisticFormatKHR::FLOAT64 => statistic.value.f64 as u64,
                 _ => statistic.value.u64,
@@ -268,7 +283,7 @@ impl Gpu {
             });
             let forms = forms.collect();
             self.device.destroy_pipeline(pipeline, None);
-            Code { statistics, forms }
+            Code { lanes, statistics, forms }
         }
     }
 

@@ -69,32 +69,59 @@ const NONE: Faults = Faults {
     fractions: false,
 };
 
+/// A kernel as it is launched, and the bytes of each tensor that it stores.
+pub(super) struct Launched {
+    pub plan: Plan,
+    pub stored: Vec<usize>,
+}
+
+impl Launched {
+    fn of(plan: Plan, count: usize) -> Launched {
+        let stored = plan.kernel.stored().iter().map(|dtype| count * dtype.size()).collect();
+        Launched { plan, stored }
+    }
+
+    fn pass(pass: Pass) -> Launched {
+        Launched::of(pass.plan, pass.count)
+    }
+}
+
 pub(super) fn kernel<T: Element>(expr: &Expr<T>) -> Kernel {
     kernel_on(GPU, expr)
 }
 
 pub(super) fn kernel_on<T: Element>(target: Target, expr: &Expr<T>) -> Kernel {
+    map_on(target, expr).plan.kernel
+}
+
+pub(super) fn map<T: Element>(expr: &Expr<T>) -> Launched {
+    map_on(GPU, expr)
+}
+
+fn map_on<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     let node = expr.untyped().node().unwrap();
     let program = Program::new(node, &node.shape).unwrap();
-    Plan::new(&program, Destination::Fresh, target).unwrap().kernel
+    let plan = Plan::new(&program, Destination::Fresh, target).unwrap();
+    Launched::of(plan, node.shape.iter().product())
 }
 
-fn two_results<T: Element, U: Element>(first: &Expr<T>, second: &Expr<U>) -> Kernel {
+fn two_results<T: Element, U: Element>(first: &Expr<T>, second: &Expr<U>) -> Launched {
     let (first, second) = (first.untyped().node().unwrap(), second.untyped().node().unwrap());
     let program = Program::of(&[first, second], &first.shape, &Known::default()).unwrap();
-    Plan::new(&program, Destination::Fresh, GPU).unwrap().kernel
+    let plan = Plan::new(&program, Destination::Fresh, GPU).unwrap();
+    Launched::of(plan, first.shape.iter().product())
 }
 
-fn into_kernel<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> Kernel {
+fn into_tensor<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> Launched {
     let program = Program::new(expr.untyped().node().unwrap(), destination.shape()).unwrap();
     let own = Program::new(destination.expr().untyped().node().unwrap(), destination.shape()).unwrap();
     let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
     let into = Destination::Into(storage, destination.layout());
-    Plan::new(&program, into, GPU).unwrap().kernel
+    Launched::of(Plan::new(&program, into, GPU).unwrap(), storage.elements)
 }
 
-/// The kernel of the first pass of a fold, or of its second.
-fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bool) -> Kernel {
+/// The first pass of a fold, or its second.
+pub(super) fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bool) -> Launched {
     let node = expr.untyped().node().unwrap();
     let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
     let mut work = Work::new(&program).unwrap();
@@ -103,12 +130,17 @@ fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bo
         let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor has a storage") };
         work = work.after(&pass, &vec![storage.clone(); pass.stored.len()]).unwrap();
     }
-    Pass::new(&work, target).unwrap().plan.kernel
+    Launched::pass(Pass::new(&work, target).unwrap())
 }
 
-/// The kernel of a pass of a cumulative sum along an axis: the first, or that of all values after what is
-/// carried.
-fn cumsum<T: Element>(target: Target, expr: &Expr<T>, axis: usize, exclusive: bool, carried: bool) -> Kernel {
+/// A pass of a cumulative sum along an axis: the first, or that of all values after what is carried.
+pub(super) fn cumsum<T: Element>(
+    target: Target,
+    expr: &Expr<T>,
+    axis: usize,
+    exclusive: bool,
+    carried: bool,
+) -> Launched {
     let node = expr.untyped().node().unwrap();
     let folding = Folding { fold: Fold::Sum, axes: axis..axis + 1, scan: Some(Scan { exclusive }) };
     let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
@@ -119,16 +151,16 @@ fn cumsum<T: Element>(target: Target, expr: &Expr<T>, axis: usize, exclusive: bo
         false if work.is_one(target) => work,
         false => work.lasts(),
     };
-    Pass::scan(&work, target).unwrap().plan.kernel
+    Launched::pass(Pass::scan(&work, target).unwrap())
 }
 
-/// The kernel of an expression that is rows.
-fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Kernel {
+/// An expression that is rows.
+pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     let node = expr.untyped().node().unwrap();
     let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
     let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
     assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
-    Pass::of_rows(&schedule.last, target).unwrap().plan.kernel
+    Launched::pass(Pass::of_rows(&schedule.last, target).unwrap())
 }
 
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
@@ -147,8 +179,9 @@ fn mandelbrot(real: &Tensor<f32>, imaginary: &Tensor<f32>) -> Expr<u32> {
 
 /// A walk along the rows of a table, and what lies beside it in another.
 fn walk(table: &Tensor<f32>, bytes: &Tensor<u8>) -> Expr<f32> {
-    let (row, zero) = (Expr::coordinate([64, 256], 0), Expr::scalar(0.0_f32));
-    let (_, sum) = Expr::repeat(9, (Expr::coordinate([64, 256], 1), zero), |(at, sum)| {
+    let shape = table.shape().clone();
+    let (row, zero) = (Expr::coordinate(shape.clone(), 0), Expr::scalar(0.0_f32));
+    let (_, sum) = Expr::repeat(9, (Expr::coordinate(shape, 1), zero), |(at, sum)| {
         let found = table.at([&row, &at]);
         let beside = bytes.at([&at, &(&at >> 1)]).cast::<i32>();
         (&at + beside, sum + found)
@@ -157,53 +190,66 @@ fn walk(table: &Tensor<f32>, bytes: &Tensor<u8>) -> Expr<f32> {
 }
 
 /// The kernels that are kept, by name. Those of a name that ends with `llvmpipe` are a processor's.
-#[allow(clippy::eq_op)] // `a - a` is what no compiler may fold
 pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
-    let (a, b) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 2>([64, 256]));
-    let (row, column) = (zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));
-    let (flat, long) = (zeros::<f32, 1>([1000]), zeros::<f32, 1>([1001]));
-    let bytes = zeros::<u8, 2>([64, 255]);
-    let image = zeros::<u8, 3>([32, 32, 3]);
-    let i = zeros::<i32, 1>([100]);
+    launched(1).into_iter().map(|(name, launched)| (name, launched.plan.kernel)).collect()
+}
+
+/// The same as they are launched over `n` times as many elements.
+#[allow(clippy::eq_op)] // `a - a` is what no compiler may fold
+pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
+    let (a, b) = (zeros::<f32, 2>([64 * n, 256]), zeros::<f32, 2>([64 * n, 256]));
+    let (row, column) = (zeros::<f32, 1>([256]), zeros::<f32, 2>([64 * n, 1]));
+    // Of more elements, but columns as long.
+    let (columns, wide_row) = (zeros::<f32, 2>([64, 256 * n]), zeros::<f32, 1>([256 * n]));
+    let (flat, long) = (zeros::<f32, 1>([1000 * n]), zeros::<f32, 1>([1000 * n + 1]));
+    let bytes = zeros::<u8, 2>([64 * n, 255]);
+    let image = zeros::<u8, 3>([32 * n, 32, 3]);
+    let i = zeros::<i32, 1>([100 * n]);
     let mean = zeros::<f32, 1>([3]);
     let every_second = a.slice_step(1, .., 2);
     let odd_bytes = bytes.slice(1, 1..);
     let over = |fold, axis: usize, scan| Folding { fold, axes: axis..axis + 1, scan };
     vec![
-        ("same_shape", kernel(&(&a + &b))),
-        ("self_difference", kernel(&(&a - &a))),
-        ("error_of_a_sum", kernel(&((&a - ((&a + &b) - ((&a + &b) - &a))) + (&b - ((&a + &b) - &a))))),
-        ("contraction", kernel(&((&a * &b).abs() + (&a * &row).max(&column)))),
+        ("same_shape", map(&(&a + &b))),
+        ("self_difference", map(&(&a - &a))),
+        ("error_of_a_sum", map(&((&a - ((&a + &b) - ((&a + &b) - &a))) + (&b - ((&a + &b) - &a))))),
+        ("contraction", map(&((&a * &b).abs() + (&a * &row).max(&column)))),
         ("two_results", two_results(&(&a + &row).exp(), &(&a + &row).abs())),
-        ("shifted_llvmpipe", kernel_on(LLVMPIPE, &(&flat + long.slice(0, 1..)))),
-        ("stepped", kernel(&(&every_second + zeros::<f32, 2>([64, 128])))),
-        ("stepped_llvmpipe", kernel_on(LLVMPIPE, &(long.slice_step(0, 1.., 2) + zeros::<f32, 1>([500])))),
-        ("odd_rows", kernel(&(zeros::<f32, 2>([63, 253]) + zeros::<f32, 1>([253])))),
+        ("shifted_llvmpipe", map_on(LLVMPIPE, &(&flat + long.slice(0, 1..)))),
+        ("stepped", map(&(&every_second + zeros::<f32, 2>([64 * n, 128])))),
+        ("stepped_llvmpipe", map_on(LLVMPIPE, &(long.slice_step(0, 1.., 2) + zeros::<f32, 1>([500 * n])))),
+        ("odd_rows", map(&(zeros::<f32, 2>([63 * n, 253]) + zeros::<f32, 1>([253])))),
         (
             "odd_rows_llvmpipe",
-            kernel_on(
+            map_on(
                 LLVMPIPE,
-                &(zeros::<f32, 2>([63, 253]) + zeros::<f32, 1>([253]) * zeros::<f32, 2>([63, 1])),
+                &(zeros::<f32, 2>([63 * n, 253]) + zeros::<f32, 1>([253]) * zeros::<f32, 2>([63 * n, 1])),
             ),
         ),
-        ("row_column_scalar", kernel(&((&a - &row) / &column * 0.5).relu())),
-        ("transposed", kernel(&(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1)))),
+        ("row_column_scalar", map(&((&a - &row) / &column * 0.5).relu())),
+        ("transposed", map(&(&a + zeros::<f32, 2>([256, 64 * n]).transpose(0, 1)))),
+        ("normalize_llvmpipe", map_on(LLVMPIPE, &((image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1])))),
+        ("normalize", map(&(image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]))),
+        ("short_rows", map(&(zeros::<i32, 2>([1000 * n, 3]).rem_floor(zeros::<i32, 1>([3]))))),
+        ("batch_channel", map(&(zeros::<f32, 4>([2 * n, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
+        ("compare_and_select", map(&a.gt(&row).select(a.index(1).cast::<f32>(), &column))),
         (
-            "normalize_llvmpipe",
-            kernel_on(LLVMPIPE, &((image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]))),
+            "joined",
+            map(&(zeros::<f16, 2>([64 * n, 256]) * zeros::<f16, 1>([256]) + zeros::<f16, 2>([64 * n, 1]))),
         ),
-        ("normalize", kernel(&(image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]))),
-        ("short_rows", kernel(&(zeros::<i32, 2>([1000, 3]).rem_floor(zeros::<i32, 1>([3]))))),
-        ("batch_channel", kernel(&(zeros::<f32, 4>([2, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
-        ("compare_and_select", kernel(&a.gt(&row).select(a.index(1).cast::<f32>(), &column))),
-        ("joined", kernel(&(zeros::<f16, 2>([64, 256]) * zeros::<f16, 1>([256]) + zeros::<f16, 2>([64, 1])))),
-        ("joined_bytes", kernel(&zeros::<u8, 1>([1000]).lt(zeros::<u8, 1>([1000])))),
-        ("mask", kernel(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
-        ("same_shape_llvmpipe", kernel_on(LLVMPIPE, &(&a + &b))),
-        ("transposed_llvmpipe", kernel_on(LLVMPIPE, &(&a + zeros::<f32, 2>([256, 64]).transpose(0, 1)))),
+        ("joined_bytes", map(&zeros::<u8, 1>([1000 * n]).lt(zeros::<u8, 1>([1000 * n])))),
+        ("mask", map(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
+        ("same_shape_llvmpipe", map_on(LLVMPIPE, &(&a + &b))),
+        (
+            "transposed_llvmpipe",
+            map_on(LLVMPIPE, &(zeros::<f32, 2>([64, 256]) + zeros::<f32, 2>([256, 64]).transpose(0, 1))),
+        ),
         (
             "transposed_tall_llvmpipe",
-            kernel_on(LLVMPIPE, &(zeros::<f32, 2>([256, 64]) + zeros::<f32, 2>([64, 256]).transpose(0, 1))),
+            map_on(
+                LLVMPIPE,
+                &(zeros::<f32, 2>([256, 64 * n]) + zeros::<f32, 2>([64 * n, 256]).transpose(0, 1)),
+            ),
         ),
         // Sums: of rows by one invocation, and by sixteen that meet in workgroup memory; of short rows, several
         // to an invocation; of what is dear, by invocations that share a block and do not meet; of columns; of
@@ -213,16 +259,16 @@ pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
         ("sum_of_rows", fold(GPU, &(&a * &row), over(Fold::Sum, 1, None), false)),
         (
             "sum_of_short_rows_llvmpipe",
-            fold(LLVMPIPE, &zeros::<f32, 2>([1000, 16]).expr(), over(Fold::Sum, 1, None), false),
+            fold(LLVMPIPE, &zeros::<f32, 2>([1000 * n, 16]).expr(), over(Fold::Sum, 1, None), false),
         ),
         (
             "sum_of_dear_rows_llvmpipe",
-            fold(LLVMPIPE, &zeros::<f32, 2>([8, 4096]).lgamma(), over(Fold::Sum, 1, None), false),
+            fold(LLVMPIPE, &zeros::<f32, 2>([8 * n, 4096]).lgamma(), over(Fold::Sum, 1, None), false),
         ),
         // By neighbours that share each row, as all of it is more than a cache has.
         (
             "sum_of_many_rows_llvmpipe",
-            fold(LLVMPIPE, &zeros::<f32, 2>([64, 2048]).expr(), over(Fold::Sum, 1, None), false),
+            fold(LLVMPIPE, &zeros::<f32, 2>([64 * n, 2048]).expr(), over(Fold::Sum, 1, None), false),
         ),
         (
             "sum_of_products_llvmpipe",
@@ -234,41 +280,50 @@ pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
             ),
         ),
         ("maximum_of_rows_llvmpipe", fold(LLVMPIPE, &a.expr(), over(Fold::Max, 1, None), false)),
-        ("sum_of_columns", fold(GPU, &(&a * &row), over(Fold::Sum, 0, None), false)),
-        ("sum_of_odd_rows", fold(GPU, &zeros::<f32, 2>([1000, 3]).expr(), over(Fold::Sum, 1, None), false)),
-        ("argmax_of_all", fold(GPU, &long.expr(), over(Fold::ArgMax, 0, None), false)),
+        ("sum_of_columns", fold(GPU, &(&columns * &wide_row), over(Fold::Sum, 0, None), false)),
+        (
+            "sum_of_odd_rows",
+            fold(GPU, &zeros::<f32, 2>([1000 * n, 3]).expr(), over(Fold::Sum, 1, None), false),
+        ),
+        ("argmax_of_all", fold(GPU, &zeros::<f32, 1>([1001]).expr(), over(Fold::ArgMax, 0, None), false)),
         // Cumulative sums: of rows by an invocation each, with all that comes before in registers; of a long run, the
         // last values of groups and then all; across rows.
         ("cumsum_of_rows_llvmpipe", cumsum(LLVMPIPE, &(&a * &row), 1, false, false)),
         ("cumsum_of_rows_exclusive", cumsum(GPU, &a.expr(), 1, true, false)),
-        ("cumsum_of_odd_rows", cumsum(GPU, &zeros::<f32, 2>([1000, 35]).expr(), 1, false, false)),
-        ("cumsum_lasts", cumsum(GPU, &zeros::<f32, 1>([100_000]).expr(), 0, false, false)),
-        ("cumsum_groups", cumsum(GPU, &zeros::<f32, 1>([100_000]).expr(), 0, false, true)),
-        ("cumsum_groups_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000]).expr(), 0, true, true)),
-        ("cumsum_of_columns_llvmpipe", cumsum(LLVMPIPE, &zeros::<f32, 2>([4096, 64]).expr(), 0, false, true)),
-        ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70]).expr(), 0, false, false)),
+        ("cumsum_of_odd_rows", cumsum(GPU, &zeros::<f32, 2>([1000 * n, 35]).expr(), 1, false, false)),
+        ("cumsum_lasts", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, false)),
+        ("cumsum_groups", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, true)),
+        ("cumsum_groups_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, true, true)),
+        (
+            "cumsum_of_columns_llvmpipe",
+            cumsum(LLVMPIPE, &zeros::<f32, 2>([4096, 64 * n]).expr(), 0, false, true),
+        ),
+        ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70 * n.min(9)]).expr(), 0, false, false)),
         // All that is made of rows: by one invocation each, by sixteen, and by one each where lanes lie across
         // them; of rows of three; and what follows a fold.
         ("softmax_llvmpipe", rows(LLVMPIPE, &a.softmax(1))),
         ("softmax", rows(GPU, &a.softmax(1))),
         ("softmax_swiftshader", rows(SWIFTSHADER, &a.softmax(1))),
-        ("standardize_columns", rows(GPU, &((&a - a.mean_keepdim(0)) / a.std_keepdim(0, 0)))),
-        ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000, 3]).softmax(1))),
+        (
+            "standardize_columns",
+            rows(GPU, &((&columns - columns.mean_keepdim(0)) / columns.std_keepdim(0, 0))),
+        ),
+        ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000 * n, 3]).softmax(1))),
         ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),
         // Lookups: by two indices, of elements that share words, of rows that are loaded whole, and around a border.
-        ("lookup", kernel(&a.at([&i, &(&i + 1)]))),
-        ("lookup_bytes", kernel(&bytes.at_with([&i, &i], Outside::fill(7)))),
-        ("lookup_rows_llvmpipe", kernel_on(LLVMPIPE, &a.take(&i, 0))),
-        ("roll", kernel(&a.roll([1, 1], [0, 1]))),
+        ("lookup", map(&a.at([&i, &(&i + 1)]))),
+        ("lookup_bytes", map(&bytes.at_with([&i, &i], Outside::fill(7)))),
+        ("lookup_rows_llvmpipe", map_on(LLVMPIPE, &a.take(&i, 0))),
+        ("roll", map(&a.roll([1, 1], [0, 1]))),
         ("two_types", two_results(&(&a + &row), &a.gt(&row))),
         // Random numbers; and a loop, with what all its turns share.
-        ("uniform", kernel(&Expr::<f32>::uniform([64, 256], 1))),
-        ("mandelbrot", kernel(&mandelbrot(&a, &row))),
+        ("uniform", map(&Expr::<f32>::uniform([64 * n, 256], 1))),
+        ("mandelbrot", map(&mandelbrot(&a, &row))),
         // A loop that looks up: in rows of its own, and by two values of a turn.
-        ("walk", kernel(&walk(&a, &bytes))),
-        ("in_place", into_kernel(&a, &(&a * &row))),
-        ("strided_destination", into_kernel(&every_second.tensor().unwrap(), &(&every_second + 1.0))),
-        ("packed_destination", into_kernel(&odd_bytes.tensor().unwrap(), &(&odd_bytes ^ 1))),
+        ("walk", map(&walk(&a, &bytes))),
+        ("in_place", into_tensor(&a, &(&a * &row))),
+        ("strided_destination", into_tensor(&every_second.tensor().unwrap(), &(&every_second + 1.0))),
+        ("packed_destination", into_tensor(&odd_bytes.tensor().unwrap(), &(&odd_bytes ^ 1))),
     ]
 }
 

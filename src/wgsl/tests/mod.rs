@@ -1,7 +1,8 @@
-//! Kernels as text: those that are kept in the tree, those in all languages, and those for other compilers.
+//! Kernels as text: those that are kept in the tree, those in all languages, and those for other compilers and for the tracer.
 
 mod dump;
 mod golden;
+mod launches;
 mod portable;
 
 pub(crate) use golden::GPU;

@@ -14,7 +14,7 @@ use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, opera
 
 #[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
 #[path = "../../../tests/common/portable.rs"]
-mod all_languages;
+pub(super) mod all_languages;
 
 /// An adapter whose invocations have so many vectors: a GPU for one, a processor for several.
 fn adapter(vectors: u32, wide_words: bool) -> Target {
