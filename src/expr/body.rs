@@ -86,19 +86,30 @@ impl Loop {
         }
     }
 
-    /// How many turns there are in all, those of loops within counted, where `told` says what an argument is, if
-    /// that is a number.
-    pub(crate) fn turns(&self, turns: Option<u64>, told: &dyn Fn(usize) -> Option<u64>) -> u64 {
+    /// What all turns take, those of loops within too, where `each` says it of one turn of a loop without those, and
+    /// `told` what an argument is, if that is a number.
+    pub(crate) fn total(
+        &self,
+        turns: Option<u64>,
+        told: &dyn Fn(usize) -> Option<u64>,
+        each: &dyn Fn(&Loop) -> u64,
+    ) -> u64 {
         let within = self.steps.iter().map(|step| {
             let Some(Body::Loop(inner)) = &step.body else { return 0 };
             let of = |arg: usize| {
                 let value = *step.args.get(arg)? as usize;
                 if value < self.args.len() { told(value) } else { None }
             };
-            inner.turns(of(0), &|arg| of(arg + 1))
+            inner.total(of(0), &|arg| of(arg + 1), each)
         });
-        let each = within.fold(1_u64, u64::saturating_add);
-        turns.unwrap_or(u64::from(u32::MAX)).saturating_mul(each)
+        let one = within.fold(each(self), u64::saturating_add);
+        turns.unwrap_or(u64::from(u32::MAX)).saturating_mul(one)
+    }
+
+    /// What a turn takes without loops within it, in additions.
+    pub(crate) fn operations(&self) -> u64 {
+        let own = self.steps.iter().filter(|step| !matches!(step.body, Some(Body::Loop(_))));
+        own.fold(1, |all, step| all.saturating_add(step.work() as u64))
     }
 
     /// Where the states of an element lie among the bytes of all of them, and how many bytes these are: the states

@@ -63,7 +63,7 @@ pub(super) fn each_plan(
         let to = if fresh { Destination::Fresh } else { Destination::Into(storage, layout) };
         each(Plan::new(program, to, gpu.adapter)?, storage)
     };
-    let cuts = &gpu.parts.cuts;
+    let cuts = gpu.cuts();
     if cuts.is_whole(program) && !cuts.divides(storage, program.dtype) {
         return plan(program, storage, layout, fresh);
     }
