@@ -85,8 +85,8 @@ impl Expr<()> {
     /// the loop: a view or a reduction of one would need other elements in the middle of their turns, and is a mistake
     /// that says so.
     ///
-    /// The bits are those of as many steps one after another, on every device. A driver may end a kernel that runs for
-    /// some seconds, as screens wait for it: where a loop takes so long, evaluate it in pieces.
+    /// The bits are those of as many steps one after another, on every device. Screens wait for a kernel, and systems end
+    /// one that runs for some seconds: a loop that takes long runs as several, of fewer elements and of fewer turns.
     ///
     /// ```
     /// use zerostride::{Device, Expr};

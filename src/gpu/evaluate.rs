@@ -87,7 +87,8 @@ pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>
     if Plan::is_empty(&program.shape)
         || program.results.len() == 1
         || program.is_scan()
-        || !gpu.cuts().is_whole(program)
+        || !gpu.cuts().is_shown(program)
+        || (program.folds() && !gpu.cuts().is_short(program))
     {
         return each();
     }
@@ -98,21 +99,19 @@ pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>
             results => results.and_then(|results| gpu.parts.connection.check().map(|()| results.into_vec())),
         };
     }
-    let plan = match Plan::new(program, Destination::Fresh, gpu.adapter) {
-        Ok(plan) => plan,
-        // More tensors than a kernel binds.
-        Err(error) if error.kind() == ErrorKind::Limit => return each(),
-        Err(error) => return Err(error),
-    };
     let count = program.result_shape().count()?;
     let storage = |i: usize| {
         let dtype = program.result_type(i);
         gpu.storage(count * dtype.size(), dtype)
     };
     let results = (0..program.results.len()).map(storage).collect::<Result<Vec<_>>>()?;
-    gpu.record(&plan, &results)?;
-    gpu.parts.connection.check()?;
-    Ok(results)
+    match split::run_all(gpu, program, &results) {
+        Ok(true) => gpu.parts.connection.check().map(|()| results),
+        Ok(false) => each(),
+        // More tensors than a kernel binds.
+        Err(error) if error.kind() == ErrorKind::Limit => each(),
+        Err(error) => Err(error),
+    }
 }
 
 /// Runs a program of several results into storages that it does not read: by one kernel where each is all of its

@@ -1,5 +1,5 @@
 //! Opening an adapter, or taking a device that a program has opened: a connection, the parts on it, and what the
-//! adapter computes otherwise than IEEE 754, and how fast it is. No limit tells that, so it is asked by a kernel.
+//! adapter computes otherwise than IEEE 754, and how fast it is. No limit tells these, so kernels are asked.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -92,7 +92,7 @@ const COPIED: usize = 2 << 20;
 
 /// Bytes that an adapter moves in a second, if the host may wait for it. The time of a submission is counted too, so that a
 /// fast adapter seems slower than it is: its work is then submitted sooner than it must be.
-fn rate(gpu: &Arc<Gpu>) -> Result<u64> {
+pub(super) fn rate(gpu: &Arc<Gpu>) -> Result<u64> {
     gpu.parts.connection.can_wait("this")?;
     let size = COPIED * size_of::<f32>();
     let [from, to] = [gpu.storage(size, DType::F32)?, gpu.storage(size, DType::F32)?];

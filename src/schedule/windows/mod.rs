@@ -140,6 +140,33 @@ impl Cuts {
         program.work() <= self.work
     }
 
+    /// Slices of a program along its first axis that is not short, each with the work of a kernel: the axis, and the
+    /// indices of each. None where windows do not begin at the results of any.
+    pub(crate) fn slices(
+        &self,
+        program: &Program,
+    ) -> Option<(usize, impl Iterator<Item = Range<usize>> + use<>)> {
+        let axis = program.shape.iter().position(|&n| n > 1)?;
+        let length = program.shape[axis];
+        let inner: usize = program.shape[axis + 1..].iter().product();
+        // So many rows of any type are whole lines.
+        let grain = (self.align >> inner.trailing_zeros().min(self.align.trailing_zeros())) as usize;
+        let parts = program.work().div_ceil(self.work).min(length as u64) as usize;
+        // What is stretched along the axis is read by each.
+        let is_short = |&rows: &usize| {
+            program.slice(axis as isize, 0..rows as isize).is_ok_and(|slice| self.is_short(&slice))
+        };
+        let halves = std::iter::successors(Some(length / parts), |rows| Some(rows / 2));
+        let rows = halves.map(|rows| rows / grain * grain).take_while(|&rows| rows > 0).find(is_short)?;
+        Some((axis, (0..length).step_by(rows).map(move |at| at..length.min(at + rows))))
+    }
+
+    /// The window of a new storage, bound whole, that shows some of its elements.
+    pub(crate) fn window(elements: Range<usize>, dtype: DType) -> Window {
+        let start = (elements.start * dtype.size()) as u64;
+        Window { buffer: 0, start, size: Cuts::bytes(elements.end, dtype) - start }
+    }
+
     /// Whether all that a program reads, and writes to a new storage, is shown by windows.
     pub(crate) fn is_shown(&self, program: &Program) -> bool {
         let count: usize = program.shape.iter().product();
