@@ -121,6 +121,11 @@ impl Batch {
         std::mem::replace(&mut self.page, page)
     }
 
+    #[cfg(test)]
+    pub(super) fn page(&self) -> &wgpu::Buffer {
+        &self.page
+    }
+
     /// The page, for another batch.
     pub(super) fn into_page(self) -> wgpu::Buffer {
         self.page

@@ -105,10 +105,12 @@ impl Recording {
 
     /// Begins the next.
     fn end(&mut self, connection: &Connection) {
-        self.batch.clear();
-        if let Some(page) = self.pages.pop_front() {
+        if !self.batch.dispatches.is_empty()
+            && let Some(page) = self.pages.pop_front()
+        {
             self.pages.push_back(self.batch.turn_to(page));
         }
+        self.batch.clear();
         self.recorded.next();
         connection.failures.next_epoch();
     }
@@ -129,6 +131,12 @@ impl Recorder {
     #[cfg(test)]
     pub(super) fn take_log(&self) -> Vec<Vec<u64>> {
         std::mem::take(&mut lock(&self.recording).log)
+    }
+
+    /// Where the next uniform blocks go.
+    #[cfg(test)]
+    pub(super) fn page(&self) -> wgpu::Buffer {
+        lock(&self.recording).batch.page().clone()
     }
 
     pub(super) fn new(connection: &Connection) -> Result<Self> {

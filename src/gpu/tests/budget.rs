@@ -7,6 +7,7 @@ use crate::gpu::budget::{LEAST, LEAST_RATE, RATE, of_dispatch};
 use crate::gpu::connection::Connection;
 use crate::gpu::device::Gpu;
 use crate::gpu::options::Options;
+use crate::gpu::recorder::PAGES;
 use crate::gpu::tests::in_turn;
 use crate::gpu::{adapters, drivers, evaluate, open, pipelines};
 use crate::layout::Layout;
@@ -252,5 +253,23 @@ fn an_adapter_tells_its_rate() {
         assert!((LEAST_RATE..100_000_000_000_000).contains(&rate), "{rate} on {gpu:?}");
         let memory = gpu.parts.pool.memory();
         assert_eq!((memory.used, memory.idle), (used, 0), "{gpu:?}");
+    }
+}
+
+/// Submissions take pages of uniform blocks in turn, so that none waits for the one before to have read its own.
+#[test]
+fn pages_are_taken_in_turn() {
+    for found in pollster::block_on(adapters::find()) {
+        let gpu = pollster::block_on(open(found, &Options::default())).unwrap();
+        let x = numbers(&Device::from_backend(gpu.clone()), &[64]).unwrap();
+        let mut pages = Vec::new();
+        for i in 0..2 * PAGES {
+            let sum = (&x + i as f32).eval().unwrap();
+            pages.push(gpu.parts.recorder.page());
+            gpu.flush().unwrap();
+            assert_eq!(sum.to_vec().unwrap()[3], x.to_vec().unwrap()[3] + i as f32, "{gpu:?}");
+        }
+        let distinct = |pages: &[wgpu::Buffer]| (1..pages.len()).all(|i| !pages[..i].contains(&pages[i]));
+        assert!(distinct(&pages[..PAGES]) && pages[..PAGES] == pages[PAGES..], "{gpu:?}");
     }
 }
