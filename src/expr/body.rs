@@ -106,10 +106,9 @@ impl Loop {
         turns.unwrap_or(u64::from(u32::MAX)).saturating_mul(one)
     }
 
-    /// What a turn takes without loops within it, in additions.
+    /// What a turn takes a GPU without loops within it, in additions of f32.
     pub(crate) fn operations(&self) -> u64 {
-        let own = self.steps.iter().filter(|step| !matches!(step.body, Some(Body::Loop(_))));
-        own.fold(1, |all, step| all.saturating_add(step.work() as u64))
+        self.steps.iter().map(Step::operations).fold(1, u64::saturating_add)
     }
 
     /// Where the states of an element lie among the bytes of all of them, and how many bytes these are: the states
@@ -184,6 +183,20 @@ impl Step {
     /// What running it takes, in additions.
     pub(crate) fn work(&self) -> usize {
         self.body.as_ref().map_or_else(|| cost(self.op, self.dtype), Body::work)
+    }
+
+    /// What running it takes a GPU, in additions of f32; nothing of a loop.
+    pub(crate) fn operations(&self) -> u64 {
+        let times = match (&self.body, self.op, self.dtype) {
+            (Some(Body::Loop(_)), ..) => 0,
+            // It finds an element anywhere, which is a line of memory for itself.
+            (_, Op::Lookup, _) => 25,
+            // Most GPUs have few units for f64, and integers of 64 bits are several operations.
+            (.., DType::F64) => 16,
+            (.., DType::I64 | DType::U64) => 4,
+            _ => 1,
+        };
+        times * self.work() as u64
     }
 
     /// What it does with floats.
