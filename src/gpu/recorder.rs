@@ -116,29 +116,7 @@ impl Recording {
     }
 }
 
-#[cfg(test)]
-impl Recording {
-    fn log(&mut self, work: u64) {
-        if self.batch.dispatches.len() == 1 {
-            self.log.push(Vec::new());
-        }
-        self.log.last_mut().unwrap().push(work);
-    }
-}
-
 impl Recorder {
-    /// The work of each dispatch since this was asked last, by submissions.
-    #[cfg(test)]
-    pub(super) fn take_log(&self) -> Vec<Vec<u64>> {
-        std::mem::take(&mut lock(&self.recording).log)
-    }
-
-    /// Where the next uniform blocks go.
-    #[cfg(test)]
-    pub(super) fn page(&self) -> wgpu::Buffer {
-        lock(&self.recording).batch.page().clone()
-    }
-
     pub(super) fn new(connection: &Connection) -> Result<Self> {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let bytes = UNIFORM_BYTES.min(connection.limits.max_buffer_size / ALIGN * ALIGN);
@@ -281,5 +259,28 @@ impl Recorder {
         let mut recording = lock(&self.recording);
         recording.submit(connection);
         recording.times.take().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+impl Recording {
+    fn log(&mut self, work: u64) {
+        if self.batch.dispatches.len() == 1 {
+            self.log.push(Vec::new());
+        }
+        self.log.last_mut().unwrap().push(work);
+    }
+}
+
+#[cfg(test)]
+impl Recorder {
+    /// The work of each dispatch since this was asked last, by submissions.
+    pub(super) fn take_log(&self) -> Vec<Vec<u64>> {
+        std::mem::take(&mut lock(&self.recording).log)
+    }
+
+    /// Where the next uniform blocks go.
+    pub(super) fn page(&self) -> wgpu::Buffer {
+        lock(&self.recording).batch.page().clone()
     }
 }
