@@ -60,6 +60,7 @@
 //! | a lone kernel | as many bindings as the adapter has, one of which is the result's: 4 at least |
 //! | steps of one kernel | a cost of 500 additions, beyond which drivers compile for seconds; more is computed in stages |
 //! | `i64`, `u64`, `f64` | on adapters with `SHADER_INT64` and `SHADER_F64`, and on the CPU path |
+//! | time of one kernel | 250 ms of an adapter, roughly, as systems reset a GPU that takes seconds; what takes longer is worked on in parts |
 //! | turns of the loops of one kernel | 60000; a longer loop runs as several. Loops within each other: as many as the driver takes, 65535 on llvmpipe |
 //! | random numbers of one key | 2^31 - 1 |
 //! | compiled kernels that are kept | 256, or as many as [`Options::pipelines`] says |

@@ -51,6 +51,7 @@ pub struct Options {
     pub(crate) limits: Option<Limits>,
     pub(crate) features: Option<Vec<String>>,
     pub(crate) pipelines: Option<usize>,
+    pub(crate) rate: Option<u64>,
 }
 
 impl Options {
@@ -81,6 +82,14 @@ impl Options {
     /// longest, and are compiled anew where they are needed again.
     pub fn pipelines(mut self, most: usize) -> Self {
         self.pipelines = Some(most);
+        self
+    }
+
+    /// Gives the adapter as much work at a time as one that moves so many bytes in a second, whatever it does: so tests
+    /// cut small programs as a slow GPU cuts large ones.
+    #[doc(hidden)]
+    pub fn rate(mut self, bytes: u64) -> Self {
+        self.rate = Some(bytes);
         self
     }
 }

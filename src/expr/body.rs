@@ -86,19 +86,29 @@ impl Loop {
         }
     }
 
-    /// How many turns there are in all, those of loops within counted, where `told` says what an argument is, if
-    /// that is a number.
-    pub(crate) fn turns(&self, turns: Option<u64>, told: &dyn Fn(usize) -> Option<u64>) -> u64 {
+    /// What all turns take, those of loops within too, where `each` says it of one turn of a loop without those, and
+    /// `told` what an argument is, if that is a number.
+    pub(crate) fn total(
+        &self,
+        turns: Option<u64>,
+        told: &dyn Fn(usize) -> Option<u64>,
+        each: &dyn Fn(&Loop) -> u64,
+    ) -> u64 {
         let within = self.steps.iter().map(|step| {
             let Some(Body::Loop(inner)) = &step.body else { return 0 };
             let of = |arg: usize| {
                 let value = *step.args.get(arg)? as usize;
                 if value < self.args.len() { told(value) } else { None }
             };
-            inner.turns(of(0), &|arg| of(arg + 1))
+            inner.total(of(0), &|arg| of(arg + 1), each)
         });
-        let each = within.fold(1_u64, u64::saturating_add);
-        turns.unwrap_or(u64::from(u32::MAX)).saturating_mul(each)
+        let one = within.fold(each(self), u64::saturating_add);
+        turns.unwrap_or(u64::from(u32::MAX)).saturating_mul(one)
+    }
+
+    /// What a turn takes a GPU without loops within it, in additions of f32.
+    pub(crate) fn operations(&self) -> u64 {
+        self.steps.iter().map(Step::operations).fold(1, u64::saturating_add)
     }
 
     /// Where the states of an element lie among the bytes of all of them, and how many bytes these are: the states
@@ -173,6 +183,20 @@ impl Step {
     /// What running it takes, in additions.
     pub(crate) fn work(&self) -> usize {
         self.body.as_ref().map_or_else(|| cost(self.op, self.dtype), Body::work)
+    }
+
+    /// What running it takes a GPU, in additions of f32; nothing of a loop.
+    pub(crate) fn operations(&self) -> u64 {
+        let times = match (&self.body, self.op, self.dtype) {
+            (Some(Body::Loop(_)), ..) => 0,
+            // It finds an element anywhere, which is a line of memory for itself.
+            (_, Op::Lookup, _) => 25,
+            // Most GPUs have few units for f64, and integers of 64 bits are several operations.
+            (.., DType::F64) => 16,
+            (.., DType::I64 | DType::U64) => 4,
+            _ => 1,
+        };
+        times * self.work() as u64
     }
 
     /// What it does with floats.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Backend, Body, Folding, Kept, Node, NodeKind, Op, Source};
+use super::{Backend, Body, Folding, Kept, Loop, Node, NodeKind, Op, Source};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -261,12 +261,17 @@ impl Node {
 
     /// The turns of the loop that gives it, if one does.
     pub(crate) fn turns(&self) -> u64 {
+        self.of_loop(&|_| 1)
+    }
+
+    /// What the loop that gives it takes, if one does, where `each` says it of a turn.
+    pub(super) fn of_loop(&self, each: &dyn Fn(&Loop) -> u64) -> u64 {
         let told = |arg: usize| match self.args.get(arg)?.kind {
             NodeKind::Leaf { source: Source::Scalar(bits), .. } => Some(bits),
             _ => None,
         };
         match &self.kind {
-            NodeKind::Body(Body::Loop(own), _) => own.turns(told(0), &|arg| told(arg + 1)),
+            NodeKind::Body(Body::Loop(own), _) => own.total(told(0), &|arg| told(arg + 1), each),
             _ => 0,
         }
     }

@@ -5,10 +5,17 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{Body, Folding, Input, Joining, Kept, Program, Rows, Source, Step, Storage, Value};
+use super::{Body, Folding, Input, Joining, Kept, Loop, Program, Rows, Source, Step, Storage, Value};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
+
+/// Operations of f32 that take as long as a byte. An integrated GPU of 50 GB/s adds some 500 G numbers in a second, and most
+/// GPUs do more of them while they move a byte.
+const OPERATIONS: u64 = 10;
+
+/// Operations that folding an element takes.
+const FOLDED: usize = 2;
 
 impl Input {
     pub(crate) fn new(dtype: DType, source: Source, layout: Layout) -> Input {
@@ -18,6 +25,14 @@ impl Input {
     /// Whether it is read by lookups.
     pub(crate) fn is_table(&self) -> bool {
         !self.computed.is_empty()
+    }
+
+    /// Bytes of the elements that it shows along axes, each counted once, and no more than there are places.
+    fn bytes(&self, lengths: &[usize], strides: &[isize]) -> usize {
+        let moves = lengths.iter().zip(strides).filter(|(_, stride)| **stride != 0);
+        let looked_up = self.computed.iter().map(|extent| extent.length).product();
+        let elements = moves.map(|(&n, _)| n).product::<usize>().saturating_mul(looked_up);
+        elements.min(lengths.iter().product()) * self.dtype.size()
     }
 
     /// Whether both are the same elements, looked up alike.
@@ -192,15 +207,61 @@ impl Program {
         })
     }
 
+    /// Bytes that it reads at least: each element of each tensor once.
+    pub(crate) fn read_bytes(&self) -> usize {
+        let tensors = self.read().filter(|input| matches!(input.source, Source::Tensor(_)));
+        tensors.map(|input| input.bytes(input.layout.shape(), input.layout.strides())).sum()
+    }
+
+    /// What running it takes, in bytes: those that move, and its operations, of which [`OPERATIONS`] are a byte. Each of its
+    /// kernels takes no more.
+    pub(crate) fn work(&self) -> u64 {
+        let product = |shape: &Shape| shape.iter().fold(1_u64, |all, &n| all.saturating_mul(n as u64));
+        // Passes of a fold store whole words, and less than a byte of an element between them.
+        let (least, between) = if self.folds() { (size_of::<u32>(), product(&self.shape)) } else { (1, 0) };
+        let size = |i: usize| self.result_type(i).size().max(least) as u64;
+        let stored = product(&self.result_shape()).saturating_mul((0..self.results.len()).map(size).sum());
+        self.work_storing(stored.saturating_add(between))
+    }
+
+    /// The same of a kernel that stores so many bytes.
+    pub(crate) fn work_storing(&self, bytes: u64) -> u64 {
+        self.operations(&self.shape).saturating_add(self.read_bytes() as u64).saturating_add(bytes)
+    }
+
+    /// What it takes before it stores, over a part of these lengths, along which each input has these strides.
+    pub(crate) fn work_before<'a>(&self, lengths: &[usize], strides: impl Fn(usize) -> &'a [isize]) -> u64 {
+        let bytes = self.tensors_read().map(|(i, input)| input.bytes(lengths, strides(i)) as u64);
+        bytes.fold(self.operations(lengths), u64::saturating_add)
+    }
+
+    fn tensors_read(&self) -> impl Iterator<Item = (usize, &Input)> {
+        self.inputs.iter().enumerate().filter(|(_, input)| matches!(input.source, Source::Tensor(_)))
+    }
+
+    /// Its operations over so many elements, in bytes.
+    fn operations(&self, lengths: &[usize]) -> u64 {
+        let folded = if self.folds() { FOLDED * self.results.len() } else { 0 };
+        let own = (self.tensors_read().count() + folded) as u64;
+        let steps = self.steps.iter().map(Step::operations);
+        let each = steps.fold(self.of_loops(&Loop::operations).saturating_add(own), u64::saturating_add);
+        lengths.iter().fold(each, |all, &n| all.saturating_mul(n as u64)) / OPERATIONS
+    }
+
     /// The turns of all its loops.
     pub(crate) fn turns(&self) -> u64 {
+        self.of_loops(&|_| 1)
+    }
+
+    /// What all its loops take, where `each` says it of a turn.
+    fn of_loops(&self, each: &dyn Fn(&Loop) -> u64) -> u64 {
         let turns = self.steps.iter().map(|step| {
             let told = |arg: usize| match self.inputs.get(*step.args.get(arg)? as usize)?.source {
                 Source::Scalar(bits) => Some(bits),
                 _ => None,
             };
             match &step.body {
-                Some(Body::Loop(own)) => own.turns(told(0), &|arg| told(arg + 1)),
+                Some(Body::Loop(own)) => own.total(told(0), &|arg| told(arg + 1), each),
                 _ => 0,
             }
         });

@@ -18,6 +18,10 @@ use crate::layout::{Layout, Shape, numpy};
 /// kernel that takes longer. More of them are stages, of which each begins with what the one before has stored.
 pub(crate) const MOST_TURNS: u64 = 60_000;
 
+/// Operations of an element in a kernel, at most. Each waits for the one before, which takes a slow GPU 5 ns: as many are
+/// a sixth of a second, however few elements there are.
+const MOST_OPERATIONS: u64 = 32 << 20;
+
 /// Loops within each other.
 const MOST_WITHIN: usize = 8;
 
@@ -81,8 +85,8 @@ impl Expr<()> {
     /// the loop: a view or a reduction of one would need other elements in the middle of their turns, and is a mistake
     /// that says so.
     ///
-    /// The bits are those of as many steps one after another, on every device. A driver may end a kernel that runs for
-    /// some seconds, as screens wait for it: where a loop takes so long, evaluate it in pieces.
+    /// The bits are those of as many steps one after another, on every device. Screens wait for a kernel, and systems end
+    /// one that runs for some seconds: a loop that takes long runs as several, of fewer elements and of fewer turns.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -241,8 +245,9 @@ fn turns(
             Ok(first.iter().enumerate().map(result).collect())
         };
         let mut values: Vec<Arc<Node>> = first.iter().map(|&node| node.clone()).collect();
-        let each = after(1, &values)?[0].turns();
-        let most = (MOST_TURNS / each).max(1).min(u64::from(u32::MAX)) as u32;
+        let one = &after(1, &values)?[0];
+        let most = (MOST_TURNS / one.turns()).min(MOST_OPERATIONS / one.of_loop(&Loop::operations));
+        let most = most.clamp(1, u64::from(u32::MAX)) as u32;
         let mut left = n;
         while left > most {
             values = after(most, &values)?.iter().map(Node::shared).collect();

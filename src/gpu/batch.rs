@@ -116,6 +116,16 @@ impl Batch {
         self.uniforms.clear();
     }
 
+    /// Takes another page for what comes next, where there is nothing yet; the one before.
+    pub(super) fn turn_to(&mut self, page: wgpu::Buffer) -> wgpu::Buffer {
+        std::mem::replace(&mut self.page, page)
+    }
+
+    #[cfg(test)]
+    pub(super) fn page(&self) -> &wgpu::Buffer {
+        &self.page
+    }
+
     /// The page, for another batch.
     pub(super) fn into_page(self) -> wgpu::Buffer {
         self.page
@@ -148,10 +158,6 @@ impl Work<'_> {
 
     fn results(&self) -> &[Bound<'_>] {
         &self.bound[..self.bound.len() - self.plan.kernel.bindings.len()]
-    }
-
-    pub(super) fn result_bytes(&self) -> u64 {
-        self.results().iter().map(|bound| bound.size).sum()
     }
 }
 

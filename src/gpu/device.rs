@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::batch::Work;
+use super::budget;
 use super::buffer::{BindingRange, Bound, Buffer, Buffers, Shared, bound, buffers};
 use super::connection::Connection;
 use super::drivers::{self, PADDING};
@@ -93,6 +94,7 @@ impl Gpu {
             workgroup: workgroup(limits),
             faults: lacking(&connection),
             math: Math::Precise,
+            rate: (!drivers::is_software(&connection.device.adapter_info())).then_some(budget::RATE),
             vectors: driver.vectors,
             team: driver.team,
             shared: limits.max_compute_workgroup_storage_size,
@@ -124,9 +126,14 @@ impl Gpu {
         Gpu { parts, adapter, recipes: Arc::default(), session: None }
     }
 
-    /// A handle of the same device whose kernels make up for faults.
-    pub(super) fn with_faults(&self, faults: Faults) -> Gpu {
-        self.with_target(plan::Target { faults, ..self.adapter })
+    /// A handle of the same device whose kernels make up for faults, of a rate.
+    pub(super) fn with_known(&self, faults: Faults, rate: Option<u64>) -> Gpu {
+        self.with_target(plan::Target { faults, rate, ..self.adapter })
+    }
+
+    /// How work is cut: by what kernels bind, and by the time that they may take.
+    pub(super) fn cuts(&self) -> Cuts {
+        self.parts.cuts.within(budget::of_dispatch(self.adapter.rate))
     }
 
     /// A handle of the same device that computes functions otherwise.
@@ -378,7 +385,7 @@ impl Gpu {
         let work = Work { plan, words, compiled, bound: &all, whole };
         match &self.session {
             Some(session) => session.record(connection, work)?,
-            None => recorder.record(connection, pool, work)?,
+            None => recorder.record(connection, pool, self.adapter.rate, work)?,
         }
         Ok(())
     }

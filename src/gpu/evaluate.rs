@@ -13,7 +13,7 @@ use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
 use crate::expr::{Input, Math, Program, Source, Storage, Told};
 use crate::layout::Layout;
-use crate::plan::{self, Destination, Kernel, Plan};
+use crate::plan::{self, Destination, Plan};
 use crate::schedule::Results;
 use crate::wgsl;
 
@@ -87,7 +87,8 @@ pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>
     if Plan::is_empty(&program.shape)
         || program.results.len() == 1
         || program.is_scan()
-        || !gpu.parts.cuts.is_whole(program)
+        || !gpu.cuts().is_shown(program)
+        || (program.folds() && !gpu.cuts().is_short(program))
     {
         return each();
     }
@@ -98,21 +99,19 @@ pub(super) fn eval_all(gpu: &Arc<Gpu>, program: &Program) -> Result<Vec<Storage>
             results => results.and_then(|results| gpu.parts.connection.check().map(|()| results.into_vec())),
         };
     }
-    let plan = match Plan::new(program, Destination::Fresh, gpu.adapter) {
-        Ok(plan) => plan,
-        // More tensors than a kernel binds.
-        Err(error) if error.kind() == ErrorKind::Limit => return each(),
-        Err(error) => return Err(error),
-    };
     let count = program.result_shape().count()?;
     let storage = |i: usize| {
         let dtype = program.result_type(i);
         gpu.storage(count * dtype.size(), dtype)
     };
     let results = (0..program.results.len()).map(storage).collect::<Result<Vec<_>>>()?;
-    gpu.record(&plan, &results)?;
-    gpu.parts.connection.check()?;
-    Ok(results)
+    match split::run_all(gpu, program, &results) {
+        Ok(true) => gpu.parts.connection.check().map(|()| results),
+        Ok(false) => each(),
+        // More tensors than a kernel binds.
+        Err(error) if error.kind() == ErrorKind::Limit => each(),
+        Err(error) => Err(error),
+    }
 }
 
 /// Runs a program of several results into storages that it does not read: by one kernel where each is all of its
@@ -125,7 +124,7 @@ pub(super) fn assign_all(gpu: &Arc<Gpu>, program: &Program, to: &[(&Storage, &La
     };
     let is_once = |i: usize| to[..i].iter().all(|(storage, _)| !storage.same(to[i].0));
     let alone = program.folds() || program.joining.is_some() || Plan::is_empty(&program.shape);
-    if alone || !gpu.parts.cuts.is_whole(program) || !to.iter().all(is_all) || !(0..to.len()).all(is_once) {
+    if alone || !gpu.cuts().is_whole(program) || !to.iter().all(is_all) || !(0..to.len()).all(is_once) {
         return Ok(false);
     }
     let plan = match Plan::new(program, Destination::Fresh, gpu.adapter) {
@@ -159,7 +158,7 @@ fn declared_tables<'a>(gpu: &Arc<Gpu>, program: &'a Program, prepares: bool) -> 
 fn goes_through_a_temporary(gpu: &Gpu, program: &Program, storage: &Storage, layout: &Layout) -> bool {
     // What is written is bound for that alone, so that of a storage that is cut nothing else may be read.
     let elsewhere = |(source, own): (&Storage, &Layout)| source.same(storage) && own != layout;
-    let apart = || gpu.parts.cuts.divides(storage, program.dtype) && program.tensors().any(elsewhere);
+    let apart = || gpu.cuts().divides(storage, program.dtype) && program.tensors().any(elsewhere);
     program.folds() || program.conflicts(storage, layout) || apart()
 }
 
@@ -214,7 +213,7 @@ pub(super) fn direct(
     storage: &Storage,
     layout: &Layout,
 ) -> Result<Option<Plan>> {
-    let is_cut = !gpu.parts.cuts.is_whole(program) || gpu.parts.cuts.divides(storage, program.dtype);
+    let is_cut = !gpu.cuts().is_whole(program) || gpu.cuts().divides(storage, program.dtype);
     if !is_found(program, layout) || is_cut || goes_through_a_temporary(gpu, program, storage, layout) {
         return Ok(None);
     }
@@ -293,30 +292,34 @@ fn write_in_steps(
     Ok(())
 }
 
-/// Calls `each` with the kernels of a program until it fails.
-fn kernels(gpu: &Arc<Gpu>, program: &Program, each: &mut dyn FnMut(&Kernel) -> Result<()>) -> Result<()> {
+/// Calls `each` with the plans of a program until it fails.
+pub(super) fn plans(
+    gpu: &Arc<Gpu>,
+    program: &Program,
+    each: &mut dyn FnMut(&Plan) -> Result<()>,
+) -> Result<()> {
     gpu.supports(program)?;
     if let Some(places) = program.result_places()? {
         let result = Storage::declared(gpu.clone(), program)?;
         return places.into_iter().try_for_each(|(part, layout)| match part.folds() {
-            true => kernels(gpu, part, each),
+            true => plans(gpu, part, each),
             false => {
                 let tables = declared_tables(gpu, part, false)?;
                 nested(&tables, &layout, &mut |part, layout| {
                     let plans = split::plans(gpu, part, Some((&result, layout)))?;
-                    plans.iter().try_for_each(|plan| each(&plan.kernel))
+                    plans.iter().try_for_each(&mut *each)
                 })
             }
         });
     }
     if fold::is_one(program) {
-        return parts::kernels(gpu, program, each);
+        return parts::plans(gpu, program, each);
     }
     if Plan::is_empty(&program.shape) {
         return Ok(());
     }
     let program = &*declared_tables(gpu, program, false)?;
-    split::plans(gpu, program, None)?.iter().try_for_each(|plan| each(&plan.kernel))
+    split::plans(gpu, program, None)?.iter().try_for_each(each)
 }
 
 /// Compiles what a program needs.
@@ -324,7 +327,7 @@ pub(super) fn prepare(gpu: &Arc<Gpu>, program: &Program) -> Result<()> {
     if !Plan::is_empty(&program.shape) && program.joining.is_none() {
         declared_tables(gpu, program, true)?;
     }
-    kernels(gpu, program, &mut |kernel| gpu.pipeline(kernel).map(drop))?;
+    plans(gpu, program, &mut |plan| gpu.pipeline(&plan.kernel).map(drop))?;
     gpu.parts.connection.check()
 }
 
@@ -356,12 +359,12 @@ pub(super) fn prepare_assign(
 
 /// Whether all kernels of a program are compiled. Which those of a fold in parts are shows as it runs.
 pub(super) fn is_compiled(gpu: &Arc<Gpu>, program: &Program) -> Result<bool> {
-    if fold::is_one(program) && !gpu.parts.cuts.is_whole(program) {
+    if fold::is_one(program) && !gpu.cuts().is_whole(program) {
         return Ok(false);
     }
     let mut all = true;
-    kernels(gpu, program, &mut |kernel| {
-        all &= gpu.parts.pipelines.has(kernel);
+    plans(gpu, program, &mut |plan| {
+        all &= gpu.parts.pipelines.has(&plan.kernel);
         Ok(())
     })?;
     Ok(all)

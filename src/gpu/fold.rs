@@ -134,7 +134,7 @@ pub(super) fn has_room(gpu: &Arc<Gpu>, program: &Program) -> bool {
 
 /// Whether a kernel binds what a pass stores.
 fn is_stored(gpu: &Gpu, pass: &Pass) -> bool {
-    pass.stored.iter().all(|&dtype| gpu.parts.cuts.shows(pass.count, dtype))
+    pass.stored.iter().all(|&dtype| gpu.cuts().shows(pass.count, dtype))
 }
 
 /// Storages of which only the sizes are known, in place of those of a pass.

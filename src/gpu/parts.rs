@@ -16,7 +16,7 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::expr::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told};
 use crate::layout::{Layout, Shape};
-use crate::plan::{Kernel, ScanWork};
+use crate::plan::{Plan, ScanWork};
 use crate::wgsl;
 
 /// The widest type that a pass stores.
@@ -27,11 +27,16 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: &Program) -> Result<Storage> {
     run(&mut Runner::new(gpu), program)
 }
 
-/// Whether a program is run as it is. Its passes store no more values than there are elements.
+/// Whether a program is run as it is.
 pub(super) fn is_whole(gpu: &Arc<Gpu>, program: &Program) -> bool {
-    let cuts = &gpu.parts.cuts;
-    let is_short = || cuts.shows(program.shape.iter().product(), WIDEST);
-    cuts.is_whole(program) && (!program.folds() || is_short() || fold::has_room(gpu, program))
+    gpu.cuts().is_short(program) && is_shown(gpu, program)
+}
+
+/// Whether kernels bind all that a program takes. Its passes store no more values than there are elements.
+fn is_shown(gpu: &Arc<Gpu>, program: &Program) -> bool {
+    let cuts = gpu.cuts();
+    let is_small = || cuts.shows(program.shape.iter().product(), WIDEST);
+    cuts.is_shown(program) && (!program.folds() || is_small() || fold::has_room(gpu, program))
 }
 
 /// Whether a program is run as it is where its elements are computed before.
@@ -41,13 +46,13 @@ fn has_room(gpu: &Arc<Gpu>, program: &Program) -> Result<bool> {
     Ok(is_whole(gpu, &reading(&elements, stored)?.folded(program.fold.clone())))
 }
 
-/// Calls `each` with the kernels of a fold; parts of one have kernels that other folds have too.
-pub(super) fn kernels(
+/// Calls `each` with the plans of a fold; parts of one have kernels that other folds have too.
+pub(super) fn plans(
     gpu: &Arc<Gpu>,
     program: &Program,
-    each: &mut dyn FnMut(&Kernel) -> Result<()>,
+    each: &mut dyn FnMut(&Plan) -> Result<()>,
 ) -> Result<()> {
-    dry_run(gpu, program, &mut |looked| each(&looked.plan.kernel)).map(drop)
+    dry_run(gpu, program, &mut |looked| each(looked.plan)).map(drop)
 }
 
 /// What would run, and the text of the first kernel.
@@ -72,7 +77,7 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
         Ok(())
     })?;
     told.text.push_str(&passes);
-    let is_cut = |input: &Input| input.is_table() && gpu.parts.cuts.pieces(input).is_some();
+    let is_cut = |input: &Input| input.is_table() && gpu.cuts().pieces(input).is_some();
     if program.inputs.iter().any(is_cut) {
         told.text.push_str("before: lookups in tables larger than a binding, which are not counted\n");
     }
@@ -85,7 +90,7 @@ pub(super) fn explain(gpu: &Arc<Gpu>, program: &Program) -> Result<Told> {
             format!("{kernels} kernels, the first as above")
         }
         (false, kernels) => format!(
-            "{kernels} kernels over {} parts, the first as above: what is read or stored is larger than a binding (max_storage_buffer_binding_size)",
+            "{kernels} kernels over {} parts, the first as above: what is read or stored is larger than a binding (max_storage_buffer_binding_size), or one would take too long",
             counts.parts
         ),
     };
@@ -115,7 +120,7 @@ fn run(runner: &mut Runner<'_>, program: &Program) -> Result<Storage> {
 
 fn divided(runner: &mut Runner<'_>, program: &Program) -> Result<Storage> {
     // Windows show parts of what is folded, and rows are copied for that.
-    if !runner.gpu.parts.cuts.is_whole(program)
+    if !runner.gpu.cuts().is_whole(program)
         && let Some(plain) = program.plain_fold()
     {
         return after_fold(runner, program, &plain);
@@ -130,7 +135,12 @@ fn divided(runner: &mut Runner<'_>, program: &Program) -> Result<Storage> {
         // The outermost of the longest, so that a part of the result lies in one run.
         let kept = (0..part.shape.rank()).rev().filter(|axis| !axes.contains(axis));
         let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
-        let value = match (bound(runner, part)?, longest) {
+        // Of a run that takes too long alone, elements are computed before, or chunks are folded.
+        let bound = match longest {
+            Some(_) if !runner.gpu.cuts().is_short(&part) => Err(part),
+            _ => bound(runner, part)?,
+        };
+        let value = match (bound, longest) {
             (Ok(part), _) => whole(runner, &part)?,
             (Err(part), None) => match part.plain_fold() {
                 Some(plain) => after_fold(runner, &part, &plain)?,
@@ -171,13 +181,14 @@ fn bound_rows(runner: &mut Runner<'_>, program: Program) -> Result<std::result::
     let mut copies = Vec::new();
     for (i, input) in copied.inputs.iter_mut().enumerate() {
         let copy = Program::copy(input.clone());
-        if matches!(input.source, Source::Tensor(_)) && !gpu.parts.cuts.is_whole(&copy) {
+        if matches!(input.source, Source::Tensor(_)) && !gpu.cuts().is_shown(&copy) {
             let stored = Storage::without_memory(gpu.clone(), copy.shape.iter().product());
             *input = reading(&copy, stored)?.inputs.swap_remove(0);
             copies.push((i, copy));
         }
     }
-    if !is_whole(gpu, &copied) {
+    // A row of its own is the least, however long it takes.
+    if !is_shown(gpu, &copied) {
         return Ok(Err(program));
     }
     for (i, copy) in copies {
@@ -226,7 +237,7 @@ fn bound(runner: &mut Runner<'_>, program: Program) -> Result<std::result::Resul
     let (to, layout) = (Storage::declared(gpu.clone(), &elements)?, Layout::contiguous(&elements.shape)?);
     let mut parts = Vec::new();
     // Stopped by the second part.
-    let stopped = gpu.parts.cuts.parts(
+    let stopped = gpu.cuts().parts(
         &elements,
         (&to, &layout, true),
         &mut |storage, window| gpu.bind(storage, window),
@@ -246,7 +257,7 @@ fn bound(runner: &mut Runner<'_>, program: Program) -> Result<std::result::Resul
                 input.layout = input.layout.from(bound.layout.offset());
                 input.source = bound.source;
             }
-            if fold::has_room(gpu, &windows) {
+            if gpu.cuts().is_short(&windows) && fold::has_room(gpu, &windows) {
                 return Ok(Ok(windows));
             }
         }

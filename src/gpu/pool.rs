@@ -26,8 +26,8 @@ pub(super) fn class(size: u64) -> u64 {
     size.next_multiple_of((size.next_power_of_two() / 16).max(256))
 }
 
-/// Bind groups that are kept.
-const GROUPS: usize = 256;
+/// Bind groups that are kept: those of steady work once for each page of uniform blocks.
+const GROUPS: usize = 1024;
 
 /// Bytes of a page: the uniform blocks of work that waits in an encoder of the caller's.
 pub(super) const PAGE: u64 = 64 << 10;

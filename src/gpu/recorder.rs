@@ -1,9 +1,11 @@
 //! Recording: kernels queue up on the host and go to the device many at a time.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use super::batch::{Batch, Work};
+use super::budget::Recorded;
 use super::buffer::Buffer;
 use super::connection::{ALL, Connection};
 use super::dispatch::Lost;
@@ -13,12 +15,11 @@ use super::pool::Pool;
 use super::profile::{self, Timed};
 use crate::error::{Error, Result, bail};
 
-/// Result bytes after which a recording is submitted, so that a device does not idle while the
-/// host records.
-const MOST_BYTES: u64 = 32 << 20;
-
 /// Bytes of uniform blocks in one recording, where a buffer may be that large.
 const UNIFORM_BYTES: u64 = 256 << 10;
+
+/// Pages of uniform blocks, which recordings take in turn: what is copied into one waits for the kernels that read it.
+pub(super) const PAGES: usize = 4;
 
 const ALIGN: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
@@ -33,11 +34,16 @@ pub(super) struct Recorder {
 #[derive(Debug)]
 struct Recording {
     batch: Batch,
-    result_bytes: u64,
+    /// Pages of the next recordings.
+    pages: VecDeque<wgpu::Buffer>,
+    recorded: Recorded,
     /// Gaps that were known when it began.
     gaps: u64,
     /// Times of kernels, where they are wanted.
     times: Option<Vec<Timed>>,
+    /// The work of each dispatch, by submissions.
+    #[cfg(test)]
+    log: Vec<Vec<u64>>,
 }
 
 impl Recording {
@@ -99,8 +105,13 @@ impl Recording {
 
     /// Begins the next.
     fn end(&mut self, connection: &Connection) {
+        if !self.batch.dispatches.is_empty()
+            && let Some(page) = self.pages.pop_front()
+        {
+            self.pages.push_back(self.batch.turn_to(page));
+        }
         self.batch.clear();
-        self.result_bytes = 0;
+        self.recorded.next();
         connection.failures.next_epoch();
     }
 }
@@ -110,15 +121,27 @@ impl Recorder {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let bytes = UNIFORM_BYTES.min(connection.limits.max_buffer_size / ALIGN * ALIGN);
         let batch = Batch::new(connection.create_for(bytes, usage)?);
+        let pages = (1..PAGES).map(|_| connection.create_for(bytes, usage)).collect::<Result<_>>()?;
         // No buffer was used in it.
         connection.failures.next_epoch();
-        let recording = Mutex::new(Recording { batch, result_bytes: 0, gaps: 0, times: None });
+        let recording = Mutex::new(Recording {
+            batch,
+            pages,
+            recorded: Recorded::default(),
+            gaps: 0,
+            times: None,
+            #[cfg(test)]
+            log: Vec::new(),
+        });
         Ok(Recorder { recording: connection.gate.keep(recording) })
     }
 
     /// Submits what was recorded, without waiting for it.
     pub(super) fn flush(&self, connection: &Connection) {
-        lock(&self.recording).submit(connection);
+        let mut recording = lock(&self.recording);
+        recording.submit(connection);
+        // The host is about to wait.
+        recording.recorded = Recorded::default();
     }
 
     /// Submits what was recorded if it uses the buffer, before a write that does not queue up.
@@ -175,36 +198,45 @@ impl Recorder {
                 connection.queue.submit([encoder.finish()])
             })
         };
-        if recording.batch.dispatches.is_empty() {
-            return encode_alone(&mut recording);
-        }
-        match recording.send(connection, &more) {
-            Ok(sent) => {
-                recording.end(connection);
-                Ok(sent)
-            }
-            Err(error) => {
-                recording.submit_each(connection, &error);
-                encode_alone(&mut recording)
-            }
-        }
+        let sent = match recording.batch.dispatches.is_empty() {
+            true => encode_alone(&mut recording),
+            false => match recording.send(connection, &more) {
+                Ok(sent) => {
+                    recording.end(connection);
+                    Ok(sent)
+                }
+                Err(error) => {
+                    recording.submit_each(connection, &error);
+                    encode_alone(&mut recording)
+                }
+            },
+        };
+        recording.recorded = Recorded::default();
+        sent
     }
 
-    /// Records work; nothing of it, where the device does not bind what it needs.
-    pub(super) fn record(&self, connection: &Connection, pool: &Pool, work: Work<'_>) -> Result<()> {
+    /// Records work of an adapter of a rate; nothing of it, where the device does not bind what it needs.
+    pub(super) fn record(
+        &self,
+        connection: &Connection,
+        pool: &Pool,
+        rate: Option<u64>,
+        work: Work<'_>,
+    ) -> Result<()> {
         let mut recording = lock(&self.recording);
         // A browser reports later that a buffer of the caller's is gone: then nothing else is to be in doubt.
         let is_apart = !connection.waits && work.bound.iter().any(|bound| bound.buffer.is_known());
-        if is_apart || !recording.batch.has_room(connection, work)? {
+        let has_room = recording.recorded.has_room(work.plan.work, rate);
+        if is_apart || !has_room || !recording.batch.has_room(connection, work)? {
             recording.submit(connection);
         }
         recording.batch.push(connection, pool, work)?;
         work.mark(connection.failures.epoch());
-        recording.result_bytes += work.result_bytes();
-        if is_apart
-            || recording.batch.dispatches.len() >= connection.driver.dispatches
-            || recording.result_bytes >= MOST_BYTES
-        {
+        recording.recorded.add(work.plan.work);
+        #[cfg(test)]
+        recording.log(work.plan.work);
+        let is_full = recording.recorded.is_full(rate);
+        if is_apart || is_full || recording.batch.dispatches.len() >= connection.driver.dispatches {
             recording.submit(connection);
         }
         Ok(())
@@ -227,5 +259,28 @@ impl Recorder {
         let mut recording = lock(&self.recording);
         recording.submit(connection);
         recording.times.take().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+impl Recording {
+    fn log(&mut self, work: u64) {
+        if self.batch.dispatches.len() == 1 {
+            self.log.push(Vec::new());
+        }
+        self.log.last_mut().unwrap().push(work);
+    }
+}
+
+#[cfg(test)]
+impl Recorder {
+    /// The work of each dispatch since this was asked last, by submissions.
+    pub(super) fn take_log(&self) -> Vec<Vec<u64>> {
+        std::mem::take(&mut lock(&self.recording).log)
+    }
+
+    /// Where the next uniform blocks go.
+    pub(super) fn page(&self) -> wgpu::Buffer {
+        lock(&self.recording).batch.page().clone()
     }
 }

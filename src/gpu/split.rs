@@ -8,6 +8,7 @@ use crate::error::{Result, bail};
 use crate::expr::{Backend, Program, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Plan};
+use crate::schedule::Cuts;
 
 /// Kernels that are planned before any runs, at most: a stretched scalar may have any number of elements.
 pub(super) const MOST_PLANS: usize = 1 << 14;
@@ -63,7 +64,7 @@ pub(super) fn each_plan(
         let to = if fresh { Destination::Fresh } else { Destination::Into(storage, layout) };
         each(Plan::new(program, to, gpu.adapter)?, storage)
     };
-    let cuts = &gpu.parts.cuts;
+    let cuts = gpu.cuts();
     if cuts.is_whole(program) && !cuts.divides(storage, program.dtype) {
         return plan(program, storage, layout, fresh);
     }
@@ -73,4 +74,24 @@ pub(super) fn each_plan(
         &mut |storage, window| gpu.bind(storage, window),
         &mut |part| plan(&part.program, &part.to, &part.layout, part.fresh),
     )
+}
+
+/// Records a program of several results, each all of a new storage: in slices, where one kernel would take too long.
+/// Nothing, where there are none.
+pub(super) fn run_all(gpu: &Arc<Gpu>, program: &Program, results: &[Storage]) -> Result<bool> {
+    let cuts = gpu.cuts();
+    if cuts.is_short(program) {
+        gpu.record(&Plan::new(program, Destination::Fresh, gpu.adapter)?, results)?;
+        return Ok(true);
+    }
+    let Some((axis, slices)) = cuts.slices(program) else { return Ok(false) };
+    let row: usize = program.shape[axis + 1..].iter().product();
+    for slice in slices {
+        let part = program.slice(axis as isize, slice.start as isize..slice.end as isize)?;
+        let window = |i: usize| Cuts::window(slice.start * row..slice.end * row, program.result_type(i));
+        let bound = results.iter().enumerate().map(|(i, storage)| gpu.bind(storage, window(i)));
+        let bound = bound.collect::<Result<Vec<_>>>()?;
+        gpu.record(&Plan::new(&part, Destination::Fresh, gpu.adapter)?, &bound)?;
+    }
+    Ok(true)
 }

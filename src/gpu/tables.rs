@@ -71,7 +71,7 @@ enum Found {
 
 /// The first of a program.
 fn first(gpu: &Gpu, program: &Program) -> Option<Found> {
-    let pieces = |&table: &Value| gpu.parts.cuts.pieces(program.inputs.get(table as usize)?);
+    let pieces = |&table: &Value| gpu.cuts().pieces(program.inputs.get(table as usize)?);
     let mut values = (program.inputs.len() as Value..).zip(&program.steps);
     values.find_map(|(value, step)| match &step.body {
         None if step.op == Op::Lookup => Some(Found::Lookup(value, pieces(&step.args[0])?)),

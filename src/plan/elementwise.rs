@@ -52,7 +52,8 @@ impl Plan {
             ..kernel
         };
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
-        Ok(Plan { kernel, launch: Launch { words, groups: grid.groups }, storages, loops })
+        let launch = Launch { words, groups: grid.groups };
+        Ok(Plan { kernel, launch, storages, loops, work: program.work() })
     }
 }
 

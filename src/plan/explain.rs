@@ -124,7 +124,7 @@ pub(crate) fn tell(plans: &[Plan], wgsl: Option<(String, Vec<Vec<usize>>)>) -> T
     let text = match plans.len() {
         1 => format!("{first}runs: 1 kernel of {steps} steps\n"),
         n => format!(
-            "{first}runs: {n} kernels of {steps} steps, the first as above, each for a part of the result: a storage is larger than a binding (max_storage_buffer_binding_size)\n"
+            "{first}runs: {n} kernels of {steps} steps, the first as above, each for a part of the result: a storage is larger than a binding (max_storage_buffer_binding_size), or one would take too long\n"
         ),
     };
     let (wgsl, lines) = wgsl.unzip();

@@ -11,7 +11,7 @@ use super::fold::Work;
 use super::grid::workgroups;
 use super::joined::{PAIR, paired};
 use super::kernel::Kernel;
-use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass, Plan, read_bytes};
+use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass};
 use super::loops::{Loops, axes};
 use super::makes::{Folder, Halves, Lanes, Makes, Stored};
 use super::reading::{Bound, Reading, kernel};
@@ -181,14 +181,9 @@ impl Pass {
         };
         let words = fields::words(&kernel, &loops, program, |field| numbers.word(field));
         let rest = if is_last { None } else { Some(rest(work, (lanes, split == 0), &cut, positions)?) };
-        Ok(Pass {
-            stored: kernel.stored().to_vec(),
-            plan: Plan { kernel, launch: Launch { words, groups: [x as u32, y as u32, 1] }, storages, loops },
-            count: results * positions,
-            read: read_bytes(program),
-            form,
-            rest,
-        })
+        let launch = Launch { words, groups: [x as u32, y as u32, 1] };
+        let stored = (kernel.stored().to_vec(), results * positions);
+        Ok(Pass::of(program, (kernel, launch, storages, loops), stored, form, rest))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::kernel::Kernel;
 use super::loops::Loops;
 use crate::dtype::DType;
-use crate::expr::{Input, Program, Source, Storage};
+use crate::expr::{Program, Storage};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
@@ -36,6 +36,8 @@ pub(crate) struct Plan {
     pub storages: Vec<Storage>,
     /// What the kernel runs over, to be told.
     pub(super) loops: Loops,
+    /// What running it takes ([`Program::work`]).
+    pub work: u64,
 }
 
 impl Plan {
@@ -48,25 +50,12 @@ impl Plan {
     pub(crate) fn bytes(program: &Program) -> usize {
         let results: usize = program.result_shape().iter().product();
         let each = |i: usize| results * program.result_type(i).size();
-        read_bytes(program) + (0..program.results.len()).map(each).sum::<usize>()
+        program.read_bytes() + (0..program.results.len()).map(each).sum::<usize>()
     }
 
     pub(crate) fn is_empty(shape: &Shape) -> bool {
         shape.contains(&0)
     }
-}
-
-/// Bytes that a program reads at least: each element of each tensor once.
-pub(super) fn read_bytes(program: &Program) -> usize {
-    let distinct = |layout: &Layout| -> usize {
-        let axes = layout.shape().iter().zip(layout.strides());
-        axes.filter(|&(_, &stride)| stride != 0).map(|(&n, _)| n).product()
-    };
-    let count: usize = program.shape.iter().product();
-    let inputs = program.read().filter(|i| matches!(i.source, Source::Tensor(_)));
-    let looked_up = |input: &Input| input.computed.iter().map(|extent| extent.length).product::<usize>();
-    let elements = |input: &Input| distinct(&input.layout).saturating_mul(looked_up(input)).min(count);
-    inputs.map(|input| elements(input) * input.dtype.size()).sum()
 }
 
 /// A pass of a fold.
@@ -85,6 +74,19 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
+    /// A pass over a program, whose kernel stores so many values of each of some types.
+    pub(super) fn of(
+        program: &Program,
+        (kernel, launch, storages, loops): (Kernel, Launch, Vec<Storage>, Loops),
+        (stored, count): (Vec<DType>, usize),
+        form: String,
+        rest: Option<(Layout, usize)>,
+    ) -> Pass {
+        let bytes: usize = stored.iter().map(|dtype| count * dtype.size()).sum();
+        let plan = Plan { kernel, launch, storages, loops, work: program.work_storing(bytes as u64) };
+        Pass { plan, stored, count, read: program.read_bytes(), form, rest }
+    }
+
     pub(crate) fn is_last(&self) -> bool {
         self.rest.is_none()
     }

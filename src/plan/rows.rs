@@ -10,7 +10,7 @@ use super::fields::{self, Field, Number};
 use super::grid::workgroups;
 use super::joined::{PAIR, paired};
 use super::kernel::Kernel;
-use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass, Plan, read_bytes};
+use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass};
 use super::loops::{Loops, axes};
 use super::makes::{Lanes, Makes, Phase, PhaseFold, RowFolder, Saved};
 use super::reading::{Bound, Reading, kernel};
@@ -169,14 +169,9 @@ impl Pass {
             Field::IdentityHigh(i) => (identities[i] >> 32) as u32,
             _ => 0,
         });
-        Ok(Pass {
-            plan: Plan { kernel, launch: Launch { words, groups: [x as u32, y as u32, 1] }, storages, loops },
-            stored: vec![out; program.results.len()],
-            count: if rows.kept { results } else { all },
-            read: read_bytes(program),
-            form,
-            rest: None,
-        })
+        let (count, stored) = (if rows.kept { results } else { all }, vec![out; program.results.len()]);
+        let launch = Launch { words, groups: [x as u32, y as u32, 1] };
+        Ok(Pass::of(program, (kernel, launch, storages, loops), (stored, count), form, None))
     }
 }
 

@@ -12,7 +12,7 @@ use super::access::{Access, Chooser, Store};
 use super::fields::{self, Field, ScanNumber};
 use super::grid::workgroups;
 use super::kernel::Kernel;
-use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass, Plan, read_bytes};
+use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass};
 use super::loops::{Loops, axes};
 use super::makes::{Makes, Scanned, Scanner};
 use super::reading::{Bound, Reading, kernel};
@@ -249,14 +249,9 @@ impl Pass {
         let (kernel, storages) = kernel(program, bound, &accesses, &loops, walk, target);
         let kernel = Kernel { out: scanner.stored_type(), makes: Makes::Scan(scanner), ..kernel };
         let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);
-        Ok(Pass {
-            stored: vec![kernel.out],
-            plan: Plan { kernel, launch: Launch { words, groups: [x as u32, y as u32, 1] }, storages, loops },
-            count: runs * stored,
-            read: read_bytes(program),
-            form,
-            rest: None,
-        })
+        let launch = Launch { words, groups: [x as u32, y as u32, 1] };
+        let stored = (vec![kernel.out], runs * stored);
+        Ok(Pass::of(program, (kernel, launch, storages, loops), stored, form, None))
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Target {
     pub faults: Faults,
     /// How functions are computed.
     pub math: Math,
+    /// Bytes that it moves in a second; none of an adapter on the host's processor.
+    pub rate: Option<u64>,
     /// Vectors per invocation that pay off: 1 on a GPU, where neighbours should stay next to each
     /// other, more where starting an invocation costs as much as a few loads.
     pub vectors: u32,

@@ -101,7 +101,7 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "gpu",
         &[
-            &["lock", "drivers", "limits"],
+            &["budget", "drivers", "limits", "lock"],
             &["adapters", "failures", "options"],
             &["connection"],
             &["pool", "disk"],

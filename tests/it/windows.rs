@@ -3,6 +3,7 @@
 
 #![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::common::case::Case;
@@ -11,7 +12,7 @@ use crate::common::draw::{Size, case};
 use crate::common::shrink::shrink;
 use crate::common::{check_kernels, found, open};
 use zerostride::{
-    Adapter, AnyExpr, AnyTensor, DType, Device, ErrorKind, Expr, ReduceOptions, Result, Tensor, f16,
+    Adapter, AnyExpr, AnyTensor, DType, Device, ErrorKind, Expr, Options, ReduceOptions, Result, Tensor, f16,
 };
 
 /// Bytes of a buffer, of which a driver may take 4096 itself, and of what of it is bound.
@@ -35,21 +36,43 @@ fn on_each(test: impl Fn(&Device)) {
     }
 }
 
+/// Adapters as if each kernel of more than some thousand elements took too long.
+fn slow() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let options = |adapter: &Adapter| {
+            Options::default()
+                .pipelines(1024)
+                .adapter(format!("{}:{}", adapter.backend, adapter.index))
+                .rate(1)
+        };
+        found().map(|adapter| Device::open_with(&options(&adapter)).unwrap()).collect()
+    })
+}
+
 #[test]
 fn random_cases_over_many_buffers() {
-    for seed in 0..depth(4, 16) {
-        // Of a few elements in one window, and in many.
-        let size = Size { ops: 6, elements: if seed % 4 == 3 { 110_000 } else { 20_000 }, steps: 2 };
-        let whole = case(seed, size);
+    // Of a few elements in one window, and in many.
+    random_cases(devices(), 0..depth(4, 16), |seed| if seed % 4 == 3 { 110_000 } else { 20_000 });
+}
+
+#[test]
+fn random_cases_that_take_long() {
+    random_cases(slow(), 100..depth(106, 124), |_| 60_000);
+}
+
+fn random_cases(devices: &[Device], seeds: Range<u64>, elements: impl Fn(u64) -> usize) {
+    for seed in seeds {
+        let whole = case(seed, Size { ops: 6, elements: elements(seed), steps: 2 });
         let expected = whole.expected();
-        for device in devices() {
+        for device in devices {
             let Some(how) = whole.differs(device, &expected) else { continue };
             let fails = |case: &Case| case.differs(device, &case.expected()).is_some();
             let least = shrink(whole, 100, fails);
             let now = least.differs(device, &least.expected());
             panic!("seed {seed}: {how}; of less: {}\n{least}", now.unwrap_or_default());
         }
-        devices().iter().for_each(check_kernels);
+        devices.iter().for_each(check_kernels);
     }
 }
 

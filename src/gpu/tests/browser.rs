@@ -28,7 +28,7 @@ pub(crate) fn each(test: impl Fn(Device, &Gpu)) {
                     std::thread::sleep(Duration::from_millis(1));
                 }
             });
-            let gpu = pollster::block_on(ready(connection, pipelines::MOST));
+            let gpu = pollster::block_on(ready(connection, pipelines::MOST, None));
             let tested = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 let gpu: Arc<Gpu> = gpu.unwrap();
                 test(Device::from_backend(gpu.clone()), &gpu);

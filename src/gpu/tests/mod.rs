@@ -1,6 +1,7 @@
 //! Tests of devices that are lost or report later, of errors on purpose, and of limits that are low.
 
 mod browser;
+mod budget;
 #[allow(dead_code, unreachable_pub)] // a helper of the integration tests, used here in part
 #[path = "../../../tests/common/depth.rs"]
 mod depth;

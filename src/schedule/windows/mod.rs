@@ -4,7 +4,8 @@
 //! A storage is cut into buffers, all but the last of one size. A window lies within one of them, and a kernel
 //! binds so many bytes at most. The work is a box of indexes, and each layout leads from it to a stretch of
 //! its storage. Where that is no window, the box is cut along an axis: at the end of a buffer, where the
-//! stretch crosses one, and into few parts alike where it is only too long.
+//! stretch crosses one, and into few parts alike where it is only too long. So is a box of more work than a kernel may
+//! have.
 
 mod ranges;
 #[cfg(test)]
@@ -49,6 +50,8 @@ pub(crate) struct Cuts {
     align: u64,
     /// The elements that a kernel counts to.
     elements: usize,
+    /// The most work of a kernel ([`Program::work`]).
+    work: u64,
 }
 
 /// Bytes of one buffer of a storage.
@@ -77,7 +80,13 @@ impl Cuts {
         let align = align.max(LINE);
         let grains = (GRAIN * 8) as u64;
         let grains = grains.max(align).next_multiple_of(grains);
-        Cuts { window: window / LINE * LINE, buffer: (buffer / grains * grains).max(grains), align, elements }
+        let (window, buffer) = (window / LINE * LINE, (buffer / grains * grains).max(grains));
+        Cuts { window, buffer, align, elements, work: u64::MAX }
+    }
+
+    /// The same where a kernel has so much work at most.
+    pub(crate) fn within(self, work: u64) -> Cuts {
+        Cuts { work, ..self }
     }
 
     /// The bytes that elements take in a storage.
@@ -121,8 +130,45 @@ impl Cuts {
         !self.shows(storage.elements, dtype)
     }
 
-    /// Whether a program into a new storage is one part: all that it reads and writes is shown by windows.
+    /// Whether a program into a new storage is one part.
     pub(crate) fn is_whole(&self, program: &Program) -> bool {
+        self.is_shown(program) && self.is_short(program)
+    }
+
+    /// Whether a kernel may have all work of a program.
+    pub(crate) fn is_short(&self, program: &Program) -> bool {
+        program.work() <= self.work
+    }
+
+    /// Slices of a program along its first axis that is not short, each with the work of a kernel: the axis, and the
+    /// indices of each. None where windows do not begin at the results of any.
+    pub(crate) fn slices(
+        &self,
+        program: &Program,
+    ) -> Option<(usize, impl Iterator<Item = Range<usize>> + use<>)> {
+        let axis = program.shape.iter().position(|&n| n > 1)?;
+        let length = program.shape[axis];
+        let inner: usize = program.shape[axis + 1..].iter().product();
+        // So many rows of any type are whole lines.
+        let grain = (self.align >> inner.trailing_zeros().min(self.align.trailing_zeros())) as usize;
+        let parts = program.work().div_ceil(self.work).min(length as u64) as usize;
+        // What is stretched along the axis is read by each.
+        let is_short = |&rows: &usize| {
+            program.slice(axis as isize, 0..rows as isize).is_ok_and(|slice| self.is_short(&slice))
+        };
+        let halves = std::iter::successors(Some(length / parts), |rows| Some(rows / 2));
+        let rows = halves.map(|rows| rows / grain * grain).take_while(|&rows| rows > 0).find(is_short)?;
+        Some((axis, (0..length).step_by(rows).map(move |at| at..length.min(at + rows))))
+    }
+
+    /// The window of a new storage, bound whole, that shows some of its elements.
+    pub(crate) fn window(elements: Range<usize>, dtype: DType) -> Window {
+        let start = (elements.start * dtype.size()) as u64;
+        Window { buffer: 0, start, size: Cuts::bytes(elements.end, dtype) - start }
+    }
+
+    /// Whether all that a program reads, and writes to a new storage, is shown by windows.
+    pub(crate) fn is_shown(&self, program: &Program) -> bool {
         let count: usize = program.shape.iter().product();
         let results: usize = program.result_shape().iter().product();
         let shown = |input: &Input| match &input.source {
@@ -280,7 +326,7 @@ impl<'a> Work<'a> {
 
     /// The window of a layout, or where to cut.
     fn find(&self, i: usize, Tensor { storage, dtype }: Tensor<'_>, part: &Ranges) -> Result<Found> {
-        let Cuts { window, buffer, align, elements } = self.cuts;
+        let Cuts { window, buffer, align, elements, .. } = self.cuts;
         let (path, size) = (&self.paths[i], dtype.size() as u64);
         let (low, high) = path.reach(part);
         let (start, end) = (low as u64 * size, (high as u64 + 1) * size);
@@ -313,8 +359,26 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Where to cut a part that takes too long: into parts alike, along the axis along which elements of the result are
+    /// furthest apart.
+    fn shorter(&self, part: &Ranges) -> Option<Cut> {
+        let before = self.program.work_before(&part.lengths, |i| &self.paths[i + 1].strides);
+        let stored = part.lengths.iter().product::<usize>() * self.program.dtype.size();
+        let parts = before.saturating_add(stored as u64).div_ceil(self.cuts.work);
+        if parts <= 1 {
+            return None;
+        }
+        let path = &self.paths[0];
+        let axis = path.axes(part).max_by_key(|&axis| path.spread(part, axis))?;
+        let length = (part.lengths[axis] as u64 / parts).max(1) as usize;
+        Some(Cut { axis, before: part.near(axis, part.starts[axis] + length, false) })
+    }
+
     /// The windows of a part, or where to cut it.
     fn windows(&self, part: &Ranges) -> Result<std::result::Result<Windows<'a>, Cut>> {
+        if let Some(cut) = self.shorter(part) {
+            return Ok(Err(cut));
+        }
         let mut windows = Windows { all: SmallVec::new(), of: SmallVec::new() };
         for (i, tensor) in self.tensors.iter().enumerate() {
             let Some(tensor) = *tensor else {

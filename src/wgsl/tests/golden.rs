@@ -13,6 +13,7 @@ use crate::{Device, Expr, Outside, Tensor, f16};
 
 pub(crate) const GPU: Target = Target {
     groups: 65535,
+    rate: None,
     bindings: 8,
     workgroup: WORKGROUP,
     faults: NONE,
