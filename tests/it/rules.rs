@@ -41,6 +41,12 @@ fn shapes_alone() {
             _ => Broadcast::NumPy.shape_of(&shapes),
         };
         let expected = if case["error"] == true { None } else { shape(&case["result"]) };
+        // The axis of an error is the one that its words name.
+        if let Err(error) = &result
+            && let Some(axis) = error.axis()
+        {
+            assert!(error.to_string().contains(&format!("axis {axis} ")), "{axis}: {error}");
+        }
         assert_eq!(result.ok().map(|s| s.to_vec()), expected, "{case}");
     }
 }
