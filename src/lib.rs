@@ -68,6 +68,13 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+// What tests of the inside share with those of the outside.
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[cfg(test)]
+extern crate self as zerostride;
+
 mod caller;
 mod cpu;
 mod device;

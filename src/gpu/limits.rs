@@ -93,3 +93,23 @@ impl Limits {
         Limits::of(&wgpu::Limits::downlevel_defaults())
     }
 }
+
+/// Bytes of a binding at most. wgpu holds Vulkan and DX12 to 2^31 - 1, and Metal, whose buffers may be larger, to nothing: it
+/// tells a kernel the size of a binding as a u32, below which every index is kept.
+pub(super) fn binding(limits: &wgpu::Limits) -> u64 {
+    limits.max_storage_buffer_binding_size.min(i32::MAX as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::binding;
+
+    #[test]
+    fn a_binding_has_fewer_bytes_than_2_to_31() {
+        let of = |max_storage_buffer_binding_size| {
+            binding(&wgpu::Limits { max_storage_buffer_binding_size, ..wgpu::Limits::defaults() })
+        };
+        // A Mac's: as many as its largest buffer.
+        assert_eq!([1 << 20, (1 << 31) - 1, 1 << 32, 36 << 30].map(of), [1 << 20, (1 << 31) - 1, (1 << 31) - 1, (1 << 31) - 1]);
+    }
+}

@@ -44,7 +44,7 @@ mod textures;
 mod transfer;
 
 pub use adapters::AdapterKind;
-pub(crate) use adapters::{Found, find, missing};
+pub(crate) use adapters::{Found, find, find_but_gl, missing};
 pub(crate) use backend::of;
 pub(crate) use device::Gpu;
 pub(crate) use drivers::INTERFACES;

@@ -3,5 +3,6 @@
 mod dump;
 mod golden;
 mod portable;
+mod real;
 
 pub(crate) use golden::GPU;
