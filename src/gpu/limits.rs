@@ -110,6 +110,9 @@ mod tests {
             binding(&wgpu::Limits { max_storage_buffer_binding_size, ..wgpu::Limits::defaults() })
         };
         // A Mac's: as many as its largest buffer.
-        assert_eq!([1 << 20, (1 << 31) - 1, 1 << 32, 36 << 30].map(of), [1 << 20, (1 << 31) - 1, (1 << 31) - 1, (1 << 31) - 1]);
+        assert_eq!(
+            [1 << 20, (1 << 31) - 1, 1 << 32, 36 << 30].map(of),
+            [1 << 20, (1 << 31) - 1, (1 << 31) - 1, (1 << 31) - 1]
+        );
     }
 }

@@ -270,7 +270,8 @@ fn named(wide: bool, name: u32, number: u32) -> String {
     let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
     let name = zero(wide, name);
     match wide {
-        true => format!("let {name} = vec4<u64>(u64({word}));"),
+        // In both halves: who asks for the exponent alone looks at the upper one.
+        true => format!("let {name} = vec4<u64>(u64({word}) | (u64(p.zero) << 32u));"),
         false => format!("let {name} = vec4<u32>({word});"),
     }
 }

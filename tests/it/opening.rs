@@ -149,7 +149,8 @@ fn with_a_device_of_another_interface() {
     // What GL is reached by on Linux.
     let asks_gl = || std::fs::read_to_string("/proc/self/maps").unwrap().contains("libEGL");
     let named = std::env::var("ZEROSTRIDE_EXPECT").unwrap_or_default();
-    let named = |interface: &str| named.split(',').find(|name| name.starts_with(interface)).map(str::to_string);
+    let named =
+        |interface: &str| named.split(',').find(|name| name.starts_with(interface)).map(str::to_string);
     let (Some(vulkan), Some(gl)) = (named("vulkan:"), named("gl:")) else {
         return println!("no such adapters");
     };

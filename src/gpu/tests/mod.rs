@@ -6,7 +6,7 @@ mod lost;
 mod partials;
 mod random;
 
-pub(crate) use browser::each as each_late;
 pub(crate) use crate::common::depth::{depth, in_turn};
+pub(crate) use browser::each as each_late;
 pub(crate) use faults::Faults;
 pub(crate) use random::Random;

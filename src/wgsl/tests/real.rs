@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::dump;
+use crate::Device;
 use crate::common::recipe::{Builder, Recipe};
 use crate::common::value::Value;
 use crate::dtype::DType;
@@ -12,7 +13,6 @@ use crate::expr::{Math, Program};
 use crate::operations;
 use crate::plan::{Destination, LANES, Plan};
 use crate::wgsl::emit;
-use crate::Device;
 
 #[path = "../../../tests/it/strict/drawn.rs"]
 mod drawn;
@@ -73,7 +73,9 @@ fn expressions_for_fast_math() {
     for of in [DType::F32, DType::F64, DType::F16, DType::BF16] {
         // A compiler may contract this one.
         for op in operations().filter(|op| op.name != "mul_add" && op.result(of).is_some()) {
-            for (form, recipe) in forms(op.name, op.arity, of).into_iter().skip(if of == DType::F32 { 0 } else { 2 }) {
+            for (form, recipe) in
+                forms(op.name, op.arity, of).into_iter().skip(if of == DType::F32 { 0 } else { 2 })
+            {
                 folder.keep(&format!("{}.{of}.{form}", op.name), &recipe, of, (op.ulp(of), op.ulp_from()));
             }
         }
