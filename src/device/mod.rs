@@ -55,8 +55,9 @@ impl Device {
     }
 
     /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real GPU that
-    /// opens, else the CPU path, which beats software adapters. GL is asked only where no other interface has a GPU. One
-    /// that is there and does not open is told to [`log`] as a warning. In a browser, whose CPU path has one thread, any adapter is taken.
+    /// opens, else the CPU path, which beats software adapters. GL is asked only where no other interface has a
+    /// GPU that opens. One that is there and does not open is told to [`log`] as a warning. In a browser, whose
+    /// CPU path has one thread, any adapter is taken.
     ///
     /// # Errors
     /// When the variable names no device, or the driver of the one that it names refuses.

@@ -160,11 +160,22 @@ fn lone_operations_have_no_fence() {
         (bytes.cast::<f32>() / 255.0).permute([1, 0]).explain(device),
         ((&half + bf16::from_f32(1.0)) * &half - &half.transpose(0, 1)).explain(device),
         x.is_nan().select(0.0, &x).explain(device),
+        x.is_inf().explain(device),
+        x.cast::<bool>().explain(device),
     ];
     for text in unfenced {
         assert!(!has_fence(text.unwrap()));
     }
-    for text in [(&x - &x).explain(device), (&x + &row + &row).explain(device)] {
+    let fenced = [
+        (&x - &x).explain(device),
+        (&x + &row + &row).explain(device),
+        // What looks at the bits of a result reads it.
+        (&x + &row).is_inf().explain(device),
+        x.abs().is_finite().explain(device),
+        (&x * &row).cast::<bool>().explain(device),
+        (&x * &row).amax(1).explain(device),
+    ];
+    for text in fenced {
         assert!(has_fence(text.unwrap()));
     }
 }
