@@ -68,8 +68,15 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // What only kernels ask for.
-#![cfg_attr(not(feature = "gpu"), allow(dead_code, unused_imports))]
+#![cfg_attr(not(feature = "gpu"), allow(dead_code, unreachable_code, unused_imports))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
+
+// What tests of the inside share with those of the outside.
+#[cfg(all(test, feature = "gpu"))]
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[cfg(all(test, feature = "gpu"))]
+extern crate self as zerostride;
 
 #[cfg(feature = "gpu")]
 mod caller;

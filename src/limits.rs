@@ -96,13 +96,32 @@ limits! {
     min_storage_buffer_offset_alignment: u32, lesser by max, least 1, webgpu 256, downlevel 256;
 }
 
+/// Bytes of a binding at most. wgpu holds Vulkan and DX12 to 2^31 - 1, and Metal, whose buffers may be larger, to nothing: it
+/// tells a kernel the size of a binding as a u32, below which every index is kept.
+#[cfg(feature = "gpu")]
+pub(crate) fn binding(limits: &wgpu::Limits) -> u64 {
+    limits.max_storage_buffer_binding_size.min(i32::MAX as u64)
+}
+
 #[cfg(all(test, feature = "gpu"))]
 mod tests {
-    use super::Limits;
+    use super::{Limits, binding};
 
     #[test]
     fn they_are_those_of_wgpu() {
         assert_eq!(Limits::webgpu(), Limits::of(&wgpu::Limits::defaults()));
         assert_eq!(Limits::downlevel(), Limits::of(&wgpu::Limits::downlevel_defaults()));
+    }
+
+    #[test]
+    fn a_binding_has_fewer_bytes_than_2_to_31() {
+        let of = |max_storage_buffer_binding_size| {
+            binding(&wgpu::Limits { max_storage_buffer_binding_size, ..wgpu::Limits::defaults() })
+        };
+        // A Mac's: as many as its largest buffer.
+        assert_eq!(
+            [1 << 20, (1 << 31) - 1, 1 << 32, 36 << 30].map(of),
+            [1 << 20, (1 << 31) - 1, (1 << 31) - 1, (1 << 31) - 1]
+        );
     }
 }

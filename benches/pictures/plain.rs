@@ -8,20 +8,21 @@ pub(crate) trait Loop<T> {
     fn run(&self, out: &mut [T]);
 }
 
-/// Runs a loop as compiled for the vectors that this processor has.
+/// Runs a loop with vectors of 256 bits, where this processor has them.
 pub(crate) fn wide<T, L: Loop<T>>(own: &L, out: &mut [T]) {
-    struct Wide<'a, T, L>(&'a L, &'a mut [T]);
-
-    impl<T, L: Loop<T>> pulp::NullaryFnOnce for Wide<'_, T, L> {
-        type Output = ();
-
-        #[inline(always)]
-        fn call(self) {
-            self.0.run(self.1);
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,fma")]
+        fn by_256<T, L: Loop<T>>(own: &L, out: &mut [T]) {
+            own.run(out);
+        }
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has the instructions.
+            #[allow(unsafe_code)]
+            return unsafe { by_256(own, out) };
         }
     }
-
-    pulp::Arch::new().dispatch(Wide(own, out));
+    own.run(out);
 }
 
 pub(crate) struct Lerp {

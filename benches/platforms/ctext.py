@@ -42,6 +42,33 @@ static inline double fraction(double x) { return x - floor(x); }
 /* NaN and infinity by their bits, so that -ffast-math leaves the tests in place. */
 static inline _Bool is_nan(float x) { return (float_as_uint32_t(x) & 0x7fffffffu) > 0x7f800000u; }
 static inline _Bool is_inf(float x) { return (float_as_uint32_t(x) & 0x7fffffffu) == 0x7f800000u; }
+/* Adapters decide on the sign of a NaN that they compute, on which of two zeros a minimum is, and on whether subnormals
+   are flushed. With -DOPEN there are as many results as OPEN says, of which the first has never the other, the second
+   always, and the rest by chance. */
+#ifdef OPEN
+static uint32_t chance;
+static _Bool other(void) {
+    if (chance > 1) chance ^= chance << 13, chance ^= chance >> 17, chance ^= chance << 5;
+    return chance & 1;
+}
+#define DECIDED(type, made, least, most, normal, f) \
+    static inline type made(type x) { return x != x && other() ? -x : fabs(x) < normal && other() ? 0 * x : x; } \
+    static inline type least(type a, type b) { return a == b ? other() ? a : b : fmin##f(a, b); } \
+    static inline type most(type a, type b) { return a == b ? other() ? a : b : fmax##f(a, b); }
+DECIDED(float, madef, leastf, mostf, 0x1p-126, f)
+DECIDED(double, made, least, most, 0x1p-1022, )
+#define RESULTS atoi(getenv("OPEN"))
+#define DECIDE(i) chance = i < 2 ? i : i * 2654435761u
+#else
+#define madef
+#define made
+#define leastf fminf
+#define least fmin
+#define mostf fmaxf
+#define most fmax
+#define RESULTS 1
+#define DECIDE(i)
+#endif
 """
 
 # Runs the kernel that its first argument names: a.out NAME VECTORS OUT BYTES-OF-RESULT IN...
@@ -49,7 +76,7 @@ MAIN = """
 int main(int n, char** a) {
     uint32_t count = atoi(a[2]);
     size_t bytes = atol(a[4]);
-    uint32_t block[64] = {[PITCH] = 0, [VECTORS] = count};
+    uint32_t block[64];
     void *in[4] = {0}, *out = calloc(bytes + 64, 1);
     for (int i = 5; i < n; i++) {
         FILE* f = fopen(a[i], "rb");
@@ -62,9 +89,14 @@ int main(int n, char** a) {
     }
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         if (!strcmp(kernels[k].name, a[1])) {
-            for (uint32_t i = 0; i < count; i++) kernels[k].run(i, block, out, in);
+            memcpy(block, kernels[k].block, sizeof block);
+            block[VECTORS] = count;
             FILE* f = fopen(a[3], "wb");
-            fwrite(out, 1, bytes, f);
+            for (int result = 0; result < RESULTS; result++) {
+                DECIDE(result);
+                for (uint32_t i = 0; i < count; i++) kernels[k].run(i, block, out, in);
+                fwrite(out, 1, bytes, f);
+            }
             fclose(f);
             return 0;
         }
@@ -73,13 +105,14 @@ int main(int n, char** a) {
 """
 
 
-def program(functions):
-    """A program of kernels by name, each the text between the braces of a C function."""
+def program(functions, blocks={}):
+    """A program of kernels by name, each the text between the braces of a C function, and the words of the uniform blocks
+    that have more than zeros."""
     text, table = [HEAD], []
     for name, body in functions.items():
         c = "k_" + "".join(ch if ch.isalnum() else "_" for ch in name)
         text.append(f"static void {c}(uint32_t id, const uint32_t* block, void* out, void* const* in) {{\n{body}\n}}")
-        table.append(f'{{"{name}", {c}}}')
-    text.append("static const struct { const char* name; void (*run)(uint32_t, const uint32_t*, void*, void* const*); } kernels[] = {" + ", ".join(table) + "};")
-    # A flat kernel's block: pitch, vectors, zero.
-    return "\n".join(text) + MAIN.replace("PITCH", "0").replace("VECTORS", "1")
+        table.append(f'{{"{name}", {c}, {{{", ".join(blocks.get(name, ["0"]))}}}}}')
+    text.append("static const struct { const char* name; void (*run)(uint32_t, const uint32_t*, void*, void* const*); uint32_t block[64]; } kernels[] = {" + ", ".join(table) + "};")
+    # A flat kernel's block: pitch, vectors, constants, zero.
+    return "\n".join(text) + MAIN.replace("VECTORS", "1")

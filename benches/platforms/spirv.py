@@ -11,11 +11,12 @@ OPERATORS = dict(
     BitwiseXor="^", LogicalAnd="&", LogicalOr="|", LogicalEqual="==", LogicalNotEqual="!=", IEqual="==", INotEqual="!=",
     ULessThan="<", ULessThanEqual="<=", UGreaterThan=">", UGreaterThanEqual=">=", FOrdEqual="==", FOrdLessThan="<",
     FOrdLessThanEqual="<=", FOrdGreaterThan=">", FOrdGreaterThanEqual=">=", FUnordNotEqual="!=")
+ARITHMETIC = {"FAdd", "FSub", "FMul", "FDiv", "Sqrt", "Fma"}
 SIGNED = dict(SLessThan="<", SLessThanEqual="<=", SGreaterThan=">", SGreaterThanEqual=">=", SDiv="/", SRem="%")
 OPPOSITE = dict(FUnordEqual="<>", FUnordLessThan=">=", FUnordLessThanEqual=">", FUnordGreaterThan="<=", FUnordGreaterThanEqual="<")
 FUNCTIONS = dict(
     FAbs="fabs", Sqrt="sqrt", RoundEven="rint", Floor="floor", Fract="fraction", Ceil="ceil", Trunc="trunc", Exp2="exp2", Log2="log2", Exp="exp",
-    Log="log", Sin="sin", Cos="cos", Tan="tan", Tanh="tanh", Fma="mad", FMin="fmin", FMax="fmax", NMin="fmin", NMax="fmax")
+    Log="log", Sin="sin", Cos="cos", Tan="tan", Tanh="tanh", Fma="mad", FMin="least", FMax="most", NMin="least", NMax="most")
 INTEGERS = dict(SMin="imin", SMax="imax", UMin="umin", UMax="umax")
 NOTHING = {
     "Capability", "MemoryModel", "EntryPoint", "ExecutionMode", "Name", "MemberName", "Source", "SelectionMerge", "LoopMerge", "Function",
@@ -218,7 +219,7 @@ class Translator:
             return self.put(result, kind, [f"({' | '.join(operands[0])})" if op == "Any" else f"({' & '.join(operands[0])})"])
         forms = {
             "FNegate": "-{0}", "SNegate": "-{0}", "Not": "~{0}", "LogicalNot": "!{0}", "Select": "{0} ? {1} : {2}", "IsNan": "is_nan({0})",
-            "IsInf": "is_inf({0})", "FClamp": f"fmin{float_suffix}(fmax{float_suffix}({{0}}, {{1}}), {{2}})", "VectorTimesScalar": "{0} * {1}",
+            "IsInf": "is_inf({0})", "FClamp": f"least{float_suffix}(most{float_suffix}({{0}}, {{1}}), {{2}})", "VectorTimesScalar": f"made{float_suffix}({{0}} * {{1}})",
             "ShiftLeftLogical": f"{{0}} << ({{1}} & {63 if wide else 31})", "ShiftRightLogical": f"{{0}} >> ({{1}} & {63 if wide else 31})",
             "ShiftRightArithmetic": f"{signed}{{0}} >> ({{1}} & {63 if wide else 31})", "ConvertUToF": f"({TYPES[to]}){{0}}",
             "ConvertSToF": f"({TYPES[to]}){signed}{{0}}", "ConvertFToU": f"to_{to}({{0}})", "ConvertFToS": f"to_i{to[1:]}({{0}})", "UConvert": "{0}",
@@ -232,6 +233,7 @@ class Translator:
             form = "{0}" if same else f"{TYPES[of]}_as_{TYPES[to]}({{0}})"
         elif op in OPERATORS:
             form = f"{{0}} {OPERATORS[op]} {{1}}"
+            form = f"made{float_suffix}({form})" if op in ARITHMETIC else form
         elif op in SIGNED:
             form = f"{signed}{{0}} {SIGNED[op]} {signed}{{1}}"
         elif op in OPPOSITE:
@@ -240,6 +242,7 @@ class Translator:
             form = "({0} < {1} || {0} > {1})"
         elif op in FUNCTIONS:
             form = f"{FUNCTIONS[op]}{float_suffix}({', '.join('{%d}' % i for i in range(len(operands)))})"
+            form = f"made{float_suffix}({form})" if op in ARITHMETIC else form
         elif op in INTEGERS:
             form = f"{INTEGERS[op]}{'64' if wide else ''}({{0}}, {{1}})"
         else:

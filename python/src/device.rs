@@ -69,7 +69,7 @@ impl Slot {
     }
 
     fn open(&self) -> zerostride::Result<zerostride::Device> {
-        let all = zerostride::Device::all();
+        let all = self.name.as_ref().map_or_else(Vec::new, |_| zerostride::Device::all());
         // The name that an open device prints is one, too.
         let printed = |name: &str| all.iter().find(|a| format!("{} ({})", a.name, a.backend) == name);
         let name = self.name.as_deref().map(|name| match printed(name) {

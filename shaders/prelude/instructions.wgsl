@@ -40,6 +40,15 @@ fn fma_f32(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
     return opaque_f32(fma(behind_f32(a, 1u), behind_f32(b, 2u), behind_f32(c, 3u)));
 }
 
+// Where it is the nearest.
+fn quotient_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return a / b;
+}
+
+fn quotient_f64(a: vec4<f64>, b: vec4<f64>) -> vec4<f64> {
+    return a / b;
+}
+
 // Where they find every fraction.
 fn whole_f64(x: vec4<f64>) -> vec4<f64> {
     return round(x);

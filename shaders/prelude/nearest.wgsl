@@ -43,6 +43,11 @@ fn div_nearest_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return select(a / b, bitcast<vec4<f32>>(bits | sign), normal);
 }
 
+// What other functions divide by.
+fn quotient_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return div_nearest_f32(a, b);
+}
+
 fn sqrt_nearest_f32(x: vec4<f32>) -> vec4<f32> {
     let bits = bits_f32(x);
     let m = (bits & vec4<u32>(FRACTION_f32)) | vec4<u32>(LEAST_f32);

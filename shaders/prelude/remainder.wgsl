@@ -80,7 +80,7 @@ fn div_floor_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let nonzero = magnitude_bits_f32(r) != vec4<u32>(0);
     let differ = ((bits_f32(r) ^ bits_f32(b)) & vec4<u32>(SIGN_f32)) != vec4<u32>(0);
     let down = select(vec4<f32>(0.0), vec4<f32>(1.0), nonzero & differ);
-    let quotient = round_f32((a - r) / b - down);
+    let quotient = round_f32(quotient_f32(a - r, b) - down);
     let exact = select(quotient, copysign_f32(quotient, a / b), quotient == vec4<f32>(0.0));
     let by_zero = (magnitude_bits_f32(b) == vec4<u32>(0)) & !is_nan_f32(a);
     return select(select(exact, r, is_nan_f32(r)), a / b, by_zero);

@@ -49,8 +49,17 @@ impl Adapter {
 
     /// All of this machine, the CPU path last.
     pub(super) async fn all() -> Vec<Adapter> {
+        Adapter::of(gpu::find().await)
+    }
+
+    /// All that GL does not reach, and the CPU path.
+    pub(super) async fn but_gl() -> Vec<Adapter> {
+        Adapter::of(gpu::find_but_gl().await)
+    }
+
+    fn of(all_found: &[Found]) -> Vec<Adapter> {
         let mut all: Vec<Adapter> = Vec::new();
-        for found in gpu::find().await {
+        for found in all_found {
             let backend = found.interface();
             all.push(Adapter {
                 name: found.name().into(),
@@ -65,8 +74,17 @@ impl Adapter {
         all
     }
 
-    /// The first of a name.
-    pub(super) fn find<'a>(all: &'a [Adapter], name: &str) -> Result<&'a Adapter> {
+    /// The first of a name. GL is asked where it is named, or where nothing else has the name.
+    pub(super) async fn named(name: &str) -> Result<Adapter> {
+        let is_gl = name.split(':').next().is_some_and(|first| first.eq_ignore_ascii_case("gl"));
+        match Adapter::find(&Adapter::but_gl().await, name) {
+            Ok(adapter) if !is_gl => Ok(adapter.clone()),
+            _ => Adapter::find(&Adapter::all().await, name).cloned(),
+        }
+    }
+
+    /// The first of some of a name.
+    fn find<'a>(all: &'a [Adapter], name: &str) -> Result<&'a Adapter> {
         // The CPU path only by its full name, so that parts of it mean adapters.
         let mut fits =
             all.iter().filter(|adapter| adapter.found.is_some() || name.eq_ignore_ascii_case("cpu"));

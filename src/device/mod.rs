@@ -56,8 +56,9 @@ impl Device {
     }
 
     /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real GPU that
-    /// opens, else the CPU path, which beats software adapters. A GPU that is there and does not open is
-    /// told to [`log`] as a warning. In a browser, whose CPU path has one thread, any adapter is taken.
+    /// opens, else the CPU path, which beats software adapters. GL is asked only where no other interface has a
+    /// GPU that opens. One that is there and does not open is told to [`log`] as a warning. In a browser, whose
+    /// CPU path has one thread, any adapter is taken.
     ///
     /// # Errors
     /// When the variable names no device, or the driver of the one that it names refuses.
@@ -102,19 +103,28 @@ impl Device {
         if name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case("cpu")) {
             return Ok(Device::cpu());
         }
-        let all = Self::all_async().await;
         if let Some(name) = name {
-            return Adapter::find(&all, &name)?.open_with(options).await;
+            return Adapter::named(&name).await?.open_with(options).await;
         }
+        if let Some(device) = Self::best(Adapter::but_gl().await, options).await {
+            return Ok(device);
+        }
+        let mut all = Adapter::all().await;
+        all.retain(|adapter| adapter.backend == "gl");
+        Ok(Self::best(all, options).await.unwrap_or_else(Device::cpu))
+    }
+
+    /// The first of some adapters that beats the CPU path and opens.
+    async fn best(all: Vec<Adapter>, options: &Options) -> Option<Device> {
         // In a browser the CPU path has one thread and no wide instructions, and software adapters have both.
         let pays = |adapter: &&Adapter| adapter.kind != AdapterKind::Cpu || adapter.backend == "webgpu";
         for adapter in all.iter().filter(pays) {
             match adapter.open_with(options).await {
-                Ok(device) => return Ok(device),
+                Ok(device) => return Some(device),
                 Err(error) => log::warn!("{error}: the next best device is taken"),
             }
         }
-        Ok(Device::cpu())
+        None
     }
 
     /// The first device that a name means, in any case:
@@ -126,6 +136,8 @@ impl Device {
     /// | `radeon` | the first adapter with this in its name |
     /// | `vulkan:radeon` | both |
     /// | `vulkan:1` | the second adapter of that interface, by [`Adapter::index`]: a number of one or two digits is an index, a longer one a part of a name |
+    ///
+    /// GL is asked where it is named, or where no other interface has an adapter of the name.
     ///
     /// # Errors
     /// When there is none of that name, or the driver refuses.

@@ -50,7 +50,7 @@ impl Found {
     pub(super) async fn fresh(&self) -> Result<wgpu::Adapter, String> {
         match cfg!(target_arch = "wasm32") {
             true => {
-                let asked = instance().request_adapter(&wgpu::RequestAdapterOptions::default());
+                let asked = instance(false).request_adapter(&wgpu::RequestAdapterOptions::default());
                 asked.await.map_err(|error| error.to_string())
             }
             false => Ok(self.adapter.clone()),
@@ -92,9 +92,11 @@ fn descriptor(backends: Backends) -> InstanceDescriptor {
     descriptor
 }
 
-fn instance() -> &'static Instance {
-    static INSTANCE: OnceLock<Instance> = OnceLock::new();
-    INSTANCE.get_or_init(|| Instance::new(descriptor(Backends::all())))
+/// The instance of GL, or of all else.
+fn instance(is_gl: bool) -> &'static Instance {
+    static INSTANCES: [OnceLock<Instance>; 2] = [const { OnceLock::new() }; 2];
+    let backends = if is_gl { Backends::GL } else { Backends::all() - Backends::GL };
+    INSTANCES[usize::from(is_gl)].get_or_init(|| Instance::new(descriptor(backends)))
 }
 
 /// Every adapter, best kind first. Adapters that cannot run compute kernels are left out.
@@ -103,18 +105,35 @@ fn instance() -> &'static Instance {
 /// on another thread fails inside of wgpu.
 pub(crate) async fn find() -> &'static [Found] {
     static FOUND: OnceLock<Vec<Found>> = OnceLock::new();
+    let others = find_but_gl().await;
+    // A browser's GL has no compute kernels.
+    if cfg!(target_arch = "wasm32") {
+        return others;
+    }
+    FOUND.get_or_init(|| {
+        let mut found = others.to_vec();
+        found.extend(pollster::block_on(enumerate(true)));
+        // Stable, so backends keep their order within a kind: GL is the last.
+        found.sort_by_key(|found| found.kind);
+        found
+    })
+}
+
+/// Those of all interfaces but GL, which makes a context of each driver to look for them.
+pub(crate) async fn find_but_gl() -> &'static [Found] {
+    static FOUND: OnceLock<Vec<Found>> = OnceLock::new();
     if cfg!(target_arch = "wasm32") && FOUND.get().is_none() {
         // One thread, which must not block.
-        let found = enumerate().await;
+        let found = enumerate(false).await;
         // What is missing now may be there later.
         return if found.is_empty() { &[] } else { FOUND.get_or_init(|| found) };
     }
-    FOUND.get_or_init(|| pollster::block_on(enumerate()))
+    FOUND.get_or_init(|| pollster::block_on(enumerate(false)))
 }
 
-async fn enumerate() -> Vec<Found> {
+async fn enumerate(is_gl: bool) -> Vec<Found> {
     let described = described().await;
-    let mut found: Vec<Found> = instance()
+    let mut found: Vec<Found> = instance(is_gl)
         .enumerate_adapters(Backends::all())
         .await
         .into_iter()

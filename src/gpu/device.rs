@@ -109,8 +109,7 @@ impl Gpu {
             tiles: driver.tiles,
             narrow: driver.narrow,
         };
-        let (binding, align) =
-            (limits.max_storage_buffer_binding_size, limits.min_storage_buffer_offset_alignment);
+        let (binding, align) = (crate::limits::binding(limits), limits.min_storage_buffer_offset_alignment);
         let cuts = Cuts::new(limits.max_buffer_size - PADDING, binding, align.into(), MOST_ELEMENTS);
         let recorder = Recorder::new(&connection)?;
         let connection = Arc::new(connection);

@@ -42,7 +42,7 @@ mod tests;
 mod textures;
 mod transfer;
 
-pub(crate) use adapters::{Found, find, missing};
+pub(crate) use adapters::{Found, find, find_but_gl, missing};
 pub(crate) use backend::of;
 pub(crate) use device::Gpu;
 pub(crate) use lend::Loan;

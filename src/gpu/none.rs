@@ -41,6 +41,10 @@ pub(crate) async fn find() -> &'static [Found] {
     &[]
 }
 
+pub(crate) async fn find_but_gl() -> &'static [Found] {
+    &[]
+}
+
 pub(crate) async fn missing(_: &[Found]) -> Vec<(&'static str, String)> {
     Vec::new()
 }

@@ -129,13 +129,14 @@ const UNKNOWN: Faults = Faults {
 
 /// Asks for every type that the adapter computes with: all is asked before the first answer is waited for.
 async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
-    let single = faults_of(gpu, [f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], |x, y| x / y, f32::sqrt)?;
+    let operands = pairs([f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], f32::MAX_EXP - 2);
+    let single = faults_of(gpu, operands, |x, y| x / y, f32::sqrt)?;
     let halves = halves_of(gpu);
     let sums = sums_of(gpu)?;
     let double = match gpu.parts.connection.supports(DType::F64) {
         Ok(()) => {
-            let ends = [f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0];
-            Some((faults_of(gpu, ends, |x, y| x / y, f64::sqrt)?, fractions_of(gpu)?))
+            let operands = pairs([f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0], f64::MAX_EXP - 2);
+            Some((faults_of(gpu, operands, |x, y| x / y, f64::sqrt)?, fractions_of(gpu)?))
         }
         Err(_) => None,
     };
@@ -196,29 +197,39 @@ fn begun(gpu: &Arc<Gpu>, operands: u32, nodes: &[&Arc<Node>]) -> Result<Vec<Tran
     results.iter().zip(nodes).map(begun).collect()
 }
 
-/// Runs a product, a quotient and a root, and compares them with the host's. The product is of two
-/// numbers that lie half a unit below the least normal float; the others are of numbers from 1 to 2.
+/// Pairs of operands whose quotients are normal, the first of which is given. Most are from 1 to 2. Six of 64 lie at the
+/// ends of the exponents, of which 2^`most` is the largest but one: there a reciprocal is subnormal, or nearly infinite.
+fn pairs<T: Float>(first: [T; 2], most: i32) -> (Vec<T>, Vec<T>) {
+    let ends = [(most, most), (-most, -most), (most, 1), (-most, -1), (2, most), (0, -most)];
+    let mut draw = draws::<f64>();
+    let mut scaled = |exponent: i32| T::from_f64(2_f64.powi(exponent) * draw());
+    let drawn = (1..COUNT).map(|i| {
+        let (x, y) = ends.get(i % 64).copied().unwrap_or_default();
+        (scaled(x), scaled(y))
+    });
+    std::iter::once(first.into()).chain(drawn).unzip()
+}
+
+/// Runs a product, quotients and a root, and compares them with the host's. The product is of two numbers that lie half
+/// a unit below the least normal float. Two quotients have one divisor, whose reciprocal some compilers multiply both by.
 fn faults_of<T: Float + bytemuck::Pod>(
     gpu: &Arc<Gpu>,
-    [least, before_one]: [T; 2],
+    (first, second): (Vec<T>, Vec<T>),
     divide: fn(T, T) -> T,
     root: fn(T) -> T,
 ) -> Result<impl Future<Output = Result<Faults>>> {
-    let mut draw = draws::<T>();
-    let mut operand =
-        |first: T| -> Vec<T> { std::iter::once(first).chain((1..COUNT).map(|_| draw())).collect() };
-    let (first, second) = (operand(least), operand(before_one));
     let (x, y) = (leaf(gpu, &first)?, leaf(gpu, &second)?);
     let on = |op: Op, args: &[&Arc<Node>]| Node::op(op, T::DTYPE, args);
+    let quotients = [on(Op::Div, &[&x, &y])?, on(Op::Reciprocal, &[&y])?];
     let readings =
-        begun(gpu, 2, &[&on(Op::Mul, &[&x, &y])?, &on(Op::Div, &[&x, &y])?, &on(Op::Sqrt, &[&x])?])?;
+        begun(gpu, 2, &[&on(Op::Mul, &[&x, &y])?, &quotients[0], &quotients[1], &on(Op::Sqrt, &[&x])?])?;
     Ok(async move {
         let mut read: Vec<Vec<T>> = Vec::new();
         for reading in readings {
             read.push(bytemuck::pod_collect_to_vec(&reading.await?));
         }
-        let [products, quotients, roots] = &read[..] else {
-            bail!(Kernel, "three results came as {}", read.len())
+        let [products, quotients, _, roots] = &read[..] else {
+            bail!(Kernel, "four results came as {}", read.len())
         };
         let operands = || first.iter().copied().zip(second.iter().copied());
         let differs = |exact: Vec<T>, got: &[T]| exact[1..] != got[1..];
@@ -320,4 +331,22 @@ fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
         let has_bits = |x: &f32| x.is_nan() && x.to_bits() & 0xffff != 0;
         Ok([misses, read[1..].iter().flatten().any(has_bits)])
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pairs;
+
+    #[test]
+    fn operands_reach_both_ends_and_quotients_are_normal() {
+        let (x, y) = pairs([1.0_f32; 2], f32::MAX_EXP - 2);
+        let (least, most) = (f32::MIN_POSITIVE, 2_f32.powi(126));
+        for operand in [&x, &y] {
+            assert!(operand.iter().filter(|&&x| x >= most).count() >= 16);
+            assert!(operand.iter().filter(|&&x| x < 2.0 * least).count() >= 16);
+        }
+        assert!(x.iter().zip(&y).all(|(x, y)| x.is_normal() && y.is_normal() && (x / y).is_normal()));
+        let subnormal = |y: &&f32| (1.0 / **y).is_subnormal();
+        assert!(y.iter().filter(subnormal).count() >= 16);
+    }
 }

@@ -100,15 +100,6 @@ impl Kernel {
         names.join(", ")
     }
 
-    /// Whether results are summed or multiplied in an order that nothing may change.
-    pub(crate) fn is_ordered(&self) -> bool {
-        match &self.makes {
-            Makes::Fold(folder) => folder.fold.is_ordered(folder.element),
-            Makes::Scan(scanner) => scanner.fold.is_ordered(scanner.element),
-            Makes::Elements | Makes::Rows(_) => false,
-        }
-    }
-
     /// Whether a step may take long, or forever, for values of lanes past the end.
     pub(crate) fn minds_missing_lanes(&self) -> bool {
         self.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::ends_by_values)

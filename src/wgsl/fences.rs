@@ -9,6 +9,9 @@
 //! computed, as a compiler finds that `i - i` is 0, or where what reads them asks for a fraction, which is 0
 //! for a whole number. Results that meet in an operation have fences of different numbers, since equal fences
 //! of what a compiler finds equal are equal again.
+//!
+//! What looks at the bits of a result reads it as arithmetic does. A compiler that assumes that there is no NaN and no
+//! infinity, as Metal's does, knows of a sum that its exponent is not the highest: it folds `is_inf(x + y)` to false.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +20,7 @@ use smallvec::SmallVec;
 use super::types::compute;
 use crate::dtype::{DType, Kind};
 use crate::expr::{Loop, Math, Nature, Op, Step, Value, is_costly};
-use crate::plan::{Kernel, Makes, Operand, Origin, RowFolder};
+use crate::plan::{Kernel, Makes, Operand, Origin};
 
 /// Fences there are: by how far the unknown 0 is shifted.
 const MOST: u32 = 32;
@@ -44,12 +47,12 @@ impl Fences {
             (0..i).find(same).unwrap_or(i) as Value
         };
         let types = kernel.operands.iter().map(|operand| operand.dtype).collect();
-        // What a fold adds or multiplies is read by that.
-        let ordered = kernel.results.iter().copied().filter(|_| kernel.is_ordered());
-        let rows = if let Makes::Rows(folder) = &kernel.makes { Some(folder) } else { None };
-        let folds = rows.into_iter().flat_map(RowFolder::folds);
-        let folded = folds.filter(|fold| fold.fold.is_ordered(fold.element)).map(|fold| fold.value);
-        let read: Vec<Value> = ordered.chain(folded).collect();
+        // What a fold combines is read by that: numbers by arithmetic, or ranks by bits.
+        let read: Vec<Value> = match &kernel.makes {
+            Makes::Elements => Vec::new(),
+            Makes::Rows(folder) => folder.folds().map(|fold| fold.value).collect(),
+            Makes::Fold(_) | Makes::Scan(_) => kernel.results.to_vec(),
+        };
         let loads = (0..inputs).map(first).collect();
         Fences::of(types, loads, &kernel.steps, &read, kernel, false).numbered(&kernel.steps, false)
     }
@@ -90,13 +93,13 @@ impl Fences {
             *open = is_turn && of.kind() != Kind::Float;
         }
         let mut read = vec![false; count];
-        let arithmetic = || steps.iter().filter(|step| step.nature() == Nature::Arithmetic);
-        arithmetic().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg as usize] = true);
+        let readers = || steps.iter().filter(|step| step.nature() != Nature::Moves);
+        readers().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg as usize] = true);
         // Which are whole numbers to it, and which are read by what asks for that.
         let mut whole = vec![false; count];
         let mut asked = vec![false; count];
-        arithmetic()
-            .filter(|step| asks_for_fraction(step))
+        readers()
+            .filter(|step| step.nature() == Nature::Arithmetic && asks_for_fraction(step))
             .flat_map(|step| &step.args)
             .for_each(|&arg| asked[arg as usize] = true);
         for (step, value) in steps.iter().zip(inputs..) {
@@ -128,7 +131,7 @@ impl Fences {
                 made.collect::<SmallVec<[Value; 3]>>()
             };
             let args = fenced(step);
-            if step.nature() == Nature::Arithmetic {
+            if step.nature() != Nature::Moves {
                 for &arg in &args {
                     neighbours[arg as usize].extend(args.iter().copied().filter(|&other| other < arg));
                 }
@@ -267,7 +270,8 @@ fn named(wide: bool, name: u32, number: u32) -> String {
     let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
     let name = zero(wide, name);
     match wide {
-        true => format!("let {name} = vec4<u64>(u64({word}));"),
+        // In both halves: who asks for the exponent alone looks at the upper one.
+        true => format!("let {name} = vec4<u64>(u64({word}) | (u64(p.zero) << 32u));"),
         false => format!("let {name} = vec4<u32>({word});"),
     }
 }

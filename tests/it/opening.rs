@@ -140,3 +140,32 @@ fn an_adapter_that_does_not_open_is_passed_over() {
         cannot_run("there is no adapter here that does not open (Mesa's RADV without a card makes one)");
     }
 }
+
+/// Run by the next test, in a process where nothing else has looked for adapters.
+#[test]
+#[ignore = "run by gl_is_not_asked_for_other_interfaces"]
+#[cfg(target_os = "linux")]
+fn with_a_device_of_another_interface() {
+    // What GL is reached by on Linux.
+    let asks_gl = || std::fs::read_to_string("/proc/self/maps").unwrap().contains("libEGL");
+    let named = std::env::var("ZEROSTRIDE_EXPECT").unwrap_or_default();
+    let named =
+        |interface: &str| named.split(',').find(|name| name.starts_with(interface)).map(str::to_string);
+    let (Some(vulkan), Some(gl)) = (named("vulkan:"), named("gl:")) else {
+        return println!("no such adapters");
+    };
+    assert!(Device::named(&vulkan).unwrap().name().ends_with("(vulkan)") && !asks_gl());
+    assert!(Device::named(&gl).unwrap().name().ends_with("(gl)") && asks_gl());
+    println!("asked in time");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn gl_is_not_asked_for_other_interfaces() {
+    let child = alone("opening::with_a_device_of_another_interface").output().unwrap();
+    let output = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success(), "{output}{}", String::from_utf8_lossy(&child.stderr));
+    if !output.contains("asked in time") {
+        cannot_run("ZEROSTRIDE_EXPECT names no adapters of Vulkan and GL");
+    }
+}

@@ -1,21 +1,19 @@
 //! Fused arithmetic gives the bits of one operation at a time, on every adapter: no compiler of a driver
 //! rewrites it, as `(a + b) - a` to `b` or `x - x` to 0.
 
+mod drawn;
 mod identities;
 
 use std::rc::Rc;
 
 use crate::common::case::{Case, Step, Storage};
 use crate::common::depth::depth;
-use crate::common::recipe::{Kind, Recipe};
+use crate::common::recipe::Recipe;
 use crate::common::value::{Value, least, nearest};
 use crate::common::{Random, check_kernels, devices};
+use drawn::{ELEMENTS, OPERANDS, operands, random_recipes};
 use identities::identities;
 use zerostride::{DType, Explain, Expr, Math, Tensor, bf16};
-
-/// Operands of trees.
-const OPERANDS: usize = 4;
-const ELEMENTS: usize = 1024;
 
 /// Floats of the type's whole range, of a range in which sums lose digits but little overflows, and
 /// special ones.
@@ -43,10 +41,6 @@ fn draw(of: DType, random: &mut Random) -> f64 {
 fn data(of: DType, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random(seed);
     (0..OPERANDS).map(|_| (0..ELEMENTS).map(|_| draw(of, &mut random)).collect()).collect()
-}
-
-fn operands(of: DType) -> [Recipe; OPERANDS] {
-    [0, 1, 2, 3].map(|i| Recipe::new(of, vec![ELEMENTS], Kind::Leaf(i), Vec::new()))
 }
 
 /// Compares recipes on every device with their values by one operation at a time.
@@ -99,76 +93,6 @@ fn identities_are_not_folded_f16() {
 #[test]
 fn identities_are_not_folded_bf16() {
     check(DType::BF16, &some_identities(DType::BF16), 4);
-}
-
-const UNARY: &[&str] = &[
-    "neg",
-    "abs",
-    "square",
-    "sqrt",
-    "reciprocal",
-    "floor",
-    "ceil",
-    "trunc",
-    "round",
-    "fract",
-    "relu",
-    "sign",
-    "positive",
-];
-const BINARY: &[&str] =
-    &["add", "sub", "mul", "div", "add", "sub", "mul", "min", "max", "fmin", "fmax", "copysign"];
-const COMPARISONS: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
-
-/// A random recipe of about `ops` operations, with nodes that are used again on purpose.
-fn random_recipe(of: DType, random: &mut Random, ops: usize, known: &mut Vec<Recipe>) -> Recipe {
-    if ops == 0 {
-        let constant = [0.0, 1.0, -1.0, 2.0, 0.5, 3.0, f64::INFINITY][random.below(7)];
-        return match random.chance(10) {
-            true => Recipe::constant(Value::Float(constant), of),
-            false => operands(of)[random.below(OPERANDS)].clone(),
-        };
-    }
-    if !known.is_empty() && random.chance(25) {
-        return known[random.below(known.len())].clone();
-    }
-    let left = random.below(ops);
-    let right = ops - 1 - left;
-    let recipe = match random.below(10) {
-        0 | 1 => random_recipe(of, random, ops - 1, known).of1(UNARY[random.below(UNARY.len())]),
-        2 => {
-            let truth = random_truth(of, random, left, known);
-            let a = random_recipe(of, random, right / 2, known);
-            truth.select(&a, random_recipe(of, random, right - right / 2, known))
-        }
-        3 if random.chance(50) => random_truth(of, random, ops - 1, known).cast(of),
-        3 if random.chance(30) => random_recipe(of, random, ops - 1, known).cast(DType::I32).cast(of),
-        _ => {
-            let name = BINARY[random.below(BINARY.len())];
-            let a = random_recipe(of, random, left, known);
-            a.of2(name, random_recipe(of, random, right, known))
-        }
-    };
-    known.push(recipe.clone());
-    recipe
-}
-
-fn random_truth(of: DType, random: &mut Random, ops: usize, known: &mut Vec<Recipe>) -> Recipe {
-    let left = ops / 2;
-    let a = random_recipe(of, random, left, known);
-    let b = random_recipe(of, random, ops - left, known);
-    let compared = a.of2(COMPARISONS[random.below(COMPARISONS.len())], b);
-    if random.chance(20) { compared.of1("not") } else { compared }
-}
-
-fn random_recipes(of: DType, seed: u64, count: usize) -> Vec<Recipe> {
-    let mut random = Random(seed);
-    (0..count)
-        .map(|_| {
-            let ops = 3 + random.below(14);
-            random_recipe(of, &mut random, ops, &mut Vec::new())
-        })
-        .collect()
 }
 
 /// Recipes of a type, from a seed; `ZEROSTRIDE_STRICT=seed,count` draws others.
@@ -236,11 +160,22 @@ fn lone_operations_have_no_fence() {
         (bytes.cast::<f32>() / 255.0).permute([1, 0]).explain(device),
         ((&half + bf16::from_f32(1.0)) * &half - &half.transpose(0, 1)).explain(device),
         x.is_nan().select(0.0, &x).explain(device),
+        x.is_inf().explain(device),
+        x.cast::<bool>().explain(device),
     ];
     for text in unfenced {
         assert!(!has_fence(text.unwrap()));
     }
-    for text in [(&x - &x).explain(device), (&x + &row + &row).explain(device)] {
+    let fenced = [
+        (&x - &x).explain(device),
+        (&x + &row + &row).explain(device),
+        // What looks at the bits of a result reads it.
+        (&x + &row).is_inf().explain(device),
+        x.abs().is_finite().explain(device),
+        (&x * &row).cast::<bool>().explain(device),
+        (&x * &row).amax(1).explain(device),
+    ];
+    for text in fenced {
         assert!(has_fence(text.unwrap()));
     }
 }

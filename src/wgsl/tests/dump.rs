@@ -19,7 +19,7 @@ use crate::{Device, Expr, bf16, f16, operations};
 const FLAT: [usize; 1] = [1 << 20];
 
 /// A GPU.
-fn target(math: Math, faulty: bool) -> Target {
+pub(super) fn target(math: Math, faulty: bool) -> Target {
     // Compilers of DX12 that have neither f16 nor integers of 64 bits take these too.
     let lacking = Faults { half_rounding: true, products: true, fma: true, ..Faults::default() };
     let rounding = Faults { quotients: faulty, roots: faulty, fractions: faulty, ..lacking };

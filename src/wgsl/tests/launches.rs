@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::golden::{self, GPU, Launched};
-use super::portable::all_languages::spirv;
+use crate::common::portable::spirv;
 use crate::expr::{Fold, Folding};
 use crate::wgsl::emit;
 use crate::{Device, Tensor};

@@ -4,5 +4,6 @@ mod dump;
 mod golden;
 mod launches;
 mod portable;
+mod real;
 
 pub(crate) use golden::GPU;

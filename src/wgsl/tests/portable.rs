@@ -5,16 +5,13 @@
 //! naga: `scripts/check-dx12` and `scripts/check-spirv` read them.
 
 use super::golden::GPU;
+use crate::common::portable as all_languages;
 use crate::dtype::{DType, Element, Kind};
 use crate::expr::{Fold, Folding, Math, Program, Scan, Source};
 use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, Work};
 use crate::schedule::{Bounds, Schedule};
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, operations};
-
-#[allow(dead_code, unreachable_pub)] // a test helper of the integration tests, used here in part
-#[path = "../../../tests/common/portable.rs"]
-pub(super) mod all_languages;
 
 /// An adapter whose invocations have so many vectors: a GPU for one, a processor for several.
 fn adapter(vectors: u32, wide_words: bool) -> Target {

@@ -204,6 +204,27 @@ pub(crate) fn identities(operands: &[Recipe; 4]) -> Vec<Recipe> {
         (a / a).of1("is_finite").cast(of),
         (a * k(0.0)).of1("is_nan").cast(of),
         (a - b).of1("signbit").cast(of),
+        // The bits of what arithmetic makes, of which a compiler knows that it is no NaN, not infinite, and not below 0.
+        (a + b).of1("is_inf").cast(of),
+        (a * b).of1("is_inf").cast(of),
+        (a / b).of1("is_finite").cast(of),
+        a.of1("sqrt").of1("is_finite").cast(of),
+        (a * b).of1("abs").of1("is_nan").cast(of),
+        a.of2("lt", b).select(a, c).of1("is_inf").cast(of),
+        (-a).of1("is_inf").cast(of),
+        a.of1("abs").of1("is_finite").cast(of),
+        a.of2("max", b).of1("is_inf").cast(of),
+        a.of1("floor").of1("is_inf").cast(of),
+        (a * b).cast(DType::Bool).cast(of),
+        (a - b).cast(DType::I32).cast(of),
+        (a + b).cast(DType::F64).cast(of),
+        a.of1("sqrt").of1("signbit").cast(of),
+        (a * a).of1("signbit").cast(of),
+        b.of2("copysign", a.of1("sqrt")),
+        a.of1("sqrt").of1("relu"),
+        (a * b).of1("relu"),
+        (a + b).of2("nextafter", b + a),
+        (a * b).of2("nextafter", c),
     ];
 
     // Comparisons of what arithmetic made.

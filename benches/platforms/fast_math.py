@@ -1,0 +1,126 @@
+"""Expressions of floats by a compiler that takes them for real numbers without NaN, infinities and signs of zeros, and
+knows much of them: LLVM's, of which Metal's compiler and drivers of DX12 are made. Called by scripts/check-fast-math.
+
+usage: fast_math.py FOLDER COMPILER...    (a clang of LLVM 19 or later, as the words of a command)
+
+The folder has what the test `expressions_for_fast_math` wrote, as SPIR-V by `platforms translate`. Each kernel is
+translated to C and compiled twice: as it is written, and with all of -ffast-math. Both give the same bits, of numbers of
+all kinds and of special ones, or where a function has a bound, results within it. Exits with 1 where something differs.
+"""
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+
+import numpy as np
+
+import ctext
+import spirv
+
+# x86 has reciprocals that give NaN for 0, so none is asked for.
+FAST = ["-O3", "-ffast-math", "-mrecip=none"] + (["-mfma"] if platform.machine() == "x86_64" else [])
+COMPILED = {"written": ["-O0", "-ffp-contract=off", "-DOPEN"], "fast": FAST}
+# Zig's clang looks for what C leaves undefined, unless it is told not to.
+BOTH = ["-w", "-fno-sanitize=undefined"]
+TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16, "bool": np.uint8, "i32": np.int32, "u32": np.uint32}
+SPECIAL = [0.0, 1.0, np.inf, np.nan, 3.4e38, 6e4, 65519.0, 2.5, 0.75, 1e20, 3e9, 1e-30, 1.1754944e-38]
+COUNT = 4096
+# Results by what adapters decide: how many are asked for, and how many where these differ from fast math.
+RESULTS = [4, 256]
+# Kernels of one program.
+CHUNK = 64
+
+
+def operands(of):
+    """Four, in which special values meet one another and others, as the type has them."""
+    random = np.random.default_rng(1)
+    special = np.array(SPECIAL + [-x for x in SPECIAL])
+    pairs = np.array(list(itertools.product(special, special))).T
+    all = []
+    for i in range(4):
+        values = np.ldexp(random.uniform(1, 2, COUNT) * random.choice([-1, 1], COUNT), random.integers(-12, 12, COUNT))
+        values = np.where(random.random(COUNT) < 0.1, random.choice(special, COUNT), values)
+        values[: pairs.shape[1]] = pairs[i] if i < 2 else random.permutation(pairs[0])
+        with np.errstate(over="ignore"):
+            narrow = values.astype(np.float32 if of == "bf16" else TYPES[of])
+        all.append((narrow.view(np.uint32) >> 16).astype(np.uint16) if of == "bf16" else narrow)
+    return all
+
+
+def decoded(values, dtype):
+    return (values.astype(np.uint32) << 16).view(np.float32) if dtype == "bf16" else values
+
+
+def same_bits(a, b):
+    """Where two results are the same, any NaN being one."""
+    if a.dtype.kind != "f":
+        return a == b
+    return (a == b) & (np.signbit(a) == np.signbit(b)) | np.isnan(a) & np.isnan(b)
+
+
+def within(a, b, dtype, bound, above):
+    """Where two results may both be within a bound of one number."""
+    if bound == 0:
+        return np.zeros(len(a), bool)
+    digits = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}[dtype]
+    least = {"f64": -1022, "f16": -14}.get(dtype, -126)
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(a.astype(float)), max(above, 2.0**least))
+        return np.abs(a.astype(float) - b) <= 2 * bound * 2.0 ** (np.frexp(size)[1] - 1 - digits)
+
+
+def main():
+    folder, compiler = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    rows = [line.split() for line in (folder / "expressions.txt").read_text().splitlines()]
+    blocks = {name: words for name, _, _, _, _, _, *words in rows}
+    inputs = {of: operands(of) for of in {row[1] for row in rows}}
+    for of, all in inputs.items():
+        for i, values in enumerate(all):
+            values.tofile(folder / f"operand{i}.{of}")
+
+    def run(number):
+        """The lines of what differs in a chunk."""
+        chunk, wrong = rows[number : number + CHUNK], []
+        bodies = {row[0]: spirv.body(str(folder / f"spv/{row[0]}.spv")) for row in chunk}
+        source = folder / f"chunk{number}.c"
+        source.write_text(ctext.program(bodies, blocks))
+        for how, flags in COMPILED.items():
+            # Linked without them, so that no subnormals are flushed.
+            subprocess.run([*compiler, *flags, *BOTH, "-c", source, "-o", f"{source}.o"], check=True)
+            subprocess.run([*compiler, f"{source}.o", "-o", f"{source}.{how}", "-lm"], check=True)
+        for name, of, to, bound, above, each, *_ in chunk:
+            def results(how, count=1):
+                size = COUNT * np.dtype(TYPES[to]).itemsize
+                command = [f"{source}.{how}", name, str(COUNT // int(each)), folder / name, str(size)]
+                paths = [folder / f"operand{i}.{of}" for i in range(4)]
+                subprocess.run([*command, *paths], env={"OPEN": str(count)}, check=True)
+                return decoded(np.fromfile(folder / name, TYPES[to]), to).reshape(count, COUNT)
+
+            (fast,) = results("fast")
+            for count in RESULTS:
+                written, *others = results("written", count)
+                same = same_bits(written, fast) | within(written, fast, to, int(bound), float(above))
+                for other in others:
+                    same |= ~same_bits(written, other)
+                if same.all():
+                    break
+            if not same.all():
+                at = int(same.argmin())
+                values = [float(decoded(values, of)[at]) for values in inputs[of]]
+                wrong.append(f"{name}: {int((~same).sum())} of {COUNT} differ: {fast[at]} and not {written[at]} of {values}")
+        return wrong
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = 0
+        for lines in pool.map(run, range(0, len(rows), CHUNK)):
+            wrong += len(lines)
+            print(*lines, sep="\n", end="\n" if lines else "", flush=True)
+    print(f"{wrong} of {len(rows)} expressions differ by fast math")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()
