@@ -4,7 +4,7 @@ usage: check.py FOLDER
 
 The folder has what ZEROSTRIDE_DUMP wrote, what `platforms translate` made of it, and what came out of FXC (dxbc/, as
 SPIR-V by vkd3d) and DXC (ll/). All of it is translated to C and run. Kernels as naga writes them go through gcc as well,
-with leave to take floats for real numbers: what Metal's compiler has leave to do, and drivers behind DXC.
+with leave to take floats for real numbers, as drivers behind DXC may. scripts/check-fast-math asks LLVM, which folds more.
 
 The functions of f32 keep to the bounds of the op table, those that are exact give the same bits as the kernel as it is
 written, identities give what NumPy gives, one operation at a time, and functions of f64 keep to twice their bound from

@@ -1,4 +1,4 @@
-//! What `scripts/check-dx12`, `scripts/check-spirv` and `scripts/gpu-code` need of Rust.
+//! What `scripts/check-dx12`, `scripts/check-fast-math`, `scripts/check-spirv` and `scripts/gpu-code` need of Rust.
 //!
 //! ```text
 //! platforms translate FOLDER       every FOLDER/*.wgsl as HLSL (sm51/, sm60/) and SPIR-V (spv/)
