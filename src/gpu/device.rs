@@ -12,6 +12,7 @@ use super::budget;
 use super::buffer::{BindingRange, Bound, Buffer, Buffers, Shared, bound, buffers};
 use super::connection::Connection;
 use super::drivers::{self, PADDING};
+use super::limits;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
 use super::profile::{self, Timed};
@@ -109,7 +110,7 @@ impl Gpu {
             tiles: driver.tiles,
             narrow: driver.narrow,
         };
-        let (binding, align) = (crate::limits::binding(limits), limits.min_storage_buffer_offset_alignment);
+        let (binding, align) = (limits::binding(limits), limits.min_storage_buffer_offset_alignment);
         let cuts = Cuts::new(limits.max_buffer_size - PADDING, binding, align.into(), MOST_ELEMENTS);
         let recorder = Recorder::new(&connection)?;
         let connection = Arc::new(connection);

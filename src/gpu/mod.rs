@@ -1,7 +1,7 @@
 //! The GPU path, and the only code that names `wgpu`.
 //!
 //! Each file uses only those before it: what is known of [`drivers`]; how much work they are given at a time
-//! ([`budget`]); which [`adapters`] there are; [`failures`] of one, and a [`connection`] to it; its memory ([`pool`],
+//! ([`budget`]); their [`mod@limits`] and which [`adapters`] there are; [`failures`] of one, and a [`connection`] to it; its memory ([`pool`],
 //! [`buffer`]); compiled [`pipelines`] and their file on [`disk`]; [`batch`]es of [`dispatch`]es, and
 //! their times ([`profile`]); where they go, to the queue ([`recorder`]) or an encoder of the caller's
 //! ([`session`]); [`transfer`] to and fro; the [`device`] made of these, which of them are [`known`], how they are
@@ -24,6 +24,7 @@ mod failures;
 mod fold;
 mod known;
 mod lend;
+mod limits;
 mod lock;
 mod open;
 mod parts;

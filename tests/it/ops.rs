@@ -21,8 +21,10 @@ macro_rules! integers {
             fn edges() -> Vec<$t> {
                 let small = [0, 1, 2, 3, 7, 8, 15, 31, 32, 33, 100];
                 let large = [$t::MIN, $t::MIN + 1, $t::MAX, $t::MAX - 1, $t::MAX / 2];
+                // Half a unit of bf16 and a bit that f32 has no place for: rounded twice it is another number.
+                let tie = 0x0101_0001_u64 as $t;
                 let negative = small.iter().map(|&x: &$t| (0 as $t).wrapping_sub(x));
-                small.iter().copied().chain(large).chain(negative).collect()
+                small.iter().copied().chain(large).chain([tie]).chain(negative).collect()
             }
             fn random(random: &mut Random) -> $t {
                 let shift = random.below($t::BITS as usize);

@@ -173,6 +173,12 @@ fn ranges_without_elements_and_with_one() {
         assert_eq!(bits(one.cumsum(0)), 0);
         assert_eq!(bits(one.prod(1)), (-0.0_f32).to_bits());
         assert_eq!(bits(one.amin(..)), (-0.0_f32).to_bits());
+        // Of two zeros the maximum is +0 and the minimum -0, wherever they lie.
+        for zeros in [[-0.0_f32, 0.0], [0.0, -0.0]] {
+            let zeros = device.upload(&zeros, [2]).unwrap();
+            assert_eq!(bits(zeros.amax(..)), 0);
+            assert_eq!(bits(zeros.amin(..)), (-0.0_f32).to_bits());
+        }
         assert_eq!(one.argmax(..).to_vec().unwrap(), [0]);
         assert_eq!(one.cumprod_with(0, ReduceOptions::default().exclusive()).to_vec().unwrap(), [1.0]);
         let scalar = device.upload(&[3.0_f32], []).unwrap();

@@ -1,0 +1,63 @@
+//! Limits as wgpu has them.
+
+use crate::error::{Result, bail};
+use crate::limits::{Limits, for_each_limit};
+
+macro_rules! of_wgpu {
+    ($($(#[doc = $doc:literal])+ $name:ident: $t:ident, lesser by $lesser:ident, least $least:literal, webgpu $webgpu:literal, downlevel $downlevel:literal;)*) => {
+        impl Limits {
+            pub(super) fn of(limits: &wgpu::Limits) -> Self {
+                Limits { $($name: limits.$name.into(),)* }
+            }
+
+            /// Lowers those of an adapter to these, where these are lesser.
+            pub(super) fn lower(&self, limits: &mut wgpu::Limits) {
+                $(limits.$name = limits.$name.$lesser($t::try_from(self.$name).unwrap_or($t::MAX));)*
+            }
+
+            /// Fails where kernels do not run with so little.
+            pub(super) fn suffice(&self, name: &str) -> Result<()> {
+                $(if self.$name < $least {
+                    bail!(
+                        Limit,
+                        "{} is {} for {name}, and kernels need {}: allow more, or use Device::cpu()",
+                        stringify!($name),
+                        self.$name,
+                        $least
+                    );
+                })*
+                Ok(())
+            }
+        }
+    };
+}
+for_each_limit!(of_wgpu);
+
+/// Bytes of a binding at most. wgpu holds Vulkan and DX12 to 2^31 - 1, and Metal, whose buffers may be larger, to nothing: it
+/// tells a kernel the size of a binding as a u32, below which every index is kept.
+pub(super) fn binding(limits: &wgpu::Limits) -> u64 {
+    limits.max_storage_buffer_binding_size.min(i32::MAX as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, binding};
+
+    #[test]
+    fn they_are_those_of_wgpu() {
+        assert_eq!(Limits::webgpu(), Limits::of(&wgpu::Limits::defaults()));
+        assert_eq!(Limits::downlevel(), Limits::of(&wgpu::Limits::downlevel_defaults()));
+    }
+
+    #[test]
+    fn a_binding_has_fewer_bytes_than_2_to_31() {
+        let of = |max_storage_buffer_binding_size| {
+            binding(&wgpu::Limits { max_storage_buffer_binding_size, ..wgpu::Limits::defaults() })
+        };
+        // A Mac's: as many as its largest buffer.
+        assert_eq!(
+            [1 << 20, (1 << 31) - 1, 1 << 32, 36 << 30].map(of),
+            [1 << 20, (1 << 31) - 1, (1 << 31) - 1, (1 << 31) - 1]
+        );
+    }
+}
