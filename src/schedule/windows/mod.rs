@@ -135,9 +135,9 @@ impl Cuts {
         self.is_shown(program) && self.is_short(program)
     }
 
-    /// Whether a kernel may have all work of a program.
+    /// Whether a kernel may have all work of a program, which is not counted where it has no bound.
     pub(crate) fn is_short(&self, program: &Program) -> bool {
-        program.work() <= self.work
+        self.work == u64::MAX || program.work() <= self.work
     }
 
     /// Slices of a program along its first axis that is not short, each with the work of a kernel: the axis, and the
@@ -362,6 +362,9 @@ impl<'a> Work<'a> {
     /// Where to cut a part that takes too long: into parts alike, along the axis along which elements of the result are
     /// furthest apart.
     fn shorter(&self, part: &Ranges) -> Option<Cut> {
+        if self.cuts.work == u64::MAX {
+            return None;
+        }
         let before = self.program.work_before(&part.lengths, |i| &self.paths[i + 1].strides);
         let stored = part.lengths.iter().product::<usize>() * self.program.dtype.size();
         let parts = before.saturating_add(stored as u64).div_ceil(self.cuts.work);
