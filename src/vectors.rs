@@ -7,8 +7,8 @@ pub(crate) trait Loop: Sized {
     /// Runs it, with the vectors of the function that this is inlined into.
     fn run(self);
 
-    /// The same on a processor older than the vectors that loops are compiled for. Loops that combine elements by a
-    /// function call it there for each, so that one loop of a type serves all functions and compiles once.
+    /// Runs it on a processor without AVX2. A loop that takes a function calls it there for each element, so that one
+    /// loop of each type serves all functions: compiled for every function, such loops would double the build.
     #[cfg(target_arch = "x86_64")]
     fn run_old(self) {
         self.run();
