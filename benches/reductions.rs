@@ -10,6 +10,8 @@
 //! multiple that the crate means to stay below on software drivers. `busy` is the ratio of the time that threads
 //! of this process ran, which other work on the machine disturbs less; Linux tells it.
 
+#[path = "reductions/cases.rs"]
+mod cases;
 #[allow(dead_code)] // used here in part
 mod common;
 #[path = "reductions/naive.rs"]
@@ -21,11 +23,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use cases::{cases, tensor};
 use clap::Parser;
 use common::progress::Progress;
-use common::{Failure, Work, median};
+use common::{Failure, median};
 use serde_json::json;
-use zerostride::{Device, Expr, Result, Tensor};
+use zerostride::Device;
 
 #[derive(Parser)]
 struct Options {
@@ -47,25 +50,6 @@ struct Options {
     /// Passed by `cargo bench`; without it this is a test that everything runs
     #[arg(long, hide = true)]
     bench: bool,
-}
-
-/// What a case is measured against.
-#[derive(Clone, Copy)]
-enum Base {
-    /// `x + 1.0`.
-    Add,
-    /// `exp(x)`.
-    Exp,
-    /// `x + y`.
-    Two,
-}
-
-/// One case: its work, the same tensor's elementwise work, and the multiple to stay below.
-struct Case {
-    name: &'static str,
-    work: Work,
-    base: Work,
-    most: f64,
 }
 
 fn main() -> ExitCode {
@@ -161,81 +145,4 @@ fn running() -> Duration {
     let text = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok());
     let nanoseconds = text.filter_map(|text| text.split_whitespace().next()?.parse::<u64>().ok());
     Duration::from_nanos(nanoseconds.sum())
-}
-
-/// A tensor of numbers from 0 up to 1 that differ from their neighbours.
-fn tensor(device: &Device, shape: &[usize]) -> Result<Tensor<f32>> {
-    let flat = Expr::coordinate([shape.iter().product()], 0);
-    let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
-    ((flat.rem(1021) + 1).cast::<f32>() / 1024.0).eval_on(device)?.reshape(&signed).tensor()
-}
-
-fn cases(device: &Device, side: usize) -> std::result::Result<Vec<Case>, Failure> {
-    let count = side * side;
-    let square = tensor(device, &[side, side])?;
-    let other = tensor(device, &[side, side])?;
-    let tall = tensor(device, &[count / 8, 8])?;
-    let wide = tensor(device, &[8, count / 8])?;
-    let images = tensor(device, &[16, 64, side / 32, side / 32])?;
-    let middle = tensor(device, &[side / 16, 16 * 16, side / 16])?;
-    let mut cases = Vec::new();
-    let mut add = |name, x: &Tensor<f32>, base, most, of: &dyn Fn(&Tensor<f32>) -> Expr<f32>| {
-        // Built once, as a program does that runs it again and again.
-        let (expr, other) = (of(x), other.clone());
-        let base = match base {
-            Base::Add => x + 1.0,
-            Base::Exp => x.exp(),
-            Base::Two => x + &other,
-        };
-        let work = move || expr.eval().map(drop);
-        cases.push(Case { name, work: Box::new(work), base: Box::new(move || base.eval().map(drop)), most });
-    };
-    add("sum all", &square, Base::Add, 0.6, &|x| x.sum(..));
-    add("mean all", &square, Base::Add, 0.6, &|x| x.mean(..));
-    add("amax all", &square, Base::Add, 0.6, &|x| x.amax(..));
-    add("sum last", &square, Base::Add, 0.6, &|x| x.sum(-1));
-    add("mean last", &square, Base::Add, 0.6, &|x| x.mean(-1));
-    add("amax last", &square, Base::Add, 0.6, &|x| x.amax(-1));
-    add("sum channels", &images, Base::Add, 0.6, &|x| x.sum([0, 2, 3]));
-    add("sum axis 1", &images, Base::Add, 0.6, &|x| x.sum(1));
-    add("tall last", &tall, Base::Add, 0.6, &|x| x.sum(1));
-    add("wide last", &wide, Base::Add, 0.6, &|x| x.sum(1));
-    add("sum first", &square, Base::Add, 0.75, &|x| x.sum(0));
-    add("sum middle", &middle, Base::Add, 0.75, &|x| x.sum(1));
-    add("tall first", &tall, Base::Add, 0.75, &|x| x.sum(0));
-    add("wide first", &wide, Base::Add, 0.75, &|x| x.sum(0));
-    add("l2", &square, Base::Add, 0.75, &|x| x.l2(-1));
-    add("sum_square", &square, Base::Add, 0.75, &|x| x.sum_square(..));
-    add("all", &square, Base::Add, 0.75, &|x| x.gt(0.0).all(-1).cast());
-    add("count_nonzero", &square, Base::Add, 0.75, &|x| x.count_nonzero(-1).cast());
-    add("transposed", &square, Base::Add, 1.0, &|x| x.expr().permute([1, 0]).sum(1));
-    add("argmax", &square, Base::Add, 1.0, &|x| x.argmax(-1).cast());
-    add("var", &square, Base::Add, 1.3, &|x| x.var(-1, 0));
-    add("dot", &square, Base::Two, 0.65, &|x| (x * &other).sum(..));
-    add("softmax", &square, Base::Exp, 2.2, &|x| x.softmax(-1));
-    add("layer norm", &square, Base::Exp, 2.2, &|x| {
-        (x - x.mean_keepdim(-1)) / (x.var_keepdim(-1, 0) + 1e-5).sqrt()
-    });
-    add("standardize", &square, Base::Exp, 2.2, &|x| (x - x.mean_keepdim(-1)) / x.std_keepdim(-1, 0));
-    add("standardize 0", &square, Base::Exp, 4.0, &|x| {
-        (x - x.mean_keepdim(0)) / (x.var_keepdim(0, 0) + 1e-5).sqrt()
-    });
-    add("logsumexp", &square, Base::Exp, 2.2, &|x| x.logsumexp(-1));
-    add("min and max", &square, Base::Add, 1.3, &|x| x.amax(-1) - x.amin(-1));
-    let points = tensor(device, &[side, 16])?;
-    let centers = tensor(device, &[side / 16, 16])?;
-    // A matrix of a sixteenth of the elements, each of which is made of sixteen.
-    add("pairwise", &square, Base::Add, 2.0, &|_| {
-        (points.unsqueeze(1) - centers.unsqueeze(0)).square().sum(2)
-    });
-    add("cumsum", &square, Base::Add, 2.5, &|x| x.cumsum(-1));
-    add("cumsum first", &square, Base::Add, 2.5, &|x| x.cumsum(0));
-    if device.name() != "cpu" {
-        let side = side.min(1024);
-        let (a, b) = (tensor(device, &[side, side])?, tensor(device, &[side, side])?);
-        let product = (a.unsqueeze(2) * b.unsqueeze(0)).sum(1);
-        let (work, base) = (move || product.eval().map(drop), naive::product(device, side)?);
-        cases.push(Case { name: "matrix product", work: Box::new(work), base, most: 2.0 });
-    }
-    Ok(cases)
 }

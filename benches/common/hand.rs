@@ -83,12 +83,19 @@ impl Hand {
 
     /// Submits it once.
     pub(crate) fn submit(&self) {
+        self.submit_many(1);
+    }
+
+    /// Submits it so many times, in one pass: each waits for the one before where it writes what that wrote.
+    pub(crate) fn submit_many(&self, count: usize) {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
         let [x, y] = self.workgroups.map(|n| n as u32);
-        pass.dispatch_workgroups(x, y, 1);
+        for _ in 0..count {
+            pass.dispatch_workgroups(x, y, 1);
+        }
         drop(pass);
         self.queue.submit([encoder.finish()]);
     }

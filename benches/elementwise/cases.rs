@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use zerostride::{Device, Element, Expr, Result, Tensor, f16};
 
+use crate::common::{Work, timed};
+
 /// The names, in the order of the table.
 pub(crate) const NAMES: &[&str] = &[
     "same",
@@ -33,7 +35,7 @@ pub(crate) const NAMES: &[&str] = &[
 
 /// One case on one device.
 pub(crate) struct Case {
-    work: Box<dyn Fn() -> Result<()>>,
+    pub(crate) work: Work,
     /// Each element of each input once, and of the result.
     pub(crate) bytes: usize,
     pub(crate) kernels: usize,
@@ -131,7 +133,7 @@ impl Case {
 
     /// One run, which ends when the device is done.
     pub(crate) fn run(&self, device: &Device) -> Result<Duration> {
-        super::timed(device, &self.work)
+        timed(device, &self.work)
     }
 }
 

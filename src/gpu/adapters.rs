@@ -139,7 +139,7 @@ async fn enumerate(is_gl: bool) -> Vec<Found> {
         .into_iter()
         .filter(|adapter| {
             let flags = adapter.get_downlevel_capabilities().flags;
-            flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+            flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) && drivers::has_kernels(&adapter.get_info())
         })
         .map(|adapter| {
             let info = adapter.get_info();
@@ -175,8 +175,13 @@ pub(crate) async fn missing(found: &[Found]) -> Vec<(&'static str, String)> {
             continue;
         }
         let instance = Instance::new(descriptor(backends));
-        if let Err(error) = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await {
-            missing.push((name, error.to_string()));
+        match instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await {
+            Ok(adapter) if !drivers::has_kernels(&adapter.get_info()) => {
+                let info = adapter.get_info();
+                missing.push((name, format!("{}: OpenGL {} has no kernels", info.name, info.driver_info)));
+            }
+            Ok(_) => {}
+            Err(error) => missing.push((name, error.to_string())),
         }
     }
     missing

@@ -161,6 +161,17 @@ pub(super) fn of(info: &AdapterInfo) -> &'static Driver {
     }
 }
 
+/// Whether an adapter has a language for kernels, in which wgpu reaches it. wgpu-hal 30 asks for OpenGL 3.3 and takes what
+/// it gets: Mesa's newest, but of NVIDIA just that, with compute shaders as an extension that naga does not write.
+pub(super) fn has_kernels(info: &AdapterInfo) -> bool {
+    // "3.3.0 NVIDIA 580.159.04"; that of OpenGL ES begins with its name.
+    let mut numbers = info.driver_info.split(['.', ' ']).map(str::parse::<u32>);
+    match (info.backend, numbers.next(), numbers.next()) {
+        (Backend::Gl, Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= (4, 3),
+        _ => true,
+    }
+}
+
 /// Whether the builtin `fma` is an instruction: naga may write a product and a sum for GL, which may or may not be
 /// rounded once from kernel to kernel.
 pub(super) fn has_fma(info: &AdapterInfo) -> bool {
@@ -203,5 +214,25 @@ pub(super) fn interface(backend: Backend) -> &'static str {
         Backend::Gl => "gl",
         Backend::BrowserWebGpu => "webgpu",
         Backend::Noop => "noop",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_gl_with_kernels() {
+        let has = |backend, version: &str| {
+            let mut info = AdapterInfo::new(DeviceType::Other, backend);
+            info.driver_info = version.into();
+            has_kernels(&info)
+        };
+        assert!(
+            !has(Backend::Gl, "3.3.0 NVIDIA 580.159.04") && !has(Backend::Gl, "4.2 (Core Profile) Mesa 22")
+        );
+        assert!(has(Backend::Gl, "4.5 (Core Profile) Mesa 22.3.6") && has(Backend::Gl, "4.3.0"));
+        assert!(has(Backend::Gl, "OpenGL ES 3.2 Mesa 22.3.6") && has(Backend::Gl, ""));
+        assert!(has(Backend::Vulkan, "3.3.0"));
     }
 }

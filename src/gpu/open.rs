@@ -22,6 +22,9 @@ use crate::plan::{Destination, Faults, Plan};
 /// them is not missed.
 const COUNT: usize = 1024;
 
+/// The variable of the environment that has [`Target::tune`](crate::plan::Target::tune)'s text for every adapter.
+const TUNING: &str = "ZEROSTRIDE_TUNING";
+
 /// Opens an adapter.
 pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
     let pipelines = options.pipelines.unwrap_or(pipelines::MOST);
@@ -72,7 +75,11 @@ pub(super) async fn ready(connection: Connection, pipelines: usize, stated: Opti
             }
         },
     };
-    Ok(Arc::new(gpu.with_known(faults, stated.or(rate))))
+    let mut gpu = gpu.with_known(faults, stated.or(rate));
+    if let Ok(text) = std::env::var(TUNING) {
+        gpu.adapter.tune(&text)?;
+    }
+    Ok(Arc::new(gpu))
 }
 
 /// What faults are known by: wgpu's info is empty in a browser, and the name may be too.

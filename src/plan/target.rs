@@ -1,5 +1,6 @@
 //! What is known of an adapter.
 
+use crate::error::{Result, bail};
 use crate::expr::Math;
 
 /// What an adapter lacks, or computes otherwise than IEEE 754, so that kernels carry forms of their own.
@@ -69,4 +70,55 @@ pub(crate) struct Target {
     /// Whether workgroups of few columns pay off wherever lanes are scattered across rows, and not
     /// only where they are filled and begin at cache lines.
     pub narrow: bool,
+}
+
+impl Target {
+    /// Takes values of fields by their names, as in `team=32,straight=8`: to measure what suits an adapter.
+    pub(crate) fn tune(&mut self, text: &str) -> Result<()> {
+        for field in text.split(',').filter(|field| !field.is_empty()) {
+            let (name, value) = field.split_once('=').unwrap_or((field, ""));
+            let Ok(number) = value.parse::<u32>() else {
+                bail!(Device, "the tuning {field:?} has no number: write {name}=1")
+            };
+            let is_on = number != 0;
+            match name {
+                "workgroup" => self.workgroup = number,
+                "vectors" => self.vectors = number,
+                "wide_words" => self.wide_words = is_on,
+                "team" => self.team = number,
+                "neighbours" => self.neighbours = number,
+                "cached" => self.cached = number as usize,
+                "straight" => self.straight = number,
+                "shared" => self.shared = number,
+                "places" => self.places = number,
+                "reload" => self.reload = number as usize,
+                "runs" => self.runs = number,
+                "wave" => self.wave = number,
+                "tiles" => self.tiles = is_on,
+                "narrow" => self.narrow = is_on,
+                "quotients" => self.faults.quotients = is_on,
+                "roots" => self.faults.roots = is_on,
+                _ => bail!(Device, "there is no tuning {name:?}: see plan/target.rs"),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Target;
+    use crate::wgsl::GPU;
+
+    #[test]
+    fn tunings_are_read_by_name() {
+        let tuned = |text| {
+            let mut target: Target = GPU;
+            target.tune(text).map(|()| (target.team, target.straight, target.narrow))
+        };
+        assert_eq!(tuned("team=256,straight=8,narrow=0").unwrap(), (256, 8, false));
+        assert!(tuned("").is_ok());
+        assert!(tuned("teams=2").unwrap_err().to_string().contains("\"teams\""));
+        assert!(tuned("team").unwrap_err().to_string().contains("write team=1"));
+    }
 }

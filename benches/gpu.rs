@@ -1,0 +1,84 @@
+//! What a GPU does: the time of kernels by the device's own timestamps, and of many evaluations for each wait, next to what
+//! the device takes to copy as many bytes.
+//!
+//! ```text
+//! cargo bench --bench gpu -- [--device NAME] [--quick] [--json FILE] [--step NAME]... [--case NAME]...
+//! ```
+//!
+//! Each case has three sets of tensors that take turns, so that no cache holds what an evaluation reads; sizes are 64 MiB and
+//! 1 GiB of f32. A host that waits for each evaluation would measure the wait.
+
+#[allow(dead_code)] // used here in part
+#[path = "reductions/cases.rs"]
+mod cases;
+#[allow(dead_code)] // used here in part
+mod common;
+#[allow(dead_code)] // used here in part
+#[path = "elementwise/cases.rs"]
+mod elementwise;
+#[path = "gpu/meter.rs"]
+mod meter;
+#[path = "reductions/naive.rs"]
+mod naive;
+#[path = "gpu/robust.rs"]
+mod robust;
+#[path = "gpu/steps.rs"]
+mod steps;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use common::Failure;
+use meter::Meter;
+
+#[derive(Parser)]
+struct Options {
+    /// A device, as `Device::named` takes it; the best one when none is given
+    #[arg(long)]
+    device: Option<String>,
+    /// Smaller sizes and fewer runs
+    #[arg(long)]
+    quick: bool,
+    /// Where one JSON object a row is added
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Only these steps: facts, robust, constants, access, reductions, forms, compile
+    #[arg(long)]
+    step: Vec<String>,
+    /// Only the size of this square
+    #[arg(long)]
+    only_side: Option<usize>,
+    /// Only these cases
+    #[arg(long)]
+    case: Vec<String>,
+    /// Passed by `cargo bench`; without it this is a test that everything runs
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    common::ended(run(&Options::parse()))
+}
+
+fn run(options: &Options) -> Result<(), Failure> {
+    let device = common::opened(options.device.as_deref())?;
+    let sides: &[usize] = match (options.bench, options.quick) {
+        (false, _) => &[128],
+        (true, true) => &[512],
+        (true, false) => &[4096, 16384],
+    };
+    let own = options.only_side.map(|side| [side]);
+    let sides = own.as_ref().map_or(sides, |own| &own[..]);
+    let mut meter = Meter::new(device, sides, options.json.as_deref(), &options.case)?;
+    if let Some(unknown) = options.step.iter().find(|step| steps::ALL.iter().all(|(name, _)| name != step)) {
+        return Err(format!("there is no step {unknown}").into());
+    }
+    for (name, step) in steps::ALL {
+        if options.step.is_empty() || options.step.iter().any(|wanted| wanted == name) {
+            meter.begin(name)?;
+            step(&mut meter)?;
+        }
+    }
+    Ok(())
+}

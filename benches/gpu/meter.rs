@@ -1,0 +1,146 @@
+//! How the time of work is taken, and where it is written.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use zerostride::{Device, Result};
+
+use crate::common::{Failure, Work, median, timed};
+
+/// The time that evaluations of one wait take in all at the least: a wait is up to 0.15 ms.
+const LEAST: Duration = Duration::from_millis(20);
+/// The most evaluations of one wait.
+const MOST: usize = 200;
+const TURNS: usize = 5;
+
+/// What one evaluation takes.
+pub(crate) struct Time {
+    /// By the device's timestamps, its kernels only.
+    pub(crate) device: Option<Duration>,
+    /// By the host, of many evaluations for each wait.
+    pub(crate) host: Duration,
+    /// Each kernel's nanoseconds, of one evaluation.
+    pub(crate) kernels: Vec<u64>,
+}
+
+impl Time {
+    /// The shorter of both: timestamps leave out the gaps between kernels, and put a pass around each of them.
+    pub(crate) fn least(&self) -> Duration {
+        self.device.map_or(self.host, |device| device.min(self.host))
+    }
+}
+
+pub(crate) struct Meter<'a> {
+    pub(crate) device: Device,
+    /// Sizes: the square of each is a number of elements.
+    pub(crate) sides: &'a [usize],
+    step: &'static str,
+    file: Option<File>,
+    only: &'a [String],
+}
+
+impl<'a> Meter<'a> {
+    pub(crate) fn new(
+        device: Device,
+        sides: &'a [usize],
+        file: Option<&Path>,
+        only: &'a [String],
+    ) -> std::result::Result<Meter<'a>, Failure> {
+        let open = |path| OpenOptions::new().create(true).append(true).open(path);
+        Ok(Meter { device, sides, step: "", file: file.map(open).transpose()?, only })
+    }
+
+    pub(crate) fn begin(&mut self, step: &'static str) -> std::result::Result<(), Failure> {
+        println!("\n{step}: {}", self.device.name());
+        self.step = step;
+        Ok(())
+    }
+
+    pub(crate) fn wants(&self, case: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == case)
+    }
+
+    /// Adds a line of what is known of a case.
+    pub(crate) fn tell(&mut self, case: &str, facts: Value) -> std::result::Result<(), Failure> {
+        let mut line = json!({ "step": self.step, "case": case });
+        if let (Some(line), Value::Object(facts)) = (line.as_object_mut(), facts) {
+            line.extend(facts);
+        }
+        if let Some(file) = &mut self.file {
+            writeln!(file, "{line}")?;
+        }
+        Ok(())
+    }
+
+    /// The time of work that is there in so many sets.
+    pub(crate) fn time(&self, sets: &[&Work]) -> Result<Time> {
+        time(&self.device, sets)
+    }
+
+    /// Times a case, prints it beside a copy of as many bytes, and tells it.
+    pub(crate) fn case(
+        &mut self,
+        name: &str,
+        side: usize,
+        bytes: usize,
+        copy: f64,
+        sets: &[&Work],
+    ) -> std::result::Result<(), Failure> {
+        let time = match self.time(sets) {
+            Ok(time) => time,
+            Err(error) => {
+                println!("  {name:<20} {side:>6}  {error}");
+                return self.tell(name, json!({ "n": side, "error": error.to_string() }));
+            }
+        };
+        let rate = bytes as f64 / time.least().as_secs_f64();
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        println!(
+            "  {name:<20} {side:>6} {:>10.1} us {:>10.1} us host {:>8.0} GB/s {:>6.2} of copy, {} kernels",
+            time.device.map_or(f64::NAN, micros),
+            micros(time.host),
+            rate / 1e9,
+            rate / copy,
+            time.kernels.len()
+        );
+        self.tell(
+            name,
+            json!({
+                "n": side, "ns": time.device.map(|time| time.as_nanos() as u64), "wall_ns": time.host.as_nanos() as u64,
+                "bytes": bytes, "copy": rate / copy, "kernels": time.kernels,
+            }),
+        )
+    }
+}
+
+/// The time of work that is there in so many sets, on a device.
+pub(crate) fn time(device: &Device, sets: &[&Work]) -> Result<Time> {
+    let each = || sets.iter().try_for_each(|work| work());
+    // Kernels are compiled, and memory is touched for the first time.
+    for _ in 0..2 {
+        timed(device, each)?;
+    }
+    let one = timed(device, each)?.as_secs_f64() / sets.len() as f64;
+    let count =
+        ((LEAST.as_secs_f64() / one).ceil() as usize).clamp(sets.len(), MOST).next_multiple_of(sets.len());
+    let (mut hosts, mut devices, mut kernels) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        device.synchronize()?;
+        let start = Instant::now();
+        for k in 0..count {
+            sets[k % sets.len()]()?;
+        }
+        device.synchronize()?;
+        hosts.push(start.elapsed() / count as u32);
+        if let Ok(((), times)) = device.profile(each) {
+            devices.push(times.iter().map(|kernel| kernel.time).sum::<Duration>() / sets.len() as u32);
+            let count = times.len() / sets.len();
+            kernels = times.iter().take(count).map(|kernel| kernel.time.as_nanos() as u64).collect();
+        }
+    }
+    let device = (!devices.is_empty()).then(|| median(devices));
+    Ok(Time { device, host: median(hosts), kernels })
+}
