@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use common::Failure;
-use meter::Meter;
+use meter::{Effort, Meter};
 
 #[derive(Parser)]
 struct Options {
@@ -70,7 +70,8 @@ fn run(options: &Options) -> Result<(), Failure> {
     };
     let own = options.only_side.map(|side| [side]);
     let sides = own.as_ref().map_or(sides, |own| &own[..]);
-    let mut meter = Meter::new(device, sides, options.json.as_deref(), &options.case)?;
+    let effort = if options.bench && !options.quick { Effort::FULL } else { Effort::QUICK };
+    let mut meter = Meter::new(device, sides, effort, options.json.as_deref(), &options.case)?;
     if let Some(unknown) = options.step.iter().find(|step| steps::ALL.iter().all(|(name, _)| name != step)) {
         return Err(format!("there is no step {unknown}").into());
     }

@@ -10,11 +10,23 @@ use zerostride::{Device, Result};
 
 use crate::common::{Failure, Work, median, timed};
 
-/// The time that evaluations of one wait take in all at the least: a wait is up to 0.15 ms.
-const LEAST: Duration = Duration::from_millis(20);
+/// How long work is timed.
+#[derive(Clone, Copy)]
+pub(crate) struct Effort {
+    /// The time that evaluations of one wait take in all at the least: a wait is up to 0.15 ms.
+    pub(crate) least: Duration,
+    /// The median is of so many.
+    pub(crate) turns: usize,
+}
+
+impl Effort {
+    pub(crate) const FULL: Effort = Effort { least: Duration::from_millis(20), turns: 5 };
+    /// To see that everything runs.
+    pub(crate) const QUICK: Effort = Effort { least: Duration::from_millis(1), turns: 1 };
+}
+
 /// The most evaluations of one wait.
 const MOST: usize = 200;
-const TURNS: usize = 5;
 
 /// What one evaluation takes.
 pub(crate) struct Time {
@@ -37,6 +49,7 @@ pub(crate) struct Meter<'a> {
     pub(crate) device: Device,
     /// Sizes: the square of each is a number of elements.
     pub(crate) sides: &'a [usize],
+    pub(crate) effort: Effort,
     step: &'static str,
     file: Option<File>,
     only: &'a [String],
@@ -46,11 +59,12 @@ impl<'a> Meter<'a> {
     pub(crate) fn new(
         device: Device,
         sides: &'a [usize],
+        effort: Effort,
         file: Option<&Path>,
         only: &'a [String],
     ) -> std::result::Result<Meter<'a>, Failure> {
         let open = |path| OpenOptions::new().create(true).append(true).open(path);
-        Ok(Meter { device, sides, step: "", file: file.map(open).transpose()?, only })
+        Ok(Meter { device, sides, effort, step: "", file: file.map(open).transpose()?, only })
     }
 
     pub(crate) fn begin(&mut self, step: &'static str) -> std::result::Result<(), Failure> {
@@ -77,7 +91,7 @@ impl<'a> Meter<'a> {
 
     /// The time of work that is there in so many sets.
     pub(crate) fn time(&self, sets: &[&Work]) -> Result<Time> {
-        time(&self.device, sets)
+        time(&self.device, self.effort, sets)
     }
 
     /// Times a case, prints it beside a copy of as many bytes, and tells it.
@@ -117,17 +131,18 @@ impl<'a> Meter<'a> {
 }
 
 /// The time of work that is there in so many sets, on a device.
-pub(crate) fn time(device: &Device, sets: &[&Work]) -> Result<Time> {
+pub(crate) fn time(device: &Device, effort: Effort, sets: &[&Work]) -> Result<Time> {
     let each = || sets.iter().try_for_each(|work| work());
     // Kernels are compiled, and memory is touched for the first time.
-    for _ in 0..2 {
+    for _ in 0..effort.turns.min(2) {
         timed(device, each)?;
     }
     let one = timed(device, each)?.as_secs_f64() / sets.len() as f64;
-    let count =
-        ((LEAST.as_secs_f64() / one).ceil() as usize).clamp(sets.len(), MOST).next_multiple_of(sets.len());
+    let count = ((effort.least.as_secs_f64() / one).ceil() as usize)
+        .clamp(sets.len(), MOST)
+        .next_multiple_of(sets.len());
     let (mut hosts, mut devices, mut kernels) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..TURNS {
+    for _ in 0..effort.turns {
         device.synchronize()?;
         let start = Instant::now();
         for k in 0..count {

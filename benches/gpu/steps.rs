@@ -151,8 +151,8 @@ fn constants(meter: &mut Meter) -> Result<(), Failure> {
         };
         let count = if meter.sides[0] < 4096 { 200 } else { 2000 };
         once(count)?;
-        let many = median((0..9).map(|_| once(count)).collect::<Result<_, _>>()?);
-        let one = median((0..99).map(|_| once(1)).collect::<Result<_, _>>()?);
+        let many = median((0..meter.effort.turns).map(|_| once(count)).collect::<Result<_, _>>()?);
+        let one = median((0..10 * meter.effort.turns).map(|_| once(1)).collect::<Result<_, _>>()?);
         let each = (many.saturating_sub(one)).as_nanos() as f64 / (count - 1) as f64;
         println!("  {name}: {each:.0} ns; submitted alone and waited for: {:.1} us", one.as_secs_f64() * 1e6);
         meter.tell(name, json!({ "ns": each, "alone_ns": one.as_nanos() as u64 }))?;
@@ -194,7 +194,8 @@ fn constants(meter: &mut Meter) -> Result<(), Failure> {
         ];
         for (name, work, long) in all {
             work()?;
-            let each = median((0..9).map(|_| work()).collect::<zerostride::Result<_>>()?).as_secs_f64()
+            let each = median((0..meter.effort.turns).map(|_| work()).collect::<zerostride::Result<_>>()?)
+                .as_secs_f64()
                 / long as f64;
             println!("  x + 1.0 of {count} elements, {name}: {:.2} us", each * 1e6);
             meter.tell(name, json!({ "elements": count, "ns": each * 1e9 }))?;
@@ -363,8 +364,10 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
     ];
     let side = meter.sides[0];
     let name = meter.device.name();
+    // A short run sees that it works.
+    let (tunings, cases) = if side < 4096 { (&TUNINGS[..2], &CASES[..2]) } else { (TUNINGS, CASES) };
     let mut table: Vec<(&str, Vec<Option<u64>>)> = Vec::new();
-    for &tuning in TUNINGS {
+    for &tuning in tunings {
         let file = std::env::temp_dir().join(format!("zerostride-forms-{}.jsonl", std::process::id()));
         let mut command = std::process::Command::new(std::env::current_exe()?);
         command.args([
@@ -380,7 +383,7 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
         command.arg(&file).env("ZEROSTRIDE_TUNING", tuning);
         let (adapter, backend) = name.rsplit_once(" (").unwrap_or((&name, ""));
         command.args(["--device", &format!("{}:{adapter}", backend.trim_end_matches(')'))]);
-        for case in CASES.iter().filter(|case| meter.wants(case)) {
+        for case in cases.iter().filter(|case| meter.wants(case)) {
             command.args(["--case", case]);
         }
         let output = command.output()?;
@@ -399,7 +402,7 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
         }
         let known = table.is_empty();
         if known {
-            let names = CASES.iter().filter(|case| times.iter().any(|(own, _)| own == *case));
+            let names = cases.iter().filter(|case| times.iter().any(|(own, _)| own == *case));
             table = names.map(|case| (*case, Vec::new())).collect();
         }
         print!("  {:<16}", if tuning.is_empty() { "as it is, us" } else { tuning });
@@ -474,7 +477,7 @@ fn robust(meter: &mut Meter) -> Result<(), Failure> {
         for _ in 0..2 {
             for (i, (_, device)) in devices.iter().enumerate() {
                 let works: Vec<&Work> = all[i][k].1.iter().collect();
-                let time = time(device, &works)?;
+                let time = time(device, meter.effort, &works)?;
                 least[i] = least[i].min(time.device.unwrap_or(time.host));
             }
         }

@@ -138,7 +138,7 @@ fn sigmoid_f32(x: vec4<f32>) -> vec4<f32> {
 fn logit_f32(x: vec4<f32>) -> vec4<f32> {
     let near = abs(x - 0.5) < vec4<f32>(0.25);
     let middle = log1p_f32((2.0 * x - 1.0) / (1.0 - x));
-    return select(log_f32(x / (1.0 - x)), middle, near);
+    return select(log_f32(quotient_f32(x, 1.0 - x)), middle, near);
 }
 
 fn xlogy_f32(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {

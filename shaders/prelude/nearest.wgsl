@@ -10,6 +10,10 @@ fn is_normal_f32(magnitude: vec4<u32>) -> vec4<bool> {
 }
 
 fn div_nearest_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return div_by_integers_f32(a, b);
+}
+
+fn div_by_integers_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let x = magnitude_bits_f32(a);
     let y = magnitude_bits_f32(b);
     let m = (x & vec4<u32>(FRACTION_f32)) | vec4<u32>(LEAST_f32);
@@ -38,9 +42,12 @@ fn div_nearest_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let least = (exponent == vec4<i32>(0)) & (q == vec4<u32>(LEAST_f32 | FRACTION_f32));
     let bits = select(bounded, vec4<u32>(LEAST_f32), least);
     let sign = (bits_f32(a) ^ bits_f32(b)) & vec4<u32>(SIGN_f32);
-    // Of subnormals, which may be flushed, the adapter's own.
+    // Of subnormals, which may be flushed, the adapter's own. Some multiply by the reciprocal, and then infinity over a
+    // number whose reciprocal is flushed is NaN.
+    let infinite = (x == vec4<u32>(INFINITE_f32)) & (y < vec4<u32>(INFINITE_f32));
     let normal = is_normal_f32(x) & is_normal_f32(y) & (least | (exponent > vec4<i32>(0)));
-    return select(a / b, bitcast<vec4<f32>>(bits | sign), normal);
+    let told = select(bits, vec4<u32>(INFINITE_f32), infinite) | sign;
+    return select(a / b, bitcast<vec4<f32>>(told), normal | infinite);
 }
 
 // What other functions divide by.

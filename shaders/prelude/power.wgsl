@@ -40,7 +40,7 @@ fn hypot_f32(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let y = magnitude_bits_f32(b);
     let high = bitcast<vec4<f32>>(max(x, y));
     let low = bitcast<vec4<f32>>(min(x, y));
-    let ratio = low / high;
+    let ratio = quotient_f32(low, high);
     let value = high * sqrt(1.0 + ratio * ratio);
     let finite = select(value, high, min(x, y) == vec4<u32>(0));
     let infinite = (x == vec4<u32>(INFINITE_f32)) | (y == vec4<u32>(INFINITE_f32));

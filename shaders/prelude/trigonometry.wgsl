@@ -81,7 +81,7 @@ fn atan2_f32(y: vec4<f32>, x: vec4<f32>) -> vec4<f32> {
     let ax = magnitude_bits_f32(x);
     let infinite = vec4<u32>(INFINITE_f32);
     let both = ((ay == infinite) & (ax == infinite));
-    let ratio = select(abs(y) / abs(x), vec4<f32>(1.0), both);
+    let ratio = select(quotient_f32(abs(y), abs(x)), vec4<f32>(1.0), both);
     let first = select(atan_positive_f32(ratio), vec4<f32>(0.0), ay == vec4<u32>(0));
     let left = signbit_f32(x);
     let turned = select(first, PI_f32 - (first - PI_LOW_f32), left);

@@ -28,6 +28,15 @@ const LEAST_f32: u32 = 0x00800000u;
 
 const FRACTION_BITS_f32: u32 = 23u;
 
+// Biased exponents from 65 up to 189: then no quotient is subnormal or infinite, and nothing on the way to it.
+const EASY_f32: u32 = 0x20800000u;
+
+// So many exponents.
+const EASY_SPAN_f32: u32 = 0x3e800000u;
+
+// From this fraction of a divisor on, a reciprocal that is one unit off can round a quotient the wrong way.
+const LAST_FRACTION_f32: u32 = 0x007ffff0u;
+
 // As many integers lie between it and the next power of two as a significand has values.
 const UNIT_f32: f32 = 8388608.0;
 
