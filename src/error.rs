@@ -105,12 +105,6 @@ impl Error {
         self
     }
 
-    /// The same error with the line of a call, whatever line is known of what that calls.
-    pub(crate) fn of_call(mut self, location: &'static Location<'static>) -> Self {
-        self.0.location = Some(location);
-        self
-    }
-
     /// What kind of mistake or failure this is.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

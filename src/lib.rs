@@ -26,7 +26,7 @@
 //! | [`Tensor`] | elements on a device: views, [`assign`](Tensor::assign), [`to_vec`](Tensor::to_vec) |
 //! | [`Expr`] | operations, [`eval`](Expr::eval), [`explain`](Expr::explain) |
 //! | [`AnyTensor`], [`AnyExpr`], [`Scalar`] | both with an element type that is known at run time |
-//! | [`operations`], [`compositions`], [`reductions`], [`routines`] | the tables of operations, and what is made of them, as data |
+//! | [`operations`], [`compositions`], [`reductions`] | the tables of operations, and what is made of them, as data |
 //! | [`IntoAxes`], [`ReduceOptions`] | what a reduction is over |
 //! | [`wgpu`], [`Device::from_wgpu`], [`LentBuffer`] | the device, buffers, encoders and textures of a program that has them |
 //! | [`Math`] | whether functions are precise or the adapter's builtins |
@@ -108,9 +108,9 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options}
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    AnyExpr, AnyFunction, Argument, Axes, Closure, Composition, Expr, Function, FunctionElement, IntoAxes,
-    IntoExpr, KernelTime, Key, LoopState, Math, Memory, Operation, Outside, Pad, ReduceOptions, Reduction,
-    Routine, Scalar, compositions, operations, reductions, routines, warn_on_reinterpreted_shapes,
+    AnyExpr, AnyFunction, Axes, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoExpr,
+    KernelTime, Key, LoopState, Math, Memory, Operation, Outside, Pad, ReduceOptions, Reduction, Scalar,
+    compositions, operations, reductions, warn_on_reinterpreted_shapes,
 };
 #[cfg(feature = "image")]
 pub use interop::image;

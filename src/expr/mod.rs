@@ -5,7 +5,7 @@
 //! ([`mod@fold`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what they do ([`node`],
 //! [`program`], [`parts`], [`storage`]), the [`form`] of an expression and [`compat`]; the builder ([`any`]), and how
 //! nodes are made flat ([`flatten`], [`rows`]); its typed face ([`build`]) and how it will [`reduce`]; all else that
-//! builds, and how it is printed ([`mod@print`]); and the lists of [`ops`] and [`mod@routines`].
+//! builds, and how it is printed ([`mod@print`]); and the list of [`ops`].
 
 mod answers;
 mod any;
@@ -35,7 +35,6 @@ mod random;
 mod reduce;
 mod reductions;
 mod repeat;
-mod routines;
 mod rows;
 mod scalar;
 mod small_map;
@@ -77,7 +76,6 @@ pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};
 pub use repeat::LoopState;
 pub(crate) use repeat::MOST_TURNS;
-pub use routines::{Argument, Routine, routines};
 pub(crate) use rows::{Found, Joined, Levels};
 pub use scalar::Scalar;
 pub(crate) use storage::Declared;

@@ -137,7 +137,7 @@ fn mistakes_name_the_line_of_the_call() {
         Expr::stack([&deepest, &deepest], 0).eval().unwrap_err(),
         deepest.take(&index, 0).eval().unwrap_err(),
         Expr::<f32>::uniform([1 << 31, 4], 1).eval_on(&device).unwrap_err(),
-        AnyExpr::routine("at", &[any.clone(), any], &[]).eval().unwrap_err(),
+        any.at([&any, &any]).eval().unwrap_err(),
     ];
     for error in errors {
         assert!(error.to_string().contains("tests/it/errors.rs"), "{error}");

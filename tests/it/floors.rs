@@ -51,7 +51,7 @@ const HOUSES: &[(&str, Floors)] = &[
                 "repeat",
                 "views",
             ],
-            &["ops", "routines"],
+            &["ops"],
         ],
     ),
     (

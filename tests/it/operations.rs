@@ -5,8 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use zerostride::{
-    AnyExpr, AssignAll, DType, Device, Operation, Reduction, Routine, Scalar, compositions, operations,
-    reductions, routines,
+    AnyExpr, AssignAll, DType, Device, Operation, Reduction, Scalar, compositions, operations, reductions,
 };
 
 /// The names that other systems give an operation, where they differ: NumPy, PyTorch, ONNX,
@@ -208,49 +207,44 @@ fn table() -> String {
             plain(row.doc)
         );
     }
-    text += "\n## Routines\n\nWhat moves elements, and what makes tensors. Lookups and what is made of them take every type and change no\n\
+    text += "\n## What moves elements, and what makes tensors\n\nLookups and what is made of them take every type and change no\n\
              element. Those of a tensor fuse with what computes indices and with what follows, inside of loops too;\n\
-             `concat` and `stack` compute each operand to its place, `tile` and `repeat_interleave` store what they give\n\
-             where it is no view. `AnyExpr::routine` calls them by name, with arguments by theirs; those in brackets may\n\
-             be left out. `outside` is `nearest`, `wrapped` or a value.\n\n\
-             | name | operands | broadcasts | arguments | what | NumPy | PyTorch |\n|---|---|---|---|---|---|---|\n";
-    for routine in routines() {
-        let (_, broadcasts, numpy, torch) = ROUTINES.iter().find(|names| names.0 == routine.name).unwrap();
-        let so_many = match routine.operands {
-            (least, usize::MAX) => format!("{least} or more"),
-            (_, most) => most.to_string(),
-        };
-        let (arguments, doc) = (arguments(&routine), plain(routine.doc));
-        text += &format!(
-            "| `{}` | {so_many} | {broadcasts} | {arguments} | {doc} | {numpy} | {torch} |\n",
-            routine.name
-        );
+             `concat` and `stack` compute each operand to its place, `tile` and `repeat_interleave` store their results\n\
+             where these are no views.\n\n\
+             | name | what | NumPy | PyTorch |\n|---|---|---|---|\n";
+    for (name, what, numpy, torch) in OTHERS {
+        text += &format!("| `{name}` | {what} | {numpy} | {torch} |\n");
     }
     text
 }
 
-fn arguments(routine: &Routine) -> String {
-    let own = routine.arguments.iter().map(|name| format!("`{name}`"));
-    own.chain(routine.optional.iter().map(|name| format!("[`{name}`]"))).collect::<Vec<_>>().join(", ")
-}
-
-/// Which operands of a routine broadcast, and the names that NumPy and PyTorch give it.
-const ROUTINES: &[(&str, &str, &str, &str)] = &[
-    ("at", "the indices", "x[i, j]", "x[i, j]"),
-    ("take", "-", "take", "index_select"),
-    ("concat", "-", "concatenate", "concat"),
-    ("stack", "-", "stack", "stack"),
-    ("pad", "-", "pad", "nn.functional.pad"),
-    ("roll", "-", "roll", "roll"),
-    ("tile", "-", "tile", "tile"),
-    ("repeat_interleave", "-", "repeat", "repeat_interleave"),
-    ("arange", "-", "arange", "arange"),
-    ("linspace", "-", "linspace", "linspace"),
-    ("eye", "-", "eye", "eye"),
-    ("coordinate", "-", "indices", "-"),
-    ("random_bits", "-", "random.Philox", "randint"),
-    ("uniform", "-", "random.uniform", "rand"),
-    ("normal", "-", "random.normal", "randn"),
+/// What moves elements and makes tensors, and the names that NumPy and PyTorch have for it.
+const OTHERS: &[(&str, &str, &str, &str)] = &[
+    ("at", "Elements at indices, one for each axis, which broadcast together.", "x[i, j]", "x[i, j]"),
+    (
+        "take",
+        "Slices at indices along an axis, in place of which the axes of the indices stand.",
+        "take",
+        "index_select",
+    ),
+    ("concat", "Tensors next to each other along an axis.", "concatenate", "concat"),
+    ("stack", "Tensors of one shape along a new axis.", "stack", "stack"),
+    (
+        "pad",
+        "Borders before and after each axis: of a constant, or by `edge`, `reflect` or `wrap`.",
+        "pad",
+        "nn.functional.pad",
+    ),
+    ("roll", "Elements moved along axes, around the end.", "roll", "roll"),
+    ("tile", "All of it again and again, so many times along each axis.", "tile", "tile"),
+    ("repeat_interleave", "Each element so many times along an axis.", "repeat", "repeat_interleave"),
+    ("arange", "Numbers in steps from a start to before an end.", "arange", "arange"),
+    ("linspace", "Floats equally far apart, the end included.", "linspace", "linspace"),
+    ("eye", "Ones where both coordinates are the same, and zeros.", "eye", "eye"),
+    ("coordinate", "The coordinates along an axis of a shape, i32.", "indices", "-"),
+    ("random_bits", "Random words of a key, u32: Philox4x32-10.", "random.Philox", "randint"),
+    ("uniform", "Random floats from 0 to below 1.", "random.uniform", "rand"),
+    ("normal", "Random numbers of the normal distribution.", "random.normal", "randn"),
 ];
 
 /// Which operands of an operation broadcast.
@@ -281,9 +275,6 @@ fn the_table_in_the_docs() {
 fn names_are_of_operations() {
     for (name, ..) in NAMES {
         assert!(operations().any(|op| op.name == *name), "{name} is no operation");
-    }
-    for (name, ..) in ROUTINES {
-        assert!(routines().any(|routine| routine.name == *name), "{name} is no routine");
     }
     for (name, ..) in REDUCTIONS {
         assert!(reductions().any(|row| row.name == *name), "{name} is no reduction");
