@@ -92,6 +92,7 @@ mod gpu;
 mod gpu;
 pub mod guide;
 mod interop;
+mod ir;
 mod layout;
 mod limits;
 mod options;
@@ -108,9 +109,9 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options}
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    AnyExpr, AnyFunction, Axes, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoExpr,
-    KernelTime, Key, LoopState, Math, Memory, Operation, Outside, Pad, ReduceOptions, Reduction, Scalar,
-    compositions, operations, reductions, warn_on_reinterpreted_shapes,
+    AnyExpr, Axes, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoExpr, Key, LoopState,
+    Operation, Outside, Pad, ReduceOptions, Reduction, compositions, operations, reductions,
+    warn_on_reinterpreted_shapes,
 };
 #[cfg(feature = "image")]
 pub use interop::image;
@@ -118,6 +119,7 @@ pub use interop::image;
 pub use interop::npy;
 #[cfg(feature = "safetensors")]
 pub use interop::safetensors;
+pub use ir::{AnyFunction, KernelTime, Math, Memory, Scalar};
 pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
 pub use tensor::{AnyTensor, AssignAll, EvalAll, Explain, ExplainedOperand, HostBytes, Tensor};
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Line, Result, called};
-use crate::expr::{AnyExpr, Expr, NodeKind, Source, Storage};
+use crate::expr::{AnyExpr, Expr};
 use crate::gpu::{self, Area, Gpu};
+use crate::ir::{NodeKind, Source, Storage};
 use crate::layout::Layout;
 use crate::tensor::{AnyTensor, Tensor};
 

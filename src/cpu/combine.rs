@@ -8,7 +8,7 @@ use super::halving::{self, Elements};
 use super::{math, unordered};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Fold, GROUP, for_each_fold};
+use crate::ir::{Fold, GROUP, for_each_fold};
 use crate::vectors::vectors;
 
 /// The loops of a fold for a type.

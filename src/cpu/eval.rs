@@ -10,7 +10,7 @@ use super::lines::{self, LINE, Stream};
 use super::load::Reader;
 use super::threads::{self, Work};
 use crate::error::Result;
-use crate::expr::Program;
+use crate::ir::Program;
 use crate::layout::Layout;
 
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.

@@ -12,7 +12,7 @@ use super::kernels::{self, Run};
 use super::lookup::Table;
 use super::registers::Register;
 use crate::error::Result;
-use crate::expr::{AnyFunction, Body, Loop, Op, Step, Value};
+use crate::ir::{AnyFunction, Body, Loop, Op, Step, Value};
 
 /// What computes a step, as [`Run`] does.
 pub(super) enum Job {

@@ -11,7 +11,7 @@ use super::lines::{self, Stream};
 use super::registers::Register;
 use super::threads::{self, Work};
 use crate::error::Result;
-use crate::expr::{Joining, Program};
+use crate::ir::{Joining, Program};
 use crate::vectors;
 
 /// Elements of all results that are computed together at most.

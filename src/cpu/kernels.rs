@@ -8,7 +8,7 @@ use super::convert::{FromSingle, ToOdd};
 use super::{math, random};
 use crate::dtype::{DType, bf16, f16};
 use crate::error::{Result, bail};
-use crate::expr::{Op, Step, for_each_op, is_costly};
+use crate::ir::{Op, Step, for_each_op, is_costly};
 use crate::vectors::{Dispatch, Loop, Vectors};
 
 /// How a type lies in a block, and what it computes as.

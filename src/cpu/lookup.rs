@@ -4,7 +4,7 @@ use bytemuck::{Pod, cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
 use super::bytes::with_memory;
-use crate::expr::Extent;
+use crate::ir::Extent;
 
 /// What a loop looks up.
 #[derive(Clone, Copy)]

@@ -49,7 +49,7 @@ pub(crate) use threads::thread_count;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Poison, Result, bail};
-use crate::expr::{BLOCK, Backend, HostBytes, Input, Program, Reading, Source, Storage, Told};
+use crate::ir::{BLOCK, Backend, HostBytes, Input, Program, Reading, Source, Storage, Told};
 use crate::layout::Layout;
 
 /// The CPU as a device.

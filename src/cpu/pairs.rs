@@ -9,7 +9,7 @@ use super::jobs::{self, Job};
 use super::kernels::{Run, map3};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{Op, Program, Step, Value, for_each_op};
+use crate::ir::{Op, Program, Step, Value, for_each_op};
 
 /// An op of the table on f32. One of a single operand takes no notice of the second.
 trait Cheap {

@@ -1,6 +1,6 @@
 //! Random words and numbers: blocks of Philox side by side, so that loops over them become ones of vectors.
 
-use crate::expr::philox;
+use crate::ir::philox;
 
 /// Blocks that are computed side by side.
 const SIDE: usize = 16;

@@ -3,7 +3,7 @@
 
 use super::bytes::From;
 use crate::error::Result;
-use crate::expr::{BLOCK, Folding, Program};
+use crate::ir::{BLOCK, Folding, Program};
 use crate::layout::{Layout, Shape};
 
 /// Values of a range below which ranges are walked side by side.

@@ -13,7 +13,7 @@ use super::memory::HostMemory;
 use super::registers::Register;
 use super::threads::{self, Work};
 use crate::error::{Result, bail};
-use crate::expr::{Folding, GROUP, Program};
+use crate::ir::{Folding, GROUP, Program};
 
 /// Elements that a block computes.
 const MOST: usize = 4096;

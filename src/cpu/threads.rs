@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::expr::{Body, Program, Source, Step, cost};
+use crate::ir::{Body, Program, Source, Step, cost};
 
 /// The threads beside the one that calls; none where they cannot be started, or where they may not be waited for: in a
 /// task of the caller's own pool, which would let this thread pick up another task while it holds locks of

@@ -18,8 +18,9 @@ use smallvec::smallvec;
 use crate::cpu::CpuDevice;
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
-use crate::expr::{AnyExpr, Backend, KernelTime, Math, Memory, Program, Storage};
+use crate::expr::AnyExpr;
 use crate::gpu;
+use crate::ir::{Backend, KernelTime, Math, Memory, Program, Storage};
 use crate::schedule::{Bounds, Results, Schedule};
 
 pub use crate::limits::Limits;

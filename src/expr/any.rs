@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::typing::result_type;
-use super::{Backend, Node, Op, Scalar, Source, Storage, compat};
+use super::compat;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::ir::{Backend, Node, Op, Scalar, Source, Storage, result_type};
 use crate::layout::{Broadcast, Layout, Shape};
 
 /// An [`Expr`](crate::Expr) whose element type is a value, for what learns types at run time: files, other languages,

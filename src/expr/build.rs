@@ -3,10 +3,11 @@
 use std::marker::PhantomData;
 use std::panic::Location;
 
+use super::AnyExpr;
 use super::any::apply;
-use super::{AnyExpr, Op, for_each_op};
 use crate::dtype::{Bits, Element, Float, Integer, Numeric};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{Op, for_each_op};
 use crate::layout::{Broadcast, Shape};
 
 /// A recipe for a tensor of `T`: a graph of operations over tensors, scalars and coordinates.

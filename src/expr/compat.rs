@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Node;
+use crate::ir::Node;
 use crate::layout::{Broadcast, Shape};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);

@@ -3,10 +3,10 @@
 
 use std::panic::Location;
 
-use super::typing::{operand_type, takes_no};
 use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Float, bf16, f16};
 use crate::error::Result;
+use crate::ir::{operand_type, takes_no};
 
 /// A number as a constant of any float type.
 fn c<T: Float>(value: f64) -> Expr<T> {

@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::callee::{Inner, Run, list};
-use super::written::Written;
-use super::{AnyExpr, AnyFunction, Body, Expr, IntoExpr, Node};
+use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Element, bf16, f16};
 use crate::error::{Result, bail};
+use crate::ir::{AnyFunction, Body, Inner, Node, Run, Written, list};
 
 /// Types that functions of the user's take and give: floats, and integers of 32 bits.
 pub trait FunctionElement: Element + bytemuck::Pod + sealed::Sealed {}

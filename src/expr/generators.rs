@@ -3,9 +3,10 @@
 use std::panic::Location;
 
 use super::any::apply;
-use super::{AnyExpr, Expr, Op, Scalar};
+use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Kind, Numeric};
 use crate::error::{Result, bail};
+use crate::ir::{Op, Scalar};
 
 impl AnyExpr {
     /// Numbers from `start` on in steps, as far as they are before `end` (NumPy, PyTorch and candle `arange`).

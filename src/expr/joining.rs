@@ -4,9 +4,10 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::any::apply;
-use super::{AnyExpr, Expr, IntoExpr, Node, Op, Scalar};
+use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
+use crate::ir::{Node, Op, Scalar};
 use crate::layout::{Layout, Shape};
 
 /// What [`pad`](Expr::pad) puts around, by NumPy's names.

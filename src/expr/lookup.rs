@@ -7,10 +7,10 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::any::apply;
-use super::scalar::limits;
-use super::{AnyExpr, Expr, Node, NodeKind, Op, Scalar, Source};
+use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Kind};
 use crate::error::{Result, bail};
+use crate::ir::{Node, NodeKind, Op, Scalar, Source, limits};
 use crate::layout::{Layout, Shape};
 
 /// What a lookup gives at an index outside of an axis. Indices that are negative count from the end first, so -1

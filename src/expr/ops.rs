@@ -4,9 +4,10 @@ use std::panic::Location;
 
 use super::any::apply;
 use super::composed::compositions;
-use super::{AnyExpr, Expr, Op, ROWS};
+use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind};
+use crate::ir::{Op, ROWS};
 
 /// An operation of the table. `select` and `cast`, whose operands differ in type, are not in it.
 #[derive(Clone, Copy, Debug)]

@@ -2,35 +2,11 @@
 
 use std::panic::Location;
 
-use super::{AnyExpr, Expr, Node, Op, Source};
+use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float};
 use crate::error::{Result, bail};
+use crate::ir::{Node, Op, Source, philox};
 use crate::layout::{Layout, Shape};
-
-/// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011): four
-/// words by a counter and a key, each of which is as random as if the others were not known.
-pub(crate) mod philox {
-    /// The keys of the rounds.
-    #[inline(always)]
-    pub(crate) fn keys([low, high]: [u32; 2]) -> [[u32; 2]; 10] {
-        std::array::from_fn(|round| {
-            let round = round as u32;
-            let low = low.wrapping_add(0x9e37_79b9_u32.wrapping_mul(round));
-            [low, high.wrapping_add(0xbb67_ae85_u32.wrapping_mul(round))]
-        })
-    }
-
-    #[inline(always)]
-    pub(crate) fn round([a, b, c, d]: [u32; 4], key: [u32; 2]) -> [u32; 4] {
-        let (first, second) = (u64::from(a) * 0xd251_1f53, u64::from(c) * 0xcd9e_8d57);
-        let high = |product: u64| (product >> 32) as u32;
-        [high(second) ^ b ^ key[0], second as u32, high(first) ^ d ^ key[1], first as u32]
-    }
-
-    pub(crate) fn block(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
-        keys(key).into_iter().fold(counter, round)
-    }
-}
 
 /// What random numbers are drawn by. One key gives one sequence, the same on every device and in every run; other
 /// keys give others, which have nothing to do with it. So every draw takes a key of its own: a number for each, or
@@ -300,7 +276,7 @@ fn horner<const N: usize>(x: &Expr<f32>, coefficients: [Expr<f32>; N]) -> Expr<f
 
 #[cfg(test)]
 mod tests {
-    use super::philox::block;
+    use crate::ir::block;
 
     /// Known answers of Random123's `kat_vectors`.
     #[test]

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::AnyExpr;
 use super::any::apply;
 use super::axes::Axes;
-use super::{AnyExpr, Fold, Folding, Node, Op, Scan};
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorKind, Result, bail};
+use crate::ir::{Fold, Folding, Node, Op, Scan};
 use crate::layout::{Layout, Shape};
 
 /// What reductions may be told beside their axes; what one has no use for changes nothing.

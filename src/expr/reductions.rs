@@ -10,9 +10,10 @@ use std::panic::Location;
 
 use super::axes::IntoAxes;
 use super::reduce::{Class, Ranges, ReduceOptions, Value};
-use super::{AnyExpr, Expr, Fold, Op};
+use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float, Numeric};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{Fold, Op};
 use crate::layout::Shape;
 
 /// A reduction, softmax or cumulative operation.

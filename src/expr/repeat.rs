@@ -7,16 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::body::{Body, Loop};
-use super::node::{LoopTable, StepKey};
-use super::{AnyExpr, Expr, Node, NodeKind, Op, Source, Step};
+use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
+use crate::ir::{Body, Loop, LoopTable, MOST_TURNS, Node, NodeKind, Op, Source, Step, StepKey};
 use crate::layout::{Layout, Shape, numpy};
-
-/// Turns of a kernel: llvmpipe ends each of its loops after 65535 turns of all together, and screens do not wait for a
-/// kernel that takes longer. More of them are stages, of which each begins with what the one before has stored.
-pub(crate) const MOST_TURNS: u64 = 60_000;
 
 /// Operations of an element in a kernel, at most. Each waits for the one before, which takes a slow GPU 5 ns: as many are
 /// a sixth of a second, however few elements there are.

@@ -8,7 +8,7 @@ use super::device::Gpu;
 use super::recipes::{Known, Recipe, To};
 use super::{evaluate, parts};
 use crate::error::Result;
-use crate::expr::{Form, Leaves, Node, Program, Source, Storage};
+use crate::ir::{Form, Leaves, Node, Program, Source, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Field, Plan};
 

@@ -10,7 +10,7 @@ use super::transfer::Transfer;
 use super::{alike, evaluate};
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
-use crate::expr::{
+use crate::ir::{
     Backend, HostBytes, Input, Math, Memory, Node, Outcome, PIECE, Program, Reading, Source, Storage, Times,
     Told,
 };

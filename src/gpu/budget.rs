@@ -1,7 +1,7 @@
 //! How much work a device is given at a time. Work is counted in bytes that move ([`Program::work`]), and an adapter moves
 //! so many in a second.
 //!
-//! [`Program::work`]: crate::expr::Program::work
+//! [`Program::work`]: crate::ir::Program::work
 
 /// Bytes a second of an adapter that was not asked: an integrated GPU's.
 pub(super) const RATE: u64 = 50_000_000_000;

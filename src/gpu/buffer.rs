@@ -13,7 +13,7 @@ use super::connection::Connection;
 use super::lock::lock;
 use super::pool::Pool;
 use crate::error::{Error, ErrorKind, Poison, Result};
-use crate::expr::Storage;
+use crate::ir::Storage;
 
 /// Memory of a device, which goes back to its pool, if it is not the caller's.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Body, Declared, KernelTime, Math, Program, Step, Storage};
+use crate::ir::{Body, Declared, KernelTime, Math, Program, Step, Storage};
 use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Makes, Origin, Plan};
 use crate::schedule::{Cuts, Window};
 

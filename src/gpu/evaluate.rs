@@ -11,7 +11,7 @@ use super::tables::{self, How};
 use super::{fold, parts, split};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result, bail};
-use crate::expr::{Input, Math, Program, Source, Storage, Told};
+use crate::ir::{Input, Math, Program, Source, Storage, Told};
 use crate::layout::Layout;
 use crate::plan::{self, Destination, Plan};
 use crate::schedule::Results;

@@ -7,7 +7,7 @@ use super::buffer::{Buffer, buffers};
 use super::device::{Gpu, Parts};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Backend, Storage};
+use crate::ir::{Backend, Storage};
 use crate::layout::{Layout, Shape};
 use crate::schedule::{LANES, VECTOR};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::expr::Backend;
+use crate::ir::Backend;
 use crate::limits::Limits;
 use crate::options::{AdapterKind, Options};
 

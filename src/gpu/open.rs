@@ -13,7 +13,7 @@ use super::transfer::Transfer;
 use super::{known, pipelines};
 use crate::dtype::{DType, Element, Float, f16};
 use crate::error::{Result, bail};
-use crate::expr::{Input, Known, Node, Op, Program, Source, Storage};
+use crate::ir::{Input, Known, Node, Op, Program, Source, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
 use crate::plan::{Destination, Faults, Plan};

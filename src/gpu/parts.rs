@@ -14,7 +14,7 @@ use super::tables::{self, How};
 use super::{fold, scan};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told};
+use crate::ir::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told};
 use crate::layout::{Layout, Shape};
 use crate::plan::{Plan, ScanWork};
 use crate::wgsl;

@@ -11,7 +11,7 @@ use super::connection::Connection;
 use super::failures::Failures;
 use super::lock::{Entered, Gate, Gated, lock};
 use crate::error::Result;
-use crate::expr::Memory;
+use crate::ir::Memory;
 
 /// Bytes that are too few to be counted against what was in use.
 const LITTLE: u64 = 1 << 20;

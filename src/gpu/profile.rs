@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::connection::Connection;
 use super::dispatch::Dispatch;
-use crate::expr::KernelTime;
+use crate::ir::KernelTime;
 
 /// Timestamps of one submission, and where the host will find them.
 #[derive(Debug)]

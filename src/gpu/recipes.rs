@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::lock::lock;
 use super::pipelines::Compiled;
 use crate::dtype::DType;
-use crate::expr::{Form, Leaves};
+use crate::ir::{Form, Leaves};
 use crate::plan::Plan;
 
 /// Forms that are remembered. Where there are more, all are forgotten, as those in use are soon known again.

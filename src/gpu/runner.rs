@@ -6,7 +6,7 @@ use super::device::Gpu;
 use super::split::{self, MOST_PLANS};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, Program, Storage};
+use crate::ir::{Backend, Program, Storage};
 use crate::layout::Layout;
 use crate::plan::{Pass, Plan};
 

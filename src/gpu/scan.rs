@@ -4,7 +4,7 @@ use super::device::Gpu;
 use super::runner::Runner;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Program, Storage};
+use crate::ir::{Program, Storage};
 use crate::plan::{Pass, ScanWork};
 
 /// What becomes of a pass: the storages of what it stores.

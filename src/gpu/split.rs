@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::device::Gpu;
 use crate::error::{Result, bail};
-use crate::expr::{Backend, Program, Storage};
+use crate::ir::{Backend, Program, Storage};
 use crate::layout::Layout;
 use crate::plan::{Destination, Plan};
 use crate::schedule::Cuts;

@@ -10,7 +10,7 @@ use smallvec::smallvec;
 use super::device::Gpu;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Body, Extent, Input, Loop, Op, Program, Source, Step, Storage, Value};
+use crate::ir::{Body, Extent, Input, Loop, Op, Program, Source, Step, Storage, Value};
 use crate::layout::Layout;
 use crate::schedule::Piece;
 

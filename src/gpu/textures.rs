@@ -9,7 +9,7 @@ use super::drivers;
 use super::lend::Loan;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::Storage;
+use crate::ir::Storage;
 use crate::layout::{Layout, Shape};
 
 /// The element type and the number of channels of a format, if it is one that tensors have.

@@ -16,7 +16,7 @@ use super::failures::Fate;
 use super::lock::{Gated, lock};
 use super::recorder::Recorder;
 use crate::error::{Result, bail};
-use crate::expr::HostBytes;
+use crate::ir::HostBytes;
 use crate::schedule::Cuts;
 
 /// Buffer copies begin and end at multiples of this many bytes.

@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::access::Access;
 use crate::dtype::Kind;
-use crate::expr::{Body, Input, Math, Nature, Program, Step};
+use crate::ir::{Body, Input, Math, Nature, Program, Step};
 
 /// What all vectors of an invocation cost, in additions, above which it computes fewer: drivers take long
 /// to compile a long text.

@@ -17,7 +17,7 @@ use super::makes::{Halves, Lanes};
 use super::target::Target;
 use super::turns::{MOST_HELD, Turns};
 use super::walk::LANES;
-use crate::expr::{Program, Source};
+use crate::ir::{Program, Source};
 use crate::layout::Axis;
 
 /// Values that an invocation loads straight at most, where an order shows.

@@ -12,7 +12,7 @@ use super::reading::{Bound, Read, Reading, kernel};
 use super::target::Target;
 use super::walk::{LANES, Together, Walk};
 use crate::error::{Result, bail};
-use crate::expr::Program;
+use crate::ir::Program;
 use crate::layout::Layout;
 
 impl Plan {

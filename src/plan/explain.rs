@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::expr::{Body, Constant, Extent, Input, Joining, Program, Source, Told};
+use crate::ir::{Body, Constant, Extent, Input, Joining, Program, Source, Told};
 
 /// Longest expression that is written out; above it only the number of steps is told.
 const LONGEST: usize = 160;
@@ -82,7 +82,7 @@ impl Program {
         for step in &self.steps {
             let args: Vec<&str> = step.args.iter().map(|&v| values[v as usize].as_str()).collect();
             let name = match step.op {
-                crate::expr::Op::Cast => step.result.name(),
+                crate::ir::Op::Cast => step.result.name(),
                 _ => step.name(),
             };
             let text = match step.body {

@@ -6,7 +6,7 @@ use super::kernel::{Kernel, Operand, Origin, Role};
 use super::loops::{Loops, Path};
 use super::makes::{Folder, Lanes, Makes};
 use super::walk::{LANES, Walk};
-use crate::expr::{Program, Source};
+use crate::ir::{Program, Source};
 
 /// One 32-bit word of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::launch::Pass;
 use super::walk::whole;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{BLOCK, Folding, Input, Op, Program, Source, Step, Storage, Value};
+use crate::ir::{BLOCK, Folding, Input, Op, Program, Source, Step, Storage, Value};
 
 /// A fold on its way: what its passes before this one left.
 #[derive(Clone, Debug)]

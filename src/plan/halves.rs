@@ -19,7 +19,7 @@ use super::target::Target;
 use super::turns::{Memory, fewer};
 use super::walk::{LANES, Together, Walk, whole};
 use crate::error::{Result, bail};
-use crate::expr::BLOCK;
+use crate::ir::BLOCK;
 use crate::layout::{Axis, Layout};
 
 impl Pass {

@@ -12,7 +12,7 @@ use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::walk::{LANES, Packing, Walk};
 use crate::error::Result;
-use crate::expr::Program;
+use crate::ir::Program;
 
 /// Bytes that an instruction moves for an invocation at most.
 const WIDEST: usize = 16;

@@ -7,7 +7,7 @@ use super::makes::Makes;
 use super::target::Faults;
 use super::walk::Walk;
 use crate::dtype::DType;
-use crate::expr::{Body, Math, Op, Step, Value};
+use crate::ir::{Body, Math, Op, Step, Value};
 
 /// The role of a tensor in a kernel: the output, or an operand by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

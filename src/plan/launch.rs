@@ -3,7 +3,7 @@
 use super::kernel::Kernel;
 use super::loops::Loops;
 use crate::dtype::DType;
-use crate::expr::{Program, Storage};
+use crate::ir::{Program, Storage};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.

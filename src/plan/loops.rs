@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::walk::LANES;
-use crate::expr::Program;
+use crate::ir::Program;
 use crate::layout::{Axes, Axis, Layout, Shape, merge};
 
 /// How the addresses of a tensor move through the loops.

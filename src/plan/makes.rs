@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::turns::Turns;
 use super::walk::whole;
 use crate::dtype::DType;
-use crate::expr::{Fold, Value};
+use crate::ir::{Fold, Value};
 
 /// What a kernel makes of the elements of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::explain::name;
-use crate::expr::{Program, Source};
+use crate::ir::{Program, Source};
 
 /// The most cells that a side of a grid is drawn with; of longer ones the middle is left out.
 const MOST_CELLS: usize = 6;

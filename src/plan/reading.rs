@@ -13,7 +13,7 @@ use super::target::Target;
 use super::walk::{FOLD_WORKGROUP, LANES, Packing, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Extent, Input, Op, Program, Source, Storage};
+use crate::ir::{Extent, Input, Op, Program, Source, Storage};
 
 /// How the operands of a program are read.
 pub(super) struct Reading(SmallVec<[Read; 8]>);

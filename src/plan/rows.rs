@@ -19,7 +19,7 @@ use super::turns::{Memory, Turns, fewer};
 use super::walk::{self, LANES, Packing, Together, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{BLOCK, Input, Levels, Program, Source, Value};
+use crate::ir::{BLOCK, Input, Levels, Program, Source, Value};
 use crate::layout::Axis;
 
 /// What the text of a phase costs at most, values that are loaded straight counted each.

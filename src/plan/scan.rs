@@ -20,7 +20,7 @@ use super::target::Target;
 use super::walk::{FOLD_WORKGROUP, LANES, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Folding, GROUP, Input, Program, Scan, Source, Storage, Value};
+use crate::ir::{Folding, GROUP, Input, Program, Scan, Source, Storage, Value};
 use crate::layout::{Axis, Layout};
 
 /// Values of a run that an invocation goes through where there are too few of them: fewer kernels are worth

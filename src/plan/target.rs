@@ -1,7 +1,7 @@
 //! What is known of an adapter.
 
 use crate::error::{Result, bail};
-use crate::expr::Math;
+use crate::ir::Math;
 
 /// What an adapter lacks, or computes otherwise than IEEE 754, so that kernels carry forms of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

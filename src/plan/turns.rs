@@ -8,7 +8,7 @@ use super::target::Target;
 use super::walk::{FOLD_WORKGROUP, LANES};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::expr::Fold;
+use crate::ir::Fold;
 
 /// Turns of which what each gives is held as it comes by, at most.
 pub(super) const MOST_HELD: usize = 64;

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::graph::Graph;
 use super::{LEAST_SPARED, MOST_COST, own_cost};
-use crate::expr::NodeKind;
+use crate::ir::NodeKind;
 
 /// What storing an element in one kernel and loading it in another costs, in additions, beside loading what
 /// it is made of. Memory is all that an exponential costs on a GPU, so it is computed again.

@@ -12,7 +12,7 @@ use super::loops::Loops;
 use super::siblings::{self, Stage};
 use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, pack, text_cost};
 use crate::error::Result;
-use crate::expr::{MOST_TURNS, Node, NodeKind, Source};
+use crate::ir::{MOST_TURNS, Node, NodeKind, Source};
 use crate::layout::{Layout, Shape};
 
 /// The most steps of a stage.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::dtype::DType;
-use crate::expr::{Folding, Node, NodeKind};
+use crate::ir::{Folding, Node, NodeKind};
 use crate::layout::Shape;
 
 /// The nodes below some roots, each once and after those that it is made of.

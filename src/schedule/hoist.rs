@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
-use crate::expr::{Input, Op, Program, Source, Step, Value};
+use crate::ir::{Input, Op, Program, Source, Step, Value};
 use crate::layout::{Layout, Shape};
 
 /// How much smaller than the result such a part is at least.

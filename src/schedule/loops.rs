@@ -7,7 +7,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::graph::Graph;
-use crate::expr::{Body, Node, NodeKind};
+use crate::ir::{Body, Node, NodeKind};
 
 /// The kernel that gives the results.
 const LAST: usize = usize::MAX;

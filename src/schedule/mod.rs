@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::expr::{Known, Node, NodeKind, Op, Program, Source, Storage, cost};
+use crate::ir::{Known, Node, NodeKind, Op, Program, Source, Storage, cost};
 use crate::layout::Shape;
 
 /// What a stage must spare, in additions, to be worth a dispatch: lavapipe takes 50 us for a small kernel,

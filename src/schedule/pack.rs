@@ -10,7 +10,7 @@ use super::LANES;
 use super::graph::Graph;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{Node, NodeKind, Source};
+use crate::ir::{Node, NodeKind, Source};
 use crate::layout::Layout;
 
 /// The roots of a graph in which operands of some nodes are packed, those of one type together, wherever they are read.

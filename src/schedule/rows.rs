@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::expr::{BLOCK, Found, Frame, Input, Joined, Op, Program, Source, Step};
+use crate::ir::{BLOCK, Found, Frame, Input, Joined, Op, Program, Source, Step};
 use crate::layout::Layout;
 
 /// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
@@ -159,7 +159,7 @@ fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
         input.layout = layout.broadcast_to(&frame.shape)?;
     }
     program.shape = frame.shape.clone();
-    program.rows = Some(crate::expr::Rows { axes: frame.axes.clone(), folds: Vec::new(), kept: true });
+    program.rows = Some(crate::ir::Rows { axes: frame.axes.clone(), folds: Vec::new(), kept: true });
     Ok(Some(program))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::graph::Graph;
-use crate::expr::Node;
+use crate::ir::Node;
 
 /// Nodes that one program gives.
 pub(super) type Stage<'a> = SmallVec<[&'a Arc<Node>; 1]>;

@@ -8,7 +8,8 @@ use super::Tensor;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Line, Result, bail, called};
-use crate::expr::{AnyExpr, Input, Program, Source, Storage};
+use crate::expr::AnyExpr;
+use crate::ir::{Input, Program, Source, Storage};
 use crate::layout::{Broadcast, Layout, Shape};
 use crate::schedule::Schedule;
 

@@ -10,7 +10,8 @@ use super::{AnyTensor, Explain};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Line, Result, called};
-use crate::expr::{AnyExpr, Node, Program, Storage};
+use crate::expr::AnyExpr;
+use crate::ir::{Node, Program, Storage};
 use crate::layout::{Layout, Shape};
 use crate::schedule::{self, Schedule};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use super::AnyTensor;
 use crate::dtype::DType;
-use crate::expr::{Program, Source, Told};
+use crate::ir::{Program, Source, Told};
 use crate::layout::Layout;
 use crate::plan::{self, Panel, Plan};
 

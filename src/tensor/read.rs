@@ -11,12 +11,13 @@ use super::AnyTensor;
 use super::later::Later;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Line, Result, bail, called};
-use crate::expr::{self, Backend, Input, Program, Reading, Source, Storage};
+use crate::ir;
+use crate::ir::{Backend, Input, Program, Reading, Source, Storage};
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 
 /// Bytes of a tensor's elements, as [`AnyTensor::host_bytes`] gives them.
-pub struct HostBytes(expr::HostBytes);
+pub struct HostBytes(ir::HostBytes);
 
 impl Deref for HostBytes {
     type Target = [u8];

@@ -6,7 +6,8 @@ use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, Line, Result, called};
-use crate::expr::{AnyExpr, Expr, IntoExpr, Program, Storage};
+use crate::expr::{AnyExpr, Expr, IntoExpr};
+use crate::ir::{Program, Storage};
 use crate::layout::Layout;
 use crate::schedule::{self, Schedule};
 

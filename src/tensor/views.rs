@@ -7,7 +7,8 @@ use super::{AnyTensor, Tensor};
 use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{AnyExpr, Expr, IntoExpr, NodeKind, Source};
+use crate::expr::{AnyExpr, Expr, IntoExpr};
+use crate::ir::{NodeKind, Source};
 use crate::layout::{Layout, Shape};
 
 /// Views of tensors.

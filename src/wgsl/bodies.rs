@@ -6,7 +6,7 @@ use super::text::line;
 use super::types::{cast, compute, lanes, narrow, rounded};
 use super::{gather, workarounds};
 use crate::error::Result;
-use crate::expr::{Body, Loop, Op, Step, Value};
+use crate::ir::{Body, Loop, Op, Step, Value};
 use crate::plan::Kernel;
 
 /// The functions that steps of a kernel call.

@@ -8,7 +8,7 @@ use super::text::{EACH, line, result};
 use super::types::{encode, join, lanes, pack, packed, unpack};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{Body, Op, Step, Value};
+use crate::ir::{Body, Op, Step, Value};
 use crate::plan::{Access, LANES, Lanes, Makes, Operand, Origin, Role, Store, Walk};
 
 /// Columns of a workgroup, all of them powers of two, from which on they fill the lanes of every

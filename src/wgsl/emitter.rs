@@ -2,7 +2,7 @@
 
 use super::bodies::Bodies;
 use super::fences::Fences;
-use crate::expr::Value;
+use crate::ir::Value;
 use crate::plan::{Access, Kernel, Operand, Origin, Role, Stride, Walk};
 
 /// Writes the body of a kernel. Names of what a vector has for itself end with its number; what is the

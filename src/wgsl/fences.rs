@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use super::types::compute;
 use crate::dtype::{DType, Kind};
-use crate::expr::{Loop, Math, Nature, Op, Step, Value, is_costly};
+use crate::ir::{Loop, Math, Nature, Op, Step, Value, is_costly};
 use crate::plan::{Kernel, Makes, Operand, Origin};
 
 /// Fences there are: by how far the unknown 0 is shifted.

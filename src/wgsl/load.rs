@@ -6,7 +6,7 @@ use super::text::{line, role};
 use super::types::{constant, decode, joined_part, lanes, packed, raw_lanes, unpack};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Step, Value};
+use crate::ir::{Step, Value};
 use crate::plan::{Access, LANES, Makes, Operand, Origin, Role, Stride, Walk};
 
 /// Four elements, `step` apart from element `first` on, of the vectors whose names are `prefix` and a

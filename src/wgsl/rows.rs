@@ -7,7 +7,7 @@ use super::types::{decode, encode, lanes, narrow, pack, unpack};
 use super::values::{Traversal, Values};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::Value;
+use crate::ir::Value;
 use crate::plan::{LANES, Lanes, Origin, Phase, Role, RowFolder, Store, Turns};
 
 impl Emitter<'_> {

@@ -12,7 +12,7 @@ use super::types::{compute, constant, lanes, pack};
 use super::values::form;
 use crate::dtype::Kind;
 use crate::error::{Result, bail};
-use crate::expr::GROUP;
+use crate::ir::GROUP;
 use crate::plan::{LANES, Role, Scanned, Scanner, Store, Stride};
 
 /// Values of a group in vectors along the run.

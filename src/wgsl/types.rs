@@ -1,7 +1,7 @@
 //! Element types in WGSL: what they compute as, how they are packed, and how they convert.
 
 use crate::dtype::{DType, Kind};
-use crate::expr::{Op, Step};
+use crate::ir::{Op, Step};
 use crate::plan::{Kernel, LANES, Packing, Store};
 
 /// The type that elements of `dtype` compute in, as prelude functions are named by it.

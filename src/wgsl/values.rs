@@ -6,7 +6,7 @@ use super::text::line;
 use super::types::{compute, constant, lanes};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::expr::Fold;
+use crate::ir::Fold;
 use crate::plan::{Folder, Phase, PhaseFold, Turns};
 
 /// Values that are loaded straight in the order of their places at most, where the order of folding shows.

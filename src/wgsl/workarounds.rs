@@ -2,7 +2,7 @@
 
 use super::types::compute;
 use crate::dtype::{DType, Kind};
-use crate::expr::{Math, Op, Step};
+use crate::ir::{Math, Op, Step};
 use crate::plan::Kernel;
 
 /// Ops that lose the least normal float on adapters that flush subnormals.

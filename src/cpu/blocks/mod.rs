@@ -17,7 +17,7 @@ use super::load::Reader;
 use super::pairs::{self, Loop};
 use super::registers::Register;
 use crate::error::Result;
-use crate::expr::{Input, Op, Program, Step, Value, is_costly};
+use crate::ir::{Input, Op, Program, Step, Value, is_costly};
 
 /// Loops from which on a block asks for what the next one reads: fewer are a stream, which a processor guesses.
 const ASKING_LOOPS: usize = 3;

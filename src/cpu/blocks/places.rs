@@ -10,7 +10,7 @@ use crate::cpu::load;
 use crate::cpu::lookup::{self, Addresses, Table};
 use crate::cpu::pairs::Loop;
 use crate::cpu::registers::Register;
-use crate::expr::{Input, Value};
+use crate::ir::{Input, Value};
 
 /// Where the elements of an input lie as a block needs them: the first byte.
 #[derive(Clone, Copy)]

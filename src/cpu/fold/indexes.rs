@@ -7,7 +7,7 @@ use super::{Job, Outs, Scratch};
 use crate::cpu::combine::Indexes;
 use crate::cpu::memory::HostMemory;
 use crate::error::Result;
-use crate::expr::BLOCK;
+use crate::ir::BLOCK;
 
 impl Job<'_> {
     /// Finds the best row of each column, by blocks of rows, and then the best of these.

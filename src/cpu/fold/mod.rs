@@ -25,7 +25,7 @@ use super::reorder::Reordered;
 use super::threads::{self, Work};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::expr::{BLOCK, Folding, Input, Program, Source, Value};
+use crate::ir::{BLOCK, Folding, Input, Program, Source, Value};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a block computes at most, and of long programs, whose registers share the cache.

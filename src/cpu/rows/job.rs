@@ -13,7 +13,7 @@ use crate::cpu::load::Reader;
 use crate::cpu::pairs::{self, Loop};
 use crate::cpu::registers::Register;
 use crate::error::{Result, bail};
-use crate::expr::{Frame, Input, Program, RowFold, Rows, Source, Value};
+use crate::ir::{Frame, Input, Program, RowFold, Rows, Source, Value};
 use crate::layout::Layout;
 
 impl<'a> Job<'a> {

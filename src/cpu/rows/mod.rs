@@ -20,7 +20,7 @@ use super::pairs::Loop;
 use super::registers::Register;
 use super::threads::{self, Work};
 use crate::error::{Result, bail};
-use crate::expr::{Frame, Input, Program, Rows, Source, Value};
+use crate::ir::{Frame, Input, Program, Rows, Source, Value};
 
 /// Elements that a block computes.
 const MOST: usize = 4096;

@@ -4,7 +4,7 @@ use crate::cpu::bytes::From;
 use crate::cpu::memory::HostMemory;
 use crate::cpu::{eval, fold};
 use crate::error::{Result, bail};
-use crate::expr::{Frame, Input, Program, Rows, Source};
+use crate::ir::{Frame, Input, Program, Rows, Source};
 use crate::layout::Layout;
 
 /// Folds all, and computes of that what follows.

@@ -6,7 +6,7 @@ use super::{Block, Job, Place, Scratch};
 use crate::cpu::ahead::{self, Ahead};
 use crate::cpu::bytes::{From, with_memory};
 use crate::cpu::kernels::PART;
-use crate::expr::{Source, Value};
+use crate::ir::{Source, Value};
 
 impl Job<'_> {
     /// Finds the elements of an input, and gathers them where they do not lie side by side.

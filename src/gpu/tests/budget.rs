@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::expr::{Program, Storage};
 use crate::gpu::budget::{LEAST, LEAST_RATE, RATE, of_dispatch};
 use crate::gpu::connection::Connection;
 use crate::gpu::device::Gpu;
 use crate::gpu::recorder::PAGES;
 use crate::gpu::tests::in_turn;
 use crate::gpu::{adapters, drivers, evaluate, open, pipelines};
+use crate::ir::{Program, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
 use crate::plan::Target;

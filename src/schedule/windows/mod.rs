@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::expr::{Extent, Input, Kept, Program, Source, Storage};
+use crate::ir::{Extent, Input, Kept, Program, Source, Storage};
 use crate::layout::{Axis, Layout, merge};
 
 use ranges::{Cut, Path, Ranges};

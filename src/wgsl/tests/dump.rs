@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::golden::{self, GPU};
 use crate::dtype::{DType, Element, Numeric};
-use crate::expr::{Fold, Folding, Math, Program, Source};
+use crate::ir::{Fold, Folding, Math, Program, Source};
 use crate::plan::{Destination, Faults, Kernel, LANES, Makes, Pass, Plan, Target, Work};
 use crate::wgsl::emit;
 use crate::{Device, Expr, bf16, f16, operations};

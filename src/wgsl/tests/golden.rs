@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::dtype::Element;
-use crate::expr::{Fold, Folding, Known, Math, Program, Scan, Source};
+use crate::ir::{Fold, Folding, Known, Math, Program, Scan, Source};
 use crate::plan::{Destination, Faults, Kernel, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
 use crate::schedule::{Bounds, Schedule};
 use crate::wgsl::emit;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::golden::{self, GPU, Launched};
 use crate::common::portable::spirv;
-use crate::expr::{Fold, Folding};
+use crate::ir::{Fold, Folding};
 use crate::wgsl::emit;
 use crate::{Device, Tensor};
 

@@ -7,7 +7,7 @@
 use super::golden::GPU;
 use crate::common::portable as all_languages;
 use crate::dtype::{DType, Element, Kind};
-use crate::expr::{Fold, Folding, Math, Program, Scan, Source};
+use crate::ir::{Fold, Folding, Math, Program, Scan, Source};
 use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, Work};
 use crate::schedule::{Bounds, Schedule};
 use crate::wgsl::emit;

@@ -9,7 +9,7 @@ use crate::Device;
 use crate::common::recipe::{Builder, Recipe};
 use crate::common::value::Value;
 use crate::dtype::DType;
-use crate::expr::{Math, Program};
+use crate::ir::{Math, Program};
 use crate::operations;
 use crate::plan::{Destination, LANES, Plan};
 use crate::wgsl::emit;

@@ -46,7 +46,7 @@ from! {
 
 impl Scalar {
     /// The bits of the value as an element of a type, if that holds it.
-    pub(super) fn to_bits(self, dtype: DType) -> Result<u64> {
+    pub(crate) fn to_bits(self, dtype: DType) -> Result<u64> {
         let bits = match (dtype.kind(), self) {
             (Kind::Bool, Scalar::Bool(value)) => Some(value.into()),
             (Kind::Signed | Kind::Unsigned, Scalar::Int(value)) => integer(value, dtype),
@@ -75,7 +75,7 @@ impl Scalar {
 }
 
 /// The least and the greatest of an integer type.
-pub(super) fn limits(dtype: DType) -> (i128, i128) {
+pub(crate) fn limits(dtype: DType) -> (i128, i128) {
     let bits = 8 * dtype.size();
     match dtype.kind() {
         Kind::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),

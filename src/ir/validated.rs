@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 
 /// Whether a text is functions, constants, structs and aliases only, and has the function, of lanes of these types.
-pub(super) fn check(name: &str, text: &str, args: &[DType], result: DType) -> Result<()> {
+pub(crate) fn check(name: &str, text: &str, args: &[DType], result: DType) -> Result<()> {
     let module = parse(name, text)?;
     let kind = match () {
         () if !module.entry_points.is_empty() => Some("an entry point"),
@@ -25,7 +25,7 @@ pub(super) fn check(name: &str, text: &str, args: &[DType], result: DType) -> Re
 }
 
 /// Whether a function under a name of its own can be called.
-pub(super) fn check_call(name: &str, own: &str, text: &str, args: &[DType]) -> Result<()> {
+pub(crate) fn check_call(name: &str, own: &str, text: &str, args: &[DType]) -> Result<()> {
     let zeros: Vec<String> = args.iter().map(|&dtype| format!("vec4<{}>()", scalar(dtype))).collect();
     let call = format!("_ = {own}({});", zeros.join(", "));
     let main = format!("{text}\n@compute @workgroup_size(1)\nfn {own}_main() {{ {call} }}\n");

@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 
 /// The type of what an op gives of operands of these types, or why it takes none such.
-pub(super) fn result_type(op: Op, operands: &[DType]) -> Result<DType> {
+pub(crate) fn result_type(op: Op, operands: &[DType]) -> Result<DType> {
     let Some(row) = op.row() else {
         return match operands {
             [DType::Bool, values @ ..] => one_type("select", "values", values),
@@ -20,12 +20,12 @@ pub(super) fn result_type(op: Op, operands: &[DType]) -> Result<DType> {
 }
 
 /// The mistake of operands that `name` does not take.
-pub(super) fn takes_no<T>(name: &str, dtype: DType) -> Result<T> {
+pub(crate) fn takes_no<T>(name: &str, dtype: DType) -> Result<T> {
     bail!(Operation, "{name} takes no {dtype}: cast the operands")
 }
 
 /// The one type of the operands of `name`, or why it takes none such.
-pub(super) fn operand_type(name: &str, arity: usize, operands: &[DType]) -> Result<DType> {
+pub(crate) fn operand_type(name: &str, arity: usize, operands: &[DType]) -> Result<DType> {
     if operands.len() != arity {
         let operand = if arity == 1 { "operand" } else { "operands" };
         bail!(Operation, "{name} takes {arity} {operand} and not {}", operands.len());

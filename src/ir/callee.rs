@@ -10,7 +10,7 @@ use super::written::Written;
 use crate::dtype::DType;
 
 /// Computes some elements: every argument has as many as the result, or a part of equal ones.
-pub(super) type Run = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
+pub(crate) type Run = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
 
 /// A [`Function`](crate::Function) whose types are known at run time.
 ///
@@ -27,10 +27,10 @@ pub(super) type Run = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct AnyFunction {
-    pub(super) inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
-pub(super) struct Inner {
+pub(crate) struct Inner {
     pub name: String,
     pub args: SmallVec<[DType; 4]>,
     pub result: DType,
@@ -60,7 +60,7 @@ impl fmt::Debug for AnyFunction {
 }
 
 /// `(f32, i32)`.
-pub(super) fn list(types: &[DType]) -> String {
+pub(crate) fn list(types: &[DType]) -> String {
     format!("({})", types.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", "))
 }
 

@@ -28,7 +28,7 @@ impl Source {
 }
 
 /// What makes two steps one: the op, the types of its operands and its result, the operands, and its body.
-pub(super) type StepKey<V> = (Op, DType, DType, SmallVec<[V; 3]>, Option<Body>);
+pub(crate) type StepKey<V> = (Op, DType, DType, SmallVec<[V; 3]>, Option<Body>);
 
 impl NodeKind {
     /// Whether it makes elements of elements of its operands, so that a kernel may compute it in the middle.
@@ -44,7 +44,7 @@ impl NodeKind {
 
 /// A table that a loop looks up.
 #[derive(Clone, Copy)]
-pub(super) struct LoopTable<'a> {
+pub(crate) struct LoopTable<'a> {
     pub table: &'a Arc<Node>,
     /// The axes of which turns have the index.
     pub axes: &'a [bool],
@@ -109,7 +109,7 @@ impl Node {
     }
 
     /// A result of a body, of operands that broadcast to a shape.
-    pub(super) fn body(
+    pub(crate) fn body(
         body: Body,
         result: usize,
         dtype: DType,
@@ -126,7 +126,7 @@ impl Node {
     }
 
     /// The same expression on the devices of some operands too, of which it needs nothing else.
-    pub(super) fn on_devices_of(self: &Arc<Node>, operands: &[&Arc<Node>]) -> Arc<Node> {
+    pub(crate) fn on_devices_of(self: &Arc<Node>, operands: &[&Arc<Node>]) -> Arc<Node> {
         let all: SmallVec<[&Arc<Node>; 4]> = std::iter::once(self).chain(operands.iter().copied()).collect();
         let devices = devices(&all);
         if devices.len() == self.devices.len() {
@@ -208,7 +208,7 @@ impl Node {
 
     /// The value that it is among flat steps, of operands that are values there: `once` adds a step, or finds the same.
     /// None if it is no step.
-    pub(super) fn step<V>(&self, args: SmallVec<[V; 3]>, mut once: impl FnMut(StepKey<V>) -> V) -> Option<V> {
+    pub(crate) fn step<V>(&self, args: SmallVec<[V; 3]>, mut once: impl FnMut(StepKey<V>) -> V) -> Option<V> {
         match &self.kind {
             NodeKind::Op(op) => {
                 let dtype = self.args.last().map_or(self.dtype, |last| last.dtype);
@@ -228,7 +228,7 @@ impl Node {
 
     /// Its operands, but for the tables of a loop; and these, each with its axes of which turns have the index and
     /// the indices of the others.
-    pub(super) fn operands(&self) -> (&[Arc<Node>], Vec<LoopTable<'_>>) {
+    pub(crate) fn operands(&self) -> (&[Arc<Node>], Vec<LoopTable<'_>>) {
         let NodeKind::Body(Body::Loop(own), _) = &self.kind else { return (&self.args, Vec::new()) };
         // The first operand is how many turns there are.
         let (values, mut rest) = self.args.split_at(1 + own.values());
@@ -243,7 +243,7 @@ impl Node {
     }
 
     /// Whether both are the same elements, as far as that is seen from what they are made of.
-    pub(super) fn is_same(self: &Arc<Node>, other: &Arc<Node>) -> bool {
+    pub(crate) fn is_same(self: &Arc<Node>, other: &Arc<Node>) -> bool {
         let (mut a, mut b) = (self, other);
         loop {
             match (&a.kind, &b.kind) {
@@ -265,7 +265,7 @@ impl Node {
     }
 
     /// What the loop that gives it takes, if one does, where `each` says it of a turn.
-    pub(super) fn of_loop(&self, each: &dyn Fn(&Loop) -> u64) -> u64 {
+    pub(crate) fn of_loop(&self, each: &dyn Fn(&Loop) -> u64) -> u64 {
         let told = |arg: usize| match self.args.get(arg)?.kind {
             NodeKind::Leaf { source: Source::Scalar(bits), .. } => Some(bits),
             _ => None,

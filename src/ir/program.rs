@@ -10,6 +10,10 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
+/// Turns of a kernel: llvmpipe ends each of its loops after 65535 turns of all together, and screens do not wait for a
+/// kernel that takes longer. More of them are stages, of which each begins with what the one before has stored.
+pub(crate) const MOST_TURNS: u64 = 60_000;
+
 /// Operations of f32 that take as long as a byte. An integrated GPU of 50 GB/s adds some 500 G numbers in a second, and most
 /// GPUs do more of them while they move a byte.
 const OPERATIONS: u64 = 10;
@@ -323,7 +327,7 @@ impl Frame {
     }
 
     /// Whether a layout of this shape shows one element for all of a row.
-    pub(super) fn is_of_row(&self, layout: &Layout) -> bool {
+    pub(crate) fn is_of_row(&self, layout: &Layout) -> bool {
         self.axes.clone().all(|axis| self.shape[axis] == 1 || layout.strides()[axis] == 0)
     }
 }

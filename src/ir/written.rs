@@ -30,7 +30,7 @@ const BARRIERS: &[&str] = &["workgroupBarrier", "storageBarrier", "textureBarrie
 impl Written {
     /// Checks the WGSL of a function.
     #[cfg_attr(not(feature = "gpu"), allow(unused_variables))]
-    pub(super) fn new(name: &str, text: &str, args: &[DType], result: DType) -> Result<Written> {
+    pub(crate) fn new(name: &str, text: &str, args: &[DType], result: DType) -> Result<Written> {
         let words: Vec<&str> = tokens(text).map(|token| token.word).collect();
         let held = |names: &'static [&str]| words.iter().find(|word| names.contains(word));
         if let Some(word) = held(DIRECTIVES).or_else(|| held(BARRIERS)) {

@@ -1,0 +1,55 @@
+//! What expressions are made of and what they are flattened to: the table of ops and folds, the graph of nodes, and programs
+//! of steps for devices.
+//!
+//! Each file uses only those before it: the table of ops ([`mod@op`]), a [`scalar`], a function as it is `validated` and
+//! [`written`], a [`small_map`], what is [`kept`], random words ([`philox`]), and what devices give as [`answers`]; a
+//! [`callee`], the table of folds ([`mod@fold`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
+//! they do ([`node`], [`program`], [`parts`], [`storage`]) and the [`form`] of an expression; and how nodes are made flat
+//! ([`flatten`], [`rows`]).
+
+mod answers;
+mod body;
+mod callee;
+mod constant;
+mod flatten;
+mod fold;
+mod form;
+mod graph;
+mod kept;
+mod node;
+mod op;
+mod parts;
+pub(crate) mod philox;
+mod program;
+mod rows;
+mod scalar;
+mod small_map;
+mod storage;
+mod typing;
+#[cfg(feature = "gpu")]
+mod validated;
+mod written;
+
+pub(crate) use answers::{HostBytes, Outcome, PIECE, Reading, Times, Told};
+pub use answers::{KernelTime, Memory};
+pub(crate) use body::{Body, Loop, Step, Value};
+pub use callee::AnyFunction;
+pub(crate) use callee::{Inner, Run, list};
+pub(crate) use constant::Constant;
+pub(crate) use flatten::Known;
+pub(crate) use fold::{BLOCK, Fold, Folding, GROUP, Scan, for_each_fold};
+pub(crate) use form::{Form, Leaves};
+pub(crate) use graph::{
+    Backend, Extent, Input, Joining, Node, NodeKind, Program, RowFold, Rows, Source, Storage,
+};
+pub(crate) use kept::Kept;
+pub(crate) use node::{LoopTable, StepKey};
+pub use op::Math;
+pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op, is_costly};
+pub(crate) use program::{Frame, MOST_TURNS};
+pub(crate) use rows::{Found, Joined, Levels};
+pub use scalar::Scalar;
+pub(crate) use scalar::limits;
+pub(crate) use storage::Declared;
+pub(crate) use typing::{operand_type, result_type, takes_no};
+pub(crate) use written::Written;
