@@ -29,7 +29,7 @@ use std::time::Duration;
 use cases::Case;
 use clap::Parser;
 use common::progress::Progress;
-use common::{Failure, median, timed};
+use common::{Failure, median};
 use serde_json::json;
 use zerostride::{Device, ErrorKind};
 
