@@ -10,7 +10,7 @@ use smallvec::smallvec;
 use super::device::Gpu;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Body, Extent, Input, Loop, Op, Program, Source, Step, Storage, Value};
+use crate::ir::{Body, Built, Input, Loop, Op, Program, ProgramBuilder, Source, Step, Storage, Value};
 use crate::layout::Layout;
 use crate::schedule::Piece;
 
@@ -159,55 +159,45 @@ fn of_piece(own: &Program, piece: &Piece, to: &Storage, layout: &Layout) -> Resu
     }
     let Some(Step { args, .. }) = part.steps.pop() else { bail!(Kernel, "a lookup without a step") };
     let Some((&table, indices)) = args.split_first() else { bail!(Kernel, "a lookup without a table") };
-    let is_part = |(range, extent): &(&std::ops::Range<usize>, &Extent)| range.len() < extent.length;
-    let extents = part.inputs[table as usize].computed.clone();
-    let cut: Vec<bool> = piece.indices.iter().zip(&extents).map(|pair| is_part(&pair)).collect();
-    // Where each such index begins and ends, 0, and what is there already.
-    let stretched = Layout::contiguous([])?.broadcast_to(&part.shape)?;
-    let number = |value: usize| Input::new(DType::I32, Source::Scalar(value as u64), stretched.clone());
-    let before = part.inputs.len() as Value;
-    part.inputs.push(number(0));
-    part.inputs.push(Input::new(own.dtype, Source::Tensor(to.clone()), layout.clone()));
-    for (range, _) in piece.indices.iter().zip(&cut).filter(|(_, cut)| **cut) {
-        part.inputs.extend([number(range.start), number(range.len() - 1)]);
-    }
-    let more = part.inputs.len() as Value - before;
-    let moved = |value: Value| if value >= before { value + more } else { value };
-    part.steps.iter_mut().flat_map(|step| step.args.iter_mut()).for_each(|arg| *arg = moved(*arg));
+    // The table from where the piece begins.
     let looked = &mut part.inputs[table as usize];
+    let whole = looked.computed.clone();
     for (range, extent) in piece.indices.iter().zip(&mut looked.computed) {
         let start = looked.layout.offset() as isize + range.start as isize * extent.stride;
         looked.layout = looked.layout.from(start as usize);
         extent.length = range.len();
     }
-    let mut step = |op: Op, dtype: DType, result: DType, args: &[Value]| {
-        part.steps.push(Step::new(op, dtype, result, args.into()));
-        (part.inputs.len() + part.steps.len()) as Value - 1
+    let mut all = ProgramBuilder::new();
+    let values = all.copy_all(&part, |all, input| Ok(all.input(input.clone())))?;
+    let stretched = Layout::contiguous([])?.broadcast_to(&part.shape)?;
+    let number = |all: &mut ProgramBuilder, value: usize| {
+        all.input(Input::new(DType::I32, Source::Scalar(value as u64), stretched.clone()))
     };
-    let (mut args, mut inside) = (smallvec![table], None);
-    let mut numbers = before + 2;
-    for (&index, cut) in indices.iter().zip(cut) {
-        let index = moved(index);
-        if !cut {
+    let step = |all: &mut ProgramBuilder, op: Op, dtype: DType, result: DType, args: &[Built]| {
+        all.step((op, dtype, result, args.into(), None))
+    };
+    let (mut args, mut inside) = (vec![values[table as usize]], None);
+    for ((&index, range), extent) in indices.iter().zip(&piece.indices).zip(&whole) {
+        let index = values[index as usize];
+        if range.len() == extent.length {
             args.push(index);
             continue;
         }
-        let from = step(Op::Sub, DType::I32, DType::I32, &[index, numbers]);
-        let nearest = step(Op::Clamp, DType::I32, DType::I32, &[from, before, numbers + 1]);
-        let is_own = step(Op::Eq, DType::I32, DType::Bool, &[from, nearest]);
+        let [zero, begin, last] = [0, range.start, range.len() - 1].map(|value| number(&mut all, value));
+        let from = step(&mut all, Op::Sub, DType::I32, DType::I32, &[index, begin]);
+        let nearest = step(&mut all, Op::Clamp, DType::I32, DType::I32, &[from, zero, last]);
+        let is_own = step(&mut all, Op::Eq, DType::I32, DType::Bool, &[from, nearest]);
         inside = Some(match inside {
-            Some(all) => step(Op::And, DType::Bool, DType::Bool, &[all, is_own]),
+            Some(others) => step(&mut all, Op::And, DType::Bool, DType::Bool, &[others, is_own]),
             None => is_own,
         });
         args.push(nearest);
-        numbers += 2;
     }
-    let args: smallvec::SmallVec<[Value; 3]> = args;
-    let mut found = step(Op::Lookup, DType::I32, own.dtype, &args);
+    let mut found = step(&mut all, Op::Lookup, DType::I32, own.dtype, &args);
     if let Some(inside) = inside {
-        found = step(Op::Select, own.dtype, own.dtype, &[inside, found, before + 1]);
+        // Elsewhere stays what is there already.
+        let there = all.input(Input::new(own.dtype, Source::Tensor(to.clone()), layout.clone()));
+        found = step(&mut all, Op::Select, own.dtype, own.dtype, &[inside, found, there]);
     }
-    part.results = smallvec![found];
-    // What is not read is no input.
-    Ok((part.extract(&[found], part.shape.clone(), &BTreeMap::new(), same)?, layout))
+    Ok((all.finish(part.shape.clone(), own.dtype, &[found]), layout))
 }

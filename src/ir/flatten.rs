@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::node::{LoopTable, StepKey};
+use super::builder::{Built, ProgramBuilder};
+use super::node::LoopTable;
 use super::small_map::SmallMap;
-use super::{Extent, Input, Node, NodeKind, Op, Program, Source, Step, Value};
+use super::{Extent, Input, Node, NodeKind, Op, Program, Source};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -16,19 +17,12 @@ use crate::layout::{Layout, Shape};
 /// its own among its results.
 pub(crate) type Known = FxHashMap<*const Node, (usize, usize)>;
 
-/// An input, or a step: inputs are numbered first, when all of them are found.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Found {
-    Input(u32),
-    Step(u32),
-}
-
 /// A node under a view, by the number of that.
 type Viewed = (*const Node, u32);
 
 /// What is found of a node: its value, or that it is an op, which is to be computed under a view.
 enum Seen<'a> {
-    Value(Found),
+    Value(Built),
     Op(&'a Arc<Node>, u32),
 }
 
@@ -36,7 +30,7 @@ enum Seen<'a> {
 struct Frame<'a> {
     node: &'a Arc<Node>,
     view: u32,
-    args: SmallVec<[Found; 3]>,
+    args: SmallVec<[Built; 3]>,
     /// Of a lookup, its table.
     table: Option<Box<Table>>,
 }
@@ -73,12 +67,8 @@ impl Table {
 struct Flatten<'a> {
     known: &'a Known,
     views: SmallVec<[Layout; 4]>,
-    inputs: Vec<Input>,
-    steps: Vec<Step>,
-    /// The operands of each step.
-    args: Vec<SmallVec<[Found; 3]>>,
-    step_numbers: SmallMap<StepKey<Found>, u32>,
-    done: SmallMap<Viewed, Found>,
+    program: ProgramBuilder,
+    done: SmallMap<Viewed, Built>,
 }
 
 impl Program {
@@ -115,32 +105,15 @@ impl Program {
 
     /// The same for roots that are not folded.
     fn elements(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
-        let mut flat = Flatten {
-            known,
-            views: SmallVec::new(),
-            inputs: Vec::new(),
-            steps: Vec::new(),
-            args: Vec::new(),
-            step_numbers: SmallMap::new(),
-            done: SmallMap::new(),
-        };
-        let mut results: SmallVec<[Found; 1]> = SmallVec::new();
+        let mut flat =
+            Flatten { known, views: SmallVec::new(), program: ProgramBuilder::new(), done: SmallMap::new() };
+        let mut results: SmallVec<[Built; 1]> = SmallVec::new();
         for root in roots {
             let own = Layout::contiguous(&root.shape)?;
             let view = flat.number(if root.shape == *shape { own } else { own.broadcast_to(shape)? });
             results.push(flat.root(root, view)?);
         }
-        let inputs = flat.inputs.len() as Value;
-        let value = |found: &Found| match *found {
-            Found::Input(i) => i,
-            Found::Step(i) => inputs + i,
-        };
-        let mut steps = flat.steps;
-        for (step, args) in steps.iter_mut().zip(&flat.args) {
-            step.args = args.iter().map(value).collect();
-        }
-        let results = results.iter().map(value).collect();
-        Ok(Program::of_steps(shape.clone(), roots[0].dtype, flat.inputs, steps, results))
+        Ok(flat.program.finish(shape.clone(), roots[0].dtype, &results))
     }
 }
 
@@ -168,14 +141,6 @@ impl<'a> Flatten<'a> {
         Ok(self.number(both))
     }
 
-    fn input(&mut self, input: Input) -> Found {
-        let known = self.inputs.iter().position(|other| other.is_same(&input));
-        Found::Input(known.unwrap_or_else(|| {
-            self.inputs.push(input);
-            self.inputs.len() - 1
-        }) as u32)
-    }
-
     /// What a node is under a view, or the op to compute.
     fn look(&mut self, mut node: &'a Arc<Node>, mut view: u32) -> Result<Seen<'a>> {
         loop {
@@ -184,7 +149,7 @@ impl<'a> Flatten<'a> {
             if let Some(&(stage, result)) = self.known.get(&Arc::as_ptr(node)) {
                 let layout = self.views[view as usize].clone();
                 let source = Source::Stage { stage, result };
-                return Ok(Seen::Value(self.input(Input::new(node.dtype, source, layout))));
+                return Ok(Seen::Value(self.program.input(Input::new(node.dtype, source, layout))));
             }
             let place = (Arc::as_ptr(node), view);
             if let Some(found) = self.done.get(&place) {
@@ -201,7 +166,7 @@ impl<'a> Flatten<'a> {
                 NodeKind::Leaf { source, layout } => {
                     let layout = self.seen(layout, view)?;
                     let input = Input::new(node.dtype, source.clone(), layout);
-                    let found = self.input(Input { node: Some(Arc::as_ptr(node).addr()), ..input });
+                    let found = self.program.input(Input { node: Some(Arc::as_ptr(node).addr()), ..input });
                     self.done.insert(place, found);
                     return Ok(Seen::Value(found));
                 }
@@ -216,7 +181,7 @@ impl<'a> Flatten<'a> {
     }
 
     /// Finds a node and all that it is made of.
-    fn root(&mut self, root: &'a Arc<Node>, view: u32) -> Result<Found> {
+    fn root(&mut self, root: &'a Arc<Node>, view: u32) -> Result<Built> {
         let mut stack: SmallVec<[Frame<'a>; 4]> = match self.look(root, view)? {
             Seen::Value(found) => return Ok(found),
             Seen::Op(node, view) => smallvec![self.frame(node, view)?],
@@ -266,29 +231,17 @@ impl<'a> Flatten<'a> {
         Ok(Frame { node, view, args: SmallVec::new(), table })
     }
 
-    fn step(&mut self, node: &'a Arc<Node>, view: u32, mut args: SmallVec<[Found; 3]>) -> Result<Found> {
+    fn step(&mut self, node: &'a Arc<Node>, view: u32, mut args: SmallVec<[Built; 3]>) -> Result<Built> {
         for table in node.operands().1 {
             args.push(self.loop_table(node, view, table)?);
         }
         if matches!(node.kind, NodeKind::Op(op) if op.row().is_some_and(|row| row.commutative)) {
             args.sort_unstable();
         }
-        match node.step(args, |key| self.once(key)) {
+        match node.step(args, |key| self.program.step(key)) {
             Some(found) => Ok(found),
             None => bail!(Kernel, "{node:?} is no operation"),
         }
-    }
-
-    /// A step, known or new.
-    fn once(&mut self, key: StepKey<Found>) -> Found {
-        Found::Step(self.step_numbers.get(&key).unwrap_or_else(|| {
-            let (op, dtype, result, args, body) = &key;
-            self.steps.push(Step { body: body.clone(), ..Step::new(*op, *dtype, *result, SmallVec::new()) });
-            self.args.push(SmallVec::from_slice(args));
-            let next = self.steps.len() as u32 - 1;
-            self.step_numbers.insert(key, next);
-            next
-        }))
     }
 
     /// A table that a lookup under a view reads.
@@ -346,7 +299,7 @@ impl<'a> Flatten<'a> {
     }
 
     /// A table of a loop that is computed under a view.
-    fn loop_table(&mut self, node: &'a Arc<Node>, view: u32, own: LoopTable<'a>) -> Result<Found> {
+    fn loop_table(&mut self, node: &'a Arc<Node>, view: u32, own: LoopTable<'a>) -> Result<Built> {
         let mut table = self.table(own.table, view)?;
         let mut fixed = own.fixed.iter();
         for (axis, &open) in own.axes.iter().enumerate() {
@@ -396,21 +349,21 @@ impl<'a> Flatten<'a> {
     }
 
     /// A table as an input.
-    fn looked_up(&mut self, view: u32, table: Table) -> Result<Found> {
+    fn looked_up(&mut self, view: u32, table: Table) -> Result<Built> {
         let Table { dtype, source, offset, strides, computed, .. } = table;
         let shape = self.views[view as usize].shape();
         let layout = Layout::strided(shape.clone(), &strides, offset.max(0) as usize, usize::MAX)?;
-        Ok(self.input(Input { computed, ..Input::new(dtype, source, layout) }))
+        Ok(self.program.input(Input { computed, ..Input::new(dtype, source, layout) }))
     }
 
     /// A lookup with its indices, or a load where coordinates and constants are all of them.
-    fn lookup(&mut self, view: u32, table: Table, indices: SmallVec<[Found; 3]>) -> Result<Found> {
+    fn lookup(&mut self, view: u32, table: Table, indices: SmallVec<[Built; 3]>) -> Result<Built> {
         let dtype = table.dtype;
         let table = self.looked_up(view, table)?;
         if indices.is_empty() {
             return Ok(table);
         }
         let args = std::iter::once(table).chain(indices).collect();
-        Ok(self.once((Op::Lookup, DType::I32, dtype, args, None)))
+        Ok(self.program.step((Op::Lookup, DType::I32, dtype, args, None)))
     }
 }

@@ -4,11 +4,12 @@
 //! Each file uses only those before it: the table of ops ([`mod@op`]), a [`scalar`], a function as it is `validated` and
 //! [`written`], a [`small_map`], what is [`kept`], random words ([`philox`]), and what devices give as [`answers`]; a
 //! [`callee`], the table of folds ([`mod@fold`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
-//! they do ([`node`], [`program`], [`parts`], [`storage`]) and the [`form`] of an expression; and how nodes are made flat
-//! ([`flatten`], [`rows`]).
+//! they do ([`node`], [`program`], [`storage`]) and the [`form`] of an expression; the [`builder`] of programs; and programs of
+//! [`parts`] of others, and of nodes ([`flatten`], [`rows`]).
 
 mod answers;
 mod body;
+mod builder;
 mod callee;
 mod constant;
 mod flatten;
@@ -33,6 +34,7 @@ mod written;
 pub(crate) use answers::{HostBytes, Outcome, PIECE, Reading, Times, Told};
 pub use answers::{KernelTime, Memory};
 pub(crate) use body::{Body, Loop, Step, Value};
+pub(crate) use builder::{Built, ProgramBuilder};
 pub use callee::AnyFunction;
 pub(crate) use callee::{Inner, Run, list};
 pub(crate) use constant::Constant;
@@ -47,7 +49,7 @@ pub(crate) use node::{LoopTable, StepKey};
 pub use op::Math;
 pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op, is_costly};
 pub(crate) use program::{Frame, MOST_TURNS};
-pub(crate) use rows::{Found, Joined, Levels};
+pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;
 pub(crate) use scalar::limits;
 pub(crate) use storage::Declared;

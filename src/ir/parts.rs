@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Input, Program, Storage, Value};
+use smallvec::SmallVec;
+
+use super::{Built, Input, Program, ProgramBuilder, Storage, Value};
 use crate::error::Result;
 use crate::layout::{Layout, Shape};
 
@@ -42,29 +44,38 @@ impl Program {
         layout: impl Fn(&Layout) -> Result<Layout>,
     ) -> Result<Program> {
         let needed = self.needed(results, |value| known.contains_key(&value));
-        let count = self.inputs.len() as Value;
-        let is_input = |value: &Value| *value < count || known.contains_key(value);
-        let mut numbers: BTreeMap<Value, Value> = BTreeMap::new();
-        let mut inputs = Vec::new();
-        for value in needed.iter().copied().filter(is_input) {
-            numbers.insert(value, inputs.len() as Value);
-            inputs.push(match known.get(&value) {
-                Some(input) => input.clone(),
-                None => {
-                    let input = &self.inputs[value as usize];
-                    Input { layout: layout(&input.layout)?, ..input.clone() }
+        let mut part = ProgramBuilder::new();
+        let mut values: BTreeMap<Value, Built> = BTreeMap::new();
+        for &value in &needed {
+            let built = match (known.get(&value), self.inputs.get(value as usize)) {
+                (Some(known), _) => part.input(known.clone()),
+                (None, Some(input)) => part.input(Input { layout: layout(&input.layout)?, ..input.clone() }),
+                (None, None) => {
+                    part.copy(&self.steps[value as usize - self.inputs.len()], |arg| values[&arg])
                 }
-            });
-        }
-        let mut steps = Vec::new();
-        for value in needed.iter().copied().filter(|value| !is_input(value)) {
-            let mut step = self.steps[(value - count) as usize].clone();
-            step.args.iter_mut().for_each(|arg| *arg = numbers[arg]);
-            numbers.insert(value, (inputs.len() + steps.len()) as Value);
-            steps.push(step);
+            };
+            values.insert(value, built);
         }
         let dtype = self.dtype_of(results[0]);
-        let results = results.iter().map(|value| numbers[value]).collect();
-        Ok(Program::of_steps(shape, dtype, inputs, steps, results))
+        let results: SmallVec<[Built; 1]> = results.iter().map(|value| values[value]).collect();
+        Ok(part.finish(shape, dtype, &results))
+    }
+
+    /// Programs of steps over one shape as one of all their results, in which equal inputs and equal steps appear
+    /// once; and of each of its inputs, in which program that is found, and where.
+    pub(crate) fn merged(programs: &[Program]) -> Result<Option<(Program, Vec<(usize, usize)>)>> {
+        let Some(first) = programs.first() else { return Ok(None) };
+        let (mut all, mut found, mut results) = (ProgramBuilder::new(), Vec::new(), Vec::new());
+        for (p, program) in programs.iter().enumerate() {
+            let mut inputs = 0..;
+            let values = all.copy_all(program, |all, input| {
+                let (before, number) = (all.inputs(), inputs.next().unwrap_or_default());
+                let own = all.input(input.clone());
+                found.extend((all.inputs() > before).then_some((p, number)));
+                Ok(own)
+            })?;
+            results.extend(program.results.iter().map(|&result| values[result as usize]));
+        }
+        Ok(Some((all.finish(first.shape.clone(), first.dtype, &results), found)))
     }
 }

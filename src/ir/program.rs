@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::{Body, Folding, Input, Joining, Kept, Loop, Program, Rows, Source, Step, Storage, Value};
@@ -77,42 +76,6 @@ impl Program {
     pub(crate) fn join(axis: usize, parts: Vec<Program>, shape: Shape, dtype: DType) -> Program {
         let nothing = Program::of_steps(shape, dtype, Vec::new(), Vec::new(), smallvec::smallvec![0]);
         Program { joining: Some(Joining { axis, parts }), ..nothing }
-    }
-
-    /// Programs of steps over one shape as one of all their results, in which equal inputs and equal steps appear
-    /// once; and of each of its inputs, in which program that is found, and where.
-    pub(crate) fn merged(programs: &[Program]) -> Option<(Program, Vec<(usize, usize)>)> {
-        let mut inputs: Vec<Input> = Vec::new();
-        let mut found = Vec::new();
-        let mut values: Vec<Vec<Value>> = Vec::with_capacity(programs.len());
-        for (p, program) in programs.iter().enumerate() {
-            let place = |(i, input): (usize, &Input)| {
-                let known = inputs.iter().position(|known| known.is_same(input));
-                known.unwrap_or_else(|| {
-                    inputs.push(input.clone());
-                    found.push((p, i));
-                    inputs.len() - 1
-                }) as Value
-            };
-            values.push(program.inputs.iter().enumerate().map(place).collect());
-        }
-        let mut steps = Vec::new();
-        let mut known: FxHashMap<Step, Value> = FxHashMap::default();
-        for (program, values) in programs.iter().zip(&mut values) {
-            for step in &program.steps {
-                let mut step = step.clone();
-                step.args.iter_mut().for_each(|arg| *arg = values[*arg as usize]);
-                values.push(*known.entry(step).or_insert_with_key(|step| {
-                    steps.push(step.clone());
-                    (inputs.len() + steps.len() - 1) as Value
-                }));
-            }
-        }
-        let results = programs.iter().zip(&values);
-        let results =
-            results.flat_map(|(program, values)| program.results.iter().map(|&i| values[i as usize]));
-        let (results, first) = (results.collect(), programs.first()?);
-        Some((Program::of_steps(first.shape.clone(), first.dtype, inputs, steps, results), found))
     }
 
     /// The programs that it is made of, if it is made of some, each with its place in a layout.

@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::{Fold, Folding, Frame, Input, Program, RowFold, Rows, Source, Step, Value};
+use super::{Built, Fold, Folding, Frame, Input, Program, ProgramBuilder, RowFold, Rows, Source, Value};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::layout::Layout;
+use crate::layout::{Layout, Shape};
 
 /// When the values of a program of rows are known. Its folds are in *phases*: those of one are read together,
 /// and need only what the phases before give.
@@ -122,109 +122,64 @@ impl Program {
     }
 }
 
-/// A value of programs that are being put together: inputs are numbered first, when all are known.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
-    Input(usize),
-    Step(usize),
-}
-
 /// Programs over the rows of one frame, put together to one. Equal inputs and equal steps appear once.
 pub(crate) struct Joined {
     frame: Frame,
-    inputs: Vec<Input>,
-    steps: Vec<(Step, SmallVec<[Found; 3]>)>,
-    folds: Vec<(Fold, Found)>,
+    program: ProgramBuilder,
+    folds: Vec<(Fold, Built)>,
 }
 
 impl Joined {
     pub(crate) fn new(frame: Frame) -> Joined {
-        Joined { frame, inputs: Vec::new(), steps: Vec::new(), folds: Vec::new() }
+        Joined { frame, program: ProgramBuilder::new(), folds: Vec::new() }
     }
 
     /// Adds a program of the frame's shape, and its folds: its results, of which some inputs are known.
     pub(crate) fn add(
         &mut self,
         program: &Program,
-        known: impl Fn(&Input) -> Option<Found>,
-    ) -> Result<SmallVec<[Found; 2]>> {
-        let first = self.folds.len();
-        let mut found: Vec<Found> = Vec::with_capacity(program.inputs.len() + program.steps.len());
-        for input in &program.inputs {
-            let own = match (known(input), &input.source) {
-                (Some(known), _) => known,
-                (None, Source::Row(fold)) => self.row(first + fold, input.dtype)?,
-                (None, _) => self.input(input),
-            };
-            found.push(own);
-        }
-        for step in &program.steps {
-            let args: SmallVec<[Found; 3]> = step.args.iter().map(|&arg| found[arg as usize]).collect();
-            let is_same = |(other, of): &(Step, SmallVec<[Found; 3]>)| {
-                (other.op, other.dtype, other.result) == (step.op, step.dtype, step.result)
-                    && other.body == step.body
-                    && *of == args
-            };
-            let known = self.steps.iter().position(is_same);
-            found.push(Found::Step(known.unwrap_or_else(|| {
-                self.steps.push((step.clone(), args));
-                self.steps.len() - 1
-            })));
-        }
+        known: impl Fn(&Input) -> Option<Built>,
+    ) -> Result<SmallVec<[Built; 2]>> {
+        let (first, shape) = (self.folds.len(), &self.frame.shape);
+        let found = self.program.copy_all(program, |built, input| match (known(input), &input.source) {
+            (Some(known), _) => Ok(known),
+            (None, Source::Row(fold)) => row(built, shape, first + fold, input.dtype),
+            (None, _) => Ok(built.input(input.clone())),
+        })?;
         let value = |value: &Value| found[*value as usize];
         if let Some(rows) = &program.rows {
             self.folds.extend(rows.folds.iter().map(|own| (own.fold, value(&own.value))));
         }
-        let Some(folding) = &program.fold else { return Ok(program.results.iter().map(value).collect()) };
-        let results: SmallVec<[Found; 2]> = program.results.iter().map(value).collect();
-        results.into_iter().map(|value| self.fold(folding.fold, value, program.dtype)).collect()
+        let results = program.results.iter().map(value);
+        match &program.fold {
+            None => Ok(results.collect()),
+            Some(folding) => results.map(|value| self.fold(folding.fold, value, program.dtype)).collect(),
+        }
     }
 
     /// Folds a value: what that gives, of a type.
-    fn fold(&mut self, fold: Fold, value: Found, gives: DType) -> Result<Found> {
-        if let Some(known) = self.folds.iter().position(|&own| own == (fold, value)) {
-            return self.row(known, gives);
-        }
-        self.folds.push((fold, value));
-        self.row(self.folds.len() - 1, gives)
-    }
-
-    fn row(&mut self, fold: usize, dtype: DType) -> Result<Found> {
-        let is_known = |input: &Input| matches!(input.source, Source::Row(own) if own == fold);
-        let layout = Layout::contiguous([])?.broadcast_to(&self.frame.shape)?;
-        Ok(Found::Input(self.inputs.iter().position(is_known).unwrap_or_else(|| {
-            self.inputs.push(Input::new(dtype, Source::Row(fold), layout));
-            self.inputs.len() - 1
-        })))
-    }
-
-    fn input(&mut self, input: &Input) -> Found {
-        let known = self.inputs.iter().position(|other| other.is_same(input));
-        Found::Input(known.unwrap_or_else(|| {
-            self.inputs.push(input.clone());
-            self.inputs.len() - 1
-        }))
+    fn fold(&mut self, fold: Fold, value: Built, gives: DType) -> Result<Built> {
+        let known = self.folds.iter().position(|&own| own == (fold, value));
+        let number = known.unwrap_or_else(|| {
+            self.folds.push((fold, value));
+            self.folds.len() - 1
+        });
+        row(&mut self.program, &self.frame.shape, number, gives)
     }
 
     /// The program of some results.
-    pub(crate) fn finish(self, results: &[Found], kept: bool) -> Program {
-        let count = self.inputs.len() as Value;
-        let value = |found: &Found| match *found {
-            Found::Input(i) => i as Value,
-            Found::Step(i) => count + i as Value,
-        };
-        let steps: Vec<Step> = self
-            .steps
-            .iter()
-            .map(|(step, args)| Step { args: args.iter().map(value).collect(), ..step.clone() })
-            .collect();
+    pub(crate) fn finish(self, results: &[Built], kept: bool) -> Program {
+        let value = |of: &Built| self.program.value(*of);
         let folds = self.folds.iter().map(|(fold, of)| RowFold { fold: *fold, value: value(of) }).collect();
-        let results = results.iter().map(value).collect();
-        let mut program = Program {
-            rows: Some(Rows { axes: self.frame.axes, folds, kept }),
-            ..Program::of_steps(self.frame.shape, DType::Bool, self.inputs, steps, results)
-        };
+        let rows = Some(Rows { axes: self.frame.axes, folds, kept });
+        let mut program = Program { rows, ..self.program.finish(self.frame.shape, DType::Bool, results) };
         program.dtype = program.element_type();
         program
     }
+}
+
+/// What a fold gives for each row.
+fn row(program: &mut ProgramBuilder, shape: &Shape, fold: usize, dtype: DType) -> Result<Built> {
+    let layout = Layout::contiguous([])?.broadcast_to(shape)?;
+    Ok(program.input(Input::new(dtype, Source::Row(fold), layout)))
 }

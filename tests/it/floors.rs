@@ -35,8 +35,9 @@ const HOUSES: &[(&str, Floors)] = &[
             &["callee", "fold", "typing"],
             &["body"],
             &["graph"],
-            &["form", "node", "parts", "program", "storage"],
-            &["flatten", "rows"],
+            &["form", "node", "program", "storage"],
+            &["builder"],
+            &["flatten", "parts", "rows"],
         ],
     ),
     (
