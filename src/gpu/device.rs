@@ -11,7 +11,7 @@ use super::batch::Work;
 use super::budget;
 use super::buffer::{BindingRange, Bound, Buffer, Buffers, Shared, bound, buffers};
 use super::connection::Connection;
-use super::drivers::{self, PADDING};
+use super::drivers::{self, Driver, PADDING};
 use super::limits;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
@@ -84,32 +84,38 @@ fn lacking(connection: &Connection) -> Faults {
     }
 }
 
+/// What plans know of an adapter before it is asked, by a row of the table of drivers.
+pub(super) fn target(connection: &Connection, driver: &Driver) -> plan::Target {
+    let limits = &connection.limits;
+    plan::Target {
+        groups: limits.max_compute_workgroups_per_dimension,
+        bindings: limits.max_storage_buffers_per_shader_stage,
+        workgroup: workgroup(limits),
+        faults: lacking(connection),
+        math: Math::Precise,
+        rate: (!drivers::is_software(&connection.device.adapter_info())).then_some(budget::RATE),
+        vectors: driver.vectors,
+        team: driver.team,
+        shared: limits.max_compute_workgroup_storage_size,
+        places: driver.places,
+        reload: driver.reload,
+        runs: driver.runs,
+        wide_words: driver.wide_words && connection.has(wgpu::Features::SHADER_INT64),
+        wave: driver.wave,
+        neighbours: driver.neighbours,
+        cached: driver.cached,
+        straight: driver.straight,
+        tiles: driver.tiles,
+        narrow: driver.narrow,
+    }
+}
+
 impl Gpu {
     /// Puts the parts together on a connection, as if the adapter computed what it has right. At most `pipelines` are
     /// kept.
     pub(super) fn new(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
-        let (limits, driver) = (&connection.limits, connection.driver);
-        let adapter = plan::Target {
-            groups: limits.max_compute_workgroups_per_dimension,
-            bindings: limits.max_storage_buffers_per_shader_stage,
-            workgroup: workgroup(limits),
-            faults: lacking(&connection),
-            math: Math::Precise,
-            rate: (!drivers::is_software(&connection.device.adapter_info())).then_some(budget::RATE),
-            vectors: driver.vectors,
-            team: driver.team,
-            shared: limits.max_compute_workgroup_storage_size,
-            places: driver.places,
-            reload: driver.reload,
-            runs: driver.runs,
-            wide_words: driver.wide_words && connection.has(wgpu::Features::SHADER_INT64),
-            wave: driver.wave,
-            neighbours: driver.neighbours,
-            cached: driver.cached,
-            straight: driver.straight,
-            tiles: driver.tiles,
-            narrow: driver.narrow,
-        };
+        let adapter = target(&connection, connection.driver);
+        let limits = &connection.limits;
         let (binding, align) = (limits::binding(limits), limits.min_storage_buffer_offset_alignment);
         let cuts = Cuts::new(limits.max_buffer_size - PADDING, binding, align.into(), MOST_ELEMENTS);
         let recorder = Recorder::new(&connection)?;

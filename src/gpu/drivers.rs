@@ -44,7 +44,7 @@ pub(super) struct Driver {
 }
 
 /// A processor of its own. Not measured here: these are the habits of GPUs.
-static GPU: Driver = Driver {
+pub(super) static GPU: Driver = Driver {
     // Neighbouring invocations should touch neighbouring words.
     vectors: 1,
     // A block of 4096 is sixteen vectors for each.

@@ -10,19 +10,20 @@ use super::connection::{Connection, FEATURES};
 use super::device::Gpu;
 use super::lock::lock;
 use super::transfer::Transfer;
-use super::{known, pipelines};
+use super::{device, drivers, known, pipelines};
 use crate::dtype::{DType, Element, Float, f16};
 use crate::error::{Result, bail};
 use crate::ir::{Input, Known, Node, Op, Program, Source, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
-use crate::plan::{Destination, Faults, Plan};
+use crate::plan::{Destination, Faults, Plan, Target};
 
 /// Operands that are asked for. A division by reciprocals is wrong in a third of all cases, and one of
 /// them is not missed.
 const COUNT: usize = 1024;
 
-/// The variable of the environment that has [`Target::tune`](crate::plan::Target::tune)'s text for every adapter.
+/// The variable of the environment that has [`Target::tune`]'s text for every adapter, behind `gpu` where work is to be
+/// planned as for a GPU.
 const TUNING: &str = "ZEROSTRIDE_TUNING";
 
 /// Opens an adapter.
@@ -77,7 +78,12 @@ pub(super) async fn ready(connection: Connection, pipelines: usize, stated: Opti
     };
     let mut gpu = gpu.with_known(faults, stated.or(rate));
     if let Ok(text) = std::env::var(TUNING) {
-        gpu.adapter.tune(&text)?;
+        let own = gpu.adapter;
+        let fields = text.strip_prefix("gpu").inspect(|_| {
+            let as_gpu = device::target(&gpu.parts.connection, &drivers::GPU);
+            gpu.adapter = Target { faults: own.faults, rate: own.rate, ..as_gpu };
+        });
+        gpu.adapter.tune(fields.unwrap_or(&text))?;
     }
     Ok(Arc::new(gpu))
 }

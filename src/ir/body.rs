@@ -217,6 +217,14 @@ impl Step {
             || matches!(self.op, Neg | Positive | Abs | Relu | Copysign | Sign | Floor | Ceil | Trunc | Round)
     }
 
+    /// Whether it tells the sign of a NaN.
+    pub(crate) fn tells_sign(&self) -> bool {
+        match &self.body {
+            Some(Body::Loop(own)) => own.steps.iter().any(Step::tells_sign),
+            _ => matches!(self.op, Op::Signbit | Op::Copysign),
+        }
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.body.as_ref().map_or_else(|| self.op.name(), Body::name)
     }

@@ -50,7 +50,8 @@ impl Plan {
                 && loops.inner() + 1 >= LANES * grid.vectors as usize,
             fresh,
             ..kernel
-        };
+        }
+        .into_bits();
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
         let launch = Launch { words, groups: grid.groups };
         Ok(Plan { kernel, launch, storages, loops, work: program.work() })

@@ -100,6 +100,21 @@ impl Kernel {
         names.join(", ")
     }
 
+    /// A copy of floats of 16 bits as one of their bits: what converts them to f32 and back may change those of NaN.
+    pub(super) fn into_bits(mut self) -> Kernel {
+        if self.steps.is_empty() {
+            let bits = |dtype: &mut DType| {
+                if matches!(dtype, DType::F16 | DType::BF16) {
+                    *dtype = DType::U16;
+                }
+            };
+            self.operands.iter_mut().for_each(|operand| bits(&mut operand.dtype));
+            self.bindings.iter_mut().for_each(|binding| bits(&mut binding.dtype));
+            bits(&mut self.out);
+        }
+        self
+    }
+
     /// Whether a step may take long, or forever, for values of lanes past the end.
     pub(crate) fn minds_missing_lanes(&self) -> bool {
         self.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::ends_by_values)

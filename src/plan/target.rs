@@ -73,7 +73,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Takes values of fields by their names, as in `team=32,straight=8`: to measure what suits an adapter.
+    /// Takes values of fields by their names, as in `team=32,straight=8`: to measure what suits an adapter, and to test what
+    /// others are given.
     pub(crate) fn tune(&mut self, text: &str) -> Result<()> {
         for field in text.split(',').filter(|field| !field.is_empty()) {
             let (name, value) = field.split_once('=').unwrap_or((field, ""));
@@ -98,6 +99,13 @@ impl Target {
                 "narrow" => self.narrow = is_on,
                 "quotients" => self.faults.quotients = is_on,
                 "roots" => self.faults.roots = is_on,
+                "flushes" => self.faults.flushes = is_on,
+                "halves" => self.faults.halves = is_on,
+                "half_rounding" => self.faults.half_rounding = is_on,
+                "products" => self.faults.products = is_on,
+                "fma" => self.faults.fma = is_on,
+                "nans" => self.faults.nans = is_on,
+                "fractions" => self.faults.fractions = is_on,
                 _ => bail!(Device, "there is no tuning {name:?}: see plan/target.rs"),
             }
         }

@@ -5,7 +5,8 @@ use super::text::{line, result, role};
 use super::types::{array, stored_array};
 use super::{lines, prelude};
 use crate::error::Result;
-use crate::plan::{Field, Kernel, Makes, Number, ScanNumber};
+use crate::ir::Step;
+use crate::plan::{Faults, Field, Kernel, Makes, Number, ScanNumber};
 
 /// The text of a kernel. It depends on nothing but the kernel.
 pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
@@ -30,7 +31,9 @@ fn parts(kernel: &Kernel) -> Result<[String; 3]> {
         Makes::Rows(folder) => emitter.rows(folder)?,
     }
     let main = emitter.bodies.functions()? + &main;
-    let functions = prelude::used_by(&main, kernel.faults);
+    // NVIDIA's instruction makes every NaN of f16 a positive one.
+    let halves = kernel.faults.halves || kernel.steps.iter().any(Step::tells_sign);
+    let functions = prelude::used_by(&main, Faults { halves, ..kernel.faults });
     let zero = functions.contains("p.zero") || main.contains("p.zero");
     let enabled = if functions.contains("<f16>") { "enable f16;\n\n" } else { "" };
     Ok([enabled.to_string() + &declarations(kernel, zero), functions, main])

@@ -88,6 +88,17 @@ pub fn instance() -> wgpu::Instance {
     instance
 }
 
+/// Whether an adapter has a language for kernels, which OpenGL has from 4.3 on: of NVIDIA wgpu gets 3.3 alone, and says that
+/// it has kernels.
+fn has_kernels(info: &wgpu::AdapterInfo) -> bool {
+    let version: Vec<Option<u32>> =
+        info.driver_info.split(['.', ' ']).take(2).map(|number| number.parse().ok()).collect();
+    match version[..] {
+        [Some(major), Some(minor)] if info.backend == wgpu::Backend::Gl => (major, minor) >= (4, 3),
+        _ => true,
+    }
+}
+
 /// The adapters of an instance that run kernels.
 pub fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     // Adapters are looked for by this crate first: doing so while GL is in use fails inside of wgpu.
@@ -95,6 +106,7 @@ pub fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     adapters.retain(|adapter| {
         adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+            && has_kernels(&adapter.get_info())
     });
     assert_eq!(adapters.len(), known, "as many as this crate finds");
     adapters

@@ -2,7 +2,7 @@
 //! values, within the bound that the op table states.
 
 use crate::common::{Random, adapters, on_every_device};
-use zerostride::{DType, Device, Element, ErrorKind, Expr, Operation, bf16, f16, operations};
+use zerostride::{DType, Device, Element, ErrorKind, Expr, Operation, Tensor, bf16, f16, operations};
 
 /// Values at which functions change their ways, and random ones of every magnitude.
 trait Samples: Element {
@@ -238,6 +238,35 @@ sweeps! {
     every_op_on_u32 u32;
     every_op_on_u64 u64;
     every_op_on_bool bool;
+}
+
+/// Instructions that convert f16 may make every NaN the same.
+#[test]
+fn signs_and_copies_of_every_16_bits() {
+    fn check<T: Samples>(device: &Device, of_bits: fn(u16) -> T, one: T) {
+        let all: Vec<T> = (0..=u16::MAX).map(of_bits).collect();
+        let x = device.upload(&all, [all.len()]).unwrap();
+        let words = |values: Vec<T>| values.into_iter().map(Element::to_bits).collect::<Vec<u64>>();
+        let square = |x: Tensor<T>| x.reshape([256, 256]).permute([1, 0]).eval().unwrap();
+        let copies = [x.flip(0).eval().unwrap().flip(0).eval().unwrap(), square(square(x.clone()))];
+        for copy in copies {
+            let copied = words(copy.to_vec().unwrap());
+            assert!(copied.into_iter().eq(0..1 << 16), "{} on {}", T::DTYPE, device.name());
+        }
+        let signs = Expr::<bool>::call("signbit", &[x.expr()]).to_vec().unwrap();
+        let ones = Expr::<T>::call("copysign", &[device.upload(&[one], [1]).unwrap().expr(), x.expr()])
+            .to_vec()
+            .unwrap();
+        let negative = words(vec![one])[0] | 1 << 15;
+        for (bits, (sign, one_of_sign)) in signs.into_iter().zip(words(ones)).enumerate() {
+            let is_right = sign == (bits >> 15 == 1) && sign == (one_of_sign == negative);
+            assert!(is_right, "{} {bits:#x} on {}", T::DTYPE, device.name());
+        }
+    }
+    on_every_device(|device| {
+        check(device, f16::from_bits, f16::ONE);
+        check(device, bf16::from_bits, bf16::ONE);
+    });
 }
 
 fn casts_from<T: Samples>(device: &Device) {

@@ -10,10 +10,10 @@ use crate::common::case::{Case, Step, Storage};
 use crate::common::depth::depth;
 use crate::common::recipe::Recipe;
 use crate::common::value::{Value, least, nearest};
-use crate::common::{Random, check_kernels, devices};
+use crate::common::{Random, adapters, check_kernels, devices};
 use drawn::{ELEMENTS, OPERANDS, operands, random_recipes};
 use identities::identities;
-use zerostride::{DType, Explain, Expr, Math, Tensor, bf16};
+use zerostride::{DType, Device, Explain, Expr, Math, Tensor, bf16};
 
 /// Floats of the type's whole range, of a range in which sums lose digits but little overflows, and
 /// special ones.
@@ -145,13 +145,24 @@ fn fast_math_is_rewritten() {
 /// Where nothing can be rewritten there is no fence.
 #[test]
 fn lone_operations_have_no_fence() {
-    let Some(device) = devices().iter().find(|device| device.name() != "cpu") else { return };
+    for device in adapters() {
+        check_fences_of(device);
+    }
+}
+
+fn check_fences_of(device: &Device) {
     let x = device.zeros::<f32>([64, 64]).unwrap();
     let row = device.zeros::<f32>([64]).unwrap();
     // Rounded by its bits on every adapter; f16 may be by a type, which a compiler may leave out.
     let half = device.zeros::<bf16>([64, 64]).unwrap();
     let bytes = device.zeros::<u8>([64, 64]).unwrap();
-    let has_fence = |text: Explain| text.wgsl().unwrap().contains("p.zero");
+    // That of a step has a name. Functions have fences of their own, such as products where subnormals are flushed.
+    let has_fence = |text: Explain| {
+        text.wgsl()
+            .unwrap()
+            .lines()
+            .any(|line| line.trim_start().starts_with("let zero") && line.contains("p.zero"))
+    };
     let unfenced = [
         (&x + &row).explain(device),
         (&x * &x).explain(device),
@@ -164,7 +175,7 @@ fn lone_operations_have_no_fence() {
         x.cast::<bool>().explain(device),
     ];
     for text in unfenced {
-        assert!(!has_fence(text.unwrap()));
+        assert!(!has_fence(text.unwrap()), "{}", device.name());
     }
     let fenced = [
         (&x - &x).explain(device),
@@ -176,7 +187,7 @@ fn lone_operations_have_no_fence() {
         (&x * &row).amax(1).explain(device),
     ];
     for text in fenced {
-        assert!(has_fence(text.unwrap()));
+        assert!(has_fence(text.unwrap()), "{}", device.name());
     }
 }
 
