@@ -166,10 +166,11 @@ impl Copies<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::Form;
-    use crate::{AnyTensor, Device, Expr, Tensor};
+    use crate::{AnyExpr, AnyTensor, Device, Expr, Tensor};
 
     fn form<T>(expr: &Expr<T>) -> Option<(Form, usize, Vec<u64>)> {
-        let (form, leaves) = Form::of(expr.any.node().unwrap(), None)?;
+        let expr = AnyExpr::from(expr);
+        let (form, leaves) = Form::of(expr.node().unwrap(), None)?;
         Some((form, leaves.storages.len(), leaves.constants.to_vec()))
     }
 
@@ -203,7 +204,7 @@ mod tests {
             assert!(others[..i].iter().all(|before| before.0 != other.0), "{i}");
         }
         // What it is written to, and whether that is read.
-        let node = (&x + 1.0).any.node().unwrap().clone();
+        let node = AnyExpr::from(&x + 1.0).node().unwrap().clone();
         let into = |to: &Tensor<f32>| {
             let to = AnyTensor::from(to);
             Form::of(&node, Some((to.storage(), to.layout()))).unwrap().0

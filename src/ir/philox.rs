@@ -21,3 +21,18 @@ pub(crate) fn round([a, b, c, d]: [u32; 4], key: [u32; 2]) -> [u32; 4] {
 pub(crate) fn block(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     keys(key).into_iter().fold(counter, round)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::block;
+
+    /// Known answers of Random123's `kat_vectors`.
+    #[test]
+    fn published_vectors() {
+        assert_eq!(block([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        let ones = block([u32::MAX; 4], [u32::MAX; 2]);
+        assert_eq!(ones, [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+        let pi = block([0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0]);
+        assert_eq!(pi, [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]);
+    }
+}
