@@ -17,12 +17,16 @@ pub(crate) struct Effort {
     pub(crate) least: Duration,
     /// The median is of so many.
     pub(crate) turns: usize,
+    /// For so long it is done before: a GPU that idled while a kernel was compiled has less than half of its clock.
+    pub(crate) warm: Duration,
 }
 
 impl Effort {
-    pub(crate) const FULL: Effort = Effort { least: Duration::from_millis(20), turns: 5 };
+    pub(crate) const FULL: Effort =
+        Effort { least: Duration::from_millis(20), turns: 5, warm: Duration::from_millis(500) };
     /// To see that everything runs.
-    pub(crate) const QUICK: Effort = Effort { least: Duration::from_millis(1), turns: 1 };
+    pub(crate) const QUICK: Effort =
+        Effort { least: Duration::from_millis(1), turns: 1, warm: Duration::ZERO };
 }
 
 /// The most evaluations of one wait.
@@ -136,6 +140,11 @@ pub(crate) fn time(device: &Device, effort: Effort, sets: &[&Work]) -> Result<Ti
     // Kernels are compiled, and memory is touched for the first time.
     for _ in 0..effort.turns.min(2) {
         timed(device, each)?;
+    }
+    let begun = Instant::now();
+    while begun.elapsed() < effort.warm {
+        (0..10).try_for_each(|_| each())?;
+        device.synchronize()?;
     }
     let one = timed(device, each)?.as_secs_f64() / sets.len() as f64;
     let count = ((effort.least.as_secs_f64() / one).ceil() as usize)
