@@ -27,6 +27,9 @@ pub(crate) const ALL: &[(&str, Step)] = &[
 /// Sets of tensors that take turns.
 const SETS: usize = 3;
 
+/// Work that times itself.
+type Timed<'a> = &'a dyn Fn() -> zerostride::Result<Duration>;
+
 /// What is known of the adapters.
 fn facts(meter: &mut Meter) -> Result<(), Failure> {
     for adapter in Device::all() {
@@ -187,7 +190,7 @@ fn constants(meter: &mut Meter) -> Result<(), Failure> {
             device.synchronize()?;
             Ok(start.elapsed())
         };
-        let all: [(&str, &dyn Fn() -> zerostride::Result<Duration>, usize); 3] = [
+        let all: [(&str, Timed, usize); 3] = [
             ("a chain, each", &chain, long),
             ("independent, each", &apart, long),
             ("alone, waited for", &alone, 1),
@@ -468,8 +471,8 @@ fn robust(meter: &mut Meter) -> Result<(), Failure> {
         own.extend(named);
         all.push(own);
     }
-    for k in 0..all[0].len() {
-        let case = all[0][k].0;
+    let names: Vec<&str> = all[0].iter().map(|(name, _)| *name).collect();
+    for (k, case) in names.into_iter().enumerate() {
         if !meter.wants(case) {
             continue;
         }

@@ -80,7 +80,7 @@ pub(super) fn join(
         let alike = rest.0.iter().take(MERGED).take_while(|part| part.shape == first.shape).count();
         let (parts, from) = (rest.0.split_at(alike), rest.1.split_at(alike));
         rest = (parts.1, from.1);
-        let Some((program, found)) = Program::merged(parts.0)? else { break };
+        let (program, found) = Program::merged(parts.0)?;
         let from: Vec<From<'_>> = found.into_iter().map(|(part, input)| from.0[part][input]).collect();
         merged.push((program, from));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::{Built, Input, Program, ProgramBuilder, Storage, Value};
-use crate::error::Result;
+use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
 impl Program {
@@ -63,8 +63,8 @@ impl Program {
 
     /// Programs of steps over one shape as one of all their results, in which equal inputs and equal steps appear
     /// once; and of each of its inputs, in which program that is found, and where.
-    pub(crate) fn merged(programs: &[Program]) -> Result<Option<(Program, Vec<(usize, usize)>)>> {
-        let Some(first) = programs.first() else { return Ok(None) };
+    pub(crate) fn merged(programs: &[Program]) -> Result<(Program, Vec<(usize, usize)>)> {
+        let Some(first) = programs.first() else { bail!(Kernel, "no programs to merge") };
         let (mut all, mut found, mut results) = (ProgramBuilder::new(), Vec::new(), Vec::new());
         for (p, program) in programs.iter().enumerate() {
             let mut inputs = 0..;
@@ -76,6 +76,6 @@ impl Program {
             })?;
             results.extend(program.results.iter().map(|&result| values[result as usize]));
         }
-        Ok(Some((all.finish(first.shape.clone(), first.dtype, &results), found)))
+        Ok((all.finish(first.shape.clone(), first.dtype, &results), found))
     }
 }

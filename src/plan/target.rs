@@ -113,7 +113,7 @@ impl Target {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 mod tests {
     use super::Target;
     use crate::wgsl::GPU;
