@@ -1,12 +1,19 @@
 //! Adapters of Vulkan opened without `robustBufferAccess` and `robustBufferAccess2`, to see what these cost. wgpu asks for
 //! both where they are there, and then leaves out checks of its own.
 
+#[cfg(not(target_vendor = "apple"))]
 use wgpu::hal::api::Vulkan;
 use zerostride::Device;
 
 use crate::common::Failure;
 
+#[cfg(target_vendor = "apple")]
+pub(crate) fn open(_: &str, _: bool) -> Result<Device, Failure> {
+    Err("wgpu has no Vulkan here".into())
+}
+
 /// The adapter that a device is of, opened by hand with what wgpu asks for, or without robust buffers.
+#[cfg(not(target_vendor = "apple"))]
 pub(crate) fn open(name: &str, is_robust: bool) -> Result<Device, Failure> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
