@@ -13,6 +13,8 @@
 mod cases;
 #[allow(dead_code)] // used here in part
 mod common;
+#[path = "gpu/constants.rs"]
+mod constants;
 #[allow(dead_code)] // used here in part
 #[path = "elementwise/cases.rs"]
 mod elementwise;

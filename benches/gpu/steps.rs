@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use zerostride::{Device, Expr, IntoExpr, Tensor};
+use zerostride::{Device, Expr};
 
 use crate::cases;
-use crate::common::hand::{self, Hand};
-use crate::common::{Failure, Work, median};
+use crate::common::{Failure, Work};
+use crate::constants::{constants, measure};
 use crate::elementwise::{Case, NAMES};
 use crate::meter::{Meter, time};
 use crate::robust;
@@ -26,9 +26,6 @@ pub(crate) const ALL: &[(&str, Step)] = &[
 
 /// Sets of tensors that take turns.
 const SETS: usize = 3;
-
-/// Work that times itself.
-type Timed<'a> = &'a dyn Fn() -> zerostride::Result<Duration>;
 
 /// What is known of the adapters.
 fn facts(meter: &mut Meter) -> Result<(), Failure> {
@@ -61,152 +58,6 @@ fn facts(meter: &mut Meter) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Bytes a second that the device moves, read and written, by a kernel by hand and by the copy command.
-fn copy_rates(device: &Device, bytes: usize) -> Result<[f64; 2], Failure> {
-    const TEXT: &str = "
-        @group(0) @binding(0) var<uniform> n: vec4<u32>;
-        @group(0) @binding(1) var<storage, read_write> y: array<vec4<u32>>;
-        @group(0) @binding(2) var<storage, read> x: array<vec4<u32>>;
-        @compute @workgroup_size(256)
-        fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-            let i = id.y * n.y + id.x;
-            if (i < n.x) { y[i] = x[i]; }
-        }";
-    let (device, queue) = device.wgpu().ok_or("no device of wgpu")?;
-    let vectors = bytes / 32;
-    let size = 16 * vectors as u64;
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-    let create = || {
-        device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
-    };
-    let [x, y] = [create(), create()];
-    let groups = vectors.div_ceil(256);
-    let (rows, line) = (groups.div_ceil(32768), groups.min(32768));
-    let numbers = hand::buffer(&device, &[vectors as u32, 256 * line as u32, 0, 0]);
-    let kernel = Hand::new(&(device.clone(), queue.clone()), TEXT, &[&numbers, &y, &x], [line, rows]);
-    let wait = || device.poll(wgpu::PollType::wait_indefinitely()).map(drop);
-    let command = |count: usize| {
-        let mut encoder = device.create_command_encoder(&Default::default());
-        for _ in 0..count {
-            encoder.copy_buffer_to_buffer(&x, 0, &y, 0, size);
-        }
-        queue.submit([encoder.finish()]);
-    };
-    let work: [&dyn Fn(usize); 2] = [&|count| kernel.submit_many(count), &command];
-    let mut rates = [0.0; 2];
-    for (rate, work) in rates.iter_mut().zip(work) {
-        let seconds = |count| -> Result<f64, Failure> {
-            wait()?;
-            let start = Instant::now();
-            work(count);
-            wait()?;
-            Ok(start.elapsed().as_secs_f64())
-        };
-        seconds(2)?;
-        let few = ((0.02 / seconds(2)? * 2.0) as usize).clamp(2, 400);
-        let mut all = (0..5).map(|_| seconds(few)).collect::<Result<Vec<_>, _>>()?;
-        all.sort_by(f64::total_cmp);
-        *rate = 2.0 * size as f64 * few as f64 / all[2];
-    }
-    Ok(rates)
-}
-
-/// What a copy by a kernel reaches, for a number of elements of f32: the measure of each case.
-fn measure(meter: &Meter, side: usize) -> Result<f64, Failure> {
-    Ok(copy_rates(&meter.device, 8 * side * side)?[0])
-}
-
-fn constants(meter: &mut Meter) -> Result<(), Failure> {
-    let device = meter.device.clone();
-    let largest = if meter.sides[0] < 4096 { 22 } else { 31 };
-    for power in [18, 20, 22, 24, 26, 28, 30, 31].into_iter().filter(|&power| power <= largest) {
-        // Up to 1 GiB read and as much written.
-        let bytes = 1_usize << power;
-        let [kernel, command] = copy_rates(&device, bytes)?;
-        println!(
-            "  copy of {:>9} KiB: {:>7.0} GB/s by a kernel, {:>7.0} by the command",
-            bytes >> 11,
-            kernel / 1e9,
-            command / 1e9
-        );
-        meter.tell(
-            "copy",
-            json!({ "bytes": bytes, "kernel_gbps": kernel / 1e9, "command_gbps": command / 1e9 }),
-        )?;
-    }
-    let (raw, queue) = device.wgpu().ok_or("no device of wgpu")?;
-    // With a buffer that it writes, dispatches wait for each other; without, they may not.
-    let dependent = "
-        @group(0) @binding(0) var<storage, read_write> y: array<u32>;
-        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { y[id.x] += 1u; }";
-    let independent = "
-        @group(0) @binding(0) var<storage, read> y: array<u32>;
-        var<workgroup> w: u32;
-        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { if (y[id.x] == 77u) { w = 1u; } }";
-    for (name, text) in [("dependent dispatch", dependent), ("independent dispatch", independent)] {
-        let buffer = hand::buffer(&raw, &[0_u32; 64]);
-        let kernel = Hand::new(&(raw.clone(), queue.clone()), text, &[&buffer], [1, 1]);
-        let once = |count| -> Result<Duration, Failure> {
-            let start = Instant::now();
-            kernel.submit_many(count);
-            raw.poll(wgpu::PollType::wait_indefinitely())?;
-            Ok(start.elapsed())
-        };
-        let count = if meter.sides[0] < 4096 { 200 } else { 2000 };
-        once(count)?;
-        let many = median((0..meter.effort.turns).map(|_| once(count)).collect::<Result<_, _>>()?);
-        let one = median((0..10 * meter.effort.turns).map(|_| once(1)).collect::<Result<_, _>>()?);
-        let each = (many.saturating_sub(one)).as_nanos() as f64 / (count - 1) as f64;
-        println!("  {name}: {each:.0} ns; submitted alone and waited for: {:.1} us", one.as_secs_f64() * 1e6);
-        meter.tell(name, json!({ "ns": each, "alone_ns": one.as_nanos() as u64 }))?;
-    }
-    for count in [256_usize, 65536] {
-        let x = cases::tensor(&device, &[count])?;
-        let add = &x + 1.0;
-        let long = if meter.sides[0] < 4096 { 100 } else { 1000 };
-        let chain = || -> zerostride::Result<Duration> {
-            device.synchronize()?;
-            let start = Instant::now();
-            let mut y = x.clone();
-            for _ in 0..long {
-                y = (&y + 1.0).eval()?;
-            }
-            device.synchronize()?;
-            Ok(start.elapsed())
-        };
-        let apart = || -> zerostride::Result<Duration> {
-            device.synchronize()?;
-            let start = Instant::now();
-            for _ in 0..long {
-                add.eval()?;
-            }
-            device.synchronize()?;
-            Ok(start.elapsed())
-        };
-        let alone = || -> zerostride::Result<Duration> {
-            device.synchronize()?;
-            let start = Instant::now();
-            add.eval()?;
-            device.synchronize()?;
-            Ok(start.elapsed())
-        };
-        let all: [(&str, Timed, usize); 3] = [
-            ("a chain, each", &chain, long),
-            ("independent, each", &apart, long),
-            ("alone, waited for", &alone, 1),
-        ];
-        for (name, work, long) in all {
-            work()?;
-            let each = median((0..meter.effort.turns).map(|_| work()).collect::<zerostride::Result<_>>()?)
-                .as_secs_f64()
-                / long as f64;
-            println!("  x + 1.0 of {count} elements, {name}: {:.2} us", each * 1e6);
-            meter.tell(name, json!({ "elements": count, "ns": each * 1e9 }))?;
-        }
-    }
-    Ok(())
-}
-
 /// Elementwise cases of one name in sets.
 fn sets(device: &Device, name: &str, side: usize) -> zerostride::Result<Vec<Case>> {
     (0..SETS).map(|_| Case::new(name, device, side)).collect()
@@ -224,41 +75,41 @@ fn access(meter: &mut Meter) -> Result<(), Failure> {
             meter.case(name, side, sets[0].bytes, copy, &work)?;
         }
         for columns in [1024, 1028, 1500] {
-            let name = format!("rows of {columns}");
-            if !meter.wants(&name) {
-                continue;
-            }
             let rows = side * side / columns;
-            let sets = (0..SETS)
-                .map(|_| {
-                    let row = cases::tensor(&meter.device, &[columns])?;
-                    work(cases::tensor(&meter.device, &[rows, columns])? + row)
-                })
-                .collect::<zerostride::Result<Vec<Work>>>()?;
-            meter.case(&name, side, 8 * rows * columns, copy, &sets.iter().collect::<Vec<_>>())?;
+            let add = |device: &Device| {
+                Ok(cases::tensor(device, &[rows, columns])? + cases::tensor(device, &[columns])?)
+            };
+            case(meter, &format!("rows of {columns}"), side, 8 * rows * columns, copy, add)?;
         }
         for stride in [side, side + 32] {
-            let name = format!("turned of {stride}");
-            if !meter.wants(&name) {
-                continue;
-            }
-            let sets = (0..SETS)
-                .map(|_| {
-                    let x: Tensor<f32> = cases::tensor(&meter.device, &[stride, stride])?;
-                    let cut = x.slice(0, ..side as isize).slice(1, ..side as isize);
-                    work(cut.transpose(0, 1) + 1.0)
-                })
-                .collect::<zerostride::Result<Vec<Work>>>()?;
-            meter.case(&name, side, 8 * side * side, copy, &sets.iter().collect::<Vec<_>>())?;
+            let turned = |device: &Device| {
+                let x = cases::tensor(device, &[stride, stride])?;
+                Ok(x.slice(0, ..side as isize).slice(1, ..side as isize).transpose(0, 1) + 1.0)
+            };
+            case(meter, &format!("turned of {stride}"), side, 8 * side * side, copy, turned)?;
         }
     }
     Ok(())
 }
 
-/// Evaluates an expression that is built once.
-fn work(expr: impl IntoExpr<f32>) -> zerostride::Result<Work> {
-    let expr = expr.into_expr();
-    Ok(Box::new(move || expr.eval().map(drop)))
+/// Times an expression of tensors that are made for each set, if it is wanted.
+fn case(
+    meter: &mut Meter,
+    name: &str,
+    side: usize,
+    bytes: usize,
+    copy: f64,
+    expr: impl Fn(&Device) -> zerostride::Result<Expr<f32>>,
+) -> Result<(), Failure> {
+    if !meter.wants(name) {
+        return Ok(());
+    }
+    let work = |_| {
+        let expr = expr(&meter.device)?;
+        Ok(Box::new(move || expr.eval().map(drop)) as Work)
+    };
+    let sets = (0..SETS).map(work).collect::<zerostride::Result<Vec<Work>>>()?;
+    meter.case(name, side, bytes, copy, &sets.iter().collect::<Vec<_>>())
 }
 
 fn reductions(meter: &mut Meter) -> Result<(), Failure> {
@@ -285,28 +136,14 @@ fn reductions(meter: &mut Meter) -> Result<(), Failure> {
             meter.case(name, side, bytes, copy, &work)?;
         }
         drop(sets);
-        if meter.wants("cumsum flat") {
-            let sets = (0..SETS)
-                .map(|_| work(cases::tensor(&meter.device, &[count])?.cumsum(0)))
-                .collect::<zerostride::Result<Vec<Work>>>()?;
-            meter.case("cumsum flat", side, 8 * count, copy, &sets.iter().collect::<Vec<_>>())?;
-        }
+        let flat = |device: &Device| Ok(cases::tensor(device, &[count])?.cumsum(0));
+        case(meter, "cumsum flat", side, 8 * count, copy, flat)?;
         for columns in [16, 32, 64, 256] {
-            let name = format!("sum of {columns}");
-            if !meter.wants(&name) {
-                continue;
-            }
-            let sets = (0..SETS)
-                .map(|_| work(cases::tensor(&meter.device, &[count / columns, columns])?.sum(1)))
-                .collect::<zerostride::Result<Vec<Work>>>()?;
-            meter.case(&name, side, 4 * count, copy, &sets.iter().collect::<Vec<_>>())?;
+            let sum = |device: &Device| Ok(cases::tensor(device, &[count / columns, columns])?.sum(1));
+            case(meter, &format!("sum of {columns}"), side, 4 * count, copy, sum)?;
         }
-        if meter.wants("softmax long") {
-            let sets = (0..SETS)
-                .map(|_| work(cases::tensor(&meter.device, &[16, count / 16])?.softmax(1)))
-                .collect::<zerostride::Result<Vec<Work>>>()?;
-            meter.case("softmax long", side, 8 * count, copy, &sets.iter().collect::<Vec<_>>())?;
-        }
+        let softmax = |device: &Device| Ok(cases::tensor(device, &[16, count / 16])?.softmax(1));
+        case(meter, "softmax long", side, 8 * count, copy, softmax)?;
     }
     Ok(())
 }
@@ -368,7 +205,7 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
     let side = meter.sides[0];
     let name = meter.device.name();
     // A short run sees that it works.
-    let (tunings, cases) = if side < 4096 { (&TUNINGS[..2], &CASES[..2]) } else { (TUNINGS, CASES) };
+    let (tunings, cases) = if meter.is_short() { (&TUNINGS[..2], &CASES[..2]) } else { (TUNINGS, CASES) };
     let mut table: Vec<(&str, Vec<Option<u64>>)> = Vec::new();
     for &tuning in tunings {
         let file = std::env::temp_dir().join(format!("zerostride-forms-{}.jsonl", std::process::id()));
@@ -474,7 +311,7 @@ fn robust(meter: &mut Meter) -> Result<(), Failure> {
     let names: Vec<&str> = all[0].iter().map(|(name, _)| *name).collect();
     for (k, case) in names.into_iter().enumerate() {
         // A software driver takes a third of a second for it, so a short run has it in `reductions` alone.
-        if !meter.wants(case) || case == "matrix product" && side < 4096 {
+        if !meter.wants(case) || case == "matrix product" && meter.is_short() {
             continue;
         }
         let mut least = vec![Duration::MAX; devices.len()];
