@@ -28,10 +28,11 @@ const LEAST_f32: u32 = 0x00800000u;
 
 const FRACTION_BITS_f32: u32 = 23u;
 
-// Biased exponents from 65 up to 189: then no quotient is subnormal or infinite, and nothing on the way to it.
+// The bits of 2^-62. Of operands from there to below 2^63 neither the quotient nor a step on the way to it is subnormal or
+// infinite.
 const EASY_f32: u32 = 0x20800000u;
 
-// So many exponents.
+// The bits of 2^63 less those of 2^-62.
 const EASY_SPAN_f32: u32 = 0x3e800000u;
 
 // From this fraction of a divisor on, a reciprocal that is one unit off can round a quotient the wrong way.
