@@ -95,6 +95,8 @@ mod interop;
 mod ir;
 mod layout;
 mod limits;
+#[cfg(feature = "gpu")]
+mod lower;
 mod options;
 mod plan;
 mod schedule;

@@ -49,7 +49,10 @@ pub(crate) use threads::thread_count;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Poison, Result, bail};
-use crate::ir::{BLOCK, Backend, HostBytes, Input, Program, Reading, Source, Storage, Told};
+use crate::ir::{
+    BLOCK, Backend, Destination, Fingerprint, HostBytes, Input, Leaves, Program, Reading, Results, Schedule,
+    Source, Storage, Told,
+};
 use crate::layout::Layout;
 
 /// The CPU as a device.
@@ -164,8 +167,7 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         // Which is computed on the way.
         Source::Row(_) => Ok(From::Scalar(0)),
         Source::Index(_) => Ok(From::Index),
-        Source::State(_) => bail!(Kernel, "a value of a loop outside of it"),
-        Source::Stage { stage, .. } => bail!(Kernel, "stage {stage} is read before it is run"),
+        source => bail!(Kernel, "{source:?} is read before it is there"),
     };
     let from = |program: &Program| program.inputs.iter().map(from).collect::<Result<Vec<From<'_>>>>();
     if let Some(joining) = &program.joining {
@@ -225,52 +227,27 @@ impl Backend for CpuDevice {
         Ok(Storage::new(self, bytes.len() / dtype.size(), HostBuffer::new(memory)))
     }
 
-    fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
-        let elements = program.byte_size()? / program.dtype.size();
-        if let Some(places) = program.result_places()?.filter(|_| !join::is_interleaved(program)) {
-            let memory = HostMemory::take(program.byte_size()?)?;
-            let result = Storage::new(self.clone(), elements, HostBuffer::new(memory));
-            for (part, layout) in places {
-                self.clone().assign(part.clone(), &result, &layout)?;
-            }
-            return Ok(result);
+    fn run(
+        self: Arc<Self>,
+        schedule: &Schedule,
+        to: Destination<'_>,
+        _known: Option<(Fingerprint, Leaves<'_>)>,
+    ) -> Result<Results> {
+        let last = schedule.run(|stage| self.results(stage))?;
+        let Destination::Into(places) = to else { return self.results(&last) };
+        if let [(storage, layout)] = places {
+            self.assign(&last, storage, layout)?;
+            return Ok(Results::new());
         }
-        let result = evaluated(program)?.swap_remove(0);
-        Ok(Storage::new(self, elements, HostBuffer::new(result)))
-    }
-
-    fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
-        // What is folded is computed once for all, and so are the turns of a loop.
-        let is_once = match &program.fold {
-            Some(folding) => folding.scan.is_none(),
-            None => program.turns() > 0,
-        };
-        if !is_once || program.results.len() == 1 {
-            return program.each(|one| self.clone().eval(one));
+        for (i, (result, (storage, layout))) in self.results(&last)?.into_iter().zip(places).enumerate() {
+            let own = Layout::contiguous(layout.shape())?;
+            let copy = Program::copy(Input::new(last.result_type(i), Source::Tensor(result), own));
+            let poison = |error: &Error| {
+                places[..i].iter().for_each(|(written, _)| self.poison(written, error));
+            };
+            self.assign(&copy, storage, layout).inspect_err(poison)?;
         }
-        let elements = program.byte_size()? / program.dtype.size();
-        let storage = |result| Storage::new(self.clone(), elements, HostBuffer::new(result));
-        Ok(evaluated(program)?.into_iter().map(storage).collect())
-    }
-
-    fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
-        let bytes = program.byte_size()?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let size = program.dtype.size();
-        let elsewhere = |input: &Input| match &input.source {
-            Source::Tensor(source) => source.same(storage) && (input.layout != *layout || input.is_table()),
-            _ => false,
-        };
-        let direct = layout.is_contiguous() && !program.inputs.iter().any(elsewhere);
-        if direct {
-            let start = layout.offset() * size;
-            return run(&program, Target::Into(storage, start..start + bytes));
-        }
-        let mut result = HostMemory::take(bytes)?;
-        run(&program, Target::New(vec![&mut result[..bytes]]))?;
-        self.write(storage, program.dtype, layout, &result[..bytes])
+        Ok(Results::new())
     }
 
     fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()> {
@@ -318,33 +295,109 @@ impl Backend for CpuDevice {
         Ok(())
     }
 
-    fn explain(self: Arc<Self>, program: &Program) -> Result<Told> {
-        let mut text = String::new();
-        if let Some(joining) = &program.joining {
-            text = format!("runs: {} parts, each written to its place\n", joining.parts.len());
-            return Ok(Told { text, ..Told::default() });
-        }
-        let folded = match &program.fold {
-            None if program.rows.is_some() => ", rows one after the other, each to its end".into(),
-            None => String::new(),
-            Some(folding) if folding.scan.is_some() => format!(", {} in groups", folding.name()),
-            Some(folding) => {
-                let mut rounds = 1;
-                let mut count = folding.count(&program.shape);
-                while count > BLOCK {
-                    count = count.div_ceil(BLOCK);
-                    rounds += 1;
-                }
-                let s = if rounds == 1 { "" } else { "s" };
-                format!(", {} in {rounds} round{s}", folding.name())
-            }
-        };
-        let _ = writeln!(
-            text,
-            "runs: one pass of {} step{s} over blocks in cache{folded}, on all threads",
-            program.steps.len(),
-            s = if program.steps.len() == 1 { "" } else { "s" },
-        );
-        Ok(Told { text, ..Told::default() })
+    fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>> {
+        Ok(schedule.programs().map(told).collect())
     }
+}
+
+impl CpuDevice {
+    /// Runs a program into new storages, in row-major order.
+    fn results(self: &Arc<Self>, program: &Program) -> Result<Results> {
+        // What is folded is computed once for all, and so are the turns of a loop.
+        let is_once = match &program.fold {
+            Some(folding) => folding.scan.is_none(),
+            None => program.turns() > 0,
+        };
+        if !is_once || program.results.len() == 1 {
+            return program.each(|one| self.result(one));
+        }
+        evaluated(program)?.into_iter().map(|memory| self.storage(program, memory)).collect()
+    }
+
+    fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
+        if let Some(places) = program.result_places()?.filter(|_| !join::is_interleaved(program)) {
+            let result = self.storage(program, HostMemory::take(program.byte_size()?)?)?;
+            places.into_iter().try_for_each(|(part, layout)| self.assign(part, &result, &layout))?;
+            return Ok(result);
+        }
+        self.storage(program, evaluated(program)?.swap_remove(0))
+    }
+
+    /// Memory as the storage of a program's result.
+    fn storage(self: &Arc<Self>, program: &Program, memory: HostMemory) -> Result<Storage> {
+        let elements = program.byte_size()? / program.dtype.size();
+        Ok(Storage::new(self.clone(), elements, HostBuffer::new(memory)))
+    }
+
+    /// Runs a program into elements of a storage, as if every source were read first.
+    fn assign(self: &Arc<Self>, program: &Program, storage: &Storage, layout: &Layout) -> Result<()> {
+        let bytes = layout.count() * program.dtype.size();
+        if bytes == 0 {
+            return Ok(());
+        }
+        let is_read = || program.tensors().any(|(source, _)| source.same(storage));
+        if program.result_shape() == *layout.shape()
+            && let Some(places) = program.places(layout)?
+            && !is_read()
+        {
+            for (i, (part, layout)) in places.into_iter().enumerate() {
+                // Elements of before and of now are mixed.
+                let poison = |error: &Error| {
+                    if i > 0 {
+                        self.poison(storage, error)
+                    }
+                };
+                self.assign(part, storage, &layout).inspect_err(poison)?;
+            }
+            return Ok(());
+        }
+        let elsewhere = |input: &Input| match &input.source {
+            Source::Tensor(source) => source.same(storage) && (input.layout != *layout || input.is_table()),
+            _ => false,
+        };
+        // What is folded is all read before the first result, and what is stored for itself may have another shape.
+        if program.folds() || program.joining.is_some() || program.shape != *layout.shape() {
+            let (result, own) = (self.result(program)?, Layout::contiguous(layout.shape())?);
+            let copy = Program::copy(Input::new(program.dtype, Source::Tensor(result), own));
+            return self.assign(&copy, storage, layout);
+        }
+        if layout.is_contiguous() && !program.inputs.iter().any(elsewhere) {
+            let start = layout.offset() * program.dtype.size();
+            return run(program, Target::Into(storage, start..start + bytes));
+        }
+        let mut result = HostMemory::take(bytes)?;
+        run(program, Target::New(vec![&mut result[..bytes]]))?;
+        self.clone().write(storage, program.dtype, layout, &result[..bytes])
+    }
+}
+
+/// What would run for a program, in words.
+fn told(program: &Program) -> Told {
+    let mut text = String::new();
+    if let Some(joining) = &program.joining {
+        text = format!("runs: {} parts, each written to its place\n", joining.parts.len());
+        return Told { text, ..Told::default() };
+    }
+    let folded = match &program.fold {
+        None if program.rows.is_some() => ", rows one after the other, each to its end".into(),
+        None => String::new(),
+        Some(folding) if folding.scan.is_some() => format!(", {} in groups", folding.name()),
+        Some(folding) => {
+            let mut rounds = 1;
+            let mut count = folding.count(&program.shape);
+            while count > BLOCK {
+                count = count.div_ceil(BLOCK);
+                rounds += 1;
+            }
+            let s = if rounds == 1 { "" } else { "s" };
+            format!(", {} in {rounds} round{s}", folding.name())
+        }
+    };
+    let _ = writeln!(
+        text,
+        "runs: one pass of {} step{s} over blocks in cache{folded}, on all threads",
+        program.steps.len(),
+        s = if program.steps.len() == 1 { "" } else { "s" },
+    );
+    Told { text, ..Told::default() }
 }

@@ -6,22 +6,19 @@ mod tests;
 
 pub use adapter::Adapter;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, Waker};
 
-use smallvec::smallvec;
-
 use crate::cpu::CpuDevice;
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::expr::AnyExpr;
 use crate::gpu;
-use crate::ir::{Backend, KernelTime, Math, Memory, Program, Storage};
-use crate::schedule::{Bounds, Results, Schedule};
+use crate::ir::{Backend, KernelTime, Math, Memory};
+use crate::schedule::Bounds;
 
 pub use crate::limits::Limits;
 pub use crate::options::{AdapterKind, Options};
@@ -403,27 +400,6 @@ impl Device {
     /// What schedules must know of it.
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds { operands: self.0.operands(), row: self.0.row(), whole: self.0.whole() }
-    }
-
-    /// Runs all stages of a schedule but the last, which is left ready to run.
-    pub(crate) fn stages<'a>(&self, schedule: &'a Schedule) -> Result<Cow<'a, Program>> {
-        schedule.run(|stage| match stage.results.len() {
-            1 => Ok(smallvec![self.backend().eval(stage)?]),
-            _ => Ok(self.backend().eval_all(stage)?.into()),
-        })
-    }
-
-    /// Compiles all stages of a schedule but the last, which is left to be made ready.
-    pub(crate) fn prepared<'a>(&self, schedule: &'a Schedule) -> Result<Cow<'a, Program>> {
-        schedule.run(|stage| {
-            self.backend().prepare(stage)?;
-            self.declared(stage)
-        })
-    }
-
-    /// Storages for the results of a stage, of which only the sizes are known.
-    pub(crate) fn declared(&self, stage: &Program) -> Result<Results> {
-        stage.results.iter().map(|_| Storage::declared(self.backend(), stage)).collect()
     }
 
     /// Whether every tensor of an expression lives here.

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::buffer::buffers;
 use super::device::Gpu;
 use super::transfer::Transfer;
-use super::{alike, evaluate};
+use super::{execute, explain};
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::ir::{
-    Backend, HostBytes, Input, Math, Memory, Node, Outcome, PIECE, Program, Reading, Source, Storage, Times,
-    Told,
+    Backend, Destination, Fingerprint, HostBytes, Input, Leaves, Math, Memory, Outcome, PIECE, Program,
+    Reading, Results, Schedule, Source, Storage, Times, Told,
 };
 use crate::layout::Layout;
 
@@ -42,7 +42,7 @@ impl Gpu {
         }
         let layout = Layout::strided([count], &[1], offset, storage.elements)?;
         let source = Source::Tensor(storage.clone());
-        let copy = evaluate::eval(self, &Program::copy(Input::new(dtype, source, layout)))?;
+        let copy = execute::eval(self, Program::copy(Input::new(dtype, source, layout)))?;
         self.begin_read(&copy, 0, count * dtype.size())
     }
 }
@@ -78,29 +78,21 @@ impl Backend for Gpu {
         Gpu::upload(&self, bytes, dtype)
     }
 
-    fn eval(self: Arc<Self>, program: &Program) -> Result<Storage> {
-        evaluate::eval(&self, program)
-    }
-
-    fn run_alike(
+    fn run(
         self: Arc<Self>,
-        root: &Arc<Node>,
-        to: Option<(&Storage, &Layout)>,
-        program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
-    ) -> Option<Result<Storage>> {
-        alike::run(&self, root, to, program)
+        schedule: &Schedule,
+        to: Destination<'_>,
+        known: Option<(Fingerprint, Leaves<'_>)>,
+    ) -> Result<Results> {
+        execute::run(&self, schedule, to, known)
     }
 
-    fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
-        evaluate::eval_all(&self, program)
+    fn remembers(&self) -> bool {
+        true
     }
 
-    fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
-        evaluate::assign(&self, program, storage, layout)
-    }
-
-    fn assign_all(self: Arc<Self>, program: &Program, to: &[(&Storage, &Layout)]) -> Result<bool> {
-        evaluate::assign_all(&self, program, to)
+    fn run_known(self: Arc<Self>, print: &Fingerprint, leaves: &Leaves<'_>) -> Option<Result<Results>> {
+        execute::run_known(&self, print, leaves)
     }
 
     fn poison(&self, storage: &Storage, error: &Error) {
@@ -108,20 +100,20 @@ impl Backend for Gpu {
     }
 
     fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()> {
-        evaluate::write(&self, storage, dtype, layout, bytes)
+        execute::write(&self, storage, dtype, layout, bytes)
     }
 
     fn snapshot(self: Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
         // A buffer of the caller's may not be copied from, and is not cut as those of the pool are.
         if buffers(storage)?.iter().any(|buffer| buffer.is_lent) {
             let (source, layout) = (Source::Tensor(storage.clone()), Layout::contiguous([storage.elements])?);
-            return evaluate::eval(&self, &Program::copy(Input::new(dtype, source, layout)));
+            return execute::eval(&self, Program::copy(Input::new(dtype, source, layout)));
         }
         Gpu::snapshot(&self, storage, dtype)
     }
 
-    fn only_records(self: Arc<Self>, program: &Program) -> Result<bool> {
-        evaluate::is_compiled(&self, program)
+    fn is_compiled(self: Arc<Self>, schedule: &Schedule) -> Result<bool> {
+        execute::is_compiled(&self, schedule)
     }
 
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading {
@@ -171,16 +163,12 @@ impl Backend for Gpu {
         self.parts.connection.is_lost()
     }
 
-    fn prepare(self: Arc<Self>, program: &Program) -> Result<()> {
-        evaluate::prepare(&self, program)
+    fn compile(self: Arc<Self>, schedule: &Schedule, to: Destination<'_>) -> Result<()> {
+        execute::compile(&self, schedule, to)
     }
 
-    fn prepare_assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()> {
-        evaluate::prepare_assign(&self, program, storage, layout)
-    }
-
-    fn explain(self: Arc<Self>, program: &Program) -> Result<Told> {
-        evaluate::explain(&self, program)
+    fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>> {
+        explain::explain(&self, schedule)
     }
 
     fn cache_pipelines(&self, directory: &Path) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! What a storage of this path holds: a buffer, several, or what is bound of one.
+//! What a storage of this path holds: a buffer or several, and what is bound of one.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use rustc_hash::FxHasher;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::connection::Connection;
 use super::lock::lock;
 use super::pool::Pool;
 use crate::error::{Error, ErrorKind, Poison, Result};
-use crate::ir::Storage;
+use crate::ir::{BindingRange, Storage};
 
 /// Memory of a device, which goes back to its pool, if it is not the caller's.
 #[derive(Debug)]
@@ -136,18 +136,10 @@ impl Shared {
 
 /// The buffers of a storage that is larger than one may be, in order.
 #[derive(Debug)]
-pub(super) struct Buffers(pub Vec<Arc<Buffer>>);
+pub(super) struct Buffers(pub Vec<Memory>);
 
 /// A buffer, of which a handle does not say that it is one.
 pub(super) type Memory = Arc<dyn Any + Send + Sync>;
-
-/// Some bytes of a buffer. The memory of a storage may be that, for one kernel.
-#[derive(Debug)]
-pub(super) struct BindingRange {
-    pub memory: Memory,
-    pub start: u64,
-    pub size: u64,
-}
 
 /// What a kernel binds of a buffer, in bytes.
 #[derive(Clone, Copy)]
@@ -162,21 +154,23 @@ fn foreign() -> Error {
     Error::new(ErrorKind::Device, "a tensor of another device reached the GPU")
 }
 
-/// The buffers of a storage that this path made.
-pub(super) fn buffers(storage: &Storage) -> Result<SmallVec<[Arc<Buffer>; 1]>> {
+/// What a storage holds, buffer by buffer.
+fn memories(storage: &Storage) -> &[Memory] {
     match storage.buffer.downcast_ref::<Buffers>() {
-        Some(Buffers(all)) => Ok(all.iter().cloned().collect()),
-        None => Ok(smallvec![storage.buffer.clone().downcast::<Buffer>().map_err(|_| foreign())?]),
+        Some(Buffers(all)) => all,
+        None => std::slice::from_ref(&storage.buffer),
     }
 }
 
-/// What a kernel binds of a storage: all of it, or the range that it is.
-pub(super) fn bound(storage: &Storage) -> Result<Bound<'_>> {
-    let (memory, range) = match storage.buffer.downcast_ref::<BindingRange>() {
-        Some(BindingRange { memory, start, size }) => (memory, Some((*start, *size))),
-        None => (&storage.buffer, None),
-    };
+/// The buffers of a storage that this path made.
+pub(super) fn buffers(storage: &Storage) -> Result<SmallVec<[Arc<Buffer>; 1]>> {
+    memories(storage).iter().map(|memory| memory.clone().downcast().map_err(|_| foreign())).collect()
+}
+
+/// What a kernel binds of a storage: all of it, or a range.
+pub(super) fn bound(storage: &Storage, range: Option<BindingRange>) -> Result<Bound<'_>> {
+    let memory = memories(storage).get(range.map_or(0, |range| range.buffer)).ok_or_else(foreign)?;
     let buffer = memory.downcast_ref::<Buffer>().ok_or_else(foreign)?;
-    let (start, size) = range.unwrap_or((0, buffer.size));
+    let (start, size) = range.map_or((0, buffer.size), |range| (range.start, range.size));
     Ok(Bound { buffer, memory, start, size })
 }

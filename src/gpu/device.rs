@@ -5,26 +5,24 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use smallvec::SmallVec;
-
 use super::batch::Work;
 use super::budget;
-use super::buffer::{BindingRange, Bound, Buffer, Buffers, Shared, bound, buffers};
+use super::buffer::{Bound, Buffer, Buffers, Memory, Shared, buffers};
+use super::cached::Plans;
 use super::connection::Connection;
 use super::drivers::{self, Driver, PADDING};
 use super::limits;
 use super::pipelines::{Compiled, Pipelines};
 use super::pool::{self, Pool};
 use super::profile::{self, Timed};
-use super::recipes::Recipes;
 use super::recorder::Recorder;
 use super::session::Session;
 use super::transfer::{self, Source, Transfer};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{Body, Declared, KernelTime, Math, Program, Step, Storage};
-use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Makes, Origin, Plan};
-use crate::schedule::{Cuts, Window};
+use crate::ir::{Body, KernelTime, Math, Program, Step, Storage};
+use crate::lower::Cuts;
+use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Makes, Plan};
 
 /// What all handles of a device share.
 #[derive(Debug)]
@@ -44,8 +42,8 @@ pub(crate) struct Gpu {
     pub(super) parts: Arc<Parts>,
     /// What plans must know of the adapter and of this handle.
     pub(super) adapter: plan::Target,
-    /// How expressions of known forms are run.
-    pub(super) recipes: Arc<Recipes>,
+    /// How known expressions are run.
+    pub(super) plans: Arc<Plans>,
     /// Where work goes that is not for the queue.
     pub(super) session: Option<Arc<Session>>,
 }
@@ -69,9 +67,7 @@ fn writes_all(plan: &Plan, results: &[Bound<'_>]) -> bool {
         let bytes = elements * kernel.value_type(kernel.results[i]).size() as u64;
         is_whole(bound) && bytes >= bound.buffer.held
     };
-    kernel.makes == Makes::Elements
-        && results.iter().enumerate().all(covers)
-        && !kernel.operands.iter().any(|operand| operand.origin == Origin::Output)
+    kernel.makes == Makes::Elements && results.iter().enumerate().all(covers) && !kernel.reads_output()
 }
 
 /// What a device has no instructions for.
@@ -129,7 +125,7 @@ impl Gpu {
 
     /// A handle of a device whose plans are for `adapter`.
     pub(super) fn of(parts: Arc<Parts>, adapter: plan::Target) -> Gpu {
-        Gpu { parts, adapter, recipes: Arc::default(), session: None }
+        Gpu { parts, adapter, plans: Arc::default(), session: None }
     }
 
     /// A handle of the same device whose kernels make up for faults, of a rate.
@@ -163,8 +159,8 @@ impl Gpu {
         recorder.flush(connection);
         connection.check()?;
         let session = Arc::new(Session::new(pool.clone()));
-        let (parts, recipes) = (self.parts.clone(), self.recipes.clone());
-        let handle = Arc::new(Gpu { parts, adapter: self.adapter, recipes, session: Some(session.clone()) });
+        let (parts, plans) = (self.parts.clone(), self.plans.clone());
+        let handle = Arc::new(Gpu { parts, adapter: self.adapter, plans, session: Some(session.clone()) });
         let made = work(&handle)?;
         session.encode(connection, encoder)?;
         Ok(made)
@@ -242,29 +238,11 @@ impl Gpu {
         let first = allocate(sizes.next().unwrap_or_default())?;
         let Some(second) = sizes.next() else { return Ok(Storage::new(self.clone(), elements, first)) };
         self.with_memory(|| self.parts.connection.can_have(bytes as u64))?;
-        let mut all = vec![Arc::new(first)];
+        let mut all: Vec<Memory> = vec![Arc::new(first)];
         for size in std::iter::once(second).chain(sizes) {
             all.push(Arc::new(allocate(size)?));
         }
         Ok(Storage::new(self.clone(), elements, Buffers(all)))
-    }
-
-    /// A window of a storage, to be bound by a kernel.
-    pub(super) fn bind(self: &Arc<Self>, storage: &Storage, window: Window) -> Result<Storage> {
-        if storage.buffer.is::<Declared>() {
-            return Ok(Storage::new(self.clone(), storage.elements, Declared));
-        }
-        let buffers = buffers(storage)?;
-        let Some(buffer) = buffers.get(window.buffer).cloned() else {
-            bail!(Kernel, "a window of buffer {} of a storage of {}", window.buffer, buffers.len());
-        };
-        let Window { start, size, .. } = window;
-        if buffers.len() == 1 && (start, size) == (0, buffer.size) {
-            return Ok(storage.clone());
-        }
-        let range = BindingRange { memory: buffer, start, size };
-        let bound = Storage::new(self.clone(), storage.elements, range);
-        Ok(Storage { is_exact: storage.is_exact, ..bound })
     }
 
     /// Does what takes memory; where there is none, once more without what waits to be used again and
@@ -325,11 +303,6 @@ impl Gpu {
         Ok(copy)
     }
 
-    /// A storage for the result of a program.
-    pub(super) fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
-        self.storage(program.byte_size()?, program.dtype)
-    }
-
     /// Begins to read `length` bytes of a storage.
     pub(super) fn begin_read(&self, storage: &Storage, start: usize, length: usize) -> Result<Transfer> {
         let Parts { connection, recorder, cuts, .. } = &*self.parts;
@@ -346,49 +319,20 @@ impl Gpu {
         pipelines.get(connection, kernel)
     }
 
-    /// Records a plan that writes to `results`.
-    pub(super) fn record(&self, plan: &Plan, results: &[Storage]) -> Result<()> {
-        self.record_compiled(plan, &self.pipeline(&plan.kernel)?, results)
-    }
-
-    /// The same, where its kernel is compiled.
-    pub(super) fn record_compiled(
-        &self,
-        plan: &Plan,
-        compiled: &Arc<Compiled>,
-        results: &[Storage],
-    ) -> Result<()> {
-        self.record_bound(plan, compiled, results.iter().chain(&plan.storages))
-    }
-
-    /// Records a plan over storages: of the results first, then of what it reads.
-    pub(super) fn record_bound<'a>(
-        &self,
-        plan: &Plan,
-        compiled: &Arc<Compiled>,
-        storages: impl Iterator<Item = &'a Storage>,
-    ) -> Result<()> {
-        self.record_words(plan, &plan.launch.words, compiled, storages)
-    }
-
-    /// The same with other words in its uniform block.
-    pub(super) fn record_words<'a>(
+    /// Records a plan, with these words in its uniform block, over what it binds: of the results first, then of what it reads.
+    pub(super) fn record(
         &self,
         plan: &Plan,
         words: &[u32],
         compiled: &Arc<Compiled>,
-        storages: impl Iterator<Item = &'a Storage>,
+        all: &[Bound<'_>],
     ) -> Result<()> {
         let Parts { connection, pool, recorder, .. } = &*self.parts;
         compiled.fate.check()?;
         recorder.leave_gap(connection);
-        let mut all: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
-        for storage in storages {
-            all.push(bound(storage)?);
-        }
         let results = all.len() - plan.kernel.bindings.len();
         let whole = connection.waits && self.session.is_none() && writes_all(plan, &all[..results]);
-        let work = Work { plan, words, compiled, bound: &all, whole };
+        let work = Work { plan, words, compiled, bound: all, whole };
         match &self.session {
             Some(session) => session.record(connection, work)?,
             None => recorder.record(connection, pool, self.adapter.rate, work)?,

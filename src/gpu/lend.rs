@@ -9,7 +9,8 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::ir::{Backend, Storage};
 use crate::layout::{Layout, Shape};
-use crate::schedule::{LANES, VECTOR};
+use crate::lower::VECTOR;
+use crate::plan::LANES;
 
 /// Bytes that a binding is whole numbers of.
 const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;

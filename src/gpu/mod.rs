@@ -2,42 +2,37 @@
 //!
 //! Each file uses only those before it: what is known of [`drivers`]; how much work they are given at a time
 //! ([`budget`]); their [`mod@limits`] and which [`adapters`] there are; [`failures`] of one, and a [`connection`] to it; its memory ([`pool`],
-//! [`buffer`]); compiled [`pipelines`] and their file on [`disk`]; [`batch`]es of [`dispatch`]es, and
+//! [`buffer`]); compiled [`pipelines`] and their file on [`disk`]; the plan cache ([`cached`]); [`batch`]es of [`dispatch`]es, and
 //! their times ([`profile`]); where they go, to the queue ([`recorder`]) or an encoder of the caller's
 //! ([`session`]); [`transfer`] to and fro; the [`device`] made of these, which of them are [`known`], how they are
-//! opened or adopted (`open`), and what they share with a program ([`lend`], [`textures`]); how programs run
-//! ([`split`], [`runner`], [`evaluate`]); and the [`backend`] that expressions see.
+//! opened or adopted (`open`), and what they share with a program ([`lend`], [`textures`]); how commands are run
+//! ([`mod@execute`]) and told ([`mod@explain`]); and the [`backend`] that
+//! expressions see.
 
 mod adapters;
-mod alike;
 mod backend;
 mod batch;
 mod budget;
 mod buffer;
+mod cached;
 mod connection;
 mod device;
 mod disk;
 mod dispatch;
 mod drivers;
-mod evaluate;
+mod execute;
+mod explain;
 mod failures;
-mod fold;
 mod known;
 mod lend;
 mod limits;
 mod lock;
 mod open;
-mod parts;
 mod pipelines;
 mod pool;
 mod profile;
-mod recipes;
 mod recorder;
-mod runner;
-mod scan;
 mod session;
-mod split;
-mod tables;
 #[cfg(test)]
 mod tests;
 mod textures;

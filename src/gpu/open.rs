@@ -10,13 +10,13 @@ use super::connection::{Connection, FEATURES};
 use super::device::Gpu;
 use super::lock::lock;
 use super::transfer::Transfer;
-use super::{device, drivers, known, pipelines};
+use super::{device, drivers, execute, known, pipelines};
 use crate::dtype::{DType, Element, Float, f16};
 use crate::error::{Result, bail};
-use crate::ir::{Input, Known, Node, Op, Program, Source, Storage};
+use crate::ir::{Destination, Input, Known, Node, Op, Program, Schedule, Source, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
-use crate::plan::{Destination, Faults, Plan, Target};
+use crate::plan::{Faults, Target};
 
 /// Operands that are asked for. A division by reciprocals is wrong in a third of all cases, and one of
 /// them is not missed.
@@ -108,19 +108,18 @@ const COPIED: usize = 2 << 20;
 pub(super) fn rate(gpu: &Arc<Gpu>) -> Result<u64> {
     gpu.parts.connection.can_wait("this")?;
     let size = COPIED * size_of::<f32>();
-    let [from, to] = [gpu.storage(size, DType::F32)?, gpu.storage(size, DType::F32)?];
-    let copy = Program::copy(Input::new(DType::F32, Source::Tensor(from), Layout::contiguous([COPIED])?));
-    let plan = Plan::new(&copy, Destination::Fresh, gpu.adapter)?;
+    let from = Source::Tensor(gpu.storage(size, DType::F32)?);
+    let copy = Schedule::only(Program::copy(Input::new(DType::F32, from, Layout::contiguous([COPIED])?)));
     let mut least = Duration::MAX;
     // The first compiles, clears memory and wakes the adapter.
     for _ in 0..3 {
         gpu.finish()?;
         let begun = Instant::now();
-        gpu.record(&plan, std::slice::from_ref(&to))?;
+        execute::run(gpu, &copy, Destination::New, None)?;
         gpu.finish()?;
         least = least.min(begun.elapsed());
     }
-    drop((copy, plan, to));
+    drop(copy);
     gpu.parts.pool.clear();
     let rate = (2 * size) as f64 / least.as_secs_f64();
     log::debug!("{gpu:?} moves {:.0} GB in a second", rate / 1e9);
@@ -190,20 +189,11 @@ fn leaf<T: Element + bytemuck::Pod>(gpu: &Arc<Gpu>, values: &[T]) -> Result<Arc<
     Ok(Node::leaf(T::DTYPE, Source::Tensor(storage), Layout::contiguous([values.len()])?))
 }
 
-/// Begins to compute nodes of one shape, which are made of so many operands, and to read them.
-fn begun(gpu: &Arc<Gpu>, operands: u32, nodes: &[&Arc<Node>]) -> Result<Vec<Transfer>> {
+/// Begins to compute nodes of one shape, and to read them.
+fn begun(gpu: &Arc<Gpu>, nodes: &[&Arc<Node>]) -> Result<Vec<Transfer>> {
     let shape = &nodes[0].shape;
     let program = Program::of(nodes, shape, &Known::default())?;
-    let run = |program: &Program| {
-        let results = program.results.iter().map(|_| gpu.result(program)).collect::<Result<Vec<_>>>()?;
-        gpu.record(&Plan::new(program, Destination::Fresh, gpu.adapter)?, &results)?;
-        Ok(results)
-    };
-    // All operands and results are more than some adapters bind.
-    let results = match gpu.adapter.bindings < operands + nodes.len() as u32 {
-        false => run(&program)?,
-        true => program.each(|one| Ok(run(one)?.swap_remove(0)))?,
-    };
+    let results = execute::run(gpu, &Schedule::only(program), Destination::New, None)?;
     let count: usize = shape.iter().product();
     let begun =
         |(storage, node): (&Storage, &&Arc<Node>)| gpu.begin_read(storage, 0, node.dtype.size() * count);
@@ -235,7 +225,7 @@ fn faults_of<T: Float + bytemuck::Pod>(
     let on = |op: Op, args: &[&Arc<Node>]| Node::op(op, T::DTYPE, args);
     let quotients = [on(Op::Div, &[&x, &y])?, on(Op::Reciprocal, &[&y])?];
     let readings =
-        begun(gpu, 2, &[&on(Op::Mul, &[&x, &y])?, &quotients[0], &quotients[1], &on(Op::Sqrt, &[&x])?])?;
+        begun(gpu, &[&on(Op::Mul, &[&x, &y])?, &quotients[0], &quotients[1], &on(Op::Sqrt, &[&x])?])?;
     Ok(async move {
         let mut read: Vec<Vec<T>> = Vec::new();
         for reading in readings {
@@ -265,7 +255,7 @@ fn fractions_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<bool>>> {
     let x = leaf(gpu, &values)?;
     let ops = [Op::Floor, Op::Ceil, Op::Round, Op::Trunc];
     let nodes = ops.iter().map(|&op| Node::op(op, DType::F64, &[&x])).collect::<Result<Vec<_>>>()?;
-    let readings = begun(gpu, 1, &nodes.iter().collect::<Vec<_>>())?;
+    let readings = begun(gpu, &nodes.iter().collect::<Vec<_>>())?;
     let right = [f64::floor, f64::ceil, f64::round_ties_even, f64::trunc];
     Ok(async move {
         let mut differs = false;
@@ -294,7 +284,7 @@ fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> 
     let cast = |x: &Arc<Node>, through: DType, to: DType| -> Result<Transfer> {
         let node = Node::op(Op::Cast, through, &[x])?;
         let node = if through == to { node } else { Node::op(Op::Cast, to, &[&node])? };
-        Ok(begun(gpu, 1, &[&node])?.swap_remove(0))
+        Ok(begun(gpu, &[&node])?.swap_remove(0))
     };
     let all = leaf(gpu, &halves)?;
     let singly = cast(&all, DType::F32, DType::F32)?;
@@ -332,8 +322,7 @@ fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
     let leaves = [leaf(gpu, &x)?, leaf(gpu, &y)?, leaf(gpu, &z)?];
     let [a, b, c] = leaves.each_ref();
     let on = |op: Op, args: &[&Arc<Node>]| Node::op(op, DType::F32, args);
-    let readings =
-        begun(gpu, 3, &[&on(Op::Fma, &[a, b, c])?, &on(Op::Add, &[a, b])?, &on(Op::Mul, &[a, b])?])?;
+    let readings = begun(gpu, &[&on(Op::Fma, &[a, b, c])?, &on(Op::Add, &[a, b])?, &on(Op::Mul, &[a, b])?])?;
     Ok(async move {
         let mut read: Vec<Vec<f32>> = Vec::new();
         for reading in readings {

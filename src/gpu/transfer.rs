@@ -17,7 +17,7 @@ use super::lock::{Gated, lock};
 use super::recorder::Recorder;
 use crate::error::{Result, bail};
 use crate::ir::HostBytes;
-use crate::schedule::Cuts;
+use crate::lower::Cuts;
 
 /// Buffer copies begin and end at multiples of this many bytes.
 const ALIGN: usize = wgpu::COPY_BUFFER_ALIGNMENT as usize;

@@ -28,11 +28,34 @@ pub(crate) struct Storage {
     pub is_exact: bool,
 }
 
+/// A range of one buffer of a storage, as a kernel binds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BindingRange {
+    /// The number of the buffer.
+    pub buffer: usize,
+    /// The first byte, and how many there are.
+    pub start: u64,
+    pub size: u64,
+}
+
+/// What stands for a storage in work that is not run yet: its size is known, and its memory is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub number: usize,
+    /// As those of [`Storage`].
+    pub elements: usize,
+    pub is_exact: bool,
+    /// What is bound of it, if not all.
+    pub range: Option<BindingRange>,
+}
+
 /// Where a leaf's elements come from.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// Elements of a storage.
     Tensor(Storage),
+    /// Elements of a slot. Work that is planned reads these.
+    Slot(Slot),
     /// One constant, as its bits.
     Scalar(u64),
     /// The address itself, as i32: a coordinate, under whatever views were taken of it. With the
@@ -145,9 +168,46 @@ pub(crate) struct Program {
     pub rows: Option<Rows>,
     /// What it is made of instead of inputs and steps.
     pub joining: Option<Joining>,
+}
+
+/// Programs in the order in which they run. The results of `stages` are temporaries, which those after them read as
+/// [`Source::Stage`].
+#[derive(Clone, Debug)]
+pub(crate) struct Schedule {
+    pub stages: Vec<Program>,
+    /// What gives the results.
+    pub last: Program,
+    /// Of each stage, those whose results are read by it and by none after it.
+    pub finished: Vec<Vec<usize>>,
     /// What a device made of it.
     pub ready: Kept,
 }
+
+/// Where the results of a schedule go.
+#[derive(Clone, Copy)]
+pub(crate) enum Destination<'a> {
+    /// Into new storages, in row-major order.
+    New,
+    /// Into elements of a storage for each result, as if every source were read first. The layouts visit no element
+    /// twice.
+    Into(&'a [(&'a Storage, &'a Layout)]),
+}
+
+/// An expression without what its leaves hold, as words. What is planned for one is right for all with the same
+/// fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Fingerprint(pub(super) SmallVec<[u64; 64]>);
+
+/// What the leaves of an expression hold, in the order of its fingerprint, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Leaves<'a> {
+    pub storages: SmallVec<[&'a Storage; 8]>,
+    /// Constants, as their bits, each with the address of its node.
+    pub constants: SmallVec<[(u64, usize); 8]>,
+}
+
+/// Storages, one for each result.
+pub(crate) type Results = SmallVec<[Storage; 1]>;
 
 /// What a device can do. Storages passed in were made by the same device.
 pub(crate) trait Backend: Send + Sync + fmt::Debug {
@@ -180,34 +240,23 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// A storage of `bytes` packed elements of type `dtype`.
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage>;
 
-    /// Runs a program into a new storage, in row-major order.
-    fn eval(self: Arc<Self>, program: &Program) -> Result<Storage>;
-
-    /// Runs an expression that is like one before it, but for its tensors and constants, into a new storage or into
-    /// elements of one, which it gives, if the device knows how. `program` makes one of an expression, if one is all of
-    /// it.
-    fn run_alike(
+    /// Runs a schedule: the storages of its results. What is learned of it is remembered under the fingerprint of its
+    /// expression, if it has one.
+    fn run(
         self: Arc<Self>,
-        _root: &Arc<Node>,
-        _to: Option<(&Storage, &Layout)>,
-        _program: &dyn Fn(&Arc<Node>) -> Result<Option<Program>>,
-    ) -> Option<Result<Storage>> {
+        schedule: &Schedule,
+        to: Destination<'_>,
+        known: Option<(Fingerprint, Leaves<'_>)>,
+    ) -> Result<Results>;
+
+    /// Whether the device remembers how expressions are run ([`run_known`](Self::run_known)).
+    fn remembers(&self) -> bool {
+        false
+    }
+
+    /// Runs an expression by what is remembered of one with the same fingerprint, if anything is.
+    fn run_known(self: Arc<Self>, _print: &Fingerprint, _leaves: &Leaves<'_>) -> Option<Result<Results>> {
         None
-    }
-
-    /// Runs a program of several results into new storages, by as few kernels as the device can.
-    fn eval_all(self: Arc<Self>, program: &Program) -> Result<Vec<Storage>> {
-        program.each(|one| self.clone().eval(one))
-    }
-
-    /// Runs a program into elements of `storage`, as if every source were read first. The layout
-    /// has the program's shape and visits no element twice.
-    fn assign(self: Arc<Self>, program: Program, storage: &Storage, layout: &Layout) -> Result<()>;
-
-    /// Runs a program of several results into elements of storages that it does not read, by one kernel, where
-    /// the device can; else nothing is done.
-    fn assign_all(self: Arc<Self>, _program: &Program, _to: &[(&Storage, &Layout)]) -> Result<bool> {
-        Ok(false)
     }
 
     /// Lets every read of a storage be an error from now on, until all of it is written anew: some of its elements were
@@ -226,8 +275,8 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Whether running a program only records it, since all that it needs is compiled.
-    fn only_records(self: Arc<Self>, _program: &Program) -> Result<bool> {
+    /// Whether all kernels of a schedule are compiled, so that running it only records them.
+    fn is_compiled(self: Arc<Self>, _schedule: &Schedule) -> Result<bool> {
         Ok(false)
     }
 
@@ -282,18 +331,8 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Makes ready what a program needs, without running it.
-    fn prepare(self: Arc<Self>, _program: &Program) -> Result<()> {
-        Ok(())
-    }
-
-    /// The same for [`assign`](Self::assign).
-    fn prepare_assign(
-        self: Arc<Self>,
-        _program: Program,
-        _storage: &Storage,
-        _layout: &Layout,
-    ) -> Result<()> {
+    /// Compiles what a schedule needs, without running it.
+    fn compile(self: Arc<Self>, _schedule: &Schedule, _to: Destination<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -307,8 +346,8 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// What would run for a program.
-    fn explain(self: Arc<Self>, program: &Program) -> Result<Told>;
+    /// What would run for each stage of a schedule.
+    fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>>;
 
     /// A handle of the same device that computes functions in another way, if it has one.
     fn with_math(&self, _math: Math) -> Option<Arc<dyn Backend>> {

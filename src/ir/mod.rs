@@ -4,7 +4,7 @@
 //! Each file uses only those before it: the table of ops ([`mod@op`]), a [`scalar`], a function as it is `validated` and
 //! [`written`], a [`small_map`], what is [`kept`], random words ([`philox`]), and what devices give as [`answers`]; a
 //! [`callee`], the table of folds ([`mod@fold`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
-//! they do ([`node`], [`program`], [`storage`]) and the [`form`] of an expression; the [`builder`] of programs; and programs of
+//! they do ([`node`], [`program`], [`storage`]) and the [`fingerprint`] of an expression; the [`builder`] of programs; and programs of
 //! [`parts`] of others, and of nodes ([`flatten`], [`rows`]).
 
 mod answers;
@@ -12,9 +12,9 @@ mod body;
 mod builder;
 mod callee;
 mod constant;
+mod fingerprint;
 mod flatten;
 mod fold;
-mod form;
 mod graph;
 mod kept;
 mod node;
@@ -40,9 +40,9 @@ pub(crate) use callee::{Inner, Run, list};
 pub(crate) use constant::Constant;
 pub(crate) use flatten::Known;
 pub(crate) use fold::{BLOCK, Fold, Folding, GROUP, Scan, for_each_fold};
-pub(crate) use form::{Form, Leaves};
 pub(crate) use graph::{
-    Backend, Extent, Input, Joining, Node, NodeKind, Program, RowFold, Rows, Source, Storage,
+    Backend, BindingRange, Destination, Extent, Fingerprint, Input, Joining, Leaves, Node, NodeKind, Program,
+    Results, RowFold, Rows, Schedule, Slot, Source, Storage,
 };
 pub(crate) use kept::Kept;
 pub(crate) use node::{LoopTable, StepKey};
@@ -52,6 +52,5 @@ pub(crate) use program::{Frame, MOST_TURNS};
 pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;
 pub(crate) use scalar::limits;
-pub(crate) use storage::Declared;
 pub(crate) use typing::{operand_type, result_type, takes_no};
 pub(crate) use written::Written;

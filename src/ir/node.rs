@@ -11,11 +11,17 @@ use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
 impl Source {
+    /// Whether it is read from memory.
+    pub(crate) fn is_memory(&self) -> bool {
+        matches!(self, Source::Tensor(_) | Source::Slot(_) | Source::Stage { .. })
+    }
+
     /// Whether both are the same elements. Scalars are not compared: whether two constants happen to be
     /// equal must not decide which kernel runs.
     pub(crate) fn is_same(&self, other: &Source) -> bool {
         match (self, other) {
             (Source::Tensor(a), Source::Tensor(b)) => a.same(b),
+            (Source::Slot(a), Source::Slot(b)) => a == b,
             (Source::Stage { stage: a, result: i }, Source::Stage { stage: b, result: j }) => {
                 (a, i) == (b, j)
             }

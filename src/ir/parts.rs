@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::{Built, Input, Program, ProgramBuilder, Storage, Value};
+use super::{Built, Input, Program, ProgramBuilder, Value};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
 impl Program {
     /// Evaluates a program for each result.
-    pub(crate) fn each(&self, mut eval: impl FnMut(&Program) -> Result<Storage>) -> Result<Vec<Storage>> {
+    pub(crate) fn each<T, All: FromIterator<T>>(
+        &self,
+        mut eval: impl FnMut(&Program) -> Result<T>,
+    ) -> Result<All> {
         if self.results.len() == 1 {
-            return Ok(vec![eval(self)?]);
+            return Ok([eval(self)?].into_iter().collect());
         }
         let same = |layout: &Layout| Ok(layout.clone());
         let only = |result| self.extract(&[result], self.shape.clone(), &BTreeMap::new(), same);

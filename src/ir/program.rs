@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::{Body, Folding, Input, Joining, Kept, Loop, Program, Rows, Source, Step, Storage, Value};
+use super::{Body, Folding, Input, Joining, Loop, Program, Rows, Source, Step, Storage, Value};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -62,8 +62,7 @@ impl Program {
         steps: Vec<Step>,
         results: SmallVec<[Value; 1]>,
     ) -> Program {
-        let ready = Kept::default();
-        Program { shape, dtype, inputs, steps, results, fold: None, rows: None, joining: None, ready }
+        Program { shape, dtype, inputs, steps, results, fold: None, rows: None, joining: None }
     }
 
     /// A program that copies one input.
@@ -176,7 +175,7 @@ impl Program {
 
     /// Bytes that it reads at least: each element of each tensor once.
     pub(crate) fn read_bytes(&self) -> usize {
-        let tensors = self.read().filter(|input| matches!(input.source, Source::Tensor(_)));
+        let tensors = self.read().filter(|input| input.source.is_memory());
         tensors.map(|input| input.bytes(input.layout.shape(), input.layout.strides())).sum()
     }
 
@@ -203,7 +202,7 @@ impl Program {
     }
 
     fn tensors_read(&self) -> impl Iterator<Item = (usize, &Input)> {
-        self.inputs.iter().enumerate().filter(|(_, input)| matches!(input.source, Source::Tensor(_)))
+        self.inputs.iter().enumerate().filter(|(_, input)| input.source.is_memory())
     }
 
     /// Its operations over so many elements, in bytes.
@@ -251,22 +250,6 @@ impl Program {
             input.layout = input.layout.slice(axis, range.clone(), 1)?;
         }
         Ok(part)
-    }
-
-    /// Whether writing `layout` of `storage` element by element would destroy a source before it
-    /// is read: then the result must go through a temporary. Small elements are written by whole
-    /// words, which may hold elements beside the layout. A buffer of the caller's may be read as one type
-    /// and written as another.
-    pub(crate) fn conflicts(&self, storage: &Storage, layout: &Layout) -> bool {
-        self.inputs.iter().any(|input| match &input.source {
-            // Which elements are looked up is not known before.
-            Source::Tensor(source) if source.same(storage) && input.is_table() => true,
-            Source::Tensor(source) if source.same(storage) => {
-                let overlaps = || self.dtype.size() < 4 || input.layout.may_overlap(layout);
-                input.dtype != self.dtype || input.layout != *layout && overlaps()
-            }
-            _ => false,
-        })
     }
 }
 

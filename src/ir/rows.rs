@@ -50,7 +50,7 @@ impl Program {
 
     /// Whether what most elements are read of lies along the rows of a frame.
     pub(crate) fn lies_along(&self, frame: &Frame) -> bool {
-        let is_tensor = |input: &&Input| matches!(input.source, Source::Tensor(_) | Source::Stage { .. });
+        let is_tensor = |input: &&Input| input.source.is_memory();
         let elements = |layout: &Layout| -> usize {
             let walked = frame.shape.iter().zip(layout.strides()).filter(|(_, stride)| **stride != 0);
             walked.map(|(&n, _)| n).product()

@@ -1,11 +1,10 @@
-//! Storages: handles to elements, and what stands for one that is not there.
+//! Storages: handles to elements.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Backend, Program, Storage};
-use crate::error::Result;
+use super::{Backend, Storage};
 
 impl Storage {
     pub(crate) fn new(backend: Arc<dyn Backend>, elements: usize, buffer: impl Any + Send + Sync) -> Self {
@@ -26,22 +25,5 @@ impl Storage {
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "storage on {}", self.backend.name())
-    }
-}
-
-/// What a storage holds that is planned for and not there.
-#[derive(Debug)]
-pub(crate) struct Declared;
-
-impl Storage {
-    /// A storage for the result of a program that is not run, but of which is to be told what reading it
-    /// would run. It takes no memory.
-    pub(crate) fn declared(backend: Arc<dyn Backend>, program: &Program) -> Result<Storage> {
-        Ok(Storage::without_memory(backend, program.byte_size()? / program.dtype.size()))
-    }
-
-    /// The same for so many elements.
-    pub(crate) fn without_memory(backend: Arc<dyn Backend>, elements: usize) -> Storage {
-        Storage::new(backend, elements, Declared)
     }
 }

@@ -17,7 +17,7 @@ use super::makes::{Halves, Lanes};
 use super::target::Target;
 use super::turns::{MOST_HELD, Turns};
 use super::walk::LANES;
-use crate::ir::{Program, Source};
+use crate::ir::Program;
 use crate::layout::Axis;
 
 /// Values that an invocation loads straight at most, where an order shows.
@@ -83,8 +83,7 @@ pub(super) fn lanes(program: &Program, block: usize, kept: &[Axis], run: &[Axis]
 
 /// The operands of a program that are tensors.
 fn tensors(program: &Program) -> impl Iterator<Item = usize> {
-    let is_tensor = |i: &usize| matches!(program.inputs[*i].source, Source::Tensor(_) | Source::Stage { .. });
-    (0..program.inputs.len()).filter(is_tensor)
+    (0..program.inputs.len()).filter(|&i| program.inputs[i].source.is_memory())
 }
 
 /// Elements of tensors that a program reads, each counted once.
@@ -94,9 +93,7 @@ fn read(program: &Program) -> usize {
         let moves = layout.shape().iter().zip(layout.strides()).filter(|(_, stride)| **stride != 0);
         moves.map(|(&length, _)| length).product()
     };
-    let tensors =
-        (0..program.inputs.len()).filter(|&i| matches!(program.inputs[i].source, Source::Tensor(_)));
-    tensors.map(elements).sum()
+    tensors(program).map(elements).sum()
 }
 
 /// How far a pass goes over `results` runs of `count` values each.

@@ -6,7 +6,7 @@ use super::fields;
 use super::grid::Grid;
 use super::joined::Sides;
 use super::kernel::Kernel;
-use super::launch::{Destination, Launch, MOST_ELEMENTS, Plan};
+use super::launch::{Launch, MOST_ELEMENTS, Place, Plan};
 use super::loops::{self, Loops};
 use super::reading::{Bound, Read, Reading, kernel};
 use super::target::Target;
@@ -16,14 +16,14 @@ use crate::ir::Program;
 use crate::layout::Layout;
 
 impl Plan {
-    /// Plans a program over a non-empty shape.
-    pub(crate) fn new(program: &Program, to: Destination<'_>, target: Target) -> Result<Plan> {
+    /// Plans a program of slots over a non-empty shape.
+    pub(crate) fn new(program: &Program, to: Place<'_>, target: Target) -> Result<Plan> {
         let loops = loops(program, to)?;
         let reading = Reading::of(program, to);
         let affordable = affordable(program, target.math);
         let target = Target { vectors: target.vectors.min(affordable), ..target };
         let together = together(program, &reading, &loops, affordable, target);
-        let fresh = matches!(to, Destination::Fresh);
+        let fresh = matches!(to, Place::Fresh);
         let (mut grid, store) = lay_out(program, &loops, fresh, together, target);
         let chooser = Chooser { loops: &loops, walk: grid.walk, together, vectors: grid.vectors };
         let (mut accesses, mut store) = reading.accesses(program, &chooser, store, target);
@@ -41,7 +41,7 @@ impl Plan {
             walk => store.access().strides(loops.output(), walk),
         };
         let walk = (grid.walk, store, strides);
-        let (kernel, storages) = kernel(program, bound, &accesses, &loops, walk, target);
+        let (kernel, reads) = kernel(program, bound, &accesses, &loops, walk, target);
         let kernel = Kernel {
             workgroup: grid.workgroup,
             vectors: grid.vectors * grid.joined,
@@ -54,16 +54,16 @@ impl Plan {
         .into_bits();
         let words = fields::words(&kernel, &loops, program, |field| grid.word(field, &loops));
         let launch = Launch { words, groups: grid.groups };
-        Ok(Plan { kernel, launch, storages, loops, work: program.work() })
+        Ok(Plan { kernel, launch, reads, loops, work: program.work() })
     }
 }
 
 /// The loops over a program's elements.
-fn loops(program: &Program, to: Destination<'_>) -> Result<Loops> {
+fn loops(program: &Program, to: Place<'_>) -> Result<Loops> {
     let row_major = Layout::contiguous(&program.shape)?;
     let output = match to {
-        Destination::Fresh => &row_major,
-        Destination::Into(_, layout) => layout,
+        Place::Fresh => &row_major,
+        Place::Into(_, layout) => layout,
     };
     let layouts: Vec<&Layout> =
         std::iter::once(output).chain(program.inputs.iter().map(|i| &i.layout)).collect();

@@ -117,18 +117,17 @@ fn leaf(i: usize, input: &Input) -> String {
     }
 }
 
-/// Plans that compute a program together: the first of them, and what runs.
-pub(crate) fn tell(plans: &[Plan], wgsl: Option<(String, Vec<Vec<usize>>)>) -> Told {
-    let Some(first) = plans.first() else { return Told::default() };
+/// So many kernels that compute a program together, of which one is the first, with its text and the lines of it that name
+/// each operand.
+pub(crate) fn tell(first: &Plan, kernels: usize, (wgsl, lines): (String, Vec<Vec<usize>>)) -> Told {
     let steps = first.kernel.steps.len();
-    let text = match plans.len() {
+    let text = match kernels {
         1 => format!("{first}runs: 1 kernel of {steps} steps\n"),
         n => format!(
             "{first}runs: {n} kernels of {steps} steps, the first as above, each for a part of the result: a storage is larger than a binding (max_storage_buffer_binding_size), or one would take too long\n"
         ),
     };
-    let (wgsl, lines) = wgsl.unzip();
-    Told { text, wgsl, lines: lines.unwrap_or_default(), accesses: first.accesses(), moved: None }
+    Told { text, wgsl: Some(wgsl), lines, accesses: first.accesses(), moved: None }
 }
 
 impl Plan {

@@ -11,7 +11,7 @@ use super::launch::Pass;
 use super::walk::whole;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, Folding, Input, Op, Program, Source, Step, Storage, Value};
+use crate::ir::{BLOCK, Folding, Input, Op, Program, Slot, Source, Step, Value};
 
 /// A fold on its way: what its passes before this one left.
 #[derive(Clone, Debug)]
@@ -56,14 +56,11 @@ impl Work {
         self.element
     }
 
-    /// What is to be done after a pass that stored to `storages`.
-    pub(crate) fn after(&self, pass: &Pass, storages: &[Storage]) -> Result<Work> {
+    /// What is to be done after a pass that stored to `slots`.
+    pub(crate) fn after(&self, pass: &Pass, slots: &[Slot]) -> Result<Work> {
         let Some((layout, block)) = &pass.rest else { bail!(Kernel, "a fold that is done") };
-        let inputs: Vec<Input> = storages
-            .iter()
-            .zip(&pass.stored)
-            .map(|(storage, &dtype)| Input::new(dtype, Source::Tensor(storage.clone()), layout.clone()))
-            .collect();
+        let input = |(&slot, &dtype)| Input::new(dtype, Source::Slot(slot), layout.clone());
+        let inputs: Vec<Input> = slots.iter().zip(&pass.stored).map(input).collect();
         let mut steps = Vec::new();
         let mut results: SmallVec<[Value; 1]> = (0..inputs.len() as Value).collect();
         if whole(self.element) != self.element {

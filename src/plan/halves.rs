@@ -11,7 +11,7 @@ use super::fold::Work;
 use super::grid::workgroups;
 use super::joined::{PAIR, paired};
 use super::kernel::Kernel;
-use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass};
+use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
 use super::loops::{Loops, axes};
 use super::makes::{Folder, Halves, Lanes, Makes, Stored};
 use super::reading::{Bound, Reading, kernel};
@@ -70,7 +70,7 @@ impl Pass {
         let mut loops = Loops::over(program, &unknown);
 
         let walk = if lanes == Lanes::Anywhere { Walk::Anywhere } else { Walk::Rows };
-        let reading = Reading::of(program, Destination::Fresh);
+        let reading = Reading::of(program, Place::Fresh);
         let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
         let mut accesses = reading.folded(program, &chooser, target);
         // Whole vectors are stored side by side.
@@ -171,7 +171,7 @@ impl Pass {
             steps: Steps::new((lanes, pitch), &cut, work.folding.fold.is_ordered(work.element_type())),
         };
         let form = describe(&folder, halves, &cut, count, positions);
-        let (kernel, storages) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
+        let (kernel, reads) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
         let kernel = Kernel {
             workgroup: [workgroup, 1],
             vectors: joined as u32,
@@ -183,7 +183,7 @@ impl Pass {
         let rest = if is_last { None } else { Some(rest(work, (lanes, split == 0), &cut, positions)?) };
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };
         let stored = (kernel.stored().to_vec(), results * positions);
-        Ok(Pass::of(program, (kernel, launch, storages, loops), stored, form, rest))
+        Ok(Pass::of(program, (kernel, launch, reads, loops), stored, form, rest))
     }
 }
 

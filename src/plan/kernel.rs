@@ -115,6 +115,11 @@ impl Kernel {
         self
     }
 
+    /// Whether an operand is read through the binding of the output.
+    pub(crate) fn reads_output(&self) -> bool {
+        self.operands.iter().any(|operand| operand.origin == Origin::Output)
+    }
+
     /// Whether a step may take long, or forever, for values of lanes past the end.
     pub(crate) fn minds_missing_lanes(&self) -> bool {
         self.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::ends_by_values)

@@ -3,19 +3,19 @@
 use super::kernel::Kernel;
 use super::loops::Loops;
 use crate::dtype::DType;
-use crate::ir::{Program, Storage};
+use crate::ir::{Program, Slot};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
 pub(crate) const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
 
-/// Where the result goes.
+/// Where the result of a kernel goes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Destination<'a> {
-    /// A new storage, row-major, padded to whole vectors.
+pub(crate) enum Place<'a> {
+    /// All of a slot, row-major, padded to whole vectors.
     Fresh,
-    /// Elements of a storage that is there already.
-    Into(&'a Storage, &'a Layout),
+    /// Elements of a slot.
+    Into(Slot, &'a Layout),
 }
 
 /// The numbers of one dispatch.
@@ -27,13 +27,13 @@ pub(crate) struct Launch {
     pub groups: [u32; 3],
 }
 
-/// A kernel, its numbers, and the storages that it binds.
+/// A kernel, its numbers, and what it reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub kernel: Kernel,
     pub launch: Launch,
     /// What each read-only binding is bound to.
-    pub storages: Vec<Storage>,
+    pub reads: Vec<Slot>,
     /// What the kernel runs over, to be told.
     pub(super) loops: Loops,
     /// What running it takes ([`Program::work`]).
@@ -77,13 +77,13 @@ impl Pass {
     /// A pass over a program, whose kernel stores so many values of each of some types.
     pub(super) fn of(
         program: &Program,
-        (kernel, launch, storages, loops): (Kernel, Launch, Vec<Storage>, Loops),
+        (kernel, launch, reads, loops): (Kernel, Launch, Vec<Slot>, Loops),
         (stored, count): (Vec<DType>, usize),
         form: String,
         rest: Option<(Layout, usize)>,
     ) -> Pass {
         let bytes: usize = stored.iter().map(|dtype| count * dtype.size()).sum();
-        let plan = Plan { kernel, launch, storages, loops, work: program.work_storing(bytes as u64) };
+        let plan = Plan { kernel, launch, reads, loops, work: program.work_storing(bytes as u64) };
         Pass { plan, stored, count, read: program.read_bytes(), form, rest }
     }
 

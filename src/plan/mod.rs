@@ -39,7 +39,7 @@ pub(crate) use explain::{name as operand_name, tell};
 pub(crate) use fields::{Field, Number, ScanNumber};
 pub(crate) use fold::Work;
 pub(crate) use kernel::{Kernel, Operand, Origin, Role};
-pub(crate) use launch::{Destination, MOST_ELEMENTS, Pass, Plan};
+pub(crate) use launch::{MOST_ELEMENTS, Pass, Place, Plan};
 pub(crate) use makes::{Folder, Halves, Lanes, Makes, Phase, PhaseFold, RowFolder, Scanned, Scanner, Stored};
 pub(crate) use picture::{Panel, svg};
 pub(crate) use scan::ScanWork;

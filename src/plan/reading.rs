@@ -6,14 +6,14 @@ use smallvec::SmallVec;
 use super::access::{Access, Chooser, Store, Stride};
 use super::fields::Addressing;
 use super::kernel::{Binding, Kernel, Operand, Origin, Role};
-use super::launch::Destination;
+use super::launch::Place;
 use super::loops::Loops;
 use super::makes::Makes;
 use super::target::Target;
 use super::walk::{FOLD_WORKGROUP, LANES, Packing, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Extent, Input, Op, Program, Source, Storage};
+use crate::ir::{Extent, Input, Op, Program, Slot, Source};
 
 /// How the operands of a program are read.
 pub(super) struct Reading(SmallVec<[Read; 8]>);
@@ -36,15 +36,15 @@ pub(super) enum Read {
 }
 
 impl Reading {
-    pub(super) fn of(program: &Program, to: Destination<'_>) -> Reading {
+    pub(super) fn of(program: &Program, to: Place<'_>) -> Reading {
         let read = |input: &Input| match (&input.source, to) {
             (Source::Scalar(_), _) => Read::Scalar,
             (Source::Index(_), _) => Read::Index,
             (Source::Row(_), _) => Read::Row,
-            (Source::Tensor(_) | Source::Stage { .. }, _) if input.is_table() => Read::Table,
-            (Source::Tensor(source), Destination::Into(storage, _)) if source.same(storage) => Read::Output,
-            (Source::Tensor(source), _) if source.is_exact => Read::Exact,
-            (Source::Tensor(_) | Source::Stage { .. } | Source::State(_), _) => Read::Bound,
+            _ if input.is_table() => Read::Table,
+            (Source::Slot(slot), Place::Into(to, _)) if *slot == to => Read::Output,
+            (Source::Slot(slot), _) if slot.is_exact => Read::Exact,
+            _ => Read::Bound,
         };
         Reading(program.inputs.iter().map(read).collect())
     }
@@ -108,7 +108,7 @@ impl Reading {
         accesses: &mut SmallVec<[Access; 8]>,
     ) {
         let is_row = |i: usize| {
-            let is_exact = matches!(&program.inputs[i].source, Source::Tensor(storage) if storage.is_exact);
+            let is_exact = matches!(program.inputs[i].source, Source::Slot(slot) if slot.is_exact);
             let whole = |extent: &Extent| extent.stride % LANES as isize == 0;
             !is_exact && chooser.plain(i) == Access::Vector && program.inputs[i].computed.iter().all(whole)
         };
@@ -152,7 +152,7 @@ fn widest(input: &Input, target: Target) -> usize {
 /// The read-only bindings of a kernel, and what each operand is read from.
 pub(super) struct Bound {
     pub bindings: Vec<Binding>,
-    pub storages: Vec<Storage>,
+    pub slots: Vec<Slot>,
     pub origins: SmallVec<[Origin; 8]>,
 }
 
@@ -172,7 +172,7 @@ impl Bound {
         }
         for (access, origin) in accesses.iter_mut().zip(&bound.origins) {
             if let Origin::Binding(binding) = origin
-                && bound.storages.iter().filter(|other| other.same(&bound.storages[*binding])).count() > 1
+                && bound.slots.iter().filter(|other| **other == bound.slots[*binding]).count() > 1
             {
                 *access = access.by_lanes();
             }
@@ -199,39 +199,37 @@ impl Bound {
     /// Binds what operands read that are accessed so.
     pub(super) fn of(program: &Program, reading: &Reading, accesses: &[Access]) -> Result<Bound> {
         let inputs = program.inputs.len();
-        let (bindings, storages) = (Vec::with_capacity(inputs), Vec::with_capacity(inputs));
-        let mut bound = Bound { bindings, storages, origins: SmallVec::new() };
+        let (bindings, slots) = (Vec::with_capacity(inputs), Vec::with_capacity(inputs));
+        let mut bound = Bound { bindings, slots, origins: SmallVec::new() };
         for (i, input) in program.inputs.iter().enumerate() {
             let origin = match (&input.source, reading.0[i]) {
                 (_, Read::Scalar) => Origin::Scalar,
                 (_, Read::Index) => Origin::Index,
                 (_, Read::Row) => Origin::Row(i),
                 (_, Read::Output) => Origin::Output,
-                (Source::Tensor(storage), Read::Bound | Read::Exact | Read::Table) => {
-                    bound.bind(input.dtype, accesses[i], storage)
+                (Source::Slot(slot), Read::Bound | Read::Exact | Read::Table) => {
+                    bound.bind(input.dtype, accesses[i], *slot)
                 }
-                (source, Read::Bound | Read::Exact | Read::Table) => {
-                    bail!(Kernel, "{source:?} has no storage yet")
-                }
+                (source, Read::Bound | Read::Exact | Read::Table) => bail!(Kernel, "{source:?} is no slot"),
             };
             bound.origins.push(origin);
         }
         Ok(bound)
     }
 
-    /// The binding of a storage, known or new.
-    fn bind(&mut self, dtype: DType, access: Access, storage: &Storage) -> Origin {
+    /// The binding of a slot, known or new.
+    fn bind(&mut self, dtype: DType, access: Access, slot: Slot) -> Origin {
         // Four bytes are a word, whether they are loaded together or not.
         let width = match (dtype.packing(), access) {
             (Packing::Bytes, access) if !matches!(access, Access::Joined { .. }) => 1,
             _ => access.width(),
         };
         let binding = Binding { dtype, width };
-        let is_known = |&b: &usize| self.bindings[b] == binding && self.storages[b].same(storage);
+        let is_known = |&b: &usize| self.bindings[b] == binding && self.slots[b] == slot;
         let known = (0..self.bindings.len()).find(is_known);
         Origin::Binding(known.unwrap_or_else(|| {
             self.bindings.push(binding);
-            self.storages.push(storage.clone());
+            self.slots.push(slot);
             self.bindings.len() - 1
         }))
     }
@@ -246,7 +244,7 @@ pub(super) fn kernel(
     loops: &Loops,
     (walk, store, strides): (Walk, Store, SmallVec<[Stride; 6]>),
     target: Target,
-) -> (Kernel, Vec<Storage>) {
+) -> (Kernel, Vec<Slot>) {
     let operands = operands(program, &bound, accesses, loops, (walk, store, &strides));
     let kernel = Kernel {
         walk,
@@ -267,7 +265,7 @@ pub(super) fn kernel(
         math: target.math,
         makes: Makes::Elements,
     };
-    (kernel, bound.storages)
+    (kernel, bound.slots)
 }
 
 /// The operands as a kernel's text sees them, `output` being how that is walked, stored and follows the

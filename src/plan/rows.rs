@@ -10,7 +10,7 @@ use super::fields::{self, Field, Number};
 use super::grid::workgroups;
 use super::joined::{PAIR, paired};
 use super::kernel::Kernel;
-use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass};
+use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
 use super::loops::{Loops, axes};
 use super::makes::{Lanes, Makes, Phase, PhaseFold, RowFolder, Saved};
 use super::reading::{Bound, Reading, kernel};
@@ -91,7 +91,7 @@ impl Pass {
             (Lanes::Anywhere, Store::Vector) => SmallVec::new(),
             (_, store) => store.access().strides(loops.output(), walk),
         };
-        let reading = Reading::of(program, Destination::Fresh);
+        let reading = Reading::of(program, Place::Fresh);
         let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
         let mut accesses = reading.folded(program, &chooser, target);
         let mut joined = 1;
@@ -149,7 +149,7 @@ impl Pass {
         let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
         let out = if store == Store::Vector { program.dtype } else { whole(program.dtype) };
         let form = describe(program, &folder, count);
-        let (kernel, storages) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
+        let (kernel, reads) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
         let kernel = Kernel {
             workgroup: [workgroup, 1],
             vectors: joined as u32,
@@ -171,7 +171,7 @@ impl Pass {
         });
         let (count, stored) = (if rows.kept { results } else { all }, vec![out; program.results.len()]);
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };
-        Ok(Pass::of(program, (kernel, launch, storages, loops), (stored, count), form, None))
+        Ok(Pass::of(program, (kernel, launch, reads, loops), (stored, count), form, None))
     }
 }
 

@@ -12,7 +12,7 @@ use super::access::{Access, Chooser, Store};
 use super::fields::{self, Field, ScanNumber};
 use super::grid::workgroups;
 use super::kernel::Kernel;
-use super::launch::{Destination, Launch, MOST_ELEMENTS, Pass};
+use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
 use super::loops::{Loops, axes};
 use super::makes::{Makes, Scanned, Scanner};
 use super::reading::{Bound, Reading, kernel};
@@ -20,7 +20,7 @@ use super::target::Target;
 use super::walk::{FOLD_WORKGROUP, LANES, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Folding, GROUP, Input, Program, Scan, Source, Storage, Value};
+use crate::ir::{Folding, GROUP, Input, Program, Scan, Slot, Source, Value};
 use crate::layout::{Axis, Layout};
 
 /// Values of a run that an invocation goes through where there are too few of them: fewer kernels are worth
@@ -81,27 +81,27 @@ impl ScanWork {
     }
 
     /// The program that scans what [`lasts`](Self::lasts) stored.
-    pub(crate) fn scan_of_lasts(&self, lasts: &Storage) -> Result<Program> {
+    pub(crate) fn scan_of_lasts(&self, lasts: Slot) -> Result<Program> {
         let (dtype, layout) = self.carried()?;
-        let input = Input::new(dtype, Source::Tensor(lasts.clone()), layout);
+        let input = Input::new(dtype, Source::Slot(lasts), layout);
         let scan = Some(Scan { exclusive: false });
         Ok(Program::copy(input).folded(Some(Folding { scan, ..self.folding.clone() })))
     }
 
     /// The part of a scan that computes all values, with what comes before each group, or each but the first
     /// where the run begins with it.
-    pub(crate) fn each(&self, carried: Option<&Storage>, is_continued: bool) -> Result<ScanWork> {
+    pub(crate) fn each(&self, carried: Option<Slot>, is_continued: bool) -> Result<ScanWork> {
         let mut work = self.clone();
         work.scanned = Some(Scanned::Groups { carried: carried.is_some() });
         work.is_continued = is_continued;
-        let Some(storage) = carried else { return Ok(work) };
+        let Some(carried) = carried else { return Ok(work) };
         // It is an input behind those of the program, so the numbers of its steps move up.
         let inputs = work.program.inputs.len() as Value;
         let moved = |value: &mut Value| *value += Value::from(*value >= inputs);
         work.program.steps.iter_mut().flat_map(|step| step.args.iter_mut()).for_each(moved);
         work.program.results.iter_mut().for_each(moved);
         let (dtype, layout) = self.carried()?;
-        work.program.inputs.push(Input::new(dtype, Source::Tensor(storage.clone()), layout));
+        work.program.inputs.push(Input::new(dtype, Source::Slot(carried), layout));
         Ok(work)
     }
 
@@ -140,8 +140,7 @@ impl Form {
         let strides = program.inputs.iter().map(|input| input.layout.strides()[axis]).collect();
         let run = Axis { length: program.shape[axis], strides };
         // Lanes lie along the axis that the fewest tensors jump along and the most lie along.
-        let is_tensor = |input: &Input| matches!(input.source, Source::Tensor(_) | Source::Stage { .. });
-        let tensors = || (0..program.inputs.len()).filter(|&i| is_tensor(&program.inputs[i]));
+        let tensors = || (0..program.inputs.len()).filter(|&i| program.inputs[i].source.is_memory());
         let score = |axis: &Axis| {
             let jumps = tensors().filter(|&i| axis.strides[i].abs() > 1).count();
             let along = tensors().filter(|&i| axis.strides[i].abs() == 1).count();
@@ -203,7 +202,7 @@ impl Pass {
         let along = form.lane.is_none();
         let store = store(&loops, along, scanned, exclusive);
         let strides = store.access().strides(loops.output(), Walk::Rows);
-        let reading = Reading::of(program, Destination::Fresh);
+        let reading = Reading::of(program, Place::Fresh);
         let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: Together::Apart, vectors: 1 };
         let scanner = Scanner {
             fold: work.folding.fold,
@@ -246,12 +245,12 @@ impl Pass {
         };
         let form = describe(&scanner, count, groups);
         let walk = (Walk::Rows, store, strides);
-        let (kernel, storages) = kernel(program, bound, &accesses, &loops, walk, target);
+        let (kernel, reads) = kernel(program, bound, &accesses, &loops, walk, target);
         let kernel = Kernel { out: scanner.stored_type(), makes: Makes::Scan(scanner), ..kernel };
         let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };
         let stored = (vec![kernel.out], runs * stored);
-        Ok(Pass::of(program, (kernel, launch, storages, loops), stored, form, None))
+        Ok(Pass::of(program, (kernel, launch, reads, loops), stored, form, None))
     }
 }
 

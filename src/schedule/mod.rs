@@ -5,8 +5,7 @@
 //! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
 //! too much or compute again what is read through several views, [`apart`] where several kernels would compute
 //! it, [`loops`] where that are the values of a loop, [`pack`] where one operation reads more than a kernel binds, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of folds
-//! that read the same, and [`rows`] of folds and what reads them. A stage over storages that no kernel binds whole runs as parts, each over [`windows`] of
-//! them; how storages are cut is known when they are there, so this is done as it runs.
+//! that read the same, and [`rows`] of folds and what reads them.
 
 mod apart;
 mod boundaries;
@@ -16,9 +15,6 @@ mod loops;
 mod pack;
 mod rows;
 mod siblings;
-mod windows;
-
-pub(crate) use windows::{Cuts, LANES, Piece, VECTOR, Window};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,8 +24,11 @@ use smallvec::SmallVec;
 
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{Known, Node, NodeKind, Op, Program, Source, Storage, cost};
+use crate::ir::{Kept, Known, Node, NodeKind, Op, Program, Results, Schedule, Source, Storage, cost};
 use crate::layout::Shape;
+
+/// Elements of a vector, which kernels compute side by side.
+pub(crate) const LANES: usize = 4;
 
 /// What a stage must spare, in additions, to be worth a dispatch: lavapipe takes 50 us for a small kernel,
 /// and 250 us for 2^20 exponentials.
@@ -90,19 +89,6 @@ pub(crate) struct Bounds {
     pub whole: u64,
 }
 
-/// What a program gives, in the order of its results.
-pub(crate) type Results = SmallVec<[Storage; 1]>;
-
-/// Programs in the order in which they run. The results of `stages` are temporaries.
-#[derive(Clone, Debug)]
-pub(crate) struct Schedule {
-    pub stages: Vec<Program>,
-    /// What gives the results.
-    pub last: Program,
-    /// Of each stage, those whose results are read by it and by none after it.
-    finished: Vec<Vec<usize>>,
-}
-
 /// A schedule that is kept with its root.
 struct OfRoot {
     bounds: Bounds,
@@ -110,6 +96,16 @@ struct OfRoot {
 }
 
 impl Schedule {
+    /// A schedule of one program.
+    pub(crate) fn only(last: Program) -> Schedule {
+        Schedule { stages: Vec::new(), last, finished: Vec::new(), ready: Kept::default() }
+    }
+
+    /// The programs, in the order in which they run.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.stages.iter().chain([&self.last])
+    }
+
     /// The schedule of an expression, kept with it.
     pub(crate) fn of(root: &Arc<Node>, bounds: Bounds) -> Result<Arc<Schedule>> {
         if let Some(known) = root.schedule.get::<OfRoot>().filter(|known| known.bounds == bounds) {
@@ -178,7 +174,7 @@ impl Schedule {
                 }
             }
         }
-        Ok(Schedule { stages, last, finished })
+        Ok(Schedule { stages, last, finished, ready: Kept::default() })
     }
 
     /// The same over other storages: `instead` is asked once for each.

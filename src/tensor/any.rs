@@ -9,9 +9,8 @@ use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Line, Result, bail, called};
 use crate::expr::AnyExpr;
-use crate::ir::{Input, Program, Source, Storage};
+use crate::ir::{Destination, Schedule, Storage};
 use crate::layout::{Broadcast, Layout, Shape};
-use crate::schedule::Schedule;
 
 /// A [`Tensor`] whose element type is a value, for what learns types at run time: files, other languages,
 /// pages.
@@ -183,33 +182,8 @@ impl AnyTensor {
 
     fn assign_now(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
         self.takes(device, value, at)?;
-        if let Some(written) = device.run_alike(value.node()?, Some((&self.storage, &self.layout))) {
-            return written.map(drop);
-        }
-        let schedule = self.schedule(device, value)?;
-        let mut program = device.stages(&schedule)?.into_owned();
-        let own = |(storage, _): (&Storage, &Layout)| storage.same(&self.storage);
-        if program.result_shape() == *self.shape()
-            && let Some(places) = program.places(&self.layout)?
-            && !program.tensors().any(own)
-        {
-            let backend = device.backend();
-            for (i, (part, layout)) in places.iter().enumerate() {
-                let assigned = backend.clone().assign((*part).clone(), &self.storage, layout);
-                // Elements of before and of now are mixed.
-                assigned.inspect_err(|error| {
-                    if i > 0 {
-                        backend.poison(&self.storage, error)
-                    }
-                })?;
-            }
-            return Ok(());
-        }
-        if !self.is_written_by(&program) {
-            let result = device.backend().eval(&program)?;
-            program = self.copy_of(result)?;
-        }
-        device.backend().assign(program, &self.storage, &self.layout)
+        let to = (&self.storage, &self.layout);
+        device.run(value.node()?, Destination::Into(&[to]), || self.schedule(device, value)).map(drop)
     }
 
     /// Compiles the kernels of [`assign`](Self::assign) without running them.
@@ -231,12 +205,8 @@ impl AnyTensor {
         called(at, || {
             self.takes(&self.device, &value, at)?;
             let schedule = self.schedule(&self.device, &value)?;
-            let mut program = self.device.prepared(&schedule)?.into_owned();
-            if !self.is_written_by(&program) {
-                self.device.backend().prepare(&program)?;
-                program = self.copy_of(Storage::declared(self.device.backend(), &program)?)?;
-            }
-            self.device.backend().prepare_assign(program, &self.storage, &self.layout)
+            let to = (&self.storage, &self.layout);
+            self.device.backend().compile(&schedule, Destination::Into(&[to]))
         })
     }
 
@@ -259,18 +229,6 @@ impl AnyTensor {
         Broadcast::in_place(self.shape(), &node.shape).map_err(|e| e.at(at))?;
         self.is_written_once("assign").map_err(|e| e.at(at))?;
         device.agrees(value).map_err(|e| e.at(at))
-    }
-
-    /// Whether a program may write to the elements of this tensor: what is folded is all read before the first result,
-    /// and what is stored for itself may have another shape, of which this one is a view.
-    pub(super) fn is_written_by(&self, program: &Program) -> bool {
-        !program.folds() && program.joining.is_none() && program.shape == *self.shape()
-    }
-
-    /// A program that copies row-major elements of this tensor's shape.
-    pub(super) fn copy_of(&self, elements: Storage) -> Result<Program> {
-        let layout = Layout::contiguous(self.shape())?;
-        Ok(Program::copy(Input::new(self.dtype, Source::Tensor(elements), layout)))
     }
 
     /// Whether no element is visited twice, as all that writes asks.

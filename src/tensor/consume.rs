@@ -9,11 +9,11 @@ use super::later::Later;
 use super::{AnyTensor, Explain};
 use crate::device::Device;
 use crate::dtype::{DType, Element};
-use crate::error::{Error, ErrorKind, Line, Result, called};
+use crate::error::{Error, ErrorKind, Line, Result, bail, called};
 use crate::expr::AnyExpr;
-use crate::ir::{Node, Program, Storage};
+use crate::ir::{Destination, Fingerprint, Node, Results, Schedule};
 use crate::layout::{Layout, Shape};
-use crate::schedule::{self, Schedule};
+use crate::schedule;
 
 /// Consumers.
 impl AnyExpr {
@@ -85,17 +85,17 @@ impl AnyExpr {
     fn begin(&self, device: Device, at: Line) -> Result<Later<AnyTensor>> {
         let node = self.node()?;
         let schedule = Schedule::of(node, device.bounds())?;
-        let mut takes_time = false;
-        let last = schedule.run(|stage| {
-            takes_time |= device.takes_time(stage)?;
-            device.declared(stage)
-        })?;
-        if !takes_time && !device.takes_time(&last)? {
+        if !device.takes_time(&schedule)? {
             return Ok(Later::ready(self.run(&device)));
         }
         let schedule = schedule.over(|storage, dtype| device.backend().snapshot(storage, dtype))?;
         let (dtype, shape) = (node.dtype, node.shape.clone());
-        Ok(Later::begin(move || called(at, || finish(&device, &schedule, dtype, &shape))))
+        Ok(Later::begin(move || {
+            called(at, || {
+                let results = device.backend().run(&schedule, Destination::New, None)?;
+                device.tensor(results, dtype, &shape)
+            })
+        }))
     }
 
     /// Runs the expression on a device, which its tensors, if any, must live on.
@@ -173,8 +173,7 @@ impl AnyExpr {
             let alike: Vec<usize> = (i..nodes.len()).filter(is_alike).collect();
             let roots: Vec<_> = alike.iter().map(|&j| nodes[j]).collect();
             let schedule = Schedule::new(&roots, shape, device.bounds())?;
-            let last = device.stages(&schedule)?;
-            let storages = device.backend().eval_all(&last)?;
+            let storages = device.backend().run(&schedule, Destination::New, None)?;
             for (j, storage) in alike.into_iter().zip(storages) {
                 let layout = Layout::contiguous(shape)?;
                 results[j] = Some(AnyTensor::new(device.clone(), storage, nodes[j].dtype, layout));
@@ -186,11 +185,8 @@ impl AnyExpr {
     /// Runs the expression on the device of its tensors.
     fn run(&self, device: &Device) -> Result<AnyTensor> {
         let node = self.node()?;
-        if let Some(result) = device.run_alike(node, None) {
-            let layout = Layout::contiguous(&node.shape)?;
-            return Ok(AnyTensor::new(device.clone(), result?, node.dtype, layout));
-        }
-        finish(device, &*Schedule::of(node, device.bounds())?, node.dtype, &node.shape)
+        let results = device.run(node, Destination::New, || Schedule::of(node, device.bounds()))?;
+        device.tensor(results, node.dtype, &node.shape)
     }
 
     /// The elements to be read: of a tensor those that are there, else what is computed.
@@ -284,7 +280,7 @@ impl AnyExpr {
         called(Location::caller(), || {
             device.agrees(self)?;
             let schedule = Schedule::of(self.node()?, device.bounds())?;
-            device.backend().prepare(&*device.prepared(&schedule)?)
+            device.backend().compile(&schedule, Destination::New)
         })
     }
 
@@ -343,11 +339,8 @@ impl AnyExpr {
             let node = self.node()?;
             let schedule = Schedule::of(node, device.bounds())?;
             let mut explain = Explain::default();
-            let last = schedule.run(|stage| {
-                explain.push(stage, device.backend().explain(stage)?);
-                device.declared(stage)
-            })?;
-            explain.push(&last, device.backend().explain(&last)?);
+            let told = device.backend().explain(&schedule)?;
+            schedule.programs().zip(told).for_each(|(stage, told)| explain.push(stage, told));
             explain.device = device.name();
             Ok(explain)
         })
@@ -355,40 +348,41 @@ impl AnyExpr {
 }
 
 impl Device {
-    /// Runs an expression that was built anew, if the device knows how from one like it: into a new storage, or into
-    /// elements of one.
-    pub(super) fn run_alike(
+    /// Runs an expression, by what the device remembers of one like it where it does, else by its schedule.
+    pub(super) fn run(
         &self,
         node: &Arc<Node>,
-        to: Option<(&Storage, &Layout)>,
-    ) -> Option<Result<Storage>> {
-        // What is evaluated again is known by itself, however large it is.
-        if to.is_none() && node.schedule.is_seen() {
-            return None;
-        }
-        let shape = to.map_or(&node.shape, |(_, layout)| layout.shape());
-        let program = |root: &Arc<Node>| {
-            let schedule = Schedule::new(&[root], shape, self.bounds())?;
-            Ok(schedule.stages.is_empty().then_some(schedule.last))
+        to: Destination<'_>,
+        schedule: impl FnOnce() -> Result<Arc<Schedule>>,
+    ) -> Result<Results> {
+        let backend = self.backend();
+        let into = match to {
+            Destination::New => None,
+            Destination::Into(places) => places.first().copied(),
         };
-        let result = self.backend().run_alike(node, to, &program)?;
-        node.schedule.again();
-        Some(result)
+        // What is evaluated again is known by itself, however large it is.
+        let is_kept = into.is_none() && node.schedule.is_seen();
+        let print = if is_kept || !backend.remembers() { None } else { Fingerprint::of(node, into) };
+        if let Some((print, leaves)) = &print
+            && let Some(results) = backend.clone().run_known(print, leaves)
+        {
+            node.schedule.again();
+            return results;
+        }
+        backend.run(&*schedule()?, to, print)
     }
 
-    /// Whether asking for a program takes longer than to record it: then another thread asks, where there are
+    /// The tensor of the one result of a run.
+    fn tensor(&self, mut results: Results, dtype: DType, shape: &Shape) -> Result<AnyTensor> {
+        let Some(storage) = results.pop() else { bail!(Kernel, "a schedule without a result") };
+        Ok(AnyTensor::new(self.clone(), storage, dtype, Layout::contiguous(shape)?))
+    }
+
+    /// Whether asking for a schedule takes longer than to record it: then another thread asks, where there are
     /// threads, or none is needed to compute.
-    pub(super) fn takes_time(&self, program: &Program) -> Result<bool> {
+    pub(super) fn takes_time(&self, schedule: &Schedule) -> Result<bool> {
         let backend = self.backend();
         let threads = backend.can_wait("this").is_ok();
-        Ok(backend.computes_here() || threads && !backend.only_records(program)?)
+        Ok(backend.computes_here() || threads && !backend.is_compiled(schedule)?)
     }
-}
-
-/// Runs a schedule: its result, of a type and a shape.
-fn finish(device: &Device, schedule: &Schedule, dtype: DType, shape: &Shape) -> Result<AnyTensor> {
-    let layout = Layout::contiguous(shape)?;
-    let last = device.stages(schedule)?;
-    let storage = device.backend().eval(&last)?;
-    Ok(AnyTensor::new(device.clone(), storage, dtype, layout))
 }

@@ -12,7 +12,7 @@ use super::later::Later;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Line, Result, bail, called};
 use crate::ir;
-use crate::ir::{Backend, Input, Program, Reading, Source, Storage};
+use crate::ir::{Backend, Destination, Input, Program, Reading, Schedule, Source, Storage};
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 
@@ -370,14 +370,15 @@ impl AnyTensor {
             let storage = self.storage().clone();
             return Ok(Run { backend, storage, dtype, elements: start..start + count });
         }
-        let storage = backend.clone().eval(&self.copy())?;
+        let copied = backend.clone().run(&self.copy(), Destination::New, None)?.pop();
+        let Some(storage) = copied else { bail!(Kernel, "a copy without a result") };
         Ok(Run { backend, storage, dtype, elements: 0..count })
     }
 
-    /// A program that copies the elements.
-    fn copy(&self) -> Program {
+    /// What copies the elements.
+    fn copy(&self) -> Schedule {
         let source = Source::Tensor(self.storage().clone());
-        Program::copy(Input::new(self.dtype(), source, self.layout().clone()))
+        Schedule::only(Program::copy(Input::new(self.dtype(), source, self.layout().clone())))
     }
 }
 

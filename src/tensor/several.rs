@@ -7,9 +7,9 @@ use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, Line, Result, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr};
-use crate::ir::{Program, Storage};
+use crate::ir::{Destination, Program, Schedule, Storage};
 use crate::layout::Layout;
-use crate::schedule::{self, Schedule};
+use crate::schedule;
 
 /// Tuples of expressions, of up to six, that are evaluated together.
 pub trait EvalAll {
@@ -145,7 +145,7 @@ impl AnyTensor {
         let shares = |i: usize| pairs[..i].iter().any(|(before, _)| meet(before, pairs[i].0));
         let is_written =
             |(storage, _): (&Storage, &Layout)| pairs.iter().any(|(to, _)| to.storage.same(storage));
-        let programs = groups.iter().flat_map(|(_, schedule)| schedule.stages.iter().chain([&schedule.last]));
+        let programs = groups.iter().flat_map(|(_, schedule)| schedule.programs());
         if programs.flat_map(Program::tensors).any(is_written) || (0..pairs.len()).any(shares) {
             let all: Vec<&AnyExpr> = values.iter().collect();
             let results = AnyExpr::eval_each_on(&all, device)?;
@@ -165,21 +165,8 @@ impl AnyTensor {
 
     /// Assigns the results of one kernel, or of one after another.
     fn assign_group(device: &Device, schedule: &Schedule, to: &[&AnyTensor]) -> Result<()> {
-        let (last, backend) = (device.stages(schedule)?, device.backend());
         let places: Vec<(&Storage, &Layout)> = to.iter().map(|to| (&to.storage, &to.layout)).collect();
-        if backend.clone().assign_all(&last, &places)? {
-            return Ok(());
-        }
-        if let [only] = to
-            && only.is_written_by(&last)
-        {
-            return backend.assign(last.into_owned(), &only.storage, &only.layout);
-        }
-        let mut written = Written(Vec::new());
-        for (to, result) in to.iter().zip(backend.clone().eval_all(&last)?) {
-            written.and(&[to], backend.clone().assign(to.copy_of(result)?, &to.storage, &to.layout))?;
-        }
-        Ok(())
+        device.backend().run(schedule, Destination::Into(&places), None).map(drop)
     }
 }
 

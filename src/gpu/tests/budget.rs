@@ -7,12 +7,11 @@ use crate::gpu::connection::Connection;
 use crate::gpu::device::Gpu;
 use crate::gpu::recorder::PAGES;
 use crate::gpu::tests::in_turn;
-use crate::gpu::{adapters, drivers, evaluate, open, pipelines};
-use crate::ir::{Program, Storage};
+use crate::gpu::{adapters, drivers, execute, open, pipelines};
+use crate::ir::{Destination, Schedule, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
 use crate::plan::Target;
-use crate::schedule::Schedule;
 use crate::{AnyExpr, AnyTensor, DType, Device, Expr, ReduceOptions, Result, Tensor};
 
 const ROWS: usize = 48;
@@ -156,7 +155,7 @@ fn what_takes_long_is_cut_and_has_the_same_bits() {
 /// A tensor that takes no memory.
 fn declared(device: &Device, dtype: DType, shape: &[usize]) -> AnyExpr {
     let layout = Layout::contiguous(shape).unwrap();
-    let storage = Storage::without_memory(device.backend(), layout.count());
+    let storage = Storage::new(device.backend(), layout.count(), ());
     AnyTensor::new(device.clone(), storage, dtype, layout).expr()
 }
 
@@ -165,19 +164,8 @@ fn planned(gpu: &Arc<Gpu>, expr: &AnyExpr) -> Result<Vec<u64>> {
     let device = Device::from_backend(gpu.clone());
     let node = expr.node()?;
     let schedule = Schedule::of(node, device.bounds())?;
-    let mut all = Vec::new();
-    let mut plan = |program: &Program| {
-        evaluate::plans(gpu, program, &mut |plan| {
-            all.push(plan.work);
-            Ok(())
-        })
-    };
-    let last = schedule.run(|stage| {
-        plan(stage)?;
-        device.declared(stage)
-    })?;
-    plan(&last)?;
-    Ok(all)
+    let (commands, _) = execute::lowered(gpu, &schedule, Destination::New)?;
+    Ok(commands.dispatches.iter().map(|dispatch| dispatch.plan.work).collect())
 }
 
 /// An integrated GPU with the memory of a large one: nothing is run on it.

@@ -6,6 +6,9 @@ mod faults;
 mod lost;
 mod partials;
 mod random;
+mod reductions;
+mod scans;
+mod vectors;
 
 pub(crate) use crate::common::depth::{depth, in_turn};
 pub(crate) use browser::each as each_late;

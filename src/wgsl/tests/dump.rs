@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use super::golden::{self, GPU};
 use crate::dtype::{DType, Element, Numeric};
 use crate::ir::{Fold, Folding, Math, Program, Source};
-use crate::plan::{Destination, Faults, Kernel, LANES, Makes, Pass, Plan, Target, Work};
+use crate::lower::over_slots;
+use crate::plan::{Faults, Kernel, LANES, Makes, Pass, Place, Plan, Target, Work};
 use crate::wgsl::emit;
 use crate::{Device, Expr, bf16, f16, operations};
 
@@ -35,9 +36,9 @@ struct Folder {
 impl Folder {
     fn write<T: Element>(&mut self, name: &str, expr: &Expr<T>, math: Math, faulty: bool) {
         let node = expr.untyped().node().unwrap();
-        let program = Program::new(node, &node.shape).unwrap();
+        let [program] = over_slots([&Program::new(node, &node.shape).unwrap()]);
         let target = target(math, faulty);
-        let text = emit(&Plan::new(&program, Destination::Fresh, target).unwrap().kernel).unwrap();
+        let text = emit(&Plan::new(&program, Place::Fresh, target).unwrap().kernel).unwrap();
         self.keep(name, text);
     }
 
@@ -133,8 +134,8 @@ impl Folder {
             let square = &x * &x;
             let program = Program::new(square.untyped().node().unwrap(), x.shape()).unwrap();
             let folding = Folding { fold, axes: axis..axis + 1, scan: None };
-            let program = program.folded(Some(folding));
-            let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor") };
+            let [program] = over_slots([&program.folded(Some(folding))]);
+            let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor") };
             for (team, vectors) in [(64, 1), (1, 8)] {
                 let target = Target { team, vectors, ..target(Math::Precise, false) };
                 let mut work = Work::new(&program).unwrap();
@@ -146,7 +147,7 @@ impl Folder {
                     if planned.is_last() {
                         break;
                     }
-                    work = work.after(&planned, &vec![storage.clone(); planned.stored.len()]).unwrap();
+                    work = work.after(&planned, &vec![slot; planned.stored.len()]).unwrap();
                 }
             }
         }

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::dtype::Element;
-use crate::ir::{Fold, Folding, Known, Math, Program, Scan, Source};
-use crate::plan::{Destination, Faults, Kernel, Pass, Plan, ScanWork, Target, WORKGROUP, Work};
-use crate::schedule::{Bounds, Schedule};
+use crate::ir::{Fold, Folding, Known, Math, Program, Scan, Schedule, Source};
+use crate::lower::over_slots;
+use crate::plan::{Faults, Kernel, Pass, Place, Plan, ScanWork, Target, WORKGROUP, Work};
+use crate::schedule::Bounds;
 use crate::wgsl::emit;
 use crate::{Device, Expr, Outside, Tensor, f16};
 
@@ -101,35 +102,36 @@ pub(super) fn map<T: Element>(expr: &Expr<T>) -> Launched {
 
 fn map_on<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     let node = expr.untyped().node().unwrap();
-    let program = Program::new(node, &node.shape).unwrap();
-    let plan = Plan::new(&program, Destination::Fresh, target).unwrap();
+    let [program] = over_slots([&Program::new(node, &node.shape).unwrap()]);
+    let plan = Plan::new(&program, Place::Fresh, target).unwrap();
     Launched::of(plan, node.shape.iter().product())
 }
 
 fn two_results<T: Element, U: Element>(first: &Expr<T>, second: &Expr<U>) -> Launched {
     let (first, second) = (first.untyped().node().unwrap(), second.untyped().node().unwrap());
-    let program = Program::of(&[first, second], &first.shape, &Known::default()).unwrap();
-    let plan = Plan::new(&program, Destination::Fresh, GPU).unwrap();
+    let [program] = over_slots([&Program::of(&[first, second], &first.shape, &Known::default()).unwrap()]);
+    let plan = Plan::new(&program, Place::Fresh, GPU).unwrap();
     Launched::of(plan, first.shape.iter().product())
 }
 
 fn into_tensor<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> Launched {
     let program = Program::new(expr.untyped().node().unwrap(), destination.shape()).unwrap();
     let own = Program::new(destination.expr().untyped().node().unwrap(), destination.shape()).unwrap();
-    let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
-    let into = Destination::Into(storage, destination.layout());
-    Launched::of(Plan::new(&program, into, GPU).unwrap(), storage.elements)
+    let [program, own] = over_slots([&program, &own]);
+    let Source::Slot(slot) = own.inputs[0].source else { panic!("a tensor has a slot") };
+    let into = Place::Into(slot, destination.layout());
+    Launched::of(Plan::new(&program, into, GPU).unwrap(), slot.elements)
 }
 
 /// The first pass of a fold, or its second.
 pub(super) fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bool) -> Launched {
     let node = expr.untyped().node().unwrap();
-    let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
+    let [program] = over_slots([&Program::new(node, &node.shape).unwrap().folded(Some(folding))]);
     let mut work = Work::new(&program).unwrap();
     if second {
         let pass = Pass::new(&work, target).unwrap();
-        let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor has a storage") };
-        work = work.after(&pass, &vec![storage.clone(); pass.stored.len()]).unwrap();
+        let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor has a slot") };
+        work = work.after(&pass, &vec![slot; pass.stored.len()]).unwrap();
     }
     Launched::pass(Pass::new(&work, target).unwrap())
 }
@@ -144,11 +146,11 @@ pub(super) fn cumsum<T: Element>(
 ) -> Launched {
     let node = expr.untyped().node().unwrap();
     let folding = Folding { fold: Fold::Sum, axes: axis..axis + 1, scan: Some(Scan { exclusive }) };
-    let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
-    let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor has a storage") };
+    let [program] = over_slots([&Program::new(node, &node.shape).unwrap().folded(Some(folding))]);
+    let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor has a slot") };
     let work = ScanWork::new(&program).unwrap();
     let work = match carried {
-        true => work.each(Some(storage), false).unwrap(),
+        true => work.each(Some(slot), false).unwrap(),
         false if work.is_one(target) => work,
         false => work.lasts(),
     };
@@ -161,7 +163,8 @@ pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
     let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
     assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
-    Launched::pass(Pass::of_rows(&schedule.last, target).unwrap())
+    let [rows] = over_slots([&schedule.last]);
+    Launched::pass(Pass::of_rows(&rows, target).unwrap())
 }
 
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {

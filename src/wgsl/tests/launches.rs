@@ -54,7 +54,7 @@ const WRONG: [(&str, &str, &str, &str); 4] = [
 fn write(folder: &Path, name: &str, text: &str, launched: &Launched) {
     let plan = &launched.plan;
     let bindings = plan.kernel.bindings.iter();
-    let read = plan.storages.iter().zip(bindings).map(|(storage, of)| storage.elements * of.dtype.size());
+    let read = plan.reads.iter().zip(bindings).map(|(slot, of)| slot.elements * of.dtype.size());
     let json = serde_json::json!({
         "words": plan.launch.words,
         "groups": plan.launch.groups,

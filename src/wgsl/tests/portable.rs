@@ -7,9 +7,10 @@
 use super::golden::GPU;
 use crate::common::portable as all_languages;
 use crate::dtype::{DType, Element, Kind};
-use crate::ir::{Fold, Folding, Math, Program, Scan, Source};
-use crate::plan::{Destination, Faults, Pass, Plan, ScanWork, Target, Work};
-use crate::schedule::{Bounds, Schedule};
+use crate::ir::{Fold, Folding, Math, Program, Scan, Schedule, Source};
+use crate::lower::over_slots;
+use crate::plan::{Faults, Pass, Place, Plan, ScanWork, Target, Work};
+use crate::schedule::Bounds;
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, operations};
 
@@ -40,10 +41,11 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
         let node = expr.untyped().node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();
         let own = Program::new(target.untyped().node().unwrap(), target.shape()).unwrap();
-        let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
-        let mut destinations = vec![Destination::Fresh];
+        let [program, own] = over_slots([&program, &own]);
+        let Source::Slot(slot) = own.inputs[0].source else { panic!("a tensor has a slot") };
+        let mut destinations = vec![Place::Fresh];
         if node.shape == *target.shape() {
-            destinations.push(Destination::Into(storage, target.layout()));
+            destinations.push(Place::Into(slot, target.layout()));
         }
         for to in destinations {
             // With words of 64 bits a text is not written as GLSL, which has no 64 bits: so also without.
@@ -114,10 +116,11 @@ fn check_lookups<T: Element>(written: &mut usize) {
         let node = expr.untyped().node().unwrap();
         let program = Program::new(node, &node.shape).unwrap();
         let own = Program::new(part.untyped().node().unwrap(), part.shape()).unwrap();
-        let Source::Tensor(storage) = &own.inputs[0].source else { panic!("a tensor has a storage") };
-        let mut destinations = vec![Destination::Fresh];
+        let [program, own] = over_slots([&program, &own]);
+        let Source::Slot(slot) = own.inputs[0].source else { panic!("a tensor has a slot") };
+        let mut destinations = vec![Place::Fresh];
         if node.shape == *part.shape() {
-            destinations.push(Destination::Into(storage, part.layout()));
+            destinations.push(Place::Into(slot, part.layout()));
         }
         for to in destinations {
             for (vectors, wide_words) in [(1, false), (8, false), (8, true)] {
@@ -172,16 +175,16 @@ fn check_folds<T: Element>(written: &mut usize) {
                 let tensor = device.zeros::<T>(shape).unwrap();
                 let program = Program::new(tensor.expr().untyped().node().unwrap(), tensor.shape()).unwrap();
                 let folding = Folding { fold, axes: axis..axis + 1, scan };
-                let program = program.folded(Some(folding));
+                let [program] = over_slots([&program.folded(Some(folding))]);
                 for (team, wide_words) in [(1, false), (64, false), (1, true)] {
                     let vectors = if wide_words { 8 } else { 1 };
                     let runs = if team == 1 { 1 } else { 1 << 20 };
                     let target = Target { vectors, team, runs, wide_words, ..GPU };
-                    let Source::Tensor(storage) = &program.inputs[0].source else { panic!("a tensor") };
+                    let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor") };
                     let mut passes = vec![];
                     if scan.is_some() {
                         let work = ScanWork::new(&program).unwrap();
-                        let each = work.each(Some(storage), false).unwrap();
+                        let each = work.each(Some(slot), false).unwrap();
                         let works = [work.clone(), work.lasts(), each];
                         passes.extend(works.map(|work| Pass::scan(&work, target).unwrap()));
                     } else {
@@ -192,7 +195,7 @@ fn check_folds<T: Element>(written: &mut usize) {
                             if pass.is_last() {
                                 break;
                             }
-                            work = work.after(&pass, &vec![storage.clone(); pass.stored.len()]).unwrap();
+                            work = work.after(&pass, &vec![slot; pass.stored.len()]).unwrap();
                         }
                     }
                     for pass in passes {
@@ -240,7 +243,8 @@ fn check_rows<T: Element>(written: &mut usize) {
             // On processors what is dear is stored and loaded again.
             let reload = if team == 1 { 0 } else { usize::MAX };
             let target = Target { team, reload, runs: 1, wide_words, ..GPU };
-            let text = emit(&Pass::of_rows(&schedule.last, target).unwrap().plan.kernel).unwrap();
+            let [rows] = over_slots([&schedule.last]);
+            let text = emit(&Pass::of_rows(&rows, target).unwrap().plan.kernel).unwrap();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             *written += 1;
         }

@@ -10,8 +10,9 @@ use crate::common::recipe::{Builder, Recipe};
 use crate::common::value::Value;
 use crate::dtype::DType;
 use crate::ir::{Math, Program};
+use crate::lower::over_slots;
 use crate::operations;
-use crate::plan::{Destination, LANES, Plan};
+use crate::plan::{LANES, Place, Plan};
 use crate::wgsl::emit;
 
 #[path = "../../../tests/it/strict/drawn.rs"]
@@ -41,9 +42,9 @@ impl Folder {
         }
         let expr = builder.untyped(recipe);
         let node = expr.node().unwrap();
-        let program = Program::new(node, &node.shape).unwrap();
+        let [program] = over_slots([&Program::new(node, &node.shape).unwrap()]);
         // Such a compiler divides by reciprocals, which a device finds out when it is opened.
-        let plan = Plan::new(&program, Destination::Fresh, dump::target(Math::Precise, true)).unwrap();
+        let plan = Plan::new(&program, Place::Fresh, dump::target(Math::Precise, true)).unwrap();
         std::fs::write(self.path.join(format!("{name}.wgsl")), emit(&plan.kernel).unwrap()).unwrap();
         let each = LANES * plan.kernel.vectors as usize;
         write!(self.table, "{name} {of} {} {ulp} {above} {each}", recipe.dtype).unwrap();

@@ -1,5 +1,5 @@
 //! Windows: work over storages that no kernel binds whole becomes parts, each over one window of every
-//! storage. Pure; no device.
+//! storage.
 //!
 //! A storage is cut into buffers, all but the last of one size. A window lies within one of them, and a kernel
 //! binds so many bytes at most. The work is a box of indexes, and each layout leads from it to a stretch of
@@ -17,13 +17,11 @@ use smallvec::SmallVec;
 
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Extent, Input, Kept, Program, Source, Storage};
+use crate::ir::{BindingRange, Extent, Input, Program, Slot, Source};
 use crate::layout::{Axis, Layout, merge};
+use crate::plan::LANES;
 
 use ranges::{Cut, Path, Ranges};
-
-/// Elements of a vector, which kernels compute side by side.
-pub(crate) const LANES: usize = 4;
 
 /// Bytes of the widest vector. Storages and windows are whole ones, so that a wide access of the last element
 /// stays inside.
@@ -54,21 +52,12 @@ pub(crate) struct Cuts {
     work: u64,
 }
 
-/// Bytes of one buffer of a storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
-    /// The number of the buffer.
-    pub buffer: usize,
-    pub start: u64,
-    pub size: u64,
-}
-
 /// Work over windows.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub program: Program,
     /// Where its result goes.
-    pub to: Storage,
+    pub to: Slot,
     pub layout: Layout,
     /// Whether that is all of the window, in row-major order: then it may be written as whole vectors.
     pub fresh: bool,
@@ -126,8 +115,8 @@ impl Cuts {
     }
 
     /// Whether a storage of elements of a type is cut.
-    pub(crate) fn divides(&self, storage: &Storage, dtype: DType) -> bool {
-        !self.shows(storage.elements, dtype)
+    pub(crate) fn divides(&self, slot: Slot, dtype: DType) -> bool {
+        !self.shows(slot.elements, dtype)
     }
 
     /// Whether a program into a new storage is one part.
@@ -162,17 +151,17 @@ impl Cuts {
     }
 
     /// The window of a new storage, bound whole, that shows some of its elements.
-    pub(crate) fn window(elements: Range<usize>, dtype: DType) -> Window {
+    pub(crate) fn window(elements: Range<usize>, dtype: DType) -> BindingRange {
         let start = (elements.start * dtype.size()) as u64;
-        Window { buffer: 0, start, size: Cuts::bytes(elements.end, dtype) - start }
+        BindingRange { buffer: 0, start, size: Cuts::bytes(elements.end, dtype) - start }
     }
 
     /// Whether all that a program reads, and writes to a new storage, is shown by windows.
     pub(crate) fn is_shown(&self, program: &Program) -> bool {
         let count: usize = program.shape.iter().product();
         let results: usize = program.result_shape().iter().product();
-        let shown = |input: &Input| match &input.source {
-            Source::Tensor(storage) => self.shows(storage.elements, input.dtype),
+        let shown = |input: &Input| match input.source {
+            Source::Slot(slot) => self.shows(slot.elements, input.dtype),
             _ => true,
         };
         let has_room = |i: usize| self.shows(results, program.result_type(i));
@@ -181,8 +170,8 @@ impl Cuts {
 
     /// The parts of a table that windows show, unless one shows all that a program looks up in it.
     pub(crate) fn pieces(&self, table: &Input) -> Option<Vec<Piece>> {
-        let Source::Tensor(storage) = &table.source else { return None };
-        if !self.divides(storage, table.dtype) || table.layout.count() == 0 {
+        let Source::Slot(slot) = table.source else { return None };
+        if !self.divides(slot, table.dtype) || table.layout.count() == 0 {
             return None;
         }
         // Where lanes are counts as an index too.
@@ -229,28 +218,28 @@ impl Cuts {
         (pieces.len() > 1).then_some(pieces)
     }
 
-    /// Divides a program over a non-empty shape, whose result goes to a layout of a storage, all of it where
-    /// it is `fresh`. `bind` gives a storage for a window of one, and `each` takes the parts. Sources in the
-    /// destination's own storage have its layout.
-    pub(crate) fn parts(
+    /// The parts of a program over a non-empty shape, whose result goes to a layout of a slot, all of it where it is
+    /// `fresh`. What it reads of the slot that it writes has the same layout.
+    pub(crate) fn parts<'a>(
         &self,
-        program: &Program,
-        (to, layout, fresh): (&Storage, &Layout, bool),
-        bind: &mut dyn FnMut(&Storage, Window) -> Result<Storage>,
-        each: &mut dyn FnMut(Part) -> Result<()>,
-    ) -> Result<()> {
+        program: &'a Program,
+        (to, layout, fresh): (Slot, &'a Layout, bool),
+    ) -> impl Iterator<Item = Result<Part>> + use<'a> {
         let work = Work::new(*self, program, to, layout, fresh);
         let mut open = vec![work.all()];
-        while let Some(part) = open.pop() {
-            match work.windows(&part)? {
-                Ok(windows) => each(work.part(&part, &windows, bind)?)?,
-                Err(cut) => {
-                    let (low, high) = part.cut(cut);
-                    open.extend([high, low]);
+        std::iter::from_fn(move || {
+            while let Some(part) = open.pop() {
+                match work.windows(&part) {
+                    Err(error) => return Some(Err(error)),
+                    Ok(Ok(windows)) => return Some(work.part(&part, &windows)),
+                    Ok(Err(cut)) => {
+                        let (low, high) = part.cut(cut);
+                        open.extend([high, low]);
+                    }
                 }
             }
-        }
-        Ok(())
+            None
+        })
     }
 }
 
@@ -271,14 +260,14 @@ fn led(computed: &[Extent]) -> (usize, usize) {
 
 /// What a layout is of.
 #[derive(Clone, Copy)]
-struct Tensor<'a> {
-    storage: &'a Storage,
+struct Tensor {
+    slot: Slot,
     dtype: DType,
 }
 
 /// Windows of a part: that of the result, and which of them each input reads.
-struct Windows<'a> {
-    all: SmallVec<[(&'a Storage, Window); 4]>,
+struct Windows {
+    all: SmallVec<[(Slot, BindingRange); 4]>,
     of: SmallVec<[Option<usize>; 8]>,
 }
 
@@ -286,19 +275,19 @@ struct Windows<'a> {
 struct Work<'a> {
     cuts: Cuts,
     program: &'a Program,
-    to: &'a Storage,
+    to: Slot,
     fresh: bool,
     lengths: SmallVec<[usize; 6]>,
     /// Of the result, then of each input.
     paths: Vec<Path>,
-    tensors: Vec<Option<Tensor<'a>>>,
+    tensors: Vec<Option<Tensor>>,
 }
 
 /// What becomes of a layout in a part: a window, or where the part is to be cut.
-type Found = std::result::Result<Window, Cut>;
+type Found = std::result::Result<BindingRange, Cut>;
 
 impl<'a> Work<'a> {
-    fn new(cuts: Cuts, program: &'a Program, to: &'a Storage, layout: &'a Layout, fresh: bool) -> Self {
+    fn new(cuts: Cuts, program: &'a Program, to: Slot, layout: &Layout, fresh: bool) -> Self {
         let layouts = || std::iter::once(layout).chain(program.inputs.iter().map(|input| &input.layout));
         let axes = merge(program.shape.iter().enumerate().map(|(k, &length)| Axis {
             length,
@@ -311,11 +300,11 @@ impl<'a> Work<'a> {
         };
         let paths = layouts().enumerate().map(path).collect();
         let lengths = axes.iter().map(|axis| axis.length).collect();
-        let tensor = |input: &'a Input| match &input.source {
-            Source::Tensor(storage) => Some(Tensor { storage, dtype: input.dtype }),
+        let tensor = |input: &Input| match input.source {
+            Source::Slot(slot) => Some(Tensor { slot, dtype: input.dtype }),
             _ => None,
         };
-        let result = Tensor { storage: to, dtype: program.dtype };
+        let result = Tensor { slot: to, dtype: program.dtype };
         let tensors = std::iter::once(Some(result)).chain(program.inputs.iter().map(tensor)).collect();
         Work { cuts, program, to, fresh, lengths, paths, tensors }
     }
@@ -325,7 +314,7 @@ impl<'a> Work<'a> {
     }
 
     /// The window of a layout, or where to cut.
-    fn find(&self, i: usize, Tensor { storage, dtype }: Tensor<'_>, part: &Ranges) -> Result<Found> {
+    fn find(&self, i: usize, Tensor { slot, dtype }: Tensor, part: &Ranges) -> Result<Found> {
         let Cuts { window, buffer, align, elements, .. } = self.cuts;
         let (path, size) = (&self.paths[i], dtype.size() as u64);
         let (low, high) = path.reach(part);
@@ -336,9 +325,9 @@ impl<'a> Work<'a> {
         if end > first + buffer {
             cut = path.cut_at(part, ((first + buffer) / size) as usize);
         } else {
-            let bytes = match storage.is_exact {
-                true => (storage.elements as u64 * size).next_multiple_of(WORD),
-                false => Cuts::bytes(storage.elements, dtype),
+            let bytes = match slot.is_exact {
+                true => (slot.elements as u64 * size).next_multiple_of(WORD),
+                false => Cuts::bytes(slot.elements, dtype),
             };
             let held = buffer.min(bytes - first);
             let new = i == 0 && self.fresh;
@@ -348,14 +337,14 @@ impl<'a> Work<'a> {
             // All of a small buffer is one window for all parts; a new result's begins with it.
             let (from, to) = if held <= window && !new { (0, held) } else { (from, to) };
             if to - from <= window && (counts || i > 0) {
-                return Ok(Ok(Window { buffer: number as usize, start: from, size: to - from }));
+                return Ok(Ok(BindingRange { buffer: number as usize, start: from, size: to - from }));
             }
             let bytes = ((window - 2 * align) / size) as usize;
             cut = path.cut_to(part, if counts { bytes } else { bytes.min(elements) }).or(cut);
         }
         match cut.or_else(|| path.halve(part)) {
             Some(cut) => Ok(Err(cut)),
-            None => bail!(Kernel, "no window of {window} bytes shows an element of {storage:?}"),
+            None => bail!(Kernel, "no window of {window} bytes shows an element of {slot:?}"),
         }
     }
 
@@ -378,7 +367,7 @@ impl<'a> Work<'a> {
     }
 
     /// The windows of a part, or where to cut it.
-    fn windows(&self, part: &Ranges) -> Result<std::result::Result<Windows<'a>, Cut>> {
+    fn windows(&self, part: &Ranges) -> Result<std::result::Result<Windows, Cut>> {
         if let Some(cut) = self.shorter(part) {
             return Ok(Err(cut));
         }
@@ -393,18 +382,18 @@ impl<'a> Work<'a> {
                 Err(cut) => return Ok(Err(cut)),
             };
             // The result's is bound for writing, and shows only what has its layout.
-            let known = windows.all.iter_mut().enumerate().find_map(|(k, (storage, known))| {
-                if !storage.same(tensor.storage) {
+            let known = windows.all.iter_mut().enumerate().find_map(|(k, (slot, known))| {
+                if *slot != tensor.slot {
                     return None;
                 }
-                let both = known.with(&window).filter(|both| both.size <= self.cuts.window)?;
+                let both = with(known, &window).filter(|both| both.size <= self.cuts.window)?;
                 (k > 0 || both == *known).then(|| *known = both).map(|()| k)
             });
-            if known.is_none() && i > 0 && tensor.storage.same(self.to) {
+            if known.is_none() && i > 0 && tensor.slot == self.to {
                 bail!(Kernel, "{:?} is read and written apart by one kernel", self.to);
             }
             windows.of.push(Some(known.unwrap_or_else(|| {
-                windows.all.push((tensor.storage, window));
+                windows.all.push((tensor.slot, window));
                 windows.all.len() - 1
             })));
         }
@@ -412,14 +401,9 @@ impl<'a> Work<'a> {
     }
 
     /// The program over some ranges and windows.
-    fn part(
-        &self,
-        part: &Ranges,
-        windows: &Windows<'_>,
-        bind: &mut dyn FnMut(&Storage, Window) -> Result<Storage>,
-    ) -> Result<Part> {
-        let bound = windows.all.iter().map(|&(storage, window)| bind(storage, window));
-        let bound = bound.collect::<Result<SmallVec<[Storage; 4]>>>()?;
+    fn part(&self, part: &Ranges, windows: &Windows) -> Result<Part> {
+        let bound = windows.all.iter().map(|&(slot, range)| Slot { range: Some(range), ..slot });
+        let bound: SmallVec<[Slot; 4]> = bound.collect();
         let layout = |i: usize, dtype: DType| {
             let path = &self.paths[i];
             // A stretched axis of ranges that begin later begins with the same element.
@@ -430,31 +414,28 @@ impl<'a> Work<'a> {
             });
             Layout::strided(&part.lengths[..], &path.strides, first - skipped as usize, usize::MAX)
         };
-        let mut program = Program { ready: Kept::default(), ..self.program.clone() };
+        let mut program = self.program.clone();
         program.shape = part.lengths[..].into();
         for (i, input) in program.inputs.iter_mut().enumerate() {
             input.layout = layout(i + 1, input.dtype)?;
             if let Some(k) = windows.of[i + 1] {
-                input.source = Source::Tensor(bound[k].clone());
+                input.source = Source::Slot(bound[k]);
             }
         }
         let layout = layout(0, program.dtype)?;
         let count = layout.count();
         let ends = self.paths[0].reach(part).1 + 1 == self.to.elements;
         let whole = layout.offset() == 0 && layout.is_contiguous() && (count.is_multiple_of(LANES) || ends);
-        let to = bound[0].clone();
-        Ok(Part { program, to, layout, fresh: self.fresh && whole })
+        Ok(Part { program, to: bound[0], layout, fresh: self.fresh && whole })
     }
 }
 
-impl Window {
-    /// The window of both, if one buffer has both.
-    fn with(&self, other: &Window) -> Option<Window> {
-        if self.buffer != other.buffer {
-            return None;
-        }
-        let start = self.start.min(other.start);
-        let end = (self.start + self.size).max(other.start + other.size);
-        Some(Window { size: end - start, start, ..*self })
+/// The range of both, if one buffer has both.
+fn with(one: &BindingRange, other: &BindingRange) -> Option<BindingRange> {
+    if one.buffer != other.buffer {
+        return None;
     }
+    let start = one.start.min(other.start);
+    let end = (one.start + one.size).max(other.start + other.size);
+    Some(BindingRange { size: end - start, start, ..*one })
 }

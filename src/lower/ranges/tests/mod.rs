@@ -1,26 +1,33 @@
 //! Parts of programs, checked to write and read what the programs do.
 
-use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
 /// What is written and read: the address of each element, with its windows undone.
 type Elements = Vec<Vec<usize>>;
 
-fn declared(count: usize, dtype: DType) -> Storage {
-    let input = Input::new(dtype, Source::Scalar(0), Layout::contiguous([count]).unwrap());
-    Storage::declared(crate::Device::cpu().backend(), &Program::copy(input)).unwrap()
+/// A slot of its own for so many elements.
+fn slot(elements: usize) -> Slot {
+    static NUMBERS: AtomicUsize = AtomicUsize::new(0);
+    Slot { number: NUMBERS.fetch_add(1, Ordering::Relaxed), elements, is_exact: false, range: None }
 }
 
 /// A program without steps, of inputs over storages of so many elements.
 fn program(dtype: DType, inputs: &[(usize, Layout)]) -> Program {
-    let input = |(count, layout): &(usize, Layout)| {
-        let source = Source::Tensor(declared(*count, dtype));
-        Input::new(dtype, source, layout.clone())
-    };
+    let input =
+        |(count, layout): &(usize, Layout)| Input::new(dtype, Source::Slot(slot(*count)), layout.clone());
     let mut program = Program::copy(input(&inputs[0]));
     program.inputs.extend(inputs[1..].iter().map(input));
     program
+}
+
+/// The slots that a program reads.
+fn slots(program: &Program) -> impl Iterator<Item = Slot> {
+    program.inputs.iter().filter_map(|input| match input.source {
+        Source::Slot(slot) => Some(slot),
+        _ => None,
+    })
 }
 
 fn contiguous<const N: usize>(shape: [usize; N]) -> Layout {
@@ -38,30 +45,15 @@ fn elements<'a>(layouts: impl Iterator<Item = (&'a Layout, usize)>) -> Elements 
 
 /// The parts of a program, which are checked: every window is one, every layout lies in its window, and
 /// together the parts write and read what the program does, once.
-fn parts(cuts: Cuts, program: &Program, to: (&Storage, &Layout, bool)) -> Vec<Part> {
-    let mut known: HashMap<usize, Window> = HashMap::new();
-    let mut parts = Vec::new();
-    cuts.parts(
-        program,
-        to,
-        &mut |storage, window| {
-            assert!(window.start % cuts.align == 0 && window.size <= cuts.window, "{window:?}");
-            assert!(window.start + window.size <= cuts.buffer, "{window:?}");
-            let bound = Storage { buffer: std::sync::Arc::new(window.buffer), ..storage.clone() };
-            known.insert(bound.address(), window);
-            Ok(bound)
-        },
-        &mut |part| {
-            parts.push(part);
-            Ok(())
-        },
-    )
-    .unwrap();
+fn parts(cuts: Cuts, program: &Program, to: (Slot, &Layout, bool)) -> Vec<Part> {
+    let parts: Vec<Part> = cuts.parts(program, to).map(Result::unwrap).collect();
     let mut written = Vec::new();
     for part in &parts {
         assert!(part.layout.count() == 1 || cuts.is_short(&part.program), "{:?}", part.program.shape);
-        let skipped = |storage: &Storage, dtype: DType, layout: &Layout| {
-            let window = known[&storage.address()];
+        let skipped = |slot: Slot, dtype: DType, layout: &Layout| {
+            let window = slot.range.unwrap();
+            assert!(window.start % cuts.align == 0 && window.size <= cuts.window, "{window:?}");
+            assert!(window.start + window.size <= cuts.buffer, "{window:?}");
             let (low, high) = layout.reach();
             let size = dtype.size() as u64;
             assert!(low >= 0 && (high as u64 + 1) * size <= window.size, "{layout:?} in {window:?}");
@@ -69,11 +61,11 @@ fn parts(cuts: Cuts, program: &Program, to: (&Storage, &Layout, bool)) -> Vec<Pa
         };
         if part.fresh {
             let wide = part.layout.count().next_multiple_of(LANES) * part.program.dtype.size();
-            assert!(part.layout.is_identity() && wide as u64 <= known[&part.to.address()].size);
+            assert!(part.layout.is_identity() && wide as u64 <= part.to.range.unwrap().size);
         }
-        let result = (&part.layout, skipped(&part.to, part.program.dtype, &part.layout));
-        let inputs = part.program.inputs.iter().map(|input| match &input.source {
-            Source::Tensor(storage) => (&input.layout, skipped(storage, input.dtype, &input.layout)),
+        let result = (&part.layout, skipped(part.to, part.program.dtype, &part.layout));
+        let inputs = part.program.inputs.iter().map(|input| match input.source {
+            Source::Slot(slot) => (&input.layout, skipped(slot, input.dtype, &input.layout)),
             _ => (&input.layout, 0),
         });
         written.extend(elements(std::iter::once(result).chain(inputs)));
@@ -89,7 +81,7 @@ fn parts(cuts: Cuts, program: &Program, to: (&Storage, &Layout, bool)) -> Vec<Pa
 /// The same into a new storage.
 fn fresh(cuts: Cuts, program: &Program) -> Vec<Part> {
     let layout = Layout::contiguous(&program.shape).unwrap();
-    parts(cuts, program, (&declared(layout.count(), program.dtype), &layout, true))
+    parts(cuts, program, (slot(layout.count()), &layout, true))
 }
 
 fn shapes(parts: &[Part]) -> Vec<Vec<usize>> {
@@ -186,17 +178,16 @@ fn kernels_count_so_far() {
 /// Windows that meet are one binding.
 #[test]
 fn neighbours_share_a_window() {
-    let storage = declared(4000, DType::F32);
+    let table = slot(4000);
     let input = |i: isize| {
         let layout = contiguous([4000]).slice(0, i..i + 3000, 1).unwrap();
-        Input::new(DType::F32, Source::Tensor(storage.clone()), layout)
+        Input::new(DType::F32, Source::Slot(table), layout)
     };
     let mut program = Program::copy(input(0));
     program.inputs.extend((1..5).map(input));
     let parts = fresh(Cuts::new(1 << 20, 2048, 64, 1 << 20), &program);
     for part in &parts {
-        let first = part.program.tensors().next().unwrap().0.clone();
-        assert!(part.program.tensors().all(|(storage, _)| storage.same(&first)));
+        assert!(slots(&part.program).all(|slot| slot == slots(&part.program).next().unwrap()));
     }
     assert!(parts.len() <= 7, "{:?}", shapes(&parts));
 }
@@ -205,9 +196,9 @@ fn neighbours_share_a_window() {
 fn in_place_is_one_window() {
     let layout = contiguous([60, 60]).slice(1, 3..53, 1).unwrap().slice(0, 1..60, 2).unwrap();
     let program = program(DType::F32, &[(3600, layout.clone())]);
-    let to = program.tensors().next().unwrap().0.clone();
-    for part in parts(small(), &program, (&to, &layout, false)) {
-        assert!(part.program.tensors().next().unwrap().0.same(&part.to) && !part.fresh);
+    let to = slots(&program).next().unwrap();
+    for part in parts(small(), &program, (to, &layout, false)) {
+        assert!(slots(&part.program).next() == Some(part.to) && !part.fresh);
     }
 }
 
@@ -257,6 +248,6 @@ fn random_layouts() {
         let cuts = Cuts::new(512 << below(3), 256 << below(3), 64, 1 << below(12));
         let most = [u64::MAX, 1 << (5 + below(8))][below(2)];
         fresh(cuts.within(most), &program);
-        parts(cuts.within(most), &program, (&declared(count, program.dtype), &layout, false));
+        parts(cuts.within(most), &program, (slot(count), &layout, false));
     }
 }

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::{GRAIN, LANES};
+use super::GRAIN;
+use crate::plan::LANES;
 
 /// A range of indexes on every axis.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,26 +2,13 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::{Backend, Node, NodeKind, Source, Storage};
+use super::{Fingerprint, Leaves, Node, NodeKind, Source, Storage};
 use crate::layout::Layout;
 
-/// Nodes that an expression with a form has at most: of larger ones the form takes as long as what it spares.
+/// Nodes that an expression with a fingerprint has at most: that of a larger one takes as long as what it spares.
 const MOST: usize = 32;
-
-/// An expression without what its leaves hold, as words. What is done for one of a form is right for all of them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Form(SmallVec<[u64; 64]>);
-
-/// What the leaves of an expression hold, in the order of its form, each once.
-#[derive(Debug, Default)]
-pub(crate) struct Leaves<'a> {
-    pub storages: SmallVec<[&'a Storage; 8]>,
-    /// Constants, as their bits.
-    pub constants: SmallVec<[u64; 8]>,
-}
 
 impl<'a> Leaves<'a> {
     /// The number of a storage.
@@ -48,13 +35,13 @@ enum Tag {
     Index,
 }
 
-impl Form {
-    /// The form of an expression of a few operations on views, evaluated or written to elements of a storage; and
+impl Fingerprint {
+    /// The fingerprint of an expression of a few operations on views, evaluated or written to elements of a storage; and
     /// what its leaves hold, that storage among them.
     pub(crate) fn of<'a>(
         root: &'a Arc<Node>,
         to: Option<(&'a Storage, &'a Layout)>,
-    ) -> Option<(Form, Leaves<'a>)> {
+    ) -> Option<(Fingerprint, Leaves<'a>)> {
         let mut words: SmallVec<[u64; 64]> = SmallVec::new();
         let mut leaves = Leaves::default();
         let mut known: SmallVec<[*const Node; MOST]> = SmallVec::new();
@@ -82,7 +69,7 @@ impl Form {
                     push_storage(&mut words, storage, layout);
                 }
                 NodeKind::Leaf { source: Source::Scalar(bits), layout } => {
-                    leaves.constants.push(*bits);
+                    leaves.constants.push((*bits, of.addr()));
                     words.push(head(Tag::Constant, 0));
                     push(&mut words, layout);
                 }
@@ -98,24 +85,7 @@ impl Form {
             words.push(leaves.number(storage) as u64);
             push_storage(&mut words, storage, layout);
         }
-        Some((Form(words), leaves))
-    }
-
-    /// An expression like one with these leaves, but they hold nothing: its storages take no memory, and its constants
-    /// are their numbers. With the storages, in their order.
-    pub(crate) fn stand_in(
-        root: &Arc<Node>,
-        leaves: &Leaves<'_>,
-        backend: Arc<dyn Backend>,
-    ) -> Option<(Arc<Node>, Vec<Storage>)> {
-        let declared = |storage: &&Storage| Storage {
-            is_exact: storage.is_exact,
-            ..Storage::without_memory(backend.clone(), storage.elements)
-        };
-        let storages = leaves.storages.iter().map(declared).collect();
-        let mut copies = Copies { storages, leaves, constants: 0, made: FxHashMap::default() };
-        let root = copies.of(root)?;
-        Some((root, copies.storages))
+        Some((Fingerprint(words), leaves))
     }
 }
 
@@ -130,48 +100,15 @@ fn push(words: &mut SmallVec<[u64; 64]>, layout: &Layout) {
     words.extend(layout.strides().iter().map(|&stride| stride as u64));
 }
 
-/// Copies of nodes, each once.
-struct Copies<'a, 'n> {
-    leaves: &'a Leaves<'n>,
-    storages: Vec<Storage>,
-    /// Those that were met.
-    constants: u64,
-    made: FxHashMap<*const Node, Arc<Node>>,
-}
-
-impl Copies<'_, '_> {
-    /// Goes as deep as a form has nodes, in their order.
-    fn of(&mut self, node: &Arc<Node>) -> Option<Arc<Node>> {
-        if let Some(copy) = self.made.get(&Arc::as_ptr(node)) {
-            return Some(copy.clone());
-        }
-        let leaf = |source: Source, layout: &Layout| Node::leaf(node.dtype, source, layout.clone());
-        let copy = match &node.kind {
-            NodeKind::Leaf { source: Source::Tensor(storage), layout } => {
-                let number = self.leaves.find(storage)?;
-                leaf(Source::Tensor(self.storages[number].clone()), layout)
-            }
-            NodeKind::Leaf { source: Source::Scalar(_), layout } => {
-                self.constants += 1;
-                leaf(Source::Scalar(self.constants - 1), layout)
-            }
-            NodeKind::Leaf { .. } => node.clone(),
-            _ => node.with(node.args.iter().map(|arg| self.of(arg)).collect::<Option<_>>()?),
-        };
-        self.made.insert(Arc::as_ptr(node), copy.clone());
-        Some(copy)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::Form;
+    use super::Fingerprint;
     use crate::{AnyExpr, AnyTensor, Device, Expr, Tensor};
 
-    fn form<T>(expr: &Expr<T>) -> Option<(Form, usize, Vec<u64>)> {
+    fn print<T>(expr: &Expr<T>) -> Option<(Fingerprint, usize, Vec<u64>)> {
         let expr = AnyExpr::from(expr);
-        let (form, leaves) = Form::of(expr.node().unwrap(), None)?;
-        Some((form, leaves.storages.len(), leaves.constants.to_vec()))
+        let (form, leaves) = Fingerprint::of(expr.node().unwrap(), None)?;
+        Some((form, leaves.storages.len(), leaves.constants.iter().map(|(bits, _)| *bits).collect()))
     }
 
     #[test]
@@ -179,7 +116,7 @@ mod tests {
         let device = Device::cpu();
         let tensor = |shape: &[usize]| device.zeros::<f32>(shape).unwrap();
         let (x, y) = (tensor(&[2, 3]), tensor(&[2, 3]));
-        let of = |expr: Expr<f32>| form(&expr).unwrap();
+        let of = |expr: Expr<f32>| print(&expr).unwrap();
         let (one, storages, constants) = of((&x + 1.0) * &y);
         assert_eq!((storages, constants), (2, vec![u64::from(1.0_f32.to_bits())]));
         // Other tensors and constants.
@@ -207,16 +144,16 @@ mod tests {
         let node = AnyExpr::from(&x + 1.0).node().unwrap().clone();
         let into = |to: &Tensor<f32>| {
             let to = AnyTensor::from(to);
-            Form::of(&node, Some((to.storage(), to.layout()))).unwrap().0
+            Fingerprint::of(&node, Some((to.storage(), to.layout()))).unwrap().0
         };
         assert_eq!(into(&y), into(&tensor(&[2, 3])));
         let wide = tensor(&[2, 4]);
         let forms =
-            [form(&(&x + 1.0)).unwrap().0, into(&x), into(&y), into(&wide.slice(1, ..3).tensor().unwrap())];
+            [print(&(&x + 1.0)).unwrap().0, into(&x), into(&y), into(&wide.slice(1, ..3).tensor().unwrap())];
         assert!((0..forms.len()).all(|i| !forms[..i].contains(&forms[i])));
 
-        assert!(form(&x.sum(0)).is_none());
+        assert!(print(&x.sum(0)).is_none());
         let long = (0..40).fold(x.expr(), |all, i| all + i as f32);
-        assert!(form(&long).is_none());
+        assert!(print(&long).is_none());
     }
 }

@@ -1,0 +1,205 @@
+//! What is done with commands: they are run, compiled ahead, asked about, and run again with other operands.
+
+use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
+
+use super::buffer::{Bound, bound};
+use super::cached::Work;
+use super::device::{Gpu, Parts};
+use super::pipelines::Compiled;
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{
+    Destination, Fingerprint, Input, Leaves, Math, Program, Results, Schedule, Slot, Source, Storage,
+};
+use crate::layout::Layout;
+use crate::lower::{Command, Commands, lower};
+
+/// No other words than those of the plan.
+const AS_PLANNED: Option<&fn(usize) -> SmallVec<[u32; 64]>> = None;
+
+/// What running a schedule takes, kept with it.
+struct Ready {
+    /// The handle that it is for: its parts, and how it computes functions.
+    parts: Weak<Parts>,
+    math: Math,
+    work: Work,
+    operands: SmallVec<[Storage; 4]>,
+}
+
+/// Runs a schedule: the storages of its results.
+pub(super) fn run(
+    gpu: &Arc<Gpu>,
+    schedule: &Schedule,
+    to: Destination<'_>,
+    known: Option<(Fingerprint, Leaves<'_>)>,
+) -> Result<Results> {
+    let is_new = matches!(to, Destination::New);
+    let is_own =
+        |ready: &&Ready| ready.parts.as_ptr() == Arc::as_ptr(&gpu.parts) && ready.math == gpu.adapter.math;
+    if is_new && let Some(ready) = schedule.ready.get::<Ready>().filter(is_own) {
+        return execute(gpu, &ready.work, |slot| &ready.operands[slot], AS_PLANNED);
+    }
+    let (commands, operands) = lowered(gpu, schedule, to)?;
+    let compiled = commands.dispatches.iter().map(|dispatch| gpu.pipeline(&dispatch.plan.kernel));
+    let compiled = compiled.collect::<Result<SmallVec<[Arc<Compiled>; 1]>>>()?;
+    let work = Work { commands, compiled: compiled.iter().map(Arc::downgrade).collect() };
+    let results = execute(gpu, &work, |slot| &operands[slot], AS_PLANNED)?;
+    if let Some((print, leaves)) = known {
+        gpu.plans.keep(print, &leaves, work, &operands);
+    } else if is_new && schedule.ready.again() {
+        let parts = Arc::downgrade(&gpu.parts);
+        schedule.ready.put(Ready { parts, math: gpu.adapter.math, work, operands });
+    }
+    Ok(results)
+}
+
+/// Runs an expression by what is known of its fingerprint, if anything is.
+pub(super) fn run_known(gpu: &Arc<Gpu>, print: &Fingerprint, leaves: &Leaves<'_>) -> Option<Result<Results>> {
+    let plan = gpu.plans.find(print)?;
+    let operand = |slot: usize| leaves.storages[plan.operands[slot]];
+    let words = |dispatch: usize| plan.words(dispatch, leaves);
+    Some(execute(gpu, &plan.work, operand, (!plan.constants.is_empty()).then_some(&words)))
+}
+
+/// The commands of a schedule, and their operands.
+pub(super) fn lowered(
+    gpu: &Gpu,
+    schedule: &Schedule,
+    to: Destination<'_>,
+) -> Result<(Commands, SmallVec<[Storage; 4]>)> {
+    schedule.programs().try_for_each(|program| gpu.supports(program))?;
+    lower(schedule, to, gpu.adapter, gpu.cuts())
+}
+
+/// Runs a program into a new storage.
+pub(super) fn eval(gpu: &Arc<Gpu>, program: Program) -> Result<Storage> {
+    let mut results = run(gpu, &Schedule::only(program), Destination::New, None)?;
+    results.pop().ok_or_else(|| Error::new(ErrorKind::Kernel, "a program without a result"))
+}
+
+/// Compiles what a schedule needs.
+pub(super) fn compile(gpu: &Arc<Gpu>, schedule: &Schedule, to: Destination<'_>) -> Result<()> {
+    let (commands, _) = lowered(gpu, schedule, to)?;
+    commands.dispatches.iter().try_for_each(|dispatch| gpu.pipeline(&dispatch.plan.kernel).map(drop))?;
+    gpu.parts.connection.check()
+}
+
+/// Whether all kernels of a schedule are compiled.
+pub(super) fn is_compiled(gpu: &Arc<Gpu>, schedule: &Schedule) -> Result<bool> {
+    let (commands, _) = lowered(gpu, schedule, Destination::New)?;
+    Ok(commands.dispatches.iter().all(|dispatch| gpu.parts.pipelines.has(&dispatch.plan.kernel)))
+}
+
+/// Runs commands: the storages of their results. `operand` gives the storage of each operand's slot, and `words` those of a
+/// dispatch's uniform block, where they are not as planned.
+///
+/// Where a dispatch fails after elements of an operand were written, elements of before and of now are mixed, and that
+/// operand is poisoned. Where all elements of one are written and none is read, one that was poisoned is so no more.
+fn execute<'a>(
+    gpu: &Arc<Gpu>,
+    work: &Work,
+    operand: impl Fn(usize) -> &'a Storage,
+    words: Option<&impl Fn(usize) -> SmallVec<[u32; 64]>>,
+) -> Result<Results> {
+    let commands = &work.commands;
+    let mut written: SmallVec<[usize; 2]> = SmallVec::new();
+    for place in &commands.writes {
+        if !place.is_read && gpu.heal(operand(place.slot), place.bytes)? {
+            written.push(place.slot);
+        }
+    }
+    let mut made: SmallVec<[Option<Storage>; 4]> = SmallVec::new();
+    made.resize(commands.slots - commands.operands, None);
+    let mut one = |command: &Command| -> Result<()> {
+        match *command {
+            Command::Allocate { slot, dtype, elements } => {
+                made[slot - commands.operands] = Some(gpu.storage(elements * dtype.size(), dtype)?);
+            }
+            Command::Free(slot) => made[slot - commands.operands] = None,
+            Command::Dispatch(number) => {
+                let dispatch = &commands.dispatches[number];
+                let storage = |slot: &Slot| match slot.number.checked_sub(commands.operands) {
+                    None => Ok(operand(slot.number)),
+                    Some(own) => made[own].as_ref().ok_or_else(|| {
+                        Error::new(ErrorKind::Kernel, format!("slot {} has no memory", slot.number))
+                    }),
+                };
+                let slots = dispatch.writes.iter().chain(&dispatch.plan.reads);
+                let all = slots.map(|slot| bound(storage(slot)?, slot.range));
+                let all = all.collect::<Result<SmallVec<[Bound<'_>; 8]>>>()?;
+                let compiled = match work.compiled[number].upgrade() {
+                    Some(compiled) => compiled,
+                    None => gpu.pipeline(&dispatch.plan.kernel)?,
+                };
+                match words {
+                    None => gpu.record(&dispatch.plan, &dispatch.plan.launch.words, &compiled, &all)?,
+                    Some(words) => gpu.record(&dispatch.plan, &words(number), &compiled, &all)?,
+                }
+                let operands = dispatch.writes.iter().map(|slot| slot.number);
+                written.extend(operands.filter(|&slot| slot < commands.operands));
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = commands.list.iter().try_for_each(&mut one) {
+        written.iter().for_each(|&slot| gpu.poison(operand(slot), &error));
+        return Err(error);
+    }
+    gpu.parts.connection.check()?;
+    let result = |&slot: &usize| made[slot - commands.operands].clone();
+    Ok(commands.results.iter().filter_map(result).collect())
+}
+
+/// Writes elements to a layout. What lies in one run is written as it is, but for words that it has parts of:
+/// those, and elements apart, are written by a kernel.
+pub(super) fn write(
+    gpu: &Arc<Gpu>,
+    storage: &Storage,
+    dtype: DType,
+    layout: &Layout,
+    bytes: &[u8],
+) -> Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    // Where a later step fails, elements of before and of now are mixed.
+    let mut begun = gpu.heal(storage, bytes.len() as u64)?;
+    write_in_steps(gpu, (storage, layout), dtype, bytes, &mut begun).inspect_err(|error| {
+        if begun {
+            gpu.poison(storage, error);
+        }
+    })?;
+    gpu.parts.connection.check()
+}
+
+fn write_in_steps(
+    gpu: &Arc<Gpu>,
+    (storage, layout): (&Storage, &Layout),
+    dtype: DType,
+    bytes: &[u8],
+    begun: &mut bool,
+) -> Result<()> {
+    let scattered = |layout: &Layout, bytes: &[u8]| {
+        let source = Source::Tensor(gpu.upload(bytes, dtype)?);
+        let copy = Program::copy(Input::new(dtype, source, Layout::contiguous(layout.shape())?));
+        run(gpu, &Schedule::only(copy), Destination::Into(&[(storage, layout)]), None).map(drop)
+    };
+    if !layout.is_contiguous() || !gpu.allows(storage, wgpu::BufferUsages::COPY_DST)? {
+        return scattered(layout, bytes);
+    }
+    let size = dtype.size();
+    let start = layout.offset() * size;
+    let align = wgpu::COPY_BUFFER_ALIGNMENT as usize;
+    let (first, last) = (start.next_multiple_of(align), (start + bytes.len()) / align * align);
+    if first >= last {
+        return scattered(layout, bytes);
+    }
+    gpu.fill(storage, first, &bytes[first - start..last - start], begun)?;
+    for ends in [start..first, last..start + bytes.len()].into_iter().filter(|ends| !ends.is_empty()) {
+        let layout = Layout::contiguous([ends.len() / size])?.from(ends.start / size);
+        scattered(&layout, &bytes[ends.start - start..ends.end - start])?;
+    }
+    Ok(())
+}

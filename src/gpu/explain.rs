@@ -1,0 +1,60 @@
+//! What would run, in words.
+
+use std::fmt::Write;
+
+use super::device::Gpu;
+use super::execute::lowered;
+use crate::error::Result;
+use crate::ir::{Destination, Program, Schedule, Told};
+use crate::lower::{Commands, Note};
+use crate::plan::{Plan, tell};
+use crate::wgsl;
+
+/// What would run for each stage of a schedule, and the text of its first kernel.
+pub(super) fn explain(gpu: &Gpu, schedule: &Schedule) -> Result<Vec<Told>> {
+    let (commands, _) = lowered(gpu, schedule, Destination::New)?;
+    schedule.programs().zip(&commands.notes).map(|(program, note)| stage(program, note, &commands)).collect()
+}
+
+fn stage(program: &Program, note: &Note, commands: &Commands) -> Result<Told> {
+    if let Some(joining) = &program.joining {
+        let text = format!("runs: {} parts, each written to its place\n", joining.parts.len());
+        return Ok(Told { text, ..Told::default() });
+    }
+    let dispatches = &commands.dispatches[note.first..note.end];
+    let Some(first) = dispatches.first().map(|dispatch| &dispatch.plan) else {
+        return Ok(Told { text: "runs: nothing, the result is empty\n".into(), ..Told::default() });
+    };
+    let (wgsl, lines) = wgsl::emit_told(&first.kernel)?;
+    if !program.folds() {
+        return Ok(tell(first, dispatches.len(), (wgsl, lines)));
+    }
+    let mut told =
+        Told { text: first.to_string(), wgsl: Some(wgsl), moved: Some(note.moved), ..Told::default() };
+    // Else it copies one of the operands.
+    if dispatches[0].pass.is_some() || first.kernel.operands.len() == program.inputs.len() {
+        (told.lines, told.accesses) = (lines, first.accesses());
+    }
+    let passes = dispatches.iter().filter_map(|dispatch| dispatch.pass.as_ref().zip(Some(&dispatch.plan)));
+    for (number, (form, Plan { launch, .. })) in passes.take(note.passes).enumerate() {
+        let [x, y, z] = launch.groups;
+        let _ = writeln!(told.text, "pass {}: {form}; workgroups {x} x {y} x {z}", number + 1);
+    }
+    if note.tables {
+        told.text.push_str("before: lookups in tables larger than a binding, which are not counted\n");
+    }
+    let runs = match (note.parts, dispatches.len()) {
+        (1, 1) => "1 kernel, as above".to_string(),
+        (1, kernels) => {
+            if kernels > note.passes {
+                let _ = writeln!(told.text, "then: a cast to {}", program.dtype);
+            }
+            format!("{kernels} kernels, the first as above")
+        }
+        (parts, kernels) => format!(
+            "{kernels} kernels over {parts} parts, the first as above: what is read or stored is larger than a binding (max_storage_buffer_binding_size), or one would take too long"
+        ),
+    };
+    let _ = writeln!(told.text, "runs: {runs}");
+    Ok(told)
+}

@@ -1,0 +1,48 @@
+//! Scans by kernels of both forms.
+
+use std::sync::Arc;
+
+use crate::gpu::adapters::find;
+use crate::gpu::device::Gpu;
+use crate::gpu::open::open;
+use crate::options::Options;
+use crate::plan::Target;
+use crate::{Device, ReduceOptions, Result, Tensor};
+
+/// Cumulative sums of every form, as bits.
+fn sums(x: &Tensor<f32>) -> Result<Vec<Vec<u32>>> {
+    let exclusive = || ReduceOptions::default().exclusive();
+    let mut all = Vec::new();
+    for axis in 0..x.shape().rank() as isize {
+        all.push(x.cumsum(axis));
+        all.push(x.cumsum_with(axis, exclusive()));
+        all.push(x.cumsum_with(axis, exclusive().reverse()));
+        all.push((x * 0.5 - 0.25).cumsum(axis));
+    }
+    let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect();
+    all.iter().map(|sum| sum.to_vec().map(bits)).collect()
+}
+
+/// A run by an invocation and a group by an invocation, whatever the driver's row says: of a single group, of
+/// as many as each level has and one more.
+#[test]
+fn both_forms_give_the_same_bits() {
+    let numbers: Vec<f32> =
+        (0..70_001_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 7e6 - 1.0).collect();
+    let shapes: [&[usize]; 8] =
+        [&[70_001], &[65_536], &[4_100], &[3, 260], &[260, 6], &[17, 35], &[2, 300, 5], &[16, 16]];
+    for found in pollster::block_on(find()) {
+        let gpu = pollster::block_on(open(found, &Options::default())).unwrap();
+        for shape in shapes {
+            let count = shape.iter().product();
+            let expected = sums(&Device::cpu().upload(&numbers[..count], shape).unwrap()).unwrap();
+            for runs in [1, u32::MAX] {
+                let own = Gpu::of(gpu.parts.clone(), Target { runs, ..gpu.adapter });
+                let device = Device::from_backend(Arc::new(own));
+                let got = sums(&device.upload(&numbers[..count], shape).unwrap()).unwrap();
+                let wrong = (0..got.len()).find(|&k| got[k] != expected[k]);
+                assert_eq!(wrong, None, "{shape:?}, {runs} runs, {}", device.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Folds of more than a kernel binds, part by part: what they read, what they give, or what their passes store is
+//! too large. Kept axes are cut in halves until a part can be bound, or until its elements can be computed into a
+//! slot that can. A run that is too long for that is cut into chunks of 4096 to some power: a chunk is then a
+//! value of a later round of the contract's order, so that these cuts change no bit.
+
+use std::ops::Range;
+
+use smallvec::smallvec;
+
+use super::commands::{Lowering, copy_of, imagined, reading};
+use super::reduce::cast;
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::ir::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, ProgramBuilder, Scan, Slot, Source};
+use crate::layout::{Layout, Shape};
+use crate::plan::ScanWork;
+
+/// The widest type that a pass stores.
+const WIDEST: DType = DType::F64;
+
+impl Lowering {
+    /// Whether a reduction is run as it is.
+    fn is_whole(&self, program: &Program) -> bool {
+        self.cuts.is_short(program) && self.is_shown(program)
+    }
+
+    /// Whether kernels bind all that a program takes. Its passes store no more values than there are elements.
+    fn is_shown(&self, program: &Program) -> bool {
+        let is_small = || self.cuts.shows(program.shape.iter().product(), WIDEST);
+        self.cuts.is_shown(program) && (is_small() || self.has_room(program))
+    }
+
+    /// Whether a program is run as it is where its elements are computed before.
+    fn has_room_computed(&self, program: &Program) -> Result<bool> {
+        let elements = program.clone().folded(None);
+        let stored = imagined(elements.shape.iter().product());
+        Ok(self.is_whole(&reading(&elements, stored)?.folded(program.fold.clone())))
+    }
+
+    /// Runs a program of one result that reduces, as it is or in parts: a slot for it.
+    pub(super) fn reduced(&mut self, program: &Program) -> Result<Slot> {
+        if self.is_whole(program) { self.one(program) } else { self.divided(program) }
+    }
+
+    fn divided(&mut self, program: &Program) -> Result<Slot> {
+        // Windows show parts of what is folded, and rows are copied for that.
+        if !self.cuts.is_whole(program)
+            && let Some(plain) = program.plain_fold()
+        {
+            return self.after_fold(program, &plain);
+        }
+        let result = self.result(program)?;
+        let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
+        while let Some((part, to)) = open.pop() {
+            let axes = match &part.rows {
+                Some(rows) => rows.axes.clone(),
+                None => folding(&part)?.axes,
+            };
+            // The outermost of the longest, so that a part of the result lies in one run.
+            let kept = (0..part.shape.rank()).rev().filter(|axis| !axes.contains(axis));
+            let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
+            // Of a run that takes too long alone, elements are computed before, or chunks are folded.
+            let bound = match longest {
+                Some(_) if !self.cuts.is_short(&part) => Err(part),
+                _ => self.bound(part)?,
+            };
+            let value = match (bound, longest) {
+                (Ok(part), _) => self.one(&part)?,
+                (Err(part), None) => match part.plain_fold() {
+                    Some(plain) => self.after_fold(&part, &plain)?,
+                    None => self.long_run(part)?,
+                },
+                (Err(part), Some(axis)) => {
+                    let (n, axis) = (part.shape[axis] as isize, axis as isize);
+                    for range in [n / 2..n, 0..n / 2] {
+                        open.push((part.slice(axis, range.clone())?, to.slice(axis, range, 1)?));
+                    }
+                    continue;
+                }
+            };
+            self.write(&copy_of(program.dtype, value, &to)?, result, Some(&to))?;
+        }
+        Ok(result)
+    }
+
+    /// Folds, and then computes what follows.
+    fn after_fold(&mut self, program: &Program, plain: &Program) -> Result<Slot> {
+        let values: Vec<Slot> = plain.each(|one| self.reduced(one))?;
+        let mut after = program.after_folds()?;
+        let layout = Layout::contiguous(&after.shape)?;
+        for input in &mut after.inputs {
+            if let Source::Row(fold) = input.source {
+                (input.source, input.layout) = (Source::Slot(values[fold]), layout.clone());
+            }
+        }
+        let result = self.result(&after)?;
+        self.write(&after, result, None)?;
+        Ok(result)
+    }
+
+    /// Rows as ones that a kernel binds: what it does not bind whole is copied. Given back where that is too large.
+    fn bound_rows(&mut self, program: Program) -> Result<std::result::Result<Program, Program>> {
+        let mut copied = program.clone();
+        let mut copies = Vec::new();
+        for (i, input) in copied.inputs.iter_mut().enumerate() {
+            let copy = Program::copy(input.clone());
+            if matches!(input.source, Source::Slot(_)) && !self.cuts.is_shown(&copy) {
+                let stored = imagined(copy.shape.iter().product());
+                *input = reading(&copy, stored)?.inputs.swap_remove(0);
+                copies.push((i, copy));
+            }
+        }
+        // A row of its own is the least, however long it takes.
+        if !self.is_shown(&copied) {
+            return Ok(Err(program));
+        }
+        for (i, copy) in copies {
+            copied.inputs[i] = self.stored(&copy)?.inputs.swap_remove(0);
+        }
+        Ok(Ok(copied))
+    }
+
+    /// A program as one that a kernel binds: its own, over windows, or one that reads the elements, computed
+    /// before. Given back where both are too large.
+    fn bound(&mut self, program: Program) -> Result<std::result::Result<Program, Program>> {
+        if self.is_whole(&program) {
+            return Ok(Ok(program));
+        }
+        if program.rows.is_some() {
+            return self.bound_rows(program);
+        }
+        if !self.has_room_computed(&program)? {
+            return Ok(Err(program));
+        }
+        let elements = program.clone().folded(None);
+        let layout = Layout::contiguous(&elements.shape)?;
+        let mut parts = self.cuts.parts(&elements, (imagined(layout.count()), &layout, true));
+        let first = parts.next().transpose()?;
+        // Its axes may be merged: what a fold needs of it is where each input is bound.
+        if let Some(part) = first
+            && parts.next().is_none()
+            && part.program.inputs.len() == program.inputs.len()
+        {
+            let mut windows = program.clone();
+            for (input, bound) in windows.inputs.iter_mut().zip(part.program.inputs) {
+                input.layout = input.layout.from(bound.layout.offset());
+                input.source = bound.source;
+            }
+            if self.cuts.is_short(&windows) && self.has_room(&windows) {
+                return Ok(Ok(windows));
+            }
+        }
+        Ok(Ok(self.stored(&elements)?.folded(program.fold)))
+    }
+
+    /// A program that reads elements, which are computed into a slot.
+    fn stored(&mut self, elements: &Program) -> Result<Program> {
+        let slot = self.result(elements)?;
+        self.write(elements, slot, None)?;
+        reading(elements, slot)
+    }
+
+    /// Folds a run that is all of a program: chunk by chunk, and what these give.
+    fn long_run(&mut self, program: Program) -> Result<Slot> {
+        let folding = folding(&program)?;
+        let program = self.flat(program)?;
+        if let Some(scan) = folding.scan {
+            return self.long_scan(&program, scan);
+        }
+        let (count, element) = (program.shape[0], program.element_type());
+        let is_bound = |all: &Lowering, length: usize| -> Result<bool> {
+            let chunk = program.slice(0, 0..length as isize)?;
+            Ok(all.is_whole(&chunk) || all.has_room_computed(&chunk)?)
+        };
+        let mut length = BLOCK;
+        while length < count.div_ceil(BLOCK) && is_bound(self, length * BLOCK)? {
+            length *= BLOCK;
+        }
+        let chunks = count.div_ceil(length);
+        let shape = Shape::from([chunks]);
+        let along = |fold: Fold| Some(Folding { fold, axes: 0..1, scan: None });
+        let values_of = match folding.fold {
+            Fold::ArgMin => Fold::Min,
+            Fold::ArgMax => Fold::Max,
+            fold => fold,
+        };
+        // The value of each chunk, and the index of it there.
+        let gather = |own: &mut Lowering, fold: Fold, dtype: DType| -> Result<Program> {
+            let all = Layout::contiguous(&shape)?;
+            let slot = own.slot(chunks, dtype);
+            for chunk in 0..chunks {
+                let Range { start, end } = chunk * length..count.min((chunk + 1) * length);
+                let part = program.slice(0, start as isize..end as isize)?;
+                // A run of one element is none, but for what is told of its place.
+                let value = match end - start == 1 && !is_index(fold) {
+                    true => own.stored(&part.folded(None))?.inputs.swap_remove(0),
+                    false => match own.bound(part.folded(along(fold)))? {
+                        Ok(part) => {
+                            let source = Source::Slot(own.one(&part)?);
+                            Input::new(dtype, source, Layout::contiguous([1])?)
+                        }
+                        Err(_) => bail!(
+                            Limit,
+                            "a kernel binds fewer than {BLOCK} elements of {element} (max_storage_buffer_binding_size)"
+                        ),
+                    },
+                };
+                let to = all.slice(0, chunk as isize..chunk as isize + 1, 1)?;
+                own.write(&Program::copy(value), slot, Some(&to))?;
+            }
+            Ok(Program::copy(Input::new(dtype, Source::Slot(slot), all)))
+        };
+        let values = gather(self, values_of, element)?;
+        let best = self.reduced(&values.folded(along(folding.fold)))?;
+        if !is_index(folding.fold) {
+            return Ok(best);
+        }
+        // Which chunk has it, and then which value of that chunk.
+        let indexes = gather(self, folding.fold, DType::U32)?;
+        self.chosen(best, indexes, length)
+    }
+
+    /// Scans one run: the last values of the groups of each chunk, a scan of all of these, and then the values of
+    /// each chunk. What these leave out of themselves belongs to the next ones, so that they are moved when they are
+    /// written.
+    fn long_scan(&mut self, program: &Program, scan: Scan) -> Result<Slot> {
+        let folding = Folding { scan: Some(Scan { exclusive: false }), ..folding(program)? };
+        let program = program.clone().folded(Some(folding.clone()));
+        let (count, stored) = (program.shape[0], ScanWork::stored_type(&program));
+        let slice = |from: usize, to: usize| program.slice(0, from as isize..to.min(count) as isize);
+        let mut length = GROUP;
+        while length < count && self.has_room_computed(&slice(0, 2 * length)?)? {
+            length *= 2;
+        }
+        let chunks = || (0..count).step_by(length);
+        let chunk = |own: &mut Lowering, from: usize| match own.bound(slice(from, from + length)?)? {
+            Ok(part) => Ok(part),
+            Err(_) => bail!(
+                Limit,
+                "a kernel binds fewer than {GROUP} elements of {stored} (max_storage_buffer_binding_size)"
+            ),
+        };
+
+        let groups = Layout::contiguous([count.div_ceil(GROUP)])?;
+        let lasts = self.slot(groups.count(), stored);
+        for from in chunks() {
+            let to = groups.slice(
+                0,
+                (from / GROUP) as isize..count.min(from + length).div_ceil(GROUP) as isize,
+                1,
+            )?;
+            let part = chunk(self, from)?;
+            self.note.parts += 1;
+            let own = self.scan_pass(&ScanWork::new(&part)?.lasts())?.0[0];
+            self.write(&copy_of(stored, own, &to)?, lasts, Some(&to))?;
+        }
+        let input = |slot: Slot, layout: Layout| Input::new(stored, Source::Slot(slot), layout);
+        let sums = Program::copy(input(lasts, groups.clone())).folded(Some(folding.clone()));
+        let sums = self.reduced(&sums)?;
+
+        let all = Layout::contiguous(&program.shape)?;
+        let result = self.result(&program)?;
+        let moved = usize::from(scan.exclusive);
+        if scan.exclusive {
+            let source = Source::Scalar(folding.fold.identity(program.element_type()));
+            let nothing = Input::new(program.dtype, source, Layout::contiguous([1])?);
+            self.write(&Program::copy(nothing), result, Some(&all.slice(0, 0..1, 1)?))?;
+        }
+        for from in chunks() {
+            let to = count.min(from + length);
+            // Before the first group of a chunk comes the last of the chunk before.
+            let before = (from / GROUP).saturating_sub(1);
+            let carried =
+                groups.slice(0, before as isize..(before + (to - from).div_ceil(GROUP)) as isize, 1)?;
+            let copy = Program::copy(input(sums, carried));
+            let carried = self.result(&copy)?;
+            self.write(&copy, carried, None)?;
+            let part = chunk(self, from)?;
+            self.note.parts += 1;
+            let work = ScanWork::new(&part)?.each(Some(carried), from > 0)?;
+            let values = self.scan_pass(&work)?.0[0];
+            let kept = (to - from).min(count - from - moved);
+            if kept == 0 {
+                break;
+            }
+            let own = Layout::contiguous([to - from])?.slice(0, 0..kept as isize, 1)?;
+            let place = (from + moved) as isize;
+            let copy = cast(input(values, own), program.dtype);
+            self.write(&copy, result, Some(&all.slice(0, place..place + kept as isize, 1)?))?;
+        }
+        Ok(result)
+    }
+
+    /// The program of one run along one axis.
+    fn flat(&mut self, program: Program) -> Result<Program> {
+        let count: usize = program.shape.iter().product();
+        let merged: Result<Vec<Layout>> =
+            program.inputs.iter().map(|input| input.layout.reshape(&[count as isize])).collect();
+        let fold = program.fold.clone().map(|folding| Folding { axes: 0..1, ..folding });
+        let mut flat = match merged {
+            Ok(layouts) => {
+                let mut flat = program;
+                flat.inputs.iter_mut().zip(layouts).for_each(|(input, layout)| input.layout = layout);
+                flat
+            }
+            // Elements that no one axis leads through are computed first.
+            Err(_) => {
+                let mut flat = self.stored(&program.folded(None))?;
+                flat.inputs[0].layout = Layout::contiguous([count])?;
+                flat
+            }
+        };
+        flat.shape = Shape::from([count]);
+        Ok(flat.folded(fold))
+    }
+
+    /// `chunk * length + indexes[chunk]`: the sum of what that gives for the chunk, and 0 for all others.
+    fn chosen(&mut self, chunk: Slot, indexes: Program, length: usize) -> Result<Slot> {
+        let shape = indexes.shape.clone();
+        let scalar = Layout::contiguous([])?.broadcast_to(&shape)?;
+        let mut all = ProgramBuilder::new();
+        let number = Input::new(DType::I32, Source::Index(None), Layout::contiguous(&shape)?);
+        let [number, length, zero] = [
+            number,
+            Input::new(DType::U32, Source::Scalar(length as u64), scalar.clone()),
+            Input::new(DType::U32, Source::Scalar(0), scalar),
+        ]
+        .map(|input| all.input(input));
+        let chunk = Layout::contiguous([1])?.broadcast_to(&shape).map(|layout| (chunk, layout))?;
+        let chunk = all.input(Input::new(DType::U32, Source::Slot(chunk.0), chunk.1));
+        let Some(index) = indexes.inputs.into_iter().next() else {
+            bail!(Kernel, "indexes without an input")
+        };
+        let index = all.input(index);
+        let own = all.step((Op::Cast, DType::I32, DType::U32, smallvec![number], None));
+        let first = all.step((Op::Mul, DType::U32, DType::U32, smallvec![own, length], None));
+        let place = all.step((Op::Add, DType::U32, DType::U32, smallvec![first, index], None));
+        let is_it = all.step((Op::Eq, DType::U32, DType::Bool, smallvec![own, chunk], None));
+        let chosen = all.step((Op::Select, DType::U32, DType::U32, smallvec![is_it, place, zero], None));
+        let elements = all.finish(shape, DType::U32, &[chosen]);
+        self.reduced(&elements.folded(Some(Folding { fold: Fold::Sum, axes: 0..1, scan: None })))
+    }
+
+    /// Runs what kernels bind.
+    fn one(&mut self, program: &Program) -> Result<Slot> {
+        match self.whole(program)?.pop() {
+            Some(slot) => Ok(slot),
+            None => bail!(Kernel, "a fold without a result"),
+        }
+    }
+}
+
+fn folding(program: &Program) -> Result<Folding> {
+    match &program.fold {
+        Some(folding) => Ok(folding.clone()),
+        None => bail!(Kernel, "a program without a fold"),
+    }
+}
+
+fn is_index(fold: Fold) -> bool {
+    fold.row().gives_index
+}

@@ -1,0 +1,247 @@
+//! Commands: what is to be run, as data; and how a list of them is put together.
+
+use smallvec::SmallVec;
+
+use super::ranges::Cuts;
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::ir::{Input, Program, Slot, Source};
+use crate::layout::Layout;
+use crate::plan::{Field, Pass, Place, Plan, Target};
+
+/// Kernels of one list at most, so that a list of them fits into memory.
+const MOST_DISPATCHES: usize = 1 << 18;
+
+/// One thing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// Give a slot memory for so many elements.
+    Allocate { slot: usize, dtype: DType, elements: usize },
+    /// Run a kernel, by its number among [`Commands::dispatches`].
+    Dispatch(usize),
+    /// Let the memory of a slot go. Nothing after this uses it.
+    Free(usize),
+}
+
+/// A kernel, and what it writes. What it reads is a part of the plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Dispatch {
+    pub plan: Plan,
+    pub writes: SmallVec<[Slot; 1]>,
+    /// What it does, in words, if it is a pass of a reduction: the first ones of those of a stage are told.
+    pub pass: Option<String>,
+}
+
+/// What is told of a stage.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Note {
+    /// Its dispatches begin with this one, those of tables before it left out.
+    pub first: usize,
+    /// They end before this one.
+    pub end: usize,
+    /// Reductions that are run as they are, and how many of the passes are those of the first.
+    pub parts: usize,
+    pub passes: usize,
+    /// Bytes that its kernels move at least.
+    pub moved: usize,
+    /// Whether tables larger than a binding were looked up before.
+    pub tables: bool,
+}
+
+/// Elements of an operand that commands write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Write {
+    pub slot: usize,
+    /// The bytes of the elements.
+    pub bytes: u64,
+    /// Whether a kernel reads any of the operand.
+    pub is_read: bool,
+}
+
+/// The place of a constant of the expression in the uniform block of a dispatch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patch {
+    pub dispatch: usize,
+    pub word: usize,
+    /// The address of the constant's node.
+    pub node: usize,
+    /// Whether the word is its high one.
+    pub is_high: bool,
+}
+
+/// What is to be run, in order. Slots that are operands come first, then those that commands allocate.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Commands {
+    pub list: SmallVec<[Command; 4]>,
+    pub dispatches: SmallVec<[Dispatch; 1]>,
+    /// How many slots there are, and how many of them are operands.
+    pub slots: usize,
+    pub operands: usize,
+    /// The slots of the results that are new.
+    pub results: SmallVec<[usize; 1]>,
+    /// The operands that results are written to.
+    pub writes: SmallVec<[Write; 1]>,
+    pub constants: SmallVec<[Patch; 1]>,
+    /// One for each stage.
+    pub notes: SmallVec<[Note; 1]>,
+}
+
+impl Commands {
+    /// Whether a kernel reads a slot.
+    pub(super) fn reads(&self, slot: usize) -> bool {
+        self.dispatches.iter().flat_map(|dispatch| &dispatch.plan.reads).any(|read| read.number == slot)
+            || self.dispatches.iter().any(|dispatch| dispatch.updates(slot))
+    }
+
+    /// Lets the memory of each temporary go after the last kernel that uses it.
+    pub(super) fn free_temporaries(&mut self) {
+        if self.dispatches.len() < 2 {
+            return;
+        }
+        let mut is_used = vec![false; self.slots];
+        self.results.iter().for_each(|&slot| is_used[slot] = true);
+        let mut list = Vec::with_capacity(self.list.len() + self.slots);
+        for &command in self.list.iter().rev() {
+            if let Command::Dispatch(number) = command {
+                let Dispatch { plan, writes, .. } = &self.dispatches[number];
+                for slot in writes.iter().chain(&plan.reads).map(|slot| slot.number) {
+                    if slot >= self.operands && !std::mem::replace(&mut is_used[slot], true) {
+                        list.push(Command::Free(slot));
+                    }
+                }
+            }
+            list.push(command);
+        }
+        self.list = list.into_iter().rev().collect();
+    }
+}
+
+impl Dispatch {
+    /// Whether it reads what it writes of a slot.
+    fn updates(&self, slot: usize) -> bool {
+        self.plan.kernel.reads_output() && self.writes.iter().any(|write| write.number == slot)
+    }
+}
+
+/// A list that is being put together: for a device's kernels, within what they bind and the time that they may take.
+pub(super) struct Lowering {
+    pub target: Target,
+    pub cuts: Cuts,
+    pub commands: Commands,
+    /// What is told of the stage at hand.
+    pub note: Note,
+}
+
+/// A slot that no command allocates: what would be planned with it is asked.
+pub(super) fn imagined(elements: usize) -> Slot {
+    Slot { number: usize::MAX, elements, is_exact: false, range: None }
+}
+
+/// A program that reads elements from a slot.
+pub(super) fn reading(elements: &Program, slot: Slot) -> Result<Program> {
+    let layout = Layout::contiguous(&elements.shape)?;
+    Ok(Program::copy(Input::new(elements.dtype, Source::Slot(slot), layout)))
+}
+
+/// A program that copies row-major elements of a slot to a shape.
+pub(super) fn copy_of(dtype: DType, slot: Slot, layout: &Layout) -> Result<Program> {
+    Ok(Program::copy(Input::new(dtype, Source::Slot(slot), Layout::contiguous(layout.shape())?)))
+}
+
+/// The slots that a program reads, each with its layout.
+pub(super) fn slots(program: &Program) -> impl Iterator<Item = (Slot, &Layout)> {
+    program.read().filter_map(|input| match input.source {
+        Source::Slot(slot) => Some((slot, &input.layout)),
+        _ => None,
+    })
+}
+
+impl Lowering {
+    /// The same for other work, of which nothing is run: how it would be planned is asked.
+    pub(super) fn aside(&self) -> Lowering {
+        let commands = Commands { slots: self.commands.slots, ..Commands::default() };
+        Lowering { target: self.target, cuts: self.cuts, commands, note: Note::default() }
+    }
+
+    /// Ends a stage: what is told of it is known.
+    pub(super) fn end_stage(&mut self) {
+        let end = self.commands.dispatches.len();
+        let note = std::mem::replace(&mut self.note, Note { first: end, ..Note::default() });
+        self.commands.notes.push(Note { end, ..note });
+    }
+
+    /// A new slot for so many elements.
+    pub(super) fn slot(&mut self, elements: usize, dtype: DType) -> Slot {
+        let number = self.commands.slots;
+        self.commands.slots += 1;
+        self.commands.list.push(Command::Allocate { slot: number, dtype, elements });
+        Slot { number, elements, is_exact: false, range: None }
+    }
+
+    /// A new slot for the result of a program.
+    pub(super) fn result(&mut self, program: &Program) -> Result<Slot> {
+        Ok(self.slot(program.byte_size()? / program.dtype.size(), program.dtype))
+    }
+
+    /// Runs a kernel.
+    pub(super) fn dispatch(
+        &mut self,
+        plan: Plan,
+        writes: SmallVec<[Slot; 1]>,
+        pass: Option<String>,
+    ) -> Result<()> {
+        let number = self.commands.dispatches.len();
+        if number == MOST_DISPATCHES {
+            bail!(Limit, "more than {MOST_DISPATCHES} kernels: evaluate a slice of it");
+        }
+        self.commands.dispatches.push(Dispatch { plan, writes, pass });
+        self.commands.list.push(Command::Dispatch(number));
+        Ok(())
+    }
+
+    /// Runs a pass of a reduction: the slots of what it stores.
+    pub(super) fn pass(&mut self, pass: Pass) -> Result<SmallVec<[Slot; 1]>> {
+        let slots: SmallVec<[Slot; 1]> =
+            pass.stored.iter().map(|&dtype| self.slot(pass.count, dtype)).collect();
+        self.note.moved = self.note.moved.saturating_add(pass.bytes());
+        self.note.passes += usize::from(self.note.parts == 1);
+        self.dispatch(pass.plan, slots.clone(), Some(pass.form))?;
+        Ok(slots)
+    }
+
+    /// Runs a kernel that stores elements to slots: to all of new ones, or to a layout of one.
+    pub(super) fn plan(&mut self, program: &Program, writes: &[Slot], layout: Option<&Layout>) -> Result<()> {
+        let place = layout.map_or(Place::Fresh, |layout| Place::Into(writes[0], layout));
+        let plan = Plan::new(program, place, self.target)?;
+        let dispatch = self.commands.dispatches.len();
+        if program.inputs.iter().any(|input| input.node.is_some() && !input.source.is_memory()) {
+            for (word, field) in plan.kernel.fields().into_iter().enumerate() {
+                let (input, is_high) = match field {
+                    Field::Scalar(input) => (input, false),
+                    Field::ScalarHigh(input) => (input, true),
+                    _ => continue,
+                };
+                let node = program.inputs[input].node;
+                self.commands.constants.extend(node.map(|node| Patch { dispatch, word, node, is_high }));
+            }
+        }
+        self.dispatch(plan, SmallVec::from_slice(writes), None)
+    }
+
+    /// Puts work together, or leaves it out where a kernel would bind too much: whether it did.
+    pub(super) fn try_to<T>(&mut self, work: impl FnOnce(&mut Lowering) -> Result<T>) -> Result<Option<T>> {
+        let (list, dispatches, slots) =
+            (self.commands.list.len(), self.commands.dispatches.len(), self.commands.slots);
+        let (note, constants) = (self.note.clone(), self.commands.constants.len());
+        match work(self) {
+            Err(error) if error.kind() == crate::ErrorKind::Limit => {
+                self.commands.list.truncate(list);
+                self.commands.dispatches.truncate(dispatches);
+                self.commands.constants.truncate(constants);
+                (self.commands.slots, self.note) = (slots, note);
+                Ok(None)
+            }
+            outcome => outcome.map(Some),
+        }
+    }
+}

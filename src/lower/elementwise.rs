@@ -1,0 +1,184 @@
+//! Programs whose elements are stored as they are, several results of them, and what is written to elements of a slot.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::commands::{Lowering, copy_of, slots};
+use super::ranges::Cuts;
+use crate::error::{Result, bail};
+use crate::ir::{Program, Slot, Source};
+use crate::layout::Layout;
+use crate::plan::Plan;
+
+/// Kernels that store one program at most: a stretched constant may have any number of elements.
+const MOST_PARTS: usize = 1 << 14;
+
+impl Lowering {
+    /// Computes the results of a program: a new slot for each.
+    pub(super) fn results(&mut self, program: &Program) -> Result<SmallVec<[Slot; 1]>> {
+        if program.results.len() == 1 {
+            return Ok(smallvec![self.computed(program)?]);
+        }
+        let is_once = !program.is_scan()
+            && self.cuts.is_shown(program)
+            && (!program.folds() || self.cuts.is_short(program));
+        if is_once && !Plan::is_empty(&program.shape) {
+            let all = self.try_to(|all| match program.folds() {
+                true => all.whole(program).map(Some),
+                false => all.at_once(program),
+            })?;
+            if let Some(all) = all.flatten() {
+                return Ok(all);
+            }
+        }
+        program.each(|one| self.computed(one))
+    }
+
+    /// Computes the result of a program: a new slot.
+    pub(super) fn computed(&mut self, program: &Program) -> Result<Slot> {
+        if Plan::is_empty(&program.shape) {
+            return self.result(program);
+        }
+        if let Some(places) = program.result_places()? {
+            let result = self.result(program)?;
+            places.into_iter().try_for_each(|(part, layout)| self.assign(part.clone(), result, &layout))?;
+            return Ok(result);
+        }
+        let program = &*self.without_tables(program)?;
+        match program.folds() {
+            true => self.reduced(program),
+            false => {
+                let result = self.result(program)?;
+                self.write(program, result, None)?;
+                Ok(result)
+            }
+        }
+    }
+
+    /// Computes several results by one kernel, or by one for each slice where that would take too long. Nothing, where
+    /// there are no such slices.
+    fn at_once(&mut self, program: &Program) -> Result<Option<SmallVec<[Slot; 1]>>> {
+        let count = program.result_shape().count()?;
+        let results = (0..program.results.len()).map(|i| self.slot(count, program.result_type(i)));
+        let results: SmallVec<[Slot; 1]> = results.collect();
+        if self.cuts.is_short(program) {
+            self.plan(program, &results, None)?;
+            self.note.moved = self.note.moved.saturating_add(Plan::bytes(program));
+            return Ok(Some(results));
+        }
+        let Some((axis, slices)) = self.cuts.slices(program) else { return Ok(None) };
+        let row: usize = program.shape[axis + 1..].iter().product();
+        for slice in slices {
+            let part = program.slice(axis as isize, slice.start as isize..slice.end as isize)?;
+            let range =
+                |i: usize| Some(Cuts::window(slice.start * row..slice.end * row, program.result_type(i)));
+            let bound = results.iter().enumerate().map(|(i, &slot)| Slot { range: range(i), ..slot });
+            self.plan(&part, &bound.collect::<SmallVec<[Slot; 2]>>(), None)?;
+        }
+        Ok(Some(results))
+    }
+
+    /// Writes the results of a program to elements of operands, as if all sources were read first.
+    pub(super) fn assign_all(&mut self, program: Program, to: &[(Slot, &Layout)]) -> Result<()> {
+        if let [(slot, layout)] = to {
+            return self.assign(program, *slot, layout);
+        }
+        let count = program.result_shape().count()?;
+        let is_all = |(slot, layout): &(Slot, &Layout)| {
+            slot.elements == count && !slot.is_exact && layout.is_identity()
+        };
+        let is_once = |i: usize| to[..i].iter().all(|(slot, _)| *slot != to[i].0);
+        let is_direct = !program.folds() && program.joining.is_none() && !Plan::is_empty(&program.shape);
+        if is_direct && self.cuts.is_whole(&program) && to.iter().all(is_all) && (0..to.len()).all(is_once) {
+            let writes: SmallVec<[Slot; 2]> = to.iter().map(|(slot, _)| *slot).collect();
+            if self.try_to(|all| all.plan(&program, &writes, None))?.is_some() {
+                return Ok(());
+            }
+        }
+        let results = self.results(&program)?;
+        let types = (0..results.len()).map(|i| program.result_type(i));
+        for ((result, dtype), (slot, layout)) in results.into_iter().zip(types).zip(to) {
+            self.assign(copy_of(dtype, result, layout)?, *slot, layout)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the result of a program to elements of a slot, as if all sources were read first.
+    pub(super) fn assign(&mut self, program: Program, to: Slot, layout: &Layout) -> Result<()> {
+        if Plan::is_empty(layout.shape()) {
+            return Ok(());
+        }
+        let is_read = || slots(&program).any(|(slot, _)| slot == to);
+        if program.result_shape() == *layout.shape()
+            && let Some(places) = program.places(layout)?
+            && !is_read()
+        {
+            return places.into_iter().try_for_each(|(part, layout)| self.assign(part.clone(), to, &layout));
+        }
+        let program = match self.goes_through_a_temporary(&program, to, layout) {
+            false => program,
+            true => copy_of(program.dtype, self.computed(&program)?, layout)?,
+        };
+        let program = self.without_tables(&program)?;
+        self.nested(&program, to, layout)
+    }
+
+    /// Whether the result of a program is computed before any of it is written to a layout: what it reduces is all read
+    /// before the first result, and what is stored for itself may have another shape.
+    fn goes_through_a_temporary(&self, program: &Program, to: Slot, layout: &Layout) -> bool {
+        // What is written is bound for that alone, so that of a storage that is cut nothing else may be read.
+        let elsewhere = |(source, own): (Slot, &Layout)| source == to && own != layout;
+        let apart = || self.cuts.divides(to, program.dtype) && slots(program).any(elsewhere);
+        let is_stored = program.folds() || program.joining.is_some() || program.shape != *layout.shape();
+        is_stored || conflicts(program, to, layout) || apart()
+    }
+
+    /// Writes a program to a layout: in slices along its shortest axis, where no one kernel does. That finds the index of a
+    /// small element by its address, which the layout must be nested for.
+    fn nested(&mut self, program: &Program, to: Slot, layout: &Layout) -> Result<()> {
+        if program.dtype.size() >= size_of::<u32>() || layout.is_nested() {
+            return self.write(program, to, Some(layout));
+        }
+        let shape = layout.shape();
+        let axis = (0..shape.rank()).filter(|&axis| shape[axis] > 1).min_by_key(|&axis| shape[axis]);
+        let Some(axis) = axis else { return Ok(()) };
+        (0..shape[axis] as isize).try_for_each(|i| {
+            let part = layout.slice(axis as isize, i..i + 1, 1)?;
+            self.nested(&program.slice(axis as isize, i..i + 1)?, to, &part)
+        })
+    }
+
+    /// Stores the elements of a program to a layout of a slot, or to all of a new one: by one kernel, or by one for each
+    /// part where they bind too much or take too long.
+    pub(super) fn write(&mut self, program: &Program, to: Slot, layout: Option<&Layout>) -> Result<()> {
+        self.note.moved = self.note.moved.saturating_add(Plan::bytes(program));
+        if self.cuts.is_whole(program) && !self.cuts.divides(to, program.dtype) {
+            return self.plan(program, &[to], layout);
+        }
+        let all = Layout::contiguous(&program.shape)?;
+        for (number, part) in
+            self.cuts.parts(program, (to, layout.unwrap_or(&all), layout.is_none())).enumerate()
+        {
+            if number == MOST_PARTS {
+                bail!(Limit, "{} takes more than {MOST_PARTS} parts: evaluate slices of it", program.shape);
+            }
+            let part = part?;
+            self.plan(&part.program, &[part.to], if part.fresh { None } else { Some(&part.layout) })?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether writing a layout of a slot element by element would destroy a source before it is read. Small elements are
+/// written by whole words, which may hold elements beside the layout. A buffer of the caller's may be read as one type and
+/// written as another.
+fn conflicts(program: &Program, to: Slot, layout: &Layout) -> bool {
+    program.inputs.iter().any(|input| match input.source {
+        // Which elements are looked up is not known before.
+        Source::Slot(source) if source == to && input.is_table() => true,
+        Source::Slot(source) if source == to => {
+            let overlaps = || program.dtype.size() < size_of::<u32>() || input.layout.may_overlap(layout);
+            input.dtype != program.dtype || input.layout != *layout && overlaps()
+        }
+        _ => false,
+    })
+}

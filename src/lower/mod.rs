@@ -1,0 +1,112 @@
+//! Lowering: from a schedule to a list of commands over slots. Pure; no device.
+//!
+//! A list says which memory to take, which kernels to run over what, in which order, and which memory to let go. To run
+//! work, to compile it ahead, to tell what would run, to ask whether it is compiled and to run it again with other operands
+//! is to read such a list.
+//!
+//! Each file uses only those before it: what a device binds, and how work over more than that is divided ([`ranges`]); the
+//! [`commands`], and how a list is put together; kernels that store [`elementwise`] programs, those of reductions
+//! ([`mod@reduce`]), reductions in [`chunks`], and lookups in large [`tables`].
+
+mod chunks;
+mod commands;
+mod elementwise;
+mod ranges;
+mod reduce;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use commands::{Command, Commands, Note, Patch};
+pub(crate) use ranges::{Cuts, VECTOR};
+
+use commands::{Lowering, Write};
+use smallvec::SmallVec;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{Destination, Program, Schedule, Slot, Source, Storage};
+use crate::layout::Layout;
+use crate::plan::Target;
+
+/// The commands of a schedule for a device's kernels, and its operands: those that are written first, each once.
+pub(crate) fn lower(
+    schedule: &Schedule,
+    to: Destination<'_>,
+    target: Target,
+    cuts: Cuts,
+) -> Result<(Commands, SmallVec<[Storage; 4]>)> {
+    let mut operands = Operands::default();
+    let places: SmallVec<[(Slot, &Layout); 1]> = match to {
+        Destination::New => SmallVec::new(),
+        Destination::Into(places) => places.iter().map(|&(to, layout)| (operands.slot(to), layout)).collect(),
+    };
+    schedule.programs().flat_map(Program::tensors).for_each(|(storage, _)| _ = operands.slot(storage));
+    let count = operands.0.len();
+    let commands = Commands { slots: count, operands: count, ..Commands::default() };
+    let mut all = Lowering { target, cuts, commands, note: Note::default() };
+    let mut stages: Vec<SmallVec<[Slot; 1]>> = Vec::with_capacity(schedule.stages.len());
+    for stage in &schedule.stages {
+        let program = operands.over(stage, &stages)?;
+        stages.push(all.results(&program)?);
+        all.end_stage();
+    }
+    let program = operands.over(&schedule.last, &stages)?;
+    match to {
+        Destination::New => {
+            let results = all.results(&program)?;
+            all.commands.results = results.iter().map(|slot| slot.number).collect();
+        }
+        Destination::Into(_) => all.assign_all(program, &places)?,
+    }
+    all.end_stage();
+    for (i, (slot, layout)) in places.iter().enumerate() {
+        let bytes = (layout.count() * schedule.last.result_type(i).size()) as u64;
+        let is_read = all.commands.reads(slot.number);
+        all.commands.writes.push(Write { slot: slot.number, bytes, is_read });
+    }
+    all.commands.free_temporaries();
+    Ok((all.commands, operands.0))
+}
+
+/// Storages that are read and written, by the numbers of their slots.
+#[derive(Default)]
+struct Operands(SmallVec<[Storage; 4]>);
+
+impl Operands {
+    /// The slot of a storage, known or new.
+    fn slot(&mut self, storage: &Storage) -> Slot {
+        let number = self.0.iter().position(|known| known.same(storage)).unwrap_or_else(|| {
+            self.0.push(storage.clone());
+            self.0.len() - 1
+        });
+        Slot { number, elements: storage.elements, is_exact: storage.is_exact, range: None }
+    }
+
+    /// A program that reads slots: of storages, and of the results of stages before it.
+    fn over(&mut self, program: &Program, stages: &[SmallVec<[Slot; 1]>]) -> Result<Program> {
+        let mut program = program.clone();
+        for input in program.read_mut() {
+            input.source = match &input.source {
+                Source::Tensor(storage) => Source::Slot(self.slot(storage)),
+                Source::Stage { stage, result } => {
+                    match stages.get(*stage).and_then(|slots| slots.get(*result)) {
+                        Some(&slot) => Source::Slot(slot),
+                        None => {
+                            let text = format!("stage {stage} is read before it is run");
+                            return Err(Error::new(ErrorKind::Kernel, text));
+                        }
+                    }
+                }
+                _ => continue,
+            };
+        }
+        Ok(program)
+    }
+}
+
+/// Programs by themselves as ones that read slots.
+#[cfg(test)]
+pub(crate) fn over_slots<const N: usize>(programs: [&Program; N]) -> [Program; N] {
+    let mut operands = Operands::default();
+    programs.map(|program| operands.over(program, &[]).unwrap())
+}
