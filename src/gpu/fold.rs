@@ -11,7 +11,7 @@ use super::runner::Runner;
 use super::scan::{self, Run};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Input, Op, Program, Source, Step, Storage};
+use crate::ir::{Input, Op, Program, Source, Step, Storage, Value};
 use crate::layout::Layout;
 use crate::plan::{Destination, Pass, Plan, Work};
 use crate::schedule::Results;
@@ -158,10 +158,10 @@ fn all(gpu: &Arc<Gpu>, program: &Program, run: &mut Run<'_>) -> Result<Vec<(Stor
             return Ok(None);
         }
         let layout = Layout::contiguous(program.result_shape())?;
-        let args = smallvec![0];
+        let args = smallvec![Value::Input(0)];
         let inputs = vec![Input::new(dtype, Source::Tensor(storage.clone()), layout)];
         let steps = vec![Step::new(Op::Cast, dtype, program.dtype, args)];
-        let (shape, results) = (program.result_shape(), smallvec![1]);
+        let (shape, results) = (program.result_shape(), smallvec![Value::Step(0)]);
         Ok(Some(Program::of_steps(shape, program.dtype, inputs, steps, results)))
     };
     storages.into_iter().map(|storage| Ok((storage.clone(), cast(&storage)?))).collect()

@@ -14,7 +14,7 @@ use super::tables::{self, How};
 use super::{fold, scan};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told};
+use crate::ir::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, Scan, Source, Step, Storage, Told, Value};
 use crate::layout::{Layout, Shape};
 use crate::plan::{Plan, ScanWork};
 use crate::wgsl;
@@ -406,9 +406,9 @@ fn long_scan(runner: &mut Runner<'_>, program: &Program, scan: Scan) -> Result<S
         let own = Layout::contiguous([to - from])?.slice(0, 0..kept as isize, 1)?;
         let mut copy = Program::copy(input(values, own));
         if program.dtype != stored {
-            let (op, result, args) = (Op::Cast, program.dtype, smallvec![0]);
+            let (op, result, args) = (Op::Cast, program.dtype, smallvec![Value::Input(0)]);
             copy.steps.push(Step::new(op, stored, result, args));
-            (copy.results, copy.dtype) = (smallvec![1], program.dtype);
+            (copy.results, copy.dtype) = (smallvec![Value::Step(0)], program.dtype);
         }
         let place = (from + moved) as isize;
         runner.write(&copy, &result, &all.slice(0, place..place + kept as isize, 1)?, false)?;
@@ -458,14 +458,15 @@ fn chosen(runner: &mut Runner<'_>, chunk: Storage, indexes: Program, length: usi
             .into_iter()
             .flatten()
             .collect();
-    let step = |op: Op, dtype: DType, result: DType, args: &[u32]| Step::new(op, dtype, result, args.into());
+    let step =
+        |op: Op, dtype: DType, result: DType, args: &[Value]| Step::new(op, dtype, result, args.into());
     let steps = vec![
-        step(Op::Cast, DType::I32, DType::U32, &[0]),
-        step(Op::Mul, DType::U32, DType::U32, &[5, 3]),
-        step(Op::Add, DType::U32, DType::U32, &[6, 2]),
-        step(Op::Eq, DType::U32, DType::Bool, &[5, 1]),
-        step(Op::Select, DType::U32, DType::U32, &[8, 7, 4]),
+        step(Op::Cast, DType::I32, DType::U32, &[Value::Input(0)]),
+        step(Op::Mul, DType::U32, DType::U32, &[Value::Step(0), Value::Input(3)]),
+        step(Op::Add, DType::U32, DType::U32, &[Value::Step(1), Value::Input(2)]),
+        step(Op::Eq, DType::U32, DType::Bool, &[Value::Step(0), Value::Input(1)]),
+        step(Op::Select, DType::U32, DType::U32, &[Value::Step(3), Value::Step(2), Value::Input(4)]),
     ];
-    let elements = Program::of_steps(shape, DType::U32, inputs, steps, smallvec![9]);
+    let elements = Program::of_steps(shape, DType::U32, inputs, steps, smallvec![Value::Step(4)]);
     run(runner, &elements.folded(Some(Folding { fold: Fold::Sum, axes: 0..1, scan: None })))
 }

@@ -65,11 +65,11 @@ impl Work {
             .map(|(storage, &dtype)| Input::new(dtype, Source::Tensor(storage.clone()), layout.clone()))
             .collect();
         let mut steps = Vec::new();
-        let mut results: SmallVec<[Value; 1]> = (0..inputs.len() as Value).collect();
+        let mut results: SmallVec<[Value; 1]> = (0..inputs.len() as u32).map(Value::Input).collect();
         if whole(self.element) != self.element {
             for result in results.iter_mut().take(self.values) {
                 let (dtype, args) = (whole(self.element), smallvec::smallvec![*result]);
-                *result = (inputs.len() + steps.len()) as Value;
+                *result = Value::Step(steps.len() as u32);
                 steps.push(Step::new(Op::Cast, dtype, self.element, args));
             }
         }
