@@ -134,27 +134,24 @@ pub(super) struct Loop {
 /// The loops of a program, in which a step is joined to the one that reads it where that pays. Values `of_row`, one
 /// for each row, are computed by themselves.
 pub(super) fn loops(program: &Program, of_row: &ByValue<bool>) -> Result<Vec<Loop>> {
-    let mut uses = program.by_value(0);
-    let read = program.steps.iter().flat_map(|step| &step.args);
+    let (mut uses, steps) = (program.by_value(0), &program.steps);
+    let read = steps.iter().flat_map(|step| &step.args);
     let folded = program.rows.iter().flat_map(|rows| rows.folds.iter().map(|fold| &fold.value));
     read.chain(&program.results).chain(folded).for_each(|&value| uses[value] += 1);
-    let mut loops: Vec<Option<Loop>> = Vec::with_capacity(program.steps.len());
-    for (value, step) in numbered(&program.steps) {
+    let mut loops: Vec<Option<Loop>> = Vec::with_capacity(steps.len());
+    for (value, step) in numbered(steps) {
         let join = |position: usize| {
             let arg = step.args[position];
             let before = arg.step()?;
             let single = loops[before].as_ref().is_some_and(|known| !known.is_pair);
-            let run = joined(&program.steps[before], step, position == 1)?;
+            let run = joined(&steps[before], step, position == 1)?;
             let alike = of_row[arg] == of_row[value];
             (single && uses[arg] == 1 && alike).then_some((before, position, run))
         };
         let own = match (0..step.args.len()).find_map(join) {
-            None => {
-                let job = jobs::of(step, &program.steps)?;
-                Loop { value, args: step.args.clone(), job, is_pair: false }
-            }
+            None => Loop { value, args: step.args.clone(), job: jobs::of(step, steps)?, is_pair: false },
             Some((before, position, run)) => {
-                let first = &program.steps[before].args;
+                let first = &steps[before].args;
                 let other = if step.args.len() == 1 { first[0] } else { step.args[1 - position] };
                 let args = SmallVec::from([first[0], first.get(1).copied().unwrap_or(first[0]), other]);
                 loops[before] = None;

@@ -418,10 +418,7 @@ impl Turn {
         }
         let known = self.shared.iter().position(|known| Arc::ptr_eq(known, node));
         let value = Value::Input((self.types.len() + known.unwrap_or(self.shared.len())) as u32);
-        if known.is_some() {
-            return Ok(value);
-        }
-        if numpy(&[self.shape.clone(), node.shape.clone()])? != self.shape {
+        if known.is_none() && numpy(&[self.shape.clone(), node.shape.clone()])? != self.shape {
             bail!(
                 Shape,
                 "the values of a loop have the shape {} and its step gives {}: begin with values of that shape, by broadcast_to",
@@ -429,7 +426,7 @@ impl Turn {
                 node.shape
             );
         }
-        self.shared.push(node.clone());
+        self.shared.extend(known.is_none().then(|| node.clone()));
         Ok(value)
     }
 

@@ -32,18 +32,13 @@ impl Steps {
 
 /// A program that is being built.
 pub(crate) struct ProgramBuilder {
-    inputs: Vec<Input>,
+    pub inputs: Vec<Input>,
     pub steps: Steps,
 }
 
 impl ProgramBuilder {
     pub(crate) fn new() -> ProgramBuilder {
         ProgramBuilder { inputs: Vec::new(), steps: Steps::new() }
-    }
-
-    /// How many inputs there are.
-    pub(crate) fn inputs(&self) -> usize {
-        self.inputs.len()
     }
 
     /// An input, or the equal one that is there.

@@ -62,9 +62,9 @@ impl Program {
         for (p, program) in programs.iter().enumerate() {
             let mut inputs = 0..;
             let values = all.copy_all(program, |all, input| {
-                let (before, number) = (all.inputs(), inputs.next().unwrap_or_default());
+                let (before, number) = (all.inputs.len(), inputs.next().unwrap_or_default());
                 let own = all.input(input.clone());
-                found.extend((all.inputs() > before).then_some((p, number)));
+                found.extend((all.inputs.len() > before).then_some((p, number)));
                 Ok(own)
             })?;
             results.extend(program.results.iter().map(|&result| values[result]));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::{Body, Folding, Input, Joining, Kept, Loop, Program, Rows, Source, Step, Storage, Value};
 use crate::dtype::DType;
@@ -69,13 +69,12 @@ impl Program {
     /// A program that copies one input.
     pub(crate) fn copy(input: Input) -> Program {
         let (shape, dtype) = (input.layout.shape().clone(), input.dtype);
-        Program::of_steps(shape, dtype, vec![input], Vec::new(), smallvec::smallvec![Value::Input(0)])
+        Program::of_steps(shape, dtype, vec![input], Vec::new(), smallvec![Value::Input(0)])
     }
 
     /// A program of others, whose results lie next to each other.
     pub(crate) fn join(axis: usize, parts: Vec<Program>, shape: Shape, dtype: DType) -> Program {
-        let nothing =
-            Program::of_steps(shape, dtype, Vec::new(), Vec::new(), smallvec::smallvec![Value::Input(0)]);
+        let nothing = Program::of_steps(shape, dtype, Vec::new(), Vec::new(), smallvec![Value::Input(0)]);
         Program { joining: Some(Joining { axis, parts }), ..nothing }
     }
 
@@ -300,9 +299,10 @@ impl Frame {
         self.shape[self.axes.clone()].iter().product()
     }
 
-    /// Whether a layout of this shape shows one element for all of a row.
-    pub(crate) fn is_of_row(&self, layout: &Layout) -> bool {
-        self.axes.clone().all(|axis| self.shape[axis] == 1 || layout.strides()[axis] == 0)
+    /// Whether an input of this shape shows one element for all of a row.
+    pub(super) fn is_of_row(&self, input: &Input) -> bool {
+        let stays = |axis: usize| self.shape[axis] == 1 || input.layout.strides()[axis] == 0;
+        matches!(input.source, Source::Row(_) | Source::Scalar(_)) || self.axes.clone().all(stays)
     }
 }
 

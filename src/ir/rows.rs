@@ -21,13 +21,9 @@ impl Program {
     /// What is known of the values of a program of rows.
     pub(crate) fn levels(&self) -> Levels {
         let Some((rows, frame)) = self.rows.as_ref().zip(self.frame()) else { return Levels::default() };
-        let is_of_row = |input: &Input| match input.source {
-            Source::Row(_) | Source::Scalar(_) => true,
-            _ => frame.is_of_row(&input.layout),
-        };
-        let of_row = ByValue::of(self.inputs.iter().map(is_of_row), &self.steps, |step, of_row| {
-            step.args.iter().all(|&arg| of_row[arg])
-        });
+        let inputs = self.inputs.iter().map(|input| frame.is_of_row(input));
+        let of_row =
+            ByValue::of(inputs, &self.steps, |step, of_row| step.args.iter().all(|&arg| of_row[arg]));
         let mut from = self.by_value(0);
         // What a fold gives is an input, which comes before what the fold needs: so some turns may pass until
         // all is known, as many as there are phases.
@@ -79,12 +75,9 @@ impl Program {
         let same = |layout: &Layout| Ok(layout.clone());
         let plain = self.extract(&values, self.shape.clone(), &Default::default(), same).ok()?;
         let is_row = |input: &Input| matches!(input.source, Source::Row(_));
-        let alike = rows
-            .folds
-            .iter()
-            .all(|own| own.fold == fold && self.dtype_of(own.value) == self.dtype_of(values[0]));
-        let folding = Folding { fold, axes: rows.axes.clone(), scan: None };
-        (alike && !plain.inputs.iter().any(is_row)).then(|| plain.folded(Some(folding)))
+        let alike = |own: &RowFold| own.fold == fold && self.dtype_of(own.value) == plain.element_type();
+        let is_plain = rows.folds.iter().all(alike) && !plain.inputs.iter().any(is_row);
+        is_plain.then(|| plain.folded(Some(Folding { fold, axes: rows.axes.clone(), scan: None })))
     }
 
     /// The program over what is left of its values, by number of the fold, when they were folded in part.
@@ -100,11 +93,11 @@ impl Program {
         after.shape = frame.shape.clone();
         let mut joined = Joined::new(frame);
         let values = joined.add(&Program { fold: None, ..left.clone() }, |_| None)?;
-        let mut known = Vec::new();
-        for (number, &value) in values.iter().enumerate() {
+        let given = |(number, &value)| {
             let dtype = after.given(number).map_or(self.dtype, |given| after.dtype_of(given));
-            known.push(joined.fold(fold, value, dtype)?);
-        }
+            joined.fold(fold, value, dtype)
+        };
+        let known = values.iter().enumerate().map(given).collect::<Result<Vec<Value>>>()?;
         let results = joined.add(&after, |input| match input.source {
             Source::Row(fold) => known.get(fold).copied(),
             _ => None,

@@ -1,8 +1,6 @@
 //! Straight-line text: coordinates, loads, steps, stores; four lanes at a time, and of several vectors per
 //! invocation all loads before all stores. `shaders/elementwise.wgsl` is a commented instance of it.
 
-use std::ops::Range;
-
 use super::emitter::Emitter;
 use super::text::{EACH, line, result};
 use super::types::{encode, join, lanes, pack, packed, unpack};
@@ -20,15 +18,15 @@ impl Emitter<'_> {
     pub(super) fn elements(&mut self) -> Result<()> {
         self.head();
         self.coordinates();
-        self.values_of(0..self.kernel.operands.len())?;
+        self.values_of(self.kernel.operands.len())?;
         self.stores();
         line!(self.text, "}}");
         Ok(())
     }
 
-    /// Loads of a range of operands, then steps: first what all vectors share.
-    pub(super) fn values_of(&mut self, range: Range<usize>) -> Result<()> {
-        self.loads(|operand| range.contains(&operand))?;
+    /// Loads of the first operands, then steps: first what all vectors share.
+    pub(super) fn values_of(&mut self, operands: usize) -> Result<()> {
+        self.loads(|operand| operand < operands)?;
         self.zeros();
         self.steps(|_| true)
     }
@@ -41,7 +39,7 @@ impl Emitter<'_> {
             self.load_rows(i, operand)?;
         }
         let (shared, own): (Vec<_>, Vec<_>) =
-            wanted().partition(|&(i, _)| self.is_shared(Value::Input(i as u32)));
+            wanted().partition(|&(i, _)| self.shared[Value::Input(i as u32)]);
         for (i, operand) in shared {
             self.load(i, operand, 0)?;
         }
@@ -55,7 +53,7 @@ impl Emitter<'_> {
     pub(super) fn steps(&mut self, is_wanted: impl Fn(Value) -> bool) -> Result<()> {
         let kernel = self.kernel;
         let steps = numbered(&kernel.steps).filter(|&(value, _)| is_wanted(value));
-        let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.is_shared(value));
+        let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.shared[value]);
         for (value, step) in shared {
             let (name, text) = (self.value(value, 0), self.step(value, step, 0)?);
             line!(self.text, "    let {name} = {text};");

@@ -11,7 +11,7 @@ pub(super) struct Emitter<'a> {
     pub kernel: &'a Kernel,
     pub text: &'a mut String,
     /// Which values are the same in all vectors.
-    shared: ByValue<bool>,
+    pub shared: ByValue<bool>,
     pub fences: Fences,
     pub bodies: Bodies<'a>,
 }
@@ -37,11 +37,6 @@ impl<'a> Emitter<'a> {
         Emitter { kernel, text, shared: shared(kernel), fences, bodies }
     }
 
-    /// Whether a value is the same in all vectors.
-    pub(super) fn is_shared(&self, value: Value) -> bool {
-        self.shared[value]
-    }
-
     /// What names of a vector end with.
     pub(super) fn suffix(&self, vector: u32) -> String {
         if self.kernel.vectors == 1 { String::new() } else { format!("_{vector}") }
@@ -53,7 +48,7 @@ impl<'a> Emitter<'a> {
     }
 
     pub(super) fn value(&self, value: Value, vector: u32) -> String {
-        let suffix = if self.is_shared(value) { String::new() } else { self.suffix(vector) };
+        let suffix = if self.shared[value] { String::new() } else { self.suffix(vector) };
         format!("v{}{suffix}", self.number(value))
     }
 }

@@ -87,12 +87,10 @@ impl Fences {
         // states that are integers, which have no fence, it may know what they are in every turn.
         let is_known = |value: Value| matches!(value, Value::Input(_)) && is_turn;
         let mut open = fences.types.map(|value, of| is_known(value) && of.kind() != Kind::Float);
-        let none = fences.types.map(|_, _| false);
-        let mut read = none.clone();
+        let [mut read, mut whole, mut asked] = [(); 3].map(|()| fences.types.map(|_, _| false));
         let readers = || steps.iter().filter(|step| step.nature() != Nature::Moves);
         readers().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg] = true);
-        // Which are whole numbers to it, and which are read by what asks for that.
-        let (mut whole, mut asked) = (none.clone(), none);
+        // And which are read by what asks for a fraction, which whole numbers have none of.
         readers()
             .filter(|step| step.nature() == Nature::Arithmetic && asks_for_fraction(step))
             .flat_map(|step| &step.args)

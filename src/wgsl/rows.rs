@@ -197,7 +197,7 @@ impl Emitter<'_> {
     fn load_saved(&mut self, value: Value) {
         let kernel = self.kernel;
         let dtype = kernel.value_type(value);
-        for vector in 0..if self.is_shared(value) { 1 } else { kernel.vectors } {
+        for vector in 0..if self.shared[value] { 1 } else { kernel.vectors } {
             let word = format!("{}[{}]", result(0), self.stored_place(vector));
             let (name, raw) = (self.value(value, vector), unpack(dtype, kernel.wide_words, word));
             line!(self.text, "    let {name} = {};", decode(dtype, raw));

@@ -6,7 +6,7 @@ use super::{Block, Job, Place, Scratch};
 use crate::cpu::ahead::{self, Ahead};
 use crate::cpu::bytes::{From, with_memory};
 use crate::cpu::kernels::PART;
-use crate::ir::{Source, Value};
+use crate::ir::{Input, Source, Value};
 
 impl Job<'_> {
     /// Finds the elements of an input, and gathers them where they do not lie side by side.
@@ -99,8 +99,7 @@ impl Job<'_> {
     /// The elements of a value, one part of them where all are equal: one of each row, or of all elements.
     pub(super) fn value<'s>(&'s self, value: Value, all: bool, scratch: &'s Scratch) -> &'s [u8] {
         let (size, length) = (self.sizes[value], scratch.lengths[value]);
-        let is_scalar =
-            self.program.input(value).is_some_and(|input| matches!(input.source, Source::Scalar(_)));
+        let is_scalar = matches!(self.program.input(value), Some(Input { source: Source::Scalar(_), .. }));
         if all && self.of_row[value] && !is_scalar {
             let each = length;
             let count = if each == 1 { self.count.min(PART) } else { each * self.count };
