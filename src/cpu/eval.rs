@@ -56,14 +56,14 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let readers = &blocks.readers;
     let is_turned = |&i: &usize| {
         let is_read = matches!(from[i], From::Bytes(_)) && !program.inputs[i].is_table();
-        is_read && !blocks.of_row[i] && readers[i].is_turned()
+        is_read && !blocks.of_row.inputs()[i] && readers[i].is_turned()
     };
     let first_turned = (0..readers.len()).find(is_turned);
     let turned_row = first_turned.map(|i| readers[i].row()).filter(|row| (1..=TURNED_CHUNK).contains(row));
     let line = first_turned.map_or(1, |i| LINE / program.inputs[i].dtype.size());
     let turned = (0..readers.len()).map(|i| is_turned(&i) && Some(readers[i].row()) == turned_row).collect();
     let row = |(reader, &of_row): (&Reader, &bool)| reader.row() * if of_row { short } else { 1 };
-    let row = readers.iter().zip(&blocks.of_row).map(row).min();
+    let row = readers.iter().zip(blocks.of_row.inputs()).map(row).min();
     let row = row.filter(|row| LONG_ROW.contains(row) && row.is_multiple_of(short) && *row < count);
     // Blocks are of whole rows, and of whole lines too where those are short.
     let lines = short << (LINE.trailing_zeros() - short.trailing_zeros().min(LINE.trailing_zeros()));

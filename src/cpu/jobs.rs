@@ -12,7 +12,7 @@ use super::kernels::{self, Run};
 use super::lookup::Table;
 use super::registers::Register;
 use crate::error::Result;
-use crate::ir::{AnyFunction, Body, Loop, Op, Step, Value};
+use crate::ir::{AnyFunction, Body, ByValue, Loop, Op, Step, Value, numbered};
 
 /// What computes a step, as [`Run`] does.
 pub(super) enum Job {
@@ -44,9 +44,10 @@ impl Job {
     }
 }
 
-/// What computes a step, among those before it.
-pub(super) fn of<'a>(step: &Step, before: impl Fn(Value) -> Option<&'a Step>) -> Result<Job> {
-    match (&step.body, step.args.first().and_then(|&arg| before(arg)).and_then(|arg| arg.body.as_ref())) {
+/// What computes a step, among all.
+pub(super) fn of(step: &Step, steps: &[Step]) -> Result<Job> {
+    let first = step.args.first().and_then(|arg| arg.step());
+    match (&step.body, first.and_then(|first| steps[first].body.as_ref())) {
         (Some(Body::Function(function)), _) => return Ok(Job::Call(function.clone())),
         (Some(Body::Loop(own)), _) => return Ok(Job::Repeat(Repeat::new(own.clone())?)),
         (Some(Body::State(state)), Some(Body::Loop(own))) => {
@@ -67,7 +68,7 @@ pub(super) struct Repeat {
     /// What computes each step.
     jobs: Vec<Job>,
     /// Bytes of an element of each value.
-    sizes: Vec<usize>,
+    sizes: ByValue<usize>,
     /// Where each state lies among the states of an element.
     places: Vec<usize>,
     /// Bytes of these.
@@ -76,12 +77,11 @@ pub(super) struct Repeat {
 
 impl Repeat {
     pub(super) fn new(own: Arc<Loop>) -> Result<Repeat> {
-        let before = |value: Value| (value as usize).checked_sub(own.args.len()).map(|step| &own.steps[step]);
-        let jobs = own.steps.iter().map(|step| of(step, before)).collect::<Result<_>>()?;
+        let jobs = own.steps.iter().map(|step| of(step, &own.steps)).collect::<Result<_>>()?;
         // Of a table an element has the address from which it is looked up.
-        let args = (0..).zip(&own.args);
+        let args = (0..).map(Value::Input).zip(&own.args);
         let args = args.map(|(value, dtype)| if own.table(value).is_some() { 8 } else { dtype.size() });
-        let sizes = args.chain(own.steps.iter().map(|step| step.size())).collect();
+        let sizes = ByValue::of(args, &own.steps, |step, _| step.size());
         let (places, size) = own.places();
         Ok(Repeat { jobs, sizes, places, size, own })
     }
@@ -93,14 +93,15 @@ impl Repeat {
         let Some(&turns) = cast::<u8, u32>(turns).first() else { return };
         let count = out.len() / self.size;
         let mut block = Block {
-            values: self.sizes.iter().map(|_| Register::default()).collect(),
+            values: self.sizes.map(|_, _| Register::default()),
             next: (0..self.own.states).map(|_| Register::default()).collect(),
             open: Vec::new(),
             places: Vec::new(),
         };
         for start in (0..count).step_by(BLOCK) {
             let length = BLOCK.min(count - start);
-            for ((register, arg), &size) in block.values.iter_mut().zip(args).zip(&self.sizes) {
+            let values = block.values.inputs_mut().iter_mut().zip(args);
+            for ((register, arg), &size) in values.zip(self.sizes.inputs()) {
                 // A part of equal elements is longer than a block.
                 let at = if arg.len() == count * size { start * size } else { 0 };
                 register.bytes_mut(BLOCK * size)[..length * size]
@@ -119,13 +120,10 @@ impl Repeat {
         block.open.resize(block.places.len(), true);
         for _ in 0..turns {
             let length = block.places.len();
-            for ((value, step), job) in (self.own.args.len()..).zip(&self.own.steps).zip(&self.jobs) {
+            for ((value, step), job) in numbered(&self.own.steps).zip(&self.jobs) {
                 let mut register = std::mem::take(&mut block.values[value]);
-                let args: SmallVec<[&[u8]; 4]> = step
-                    .args
-                    .iter()
-                    .map(|&arg| block.values[arg as usize].bytes(length * self.sizes[arg as usize]))
-                    .collect();
+                let args: SmallVec<[&[u8]; 4]> =
+                    step.args.iter().map(|&arg| block.values[arg].bytes(length * self.sizes[arg])).collect();
                 let to = &mut register.bytes_mut(BLOCK * self.sizes[value])[..length * self.sizes[value]];
                 match job {
                     Job::Repeat(inner) => {
@@ -145,7 +143,7 @@ impl Repeat {
             let open = match self.own.goes_on {
                 None => length,
                 Some(goes_on) => {
-                    let go: &[u8] = block.values[goes_on as usize].bytes(length);
+                    let go: &[u8] = block.values[goes_on].bytes(length);
                     block.open.iter_mut().zip(go).for_each(|(open, &go)| *open &= go != 0);
                     block.open.iter().filter(|open| **open).count()
                 }
@@ -167,10 +165,11 @@ impl Repeat {
     fn step(&self, block: &mut Block, length: usize, all: bool) {
         // First all that another state becomes, before it is written.
         let own = &self.own;
-        for (state, &value) in own.next.iter().enumerate() {
+        let states = (0..).map(Value::Input).zip(&mut block.next);
+        for ((state, next), &value) in states.zip(&own.next) {
             let size = self.sizes[state];
-            let to = &mut block.next[state].bytes_mut(BLOCK * size)[..length * size];
-            let [new, old] = [value as usize, state].map(|value| block.values[value].bytes(length * size));
+            let to = &mut next.bytes_mut(BLOCK * size)[..length * size];
+            let [new, old] = [value, state].map(|value| block.values[value].bytes(length * size));
             match all {
                 true => to.copy_from_slice(new),
                 false => with_memory!(size, |M| {
@@ -181,14 +180,15 @@ impl Repeat {
                 }),
             }
         }
-        block.next.iter_mut().zip(&mut block.values).for_each(|(next, value)| std::mem::swap(next, value));
+        let values = block.values.inputs_mut();
+        block.next.iter_mut().zip(values).for_each(|(next, value)| std::mem::swap(next, value));
     }
 
     /// Stores the states of those that have ended, and moves the others together.
     fn leave(&self, block: &mut Block, out: &mut [u8], count: usize) {
         let length = block.places.len();
         let Block { values, open, places, .. } = block;
-        for (i, (value, &size)) in values.iter_mut().zip(&self.sizes).enumerate().take(self.own.args.len()) {
+        for (i, (value, &size)) in values.inputs_mut().iter_mut().zip(self.sizes.inputs()).enumerate() {
             let bytes = &mut value.bytes_mut(BLOCK * size)[..length * size];
             let stored = self.places.get(i).map(|place| &mut out[place * count..(place + size) * count]);
             with_memory!(size, |M| {
@@ -212,7 +212,7 @@ impl Repeat {
 
 /// Elements that go through their turns.
 struct Block {
-    values: Vec<Register>,
+    values: ByValue<Register>,
     /// What the states become.
     next: Vec<Register>,
     /// Which of them go on.

@@ -9,7 +9,7 @@ use super::jobs::{self, Job};
 use super::kernels::{Run, map3};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Op, Program, Step, Value, for_each_op};
+use crate::ir::{ByValue, Op, Program, Step, Value, for_each_op, numbered};
 
 /// An op of the table on f32. One of a single operand takes no notice of the second.
 trait Cheap {
@@ -121,8 +121,8 @@ fn joined(first: &Step, second: &Step, swapped: bool) -> Option<Run> {
 
 /// A loop over a block: one step, or two.
 pub(super) struct Loop {
-    /// The step whose value it gives.
-    pub step: usize,
+    /// What it gives, of one step or the second of two.
+    pub value: Value,
     /// What it reads: of two steps, the operands of the first and the other one of the second.
     pub args: SmallVec<[Value; 3]>,
     /// Runs it: every argument has as many elements as the result, or a part of equal ones.
@@ -133,31 +133,29 @@ pub(super) struct Loop {
 
 /// The loops of a program, in which a step is joined to the one that reads it where that pays. Values `of_row`, one
 /// for each row, are computed by themselves.
-pub(super) fn loops(program: &Program, of_row: &[bool]) -> Result<Vec<Loop>> {
-    let inputs = program.inputs.len();
-    let mut uses = vec![0; inputs + program.steps.len()];
-    let read = program.steps.iter().flat_map(|step| &step.args);
+pub(super) fn loops(program: &Program, of_row: &ByValue<bool>) -> Result<Vec<Loop>> {
+    let (mut uses, steps) = (program.by_value(0), &program.steps);
+    let read = steps.iter().flat_map(|step| &step.args);
     let folded = program.rows.iter().flat_map(|rows| rows.folds.iter().map(|fold| &fold.value));
-    read.chain(&program.results).chain(folded).for_each(|&value| uses[value as usize] += 1);
-    let alike = |a: usize, b: usize| of_row.get(inputs + a) == of_row.get(inputs + b);
-    let mut loops: Vec<Option<Loop>> = Vec::with_capacity(program.steps.len());
-    let before = |value: Value| (value as usize).checked_sub(inputs).map(|step| &program.steps[step]);
-    for (i, step) in program.steps.iter().enumerate() {
+    read.chain(&program.results).chain(folded).for_each(|&value| uses[value] += 1);
+    let mut loops: Vec<Option<Loop>> = Vec::with_capacity(steps.len());
+    for (value, step) in numbered(steps) {
         let join = |position: usize| {
             let arg = step.args[position];
-            let before = (arg as usize).checked_sub(inputs)?;
+            let before = arg.step()?;
             let single = loops[before].as_ref().is_some_and(|known| !known.is_pair);
-            let run = joined(&program.steps[before], step, position == 1)?;
-            (single && uses[arg as usize] == 1 && alike(before, i)).then_some((before, position, run))
+            let run = joined(&steps[before], step, position == 1)?;
+            let alike = of_row[arg] == of_row[value];
+            (single && uses[arg] == 1 && alike).then_some((before, position, run))
         };
         let own = match (0..step.args.len()).find_map(join) {
-            None => Loop { step: i, args: step.args.clone(), job: jobs::of(step, before)?, is_pair: false },
+            None => Loop { value, args: step.args.clone(), job: jobs::of(step, steps)?, is_pair: false },
             Some((before, position, run)) => {
-                let first = &program.steps[before].args;
+                let first = &steps[before].args;
                 let other = if step.args.len() == 1 { first[0] } else { step.args[1 - position] };
                 let args = SmallVec::from([first[0], first.get(1).copied().unwrap_or(first[0]), other]);
                 loops[before] = None;
-                Loop { step: i, args, job: Job::Table(run), is_pair: true }
+                Loop { value, args, job: Job::Table(run), is_pair: true }
             }
         };
         loops.push(Some(own));
@@ -166,19 +164,17 @@ pub(super) fn loops(program: &Program, of_row: &[bool]) -> Result<Vec<Loop>> {
 }
 
 /// Gives each value of a loop a register, reusing those whose value is not read any more.
-pub(super) fn registers(program: &Program, loops: &[Loop]) -> (Vec<usize>, usize) {
-    let inputs = program.inputs.len();
-    let values = inputs + program.steps.len();
-    let mut last_use = vec![0; values];
+pub(super) fn registers(program: &Program, loops: &[Loop]) -> (ByValue<usize>, usize) {
+    let mut last_use = program.by_value(0);
     for (i, own) in loops.iter().enumerate() {
-        own.args.iter().for_each(|&arg| last_use[arg as usize] = i);
+        own.args.iter().for_each(|&arg| last_use[arg] = i);
     }
-    program.results.iter().for_each(|&result| last_use[result as usize] = usize::MAX);
-    let mut registers: Vec<usize> = (0..values).collect();
+    program.results.iter().for_each(|&result| last_use[result] = usize::MAX);
+    let mut count = program.inputs.len();
+    let mut registers = ByValue::of(0..count, &program.steps, |_, _| 0);
     let mut free: Vec<usize> = Vec::new();
-    let mut count = inputs;
     for (i, own) in loops.iter().enumerate() {
-        registers[inputs + own.step] = free.pop().unwrap_or_else(|| {
+        registers[own.value] = free.pop().unwrap_or_else(|| {
             count += 1;
             count - 1
         });
@@ -186,7 +182,7 @@ pub(super) fn registers(program: &Program, loops: &[Loop]) -> (Vec<usize>, usize
         done.sort_unstable();
         done.dedup();
         // Inputs keep their registers: what fills one may serve the next block too.
-        let dead = done.iter().map(|&arg| arg as usize).filter(|&arg| arg >= inputs && last_use[arg] == i);
+        let dead = done.into_iter().filter(|&arg| matches!(arg, Value::Step(_)) && last_use[arg] == i);
         free.extend(dead.map(|arg| registers[arg]));
     }
     (registers, count)

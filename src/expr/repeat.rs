@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
-use crate::ir::{Body, Loop, LoopTable, MOST_TURNS, Node, NodeKind, Op, Source, Step, StepKey};
+use crate::ir::{Body, Loop, LoopTable, MOST_TURNS, Node, NodeKind, Op, Source, Step, Steps, Value};
 use crate::layout::{Layout, Shape, numpy};
 
 /// Operations of an element in a kernel, at most. Each waits for the one before, which takes a slow GPU 5 ns: as many are
@@ -228,8 +228,8 @@ fn turns(
         let mut turn = Turn::new(id, &first, shape);
         let mut value = |node: &&Arc<Node>| turn.find(node);
         let goes_on = goes_on.as_ref().map(&mut value).transpose()?;
-        let next = next.iter().map(value).collect::<Result<Vec<Found>>>()?;
-        let (body, beside, shape) = turn.finish(&next, goes_on)?;
+        let next = next.iter().map(value).collect::<Result<Vec<Value>>>()?;
+        let (body, beside, shape) = turn.finish(next, goes_on)?;
         let body = Body::Loop(Arc::new(body));
         let after = |turns: u32, first: &[Arc<Node>]| -> Result<Vec<Arc<Node>>> {
             let turns = Node::leaf(DType::U32, Source::Scalar(turns.into()), Layout::contiguous([])?);
@@ -256,14 +256,8 @@ fn turns(
     }
 }
 
-/// A value of a turn that is being made flat: shared values are numbered when all are known.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Found {
-    State(u32),
-    Shared(u32),
-    Table(u32),
-    Step(u32),
-}
+/// The number of the first table while a turn is being made flat: tables come after shared values, once all are known.
+const TABLES: u32 = 1 << 31;
 
 /// What a turn looks up, as [`LoopTable`].
 struct Table {
@@ -279,11 +273,10 @@ struct Turn {
     types: Vec<DType>,
     shape: Shape,
     /// What was found of each node; none if it has nothing to do with the states.
-    known: FxHashMap<*const Node, Option<Found>>,
+    known: FxHashMap<*const Node, Option<Value>>,
     shared: Vec<Arc<Node>>,
     tables: Vec<Table>,
-    steps: Vec<StepKey<Found>>,
-    numbers: FxHashMap<StepKey<Found>, u32>,
+    steps: Steps,
     depth: usize,
 }
 
@@ -296,14 +289,13 @@ impl Turn {
             known: FxHashMap::default(),
             shared: Vec::new(),
             tables: Vec::new(),
-            steps: Vec::new(),
-            numbers: FxHashMap::default(),
+            steps: Steps::new(),
             depth: 1,
         }
     }
 
     /// The value that a node is.
-    fn find(&mut self, root: &Arc<Node>) -> Result<Found> {
+    fn find(&mut self, root: &Arc<Node>) -> Result<Value> {
         let mut stack = vec![root];
         while let Some(node) = stack.last().copied() {
             if self.known.contains_key(&Arc::as_ptr(node)) {
@@ -322,7 +314,7 @@ impl Turn {
     }
 
     /// What a node is whose operands are known.
-    fn look(&mut self, node: &Arc<Node>) -> Result<Option<Found>> {
+    fn look(&mut self, node: &Arc<Node>) -> Result<Option<Value>> {
         if let NodeKind::Leaf { source: Source::State(state), layout } = &node.kind {
             let own = state.checked_sub(self.id).filter(|own| (*own as usize) < self.types.len());
             let Some(own) = own else { return Ok(None) };
@@ -332,7 +324,7 @@ impl Turn {
                     "a view of a value inside of its loop: it shows other elements in the middle of their turns; take the view before the loop, or of what it gives"
                 );
             }
-            return Ok(Some(Found::State(own as u32)));
+            return Ok(Some(Value::Input(own as u32)));
         }
         if node.args.iter().all(|arg| self.known.get(&Arc::as_ptr(arg)).is_none_or(Option::is_none)) {
             return Ok(None);
@@ -367,12 +359,12 @@ impl Turn {
         for table in tables {
             args.push(self.table(table)?);
         }
-        Ok(node.step(args, |key| self.step(key)))
+        Ok(node.step(args, |step| self.steps.once(step)))
     }
 
     /// A lookup by what a turn makes: coordinates and constants among the indices are of the table, as they are the same
     /// in every turn.
-    fn lookup(&mut self, node: &Arc<Node>) -> Result<Found> {
+    fn lookup(&mut self, node: &Arc<Node>) -> Result<Value> {
         let Some((table, indices)) = node.args.split_first() else { bail!(Kernel, "a lookup of nothing") };
         let (mut axes, mut fixed, mut open) = (SmallVec::<[bool; 4]>::new(), Vec::new(), Vec::new());
         for (index, &length) in indices.iter().zip(table.shape.iter()) {
@@ -391,15 +383,15 @@ impl Turn {
             return self.value(&Node::lookup(table, &fixed.iter().collect::<Vec<_>>())?);
         }
         let found = self.table(LoopTable { table, axes: &axes, fixed: &fixed })?;
-        let mut args: SmallVec<[Found; 3]> = SmallVec::from_slice(&[found]);
+        let mut args = SmallVec::from_iter([found]);
         for index in open {
             args.push(self.value(index)?);
         }
-        Ok(self.step((Op::Lookup, DType::I32, node.dtype, args, None)))
+        Ok(self.steps.once(Step::new(Op::Lookup, DType::I32, node.dtype, args)))
     }
 
     /// A table, known or new.
-    fn table(&mut self, own: LoopTable<'_>) -> Result<Found> {
+    fn table(&mut self, own: LoopTable<'_>) -> Result<Value> {
         if let Some(Some(_)) = self.known.get(&Arc::as_ptr(own.table)) {
             bail!(
                 Operation,
@@ -411,32 +403,22 @@ impl Turn {
             *known.axes == *own.axes && known.table.is_same(own.table) && fixed.all(|(a, b)| a.is_same(b))
         };
         let known = self.tables.iter().position(same);
-        Ok(Found::Table(known.unwrap_or_else(|| {
+        let number = known.unwrap_or_else(|| {
             let LoopTable { table, axes, fixed } = own;
             self.tables.push(Table { table: table.clone(), axes: axes.into(), fixed: fixed.to_vec() });
             self.tables.len() - 1
-        }) as u32))
-    }
-
-    fn step(&mut self, key: StepKey<Found>) -> Found {
-        let next = self.steps.len() as u32;
-        let number = *self.numbers.entry(key.clone()).or_insert(next);
-        if number == next {
-            self.steps.push(key);
-        }
-        Found::Step(number)
+        });
+        Ok(Value::Input(TABLES + number as u32))
     }
 
     /// A node as a value: what has nothing to do with the states is shared by all turns.
-    fn value(&mut self, node: &Arc<Node>) -> Result<Found> {
+    fn value(&mut self, node: &Arc<Node>) -> Result<Value> {
         if let Some(Some(found)) = self.known.get(&Arc::as_ptr(node)) {
             return Ok(*found);
         }
         let known = self.shared.iter().position(|known| Arc::ptr_eq(known, node));
-        if let Some(known) = known {
-            return Ok(Found::Shared(known as u32));
-        }
-        if numpy(&[self.shape.clone(), node.shape.clone()])? != self.shape {
+        let value = Value::Input((self.types.len() + known.unwrap_or(self.shared.len())) as u32);
+        if known.is_none() && numpy(&[self.shape.clone(), node.shape.clone()])? != self.shape {
             bail!(
                 Shape,
                 "the values of a loop have the shape {} and its step gives {}: begin with values of that shape, by broadcast_to",
@@ -444,12 +426,12 @@ impl Turn {
                 node.shape
             );
         }
-        self.shared.push(node.clone());
-        Ok(Found::Shared(self.shared.len() as u32 - 1))
+        self.shared.extend(known.is_none().then(|| node.clone()));
+        Ok(value)
     }
 
     /// The loop, what all its turns share, and the shape of its values.
-    fn finish(self, next: &[Found], goes_on: Option<Found>) -> Result<(Loop, Vec<Arc<Node>>, Shape)> {
+    fn finish(self, next: Vec<Value>, goes_on: Option<Value>) -> Result<(Loop, Vec<Arc<Node>>, Shape)> {
         if self.depth > MOST_WITHIN {
             bail!(
                 Limit,
@@ -457,29 +439,21 @@ impl Turn {
                 self.depth
             );
         }
-        let (states, shared) = (self.types.len() as u32, self.shared.len() as u32);
-        let args = states + shared + self.tables.len() as u32;
-        let value = |found: Found| match found {
-            Found::State(i) => i,
-            Found::Shared(i) => states + i,
-            Found::Table(i) => states + shared + i,
-            Found::Step(i) => args + i,
-        };
-        let steps = self.steps.into_iter().map(|(op, dtype, result, args, body)| Step {
-            args: args.into_iter().map(value).collect(),
-            op,
-            dtype,
-            result,
-            body,
-        });
+        let values = (self.types.len() + self.shared.len()) as u32;
+        let mut steps = self.steps.all;
+        for arg in steps.iter_mut().flat_map(|step| &mut step.args) {
+            if let Value::Input(i @ TABLES..) = arg {
+                *i = *i - TABLES + values;
+            }
+        }
         let beside = self.shared.iter().chain(self.tables.iter().map(|own| &own.table));
         let own = Loop {
             args: self.types.iter().copied().chain(beside.map(|node| node.dtype)).collect(),
-            states: states as usize,
+            states: self.types.len(),
             tables: self.tables.iter().map(|own| own.axes.clone()).collect(),
-            steps: steps.collect(),
-            next: next.iter().map(|&found| value(found)).collect(),
-            goes_on: goes_on.map(value),
+            steps,
+            next,
+            goes_on,
             depth: self.depth,
         };
         let tables = self.tables.into_iter().flat_map(|own| std::iter::once(own.table).chain(own.fixed));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{AnyFunction, Nature, Op, cost};
+use super::{AnyFunction, ByValue, Nature, Op, Value, cost};
 use crate::dtype::DType;
 
 /// What a call costs in additions, as nobody knows what is in it.
@@ -12,9 +12,6 @@ const CALL: usize = 50;
 
 /// Turns that a loop is taken to go through.
 const TURNS: usize = 32;
-
-/// A value of a program: input `i`, or step `i - inputs.len()`.
-pub(crate) type Value = u32;
 
 /// One op over values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +30,28 @@ impl Step {
     pub(crate) fn new(op: Op, dtype: DType, result: DType, args: SmallVec<[Value; 3]>) -> Step {
         Step { op, dtype, result, args, body: None }
     }
+}
+
+/// Steps, each with the value that it gives.
+pub(crate) fn numbered(steps: &[Step]) -> impl DoubleEndedIterator<Item = (Value, &Step)> {
+    steps.iter().enumerate().map(|(i, step)| (Value::Step(i as u32), step))
+}
+
+/// Which values of so many inputs and some steps others are made of, these included; what is known is made of nothing.
+pub(crate) fn needed(
+    inputs: usize,
+    steps: &[Step],
+    others: impl IntoIterator<Item = Value>,
+    is_known: impl Fn(Value) -> bool,
+) -> ByValue<bool> {
+    let mut needed = ByValue::of((0..inputs).map(|_| false), steps, |_, _| false);
+    others.into_iter().for_each(|value| needed[value] = true);
+    for (value, step) in numbered(steps).rev() {
+        if needed[value] && !is_known(value) {
+            step.args.iter().for_each(|&arg| needed[arg] = true);
+        }
+    }
+    needed
 }
 
 /// What a step does beside its operands.
@@ -75,15 +94,7 @@ impl Loop {
 
     /// The number of a table among all, by the argument that it is.
     pub(crate) fn table(&self, value: Value) -> Option<usize> {
-        (value as usize).checked_sub(self.values()).filter(|&table| table < self.tables.len())
-    }
-
-    /// The type of a value.
-    pub(crate) fn type_of(&self, value: Value) -> DType {
-        match (value as usize).checked_sub(self.args.len()) {
-            None => self.args[value as usize],
-            Some(step) => self.steps[step].result,
-        }
+        value.input()?.checked_sub(self.values())
     }
 
     /// What all turns take, those of loops within too, where `each` says it of one turn of a loop without those, and
@@ -96,10 +107,7 @@ impl Loop {
     ) -> u64 {
         let within = self.steps.iter().map(|step| {
             let Some(Body::Loop(inner)) = &step.body else { return 0 };
-            let of = |arg: usize| {
-                let value = *step.args.get(arg)? as usize;
-                if value < self.args.len() { told(value) } else { None }
-            };
+            let of = |arg: usize| step.args.get(arg)?.input().and_then(told);
             inner.total(of(0), &|arg| of(arg + 1), each)
         });
         let one = within.fold(each(self), u64::saturating_add);

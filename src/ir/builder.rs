@@ -2,98 +2,77 @@
 
 use smallvec::SmallVec;
 
-use super::node::StepKey;
 use super::small_map::SmallMap;
-use super::{Input, Program, Step, Value};
+use super::{ByValue, Input, Program, Step, Value};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Shape;
 
-/// A value of a program that is being built. Inputs are numbered before steps, when all of them are known, so another input
-/// changes no number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Built {
-    Input(u32),
-    Step(u32),
+/// Steps that are being put together, each once.
+pub(crate) struct Steps {
+    pub all: Vec<Step>,
+    values: SmallMap<Step, Value>,
+}
+
+impl Steps {
+    pub(crate) fn new() -> Steps {
+        Steps { all: Vec::new(), values: SmallMap::new() }
+    }
+
+    /// A step, or the equal one that is there.
+    pub(crate) fn once(&mut self, step: Step) -> Value {
+        self.values.get(&step).unwrap_or_else(|| {
+            let value = Value::Step(self.all.len() as u32);
+            self.all.push(step.clone());
+            self.values.insert(step, value);
+            value
+        })
+    }
 }
 
 /// A program that is being built.
 pub(crate) struct ProgramBuilder {
-    inputs: Vec<Input>,
-    steps: Vec<Step>,
-    /// The operands of each step.
-    args: Vec<SmallVec<[Built; 3]>>,
-    numbers: SmallMap<StepKey<Built>, u32>,
+    pub inputs: Vec<Input>,
+    pub steps: Steps,
 }
 
 impl ProgramBuilder {
     pub(crate) fn new() -> ProgramBuilder {
-        ProgramBuilder { inputs: Vec::new(), steps: Vec::new(), args: Vec::new(), numbers: SmallMap::new() }
-    }
-
-    /// How many inputs there are.
-    pub(crate) fn inputs(&self) -> usize {
-        self.inputs.len()
+        ProgramBuilder { inputs: Vec::new(), steps: Steps::new() }
     }
 
     /// An input, or the equal one that is there.
-    pub(crate) fn input(&mut self, input: Input) -> Built {
+    pub(crate) fn input(&mut self, input: Input) -> Value {
         let known = self.inputs.iter().position(|other| other.is_same(&input));
-        Built::Input(known.unwrap_or_else(|| {
+        Value::Input(known.unwrap_or_else(|| {
             self.inputs.push(input);
             self.inputs.len() - 1
         }) as u32)
     }
 
-    /// A step, or the equal one that is there.
-    pub(crate) fn step(&mut self, key: StepKey<Built>) -> Built {
-        Built::Step(self.numbers.get(&key).unwrap_or_else(|| {
-            let (op, dtype, result, args, body) = &key;
-            self.steps.push(Step { body: body.clone(), ..Step::new(*op, *dtype, *result, SmallVec::new()) });
-            self.args.push(SmallVec::from_slice(args));
-            let next = self.steps.len() as u32 - 1;
-            self.numbers.insert(key, next);
-            next
-        }))
-    }
-
     /// A step of another program, whose operands are these values.
-    pub(crate) fn copy(&mut self, step: &Step, value: impl Fn(Value) -> Built) -> Built {
+    pub(crate) fn copy(&mut self, step: &Step, value: impl Fn(Value) -> Value) -> Value {
         let args = step.args.iter().map(|&arg| value(arg)).collect();
-        self.step((step.op, step.dtype, step.result, args, step.body.clone()))
+        self.steps.once(Step { body: step.body.clone(), ..Step::new(step.op, step.dtype, step.result, args) })
     }
 
     /// All values of another program, whose inputs are what `input` makes of each.
     pub(crate) fn copy_all(
         &mut self,
         program: &Program,
-        mut input: impl FnMut(&mut Self, &Input) -> Result<Built>,
-    ) -> Result<Vec<Built>> {
-        let mut values = Vec::with_capacity(program.inputs.len() + program.steps.len());
-        for own in &program.inputs {
-            values.push(input(self, own)?);
-        }
+        mut input: impl FnMut(&mut Self, &Input) -> Result<Value>,
+    ) -> Result<ByValue<Value>> {
+        let mut values =
+            program.inputs.iter().map(|own| input(self, own)).collect::<Result<ByValue<Value>>>()?;
         for step in &program.steps {
-            let copied = self.copy(step, |arg| values[arg as usize]);
+            let copied = self.copy(step, |arg| values[arg]);
             values.push(copied);
         }
         Ok(values)
     }
 
-    /// The number of a value, once all inputs are there.
-    pub(crate) fn value(&self, built: Built) -> Value {
-        match built {
-            Built::Input(i) => i,
-            Built::Step(i) => self.inputs.len() as Value + i,
-        }
-    }
-
     /// The program of some results.
-    pub(crate) fn finish(mut self, shape: Shape, dtype: DType, results: &[Built]) -> Program {
-        for (i, args) in self.args.iter().enumerate() {
-            self.steps[i].args = args.iter().map(|&arg| self.value(arg)).collect();
-        }
-        let results = results.iter().map(|&result| self.value(result)).collect();
-        Program::of_steps(shape, dtype, self.inputs, self.steps, results)
+    pub(crate) fn finish(self, shape: Shape, dtype: DType, results: SmallVec<[Value; 1]>) -> Program {
+        Program::of_steps(shape, dtype, self.inputs, self.steps.all, results)
     }
 }

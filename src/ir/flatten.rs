@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::builder::{Built, ProgramBuilder};
+use super::builder::ProgramBuilder;
 use super::node::LoopTable;
 use super::small_map::SmallMap;
-use super::{Extent, Input, Node, NodeKind, Op, Program, Source};
+use super::{Extent, Input, Node, NodeKind, Op, Program, Source, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -22,7 +22,7 @@ type Viewed = (*const Node, u32);
 
 /// What is found of a node: its value, or that it is an op, which is to be computed under a view.
 enum Seen<'a> {
-    Value(Built),
+    Value(Value),
     Op(&'a Arc<Node>, u32),
 }
 
@@ -30,7 +30,7 @@ enum Seen<'a> {
 struct Frame<'a> {
     node: &'a Arc<Node>,
     view: u32,
-    args: SmallVec<[Built; 3]>,
+    args: SmallVec<[Value; 3]>,
     /// Of a lookup, its table.
     table: Option<Box<Table>>,
 }
@@ -68,7 +68,7 @@ struct Flatten<'a> {
     known: &'a Known,
     views: SmallVec<[Layout; 4]>,
     program: ProgramBuilder,
-    done: SmallMap<Viewed, Built>,
+    done: SmallMap<Viewed, Value>,
 }
 
 impl Program {
@@ -107,13 +107,13 @@ impl Program {
     fn elements(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         let mut flat =
             Flatten { known, views: SmallVec::new(), program: ProgramBuilder::new(), done: SmallMap::new() };
-        let mut results: SmallVec<[Built; 1]> = SmallVec::new();
+        let mut results: SmallVec<[Value; 1]> = SmallVec::new();
         for root in roots {
             let own = Layout::contiguous(&root.shape)?;
             let view = flat.number(if root.shape == *shape { own } else { own.broadcast_to(shape)? });
             results.push(flat.root(root, view)?);
         }
-        Ok(flat.program.finish(shape.clone(), roots[0].dtype, &results))
+        Ok(flat.program.finish(shape.clone(), roots[0].dtype, results))
     }
 }
 
@@ -181,7 +181,7 @@ impl<'a> Flatten<'a> {
     }
 
     /// Finds a node and all that it is made of.
-    fn root(&mut self, root: &'a Arc<Node>, view: u32) -> Result<Built> {
+    fn root(&mut self, root: &'a Arc<Node>, view: u32) -> Result<Value> {
         let mut stack: SmallVec<[Frame<'a>; 4]> = match self.look(root, view)? {
             Seen::Value(found) => return Ok(found),
             Seen::Op(node, view) => smallvec![self.frame(node, view)?],
@@ -231,14 +231,14 @@ impl<'a> Flatten<'a> {
         Ok(Frame { node, view, args: SmallVec::new(), table })
     }
 
-    fn step(&mut self, node: &'a Arc<Node>, view: u32, mut args: SmallVec<[Built; 3]>) -> Result<Built> {
+    fn step(&mut self, node: &'a Arc<Node>, view: u32, mut args: SmallVec<[Value; 3]>) -> Result<Value> {
         for table in node.operands().1 {
             args.push(self.loop_table(node, view, table)?);
         }
         if matches!(node.kind, NodeKind::Op(op) if op.row().is_some_and(|row| row.commutative)) {
             args.sort_unstable();
         }
-        match node.step(args, |key| self.program.step(key)) {
+        match node.step(args, |step| self.program.steps.once(step)) {
             Some(found) => Ok(found),
             None => bail!(Kernel, "{node:?} is no operation"),
         }
@@ -299,7 +299,7 @@ impl<'a> Flatten<'a> {
     }
 
     /// A table of a loop that is computed under a view.
-    fn loop_table(&mut self, node: &'a Arc<Node>, view: u32, own: LoopTable<'a>) -> Result<Built> {
+    fn loop_table(&mut self, node: &'a Arc<Node>, view: u32, own: LoopTable<'a>) -> Result<Value> {
         let mut table = self.table(own.table, view)?;
         let mut fixed = own.fixed.iter();
         for (axis, &open) in own.axes.iter().enumerate() {
@@ -349,7 +349,7 @@ impl<'a> Flatten<'a> {
     }
 
     /// A table as an input.
-    fn looked_up(&mut self, view: u32, table: Table) -> Result<Built> {
+    fn looked_up(&mut self, view: u32, table: Table) -> Result<Value> {
         let Table { dtype, source, offset, strides, computed, .. } = table;
         let shape = self.views[view as usize].shape();
         let layout = Layout::strided(shape.clone(), &strides, offset.max(0) as usize, usize::MAX)?;
@@ -357,13 +357,13 @@ impl<'a> Flatten<'a> {
     }
 
     /// A lookup with its indices, or a load where coordinates and constants are all of them.
-    fn lookup(&mut self, view: u32, table: Table, indices: SmallVec<[Built; 3]>) -> Result<Built> {
+    fn lookup(&mut self, view: u32, table: Table, indices: SmallVec<[Value; 3]>) -> Result<Value> {
         let dtype = table.dtype;
         let table = self.looked_up(view, table)?;
         if indices.is_empty() {
             return Ok(table);
         }
         let args = std::iter::once(table).chain(indices).collect();
-        Ok(self.program.step((Op::Lookup, DType::I32, dtype, args, None)))
+        Ok(self.program.steps.once(Step::new(Op::Lookup, DType::I32, dtype, args)))
     }
 }

@@ -2,7 +2,7 @@
 //! of steps for devices.
 //!
 //! Each file uses only those before it: the table of ops ([`mod@op`]), a [`scalar`], a function as it is `validated` and
-//! [`written`], a [`small_map`], what is [`kept`], random words ([`philox`]), and what devices give as [`answers`]; a
+//! [`written`], a [`value`], a [`small_map`], what is [`kept`], random words ([`philox`]), and what devices give as [`answers`]; a
 //! [`callee`], the table of folds ([`mod@fold`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
 //! they do ([`node`], [`program`], [`storage`]) and the [`fingerprint`] of an expression; the [`builder`] of programs; and programs of
 //! [`parts`] of others, and of nodes ([`flatten`], [`rows`]).
@@ -29,12 +29,13 @@ mod storage;
 mod typing;
 #[cfg(feature = "gpu")]
 mod validated;
+mod value;
 mod written;
 
 pub(crate) use answers::{HostBytes, Outcome, PIECE, Reading, Times, Told};
 pub use answers::{KernelTime, Memory};
-pub(crate) use body::{Body, Loop, Step, Value};
-pub(crate) use builder::{Built, ProgramBuilder};
+pub(crate) use body::{Body, Loop, Step, needed, numbered};
+pub(crate) use builder::{ProgramBuilder, Steps};
 pub use callee::AnyFunction;
 pub(crate) use callee::{Inner, Run, list};
 pub(crate) use constant::Constant;
@@ -45,7 +46,7 @@ pub(crate) use graph::{
     Results, RowFold, Rows, Schedule, Slot, Source, Storage,
 };
 pub(crate) use kept::Kept;
-pub(crate) use node::{LoopTable, StepKey};
+pub(crate) use node::LoopTable;
 pub use op::Math;
 pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op, is_costly};
 pub(crate) use program::{Frame, MOST_TURNS};
@@ -53,4 +54,5 @@ pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;
 pub(crate) use scalar::limits;
 pub(crate) use typing::{operand_type, result_type, takes_no};
+pub(crate) use value::{ByValue, Value};
 pub(crate) use written::Written;

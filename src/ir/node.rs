@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Backend, Body, Folding, Kept, Loop, Node, NodeKind, Op, Source};
+use super::{Backend, Body, Folding, Kept, Loop, Node, NodeKind, Op, Source, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -32,9 +32,6 @@ impl Source {
         }
     }
 }
-
-/// What makes two steps one: the op, the types of its operands and its result, the operands, and its body.
-pub(crate) type StepKey<V> = (Op, DType, DType, SmallVec<[V; 3]>, Option<Body>);
 
 impl NodeKind {
     /// Whether it makes elements of elements of its operands, so that a kernel may compute it in the middle.
@@ -214,20 +211,23 @@ impl Node {
 
     /// The value that it is among flat steps, of operands that are values there: `once` adds a step, or finds the same.
     /// None if it is no step.
-    pub(crate) fn step<V>(&self, args: SmallVec<[V; 3]>, mut once: impl FnMut(StepKey<V>) -> V) -> Option<V> {
+    pub(crate) fn step(
+        &self,
+        args: SmallVec<[Value; 3]>,
+        mut once: impl FnMut(Step) -> Value,
+    ) -> Option<Value> {
+        let step = |op, args, body| Step { body: Some(body), ..Step::new(op, self.dtype, self.dtype, args) };
         match &self.kind {
             NodeKind::Op(op) => {
                 let dtype = self.args.last().map_or(self.dtype, |last| last.dtype);
-                Some(once((*op, dtype, self.dtype, args, None)))
+                Some(once(Step::new(*op, dtype, self.dtype, args)))
             }
             NodeKind::Body(body @ Body::Loop(own), state) => {
-                let all = once((Op::Repeat, DType::U32, own.args[0], args, Some(body.clone())));
-                let state = Some(Body::State(*state));
-                Some(once((Op::State, self.dtype, self.dtype, smallvec![all], state)))
+                let all = Step::new(Op::Repeat, DType::U32, own.args[0], args);
+                let all = once(Step { body: Some(body.clone()), ..all });
+                Some(once(step(Op::State, smallvec![all], Body::State(*state))))
             }
-            NodeKind::Body(body, _) => {
-                Some(once((Op::Call, self.dtype, self.dtype, args, Some(body.clone()))))
-            }
+            NodeKind::Body(body, _) => Some(once(step(Op::Call, args, body.clone()))),
             _ => None,
         }
     }

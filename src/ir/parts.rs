@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::{Built, Input, Program, ProgramBuilder, Value};
+use super::{ByValue, Input, Program, ProgramBuilder, Value, needed};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
@@ -22,18 +22,14 @@ impl Program {
         self.results.iter().map(|&result| eval(&only(result)?.folded(self.fold.clone()))).collect()
     }
 
-    /// The values that `results` are made of, themselves included, in their order; what is known is
-    /// made of nothing.
-    pub(crate) fn needed(&self, results: &[Value], is_known: impl Fn(Value) -> bool) -> Vec<Value> {
-        let mut is_needed = vec![false; self.inputs.len() + self.steps.len()];
-        results.iter().for_each(|&result| is_needed[result as usize] = true);
-        for value in (self.inputs.len()..is_needed.len()).rev() {
-            if is_needed[value] && !is_known(value as Value) {
-                let step = &self.steps[value - self.inputs.len()];
-                step.args.iter().for_each(|&arg| is_needed[arg as usize] = true);
-            }
-        }
-        (0..).zip(is_needed).filter(|(_, needed)| *needed).map(|(value, _)| value).collect()
+    /// The same for each value, as yet.
+    pub(crate) fn by_value<T: Clone>(&self, of: T) -> ByValue<T> {
+        ByValue::of(self.inputs.iter().map(|_| of.clone()), &self.steps, |_, _| of.clone())
+    }
+
+    /// Whether each value is one that `results` are made of, themselves included; what is known is made of nothing.
+    pub(crate) fn needed(&self, results: &[Value], is_known: impl Fn(Value) -> bool) -> ByValue<bool> {
+        needed(self.inputs.len(), &self.steps, results.iter().copied(), is_known)
     }
 
     /// The program of some values over another shape, with its inputs and steps numbered anew: what is
@@ -46,39 +42,36 @@ impl Program {
         known: &BTreeMap<Value, Input>,
         layout: impl Fn(&Layout) -> Result<Layout>,
     ) -> Result<Program> {
-        let needed = self.needed(results, |value| known.contains_key(&value));
-        let mut part = ProgramBuilder::new();
-        let mut values: BTreeMap<Value, Built> = BTreeMap::new();
-        for &value in &needed {
-            let built = match (known.get(&value), self.inputs.get(value as usize)) {
+        let (mut part, mut values) = (ProgramBuilder::new(), self.by_value(Value::Input(0)));
+        for value in self.needed(results, |value| known.contains_key(&value)).which() {
+            values[value] = match (known.get(&value), value) {
                 (Some(known), _) => part.input(known.clone()),
-                (None, Some(input)) => part.input(Input { layout: layout(&input.layout)?, ..input.clone() }),
-                (None, None) => {
-                    part.copy(&self.steps[value as usize - self.inputs.len()], |arg| values[&arg])
+                (None, Value::Input(i)) => {
+                    let input = &self.inputs[i as usize];
+                    part.input(Input { layout: layout(&input.layout)?, ..input.clone() })
                 }
+                (None, Value::Step(i)) => part.copy(&self.steps[i as usize], |arg| values[arg]),
             };
-            values.insert(value, built);
         }
         let dtype = self.dtype_of(results[0]);
-        let results: SmallVec<[Built; 1]> = results.iter().map(|value| values[value]).collect();
-        Ok(part.finish(shape, dtype, &results))
+        Ok(part.finish(shape, dtype, results.iter().map(|&result| values[result]).collect()))
     }
 
     /// Programs of steps over one shape as one of all their results, in which equal inputs and equal steps appear
     /// once; and of each of its inputs, in which program that is found, and where.
     pub(crate) fn merged(programs: &[Program]) -> Result<(Program, Vec<(usize, usize)>)> {
         let Some(first) = programs.first() else { bail!(Kernel, "no programs to merge") };
-        let (mut all, mut found, mut results) = (ProgramBuilder::new(), Vec::new(), Vec::new());
+        let (mut all, mut found, mut results) = (ProgramBuilder::new(), Vec::new(), SmallVec::new());
         for (p, program) in programs.iter().enumerate() {
             let mut inputs = 0..;
             let values = all.copy_all(program, |all, input| {
-                let (before, number) = (all.inputs(), inputs.next().unwrap_or_default());
+                let (before, number) = (all.inputs.len(), inputs.next().unwrap_or_default());
                 let own = all.input(input.clone());
-                found.extend((all.inputs() > before).then_some((p, number)));
+                found.extend((all.inputs.len() > before).then_some((p, number)));
                 Ok(own)
             })?;
-            results.extend(program.results.iter().map(|&result| values[result as usize]));
+            results.extend(program.results.iter().map(|&result| values[result]));
         }
-        Ok((all.finish(first.shape.clone(), first.dtype, &results), found))
+        Ok((all.finish(first.shape.clone(), first.dtype, results), found))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::{Body, Folding, Input, Joining, Loop, Program, Rows, Source, Step, Storage, Value};
 use crate::dtype::DType;
@@ -68,12 +68,12 @@ impl Program {
     /// A program that copies one input.
     pub(crate) fn copy(input: Input) -> Program {
         let (shape, dtype) = (input.layout.shape().clone(), input.dtype);
-        Program::of_steps(shape, dtype, vec![input], Vec::new(), smallvec::smallvec![0])
+        Program::of_steps(shape, dtype, vec![input], Vec::new(), smallvec![Value::Input(0)])
     }
 
     /// A program of others, whose results lie next to each other.
     pub(crate) fn join(axis: usize, parts: Vec<Program>, shape: Shape, dtype: DType) -> Program {
-        let nothing = Program::of_steps(shape, dtype, Vec::new(), Vec::new(), smallvec::smallvec![0]);
+        let nothing = Program::of_steps(shape, dtype, Vec::new(), Vec::new(), smallvec![Value::Input(0)]);
         Program { joining: Some(Joining { axis, parts }), ..nothing }
     }
 
@@ -145,10 +145,20 @@ impl Program {
     }
 
     pub(crate) fn dtype_of(&self, value: Value) -> DType {
-        match (value as usize).checked_sub(self.inputs.len()) {
-            None => self.inputs[value as usize].dtype,
-            Some(step) => self.steps[step].result,
+        match value {
+            Value::Input(i) => self.inputs[i as usize].dtype,
+            Value::Step(i) => self.steps[i as usize].result,
         }
+    }
+
+    /// The input that a value is, if it is one.
+    pub(crate) fn input(&self, value: Value) -> Option<&Input> {
+        value.input().map(|i| &self.inputs[i])
+    }
+
+    /// The step that gives a value, if one does.
+    pub(crate) fn step(&self, value: Value) -> Option<&Step> {
+        value.step().map(|i| &self.steps[i])
     }
 }
 
@@ -222,7 +232,7 @@ impl Program {
     /// What all its loops take, where `each` says it of a turn.
     fn of_loops(&self, each: &dyn Fn(&Loop) -> u64) -> u64 {
         let turns = self.steps.iter().map(|step| {
-            let told = |arg: usize| match self.inputs.get(*step.args.get(arg)? as usize)?.source {
+            let told = |arg: usize| match self.input(*step.args.get(arg)?)?.source {
                 Source::Scalar(bits) => Some(bits),
                 _ => None,
             };
@@ -272,9 +282,10 @@ impl Frame {
         self.shape[self.axes.clone()].iter().product()
     }
 
-    /// Whether a layout of this shape shows one element for all of a row.
-    pub(crate) fn is_of_row(&self, layout: &Layout) -> bool {
-        self.axes.clone().all(|axis| self.shape[axis] == 1 || layout.strides()[axis] == 0)
+    /// Whether an input of this shape shows one element for all of a row.
+    pub(super) fn is_of_row(&self, input: &Input) -> bool {
+        let stays = |axis: usize| self.shape[axis] == 1 || input.layout.strides()[axis] == 0;
+        matches!(input.source, Source::Row(_) | Source::Scalar(_)) || self.axes.clone().all(stays)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Built, Fold, Folding, Frame, Input, Program, ProgramBuilder, RowFold, Rows, Source, Value};
+use super::{ByValue, Fold, Folding, Frame, Input, Program, ProgramBuilder, RowFold, Rows, Source, Value};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -11,41 +11,41 @@ use crate::layout::{Layout, Shape};
 /// and need only what the phases before give.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Levels {
-    /// Of each fold, its phase.
-    pub phases: Vec<usize>,
-    /// Of each value, the phase from which on it is known.
-    pub from: Vec<usize>,
+    /// Of each value, the phase from which on it is known; a fold is of that of what it folds.
+    pub from: ByValue<usize>,
     /// Of each value, whether it is of the row.
-    pub of_row: Vec<bool>,
+    pub of_row: ByValue<bool>,
 }
 
 impl Program {
     /// What is known of the values of a program of rows.
     pub(crate) fn levels(&self) -> Levels {
         let Some((rows, frame)) = self.rows.as_ref().zip(self.frame()) else { return Levels::default() };
-        let count = self.inputs.len() + self.steps.len();
-        let mut levels = Levels { phases: vec![0; rows.folds.len()], ..Levels::default() };
+        let inputs = self.inputs.iter().map(|input| frame.is_of_row(input));
+        let of_row =
+            ByValue::of(inputs, &self.steps, |step, of_row| step.args.iter().all(|&arg| of_row[arg]));
+        let mut from = self.by_value(0);
         // What a fold gives is an input, which comes before what the fold needs: so some turns may pass until
         // all is known, as many as there are phases.
         loop {
-            (levels.from, levels.of_row) = (vec![0; count], vec![false; count]);
-            for (i, input) in self.inputs.iter().enumerate() {
-                (levels.from[i], levels.of_row[i]) = match input.source {
-                    Source::Row(fold) => (levels.phases[fold] + 1, true),
-                    Source::Scalar(_) => (0, true),
-                    _ => (0, frame.is_of_row(&input.layout)),
-                };
+            let known = |input: &Input| match input.source {
+                Source::Row(fold) => from[rows.folds[fold].value] + 1,
+                _ => 0,
+            };
+            let next = ByValue::of(self.inputs.iter().map(known), &self.steps, |step, from| {
+                step.args.iter().map(|&arg| from[arg]).max().unwrap_or(0)
+            });
+            if next == from {
+                return Levels { from, of_row };
             }
-            for (step, value) in self.steps.iter().zip(self.inputs.len()..) {
-                levels.from[value] =
-                    step.args.iter().map(|&arg| levels.from[arg as usize]).max().unwrap_or(0);
-                levels.of_row[value] = step.args.iter().all(|&arg| levels.of_row[arg as usize]);
-            }
-            let phases = rows.folds.iter().map(|fold| levels.from[fold.value as usize]).collect();
-            if std::mem::replace(&mut levels.phases, phases) == levels.phases {
-                return levels;
-            }
+            from = next;
         }
+    }
+
+    /// The input that stands for what a fold gives.
+    pub(crate) fn given(&self, fold: usize) -> Option<Value> {
+        let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == fold);
+        self.inputs.iter().position(is_own).map(|i| Value::Input(i as u32))
     }
 
     /// Whether what most elements are read of lies along the rows of a frame.
@@ -75,12 +75,9 @@ impl Program {
         let same = |layout: &Layout| Ok(layout.clone());
         let plain = self.extract(&values, self.shape.clone(), &Default::default(), same).ok()?;
         let is_row = |input: &Input| matches!(input.source, Source::Row(_));
-        let alike = rows
-            .folds
-            .iter()
-            .all(|own| own.fold == fold && self.dtype_of(own.value) == self.dtype_of(values[0]));
-        let folding = Folding { fold, axes: rows.axes.clone(), scan: None };
-        (alike && !plain.inputs.iter().any(is_row)).then(|| plain.folded(Some(folding)))
+        let alike = |own: &RowFold| own.fold == fold && self.dtype_of(own.value) == plain.element_type();
+        let is_plain = rows.folds.iter().all(alike) && !plain.inputs.iter().any(is_row);
+        is_plain.then(|| plain.folded(Some(Folding { fold, axes: rows.axes.clone(), scan: None })))
     }
 
     /// The program over what is left of its values, by number of the fold, when they were folded in part.
@@ -96,13 +93,11 @@ impl Program {
         after.shape = frame.shape.clone();
         let mut joined = Joined::new(frame);
         let values = joined.add(&Program { fold: None, ..left.clone() }, |_| None)?;
-        let gives = after.inputs.iter().map(|input| input.dtype).collect::<Vec<_>>();
-        let mut known = Vec::new();
-        for (number, &value) in values.iter().enumerate() {
-            let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
-            let dtype = after.inputs.iter().position(is_own).map_or(self.dtype, |i| gives[i]);
-            known.push(joined.fold(fold, value, dtype)?);
-        }
+        let given = |(number, &value)| {
+            let dtype = after.given(number).map_or(self.dtype, |given| after.dtype_of(given));
+            joined.fold(fold, value, dtype)
+        };
+        let known = values.iter().enumerate().map(given).collect::<Result<Vec<Value>>>()?;
         let results = joined.add(&after, |input| match input.source {
             Source::Row(fold) => known.get(fold).copied(),
             _ => None,
@@ -126,7 +121,7 @@ impl Program {
 pub(crate) struct Joined {
     frame: Frame,
     program: ProgramBuilder,
-    folds: Vec<(Fold, Built)>,
+    folds: Vec<RowFold>,
 }
 
 impl Joined {
@@ -138,17 +133,17 @@ impl Joined {
     pub(crate) fn add(
         &mut self,
         program: &Program,
-        known: impl Fn(&Input) -> Option<Built>,
-    ) -> Result<SmallVec<[Built; 2]>> {
+        known: impl Fn(&Input) -> Option<Value>,
+    ) -> Result<SmallVec<[Value; 2]>> {
         let (first, shape) = (self.folds.len(), &self.frame.shape);
         let found = self.program.copy_all(program, |built, input| match (known(input), &input.source) {
             (Some(known), _) => Ok(known),
             (None, Source::Row(fold)) => row(built, shape, first + fold, input.dtype),
             (None, _) => Ok(built.input(input.clone())),
         })?;
-        let value = |value: &Value| found[*value as usize];
+        let value = |&value: &Value| found[value];
         if let Some(rows) = &program.rows {
-            self.folds.extend(rows.folds.iter().map(|own| (own.fold, value(&own.value))));
+            self.folds.extend(rows.folds.iter().map(|own| RowFold { value: value(&own.value), ..*own }));
         }
         let results = program.results.iter().map(value);
         match &program.fold {
@@ -158,28 +153,27 @@ impl Joined {
     }
 
     /// Folds a value: what that gives, of a type.
-    fn fold(&mut self, fold: Fold, value: Built, gives: DType) -> Result<Built> {
-        let known = self.folds.iter().position(|&own| own == (fold, value));
-        let number = known.unwrap_or_else(|| {
-            self.folds.push((fold, value));
+    fn fold(&mut self, fold: Fold, value: Value, gives: DType) -> Result<Value> {
+        let own = RowFold { fold, value };
+        let number = self.folds.iter().position(|known| *known == own).unwrap_or_else(|| {
+            self.folds.push(own);
             self.folds.len() - 1
         });
         row(&mut self.program, &self.frame.shape, number, gives)
     }
 
     /// The program of some results.
-    pub(crate) fn finish(self, results: &[Built], kept: bool) -> Program {
-        let value = |of: &Built| self.program.value(*of);
-        let folds = self.folds.iter().map(|(fold, of)| RowFold { fold: *fold, value: value(of) }).collect();
-        let rows = Some(Rows { axes: self.frame.axes, folds, kept });
-        let mut program = Program { rows, ..self.program.finish(self.frame.shape, DType::Bool, results) };
+    pub(crate) fn finish(self, results: &[Value], kept: bool) -> Program {
+        let rows = Some(Rows { axes: self.frame.axes, folds: self.folds, kept });
+        let program = self.program.finish(self.frame.shape, DType::Bool, results.into());
+        let mut program = Program { rows, ..program };
         program.dtype = program.element_type();
         program
     }
 }
 
 /// What a fold gives for each row.
-fn row(program: &mut ProgramBuilder, shape: &Shape, fold: usize, dtype: DType) -> Result<Built> {
+fn row(program: &mut ProgramBuilder, shape: &Shape, fold: usize, dtype: DType) -> Result<Value> {
     let layout = Layout::contiguous([])?.broadcast_to(shape)?;
     Ok(program.input(Input::new(dtype, Source::Row(fold), layout)))
 }

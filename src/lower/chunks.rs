@@ -11,7 +11,7 @@ use super::commands::{Lowering, copy_of, imagined, reading};
 use super::reduce::cast;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, ProgramBuilder, Scan, Slot, Source};
+use crate::ir::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, ProgramBuilder, Scan, Slot, Source, Step};
 use crate::layout::{Layout, Shape};
 use crate::plan::ScanWork;
 
@@ -332,12 +332,13 @@ impl Lowering {
             bail!(Kernel, "indexes without an input")
         };
         let index = all.input(index);
-        let own = all.step((Op::Cast, DType::I32, DType::U32, smallvec![number], None));
-        let first = all.step((Op::Mul, DType::U32, DType::U32, smallvec![own, length], None));
-        let place = all.step((Op::Add, DType::U32, DType::U32, smallvec![first, index], None));
-        let is_it = all.step((Op::Eq, DType::U32, DType::Bool, smallvec![own, chunk], None));
-        let chosen = all.step((Op::Select, DType::U32, DType::U32, smallvec![is_it, place, zero], None));
-        let elements = all.finish(shape, DType::U32, &[chosen]);
+        let own = all.steps.once(Step::new(Op::Cast, DType::I32, DType::U32, smallvec![number]));
+        let first = all.steps.once(Step::new(Op::Mul, DType::U32, DType::U32, smallvec![own, length]));
+        let place = all.steps.once(Step::new(Op::Add, DType::U32, DType::U32, smallvec![first, index]));
+        let is_it = all.steps.once(Step::new(Op::Eq, DType::U32, DType::Bool, smallvec![own, chunk]));
+        let chosen =
+            all.steps.once(Step::new(Op::Select, DType::U32, DType::U32, smallvec![is_it, place, zero]));
+        let elements = all.finish(shape, DType::U32, smallvec![chosen]);
         self.reduced(&elements.folded(Some(Folding { fold: Fold::Sum, axes: 0..1, scan: None })))
     }
 

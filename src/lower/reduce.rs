@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Command, Lowering};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Input, Op, Program, ProgramBuilder, Slot, Source};
+use crate::ir::{Input, Op, Program, ProgramBuilder, Slot, Source, Step};
 use crate::layout::Layout;
 use crate::plan::{Pass, ScanWork, Work};
 
@@ -108,7 +108,7 @@ pub(super) fn cast(input: Input, to: DType) -> Program {
     let mut built = ProgramBuilder::new();
     let mut value = built.input(input);
     if from != to {
-        value = built.step((Op::Cast, from, to, smallvec![value], None));
+        value = built.steps.once(Step::new(Op::Cast, from, to, smallvec![value]));
     }
-    built.finish(shape, to, &[value])
+    built.finish(shape, to, smallvec![value])
 }

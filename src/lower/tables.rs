@@ -11,7 +11,9 @@ use super::commands::Lowering;
 use super::ranges::{Cuts, Piece};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Body, Built, Input, Loop, Op, Program, ProgramBuilder, Slot, Source, Step, Value};
+use crate::ir::{
+    Body, ByValue, Input, Loop, Op, Program, ProgramBuilder, Slot, Source, Step, Value, numbered,
+};
 use crate::layout::Layout;
 
 impl Lowering {
@@ -36,8 +38,7 @@ impl Lowering {
                 }
                 Found::Loop(value, own) => {
                     let states = self.states(&program, value, &own)?;
-                    let values = (program.inputs.len() as Value..).zip(&program.steps);
-                    let known = values.filter_map(|(state, step)| match step.body {
+                    let known = numbered(&program.steps).filter_map(|(state, step)| match step.body {
                         Some(Body::State(i)) if step.args[0] == value => Some((state, states[i].clone())),
                         _ => None,
                     });
@@ -56,14 +57,14 @@ impl Lowering {
     /// What the states of a loop, the step of a value, are in the end: every step of every turn is a program of its own,
     /// of no more tensors than any kernel binds.
     fn states(&mut self, program: &Program, value: Value, own: &Loop) -> Result<Vec<Input>> {
-        let args = &program.steps[value as usize - program.inputs.len()].args;
+        let Some(Step { args, .. }) = program.step(value) else { bail!(Kernel, "a loop without a step") };
         let layout = Layout::contiguous(&program.shape)?;
         let mut stored = |own: Program| {
             let (to, dtype) = (self.result(&own)?, own.dtype);
             self.assign(own, to, &layout)?;
             Ok(Input::new(dtype, Source::Slot(to), layout.clone()))
         };
-        let given = |&value: &Value| match program.inputs.get(value as usize) {
+        let given = |&value: &Value| match program.input(value) {
             Some(input) => Ok(input.clone()),
             None => stored(program.extract(&[value], program.shape.clone(), &BTreeMap::new(), same)?),
         };
@@ -75,37 +76,39 @@ impl Lowering {
         };
         let mut open: Option<Input> = None;
         let step = |op: Op, result: DType, args: &[&Input]| {
-            let numbers = (0..args.len() as Value).collect();
+            let numbers = (0..args.len() as u32).map(Value::Input).collect();
             let own = Step::new(op, result, result, numbers);
             of_steps(program, args.iter().map(|&arg| arg.clone()).collect(), vec![own])
         };
         for _ in 0..turns {
-            let mut values: Vec<Input> = states.iter().chain(&beside).cloned().collect();
+            let mut values: ByValue<Input> = states.iter().chain(&beside).cloned().collect();
             for own_step in &own.steps {
-                let of = |step: &Step| step.args.iter().map(|&arg| values[arg as usize].clone()).collect();
-                let numbered = |step: &Step, first: usize| Step {
-                    args: (first as Value..).take(step.args.len()).collect(),
+                let of = |step: &Step| step.args.iter().map(|&arg| values[arg].clone()).collect();
+                let alone = |step: &Step| Step {
+                    args: (0..).map(Value::Input).take(step.args.len()).collect(),
                     ..step.clone()
                 };
                 values.push(match &own_step.body {
                     // Its states are values, and it is none.
                     Some(Body::Loop(_)) => states[0].clone(),
                     Some(Body::State(_)) => {
-                        let inner = &own.steps[own_step.args[0] as usize - own.args.len()];
-                        let steps = vec![numbered(inner, 0), numbered(own_step, inner.args.len())];
-                        stored(of_steps(program, of(inner), steps))?
+                        let Some(inner) = own_step.args[0].step().map(|i| &own.steps[i]) else {
+                            bail!(Kernel, "a state without a loop")
+                        };
+                        let state = Step { args: smallvec![Value::Step(0)], ..own_step.clone() };
+                        stored(of_steps(program, of(inner), vec![alone(inner), state]))?
                     }
-                    _ => stored(of_steps(program, of(own_step), vec![numbered(own_step, 0)]))?,
+                    _ => stored(of_steps(program, of(own_step), vec![alone(own_step)]))?,
                 });
             }
             if let Some(goes_on) = own.goes_on {
-                let goes_on = values[goes_on as usize].clone();
+                let goes_on = values[goes_on].clone();
                 open = Some(match &open {
                     None => goes_on,
                     Some(open) => stored(step(Op::And, DType::Bool, &[open, &goes_on]))?,
                 });
             }
-            let next = |(old, &next): (&Input, &Value)| match (&values[next as usize], &open) {
+            let next = |(old, &next): (&Input, &Value)| match (&values[next], &open) {
                 (next, Some(open)) => stored(step(Op::Select, old.dtype, &[open, next, old])),
                 (next, None) => Ok(next.clone()),
             };
@@ -127,9 +130,8 @@ enum Found {
 
 /// The first of a program.
 fn first(cuts: Cuts, program: &Program) -> Option<Found> {
-    let pieces = |&table: &Value| cuts.pieces(program.inputs.get(table as usize)?);
-    let mut values = (program.inputs.len() as Value..).zip(&program.steps);
-    values.find_map(|(value, step)| match &step.body {
+    let pieces = |&table: &Value| cuts.pieces(program.input(table)?);
+    numbered(&program.steps).find_map(|(value, step)| match &step.body {
         None if step.op == Op::Lookup => Some(Found::Lookup(value, pieces(&step.args[0])?)),
         Some(Body::Loop(own)) => {
             let mut tables = step.args.iter().skip(1 + own.values());
@@ -142,7 +144,7 @@ fn first(cuts: Cuts, program: &Program) -> Option<Found> {
 /// Steps over inputs as a program whose result is the last of them.
 fn of_steps(like: &Program, inputs: Vec<Input>, steps: Vec<Step>) -> Program {
     let dtype = steps.last().map_or(like.dtype, |step| step.result);
-    let last = (inputs.len() + steps.len()) as Value - 1;
+    let last = Value::Step(steps.len() as u32 - 1);
     Program::of_steps(like.shape.clone(), dtype, inputs, steps, smallvec![last])
 }
 
@@ -155,7 +157,9 @@ fn of_piece(own: &Program, piece: &Piece, to: Slot, layout: &Layout) -> Result<(
         layout = layout.slice(axis, range, 1)?;
     }
     let Some(Step { args, .. }) = part.steps.pop() else { bail!(Kernel, "a lookup without a step") };
-    let Some((&table, indices)) = args.split_first() else { bail!(Kernel, "a lookup without a table") };
+    let Some((&Value::Input(table), indices)) = args.split_first() else {
+        bail!(Kernel, "a lookup without a table")
+    };
     // The table from where the piece begins.
     let looked = &mut part.inputs[table as usize];
     let whole = looked.computed.clone();
@@ -170,12 +174,12 @@ fn of_piece(own: &Program, piece: &Piece, to: Slot, layout: &Layout) -> Result<(
     let number = |all: &mut ProgramBuilder, value: usize| {
         all.input(Input::new(DType::I32, Source::Scalar(value as u64), stretched.clone()))
     };
-    let step = |all: &mut ProgramBuilder, op: Op, dtype: DType, result: DType, args: &[Built]| {
-        all.step((op, dtype, result, args.into(), None))
+    let step = |all: &mut ProgramBuilder, op: Op, dtype: DType, result: DType, args: &[Value]| {
+        all.steps.once(Step::new(op, dtype, result, args.into()))
     };
-    let (mut args, mut inside) = (vec![values[table as usize]], None);
+    let (mut args, mut inside) = (vec![values[Value::Input(table)]], None);
     for ((&index, range), extent) in indices.iter().zip(&piece.indices).zip(&whole) {
-        let index = values[index as usize];
+        let index = values[index];
         if range.len() == extent.length {
             args.push(index);
             continue;
@@ -196,5 +200,5 @@ fn of_piece(own: &Program, piece: &Piece, to: Slot, layout: &Layout) -> Result<(
         let there = all.input(Input::new(own.dtype, Source::Slot(to), layout.clone()));
         found = step(&mut all, Op::Select, own.dtype, own.dtype, &[inside, found, there]);
     }
-    Ok((all.finish(part.shape.clone(), own.dtype, &[found]), layout))
+    Ok((all.finish(part.shape.clone(), own.dtype, smallvec![found]), layout))
 }

@@ -15,10 +15,9 @@ const MOST_COST: usize = 192;
 pub(super) fn text_cost(program: &Program, math: Math) -> usize {
     let moves = |input: &&Input| input.layout.strides().iter().any(|&stride| stride != 0);
     let loads = program.read().filter(moves).map(|input| Access::Vector.cost(input.dtype));
-    let inputs = program.inputs.len();
     let mut fenced: SmallVec<[bool; 32]> = smallvec![false; program.steps.len()];
     for step in program.steps.iter().filter(|step| step.nature() == Nature::Arithmetic) {
-        for value in step.args.iter().filter_map(|&arg| (arg as usize).checked_sub(inputs)) {
+        for value in step.args.iter().filter_map(|arg| arg.step()) {
             fenced[value] = math == Math::Precise && program.steps[value].result.kind() == Kind::Float;
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::ir::{Body, Constant, Extent, Input, Joining, Program, Source, Told};
+use crate::ir::{Body, ByValue, Constant, Extent, Input, Joining, Program, Source, Told, Value};
 
 /// Longest expression that is written out; above it only the number of steps is told.
 const LONGEST: usize = 160;
@@ -67,20 +67,19 @@ impl Program {
 
     /// The expression in one line, unless it is too long for that.
     fn write_out(&self) -> Option<String> {
-        let mut values: Vec<String> =
+        let mut values: ByValue<String> =
             self.inputs.iter().enumerate().map(|(i, input)| leaf(i, input)).collect();
         // What a fold gives, once what it folds is written; each stands behind what it needs.
-        let gives = |values: &mut [String], of: usize| {
+        let gives = |values: &mut ByValue<String>, of: Value| {
             for (number, own) in self.rows.iter().flat_map(|rows| rows.folds.iter().enumerate()) {
-                let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
-                if let Some(i) = self.inputs.iter().position(is_own).filter(|_| own.value as usize == of) {
-                    values[i] = format!("{}({})", own.fold.name(), values[of]);
+                if let Some(given) = self.given(number).filter(|_| own.value == of) {
+                    values[given] = format!("{}({})", own.fold.name(), values[of]);
                 }
             }
         };
-        (0..self.inputs.len()).for_each(|of| gives(&mut values, of));
+        (0..self.inputs.len() as u32).for_each(|of| gives(&mut values, Value::Input(of)));
         for step in &self.steps {
-            let args: Vec<&str> = step.args.iter().map(|&v| values[v as usize].as_str()).collect();
+            let args: Vec<&str> = step.args.iter().map(|&v| values[v].as_str()).collect();
             let name = match step.op {
                 crate::ir::Op::Cast => step.result.name(),
                 _ => step.name(),
@@ -92,12 +91,10 @@ impl Program {
             if text.len() > LONGEST {
                 return None;
             }
-            values.push(text);
-            let last = values.len() - 1;
-            gives(&mut values, last);
+            let value = values.push(text);
+            gives(&mut values, value);
         }
-        let results: Vec<&str> =
-            self.results.iter().map(|&result| values[result as usize].as_str()).collect();
+        let results: Vec<&str> = self.results.iter().map(|&result| values[result].as_str()).collect();
         Some(results.join(" and ")).filter(|text| text.len() <= LONGEST)
     }
 }

@@ -5,7 +5,7 @@
 //! the next round begins with blocks of the contract's length. So a pass may end at any h, and all cuts
 //! give the same bits.
 
-use smallvec::SmallVec;
+use smallvec::smallvec;
 
 use super::launch::Pass;
 use super::walk::whole;
@@ -61,15 +61,11 @@ impl Work {
         let Some((layout, block)) = &pass.rest else { bail!(Kernel, "a fold that is done") };
         let input = |(&slot, &dtype)| Input::new(dtype, Source::Slot(slot), layout.clone());
         let inputs: Vec<Input> = slots.iter().zip(&pass.stored).map(input).collect();
-        let mut steps = Vec::new();
-        let mut results: SmallVec<[Value; 1]> = (0..inputs.len() as Value).collect();
-        if whole(self.element) != self.element {
-            for result in results.iter_mut().take(self.values) {
-                let (dtype, args) = (whole(self.element), smallvec::smallvec![*result]);
-                *result = (inputs.len() + steps.len()) as Value;
-                steps.push(Step::new(Op::Cast, dtype, self.element, args));
-            }
-        }
+        let is_cast = whole(self.element) != self.element;
+        let (casts, all) = (if is_cast { self.values as u32 } else { 0 }, inputs.len() as u32);
+        let cast = |value| Step::new(Op::Cast, whole(self.element), self.element, smallvec![value]);
+        let steps = (0..casts).map(Value::Input).map(cast).collect();
+        let results = (0..casts).map(Value::Step).chain((casts..all).map(Value::Input)).collect();
         let (shape, dtype) = (layout.shape().clone(), self.program.dtype);
         let program = Program {
             fold: Some(self.folding.clone()),

@@ -141,9 +141,9 @@ impl Kernel {
 
     /// The type of a value.
     pub(crate) fn value_type(&self, value: Value) -> DType {
-        match (value as usize).checked_sub(self.operands.len()) {
-            None => self.operands[value as usize].dtype,
-            Some(step) => self.steps[step].result,
+        match value {
+            Value::Input(i) => self.operands[i as usize].dtype,
+            Value::Step(i) => self.steps[i as usize].result,
         }
     }
 

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::turns::Turns;
 use super::walk::whole;
 use crate::dtype::DType;
-use crate::ir::{Fold, Value};
+use crate::ir::{ByValue, Fold, Value};
 
 /// What a kernel makes of the elements of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -113,8 +113,8 @@ pub(crate) struct RowFolder {
     pub saved: Option<Saved>,
     pub phases: Vec<Phase>,
     /// Of each value, the phase from which on it is known, and whether it is of the row.
-    pub from: Vec<usize>,
-    pub of_row: Vec<bool>,
+    pub from: ByValue<usize>,
+    pub of_row: ByValue<bool>,
 }
 
 /// A value of elements that a phase stores.
@@ -141,7 +141,7 @@ pub(crate) struct PhaseFold {
     pub element: DType,
     pub value: Value,
     /// The operand that stands for what it gives.
-    pub gives: usize,
+    pub gives: Value,
     /// Its number among all folds of the program.
     pub number: usize,
 }

@@ -13,7 +13,7 @@ use super::target::Target;
 use super::walk::{FOLD_WORKGROUP, LANES, Packing, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Extent, Input, Op, Program, Slot, Source};
+use crate::ir::{ByValue, Extent, Input, Op, Program, Slot, Source, Value};
 
 /// How the operands of a program are read.
 pub(super) struct Reading(SmallVec<[Read; 8]>);
@@ -115,24 +115,24 @@ impl Reading {
         let mut by_row: SmallVec<[bool; 8]> =
             (0..accesses.len()).map(|i| self.0[i] == Read::Table && is_row(i)).collect();
         // Values that are the same in all lanes.
-        let mut splat: Vec<bool> = (0..accesses.len())
+        let mut splat: ByValue<bool> = (0..accesses.len())
             .map(|i| match self.0[i] {
                 Read::Table => chooser.plain(i) == Access::Splat,
                 _ => accesses[i] == Access::Splat,
             })
             .collect();
         for step in &program.steps {
-            if let (Op::Lookup, [table, indices @ ..]) = (step.op, step.args.as_slice()) {
-                by_row[*table as usize] &= indices.iter().all(|&index| splat[index as usize]);
+            if let (Op::Lookup, [Value::Input(table), indices @ ..]) = (step.op, step.args.as_slice()) {
+                by_row[*table as usize] &= indices.iter().all(|&index| splat[index]);
             } else {
                 // Indices of a loop are told by its turns.
                 for &arg in &step.args {
-                    if let Some(by_row) = by_row.get_mut(arg as usize) {
+                    if let Some(by_row) = arg.input().and_then(|arg| by_row.get_mut(arg)) {
                         *by_row = false;
                     }
                 }
             }
-            splat.push(step.args.iter().all(|&arg| splat[arg as usize]));
+            splat.push(step.args.iter().all(|&arg| splat[arg]));
         }
         let rows = accesses.iter_mut().zip(by_row).filter(|(_, by_row)| *by_row);
         rows.for_each(|(access, _)| *access = Access::LookupRow);

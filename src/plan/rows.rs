@@ -19,7 +19,7 @@ use super::turns::{Memory, Turns, fewer};
 use super::walk::{self, LANES, Packing, Together, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, Input, Levels, Program, Source, Value};
+use crate::ir::{BLOCK, Levels, Program, RowFold, Step, Value};
 use crate::layout::Axis;
 
 /// What the text of a phase costs at most, values that are loaded straight counted each.
@@ -200,20 +200,18 @@ impl Text<'_> {
     /// with a fence after each, as a rule.
     fn cost(&self, values: &[Value], is_known: impl Fn(Value) -> bool + Copy) -> usize {
         let Text { program, accesses, lanes, joined, .. } = *self;
-        let inputs = program.inputs.len();
         let divisions = if lanes == Lanes::Anywhere { LANES * program.shape.rank() } else { 0 };
-        let each = self.own(values, is_known).map(|value| match value.checked_sub(inputs) {
-            None => accesses[value].cost(program.inputs[value].dtype),
-            Some(step) => program.steps[step].cost() + 1,
+        let each = self.own(values, is_known).map(|value| match value {
+            Value::Input(i) => accesses[i as usize].cost(program.dtype_of(value)),
+            Value::Step(i) => program.steps[i as usize].cost() + 1,
         });
         each.sum::<usize>() * joined + divisions
     }
 
     /// What is computed for each element of what some values are made of.
-    fn own(&self, values: &[Value], is_known: impl Fn(Value) -> bool + Copy) -> impl Iterator<Item = usize> {
-        let needed = self.program.needed(values, is_known).into_iter();
-        let own = needed.filter(move |&value| !is_known(value)).map(|value| value as usize);
-        own.filter(|&value| !self.levels.of_row[value])
+    fn own(&self, values: &[Value], is_known: impl Fn(Value) -> bool + Copy) -> impl Iterator<Item = Value> {
+        let needed = self.program.needed(values, is_known).which();
+        needed.filter(move |&value| !is_known(value) && !self.levels.of_row[value])
     }
 
     /// The value that a phase folds which saves the most where it is not computed again for what is given, if that is
@@ -221,10 +219,9 @@ impl Text<'_> {
     fn saved(&self, phases: &[Phase], target: Target) -> Option<Saved> {
         let Text { program, levels, .. } = *self;
         let [result] = program.results[..] else { return None };
-        let inputs = program.inputs.len();
         let work = |is_known: &dyn Fn(Value) -> bool| {
-            let steps = self.own(&program.results, is_known).filter_map(|value| value.checked_sub(inputs));
-            steps.map(|step| program.steps[step].work()).fold(0, usize::saturating_add)
+            let steps = self.own(&program.results, is_known).filter_map(|value| program.step(value));
+            steps.map(Step::work).fold(0, usize::saturating_add)
         };
         let all = work(&|_| false);
         let folds = phases
@@ -236,7 +233,7 @@ impl Text<'_> {
             value != result && dtype == program.dtype && dtype.packing() == Packing::Whole
         };
         folds
-            .filter(|(_, fold)| !levels.of_row[fold.value as usize] && is_stored(fold.value))
+            .filter(|(_, fold)| !levels.of_row[fold.value] && is_stored(fold.value))
             .map(|(phase, fold)| {
                 (all - work(&|value| value == fold.value), Saved { phase, value: fold.value })
             })
@@ -249,13 +246,13 @@ impl Text<'_> {
     fn phases(&self, values: usize, target: Target) -> Result<Vec<Phase>> {
         let Text { program, levels, .. } = *self;
         let Some(rows) = &program.rows else { bail!(Kernel, "a program without rows") };
-        let count = levels.phases.iter().max().map_or(0, |last| last + 1);
+        let count = rows.folds.iter().map(|own| levels.from[own.value] + 1).max().unwrap_or(0);
         let mut phases = Vec::with_capacity(count);
         for phase in 0..count {
             let mut folds = Vec::new();
-            for (number, own) in rows.folds.iter().enumerate().filter(|&(i, _)| levels.phases[i] == phase) {
-                let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
-                let Some(gives) = program.inputs.iter().position(is_own) else {
+            let is_own = |(_, own): &(usize, &RowFold)| levels.from[own.value] == phase;
+            for (number, own) in rows.folds.iter().enumerate().filter(is_own) {
+                let Some(gives) = program.given(number) else {
                     bail!(Kernel, "a fold that nothing reads");
                 };
                 let element = program.dtype_of(own.value);

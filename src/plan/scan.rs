@@ -20,7 +20,7 @@ use super::target::Target;
 use super::walk::{FOLD_WORKGROUP, LANES, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Folding, GROUP, Input, Program, Scan, Slot, Source, Value};
+use crate::ir::{Folding, GROUP, Input, Program, Scan, Slot, Source};
 use crate::layout::{Axis, Layout};
 
 /// Values of a run that an invocation goes through where there are too few of them: fewer kernels are worth
@@ -95,11 +95,6 @@ impl ScanWork {
         work.scanned = Some(Scanned::Groups { carried: carried.is_some() });
         work.is_continued = is_continued;
         let Some(carried) = carried else { return Ok(work) };
-        // It is an input behind those of the program, so the numbers of its steps move up.
-        let inputs = work.program.inputs.len() as Value;
-        let moved = |value: &mut Value| *value += Value::from(*value >= inputs);
-        work.program.steps.iter_mut().flat_map(|step| step.args.iter_mut()).for_each(moved);
-        work.program.results.iter_mut().for_each(moved);
         let (dtype, layout) = self.carried()?;
         work.program.inputs.push(Input::new(dtype, Source::Slot(carried), layout));
         Ok(work)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
-use crate::ir::{Input, Op, Program, Source, Step, Value};
+use crate::ir::{ByValue, Input, Op, Program, Source, Step, Value};
 use crate::layout::{Layout, Shape};
 
 /// How much smaller than the result such a part is at least.
@@ -50,37 +50,34 @@ fn parts(program: &Program) -> Result<Vec<(Value, Program)>> {
     let axes = followed(program);
     let mut parts: Vec<(Value, Program)> = Vec::new();
     let mut open: Vec<Value> = program.results.to_vec();
-    let mut seen = vec![false; program.inputs.len() + program.steps.len()];
+    let mut seen = program.by_value(false);
     while let Some(value) = open.pop() {
-        let Some(step) = (value as usize).checked_sub(program.inputs.len()) else { continue };
-        if std::mem::replace(&mut seen[value as usize], true) {
+        let Some(step) = program.step(value) else { continue };
+        if std::mem::replace(&mut seen[value], true) {
             continue;
         }
         // The states of a loop are values, and the loop is none.
-        let is_value = program.steps[step].op != Op::Repeat;
-        if is_value && is_worth_it(program, value, &axes[value as usize]) {
-            parts.push((value, narrowed(program, value, &axes[value as usize])?));
+        if step.op != Op::Repeat && is_worth_it(program, value, &axes[value]) {
+            parts.push((value, narrowed(program, value, &axes[value])?));
         } else {
-            open.extend(&program.steps[step].args);
+            open.extend(&step.args);
         }
     }
     Ok(parts)
 }
 
 /// Of each value, the axes along which it changes.
-fn followed(program: &Program) -> Vec<Vec<bool>> {
+fn followed(program: &Program) -> ByValue<Vec<bool>> {
     let of_layout = |layout: &Layout| -> Vec<bool> {
         layout.shape().iter().zip(layout.strides()).map(|(&n, &stride)| n > 1 && stride != 0).collect()
     };
-    let mut axes: Vec<Vec<bool>> = program.inputs.iter().map(|input| of_layout(&input.layout)).collect();
-    for step in &program.steps {
+    ByValue::of(program.inputs.iter().map(|input| of_layout(&input.layout)), &program.steps, |step, axes| {
         let mut all = vec![false; program.shape.rank()];
         for &arg in &step.args {
-            all.iter_mut().zip(&axes[arg as usize]).for_each(|(all, &own)| *all |= own);
+            all.iter_mut().zip(&axes[arg]).for_each(|(all, &own)| *all |= own);
         }
-        axes.push(all);
-    }
-    axes
+        all
+    })
 }
 
 fn expense(step: &Step) -> usize {
@@ -93,9 +90,8 @@ fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {
     if own.saturating_mul(LEAST_RATIO) > count {
         return false;
     }
-    let needed = program.needed(&[value], |_| false);
-    let steps = needed.into_iter().filter_map(|value| (value as usize).checked_sub(program.inputs.len()));
-    let all: usize = steps.map(|step| expense(&program.steps[step])).sum();
+    let steps = program.needed(&[value], |_| false).which().filter_map(|value| program.step(value));
+    let all: usize = steps.map(expense).sum();
     all.saturating_mul(count - own) >= LEAST_SPARED
 }
 

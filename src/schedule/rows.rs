@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::ir::{BLOCK, Built, Frame, Input, Joined, Op, Program, Source, Step};
+use crate::ir::{BLOCK, Frame, Input, Joined, Op, Program, Source, Step};
 use crate::layout::Layout;
 
 /// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
@@ -139,7 +139,7 @@ fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<
         (None, None) => false,
     };
     let mut all = Joined::new(frame.clone());
-    let known: SmallVec<[Built; 2]> = all.add(&inner, |_| None)?;
+    let known = all.add(&inner, |_| None)?;
     let results = all.add(&outer, |input| match input.source {
         Source::Stage { stage, result } if stage == number => known.get(result).copied(),
         _ => None,

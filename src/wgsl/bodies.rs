@@ -6,7 +6,7 @@ use super::text::line;
 use super::types::{cast, compute, lanes, narrow, rounded};
 use super::{gather, workarounds};
 use crate::error::Result;
-use crate::ir::{Body, Loop, Op, Step, Value};
+use crate::ir::{Body, Loop, Op, Step, Value, needed, numbered};
 use crate::plan::Kernel;
 
 /// The functions that steps of a kernel call.
@@ -21,13 +21,13 @@ pub(super) struct Bodies<'a> {
 impl<'a> Bodies<'a> {
     pub(super) fn new(kernel: &'a Kernel) -> Self {
         let mut bodies = Bodies { kernel, loops: Vec::new(), written: Vec::new() };
-        bodies.add(&kernel.steps, &|operand| operand as usize);
+        bodies.add(&kernel.steps, &Value::input);
         bodies
     }
 
     /// Adds what some steps call, among which values that are tables are operands of the kernel. Loops are within each
     /// other only as deep as their builder lets them be.
-    fn add(&mut self, steps: &'a [Step], operand: &dyn Fn(Value) -> usize) {
+    fn add(&mut self, steps: &'a [Step], operand: &dyn Fn(Value) -> Option<usize>) {
         for step in steps {
             match &step.body {
                 Some(Body::Function(function)) => {
@@ -37,7 +37,7 @@ impl<'a> Bodies<'a> {
                 }
                 Some(Body::Loop(own)) => {
                     let tables = tables(step, own, operand);
-                    self.add(&own.steps, &|value| own.table(value).map_or(0, |table| tables[table]));
+                    self.add(&own.steps, &|value| own.table(value).map(|table| tables[table]));
                     if !self.loops.iter().any(|known| *known == (&**own, tables.clone())) {
                         self.loops.push((own, tables));
                     }
@@ -63,7 +63,7 @@ impl<'a> Bodies<'a> {
         &self,
         step: &Step,
         arg: impl Fn(usize) -> String,
-        operand: &dyn Fn(Value) -> usize,
+        operand: &dyn Fn(Value) -> Option<usize>,
     ) -> String {
         let args = || (0..step.args.len()).map(&arg).collect::<Vec<_>>().join(", ");
         match (&step.body, step.op) {
@@ -110,42 +110,41 @@ impl<'a> Bodies<'a> {
     /// A loop: what its states are when it ends. Of a table it takes the addresses from which that is walked.
     fn repeat(&self, text: &mut String, number: usize, own: &Loop, tables: &[usize]) -> Result<()> {
         let fences = Fences::of_turn(own, self.kernel);
-        let operand = |value: Value| own.table(value).map_or(0, |table| tables[table]);
-        let of = |value: Value| match own.table(value) {
-            Some(_) => "vec4<u32>".to_string(),
-            None => lanes(own.type_of(value)),
-        };
-        let states = || 0..own.states as Value;
+        let operand = |value: Value| own.table(value).map(|table| tables[table]);
+        let types = own.args[..own.values()].iter().map(|&dtype| lanes(dtype));
+        let types = types.chain(own.tables.iter().map(|_| "vec4<u32>".to_string()));
+        let states = || 0..own.states;
         line!(text, "struct States{number} {{");
-        states().for_each(|i| line!(text, "    s{i}: {},", of(i)));
+        states().zip(types.clone()).for_each(|(i, of)| line!(text, "    s{i}: {of},"));
         line!(text, "}}\n");
-        let args = (0..own.args.len() as Value).map(|i| format!("a{i}: {}", of(i)));
+        let args = types.enumerate().map(|(i, of)| format!("a{i}: {of}"));
         let args: Vec<String> = std::iter::once("turns: vec4<u32>".to_string()).chain(args).collect();
         line!(text, "fn repeat{number}({}) -> States{number} {{", args.join(", "));
         fences.zeros(&own.steps).iter().for_each(|zero| line!(text, "    {zero}"));
         states().for_each(|i| line!(text, "    var s{i} = a{i};"));
-        let name = |value: Value| match value as usize {
-            i if i < own.states => format!("s{i}"),
-            i if i < own.args.len() => format!("a{i}"),
-            i => format!("v{i}"),
+        let name = |value: Value| match value {
+            Value::Input(i) if (i as usize) < own.states => format!("s{i}"),
+            Value::Input(i) => format!("a{i}"),
+            Value::Step(i) => format!("v{}", own.args.len() + i as usize),
         };
         // Whether anything goes on is told first: what it is not told by need not be computed where nothing does.
-        let first = own.goes_on.map(|goes_on| needed(own, goes_on));
-        let is_first = |value: Value| first.as_ref().is_some_and(|first| first[value as usize]);
-        let steps = || (own.args.len() as Value..).zip(&own.steps);
+        let first = own.goes_on.map(|goes_on| needed(own.args.len(), &own.steps, [goes_on], |_| false));
+        let is_first = |value: Value| first.as_ref().is_some_and(|first| first[value]);
+        let steps = || numbered(&own.steps);
         let write = |text: &mut String, (value, step): (Value, &Step)| -> Result<()> {
             let arg = |i: usize| fences.operand(step, i, name(step.args[i]));
             let made = match (step.op, step.args.split_first()) {
                 (Op::Lookup, Some((&table, indices))) => {
-                    let (at, indices) = (format!("at_v{value}"), indices.iter().map(|&index| name(index)));
-                    let walk = (name(table), at.as_str());
-                    let (address, found) = gather::by_lanes(self.kernel, operand(table), walk, indices)?;
+                    let at = format!("at_{}", name(value));
+                    let (walk, indices) = ((name(table), &*at), indices.iter().map(|&index| name(index)));
+                    let table = operand(table).unwrap_or(0);
+                    let (address, found) = gather::by_lanes(self.kernel, table, walk, indices)?;
                     line!(text, "        let {at} = {address};");
                     found
                 }
                 _ => fences.result(value, step.result, self.expression(step, arg, &operand)),
             };
-            line!(text, "        let v{value} = {made};");
+            line!(text, "        let {} = {made};", name(value));
             Ok(())
         };
         // A turn; what has ended stays as it is in the next, and so does what is told of it.
@@ -155,16 +154,15 @@ impl<'a> Bodies<'a> {
                 line!(text, "        let open = {}{ends}", name(goes_on));
             }
             steps().filter(|&(value, _)| !is_first(value)).try_for_each(|step| write(text, step))?;
-            for (i, &next) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
+            let changed = || (0..).zip(&own.next).filter(|&(i, &next)| next != Value::Input(i));
+            for (i, &next) in changed() {
                 let next = name(next);
                 match own.goes_on {
                     Some(_) => line!(text, "        let n{i} = select(s{i}, {next}, open);"),
                     None => line!(text, "        let n{i} = {next};"),
                 }
             }
-            for (i, _) in own.next.iter().enumerate().filter(|&(i, &next)| next as usize != i) {
-                line!(text, "        s{i} = n{i};");
-            }
+            changed().for_each(|(i, _)| line!(text, "        s{i} = n{i};"));
             Ok(())
         };
         let ends = ";\n        if (!any(open)) { break; }";
@@ -192,9 +190,9 @@ impl<'a> Bodies<'a> {
 }
 
 /// The operands that a loop looks up, where it is called by a step.
-fn tables(step: &Step, own: &Loop, operand: &dyn Fn(Value) -> usize) -> Vec<usize> {
+fn tables(step: &Step, own: &Loop, operand: &dyn Fn(Value) -> Option<usize>) -> Vec<usize> {
     // The first argument is how many turns there are.
-    step.args.iter().skip(1 + own.values()).map(|&value| operand(value)).collect()
+    step.args.iter().skip(1 + own.values()).filter_map(|&value| operand(value)).collect()
 }
 
 /// The most that a turn costs, in additions, whose text stands twice in its loop.
@@ -202,16 +200,4 @@ const SHORT: usize = 64;
 
 fn is_short(own: &Loop) -> bool {
     own.steps.iter().map(Step::cost).sum::<usize>() <= SHORT
-}
-
-/// Which values of a turn one is made of, itself included.
-fn needed(own: &Loop, value: Value) -> Vec<bool> {
-    let mut needed = vec![false; own.args.len() + own.steps.len()];
-    needed[value as usize] = true;
-    for value in (own.args.len()..needed.len()).rev() {
-        if needed[value] {
-            own.steps[value - own.args.len()].args.iter().for_each(|&arg| needed[arg as usize] = true);
-        }
-    }
-    needed
 }

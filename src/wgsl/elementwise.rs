@@ -1,14 +1,12 @@
 //! Straight-line text: coordinates, loads, steps, stores; four lanes at a time, and of several vectors per
 //! invocation all loads before all stores. `shaders/elementwise.wgsl` is a commented instance of it.
 
-use std::ops::Range;
-
 use super::emitter::Emitter;
 use super::text::{EACH, line, result};
 use super::types::{encode, join, lanes, pack, packed, unpack};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Body, Op, Step, Value};
+use crate::ir::{Body, ByValue, Op, Step, Value, numbered};
 use crate::plan::{Access, LANES, Lanes, Makes, Operand, Origin, Role, Store, Walk};
 
 /// Columns of a workgroup, all of them powers of two, from which on they fill the lanes of every
@@ -20,15 +18,15 @@ impl Emitter<'_> {
     pub(super) fn elements(&mut self) -> Result<()> {
         self.head();
         self.coordinates();
-        self.values_of(0..self.kernel.operands.len())?;
+        self.values_of(self.kernel.operands.len())?;
         self.stores();
         line!(self.text, "}}");
         Ok(())
     }
 
-    /// Loads of a range of operands, then steps: first what all vectors share.
-    pub(super) fn values_of(&mut self, range: Range<usize>) -> Result<()> {
-        self.loads(|operand| range.contains(&operand))?;
+    /// Loads of the first operands, then steps: first what all vectors share.
+    pub(super) fn values_of(&mut self, operands: usize) -> Result<()> {
+        self.loads(|operand| operand < operands)?;
         self.zeros();
         self.steps(|_| true)
     }
@@ -40,7 +38,8 @@ impl Emitter<'_> {
         for (i, operand) in wanted().filter(|(_, o)| o.access.serves_rows()) {
             self.load_rows(i, operand)?;
         }
-        let (shared, own): (Vec<_>, Vec<_>) = wanted().partition(|&(i, _)| self.is_shared(i as Value));
+        let (shared, own): (Vec<_>, Vec<_>) =
+            wanted().partition(|&(i, _)| self.shared[Value::Input(i as u32)]);
         for (i, operand) in shared {
             self.load(i, operand, 0)?;
         }
@@ -51,18 +50,17 @@ impl Emitter<'_> {
     }
 
     /// Steps of the values that are wanted.
-    pub(super) fn steps(&mut self, is_wanted: impl Fn(usize) -> bool) -> Result<()> {
+    pub(super) fn steps(&mut self, is_wanted: impl Fn(Value) -> bool) -> Result<()> {
         let kernel = self.kernel;
-        let steps = (kernel.operands.len()..).zip(&kernel.steps).filter(|&(value, _)| is_wanted(value));
-        let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.is_shared(value as Value));
+        let steps = numbered(&kernel.steps).filter(|&(value, _)| is_wanted(value));
+        let (shared, own): (Vec<_>, Vec<_>) = steps.partition(|&(value, _)| self.shared[value]);
         for (value, step) in shared {
-            let text = self.step(value as Value, step, 0)?;
-            line!(self.text, "    let v{value} = {text};");
+            let (name, text) = (self.value(value, 0), self.step(value, step, 0)?);
+            line!(self.text, "    let {name} = {text};");
         }
         for vector in 0..kernel.vectors {
             for &(value, step) in &own {
-                let name = self.value(value as Value, vector);
-                let text = self.step(value as Value, step, vector)?;
+                let (name, text) = (self.value(value, vector), self.step(value, step, vector)?);
                 line!(self.text, "    let {name} = {text};");
             }
         }
@@ -128,10 +126,10 @@ impl Emitter<'_> {
         }
         let arg = |i: usize| {
             let value = step.args[i];
-            match self.kernel.operands.get(value as usize) {
+            match value.input() {
                 // Of a table a loop takes where it is walked.
-                Some(operand) if !operand.computed.is_empty() => {
-                    format!("vec4<u32>({})", self.addresses(Role::In(value as usize), vector))
+                Some(i) if !self.kernel.operands[i].computed.is_empty() => {
+                    format!("vec4<u32>({})", self.addresses(Role::In(i), vector))
                 }
                 _ => self.fences.operand(step, i, self.value(value, vector)),
             }
@@ -145,20 +143,21 @@ impl Emitter<'_> {
         {
             // What memory holds past the end may keep a loop from its end: such lanes do as one does that exists.
             let missing = self.of_missing_lanes();
-            let missing: Vec<usize> = (0..args.len()).filter(|&i| missing[step.args[i] as usize]).collect();
+            let missing: Vec<usize> = (0..args.len()).filter(|&i| missing[step.args[i]]).collect();
+            let number = self.number(value);
             if !missing.is_empty() {
-                line!(self.text, "    let exist{value} = {exist};");
+                line!(self.text, "    let exist{number} = {exist};");
             }
             for i in missing {
-                let (own, lanes) = (format!("e{value}_{i}"), lanes(self.kernel.value_type(step.args[i])));
+                let (own, lanes) = (format!("e{number}_{i}"), lanes(self.kernel.value_type(step.args[i])));
                 line!(self.text, "    let {own} = {};", args[i]);
                 let one = ["z", "y", "x"].iter().fold(format!("{own}.w"), |rest, c| {
-                    format!("select({rest}, {own}.{c}, exist{value}.{c})")
+                    format!("select({rest}, {own}.{c}, exist{number}.{c})")
                 });
-                args[i] = format!("select({lanes}({one}), {own}, exist{value})");
+                args[i] = format!("select({lanes}({one}), {own}, exist{number})");
             }
         }
-        let text = self.bodies.expression(step, |i| args[i].clone(), &|value| value as usize);
+        let text = self.bodies.expression(step, |i| args[i].clone(), &Value::input);
         Ok(self.fences.result(value, step.result, text))
     }
 
@@ -169,7 +168,7 @@ impl Emitter<'_> {
         match (&kernel.makes, kernel.walk) {
             (_, Walk::Anywhere) => None,
             // Those of a row have it in common.
-            (Makes::Rows(folder), _) if folder.of_row[value as usize] && folder.lanes == Lanes::Run => None,
+            (Makes::Rows(folder), _) if folder.of_row[value] && folder.lanes == Lanes::Run => None,
             // Rows of whole vectors.
             (Makes::Elements, Walk::Rows) if kernel.store == Store::Vector => None,
             (_, Walk::Rows) => Some(inner()),
@@ -179,27 +178,24 @@ impl Emitter<'_> {
     }
 
     /// Which values are made of loads of lanes that may not exist. Loads by coordinates repeat one that does.
-    fn of_missing_lanes(&self) -> Vec<bool> {
+    fn of_missing_lanes(&self) -> ByValue<bool> {
         let is_by_vectors = |operand: &Operand| {
             let by_coordinates = matches!(operand.access, Access::Splat | Access::Strided | Access::Lookup);
             !by_coordinates && !matches!(operand.origin, Origin::Row(_))
         };
-        let mut missing: Vec<bool> = self.kernel.operands.iter().map(is_by_vectors).collect();
-        for step in &self.kernel.steps {
-            missing.push(step.args.iter().any(|&arg| missing[arg as usize]));
-        }
-        missing
+        let operands = self.kernel.operands.iter().map(is_by_vectors);
+        ByValue::of(operands, &self.kernel.steps, |step, missing| step.args.iter().any(|&arg| missing[arg]))
     }
 
     /// Whether the lanes of a value are four places next to each other, of which the first is a multiple of four.
     fn is_place_of_vector(&self, value: Value) -> bool {
-        match (value as usize).checked_sub(self.kernel.operands.len()) {
-            None => {
-                let operand = &self.kernel.operands[value as usize];
+        match value {
+            Value::Input(i) => {
+                let operand = &self.kernel.operands[i as usize];
                 (operand.origin, operand.access) == (Origin::Index, Access::Vector)
             }
-            Some(step) => {
-                let step = &self.kernel.steps[step];
+            Value::Step(i) => {
+                let step = &self.kernel.steps[i as usize];
                 step.op == Op::Cast && step.result == DType::U32 && self.is_place_of_vector(step.args[0])
             }
         }

@@ -2,7 +2,7 @@
 
 use super::bodies::Bodies;
 use super::fences::Fences;
-use crate::ir::Value;
+use crate::ir::{ByValue, Value};
 use crate::plan::{Access, Kernel, Operand, Origin, Role, Stride, Walk};
 
 /// Writes the body of a kernel. Names of what a vector has for itself end with its number; what is the
@@ -11,13 +11,13 @@ pub(super) struct Emitter<'a> {
     pub kernel: &'a Kernel,
     pub text: &'a mut String,
     /// Which values are the same in all vectors.
-    shared: Vec<bool>,
+    pub shared: ByValue<bool>,
     pub fences: Fences,
     pub bodies: Bodies<'a>,
 }
 
 /// Which values are the same in all vectors: operands that do not move, and what is made of them.
-fn shared(kernel: &Kernel) -> Vec<bool> {
+fn shared(kernel: &Kernel) -> ByValue<bool> {
     let follows = |i: usize, axis: usize| kernel.stride(Role::In(i), axis) != Stride::Zero;
     let operand = |(i, operand): (usize, &Operand)| match (kernel.walk, operand.access) {
         _ if kernel.vectors == 1 || operand.origin == Origin::Scalar => true,
@@ -27,11 +27,8 @@ fn shared(kernel: &Kernel) -> Vec<bool> {
         (Walk::Bands, Access::Strided | Access::Lookup) => !(0..kernel.rank - 1).any(|axis| follows(i, axis)),
         (_, access) => access == Access::Splat,
     };
-    let mut shared: Vec<bool> = kernel.operands.iter().enumerate().map(operand).collect();
-    for step in &kernel.steps {
-        shared.push(step.args.iter().all(|&arg| shared[arg as usize]));
-    }
-    shared
+    let operands = kernel.operands.iter().enumerate().map(operand);
+    ByValue::of(operands, &kernel.steps, |step, shared| step.args.iter().all(|&arg| shared[arg]))
 }
 
 impl<'a> Emitter<'a> {
@@ -40,17 +37,18 @@ impl<'a> Emitter<'a> {
         Emitter { kernel, text, shared: shared(kernel), fences, bodies }
     }
 
-    /// Whether a value is the same in all vectors.
-    pub(super) fn is_shared(&self, value: Value) -> bool {
-        self.shared[value as usize]
-    }
-
     /// What names of a vector end with.
     pub(super) fn suffix(&self, vector: u32) -> String {
         if self.kernel.vectors == 1 { String::new() } else { format!("_{vector}") }
     }
 
+    /// The number of a value in names.
+    pub(super) fn number(&self, value: Value) -> usize {
+        self.shared.number(value)
+    }
+
     pub(super) fn value(&self, value: Value, vector: u32) -> String {
-        if self.is_shared(value) { format!("v{value}") } else { format!("v{value}{}", self.suffix(vector)) }
+        let suffix = if self.shared[value] { String::new() } else { self.suffix(vector) };
+        format!("v{}{suffix}", self.number(value))
     }
 }

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use super::types::compute;
 use crate::dtype::{DType, Kind};
-use crate::ir::{Loop, Math, Nature, Op, Step, Value, is_costly};
+use crate::ir::{ByValue, Loop, Math, Nature, Op, Step, Value, is_costly, numbered};
 use crate::plan::{Kernel, Makes, Operand, Origin};
 
 /// Fences there are: by how far the unknown 0 is shifted.
@@ -28,9 +28,9 @@ const MOST: u32 = 32;
 /// The fences of a kernel's steps, or of those of a loop, each by its number.
 pub(super) struct Fences {
     /// The type of each value.
-    types: Vec<DType>,
+    types: ByValue<DType>,
     /// Of each value, the one that it passes where it is made.
-    made: Vec<Option<u32>>,
+    made: ByValue<Option<u32>>,
     /// Of each operand, the first that has the same load.
     loads: Vec<Value>,
     /// What is looked up.
@@ -41,33 +41,33 @@ pub(super) struct Fences {
 
 impl Fences {
     pub(super) fn new(kernel: &Kernel) -> Fences {
-        let inputs = kernel.operands.len();
         let first = |i: usize| {
             let same = |&j: &usize| is_same_load(&kernel.operands[i], &kernel.operands[j]);
-            (0..i).find(same).unwrap_or(i) as Value
+            Value::Input((0..i).find(same).unwrap_or(i) as u32)
         };
-        let types = kernel.operands.iter().map(|operand| operand.dtype).collect();
+        let types = kernel.operands.iter().map(|operand| operand.dtype);
         // What a fold combines is read by that: numbers by arithmetic, or ranks by bits.
         let read: Vec<Value> = match &kernel.makes {
             Makes::Elements => Vec::new(),
             Makes::Rows(folder) => folder.folds().map(|fold| fold.value).collect(),
             Makes::Fold(_) | Makes::Scan(_) => kernel.results.to_vec(),
         };
-        let loads = (0..inputs).map(first).collect();
+        let loads = (0..kernel.operands.len()).map(first).collect();
         Fences::of(types, loads, &kernel.steps, &read, kernel, false).numbered(&kernel.steps, false)
     }
 
     /// Those of a turn of a loop. A state may be any other value that comes in, as a compiler may find out; and what
     /// it becomes is read by the arithmetic of the next turn.
     pub(super) fn of_turn(own: &Loop, kernel: &Kernel) -> Fences {
-        let loads = vec![0; own.args.len()];
-        Fences::of(own.args.clone(), loads, &own.steps, &own.next, kernel, true).numbered(&own.steps, true)
+        let loads = vec![Value::Input(0); own.args.len()];
+        Fences::of(own.args.iter().copied(), loads, &own.steps, &own.next, kernel, true)
+            .numbered(&own.steps, true)
     }
 
     /// Those of some steps over values of some types, of which `loads` says the first that is the same; `also` are
     /// values that something else than steps reads as arithmetic does.
     fn of(
-        mut types: Vec<DType>,
+        types: impl Iterator<Item = DType>,
         loads: Vec<Value>,
         steps: &[Step],
         also: &[Value],
@@ -76,34 +76,27 @@ impl Fences {
     ) -> Fences {
         // By a type of its own a compiler may compute in that, and then reorder it.
         let by_type = !kernel.faults.half_rounding;
-        let inputs = loads.len();
-        let count = inputs + steps.len();
-        types.extend(steps.iter().map(|step| step.result));
-        let values = (inputs as Value..).zip(steps);
-        let lookups = values.filter(|(_, step)| step.op == Op::Lookup).map(|(value, _)| value).collect();
-        let mut fences =
-            Fences { types, made: vec![None; count], loads, lookups, off: kernel.math == Math::Fast };
+        let types = ByValue::of(types, steps, |step, _| step.result);
+        let lookups = numbered(steps).filter(|(_, step)| step.op == Op::Lookup).map(|(value, _)| value);
+        let (made, lookups) = (types.map(|_, _| None), lookups.collect());
+        let mut fences = Fences { types, made, loads, lookups, off: kernel.math == Math::Fast };
         if fences.off {
             return fences;
         }
         // Which values a compiler could combine with the arithmetic that reads them. What comes in is loaded; but of
         // states that are integers, which have no fence, it may know what they are in every turn.
-        let mut open = vec![false; count];
-        for (open, of) in open[..inputs].iter_mut().zip(&fences.types) {
-            *open = is_turn && of.kind() != Kind::Float;
-        }
-        let mut read = vec![false; count];
+        let is_known = |value: Value| matches!(value, Value::Input(_)) && is_turn;
+        let mut open = fences.types.map(|value, of| is_known(value) && of.kind() != Kind::Float);
+        let [mut read, mut whole, mut asked] = [(); 3].map(|()| fences.types.map(|_, _| false));
         let readers = || steps.iter().filter(|step| step.nature() != Nature::Moves);
-        readers().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg as usize] = true);
-        // Which are whole numbers to it, and which are read by what asks for that.
-        let mut whole = vec![false; count];
-        let mut asked = vec![false; count];
+        readers().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg] = true);
+        // And which are read by what asks for a fraction, which whole numbers have none of.
         readers()
             .filter(|step| step.nature() == Nature::Arithmetic && asks_for_fraction(step))
             .flat_map(|step| &step.args)
-            .for_each(|&arg| asked[arg as usize] = true);
-        for (step, value) in steps.iter().zip(inputs..) {
-            let of_first = |known: &[bool]| step.args.first().is_some_and(|&arg| known[arg as usize]);
+            .for_each(|&arg| asked[arg] = true);
+        for (value, step) in numbered(steps) {
+            let of_first = |known: &ByValue<bool>| step.args.first().is_some_and(|&arg| known[arg]);
             open[value] = !is_closed(step, of_first(&open), by_type);
             whole[value] = step.op == Op::Cast && (step.dtype.kind() != Kind::Float || of_first(&whole));
             let is_read = read[value] && open[value] || asked[value] && whole[value];
@@ -120,42 +113,41 @@ impl Fences {
     /// has one of the upper half, and none that this has: behind two equal fences is what was before them. What comes
     /// in may be behind a fence, `incoming`, as what comes into a turn of a loop is.
     fn numbered(mut self, steps: &[Step], incoming: bool) -> Fences {
-        let inputs = self.loads.len();
-        let mut neighbours = vec![Vec::new(); self.made.len()];
-        let mut first = vec![0; self.made.len()];
+        let mut neighbours = self.made.map(|_, _| Vec::new());
+        let mut first = self.made.map(|_, _| 0);
         // Whether nothing but moves is between a value and a fence.
-        let mut behind_fence = vec![incoming; inputs];
-        for (value, step) in (inputs..).zip(steps) {
+        let mut behind_fence = self.made.map(|_, _| incoming);
+        for (value, step) in numbered(steps) {
             let fenced = |step: &Step| {
-                let made = step.args.iter().copied().filter(|&arg| self.made[arg as usize].is_some());
+                let made = step.args.iter().copied().filter(|&arg| self.made[arg].is_some());
                 made.collect::<SmallVec<[Value; 3]>>()
             };
             let args = fenced(step);
             if step.nature() != Nature::Moves {
                 for &arg in &args {
-                    neighbours[arg as usize].extend(args.iter().copied().filter(|&other| other < arg));
+                    neighbours[arg].extend(args.iter().copied().filter(|&other| other < arg));
                 }
             }
             let behind = match (step.nature(), step.op) {
                 (_, Op::Call | Op::Repeat | Op::State) => true,
                 (Nature::Arithmetic, _) => false,
-                _ => step.args.iter().any(|&arg| behind_fence[arg as usize]),
+                _ => step.args.iter().any(|&arg| behind_fence[arg]),
             };
-            behind_fence.push(behind || self.made[value].is_some());
+            behind_fence[value] = behind || self.made[value].is_some();
             if step.nature() == Nature::Moves && behind || step.op == Op::Call {
                 first[value] = MOST / 2;
                 neighbours[value].extend(&args);
                 // Of a loop, what its states begin with.
-                let own = step.args.first().and_then(|&arg| (arg as usize).checked_sub(inputs));
+                let own = step.args.first().and_then(|arg| arg.step());
                 if let Some(own) = own.filter(|_| step.op == Op::State) {
                     neighbours[value].extend(fenced(&steps[own]));
                 }
             }
         }
-        for (value, neighbours) in neighbours.iter().enumerate() {
+        for (value, _) in numbered(steps) {
             if self.made[value].is_some() {
                 let taken =
-                    |&number: &u32| neighbours.iter().any(|&other| self.made[other as usize] == Some(number));
+                    |&number: &u32| neighbours[value].iter().any(|&other| self.made[other] == Some(number));
                 self.made[value] = Some((first[value]..MOST).find(|number| !taken(number)).unwrap_or(0));
             }
         }
@@ -164,7 +156,7 @@ impl Fences {
 
     /// A value as it is made, behind its fence.
     pub(super) fn result(&self, value: Value, dtype: DType, text: String) -> String {
-        match self.made[value as usize] {
+        match self.made[value] {
             Some(number) => fenced(dtype, &text, number),
             None => text,
         }
@@ -173,7 +165,7 @@ impl Fences {
     /// An operand of a step, behind another fence where that needs one.
     pub(super) fn operand(&self, step: &Step, position: usize, name: String) -> String {
         match self.again(step, position) {
-            Some(number) => fenced(self.types[step.args[position] as usize], &name, number),
+            Some(number) => fenced(self.types[step.args[position]], &name, number),
             None => name,
         }
     }
@@ -188,11 +180,11 @@ impl Fences {
             return None;
         }
         let value = step.args[position];
-        if self.types[value as usize].kind() != Kind::Float {
+        if self.types[value].kind() != Kind::Float {
             return None;
         }
         let same = step.args[..position].iter().any(|&before| self.may_be_same(before, value));
-        same.then(|| (self.made[value as usize].unwrap_or(0) + position as u32) % MOST)
+        same.then(|| (self.made[value].unwrap_or(0) + position as u32) % MOST)
     }
 
     /// The lines that name what the fences of a kernel need.
@@ -211,10 +203,10 @@ impl Fences {
     /// The fences of some steps: whether each is of 64 bits, and its number.
     fn used(&self, steps: &[Step]) -> BTreeSet<(bool, u32)> {
         let mut used = BTreeSet::new();
-        for (value, step) in (self.loads.len()..).zip(steps) {
+        for (value, step) in numbered(steps) {
             used.extend(self.made[value].map(|number| (is_wide(step.result), number)));
             used.extend((0..step.args.len()).filter_map(|position| {
-                let of = self.types[step.args[position] as usize];
+                let of = self.types[step.args[position]];
                 self.again(step, position).map(|number| (is_wide(of), number))
             }));
         }
@@ -223,11 +215,11 @@ impl Fences {
 
     /// Whether a compiler may find two values equal: one value, one load, or results without a fence.
     fn may_be_same(&self, a: Value, b: Value) -> bool {
-        let closed = |value: Value| value as usize >= self.loads.len() && self.made[value as usize].is_none();
-        let load = |value: Value| self.loads.get(value as usize).copied().unwrap_or(value);
+        let closed = |value: Value| matches!(value, Value::Step(_)) && self.made[value].is_none();
+        let load = |value: Value| value.input().map_or(value, |i| self.loads[i]);
         // What is looked up may be what is loaded.
         let looked_up = |value: Value| self.lookups.contains(&value);
-        let loads = |a: Value, b: Value| looked_up(a) && (b as usize) < self.loads.len();
+        let loads = |a: Value, b: Value| looked_up(a) && matches!(b, Value::Input(_));
         load(a) == load(b) || (closed(a) && closed(b)) || loads(a, b) || loads(b, a)
     }
 }

@@ -124,7 +124,7 @@ impl Emitter<'_> {
             line!(self.text, "    let first = x * {LANES}u;");
             line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.len{inner} - 1u));");
         }
-        self.values_of(0..kernel.operands.len())?;
+        self.values_of(kernel.operands.len())?;
         if !folder.whole {
             self.exists(folder.lanes, place);
         }

@@ -184,7 +184,7 @@ impl Emitter<'_> {
         vector: u32,
         (step, first): (u32, u32),
     ) -> String {
-        let own = self.value(i as _, vector);
+        let own = self.value(Value::Input(i as u32), vector);
         let per_load = (operand.access.width() / LANES) as u32;
         let index = self.index(vector);
         let more = if step == per_load { index } else { format!("{index} * {}u", step / per_load) };
@@ -213,7 +213,7 @@ impl Emitter<'_> {
         }
         let of = Role::In(i);
         let dtype = operand.dtype;
-        let own = self.value(i as _, vector);
+        let own = self.value(Value::Input(i as u32), vector);
         let value = match (operand.origin, operand.access) {
             (Origin::Scalar, _) => constant(dtype, &format!("p.scalar{i}")),
             (Origin::Row(_), _) => bail!(Kernel, "what a fold gives is no load"),
@@ -274,7 +274,7 @@ impl Emitter<'_> {
 
     /// The elements of a table where computed indices say, all of them inside of it.
     pub(super) fn lookup(&mut self, value: Value, step: &Step, vector: u32) -> Result<String> {
-        let Some((&table, indices)) = step.args.split_first() else {
+        let Some((&Value::Input(table), indices)) = step.args.split_first() else {
             bail!(Kernel, "a lookup without a table")
         };
         let (i, of) = (table as usize, Role::In(table as usize));

@@ -7,7 +7,7 @@ use super::types::{decode, encode, lanes, narrow, pack, unpack};
 use super::values::{Traversal, Values};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::Value;
+use crate::ir::{ByValue, Value, needed};
 use crate::plan::{LANES, Lanes, Origin, Phase, Role, RowFolder, Store, Turns};
 
 impl Emitter<'_> {
@@ -77,24 +77,14 @@ impl Emitter<'_> {
         folder: &RowFolder,
         values: impl Iterator<Item = Value>,
         known: Option<Value>,
-    ) -> (Vec<bool>, Vec<Value>) {
-        let inputs = self.kernel.operands.len();
-        let mut needed = vec![false; inputs + self.kernel.steps.len()];
-        values.for_each(|value| needed[value as usize] = true);
-        for value in (inputs..needed.len()).rev() {
-            if needed[value] && !folder.of_row[value] && known != Some(value as Value) {
-                self.kernel.steps[value - inputs].args.iter().for_each(|&arg| needed[arg as usize] = true);
-            }
-        }
-        let is_scalar = |value: usize| {
-            self.kernel.operands.get(value).is_some_and(|operand| operand.origin == Origin::Scalar)
-        };
-        let of_row = |value: usize| folder.of_row[value] && !is_scalar(value);
-        let read = (0..needed.len()).filter(|&value| needed[value] && of_row(value));
-        let read = read.map(|value| value as Value).collect();
-        let is_own = |value: usize| !of_row(value) && known != Some(value as Value);
-        let own = (0..needed.len()).map(|value| needed[value] && is_own(value)).collect();
-        (own, read)
+    ) -> (ByValue<bool>, Vec<Value>) {
+        let (operands, steps) = (&self.kernel.operands, &self.kernel.steps);
+        let is_known = |value: Value| folder.of_row[value] || known == Some(value);
+        let needed = needed(operands.len(), steps, values, is_known);
+        let is_scalar = |i: usize| operands[i].origin == Origin::Scalar;
+        let of_row = |value: Value| folder.of_row[value] && !value.input().is_some_and(is_scalar);
+        let own = needed.map(|value, &needed| needed && !of_row(value) && known != Some(value));
+        (own, needed.which().filter(|&value| of_row(value)).collect())
     }
 
     /// Parameters of a function of the elements of a row, or what is given for them.
@@ -104,15 +94,15 @@ impl Emitter<'_> {
             false => name,
         });
         let values = read.iter().map(|&value| match declares {
-            true => format!("v{value}: {}", lanes(self.kernel.value_type(value))),
-            false => format!("v{value}"),
+            true => format!("v{}: {}", self.number(value), lanes(self.kernel.value_type(value))),
+            false => format!("v{}", self.number(value)),
         });
         kept.chain(values).collect()
     }
 
     /// Loads and steps of the values that are wanted.
-    fn wanted(&mut self, wanted: &[bool]) -> Result<()> {
-        self.loads(|operand| wanted[operand])?;
+    fn wanted(&mut self, wanted: &ByValue<bool>) -> Result<()> {
+        self.loads(|operand| wanted.inputs()[operand])?;
         self.steps(|value| wanted[value])
     }
 
@@ -207,7 +197,7 @@ impl Emitter<'_> {
     fn load_saved(&mut self, value: Value) {
         let kernel = self.kernel;
         let dtype = kernel.value_type(value);
-        for vector in 0..if self.is_shared(value) { 1 } else { kernel.vectors } {
+        for vector in 0..if self.shared[value] { 1 } else { kernel.vectors } {
             let word = format!("{}[{}]", result(0), self.stored_place(vector));
             let (name, raw) = (self.value(value, vector), unpack(dtype, kernel.wide_words, word));
             line!(self.text, "    let {name} = {};", decode(dtype, raw));
@@ -265,11 +255,10 @@ impl Emitter<'_> {
     /// What is of the row and known from a phase on.
     fn known(&mut self, folder: &RowFolder, phase: usize) -> Result<()> {
         let kernel = self.kernel;
-        let is_folded = |i: usize| matches!(kernel.operands.get(i), Some(o) if o.origin == Origin::Row(i));
-        let wanted: Vec<bool> = (0..folder.of_row.len())
-            .map(|i| folder.of_row[i] && folder.from[i] == phase && !is_folded(i))
-            .collect();
-        self.wanted(&wanted)
+        let is_folded = |i: usize| kernel.operands[i].origin == Origin::Row(i);
+        self.wanted(&folder.of_row.map(|value, &of_row| {
+            of_row && folder.from[value] == phase && !value.input().is_some_and(is_folded)
+        }))
     }
 
     /// A turn through a row: what each invocation of a team folds of it, then across these, and across lanes where
@@ -291,7 +280,7 @@ impl Emitter<'_> {
         }
         for (i, (fold, part)) in phase.folds.iter().zip(values.parts()).enumerate() {
             let given = narrow(fold.element, part.given(format!("{own}.v{i}")));
-            line!(self.text, "    let v{} = {given};", fold.gives);
+            line!(self.text, "    let v{} = {given};", self.number(fold.gives));
         }
     }
 

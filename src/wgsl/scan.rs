@@ -21,7 +21,7 @@ const VECTORS: usize = GROUP / LANES;
 impl Emitter<'_> {
     pub(super) fn scan(&mut self, scanner: &Scanner) -> Result<()> {
         let operands = self.kernel.operands.len() - usize::from(scanner.is_carried());
-        self.scanned_element(scanner, 0..operands)?;
+        self.scanned_element(scanner, operands)?;
         if scanner.is_carried() {
             self.carried(scanner, operands)?;
         }
@@ -52,7 +52,7 @@ impl Emitter<'_> {
 
     /// A function of the coordinates that gives a vector of values there. Past the end of a run it gives what is
     /// there.
-    fn scanned_element(&mut self, scanner: &Scanner, operands: Range<usize>) -> Result<()> {
+    fn scanned_element(&mut self, scanner: &Scanner, operands: usize) -> Result<()> {
         let (kernel, inner) = (self.kernel, self.kernel.rank - 1);
         line!(
             self.text,

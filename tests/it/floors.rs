@@ -30,7 +30,7 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "ir",
         &[
-            &["answers", "constant", "kept", "op", "philox", "scalar", "small_map", "validated"],
+            &["answers", "constant", "kept", "op", "philox", "scalar", "small_map", "validated", "value"],
             &["written"],
             &["callee", "fold", "typing"],
             &["body"],

@@ -17,7 +17,7 @@ use super::load::Reader;
 use super::pairs::{self, Loop};
 use super::registers::Register;
 use crate::error::Result;
-use crate::ir::{Input, Op, Program, Step, Value, is_costly};
+use crate::ir::{ByValue, Input, Op, Program, Value, is_costly, numbered};
 
 /// Loops from which on a block asks for what the next one reads: fewer are a stream, which a processor guesses.
 const ASKING_LOOPS: usize = 3;
@@ -28,15 +28,15 @@ pub(super) struct Blocks<'a> {
     pub from: &'a [From<'a>],
     pub readers: Vec<Reader>,
     pub loops: Vec<Loop>,
-    registers: Vec<usize>,
+    registers: ByValue<usize>,
     register_count: usize,
     /// Bytes of an element of each value.
-    sizes: Vec<usize>,
+    sizes: ByValue<usize>,
     /// Elements of a row: values that are the same along it are computed once for it. Blocks are of whole rows.
     pub row: usize,
     /// Which values are, and which of them are read for each element.
-    pub of_row: Vec<bool>,
-    spread: Vec<bool>,
+    pub of_row: ByValue<bool>,
+    spread: ByValue<bool>,
     /// The most elements of a block.
     pub most: usize,
     /// Whether a block asks for what the next one of its chunk reads.
@@ -63,12 +63,12 @@ pub(super) struct Scratch {
     /// The first element of a chunk, and the one after its last.
     start: usize,
     end: usize,
-    /// Of the inputs, for the block at hand.
-    places: Vec<Place>,
+    /// Of values, for the block at hand.
+    places: ByValue<Place>,
     /// Whether all elements of a value are equal, in the block at hand; then there is one part.
-    equal: Vec<bool>,
+    equal: ByValue<bool>,
     /// Values of the row, an element for each.
-    spread: Vec<Register>,
+    spread: ByValue<Register>,
     /// Elements of the block at hand.
     length: usize,
 }
@@ -78,37 +78,33 @@ impl<'a> Blocks<'a> {
     /// the last axis has, or 1.
     pub(super) fn new(program: &'a Program, from: &'a [From<'a>], row: usize) -> Result<Self> {
         let axis = program.shape.iter().rposition(|&n| n > 1).unwrap_or(0);
-        let mut of_row: Vec<bool> = Vec::with_capacity(program.inputs.len() + program.steps.len());
-        let mut readers = Vec::with_capacity(program.inputs.len());
-        for (input, from) in program.inputs.iter().zip(from) {
+        let is_one = |(input, from): (&Input, &From<'_>)| {
             let stays = input.layout.strides().get(axis) == Some(&0) && !matches!(from, From::Output);
-            let is_one = row > 1 && stays && !input.is_table();
-            readers.push(Reader::new(&match is_one {
-                true => input.layout.slice(axis as isize, 0..1, 1)?,
-                false => input.layout.clone(),
-            }));
-            of_row.push(is_one);
+            row > 1 && stays && !input.is_table()
+        };
+        let inputs = program.inputs.iter().zip(from);
+        let of_row = ByValue::of(inputs.map(is_one), &program.steps, |step, of_row| {
+            row > 1 && step.op != Op::Lookup && step.args.iter().all(|&arg| of_row[arg])
+        });
+        let reader = |(input, is_one): (&Input, &bool)| match is_one {
+            true => Ok(Reader::new(&input.layout.slice(axis as isize, 0..1, 1)?)),
+            false => Ok(Reader::new(&input.layout)),
+        };
+        let readers = program.inputs.iter().zip(of_row.inputs()).map(reader).collect::<Result<_>>()?;
+        let loops = pairs::loops(program, &of_row)?;
+        let mut spread = program.by_value(false);
+        for own in loops.iter().filter(|own| !of_row[own.value]) {
+            own.args.iter().for_each(|&arg| spread[arg] = of_row[arg]);
         }
-        for step in &program.steps {
-            let is_one =
-                row > 1 && step.op != Op::Lookup && step.args.iter().all(|&arg| of_row[arg as usize]);
-            of_row.push(is_one);
-        }
-        let levels = if row > 1 { of_row.clone() } else { program.levels().of_row };
-        let loops = pairs::loops(program, &levels)?;
-        let mut spread = vec![false; of_row.len()];
-        for own in loops.iter().filter(|own| !of_row[program.inputs.len() + own.step]) {
-            own.args.iter().for_each(|&arg| spread[arg as usize] = of_row[arg as usize]);
-        }
-        program.results.iter().for_each(|&result| spread[result as usize] = of_row[result as usize]);
+        program.results.iter().for_each(|&result| spread[result] = of_row[result]);
         let called = || program.steps.iter().filter(|step| step.op == Op::Repeat);
         let in_loop =
-            |(i, input): (Value, &Input)| input.is_table() && called().any(|step| step.args.contains(&i));
-        let in_loops = (0..).zip(&program.inputs).map(in_loop).collect();
+            |(value, input): (_, &Input)| input.is_table() && called().any(|step| step.args.contains(&value));
+        let in_loops = (0..).map(Value::Input).zip(&program.inputs).map(in_loop).collect();
         let (registers, register_count) = pairs::registers(program, &loops);
         // Of a table a value is an address.
         let inputs = program.inputs.iter().map(|input| if input.is_table() { 8 } else { input.dtype.size() });
-        let sizes = inputs.chain(program.steps.iter().map(Step::size)).collect();
+        let sizes = ByValue::of(inputs, &program.steps, |step, _| step.size());
         let asks = loops.len() >= ASKING_LOOPS && From::bytes(from) > LARGEST_NEAR;
         Ok(Blocks {
             program,
@@ -131,8 +127,7 @@ impl<'a> Blocks<'a> {
 
     /// Whether arithmetic takes more of its time than memory does.
     pub(super) fn is_costly(&self) -> bool {
-        let steps = self.program.steps.iter().zip(&self.of_row[self.program.inputs.len()..]);
-        steps.into_iter().any(|(step, &of_row)| !of_row && is_costly(step.op))
+        numbered(&self.program.steps).any(|(value, step)| !self.of_row[value] && is_costly(step.op))
     }
 
     /// Memory of one thread.
@@ -146,9 +141,9 @@ impl<'a> Blocks<'a> {
             turned: words.collect(),
             start: 0,
             end: 0,
-            places: vec![Place::Register; self.registers.len()],
-            equal: vec![false; self.registers.len()],
-            spread: self.spread.iter().map(|_| Register::default()).collect(),
+            places: self.program.by_value(Place::Register),
+            equal: self.program.by_value(false),
+            spread: self.spread.map(|_, _| Register::default()),
             length: 0,
         }
     }
@@ -173,7 +168,7 @@ impl<'a> Blocks<'a> {
     pub(super) fn ahead(&self, start: usize, length: usize) -> Ahead<'a> {
         let stretches = self.program.inputs.iter().enumerate().filter_map(|(i, input)| {
             let From::Bytes(bytes) = self.from[i] else { return None };
-            let row = if self.of_row[i] { self.row } else { 1 };
+            let row = if self.of_row.inputs()[i] { self.row } else { 1 };
             if input.is_table() || self.turned[i] || length < row {
                 return None;
             }
@@ -189,11 +184,12 @@ impl<'a> Blocks<'a> {
         let program = self.program;
         scratch.length = length;
         for (i, input) in program.inputs.iter().enumerate() {
+            let value = Value::Input(i as u32);
             let before = out.as_ref().map_or(&[][..], |out| out.bytes);
-            let row = if self.of_row[i] { self.row } else { 1 };
-            (scratch.places[i], scratch.equal[i]) =
+            let row = if self.of_row[value] { self.row } else { 1 };
+            (scratch.places[value], scratch.equal[value]) =
                 self.place(i, input, start / row, length / row, scratch, before);
-            self.spread(i, scratch);
+            self.spread(value, scratch);
         }
         let after = start + length;
         let next = match self.asks {
@@ -204,8 +200,8 @@ impl<'a> Blocks<'a> {
         let mut out = out;
         for own in &self.loops {
             ask();
-            let value = program.inputs.len() + own.step;
-            if program.steps[own.step].op == Op::Lookup {
+            let value = own.value;
+            if program.step(value).is_some_and(|step| step.op == Op::Lookup) {
                 self.look_up(value, own, length, scratch);
                 continue;
             }
@@ -213,9 +209,9 @@ impl<'a> Blocks<'a> {
             // Taken out, so that the others can be read.
             let mut register = std::mem::take(&mut scratch.registers[target]);
             let of_row = self.of_row[value];
-            let last = if value as Value == program.results[0] && !of_row { out.take() } else { None };
+            let last = if value == program.results[0] && !of_row { out.take() } else { None };
             let is_last = last.is_some();
-            let equal = !own.args.is_empty() && own.args.iter().all(|&arg| scratch.equal[arg as usize]);
+            let equal = !own.args.is_empty() && own.args.iter().all(|&arg| scratch.equal[arg]);
             scratch.equal[value] = equal;
             let count = match (equal, of_row) {
                 (true, _) => length.min(PART),
@@ -228,7 +224,7 @@ impl<'a> Blocks<'a> {
                 let args = args.as_slice();
                 match last {
                     // Its states do not lie beside each other.
-                    Some(Out { bytes, stream: Some(stream) }) if program.steps[own.step].op == Op::State => {
+                    Some(Out { bytes, stream: Some(stream) }) if matches!(own.job, Job::State { .. }) => {
                         let all = register.bytes_mut(bytes.len());
                         own.job.run(args, all);
                         stream.copy(all, bytes);
@@ -277,7 +273,7 @@ impl<'a> Blocks<'a> {
         for out in std::iter::once(first).chain(rest.chunks_mut(PART * size)) {
             let length = out.len() / size;
             let parts = args.iter().zip(&own.args).map(|(arg, &value)| {
-                let size = self.sizes[value as usize];
+                let size = self.sizes[value];
                 let start = if arg.len() == block * size { start } else { 0 };
                 &arg[start * size..(start + length) * size]
             });

@@ -12,14 +12,13 @@ use crate::cpu::pairs::Loop;
 use crate::cpu::registers::Register;
 use crate::ir::{Input, Value};
 
-/// Where the elements of an input lie as a block needs them: the first byte.
+/// Where the elements of a value lie as a block needs them.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    Source(usize),
-    Turned(usize),
+    /// In an input's source, or what was turned of it, from a byte on.
+    Source(usize, usize),
+    Turned(usize, usize),
     Register,
-    /// Of what is looked up: elements of an input's source.
-    Table(usize, usize),
     /// Of a table: where its elements lie, but for the indices; without such a walk its register has that.
     Walk(usize, isize),
 }
@@ -27,9 +26,8 @@ pub(super) enum Place {
 impl<'a> Blocks<'a> {
     /// `length` elements of a value from `start` on, if they lie side by side where an input is read.
     pub(in crate::cpu) fn in_place(&self, value: Value, start: usize, length: usize) -> Option<&'a [u8]> {
-        let i = value as usize;
-        let input = self.program.inputs.get(i).filter(|input| !input.is_table())?;
-        let size = input.dtype.size();
+        let i = value.input().filter(|&i| !self.program.inputs[i].is_table())?;
+        let size = self.sizes[value];
         match (self.from[i], self.readers[i].run(start, length)?) {
             (From::Bytes(bytes), (at, 1)) if self.row == 1 && !self.turned[i] => {
                 Some(&bytes[at * size..(at + length) * size])
@@ -40,42 +38,44 @@ impl<'a> Blocks<'a> {
 
     /// What a loop over a few values looks up.
     pub(super) fn tables(&self, own: &Loop) -> SmallVec<[Table<'_>; 2]> {
-        let tables = own.args.iter().filter_map(|&arg| {
-            let input = self.program.inputs.get(arg as usize).filter(|input| input.is_table())?;
-            let From::Bytes(elements) = self.from[arg as usize] else { return None };
+        let tables = own.args.iter().filter_map(|arg| {
+            let i = arg.input().filter(|&i| self.program.inputs[i].is_table())?;
+            let input = &self.program.inputs[i];
+            let From::Bytes(elements) = self.from[i] else { return None };
             Some(Table { elements, size: input.dtype.size(), computed: &input.computed })
         });
         tables.collect()
     }
 
     /// Looks up elements of a block: where they lie, if that is one run of the source, else their own.
-    pub(super) fn look_up(&self, value: usize, own: &Loop, length: usize, scratch: &mut Scratch) {
+    pub(super) fn look_up(&self, value: Value, own: &Loop, length: usize, scratch: &mut Scratch) {
         let Some((&table, indices)) = own.args.split_first() else { return };
-        let input = &self.program.inputs[table as usize];
-        let From::Bytes(source) = self.from[table as usize] else { return };
-        let equal = own.args.iter().all(|&arg| scratch.equal[arg as usize]);
+        let Some(i) = table.input() else { return };
+        let input = &self.program.inputs[i];
+        let From::Bytes(source) = self.from[i] else { return };
+        let equal = own.args.iter().all(|&arg| scratch.equal[arg]);
         let count = if equal { length.min(PART) } else { length };
         let target = self.registers[value];
         let mut register = std::mem::take(&mut scratch.registers[target]);
         register.held = None;
         let size = self.sizes[value];
-        let mut walk = match scratch.places[table as usize] {
+        let mut walk = match scratch.places[table] {
             Place::Walk(at, stride) => Addresses::Run(at as isize, stride),
-            _ => Addresses::Each(cast(scratch.registers[self.registers[table as usize]].bytes(8 * count))),
+            _ => Addresses::Each(cast(scratch.registers[self.registers[table]].bytes(8 * count))),
         };
         let mut varying: SmallVec<[(&[i32], isize); 4]> = SmallVec::new();
         for (&index, extent) in indices.iter().zip(&input.computed) {
             let values: &[i32] = cast(self.value(index, scratch));
             match &mut walk {
                 // One index for all elements.
-                Addresses::Run(at, _) if scratch.equal[index as usize] => {
+                Addresses::Run(at, _) if scratch.equal[index] => {
                     *at += values[0] as isize * extent.stride;
                 }
                 _ => varying.push((values, extent.stride)),
             }
         }
         let place = match (&walk, varying.is_empty()) {
-            (&Addresses::Run(at, 1), true) => Place::Table(table as usize, at as usize * size),
+            (&Addresses::Run(at, 1), true) => Place::Source(i, at as usize * size),
             _ => {
                 let to = register.bytes_mut(count * size);
                 with_memory!(size, |M| lookup::gather::<M>(cast(source), &walk, &varying, cast_mut(to)));
@@ -88,14 +88,14 @@ impl<'a> Blocks<'a> {
     }
 
     /// Repeats a value of the row for each element, where it is read so.
-    pub(super) fn spread(&self, value: usize, scratch: &mut Scratch) {
+    pub(super) fn spread(&self, value: Value, scratch: &mut Scratch) {
         if !self.spread[value] || scratch.equal[value] {
             return;
         }
         let mut register = std::mem::take(&mut scratch.spread[value]);
         let size = self.sizes[value];
         let to = register.bytes_mut(scratch.length * size);
-        let from = self.read(value as Value, true, scratch);
+        let from = self.read(value, true, scratch);
         with_memory!(size, |M| load::spread::<M>(cast(from), self.row, cast_mut(to)));
         scratch.spread[value] = register;
     }
@@ -108,37 +108,33 @@ impl<'a> Blocks<'a> {
     /// Gives a value that was computed in a register of its own for another register, so that nothing is copied; whether
     /// it was. The block has no such value then.
     pub(in crate::cpu) fn give(&self, value: Value, scratch: &mut Scratch, to: &mut Register) -> bool {
-        let index = value as usize;
-        let is_own = index >= self.program.inputs.len()
-            && matches!(scratch.places[index], Place::Register)
-            && !self.of_row[index]
-            && !scratch.equal[index];
+        let is_own = matches!((value, scratch.places[value]), (Value::Step(_), Place::Register))
+            && !self.of_row[value]
+            && !scratch.equal[value];
         if is_own {
-            std::mem::swap(&mut scratch.registers[self.registers[index]], to);
+            std::mem::swap(&mut scratch.registers[self.registers[value]], to);
         }
         is_own
     }
 
     /// The elements of a value, or one for each row.
     pub(super) fn read<'s>(&'s self, value: Value, by_row: bool, scratch: &'s Scratch) -> &'s [u8] {
-        let index = value as usize;
         let elements = if by_row { scratch.length / self.row } else { scratch.length };
-        if self.of_row[index] && !by_row && !scratch.equal[index] {
-            return scratch.spread[index].bytes(elements * self.sizes[index]);
+        if self.of_row[value] && !by_row && !scratch.equal[value] {
+            return scratch.spread[value].bytes(elements * self.sizes[value]);
         }
-        let bytes = if scratch.equal[index] { elements.min(PART) } else { elements } * self.sizes[index];
-        let source = match (scratch.places.get(index), self.from.get(index)) {
-            (Some(&Place::Source(at)), Some(From::Bytes(source))) => Some((*source, at)),
-            (Some(&Place::Turned(at)), _) => Some((cast(&scratch.turned[index]), at)),
-            (Some(&Place::Table(input, at)), _) => match self.from[input] {
+        let bytes = if scratch.equal[value] { elements.min(PART) } else { elements } * self.sizes[value];
+        let source = match scratch.places[value] {
+            Place::Source(i, at) => match self.from[i] {
                 From::Bytes(source) => Some((source, at)),
                 _ => None,
             },
+            Place::Turned(i, at) => Some((cast(&scratch.turned[i]), at)),
             _ => None,
         };
         match source {
             Some((source, at)) => &source[at..at + bytes],
-            None => scratch.registers[self.registers[index]].bytes(bytes),
+            None => scratch.registers[self.registers[value]].bytes(bytes),
         }
     }
 
@@ -155,12 +151,12 @@ impl<'a> Blocks<'a> {
     ) -> (Place, bool) {
         let size = input.dtype.size();
         if self.turned[i] {
-            return (Place::Turned((start - scratch.start) * size), false);
+            return (Place::Turned(i, (start - scratch.start) * size), false);
         }
-        let reader = &self.readers[i];
+        let (reader, own) = (&self.readers[i], self.registers.inputs()[i]);
         let run = reader.run(start, length);
         if input.is_table() {
-            let register = &mut scratch.registers[self.registers[i]];
+            let register = &mut scratch.registers[own];
             let Some((at, stride)) = run else {
                 reader.addresses(start, cast_mut(register.bytes_mut(8 * length)), |at| at as i64);
                 return (Place::Register, false);
@@ -174,9 +170,9 @@ impl<'a> Blocks<'a> {
             return (Place::Walk(at, stride), stride == 0);
         }
         if let (From::Bytes(_), Some((at, 1))) = (self.from[i], run) {
-            return (Place::Source(at * size), false);
+            return (Place::Source(i, at * size), false);
         }
-        let register = &mut scratch.registers[self.registers[i]];
+        let register = &mut scratch.registers[own];
         let splat = run.filter(|&(_, stride)| stride == 0).map(|(at, _)| at);
         let count = if splat.is_some() { self.most.min(PART) } else { length };
         let from_row = || reader.repeats().map(|period| start % period);

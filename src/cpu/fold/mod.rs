@@ -146,7 +146,7 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
     let strip = inner.div_ceil(strips).clamp(LEAST_STRIP, STRIP);
     let strip = if inner <= strip { inner } else { inner.div_ceil(inner.div_ceil(strip)) };
     let strip = if together > 0 { inner } else { strip };
-    let are_read = program.results.iter().all(|&result| (result as usize) < program.inputs.len());
+    let are_read = program.results.iter().all(|result| matches!(result, Value::Input(_)));
     let most = if are_read { LEAF } else { blocks.most };
     let leaf = if strip == inner { 1 << (most / inner).max(1).ilog2() } else { 1 };
     let side = if are_read { SIDE } else { (COMPUTED / (leaf * strip)).clamp(1, SIDE) };
@@ -174,7 +174,7 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
             job.values(&loops, slices(&mut held, bytes))?;
             let mut next = Program::copy(operand(dtype, layout));
             next.inputs = vec![next.inputs[0].clone(); outs.len()];
-            next.results = (0..).take(outs.len()).collect();
+            next.results = (0..).map(Value::Input).take(outs.len()).collect();
             let folding = Folding { axes: 1..2, ..folding.clone() };
             let from: Vec<From<'_>> = held.iter().map(|memory| From::Bytes(&memory[..bytes])).collect();
             rounds(&next, &folding, &from, outs)

@@ -13,7 +13,7 @@ use crate::cpu::load::Reader;
 use crate::cpu::pairs::{self, Loop};
 use crate::cpu::registers::Register;
 use crate::error::{Result, bail};
-use crate::ir::{Frame, Input, Program, RowFold, Rows, Source, Value};
+use crate::ir::{ByValue, Frame, Input, Program, RowFold, Rows, Source, Value};
 use crate::layout::Layout;
 
 impl<'a> Job<'a> {
@@ -31,7 +31,7 @@ impl<'a> Job<'a> {
         let strip = if matrix <= MOST.max(count) { inner } else { (MOST / count).clamp(1, inner) };
         let reader = |(i, input): (usize, &Input)| -> Result<Reader> {
             let one = |layout: Layout, axis: usize| layout.slice(axis as isize, 0..1, 1);
-            let is_read = of_row[i] && !matches!(input.source, Source::Row(_));
+            let is_read = of_row.inputs()[i] && !matches!(input.source, Source::Row(_));
             Ok(Reader::new(&match is_read {
                 true => rows.axes.clone().try_fold(input.layout.clone(), one)?,
                 false => input.layout.clone(),
@@ -40,15 +40,14 @@ impl<'a> Job<'a> {
         let readers = program.inputs.iter().enumerate().map(reader).collect::<Result<_>>()?;
         let loops = pairs::loops(program, &of_row)?;
         let (registers, register_count) = pairs::registers(program, &loops);
-        let sizes = (0..registers.len()).map(|value| program.dtype_of(value as Value).size()).collect();
+        let sizes = registers.map(|value, _| program.dtype_of(value).size());
         let together = (MOST / matrix).max(1);
         let fold = |(i, own): (usize, &RowFold)| -> Result<Folded> {
             let dtype = program.dtype_of(own.value);
             let Loops::Values(loops) = combine::of(own.fold, dtype)? else {
                 bail!(Kernel, "{} inside of a program", own.fold.name());
             };
-            let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == i);
-            let Some(gives) = program.inputs.iter().position(is_own) else {
+            let Some(gives) = program.given(i) else {
                 bail!(Kernel, "a fold that nothing reads");
             };
             let (bits, most) = (own.fold.identity(dtype), together * inner);
@@ -57,14 +56,13 @@ impl<'a> Job<'a> {
         };
         let folds: Vec<Folded> = rows.folds.iter().enumerate().map(fold).collect::<Result<_>>()?;
         // What is of the row and read for each element of it.
-        let mut spread = vec![false; of_row.len()];
-        let inputs = program.inputs.len();
-        for own in loops.iter().filter(|own| !of_row[inputs + own.step]) {
-            own.args.iter().for_each(|&arg| spread[arg as usize] |= of_row[arg as usize]);
+        let mut spread = program.by_value(false);
+        for own in loops.iter().filter(|own| !of_row[own.value]) {
+            own.args.iter().for_each(|&arg| spread[arg] |= of_row[arg]);
         }
         let whole = program.results.iter().filter(|_| !rows.kept);
-        for value in folds.iter().map(|fold| &fold.value).chain(whole) {
-            spread[*value as usize] |= of_row[*value as usize];
+        for &value in folds.iter().map(|fold| &fold.value).chain(whole) {
+            spread[value] |= of_row[value];
         }
         let order = order(program, &loops, &folds)?;
         // What was read for a row is in a cache, so only what is stored leaves it.
@@ -92,13 +90,11 @@ impl<'a> Job<'a> {
     }
 
     pub(super) fn scratch(&self) -> Result<Scratch> {
-        let register = |count: usize| (0..count).map(|_| Register::default()).collect();
-        let values = self.registers.len();
         Ok(Scratch {
-            registers: register(self.register_count),
-            spread: register(values),
+            registers: (0..self.register_count).map(|_| Register::default()).collect(),
+            spread: self.spread.map(|_, _| Register::default()),
             places: vec![Place::Register; self.program.inputs.len()],
-            lengths: vec![0; values],
+            lengths: self.program.by_value(0),
             buffer: Register::default(),
             result: Register::default(),
         })
@@ -153,7 +149,7 @@ impl<'a> Job<'a> {
         let all = rows * self.count;
         for i in 0..self.program.inputs.len() {
             self.load(i, block, scratch);
-            self.spread(i, block, scratch);
+            self.spread(Value::Input(i as u32), block, scratch);
         }
         let result = self.program.results[0];
         let mut out = out;
@@ -163,7 +159,7 @@ impl<'a> Job<'a> {
             match *own {
                 Next::Loop(k) => {
                     let own = &self.loops[k];
-                    let value = self.program.inputs.len() + own.step;
+                    let value = own.value;
                     let of_row = self.of_row[value];
                     let target = self.registers[value];
                     // Taken out, so that the others can be read.
@@ -176,8 +172,7 @@ impl<'a> Job<'a> {
                         *slot = self.value(arg, !of_row, scratch);
                     }
                     let args = &args[..own.args.len()];
-                    let is_last =
-                        value as Value == result && !self.folds.iter().any(|fold| fold.value == result);
+                    let is_last = value == result && !self.folds.iter().any(|fold| fold.value == result);
                     match out.take_if(|_| is_last && of_row == self.kept) {
                         Some(out) => {
                             self.last(own, args, &mut part, stream, out);
@@ -219,7 +214,7 @@ impl<'a> Job<'a> {
             let count = out.len() / size;
             let mut parts: [&[u8]; 3] = [&[]; 3];
             for ((part, arg), &value) in parts.iter_mut().zip(args).zip(&own.args) {
-                let size = self.sizes[value as usize];
+                let size = self.sizes[value];
                 let start = if arg.len() >= length * size { at } else { 0 };
                 *part = &arg[start * size..(start + count) * size];
             }
@@ -232,17 +227,17 @@ impl<'a> Job<'a> {
 
     /// Folds a value, to what stands for that.
     fn fold(&self, i: usize, block: Block, scratch: &mut Scratch) {
-        let Folded { value, gives, loops, identity } = &self.folds[i];
-        let size = self.sizes[*value as usize];
+        let &Folded { value, gives, ref loops, ref identity } = &self.folds[i];
+        let size = self.sizes[value];
         let each = block.matrices * block.columns;
         let (rows, columns) = (self.count, block.columns);
-        let target = self.registers[*gives];
+        let target = self.registers[gives];
         let mut register = std::mem::take(&mut scratch.registers[target]);
         let mut buffer = std::mem::take(&mut scratch.buffer);
         {
-            let x = self.value(*value, true, scratch);
+            let x = self.value(value, true, scratch);
             let out = register.bytes_mut(each * size);
-            let is_read = matches!(scratch.places.get(*value as usize), Some(Place::Source(_)));
+            let is_read = value.input().is_some_and(|i| matches!(scratch.places[i], Place::Source(_)));
             let from = if is_read { Elements::Memory } else { Elements::Cache(Ahead::default()) };
             // Of equal ones a part is there.
             let is_part = x.len() < each * rows * size;
@@ -256,8 +251,8 @@ impl<'a> Job<'a> {
         }
         scratch.registers[target] = register;
         scratch.buffer = buffer;
-        scratch.lengths[*gives] = each;
-        self.spread(*gives, block, scratch);
+        scratch.lengths[gives] = each;
+        self.spread(gives, block, scratch);
     }
 }
 
@@ -271,27 +266,24 @@ fn scratch_of(bytes: usize, part: &[u8]) -> Vec<u64> {
 
 /// Loops, and folds as soon as what they fold is known: each behind what it reads.
 fn order(program: &Program, loops: &[Loop], folds: &[Folded]) -> Result<Vec<Next>> {
-    let inputs = program.inputs.len();
-    let mut known = vec![false; inputs + program.steps.len()];
-    for (known, input) in known.iter_mut().zip(&program.inputs) {
-        *known = !matches!(input.source, Source::Row(_));
-    }
+    let is_known = |input: &Input| !matches!(input.source, Source::Row(_));
+    let mut known = ByValue::of(program.inputs.iter().map(is_known), &program.steps, |_, _| false);
     let mut order = Vec::new();
     let mut done = vec![false; loops.len() + folds.len()];
     loop {
         let before = order.len();
         for (i, fold) in folds.iter().enumerate() {
-            if !done[loops.len() + i] && known[fold.value as usize] {
+            if !done[loops.len() + i] && known[fold.value] {
                 done[loops.len() + i] = true;
                 known[fold.gives] = true;
                 order.push(Next::Fold(i));
             }
         }
-        let is_ready = |&k: &usize| !done[k] && loops[k].args.iter().all(|&arg| known[arg as usize]);
+        let is_ready = |&k: &usize| !done[k] && loops[k].args.iter().all(|&arg| known[arg]);
         // In their order, as registers are used again in it.
         if let Some(k) = (0..loops.len()).find(|&k| !done[k]).filter(is_ready) {
             done[k] = true;
-            known[inputs + loops[k].step] = true;
+            known[loops[k].value] = true;
             order.push(Next::Loop(k));
         }
         match order.len() {

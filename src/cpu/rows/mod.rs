@@ -20,7 +20,7 @@ use super::pairs::Loop;
 use super::registers::Register;
 use super::threads::{self, Work};
 use crate::error::{Result, bail};
-use crate::ir::{Frame, Input, Program, Rows, Source, Value};
+use crate::ir::{ByValue, Frame, Input, Program, Rows, Source, Value};
 
 /// Elements that a block computes.
 const MOST: usize = 4096;
@@ -64,16 +64,16 @@ struct Job<'a> {
     from: &'a [From<'a>],
     /// Of inputs: over all elements, or over one of each row.
     readers: Vec<Reader>,
-    of_row: Vec<bool>,
+    of_row: ByValue<bool>,
     /// Values of the row that are read for each element.
-    spread: Vec<bool>,
+    spread: ByValue<bool>,
     loops: Vec<Loop>,
     order: Vec<Next>,
     folds: Vec<Folded>,
-    registers: Vec<usize>,
+    registers: ByValue<usize>,
     register_count: usize,
     /// Bytes of an element of each value.
-    sizes: Vec<usize>,
+    sizes: ByValue<usize>,
     kept: bool,
     count: usize,
     inner: usize,
@@ -89,7 +89,7 @@ struct Job<'a> {
 struct Folded {
     value: Value,
     /// The input that stands for what it gives.
-    gives: usize,
+    gives: Value,
     loops: Values,
     /// The value that changes none, where that makes +0 of -0.
     identity: Option<Register>,
@@ -124,10 +124,10 @@ enum Place {
 struct Scratch {
     registers: Vec<Register>,
     /// Values of the row, an element for each.
-    spread: Vec<Register>,
+    spread: ByValue<Register>,
     places: Vec<Place>,
     /// Elements of each value: where all are equal, there is one part.
-    lengths: Vec<usize>,
+    lengths: ByValue<usize>,
     buffer: Register,
     result: Register,
 }

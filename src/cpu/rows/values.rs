@@ -6,18 +6,18 @@ use super::{Block, Job, Place, Scratch};
 use crate::cpu::ahead::{self, Ahead};
 use crate::cpu::bytes::{From, with_memory};
 use crate::cpu::kernels::PART;
-use crate::ir::{Source, Value};
+use crate::ir::{Input, Source, Value};
 
 impl Job<'_> {
     /// Finds the elements of an input, and gathers them where they do not lie side by side.
     pub(super) fn load(&self, i: usize, block: Block, scratch: &mut Scratch) {
-        let input = &self.program.inputs[i];
+        let (input, value) = (&self.program.inputs[i], Value::Input(i as u32));
         let size = input.dtype.size();
         if matches!(input.source, Source::Row(_)) {
             return;
         }
         // Runs of the elements: how many, of what length, and how far apart.
-        let (rows, row) = if self.of_row[i] { (1, 1) } else { (self.count, self.inner) };
+        let (rows, row) = if self.of_row[value] { (1, 1) } else { (self.count, self.inner) };
         let start = block.matrix * rows * self.inner + block.column;
         let (runs, length, step) = match self.strip == self.inner {
             true => (1, block.matrices * rows * self.inner, 0),
@@ -27,19 +27,19 @@ impl Job<'_> {
         let run = reader.run(start, length).filter(|_| runs == 1);
         if let (From::Bytes(_), Some((at, 1))) = (self.from[i], run) {
             scratch.places[i] = Place::Source(at * size);
-            scratch.lengths[i] = length;
+            scratch.lengths[value] = length;
             return;
         }
         scratch.places[i] = Place::Register;
-        let register = &mut scratch.registers[self.registers[i]];
+        let register = &mut scratch.registers[self.registers[value]];
         if let From::Scalar(bits) = self.from[i] {
-            scratch.lengths[i] = PART;
+            scratch.lengths[value] = PART;
             if register.held.replace((0, 1)).is_none() {
                 with_memory!(size, |M| cast_mut::<_, M>(register.bytes_mut(PART * size)).fill(bits as M));
             }
             return;
         }
-        scratch.lengths[i] = runs * length;
+        scratch.lengths[value] = runs * length;
         let to = register.bytes_mut(runs * length * size);
         for (k, to) in to.chunks_mut(length * size).enumerate() {
             match self.from[i] {
@@ -55,7 +55,7 @@ impl Job<'_> {
     pub(super) fn ahead(&self, block: Block) -> Ahead<'_> {
         Ahead::in_stretches(self.program.inputs.iter().enumerate().filter_map(|(i, input)| {
             let From::Bytes(bytes) = self.from[i] else { return None };
-            if self.of_row[i] || matches!(input.source, Source::Row(_)) {
+            if self.of_row.inputs()[i] || matches!(input.source, Source::Row(_)) {
                 return None;
             }
             let matrix = self.count * self.inner;
@@ -66,15 +66,15 @@ impl Job<'_> {
     }
 
     /// An element of the row for each of its elements, where these read it.
-    pub(super) fn spread(&self, value: usize, block: Block, scratch: &mut Scratch) {
-        let input = self.program.inputs.get(value).map(|input| &input.source);
+    pub(super) fn spread(&self, value: Value, block: Block, scratch: &mut Scratch) {
+        let input = self.program.input(value).map(|input| &input.source);
         if !self.spread[value] || matches!(input, Some(Source::Scalar(_))) || scratch.lengths[value] == 0 {
             return;
         }
         let size = self.sizes[value];
         let mut register = std::mem::take(&mut scratch.spread[value]);
         {
-            let from = self.value(value as Value, false, scratch);
+            let from = self.value(value, false, scratch);
             let each = block.matrices * block.columns;
             if each == 1 {
                 let to = register.bytes_mut(self.count.min(PART) * size);
@@ -98,19 +98,16 @@ impl Job<'_> {
 
     /// The elements of a value, one part of them where all are equal: one of each row, or of all elements.
     pub(super) fn value<'s>(&'s self, value: Value, all: bool, scratch: &'s Scratch) -> &'s [u8] {
-        let index = value as usize;
-        let size = self.sizes[index];
-        let length = scratch.lengths[index];
-        let is_scalar =
-            self.program.inputs.get(index).is_some_and(|input| matches!(input.source, Source::Scalar(_)));
-        if all && self.of_row[index] && !is_scalar {
+        let (size, length) = (self.sizes[value], scratch.lengths[value]);
+        let is_scalar = matches!(self.program.input(value), Some(Input { source: Source::Scalar(_), .. }));
+        if all && self.of_row[value] && !is_scalar {
             let each = length;
             let count = if each == 1 { self.count.min(PART) } else { each * self.count };
-            return scratch.spread[index].bytes(count * size);
+            return scratch.spread[value].bytes(count * size);
         }
-        match (scratch.places.get(index), self.from.get(index)) {
-            (Some(&Place::Source(at)), Some(From::Bytes(source))) => &source[at..at + length * size],
-            _ => scratch.registers[self.registers[index]].bytes(length * size),
+        match value.input().map(|i| (scratch.places[i], self.from[i])) {
+            Some((Place::Source(at), From::Bytes(source))) => &source[at..at + length * size],
+            _ => scratch.registers[self.registers[value]].bytes(length * size),
         }
     }
 }
