@@ -139,16 +139,16 @@ mod x86 {
     }
 }
 
-/// Functions that run with these vectors, of what combines two elements; where one says so, with a number of lanes.
+/// Functions that run with these vectors, of what combines two elements; where one says so, with numbers of lanes and vectors.
 macro_rules! vectors {
-    ($($run:ident as $task:ident<$r:ty $(, $lanes:ident)?>($($arg:ident: $t:ty),+; $f:ident) $body:block)*) => {$(
-        struct $task<'a, T, F $(, const $lanes: usize)?> {
+    ($($run:ident as $task:ident<$r:ty $(, $lanes:ident)*>($($arg:ident: $t:ty),+; $f:ident) $body:block)*) => {$(
+        struct $task<'a, T, F $(, const $lanes: usize)*> {
             $($arg: $t,)+
             $f: F,
             element: std::marker::PhantomData<&'a T>,
         }
 
-        impl<T: Pod, F: Fn(T, T) -> $r $(, const $lanes: usize)?> crate::vectors::Loop for $task<'_, T, F $(, $lanes)?> {
+        impl<T: Pod, F: Fn(T, T) -> $r $(, const $lanes: usize)*> crate::vectors::Loop for $task<'_, T, F $(, $lanes)*> {
             #[inline(always)]
             fn run(self) {
                 let Self { $($arg,)+ $f, .. } = self;
@@ -159,13 +159,13 @@ macro_rules! vectors {
             fn run_old(self) {
                 let Self { $($arg,)+ $f, element } = self;
                 let $f: &dyn Fn(T, T) -> $r = &$f;
-                crate::vectors::run_shared($task::<T, _ $(, $lanes)?> { $($arg,)+ $f, element });
+                crate::vectors::run_shared($task::<T, _ $(, $lanes)*> { $($arg,)+ $f, element });
             }
         }
 
         #[allow(single_use_lifetimes)]
-        pub(super) fn $run<'a, T: Pod, F: Fn(T, T) -> $r $(, const $lanes: usize)?>($($arg: $t,)+ $f: F) {
-            crate::vectors::dispatch($task::<'a, T, F $(, $lanes)?> { $($arg,)+ $f, element: std::marker::PhantomData });
+        pub(super) fn $run<'a, T: Pod, F: Fn(T, T) -> $r $(, const $lanes: usize)*>($($arg: $t,)+ $f: F) {
+            crate::vectors::dispatch($task::<'a, T, F $(, $lanes)*> { $($arg,)+ $f, element: std::marker::PhantomData });
         }
     )*};
 }

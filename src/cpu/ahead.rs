@@ -1,5 +1,5 @@
 //! Memory that is read next, and is asked for while what was read is computed. A processor guesses what is loaded next
-//! where that lies in a line, and not across what is computed between, nor where halves of a block are read in turns.
+//! where that lies in a line, and not across what is computed between.
 //! Lines are asked for few at a time, which costs nothing: more at a time wait for each other, and loads for them.
 
 use super::lines::{self, LINE};
@@ -35,18 +35,6 @@ impl<'a> Ahead<'a> {
     pub(super) fn first(self, most: usize) -> Self {
         let inputs = self.0.iter().filter(|lines| !lines.is_empty()).count().max(1);
         Ahead(self.0.map(|lines| &lines[..lines.len().min(most / inputs)]))
-    }
-
-    pub(super) fn is_empty(self) -> bool {
-        self.0.iter().all(|lines| lines.is_empty())
-    }
-
-    /// One of so many parts.
-    pub(super) fn part(self, part: usize, parts: usize) -> Ahead<'a> {
-        Ahead(self.0.map(|lines| {
-            let at = |part| part * lines.len() / parts;
-            &lines[at(part)..at(part + 1)]
-        }))
     }
 
     /// What asks for one of so many parts each time, of one input after the other.

@@ -4,11 +4,10 @@
 use bytemuck::Pod;
 use smallvec::SmallVec;
 
-use super::halving::{self, Elements};
-use super::{math, unordered};
+use super::{math, reduce};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Fold, GROUP, for_each_fold};
+use crate::ir::{BLOCK, Fold, GROUP, for_each_fold};
 use crate::vectors::vectors;
 
 /// The loops of a fold for a type.
@@ -18,40 +17,49 @@ pub(super) enum Loops {
     Indexes(Indexes),
 }
 
-type Halve = fn([usize; 2], &[u8], Elements<'_>, &mut [u8], &mut [u8]);
-type Join = fn(&[&[u8]], &mut [u8], bool);
+type Blocks = fn([usize; 2], &[u8], &mut [u8], &mut [u8]);
+type Rows = fn(&[&[u8]], &mut [u8]);
 type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
 type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 
 /// Of a fold that gives a value.
 #[derive(Clone, Copy)]
 pub(super) struct Values {
-    /// Combines the first of some elements with as many others, into the former.
-    pub combine: fn(&mut [u8], &[u8]),
-    /// Folds matrices of so many rows and columns, which lie one after another, to a row each: the elements, by way of
-    /// memory for a matrix, into the last. By halving, where the order shows.
-    pub halve: Halve,
-    /// Of [`Values::join`], where the order of the rows shows.
-    join: Option<Join>,
+    /// Combines elements with others, stretch by stretch of their number, each into the former.
+    pub accumulate: fn(&mut [u8], &[u8]),
+    /// Adds up rows one after another.
+    pub chain: Rows,
+    /// Makes 1, 2, 4 or 8 rows one by halves.
+    pub join: Rows,
+    /// Reduces matrices of so many rows, a block at most, and columns, which lie one after another, to a row each: the
+    /// elements, by way of memory for the accumulators of a matrix, into the last.
+    blocks: Blocks,
     /// Of the folds that have cumulative forms.
     pub scans: Option<Scans>,
+    /// Bytes of an element.
+    size: usize,
+    /// Rows of a block, or all where the order does not show.
+    block: usize,
 }
 
 impl Values {
-    /// Whether the order in which values are combined shows.
-    pub(super) fn is_ordered(&self) -> bool {
-        self.join.is_some()
-    }
-
-    /// Folds some rows, 1, 2, 4 or 8 of one length, by halving, into another, or combines that with them.
-    pub(super) fn join(&self, rows: &[&[u8]], to: &mut [u8], adds: bool) {
-        match (self.join, rows) {
-            (Some(join), rows) => join(rows, to, adds),
-            (None, [first, rows @ ..]) if !adds => {
-                to.copy_from_slice(first);
-                rows.iter().for_each(|row| (self.combine)(to, row));
+    /// Reduces matrices of any number of rows: each block of them first, and then what these give. The buffer has twice as
+    /// many bytes as a matrix.
+    pub(super) fn reduce(&self, [rows, columns]: [usize; 2], x: &[u8], buffer: &mut [u8], out: &mut [u8]) {
+        if rows <= self.block {
+            return (self.blocks)([rows, columns], x, buffer, out);
+        }
+        let row = columns * self.size;
+        let (whole, cuts) = (rows / self.block, rows.div_ceil(self.block));
+        let (held, buffer) = buffer.split_at_mut(cuts * row);
+        for (x, out) in x.chunks_exact(rows * row).zip(out.chunks_exact_mut(row)) {
+            let (x, last) = x.split_at(whole * self.block * row);
+            let (to, to_last) = held.split_at_mut(whole * row);
+            (self.blocks)([self.block, columns], x, buffer, to);
+            if whole < cuts {
+                (self.blocks)([rows % self.block, columns], last, buffer, to_last);
             }
-            (None, rows) => rows.iter().for_each(|row| (self.combine)(to, row)),
+            self.reduce([cuts, columns], held, buffer, out);
         }
     }
 }
@@ -84,10 +92,6 @@ pub(super) struct Indexes {
 }
 
 vectors! {
-    combine as Combine<T>(a: &'a mut [T], b: &'a [T]; f) {
-        a.iter_mut().zip(b).for_each(|(a, &b)| *a = f(*a, b));
-    }
-
     groups as Groups<T>(columns: usize, x: &'a mut [T], lasts: &'a mut [T]; f) {
         let mut lasts = lasts.chunks_exact_mut(columns);
         if columns == 1 {
@@ -258,8 +262,7 @@ fn better<T: Pod>(
 }
 
 /// The loops of a fold for a type. `I8 U8: u8 32` is one loop over u8, which serves i8 too; a vector of 32 bytes has 32
-/// lanes of it. Sums and products of floats are `ordered`: the order of their additions shows in the result, as
-/// [`Fold::is_ordered`] says.
+/// lanes of it. Where the order of additions does not show, as many accumulators as fill four vectors are enough.
 macro_rules! table {
     ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:tt
         { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
@@ -270,38 +273,36 @@ macro_rules! table {
             None
         }
     };
-    (@types float [T scans] $($rest:tt)*) => { table!(@types float [ordered] $($rest)*) };
-    (@types float $($rest:tt)*) => { table!(@ [F32: f32 8, F64: f64 4] $($rest)*) };
+    // Of sums and products of floats the order shows.
+    (@types float [T scans] $($rest:tt)*) => {
+        table!(@ [F32: f32 8 8, F64: f64 4 16] [T scans] $($rest)*)
+    };
+    (@types float $($rest:tt)*) => { table!(@ [F32: f32 8 4, F64: f64 4 4] $($rest)*) };
     (@types int $($rest:tt)*) => {
-        table!(@ [I8: i8 32, I16: i16 16, I32: i32 8, I64: i64 4, U8: u8 32, U16: u16 16, U32: u32 8, U64: u64 4]
+        table!(@ [I8: i8 32 4, I16: i16 16 4, I32: i32 8 4, I64: i64 4 4, U8: u8 32 4, U16: u16 16 4, U32: u32 8 4, U64: u64 4 4]
             $($rest)*)
     };
     (@types word $($rest:tt)*) => {
-        table!(@ [I8 U8: u8 32, I16 U16: u16 16, I32 U32: u32 8, I64 U64: u64 4] $($rest)*)
+        table!(@ [I8 U8: u8 32 4, I16 U16: u16 16 4, I32 U32: u32 8 4, I64 U64: u64 4 4] $($rest)*)
     };
     // A bool is a byte of 0 or 1.
-    (@types bool $($rest:tt)*) => { table!(@ [Bool: u8 32] $($rest)*) };
-    (@ [$($($tag:ident)+: $t:ident $lanes:literal),+] $how:tt $dtype:ident $cpu:expr) => {
+    (@types bool $($rest:tt)*) => { table!(@ [Bool: u8 32 4] $($rest)*) };
+    (@ [$($($tag:ident)+: $t:ident $lanes:literal $vectors:literal),+] $how:tt $dtype:ident $cpu:expr) => {
         $(if matches!($dtype, $(DType::$tag)|+) {
-            return Some(table!(@loops $how $t $lanes $cpu));
+            return Some(table!(@loops $how $t $lanes $vectors $cpu));
         })+
     };
-    (@loops [ordered] $t:ident $lanes:literal $cpu:expr) => {
-        table!(@values $t $cpu, |shape, x, from, buffer, out| {
-            let (x, buffer, out) = (cast(x), cast_mut(buffer), cast_mut(out));
-            halving::halve::<$t, _, $lanes>(shape, x, from, buffer, out, $cpu);
-        }, Some(|rows, to, adds| {
-            let rows: SmallVec<[&[$t]; 8]> = rows.iter().map(|row| cast(row)).collect();
-            halving::join::<$t, _>(&rows, cast_mut(to), adds, $cpu);
-        }), table!(@scans $t $cpu))
+    (@loops [T scans] $t:ident $lanes:literal $vectors:literal $cpu:expr) => {
+        table!(@values $t $lanes $vectors $cpu, Some(Scans {
+            groups: |columns, x, lasts| groups::<$t, _>(columns, cast_mut(x), cast_mut(lasts), $cpu),
+            carry: |columns, x, carried| carry::<$t, _>(columns, cast_mut(x), cast(carried), $cpu),
+            through: |columns, first, x, out, state| {
+                through::<$t, _>(columns, first, cast(x), cast_mut(out), cast_mut(state), $cpu);
+            },
+        }))
     };
-    (@loops [T scans] $t:ident $lanes:literal $cpu:expr) => {
-        table!(@values $t $cpu, table!(@unordered $t $lanes $cpu), None, table!(@scans $t $cpu))
-    };
-    (@loops [T] $t:ident $lanes:literal $cpu:expr) => {
-        table!(@values $t $cpu, table!(@unordered $t $lanes $cpu), None, None)
-    };
-    (@loops [u32] $t:ident $lanes:literal $cpu:expr) => {
+    (@loops [T] $t:ident $lanes:literal $vectors:literal $cpu:expr) => { table!(@values $t $lanes $vectors $cpu, None) };
+    (@loops [u32] $t:ident $lanes:literal $vectors:literal $cpu:expr) => {
         Loops::Indexes(Indexes {
             seek: |columns, first, is_first, x, best, index| {
                 seek::<$t, _>(columns, first, is_first, cast(x), cast_mut(best), index, $cpu);
@@ -311,27 +312,23 @@ macro_rules! table {
             },
         })
     };
-    (@values $t:ident $cpu:expr, $halve:expr, $join:expr, $scans:expr) => {
+    (@values $t:ident $lanes:literal $vectors:literal $cpu:expr, $scans:expr) => {
         Loops::Values(Values {
-            combine: |a, b| combine::<$t, _>(cast_mut(a), cast(b), $cpu),
-            halve: $halve,
-            join: $join,
-            scans: $scans,
-        })
-    };
-    (@unordered $t:ident $lanes:literal $cpu:expr) => {
-        |shape, x, from, buffer, out| {
-            let (x, buffer, out) = (cast(x), cast_mut(buffer), cast_mut(out));
-            unordered::fold::<$t, _, $lanes>(shape, x, from, buffer, out, $cpu);
-        }
-    };
-    (@scans $t:ident $cpu:expr) => {
-        Some(Scans {
-            groups: |columns, x, lasts| groups::<$t, _>(columns, cast_mut(x), cast_mut(lasts), $cpu),
-            carry: |columns, x, carried| carry::<$t, _>(columns, cast_mut(x), cast(carried), $cpu),
-            through: |columns, first, x, out, state| {
-                through::<$t, _>(columns, first, cast(x), cast_mut(out), cast_mut(state), $cpu);
+            accumulate: |to, x| reduce::accumulate::<$t, _>(cast_mut(to), cast(x), $cpu),
+            chain: |rows, to| {
+                let rows: SmallVec<[&[$t]; 16]> = rows.iter().map(|row| cast(row)).collect();
+                reduce::chain::<$t, _>(&rows, cast_mut(to), $cpu);
             },
+            join: |rows, to| {
+                let rows: SmallVec<[&[$t]; 8]> = rows.iter().map(|row| cast(row)).collect();
+                reduce::join::<$t, _>(&rows, cast_mut(to), $cpu);
+            },
+            blocks: |shape, x, buffer, out| {
+                reduce::blocks::<$t, _, $lanes, $vectors>(shape, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
+            },
+            scans: $scans,
+            size: size_of::<$t>(),
+            block: usize::MAX,
         })
     };
 }
@@ -340,6 +337,9 @@ for_each_fold!(table);
 /// The loops of a fold. One that the table lacks cannot be built, as the builder asks the same rows.
 pub(super) fn of(fold: Fold, dtype: DType) -> Result<Loops> {
     match table(fold, dtype) {
+        Some(Loops::Values(values)) if fold.is_ordered(dtype) => {
+            Ok(Loops::Values(Values { block: BLOCK, ..values }))
+        }
         Some(loops) => Ok(loops),
         None => bail!(Kernel, "{} has no form for {dtype}", fold.name()),
     }

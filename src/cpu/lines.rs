@@ -54,16 +54,6 @@ impl Stream {
     }
 }
 
-/// Loads every line of some bytes, strictly in order, which is what a processor guesses: what reads them next in another
-/// order finds them in cache.
-#[inline(always)]
-pub(super) fn load(bytes: &[u8]) {
-    for line in bytes.as_chunks::<LINE>().0 {
-        // A word, as a load of a byte keeps the rest of a register and so waits for the one before.
-        std::hint::black_box(u32::from_ne_bytes([line[0], line[1], line[2], line[3]]));
-    }
-}
-
 /// Begins to load some lines to the second cache, so that what the first one holds stays.
 #[inline(always)]
 pub(super) fn ask(lines: &[[u8; LINE]]) {

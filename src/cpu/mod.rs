@@ -3,7 +3,7 @@
 //! Each file uses only those before it: what moves elements ([`bytes`]), [`memory`] and [`threads`], how elements
 //! [`convert`], and functions of them ([`narrow`], [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and
 //! how elements [`reorder`]; what is read [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the
-//! [`kernels`] of the op table, and folds by [`halving`]; the [`jobs`] that compute steps, and [`unordered`] folds; loops
+//! [`kernels`] of the op table, and those that [`reduce`]; the [`jobs`] that compute steps; loops
 //! that [`combine`], and those of [`pairs`] of steps; [`blocks`]; programs that are [`eval`]uated, and those that [`scan`]; a [`fold`] and a
 //! [`join`]; and [`rows`].
 
@@ -15,7 +15,6 @@ mod convert;
 mod erfc;
 mod eval;
 mod fold;
-mod halving;
 mod jobs;
 mod join;
 mod kernels;
@@ -27,6 +26,7 @@ mod memory;
 mod narrow;
 mod pairs;
 mod random;
+mod reduce;
 mod registers;
 mod reorder;
 mod rows;
@@ -35,7 +35,6 @@ mod single;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 mod threads;
-mod unordered;
 
 use std::any::Any;
 use std::fmt::Write;

@@ -3,7 +3,7 @@
 
 use super::bytes::From;
 use crate::error::Result;
-use crate::ir::{BLOCK, Folding, Program};
+use crate::ir::{Folding, Program};
 use crate::layout::{Layout, Shape};
 
 /// Values of a range below which ranges are walked side by side.
@@ -11,6 +11,9 @@ const SHORT: usize = 32;
 
 /// Ranges that are worth it.
 const MANY: usize = 256;
+
+/// Elements of a block of short ranges side by side.
+const BLOCK: usize = 4096;
 
 /// Elements of a few vectors.
 const LANES: usize = 16;

@@ -33,7 +33,7 @@ const LEAST_COLUMNS: usize = 64;
 /// A scan of the rows of matrices.
 struct Job<'a> {
     blocks: Blocks<'a>,
-    combine: fn(&mut [u8], &[u8]),
+    accumulate: fn(&mut [u8], &[u8]),
     scans: Scans,
     /// Rows of a matrix, and bytes of one.
     count: usize,
@@ -58,7 +58,8 @@ pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out:
         return Ok(());
     }
     let (shape, dtype) = (&program.shape, program.element_type());
-    let Loops::Values(Values { combine, scans: Some(scans), .. }) = combine::of(folding.fold, dtype)? else {
+    let Loops::Values(Values { accumulate, scans: Some(scans), .. }) = combine::of(folding.fold, dtype)?
+    else {
         bail!(Kernel, "{} has no cumulative form", folding.fold.name());
     };
     let mut blocks = Blocks::new(program, from, 1)?;
@@ -68,7 +69,7 @@ pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out:
     let is_exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
     let (count, row) = (folding.count(shape), columns * dtype.size());
     let work = Work::of(program, shape.iter().product());
-    let job = Job { blocks, combine, scans, count, row, columns, identity, is_exclusive, work };
+    let job = Job { blocks, accumulate, scans, count, row, columns, identity, is_exclusive, work };
     let in_place = |out: &mut [u8]| if count * columns <= TASK { job.short(out) } else { job.long(out) };
     // A row of one column is less than what going through it costs.
     if count * columns <= BLOCK || columns < LEAST_COLUMNS {
@@ -270,7 +271,7 @@ impl Job<'_> {
     fn finish(&self, x: &mut [u8]) {
         let most = MOST * self.row / self.columns;
         for x in x.chunks_mut(most) {
-            (self.combine)(x, self.identity.bytes(x.len()));
+            (self.accumulate)(x, self.identity.bytes(x.len()));
         }
     }
 

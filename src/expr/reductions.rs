@@ -24,11 +24,12 @@ pub struct Reduction {
     pub name: &'static str,
     /// What it does, edge cases included.
     pub doc: &'static str,
-    /// How far a float result may be from the exact one, where that was rounded at all: `-` is exact. L is the
-    /// number of levels in which a range of n elements is folded, log2 n of each run of neighbouring axes,
-    /// rounded up; u is half a unit of 1; m is the greatest element of a range. The bits are the same on
-    /// every device all the same, but for what exponentials and logarithms are in. f16 and bf16 are within 1
-    /// ulp.
+    /// How far a float result may be from the exact one, where that was rounded at all: `-` is exact. L is how
+    /// many additions a value goes through at most. In a run of n elements along neighbouring axes that is
+    /// `ceil(n / 64) - 1 + ceil(log2 min(n, 64))` for up to 1024 of them, else 21 and what `ceil(n / 1024)`
+    /// elements have; several runs add up. u is half a unit of 1; m is the greatest element of a range. The bits
+    /// are the same on every device all the same, but for what exponentials and logarithms are in. f16 and bf16
+    /// are within 1 ulp.
     pub bound: &'static str,
     /// Whether the result has the operand's shape.
     pub keeps_shape: bool,

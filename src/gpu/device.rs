@@ -90,19 +90,11 @@ pub(super) fn target(connection: &Connection, driver: &Driver) -> plan::Target {
         faults: lacking(connection),
         math: Math::Precise,
         rate: (!drivers::is_software(&connection.device.adapter_info())).then_some(budget::RATE),
-        vectors: driver.vectors,
-        team: driver.team,
         shared: limits.max_compute_workgroup_storage_size,
-        places: driver.places,
-        reload: driver.reload,
-        runs: driver.runs,
-        wide_words: driver.wide_words && connection.has(wgpu::Features::SHADER_INT64),
-        wave: driver.wave,
-        neighbours: driver.neighbours,
-        cached: driver.cached,
-        straight: driver.straight,
-        tiles: driver.tiles,
-        narrow: driver.narrow,
+        tuning: plan::Tuning {
+            wide_words: driver.tuning.wide_words && connection.has(wgpu::Features::SHADER_INT64),
+            ..driver.tuning
+        },
     }
 }
 

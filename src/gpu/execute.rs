@@ -16,8 +16,11 @@ use crate::ir::{
 use crate::layout::Layout;
 use crate::lower::{Command, Commands, lower};
 
+/// The words of a uniform block.
+type Words = SmallVec<[u32; 64]>;
+
 /// No other words than those of the plan.
-const AS_PLANNED: Option<&fn(usize) -> SmallVec<[u32; 64]>> = None;
+const AS_PLANNED: Option<&fn(usize) -> Words> = None;
 
 /// What running a schedule takes, kept with it.
 struct Ready {
@@ -101,7 +104,7 @@ fn execute<'a>(
     gpu: &Arc<Gpu>,
     work: &Work,
     operand: impl Fn(usize) -> &'a Storage,
-    words: Option<&impl Fn(usize) -> SmallVec<[u32; 64]>>,
+    words: Option<&impl Fn(usize) -> Words>,
 ) -> Result<Results> {
     let commands = &work.commands;
     let mut written: SmallVec<[usize; 2]> = SmallVec::new();

@@ -17,9 +17,14 @@ use super::scalar::limits;
 use crate::dtype::{DType, Kind};
 use crate::layout::Shape;
 
-/// Values of a block of a fold: what is folded by halving, before the first values of all blocks are the
-/// values of the next round.
-pub(crate) const BLOCK: usize = 4096;
+/// Values of a block of a fold, which become one before the values of all blocks are the values of the next round.
+pub(crate) const BLOCK: usize = 1024;
+
+/// Accumulators of a block, to each of which every 64th value is added.
+pub(crate) const ACCUMULATORS: usize = 64;
+
+/// Values of a row that is computed to its end, at most.
+pub(crate) const LONGEST_ROW: usize = 4096;
 
 /// Values of a group of a scan.
 pub(crate) const GROUP: usize = 16;
@@ -227,9 +232,10 @@ pub(crate) struct Scan {
 /// These axes are one *run*, in row-major order; axes of length 1 in it do not matter. No run is empty where
 /// there are results, and a run of one element is never built: both are made of operations.
 ///
-/// A float sum or product is made in this order: the run is cut into blocks of [`BLOCK`] values; in a block,
-/// for h = 2048, 1024, .. 1, `x[i] = x[i] + x[i + h]` for every i < h where `x[i + h]` is in it; the first
-/// values of the blocks are the values of the next round, until there is one. A zero that a sum gives is +0.
+/// A float sum or product is made in this order: the run is cut into blocks of [`BLOCK`] values; a block has
+/// [`ACCUMULATORS`], of which number i adds up `x[i], x[i + 64], x[i + 128] ..` of it in sequence; they become one by
+/// halves: for h = 32, 16, .. 1, `a[i] = a[i] + a[i + h]` for every i < h where there is an `a[i + h]`; the values of
+/// the blocks are the values of the next round, until there is one. A zero that a sum gives is +0.
 /// A scan, in groups of [`GROUP`] values: `y[0] = x[0]`, `y[k] = y[k - 1] + x[k]`; with more than one group,
 /// `c` is the scan of the last y of every group but the last, and each y of group g > 0 becomes
 /// `c[g - 1] + y`. A zero that a scan of sums gives is +0.

@@ -142,6 +142,8 @@ pub(crate) struct Rows {
 pub(crate) struct RowFold {
     pub fold: Fold,
     pub value: Value,
+    /// The index of each element, where partial results are folded and that is what is asked.
+    pub index: Option<Value>,
 }
 
 /// Programs whose results lie next to each other along an axis.

@@ -40,7 +40,7 @@ pub use callee::AnyFunction;
 pub(crate) use callee::{Inner, Run, list};
 pub(crate) use constant::Constant;
 pub(crate) use flatten::Known;
-pub(crate) use fold::{BLOCK, Fold, Folding, GROUP, Scan, for_each_fold};
+pub(crate) use fold::{ACCUMULATORS, BLOCK, Fold, Folding, GROUP, LONGEST_ROW, Scan, for_each_fold};
 pub(crate) use graph::{
     Backend, BindingRange, Destination, Extent, Fingerprint, Input, Joining, Leaves, Node, NodeKind, Program,
     Results, RowFold, Rows, Schedule, Slot, Source, Storage,

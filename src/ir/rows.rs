@@ -1,8 +1,10 @@
 //! Folds inside of a program: what one gives for a row is read by steps of the same program.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use super::{ByValue, Fold, Folding, Frame, Input, Program, ProgramBuilder, RowFold, Rows, Source, Value};
+use super::{
+    ByValue, Folding, Frame, Input, Op, Program, ProgramBuilder, RowFold, Rows, Source, Step, Value,
+};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -80,26 +82,60 @@ impl Program {
         is_plain.then(|| plain.folded(Some(Folding { fold, axes: rows.axes.clone(), scan: None })))
     }
 
-    /// The program over what is left of its values, by number of the fold, when they were folded in part.
-    pub(crate) fn left_of_folds(&self, left: &Program) -> Result<Program> {
-        let Some((rows, frame)) = self.rows.as_ref().zip(left.frame()) else {
+    /// Whether a fold of it gives an index.
+    pub(crate) fn gives_index(&self, fold: usize) -> bool {
+        self.rows.as_ref().is_some_and(|rows| rows.folds[fold].fold.row().gives_index)
+    }
+
+    /// The same, whose folds are all inside of it.
+    pub(crate) fn in_rows(&self) -> Result<Program> {
+        if self.rows.is_some() {
+            return Ok(self.clone());
+        }
+        let Some(frame) = self.frame() else { bail!(Kernel, "a program without rows") };
+        let mut joined = Joined::new(frame);
+        let results = joined.add(self, |_| None)?;
+        Ok(joined.finish(&results, true))
+    }
+
+    /// Whether rows may be folded in part, by several passes: nothing but one element of each is made of what folds give,
+    /// and they need nothing of one another.
+    pub(crate) fn leaves_partials(&self) -> bool {
+        let is_row = |input: &Input| matches!(input.source, Source::Row(_));
+        self.rows.as_ref().is_some_and(|rows| {
+            let values: Vec<Value> = rows.folds.iter().map(|own| own.value).collect();
+            let needed = self.needed(&values, |_| false);
+            rows.kept
+                && !self.inputs.iter().zip(needed.inputs()).any(|(input, needed)| *needed && is_row(input))
+        })
+    }
+
+    /// The program over partial results of its folds, of whatever whole words hold these: of each its values, and
+    /// their indexes.
+    pub(crate) fn over_partials(&self, partials: Vec<(Input, Option<Input>)>) -> Result<Program> {
+        let Some((rows, (first, _))) = self.rows.as_ref().zip(partials.first()) else {
             bail!(Kernel, "a program without rows");
         };
-        let Some(fold) = rows.folds.first().map(|own| own.fold) else { bail!(Kernel, "rows without folds") };
+        let frame = Frame { shape: first.layout.shape().clone(), axes: rows.axes.clone() };
         let mut after = self.after_folds()?;
         for input in &mut after.inputs {
             input.layout = input.layout.broadcast_to(&frame.shape)?;
         }
         after.shape = frame.shape.clone();
         let mut joined = Joined::new(frame);
-        let values = joined.add(&Program { fold: None, ..left.clone() }, |_| None)?;
-        let given = |(number, &value)| {
-            let dtype = after.given(number).map_or(self.dtype, |given| after.dtype_of(given));
-            joined.fold(fold, value, dtype)
-        };
-        let known = values.iter().enumerate().map(given).collect::<Result<Vec<Value>>>()?;
+        let mut given = Vec::with_capacity(rows.folds.len());
+        for ((number, own), (input, index)) in rows.folds.iter().enumerate().zip(partials) {
+            let (stored, element) = (input.dtype, self.dtype_of(own.value));
+            let mut value = joined.program.input(input);
+            if stored != element {
+                value = joined.program.steps.once(Step::new(Op::Cast, stored, element, smallvec![value]));
+            }
+            let index = index.map(|index| joined.program.input(index));
+            let dtype = self.given(number).map_or(self.dtype, |given| self.dtype_of(given));
+            given.push(joined.fold(RowFold { fold: own.fold, value, index }, dtype)?);
+        }
         let results = joined.add(&after, |input| match input.source {
-            Source::Row(fold) => known.get(fold).copied(),
+            Source::Row(fold) => given.get(fold).copied(),
             _ => None,
         })?;
         Ok(joined.finish(&results, true))
@@ -143,18 +179,25 @@ impl Joined {
         })?;
         let value = |&value: &Value| found[value];
         if let Some(rows) = &program.rows {
-            self.folds.extend(rows.folds.iter().map(|own| RowFold { value: value(&own.value), ..*own }));
+            let own = |own: &RowFold| RowFold {
+                value: value(&own.value),
+                index: own.index.as_ref().map(value),
+                ..*own
+            };
+            self.folds.extend(rows.folds.iter().map(own));
         }
         let results = program.results.iter().map(value);
         match &program.fold {
             None => Ok(results.collect()),
-            Some(folding) => results.map(|value| self.fold(folding.fold, value, program.dtype)).collect(),
+            Some(folding) => {
+                let own = |value| RowFold { fold: folding.fold, value, index: None };
+                results.map(|value| self.fold(own(value), program.dtype)).collect()
+            }
         }
     }
 
     /// Folds a value: what that gives, of a type.
-    fn fold(&mut self, fold: Fold, value: Value, gives: DType) -> Result<Value> {
-        let own = RowFold { fold, value };
+    fn fold(&mut self, own: RowFold, gives: DType) -> Result<Value> {
         let number = self.folds.iter().position(|known| *known == own).unwrap_or_else(|| {
             self.folds.push(own);
             self.folds.len() - 1

@@ -1,9 +1,7 @@
 //! Folds of more than a kernel binds, part by part: what they read, what they give, or what their passes store is
 //! too large. Kept axes are cut in halves until a part can be bound, or until its elements can be computed into a
-//! slot that can. A run that is too long for that is cut into chunks of 4096 to some power: a chunk is then a
+//! slot that can. A run that is too long for that is cut into chunks of 1024 to some power: a chunk is then a
 //! value of a later round of the contract's order, so that these cuts change no bit.
-
-use std::ops::Range;
 
 use smallvec::smallvec;
 
@@ -172,46 +170,53 @@ impl Lowering {
             let chunk = program.slice(0, 0..length as isize)?;
             Ok(all.is_whole(&chunk) || all.has_room_computed(&chunk)?)
         };
+        if !is_bound(self, BLOCK.min(count))? {
+            bail!(
+                Limit,
+                "a kernel binds fewer than {BLOCK} elements of {element} (max_storage_buffer_binding_size)"
+            );
+        }
         let mut length = BLOCK;
         while length < count.div_ceil(BLOCK) && is_bound(self, length * BLOCK)? {
             length *= BLOCK;
         }
-        let chunks = count.div_ceil(length);
+        let (chunks, whole) = (count.div_ceil(length), count / length);
         let shape = Shape::from([chunks]);
-        let along = |fold: Fold| Some(Folding { fold, axes: 0..1, scan: None });
+        let along = |fold: Fold, axis: usize| Some(Folding { fold, axes: axis..axis + 1, scan: None });
         let values_of = match folding.fold {
             Fold::ArgMin => Fold::Min,
             Fold::ArgMax => Fold::Max,
             fold => fold,
         };
-        // The value of each chunk, and the index of it there.
+        // The value of each chunk, and the index of it there: chunks of one length are rows.
         let gather = |own: &mut Lowering, fold: Fold, dtype: DType| -> Result<Program> {
             let all = Layout::contiguous(&shape)?;
             let slot = own.slot(chunks, dtype);
-            for chunk in 0..chunks {
-                let Range { start, end } = chunk * length..count.min((chunk + 1) * length);
-                let part = program.slice(0, start as isize..end as isize)?;
+            let mut rows = program.slice(0, 0..(whole * length) as isize)?;
+            rows.shape = Shape::from([whole, length]);
+            for input in &mut rows.inputs {
+                input.layout = input.layout.reshape(&[whole as isize, length as isize])?;
+            }
+            let values = own.reduced(&rows.folded(along(fold, 1)))?;
+            let to = all.slice(0, 0..whole as isize, 1)?;
+            own.write(&copy_of(dtype, values, &to)?, slot, Some(&to))?;
+            if whole < chunks {
+                let rest = program.slice(0, (whole * length) as isize..count as isize)?;
                 // A run of one element is none, but for what is told of its place.
-                let value = match end - start == 1 && !is_index(fold) {
-                    true => own.stored(&part.folded(None))?.inputs.swap_remove(0),
-                    false => match own.bound(part.folded(along(fold)))? {
-                        Ok(part) => {
-                            let source = Source::Slot(own.one(&part)?);
-                            Input::new(dtype, source, Layout::contiguous([1])?)
-                        }
-                        Err(_) => bail!(
-                            Limit,
-                            "a kernel binds fewer than {BLOCK} elements of {element} (max_storage_buffer_binding_size)"
-                        ),
-                    },
+                let value = match count - whole * length == 1 && !is_index(fold) {
+                    true => own.stored(&rest.folded(None))?.inputs.swap_remove(0),
+                    false => {
+                        let value = own.reduced(&rest.folded(along(fold, 0)))?;
+                        Input::new(dtype, Source::Slot(value), Layout::contiguous([1])?)
+                    }
                 };
-                let to = all.slice(0, chunk as isize..chunk as isize + 1, 1)?;
+                let to = all.slice(0, whole as isize..chunks as isize, 1)?;
                 own.write(&Program::copy(value), slot, Some(&to))?;
             }
             Ok(Program::copy(Input::new(dtype, Source::Slot(slot), all)))
         };
         let values = gather(self, values_of, element)?;
-        let best = self.reduced(&values.folded(along(folding.fold)))?;
+        let best = self.reduced(&values.folded(along(folding.fold, 0)))?;
         if !is_index(folding.fold) {
             return Ok(best);
         }

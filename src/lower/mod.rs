@@ -17,6 +17,8 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use commands::Dispatch;
 pub(crate) use commands::{Command, Commands, Note, Patch};
 pub(crate) use ranges::{Cuts, VECTOR};
 

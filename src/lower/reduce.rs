@@ -1,15 +1,13 @@
 //! Reductions and scans: pass after pass, each a kernel over what the one before stored.
 
-use std::borrow::Cow;
-
 use smallvec::{SmallVec, smallvec};
 
 use super::commands::{Command, Lowering};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Input, Op, Program, ProgramBuilder, Slot, Source, Step};
+use crate::ir::{BLOCK, Input, Op, Program, ProgramBuilder, Slot, Source, Step};
 use crate::layout::Layout;
-use crate::plan::{Pass, ScanWork, Work};
+use crate::plan::{Pass, ScanWork};
 
 /// Slots, and the type of their elements.
 type Typed = (SmallVec<[Slot; 1]>, DType);
@@ -18,10 +16,9 @@ impl Lowering {
     /// Reduces or scans what kernels bind: a slot for each result.
     pub(super) fn whole(&mut self, program: &Program) -> Result<SmallVec<[Slot; 1]>> {
         self.note.parts += 1;
-        let (slots, dtype) = match () {
-            () if program.is_scan() => self.scan(program)?,
-            () if program.rows.is_some() => self.rows(program)?,
-            () => self.halves(Work::new(program)?)?,
+        let (slots, dtype) = match program.is_scan() {
+            true => self.scan(program)?,
+            false => self.rows(program)?,
         };
         if dtype == program.dtype {
             return Ok(slots);
@@ -47,36 +44,27 @@ impl Lowering {
         planned.is_err() || aside.commands.list.iter().all(is_shown)
     }
 
-    fn halves(&mut self, mut work: Work) -> Result<Typed> {
-        loop {
-            let pass = Pass::new(&work, self.target)?;
-            if pass.is_last() {
-                let dtype = pass.stored[0];
-                return Ok((self.pass(pass)?, dtype));
-            }
-            let slots = self.pass(pass.clone())?;
-            work = work.after(&pass, &slots)?;
-        }
-    }
-
-    /// Rows, in one kernel: of what passes leave of them where they are long, which is where nothing but what
-    /// follows a fold is made of them.
+    /// Passes over rows, each over the partial results that the one before left.
     fn rows(&mut self, program: &Program) -> Result<Typed> {
-        let mut work = program.plain_fold().map(|plain| Work::new(&plain)).transpose()?;
-        let mut left = Cow::Borrowed(program);
-        while let Some(known) = &work {
-            let pass = Pass::new(known, self.target)?;
-            if pass.is_last() {
-                break;
+        let (mut rows, mut block) = (program.in_rows()?, BLOCK);
+        loop {
+            let pass = Pass::reduce(&rows, block, self.target)?;
+            let dtype = pass.stored[0];
+            let Some((layout, next)) = pass.rest.clone() else { return Ok((self.pass(pass)?, dtype)) };
+            let stored = pass.stored.clone();
+            let slots = self.pass(pass)?;
+            let mut inputs = slots
+                .iter()
+                .zip(stored)
+                .map(|(&slot, dtype)| Input::new(dtype, Source::Slot(slot), layout.clone()));
+            let mut partials = Vec::new();
+            while let Some(value) = inputs.next() {
+                let gives_index = rows.gives_index(partials.len());
+                partials.push((value, if gives_index { inputs.next() } else { None }));
             }
-            let slots = self.pass(pass.clone())?;
-            let after = known.after(&pass, &slots)?;
-            left = Cow::Owned(program.left_of_folds(&after.program)?);
-            work = Some(after);
+            rows = rows.over_partials(partials)?;
+            block = next;
         }
-        let pass = Pass::of_rows(&left, self.target)?;
-        let dtype = pass.stored[0];
-        Ok((self.pass(pass)?, dtype))
     }
 
     /// One pass, or the last values of groups, a scan of these, and all values.

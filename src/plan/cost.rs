@@ -8,7 +8,7 @@ use crate::ir::{Body, Input, Math, Nature, Program, Step};
 
 /// What all vectors of an invocation cost, in additions, above which it computes fewer: drivers take long
 /// to compile a long text.
-const MOST_COST: usize = 192;
+pub(super) const MOST_COST: usize = 192;
 
 /// What a vector of a program costs to compile at least, in additions: its loads, but for what all vectors share; its
 /// steps; and a fence after each float that arithmetic reads.

@@ -10,6 +10,7 @@ use super::launch::{Launch, MOST_ELEMENTS, Place, Plan};
 use super::loops::{self, Loops};
 use super::reading::{Bound, Read, Reading, kernel};
 use super::target::Target;
+use super::tuning::Tuning;
 use super::walk::{LANES, Together, Walk};
 use crate::error::{Result, bail};
 use crate::ir::Program;
@@ -21,7 +22,8 @@ impl Plan {
         let loops = loops(program, to)?;
         let reading = Reading::of(program, to);
         let affordable = affordable(program, target.math);
-        let target = Target { vectors: target.vectors.min(affordable), ..target };
+        let tuning = Tuning { vectors: target.tuning.vectors.min(affordable), ..target.tuning };
+        let target = Target { tuning, ..target };
         let together = together(program, &reading, &loops, affordable, target);
         let fresh = matches!(to, Place::Fresh);
         let (mut grid, store) = lay_out(program, &loops, fresh, together, target);
@@ -92,7 +94,7 @@ fn together(
         true if reading.of_kind(Read::Bound).any(|i| loops.operand(i).is_interleaved(loops)) => {
             Together::Interleaved
         }
-        true if target.tiles && reading.of_kind(Read::Bound).any(is_tile) => Together::Tiles,
+        true if target.tuning.tiles && reading.of_kind(Read::Bound).any(is_tile) => Together::Tiles,
         _ => Together::Apart,
     }
 }

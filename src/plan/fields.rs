@@ -4,7 +4,7 @@
 use super::access::{Access, Store, Stride};
 use super::kernel::{Kernel, Operand, Origin, Role};
 use super::loops::{Loops, Path};
-use super::makes::{Folder, Lanes, Makes};
+use super::makes::{Makes, Output, Reduce, VectorAxis};
 use super::walk::{LANES, Walk};
 use crate::ir::{Program, Source};
 
@@ -45,74 +45,36 @@ pub(crate) enum Field {
     Scalar(usize),
     /// The high word of a constant of 64 bits.
     ScalarHigh(usize),
-    /// A number of a fold.
-    Fold(Number),
+    /// A number of a reduction.
+    Reduce(Number),
     /// A number of a scan.
     Scan(ScanNumber),
-    /// What stands past the end of a row for one of its folds, or its low word.
+    /// What stands past the end of a row for one of its reductions, or its low word.
     Identity(usize),
     IdentityHigh(usize),
     /// 0, which no compiler can know: the prelude keeps error terms with it.
     Zero,
 }
 
-/// What a pass of a fold goes by. Steps count vectors where lanes lie along the run, values else.
+/// What a pass of a reduction goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
-    /// Vectors of the innermost axis, where lanes lie along it and it is kept, and what divides by them.
+    /// Values of a row, and how many rows there are.
+    Row,
+    Rows,
+    /// Vectors of rows, where lanes lie in several, and what divides by them.
     Columns,
     ColumnsFactor,
     ColumnsShift,
-    /// Values that are stored of a run, or blocks where lanes lie along it, and what divides by them.
+    /// Partial results of a row, what divides by them, and how far they lie apart.
     Positions,
     PositionsFactor,
     PositionsShift,
-    /// Vectors of the innermost axis, where lanes lie along it and it is folded, and what divides by them.
-    Inner,
-    InnerFactor,
-    InnerShift,
-    /// Values of a run.
-    Run,
-    /// Steps of a block.
-    Block,
-    /// Steps of a block that stay, and the power of two that this is.
-    Keep,
-    KeepShift,
-    /// Steps from one turn of an invocation to the next.
-    Step,
-    /// Steps between those that it loads straight.
-    Apart,
-    /// How many times it does.
-    Leaves,
-    /// Elements between what is stored of a run.
     PositionStride,
-    /// What stands past the end of a run, or its low word.
-    Identity,
-    IdentityHigh,
-}
-
-impl Number {
-    const HALVES: [Number; 19] = [
-        Number::Columns,
-        Number::ColumnsFactor,
-        Number::ColumnsShift,
-        Number::Positions,
-        Number::PositionsFactor,
-        Number::PositionsShift,
-        Number::Inner,
-        Number::InnerFactor,
-        Number::InnerShift,
-        Number::Run,
-        Number::Block,
-        Number::Keep,
-        Number::KeepShift,
-        Number::Apart,
-        Number::Step,
-        Number::Leaves,
-        Number::PositionStride,
-        Number::Identity,
-        Number::IdentityHigh,
-    ];
+    /// Vectors of the innermost axis of a row of several axes, and what divides by them.
+    Vectors,
+    VectorsFactor,
+    VectorsShift,
 }
 
 /// What a pass of a scan goes by.
@@ -148,11 +110,53 @@ impl ScanNumber {
     ];
 }
 
-impl Folder {
-    /// The axes that are divided by: of those that a place is found on, all but the last one.
-    pub(crate) fn divided(&self, rank: usize) -> impl Iterator<Item = usize> {
-        let innermost = rank - usize::from(self.lanes != Lanes::Anywhere);
-        (1..innermost).filter(|&axis| axis != self.run.start)
+impl Reduce {
+    /// The words of a kernel of so many axes.
+    fn words(&self, fields: &mut Vec<Field>, rank: usize, has_lanes: bool) {
+        use Number::{
+            Columns, ColumnsFactor, ColumnsShift, PositionStride, Positions, PositionsFactor, PositionsShift,
+            Row, Rows, Vectors, VectorsFactor, VectorsShift,
+        };
+        fields.push(Field::Count);
+        let mut numbers = vec![Row];
+        if self.vector_axis == VectorAxis::Gathered {
+            numbers.push(Rows);
+        }
+        if self.vector_axis != VectorAxis::Reduced {
+            numbers.extend([Columns, ColumnsFactor, ColumnsShift]);
+        }
+        if self.output == Output::Partials {
+            numbers.extend([Positions, PositionsFactor, PositionsShift]);
+            if self.vector_axis != VectorAxis::Reduced {
+                numbers.push(PositionStride);
+            }
+        }
+        if self.vector_axis == VectorAxis::Reduced && self.axes.len() > 1 {
+            numbers.extend([Vectors, VectorsFactor, VectorsShift]);
+        }
+        fields.extend(numbers.into_iter().map(Field::Reduce));
+        let innermost = rank - usize::from(self.vector_axis != VectorAxis::Gathered);
+        let divided = |axis: usize| axis < innermost && self.divides(axis);
+        for axis in 0..rank {
+            if divided(axis) {
+                fields.extend([Field::Length(axis), Field::Factor(axis), Field::Shift(axis)]);
+            } else if axis + 1 == rank && has_lanes {
+                fields.push(Field::Length(axis));
+            }
+        }
+        for own in self.reductions() {
+            fields.push(Field::Identity(own.number));
+            if own.element.size() == 8 {
+                fields.push(Field::IdentityHigh(own.number));
+            }
+        }
+    }
+
+    /// Whether a place is divided by the length of an axis: not by that of the first one of a row, or of those that are
+    /// kept.
+    pub(crate) fn divides(&self, axis: usize) -> bool {
+        let first = if self.axes.start == 0 { self.axes.end } else { 0 };
+        axis != self.axes.start && axis != first
     }
 }
 
@@ -163,28 +167,13 @@ impl Kernel {
         fields.push(Field::Pitch);
         match &self.makes {
             Makes::Elements => self.walked(&mut fields),
-            Makes::Fold(folder) => {
-                fields.push(Field::Count);
-                fields.extend(Number::HALVES.map(Field::Fold));
-                fields.extend((0..self.rank).map(Field::Length));
-                let divided = folder.divided(self.rank);
-                fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
+            Makes::Reduce(reduce) => {
+                reduce.words(&mut fields, self.rank, self.has_lanes(reduce));
             }
             Makes::Scan(_) => {
                 fields.push(Field::Count);
                 fields.extend(ScanNumber::ALL.map(Field::Scan));
                 fields.extend((0..self.rank).map(Field::Length));
-            }
-            Makes::Rows(folder) => {
-                fields.push(Field::Count);
-                fields.extend([Number::Columns, Number::Run, Number::Block].map(Field::Fold));
-                fields.extend((0..self.rank).map(Field::Length));
-                for fold in folder.folds() {
-                    fields.push(Field::Identity(fold.number));
-                    if fold.element.size() == 8 {
-                        fields.push(Field::IdentityHigh(fold.number));
-                    }
-                }
             }
         }
         let mut walk = |role: Role| {
@@ -261,6 +250,18 @@ impl Kernel {
                 fields.extend((0..self.rank).map(Field::Length));
             }
         }
+    }
+
+    /// Whether the lanes of a vector have coordinates of their own along the innermost axis, where rows are reduced.
+    pub(crate) fn has_lanes(&self, reduce: &Reduce) -> bool {
+        let by_lanes = |operand: &Operand| {
+            operand.access.needs_coordinates()
+                || operand.origin == Origin::Index && operand.access != Access::Splat
+        };
+        let stores = self.store == Store::Lanes
+            && (reduce.vector_axis == VectorAxis::Kept || reduce.output != Output::OnePerRow);
+        let needs = stores || self.minds_missing_lanes() || self.operands.iter().any(by_lanes);
+        reduce.vector_axis != VectorAxis::Gathered && needs
     }
 
     /// Whether a flat walk has to divide: some operand, or the store, follows the axes.

@@ -109,7 +109,7 @@ impl Grid {
         let idle = |width: u32| columns.next_multiple_of(width as usize) - columns;
         let width = [target.workgroup, 64, 16].into_iter().find(|&width| 4 * idle(width) <= columns)?;
         let bands = outer.iter().product::<usize>().div_ceil(band);
-        let vectors = if 2 * bands >= target.vectors as usize { target.vectors } else { 1 };
+        let vectors = if 2 * bands >= target.tuning.vectors as usize { target.tuning.vectors } else { 1 };
         let height = target.workgroup / width;
         let limit = target.groups as usize;
         let x = columns.div_ceil(width as usize);
@@ -130,7 +130,7 @@ impl Grid {
 
     fn flat(loops: &Loops, joined: u32, target: Target) -> Grid {
         let count = loops.count();
-        let vectors = target.vectors.min(MOST_FLAT);
+        let vectors = target.tuning.vectors.min(MOST_FLAT);
         let groups = count.div_ceil(LANES * (target.workgroup * vectors * joined) as usize) as u32;
         // Near-square beyond one dimension, so that few groups are idle.
         let y = groups.div_ceil(target.groups).max(1);
@@ -161,7 +161,7 @@ impl Grid {
             Together::Tiles => LANES as u32,
             Together::Interleaved => *rows as u32,
             // One kernel for all numbers of rows, as long as half of what it computes is wanted.
-            Together::Apart if 2 * rows >= target.vectors as usize => target.vectors,
+            Together::Apart if 2 * rows >= target.tuning.vectors as usize => target.tuning.vectors,
             Together::Apart => 1,
         };
         Self::along_rows(loops, vectors, 1, target)
@@ -180,13 +180,13 @@ impl Grid {
             let own = loops.output().strides.iter().nth_back(1).into_iter();
             let across = loops.paths.iter().filter(is_far);
             let mut apart = own.chain(across.filter_map(|path| path.strides.last()));
-            let tall = target.narrow || most >= 64 && apart.all(|stride| stride % ROW_OF_LINES == 0);
+            let tall = target.tuning.narrow || most >= 64 && apart.all(|stride| stride % ROW_OF_LINES == 0);
             let height = form(most, if tall { 64 } else { 4 });
             (target.workgroup / height, height)
         } else {
             let width = wide(columns, target.workgroup);
             // A lone row, unless there are more of them than workgroups.
-            let is_lone = width >= target.wave && (outer.is_empty() || *rows <= limit);
+            let is_lone = width >= target.tuning.wave && (outer.is_empty() || *rows <= limit);
             (width, if is_lone { 1 } else { target.workgroup / width })
         };
 

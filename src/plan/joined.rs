@@ -5,13 +5,10 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Store};
-use super::cost::affordable;
 use super::grid::Grid;
 use super::loops::{Loops, Path};
-use super::reading::{Bound, Reading};
 use super::target::Target;
-use super::walk::{LANES, Packing, Walk};
-use crate::error::Result;
+use super::walk::{LANES, Walk};
 use crate::ir::Program;
 
 /// Bytes that an instruction moves for an invocation at most.
@@ -38,7 +35,7 @@ impl Sides<'_> {
     /// Joins vectors, where there are any to be joined.
     pub(super) fn join(&self, grid: Grid, accesses: &[Access], store: Store) -> Option<Joined> {
         let is_plain = |access: &Access| matches!(access, Access::Vector | Access::Splat);
-        let is_apart = self.target.vectors > 1 || grid.vectors > 1 || self.target.wide_words;
+        let is_apart = self.target.tuning.vectors > 1 || grid.vectors > 1 || self.target.tuning.wide_words;
         if is_apart || store != Store::Vector || !accesses.iter().all(is_plain) {
             return None;
         }
@@ -72,41 +69,6 @@ impl Sides<'_> {
         }
     }
 }
-
-/// How the operands of a fold that stores so many values are loaded by pairs of vectors, where all of them lie in such,
-/// the text is affordable, and the adapter has the bindings. llvmpipe goes through lanes one by one for each load,
-/// however many words that has for each of them.
-pub(super) fn paired(
-    program: &Program,
-    reading: &Reading,
-    loops: &Loops,
-    accesses: &[Access],
-    results: usize,
-    target: Target,
-) -> Result<Option<SmallVec<[Access; 8]>>> {
-    let pair = LANES * usize::from(PAIR);
-    let is_affordable = || affordable(program, target.math) >= PAIR.into();
-    if !target.wide_words || !loops.inner().is_multiple_of(pair) || !is_affordable() {
-        return Ok(None);
-    }
-    let paired = |(i, access): (usize, &Access)| match access {
-        Access::Splat => Some(Access::Splat),
-        Access::Vector => {
-            let dtype = program.inputs[i].dtype;
-            let is_word = dtype.packing() == Packing::Whole && dtype.size() == size_of::<u32>();
-            let begins = begins(loops.operand(i), Walk::Rows, pair);
-            (is_word && begins).then_some(Access::Joined { vectors: PAIR })
-        }
-        _ => None,
-    };
-    let paired: Option<SmallVec<[Access; 8]>> = accesses.iter().enumerate().map(paired).collect();
-    let Some(accesses) = paired else { return Ok(None) };
-    let fits = Bound::of(program, reading, &accesses)?.fits(results, target);
-    Ok(fits.then_some(accesses))
-}
-
-/// Vectors of a pair.
-pub(super) const PAIR: u8 = 2;
 
 /// Whether so many elements side by side begin where vectors of as many do, on every row of a walk.
 fn begins(path: &Path, walk: Walk, elements: usize) -> bool {

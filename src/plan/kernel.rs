@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Store, Stride};
-use super::makes::Makes;
+use super::makes::{Makes, Output};
 use super::target::Faults;
 use super::walk::Walk;
 use crate::dtype::DType;
@@ -91,11 +91,8 @@ impl Kernel {
             self.steps.iter().filter(|step| step.op != Op::State).map(Step::name).collect();
         match &self.makes {
             Makes::Elements => {}
-            Makes::Fold(folder) => names.push(folder.fold.name()),
             Makes::Scan(scanner) => names.extend(["cumulative", scanner.fold.name()]),
-            Makes::Rows(rows) => {
-                names.extend(rows.phases.iter().flat_map(|phase| &phase.folds).map(|own| own.fold.name()));
-            }
+            Makes::Reduce(reduce) => names.extend(reduce.reductions().map(|own| own.fold.name())),
         }
         names.join(", ")
     }
@@ -133,7 +130,6 @@ impl Kernel {
     /// Vectors that are loaded and stored together in the place of each of these.
     pub(crate) fn joined(&self) -> u32 {
         match (&self.makes, self.store) {
-            (Makes::Fold(_) | Makes::Rows(_), _) => self.vectors,
             (_, Store::Joined { vectors }) => vectors.into(),
             _ => 1,
         }
@@ -157,9 +153,9 @@ impl Kernel {
     pub(crate) fn stored(&self) -> SmallVec<[DType; 2]> {
         match &self.makes {
             Makes::Elements => self.results.iter().map(|&result| self.value_type(result)).collect(),
-            Makes::Fold(folder) => folder.stored.iter().map(|&stored| folder.stored_type(stored)).collect(),
+            Makes::Reduce(reduce) if reduce.output == Output::Partials => reduce.partials().collect(),
             Makes::Scan(_) => SmallVec::from_slice(&[self.out]),
-            Makes::Rows(_) => self.results.iter().map(|_| self.out).collect(),
+            Makes::Reduce(_) => self.results.iter().map(|_| self.out).collect(),
         }
     }
 }

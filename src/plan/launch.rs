@@ -58,7 +58,7 @@ impl Plan {
     }
 }
 
-/// A pass of a fold.
+/// A pass of a reduction or a scan.
 #[derive(Clone, Debug)]
 pub(crate) struct Pass {
     pub plan: Plan,
@@ -69,8 +69,8 @@ pub(crate) struct Pass {
     pub(super) read: usize,
     /// What it does, in words.
     pub form: String,
-    /// Where it leaves several values of a run: how these lie, and in blocks of how many.
-    pub(super) rest: Option<(Layout, usize)>,
+    /// Where it leaves partial results: how these lie, and in blocks of how many.
+    pub rest: Option<(Layout, usize)>,
 }
 
 impl Pass {
@@ -85,10 +85,6 @@ impl Pass {
         let bytes: usize = stored.iter().map(|dtype| count * dtype.size()).sum();
         let plan = Plan { kernel, launch, reads, loops, work: program.work_storing(bytes as u64) };
         Pass { plan, stored, count, read: program.read_bytes(), form, rest }
-    }
-
-    pub(crate) fn is_last(&self) -> bool {
-        self.rest.is_none()
     }
 
     /// Bytes that move at least: each element that it reads once, and all that it stores.

@@ -1,11 +1,7 @@
-//! What kernels make of the elements of their programs: all that a text depends on where it folds, scans or
-//! computes rows.
+//! What kernels make of the elements of their programs: all that a text depends on where it reduces or scans.
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
-use super::turns::Turns;
 use super::walk::whole;
 use crate::dtype::DType;
 use crate::ir::{ByValue, Fold, Value};
@@ -15,153 +11,126 @@ use crate::ir::{ByValue, Fold, Value};
 pub(crate) enum Makes {
     /// It stores them.
     Elements,
-    Fold(Folder),
+    Reduce(Reduce),
     Scan(Scanner),
-    Rows(RowFolder),
 }
 
-/// Where the four lanes of an invocation lie.
+/// Where the four lanes of a vector lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Lanes {
-    /// Next to each other along the run, so that they are folded themselves at last.
-    Run,
-    /// Next to each other along the innermost axis, which is kept: the same place in four runs.
+pub(crate) enum VectorAxis {
+    /// Next to each other along the row, so that they are reduced themselves at last.
+    Reduced,
+    /// Next to each other along the innermost axis, which is kept: the same place in four rows.
     Kept,
-    /// One after the other in the order of the result: coordinates by division, per lane.
-    Anywhere,
+    /// In four rows, one after the other in the order of the result: coordinates by division, per lane.
+    Gathered,
 }
 
-/// What a kernel's text depends on where it folds.
+/// What a kernel's text depends on where it reduces rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Folder {
-    pub fold: Fold,
-    /// The type of what is folded.
-    pub element: DType,
-    pub lanes: Lanes,
-    pub halves: Halves,
-    /// The axes of the run.
-    pub run: Range<usize>,
-    /// Whether all blocks are whole, so that nothing is past the end.
-    pub whole: bool,
-    /// Values that are folded side by side.
-    pub values: usize,
-    /// Whether the index of each value is a result of the program too, from a pass before.
-    pub indexed: bool,
-    pub stored: SmallVec<[Stored; 2]>,
-}
-
-/// What is stored of each value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Stored {
-    Value(usize),
-    Index(usize),
-}
-
-impl Folder {
-    /// The type in which something is stored, of whole words.
-    pub(crate) fn stored_type(&self, stored: Stored) -> DType {
-        match stored {
-            Stored::Value(_) => whole(self.element),
-            Stored::Index(_) => DType::U32,
-        }
-    }
-
-    /// Whether an axis is kept.
-    pub(crate) fn keeps(&self, axis: usize) -> bool {
-        !self.run.contains(&axis)
-    }
-}
-
-/// How invocations fold blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Halves {
-    /// Values that are loaded and folded before others are.
-    pub straight: u32,
-    /// How all values of an invocation come by.
-    pub turns: Turns,
-    /// Invocations that share a block.
-    pub team: u32,
-    /// Whether they make one value of it, in workgroup memory; else each stores its own vector.
-    pub meets: bool,
-    /// Runs that an invocation folds, each of one block.
-    pub runs: u32,
-}
-
-impl Halves {
-    /// Whether invocations share a block without meeting, each of which stores its own vector.
-    pub(crate) fn shares(&self) -> bool {
-        self.team > 1 && !self.meets
-    }
-}
-
-/// What a kernel's text depends on where it computes rows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RowFolder {
-    pub lanes: Lanes,
-    /// Invocations that share a row.
-    pub team: u32,
+pub(crate) struct Reduce {
+    pub vector_axis: VectorAxis,
     /// The axes of the row.
-    pub run: Range<usize>,
-    /// Whether a row is a whole block, so that nothing is past its end.
-    pub whole: bool,
-    /// Whether a result is one element of each row.
-    pub kept: bool,
-    /// Vectors that are stored in a turn, where results are all elements.
-    pub stores: u32,
-    /// What is dear of the elements that are the result, if a phase folds it: that stores it where the result will be, and
-    /// what is given loads it from there.
-    pub saved: Option<Saved>,
+    pub axes: Range<usize>,
+    pub tile: Tile,
+    /// Whether some of what is loaded lies past the end of the row, and counts for nothing.
+    pub masked: bool,
     pub phases: Vec<Phase>,
-    /// Of each value, the phase from which on it is known, and whether it is of the row.
+    pub output: Output,
+    /// Of each value, the phase from which on it is known, and whether all of a row has it in common.
     pub from: ByValue<usize>,
     pub of_row: ByValue<bool>,
 }
 
-/// A value of elements that a phase stores.
+/// How a row is laid over invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Saved {
-    pub phase: usize,
-    pub value: Value,
+pub(crate) struct Tile {
+    /// Vectors in which a block is accumulated, and how many of them an invocation has: they lie evenly apart.
+    pub accumulators: u32,
+    pub own: u32,
+    /// Vectors of a block, and blocks of a row that the kernel reads, rounded up to a power of two.
+    pub block: u32,
+    pub blocks: u32,
+    /// Whether those that have the accumulators and blocks of a row meet in workgroup memory. Else one invocation has all
+    /// blocks.
+    pub meets: bool,
+    /// Rows of a workgroup.
+    pub beside: u32,
+    /// Whether all of a row is reduced, and no partial results are left.
+    pub is_last: bool,
 }
 
-/// Folds that are made in one turn through a row.
+impl Tile {
+    /// Invocations that have the accumulators of a block.
+    pub(crate) fn lanes(&self) -> u32 {
+        self.accumulators / self.own
+    }
+
+    /// Invocations that share a row.
+    pub(crate) fn group(&self) -> u32 {
+        if self.meets { self.lanes() * self.blocks } else { 1 }
+    }
+
+    /// Partial results that are left of a block.
+    pub(crate) fn left(&self) -> u32 {
+        if self.meets { 1 } else { self.lanes() }
+    }
+}
+
+/// What a kernel stores of its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Output {
+    /// What each block was reduced to, for another pass.
+    Partials,
+    /// One element of each row.
+    OnePerRow,
+    /// All elements, so many vectors of an invocation in one iteration.
+    Elements { unroll: u32 },
+}
+
+/// Reductions that are made in one iteration through a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Phase {
-    pub folds: Vec<PhaseFold>,
-    /// Values that are loaded straight, and how the turns go that this takes.
-    pub straight: u32,
-    pub turns: Turns,
+    pub reductions: Vec<Reduction>,
+    /// Vectors of each accumulator that are loaded before they are added, and whether there are more.
+    pub unroll: u32,
+    pub is_loop: bool,
 }
 
-/// A fold of a phase.
+/// A reduction of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PhaseFold {
+pub(crate) struct Reduction {
     pub fold: Fold,
-    /// The type of what is folded.
+    /// The type of what is reduced.
     pub element: DType,
     pub value: Value,
+    /// The index of each value, where a pass before gave it.
+    pub index: Option<Value>,
     /// The operand that stands for what it gives.
     pub gives: Value,
-    /// Its number among all folds of the program.
+    /// Its number among all of the program.
     pub number: usize,
 }
 
-impl RowFolder {
+impl Reduce {
     /// Whether an axis is kept.
     pub(crate) fn keeps(&self, axis: usize) -> bool {
-        !self.run.contains(&axis)
+        !self.axes.contains(&axis)
     }
 
-    /// The value of elements that is loaded and not computed again for what is given.
-    pub(crate) fn saved_value(&self) -> Option<Value> {
-        self.saved.map(|saved| saved.value)
-    }
-
-    /// All folds, in the order of their numbers.
-    pub(crate) fn folds(&self) -> impl Iterator<Item = &PhaseFold> {
-        let mut all: Vec<&PhaseFold> = self.phases.iter().flat_map(|phase| &phase.folds).collect();
-        all.sort_by_key(|fold| fold.number);
+    /// All reductions, in the order of their numbers.
+    pub(crate) fn reductions(&self) -> impl Iterator<Item = &Reduction> {
+        let mut all: Vec<&Reduction> = self.phases.iter().flat_map(|phase| &phase.reductions).collect();
+        all.sort_by_key(|own| own.number);
         all.into_iter()
+    }
+
+    /// The types of partial results, each in a binding of its own: a value, and its index where it has one.
+    pub(crate) fn partials(&self) -> impl Iterator<Item = DType> {
+        self.reductions().flat_map(|own| {
+            let index = own.fold.row().gives_index.then_some(DType::U32);
+            [Some(whole(own.element)), index].into_iter().flatten()
+        })
     }
 }
 

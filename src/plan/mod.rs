@@ -5,22 +5,18 @@
 //! rest: those numbers, which travel in a uniform block, and the grid. So a new shape of a known
 //! class compiles nothing.
 //!
-//! Each file uses only those before it: the [`target`], and how invocations [`walk`]; the [`loops`] over elements, and
-//! [`turns`] of an invocation; each [`access`], and what a kernel [`makes`] of elements; the [`kernel`]; the [`fields`]
+//! Each file uses only those before it: what is fast ([`tuning`]), the [`target`], and how invocations [`walk`]; the [`loops`] over elements; each [`access`], and what a kernel [`makes`] of elements; the [`kernel`]; the [`fields`]
 //! of its uniform block, its [`launch`], and the [`cost`] of its text; the [`grid`], and the [`reading`] of operands;
-//! vectors that are [`joined`], and a [`fold`] on its way; how that is [`cut`] into passes; the plans of [`elementwise`]
-//! programs, of passes by [`halves`], of [`rows`] and of a [`scan`]; and what is told of plans ([`explain`],
+//! vectors that are [`joined`], and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of a pass that
+//! [`mod@reduce`]s and of a [`scan`]; and what is told of plans ([`explain`],
 //! [`picture`]).
 
 mod access;
 mod cost;
-mod cut;
 mod elementwise;
 mod explain;
 mod fields;
-mod fold;
 mod grid;
-mod halves;
 mod joined;
 mod kernel;
 mod launch;
@@ -28,21 +24,21 @@ mod loops;
 mod makes;
 mod picture;
 mod reading;
-mod rows;
+mod reduce;
 mod scan;
 mod target;
-mod turns;
+mod tiling;
+mod tuning;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
 pub(crate) use explain::{name as operand_name, tell};
 pub(crate) use fields::{Field, Number, ScanNumber};
-pub(crate) use fold::Work;
 pub(crate) use kernel::{Kernel, Operand, Origin, Role};
 pub(crate) use launch::{MOST_ELEMENTS, Pass, Place, Plan};
-pub(crate) use makes::{Folder, Halves, Lanes, Makes, Phase, PhaseFold, RowFolder, Scanned, Scanner, Stored};
+pub(crate) use makes::{Makes, Output, Phase, Reduce, Reduction, Scanned, Scanner, Tile, VectorAxis};
 pub(crate) use picture::{Panel, svg};
 pub(crate) use scan::ScanWork;
 pub(crate) use target::{Faults, Target};
-pub(crate) use turns::Turns;
+pub(crate) use tuning::Tuning;
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};

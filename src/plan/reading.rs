@@ -146,7 +146,7 @@ impl Reading {
 
 /// Elements that are loaded together at most.
 fn widest(input: &Input, target: Target) -> usize {
-    if target.wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES }
+    if target.tuning.wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES }
 }
 
 /// The read-only bindings of a kernel, and what each operand is read from.
@@ -260,7 +260,7 @@ pub(super) fn kernel(
         strides,
         fresh: true,
         carries: false,
-        wide_words: target.wide_words,
+        wide_words: target.tuning.wide_words,
         faults: target.faults,
         math: target.math,
         makes: Makes::Elements,

@@ -107,7 +107,7 @@ impl ScanWork {
         let count = form.run.length;
         match form.lane {
             _ if count <= GROUP => true,
-            None => runs >= target.runs as usize || count <= SHORT,
+            None => runs >= target.tuning.runs as usize || count <= SHORT,
             // Runs side by side lie far apart from row to row, so that their groups are better apart.
             Some(_) => count <= SHORT && runs * count <= FEW,
         }
@@ -207,7 +207,7 @@ impl Pass {
             along,
             run,
             whole: count.is_multiple_of(GROUP),
-            vectors: if along || target.vectors == 1 { 1 } else { 2 },
+            vectors: if along || target.tuning.vectors == 1 { 1 } else { 2 },
         };
         let carried = scanner.is_carried().then(|| program.inputs.len() - 1);
         let mut accesses = reading.folded(program, &chooser, target);

@@ -1,5 +1,6 @@
 //! What is known of an adapter.
 
+use super::tuning::Tuning;
 use crate::error::{Result, bail};
 use crate::ir::Math;
 
@@ -40,40 +41,13 @@ pub(crate) struct Target {
     pub math: Math,
     /// Bytes that it moves in a second; none of an adapter on the host's processor.
     pub rate: Option<u64>,
-    /// Vectors per invocation that pay off: 1 on a GPU, where neighbours should stay next to each
-    /// other, more where starting an invocation costs as much as a few loads.
-    pub vectors: u32,
-    /// Whether words of 64 bits are moved faster than twice as many of 32.
-    pub wide_words: bool,
-    /// Invocations of a workgroup that fold a block together at most: 1 where a barrier costs more than
-    /// neighbours gain.
-    pub team: u32,
-    /// Invocations that an adapter without teams runs side by side, so that they read what is side by side at once.
-    pub neighbours: u32,
-    /// Elements that are read from a cache in whatever order, so that neighbours need not share blocks of them.
-    pub cached: usize,
-    /// Values that an invocation loads straight at most where no order shows: a power of two.
-    pub straight: u32,
     /// Bytes of workgroup memory.
     pub shared: u32,
-    /// Places at least that an invocation has for what turns give: more, and the kernels are fewer.
-    pub places: u32,
-    /// Additions of an element that take as long as storing it and loading it from a cache.
-    pub reload: usize,
-    /// Runs that keep the adapter busy where an invocation scans each.
-    pub runs: u32,
-    /// Invocations side by side that take one step together and compute once what all of them have in common: a
-    /// workgroup of as many along a row has no other row.
-    pub wave: u32,
-    /// Whether loading a transposed operand by tiles pays off.
-    pub tiles: bool,
-    /// Whether workgroups of few columns pay off wherever lanes are scattered across rows, and not
-    /// only where they are filled and begin at cache lines.
-    pub narrow: bool,
+    pub tuning: Tuning,
 }
 
 impl Target {
-    /// Takes values of fields by their names, as in `team=32,straight=8`: to measure what suits an adapter, and to test what
+    /// Takes values of fields by their names, as in `vectors=2,wave=32`: to measure what suits an adapter, and to test what
     /// others are given.
     pub(crate) fn tune(&mut self, text: &str) -> Result<()> {
         for field in text.split(',').filter(|field| !field.is_empty()) {
@@ -84,19 +58,14 @@ impl Target {
             let is_on = number != 0;
             match name {
                 "workgroup" => self.workgroup = number,
-                "vectors" => self.vectors = number,
-                "wide_words" => self.wide_words = is_on,
-                "team" => self.team = number,
-                "neighbours" => self.neighbours = number,
-                "cached" => self.cached = number as usize,
-                "straight" => self.straight = number,
                 "shared" => self.shared = number,
-                "places" => self.places = number,
-                "reload" => self.reload = number as usize,
-                "runs" => self.runs = number,
-                "wave" => self.wave = number,
-                "tiles" => self.tiles = is_on,
-                "narrow" => self.narrow = is_on,
+                "vectors" => self.tuning.vectors = number,
+                "wide_words" => self.tuning.wide_words = is_on,
+                "meets" => self.tuning.meets = is_on,
+                "runs" => self.tuning.runs = number,
+                "wave" => self.tuning.wave = number,
+                "tiles" => self.tuning.tiles = is_on,
+                "narrow" => self.tuning.narrow = is_on,
                 "quotients" => self.faults.quotients = is_on,
                 "roots" => self.faults.roots = is_on,
                 "flushes" => self.faults.flushes = is_on,
@@ -122,11 +91,11 @@ mod tests {
     fn tunings_are_read_by_name() {
         let tuned = |text| {
             let mut target: Target = GPU;
-            target.tune(text).map(|()| (target.team, target.straight, target.narrow))
+            target.tune(text).map(|()| (target.tuning.vectors, target.tuning.wave, target.tuning.narrow))
         };
-        assert_eq!(tuned("team=256,straight=8,narrow=0").unwrap(), (256, 8, false));
+        assert_eq!(tuned("vectors=2,wave=8,narrow=0").unwrap(), (2, 8, false));
         assert!(tuned("").is_ok());
-        assert!(tuned("teams=2").unwrap_err().to_string().contains("\"teams\""));
-        assert!(tuned("team").unwrap_err().to_string().contains("write team=1"));
+        assert!(tuned("waves=2").unwrap_err().to_string().contains("\"waves\""));
+        assert!(tuned("wave").unwrap_err().to_string().contains("write wave=1"));
     }
 }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::ir::{BLOCK, Frame, Input, Joined, Op, Program, Source, Step};
+use crate::ir::{Frame, Input, Joined, LONGEST_ROW, Op, Program, Source, Step};
 use crate::layout::Layout;
 
 /// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
@@ -113,12 +113,12 @@ fn how(program: &Program, layout: &Layout, frame: &Frame) -> Option<bool> {
     (count(&program.shape) == count(&kept) && layout.is_identity()).then_some(true)
 }
 
-/// Whether rows are computed one by one. Those that lie along memory stay in a cache, if they are one block
-/// of a fold; of others the lines are read again and again.
+/// Whether rows are computed one by one. Those that lie along memory stay in a cache, if they are not too long; of
+/// others the lines are read again and again.
 fn is_short(program: &Program, frame: &Frame) -> bool {
     let count = frame.count();
     let rows: usize = frame.kept().iter().product();
-    let longest = if program.lies_along(frame) { BLOCK } else { LONGEST_ACROSS };
+    let longest = if program.lies_along(frame) { LONGEST_ROW } else { LONGEST_ACROSS };
     count <= longest && (rows >= LEAST_ROWS || rows * count <= FEW)
 }
 

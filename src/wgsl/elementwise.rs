@@ -7,7 +7,7 @@ use super::types::{encode, join, lanes, pack, packed, unpack};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Body, ByValue, Op, Step, Value, numbered};
-use crate::plan::{Access, LANES, Lanes, Makes, Operand, Origin, Role, Store, Walk};
+use crate::plan::{Access, LANES, Makes, Operand, Origin, Role, Store, VectorAxis, Walk};
 
 /// Columns of a workgroup, all of them powers of two, from which on they fill the lanes of every
 /// driver that was seen.
@@ -168,7 +168,11 @@ impl Emitter<'_> {
         match (&kernel.makes, kernel.walk) {
             (_, Walk::Anywhere) => None,
             // Those of a row have it in common.
-            (Makes::Rows(folder), _) if folder.of_row[value] && folder.lanes == Lanes::Run => None,
+            (Makes::Reduce(reduce), _)
+                if reduce.of_row[value] && reduce.vector_axis == VectorAxis::Reduced =>
+            {
+                None
+            }
             // Rows of whole vectors.
             (Makes::Elements, Walk::Rows) if kernel.store == Store::Vector => None,
             (_, Walk::Rows) => Some(inner()),

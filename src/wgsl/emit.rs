@@ -26,9 +26,8 @@ fn parts(kernel: &Kernel) -> Result<[String; 3]> {
     let mut emitter = Emitter::new(kernel, &mut main);
     match &kernel.makes {
         Makes::Elements => emitter.elements()?,
-        Makes::Fold(folder) => emitter.halves(folder, folder.halves)?,
         Makes::Scan(scanner) => emitter.scan(scanner)?,
-        Makes::Rows(folder) => emitter.rows(folder)?,
+        Makes::Reduce(reduce) => emitter.reduce(reduce)?,
     }
     let main = emitter.bodies.functions()? + &main;
     // NVIDIA's instruction makes every NaN of f16 a positive one.
@@ -60,26 +59,19 @@ fn field(field: &Field) -> String {
         Field::Computed(i, k) => format!("x{i}_index{k}"),
         Field::Scalar(i) => format!("scalar{i}"),
         Field::ScalarHigh(i) => format!("scalar{i}_high"),
-        Field::Fold(number) => match number {
+        Field::Reduce(number) => match number {
+            Number::Row => "row",
+            Number::Rows => "rows",
             Number::Columns => "columns",
             Number::ColumnsFactor => "columns_factor",
             Number::ColumnsShift => "columns_shift",
             Number::Positions => "positions",
             Number::PositionsFactor => "positions_factor",
             Number::PositionsShift => "positions_shift",
-            Number::Inner => "inner",
-            Number::InnerFactor => "inner_factor",
-            Number::InnerShift => "inner_shift",
-            Number::Run => "run",
-            Number::Block => "block",
-            Number::Keep => "keep",
-            Number::KeepShift => "keep_shift",
-            Number::Step => "step",
-            Number::Apart => "apart",
-            Number::Leaves => "leaves",
             Number::PositionStride => "position_stride",
-            Number::Identity => "identity",
-            Number::IdentityHigh => "identity_high",
+            Number::Vectors => "vectors",
+            Number::VectorsFactor => "vectors_factor",
+            Number::VectorsShift => "vectors_shift",
         }
         .into(),
         Field::Scan(number) => match number {

@@ -49,8 +49,8 @@ impl Fences {
         // What a fold combines is read by that: numbers by arithmetic, or ranks by bits.
         let read: Vec<Value> = match &kernel.makes {
             Makes::Elements => Vec::new(),
-            Makes::Rows(folder) => folder.folds().map(|fold| fold.value).collect(),
-            Makes::Fold(_) | Makes::Scan(_) => kernel.results.to_vec(),
+            Makes::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
+            Makes::Scan(_) => kernel.results.to_vec(),
         };
         let loads = (0..kernel.operands.len()).map(first).collect();
         Fences::of(types, loads, &kernel.steps, &read, kernel, false).numbered(&kernel.steps, false)

@@ -3,30 +3,26 @@
 //! Each file uses only those before it: how a [`text`] is written, its element [`types`], the functions of its
 //! [`prelude`], and which [`lines`] are of which operand; [`fences`], forms that are [`workarounds`], and how elements
 //! are [`gather`]ed; the [`bodies`] of functions; the [`emitter`] that has all of these; where its lanes are
-//! ([`coordinates`]), what it loads ([`load`]), and which [`values`] it folds; [`elementwise`] kernels, how a [`fold`]
-//! stores, and memory that is [`shared`]; kernels that fold by [`halves`], compute [`rows`], or [`scan`]; and all of a
-//! text ([`mod@emit`]).
+//! ([`coordinates`]), what it loads ([`load`]), and how values are [`combine`]d; [`elementwise`] kernels; those that
+//! [`mod@reduce`] or [`scan`]; and all of a text ([`mod@emit`]).
 
 mod bodies;
+mod combine;
 mod coordinates;
 mod elementwise;
 mod emit;
 mod emitter;
 mod fences;
-mod fold;
 mod gather;
-mod halves;
 mod lines;
 mod load;
 mod prelude;
-mod rows;
+mod reduce;
 mod scan;
-mod shared;
 #[cfg(test)]
 mod tests;
 mod text;
 mod types;
-mod values;
 mod workarounds;
 
 pub(crate) use emit::{emit, emit_told};

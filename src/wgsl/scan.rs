@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
+use super::combine::form;
 use super::emitter::Emitter;
 use super::text::{EACH, division, line};
 use super::types::{compute, constant, lanes, pack};
-use super::values::form;
 use crate::dtype::Kind;
 use crate::error::{Result, bail};
 use crate::ir::GROUP;
@@ -139,7 +139,9 @@ impl Emitter<'_> {
     /// begin.
     fn scan_head(&mut self, scanner: &Scanner) {
         let kernel = self.kernel;
-        self.entry(false, 0);
+        line!(self.text, "@compute @workgroup_size({})", kernel.workgroup[0]);
+        line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
+        line!(self.text, "    let i = id.y * p.pitch + id.x;");
         line!(self.text, "    if (i >= p.count) {{ return; }}");
         let mut rest = "i".to_string();
         if !scanner.along {

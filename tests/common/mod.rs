@@ -71,11 +71,6 @@ pub fn options(adapter: &Adapter) -> Options {
     test_limits().into_iter().fold(options, Options::limits)
 }
 
-/// Whether adapters plan as others would: `ZEROSTRIDE_TUNING`.
-pub fn is_tuned() -> bool {
-    std::env::var_os("ZEROSTRIDE_TUNING").is_some()
-}
-
 /// Opens an adapter anew with these limits.
 pub fn open(adapter: &Adapter) -> Device {
     // More kernels are kept than any test makes, to be checked.

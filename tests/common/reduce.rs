@@ -89,15 +89,17 @@ fn accumulating(of: DType) -> DType {
 /// `fold` of the contract.
 fn fold(mut x: Vec<Naive>, f: &impl Fn(Naive, Naive) -> Naive) -> Naive {
     while x.len() > 1 {
-        let first = |block: &[Naive]| {
-            let mut x = block.to_vec();
-            for h in (0..12).rev().map(|level| 1 << level) {
-                (h..x.len()).for_each(|i| x[i - h] = f(x[i - h], x[i]));
-                x.truncate(h);
+        let block = |block: &[Naive]| {
+            let (first, rest) = block.split_at(block.len().min(64));
+            let mut a = first.to_vec();
+            rest.iter().enumerate().for_each(|(i, &x)| a[i % 64] = f(a[i % 64], x));
+            for h in [32, 16, 8, 4, 2, 1] {
+                (h..a.len()).for_each(|i| a[i - h] = f(a[i - h], a[i]));
+                a.truncate(h);
             }
-            x[0]
+            a[0]
         };
-        x = x.chunks(4096).map(first).collect();
+        x = x.chunks(1024).map(block).collect();
     }
     x[0]
 }

@@ -1,26 +1,8 @@
 struct Params {
     pitch: u32,
     count: u32,
-    columns: u32,
-    columns_factor: u32,
-    columns_shift: u32,
-    positions: u32,
-    positions_factor: u32,
-    positions_shift: u32,
-    inner: u32,
-    inner_factor: u32,
-    inner_shift: u32,
-    run: u32,
-    block: u32,
-    keep: u32,
-    keep_shift: u32,
-    apart: u32,
-    step: u32,
-    leaves: u32,
-    position_stride: u32,
-    identity: u32,
-    identity_high: u32,
-    len0: u32,
+    row: u32,
+    identity0: u32,
     x0_offset: u32,
 }
 
@@ -70,69 +52,74 @@ fn argmax_rank_f32(x: vec4<f32>) -> vec4<u32> {
     return min(amax_rank_f32(positive_zero_f32(x)), vec4<u32>(ARGMAX_OF_NAN_f32));
 }
 
-struct Values {
+struct Values0 {
     v0: vec4<u32>,
     at0: vec4<u32>,
 }
 
-fn follow(a: Values, b: Values) -> Values {
-    let takes0 = b.v0 > a.v0;
-    return Values(select(a.v0, b.v0, takes0), select(a.at0, b.at0, takes0));
+fn follow0(a: Values0, b: Values0) -> Values0 {
+    let takes0 = (b.v0 > a.v0) | (a.at0 == vec4<u32>(0xffffffffu));
+    return Values0(select(a.v0, b.v0, takes0), select(a.at0, b.at0, takes0));
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    let wins0 = b.v0 > a.v0;
-    let takes0 = wins0 | ((a.v0 == b.v0) & (b.at0 < a.at0));
-    return Values(select(a.v0, b.v0, takes0), select(a.at0, b.at0, takes0));
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    let takes0 = (b.v0 > a.v0) | ((a.v0 == b.v0) & (b.at0 < a.at0));
+    return Values0(select(a.v0, b.v0, takes0), select(a.at0, b.at0, takes0));
 }
 
-fn element(at: u32) -> Values {
-    let x = min(at, (p.run - 1u) / 4u);
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len0 - 1u));
+fn element0(at: u32) -> Values0 {
+    let x = min(at, (p.row - 1u) / 4u);
     let v0 = in0[p.x0_offset + x];
-    let exists = (at * 4u + vec4<u32>(0u, 1u, 2u, 3u)) < vec4<u32>(p.run);
-    return Values(select(argmax_rank_f32(vec4<f32>(bitcast<f32>(p.identity))), argmax_rank_f32(v0), exists), select(vec4<u32>(0xffffffffu), at * 4u + vec4<u32>(0u, 1u, 2u, 3u), exists));
+    let exists = (at * 4u + vec4<u32>(0u, 1u, 2u, 3u)) < vec4<u32>(p.row);
+    return Values0(select(argmax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), argmax_rank_f32(v0), exists), select(vec4<u32>(0xffffffffu), at * 4u + vec4<u32>(0u, 1u, 2u, 3u), exists));
 }
 
-fn fold(begin: u32) -> Values {
-    let a0 = element(begin);
-    let a1 = element(begin + 1u * p.apart);
-    let a_1 = follow(a0, a1);
-    let a2 = element(begin + 2u * p.apart);
-    let a_2 = follow(a_1, a2);
-    let a3 = element(begin + 3u * p.apart);
-    let a_3 = follow(a_2, a3);
-    return a_3;
+fn accumulate0(begin: u32, end: u32) -> Values0 {
+    var a0 = Values0(argmax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), vec4<u32>(0xffffffffu));
+    for (var at = begin; at < end; at += 128u) {
+        let e0_0 = element0(at);
+        let e1_0 = element0(at + 16u);
+        let e2_0 = element0(at + 32u);
+        let e3_0 = element0(at + 48u);
+        let e4_0 = element0(at + 64u);
+        let e5_0 = element0(at + 80u);
+        let e6_0 = element0(at + 96u);
+        let e7_0 = element0(at + 112u);
+        a0 = follow0(a0, e0_0);
+        a0 = follow0(a0, e1_0);
+        a0 = follow0(a0, e2_0);
+        a0 = follow0(a0, e3_0);
+        a0 = follow0(a0, e4_0);
+        a0 = follow0(a0, e5_0);
+        a0 = follow0(a0, e6_0);
+        a0 = follow0(a0, e7_0);
+    }
+    return a0;
 }
 
-var<workgroup> shared_values: array<Values, 64>;
+var<workgroup> shared_values0: array<Values0, 64>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = id.y * p.pitch + id.x;
-    let member = i % 64u;
-    let item = min(i, p.count - 1u) / 64u;
-    let position = item;
-    let begin = position * p.block + member;
-    var v = fold(begin);
-    shared_values[local] = v;
-    workgroupBarrier();
-    if (member < 16u) {
-        v = combine(combine(v, shared_values[local + 32u]), combine(shared_values[local + 16u], shared_values[local + 48u]));
-        shared_values[local] = v;
-    }
+    let member = local % 16u;
+    let item = min(i / 16u, p.count - 1u);
+    let is_own = (member == 0u) & (i / 16u < p.count);
+    var f0 = accumulate0(member, (p.row + 3u) / 4u);
+    shared_values0[local] = f0;
     workgroupBarrier();
     if (member < 4u) {
-        v = combine(combine(v, shared_values[local + 8u]), combine(shared_values[local + 4u], shared_values[local + 12u]));
-        shared_values[local] = v;
+        f0 = combine0(combine0(f0, shared_values0[local + 8u]), combine0(shared_values0[local + 4u], shared_values0[local + 12u]));
+        shared_values0[local] = f0;
     }
     workgroupBarrier();
     if (member < 1u) {
-        v = combine(combine(v, shared_values[local + 2u]), combine(shared_values[local + 1u], shared_values[local + 3u]));
+        f0 = combine0(combine0(f0, shared_values0[local + 2u]), combine0(shared_values0[local + 1u], shared_values0[local + 3u]));
     }
-    if ((member > 0u) | (i >= p.count)) { return; }
-    v = combine(v, Values(v.v0.zwxy, v.at0.zwxy));
-    v = combine(v, Values(v.v0.yxwz, v.at0.yxwz));
-    result[item] = (v.at0).x;
+    workgroupBarrier();
+    f0 = combine0(f0, Values0(f0.v0.zwxy, f0.at0.zwxy));
+    f0 = combine0(f0, Values0(f0.v0.yxwz, f0.at0.yxwz));
+    let v1 = f0.at0;
+    if (!is_own) { return; }
+    result[0u] = (v1).x;
 }

@@ -1,11 +1,7 @@
 struct Params {
     pitch: u32,
     count: u32,
-    columns: u32,
-    run: u32,
-    block: u32,
-    len0: u32,
-    len1: u32,
+    row: u32,
     identity0: u32,
     identity1: u32,
     out_stride0: u32,
@@ -77,23 +73,21 @@ fn combine0(a: Values0, b: Values0) -> Values0 {
 }
 
 fn element0(c0: u32, at: u32) -> Values0 {
-    let inside = at;
-    let x = inside;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let x = at;
     let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
     return Values0(amax_rank_f32(v0), amin_rank_f32(v0));
 }
 
-fn fold0(c0: u32, begin: u32) -> Values0 {
-    let a0 = element0(c0, begin);
-    let a1 = element0(c0, begin + 1u * (p.block / 64u) * 16u);
-    let a_1 = combine0(a0, a1);
-    let a2 = element0(c0, begin + 2u * (p.block / 64u) * 16u);
-    let a_2 = combine0(a_1, a2);
-    let a3 = element0(c0, begin + 3u * (p.block / 64u) * 16u);
-    let a_3 = combine0(a_2, a3);
-    return a_3;
+fn accumulate0(c0: u32, begin: u32) -> Values0 {
+    let e0_0 = element0(c0, begin);
+    let e1_0 = element0(c0, begin + 16u);
+    let e2_0 = element0(c0, begin + 32u);
+    let e3_0 = element0(c0, begin + 48u);
+    var a0 = e0_0;
+    a0 = combine0(a0, e1_0);
+    a0 = combine0(a0, e2_0);
+    a0 = combine0(a0, e3_0);
+    return a0;
 }
 
 var<workgroup> shared_values0: array<Values0, 64>;
@@ -101,9 +95,11 @@ var<workgroup> shared_values0: array<Values0, 64>;
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = id.y * p.pitch + id.x;
-    let member = i % 16u;
-    let c0 = (min(i, p.count - 1u) / 16u);
-    var f0 = fold0(c0, member);
+    let member = local % 16u;
+    let item = min(i / 16u, p.count - 1u);
+    let is_own = (member == 0u) & (i / 16u < p.count);
+    let c0 = item;
+    var f0 = accumulate0(c0, member);
     shared_values0[local] = f0;
     workgroupBarrier();
     if (member < 4u) {
@@ -114,15 +110,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     if (member < 1u) {
         f0 = combine0(combine0(f0, shared_values0[local + 2u]), combine0(shared_values0[local + 1u], shared_values0[local + 3u]));
     }
-    if (member == 0u) { shared_values0[local] = f0; }
     workgroupBarrier();
-    f0 = shared_values0[local - member];
     f0 = combine0(f0, Values0(f0.v0.zwxy, f0.v1.zwxy));
     f0 = combine0(f0, Values0(f0.v0.yxwz, f0.v1.yxwz));
     let v1 = of_amax_rank_f32(f0.v0);
     let v2 = of_amin_rank_f32(f0.v1);
     let v3 = v1 - v2;
-    if (member == 0u && i < p.count) {
-        result[c0 * p.out_stride0] = (v3).x;
-    }
+    if (!is_own) { return; }
+    result[c0 * p.out_stride0] = (v3).x;
 }

@@ -1,11 +1,7 @@
 struct Params {
     pitch: u32,
     count: u32,
-    columns: u32,
-    run: u32,
-    block: u32,
-    len0: u32,
-    len1: u32,
+    row: u32,
     identity0: u32,
     identity1: u32,
     out_stride0: u32,
@@ -129,24 +125,22 @@ fn combine0(a: Values0, b: Values0) -> Values0 {
 }
 
 fn element0(c0: u32, at: u32) -> Values0 {
-    let inside = at;
-    let x = inside;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let x = at;
     let zero = vec4<u32>(p.zero);
     let v0 = in0[c0 * p.out_stride0 + x];
     return Values0(amax_rank_f32(v0));
 }
 
-fn fold0(c0: u32, begin: u32) -> Values0 {
-    let a0 = element0(c0, begin);
-    let a1 = element0(c0, begin + 1u * (p.block / 64u) * 16u);
-    let a_1 = combine0(a0, a1);
-    let a2 = element0(c0, begin + 2u * (p.block / 64u) * 16u);
-    let a_2 = combine0(a_1, a2);
-    let a3 = element0(c0, begin + 3u * (p.block / 64u) * 16u);
-    let a_3 = combine0(a_2, a3);
-    return a_3;
+fn accumulate0(c0: u32, begin: u32) -> Values0 {
+    let e0_0 = element0(c0, begin);
+    let e1_0 = element0(c0, begin + 16u);
+    let e2_0 = element0(c0, begin + 32u);
+    let e3_0 = element0(c0, begin + 48u);
+    var a0 = e0_0;
+    a0 = combine0(a0, e1_0);
+    a0 = combine0(a0, e2_0);
+    a0 = combine0(a0, e3_0);
+    return a0;
 }
 
 var<workgroup> shared_values0: array<Values0, 64>;
@@ -160,10 +154,7 @@ fn combine1(a: Values1, b: Values1) -> Values1 {
 }
 
 fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
-    let inside = at;
-    let x = inside;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let x = at;
     let zero = vec4<u32>(p.zero);
     let v0 = in0[c0 * p.out_stride0 + x];
     let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
@@ -171,24 +162,22 @@ fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
     return Values1(v4);
 }
 
-fn fold1(c0: u32, v1: vec4<f32>, begin: u32) -> Values1 {
-    let a0 = element1(c0, v1, begin);
-    let a1 = element1(c0, v1, begin + 1u * (p.block / 64u) * 16u);
-    let a2 = element1(c0, v1, begin + 2u * (p.block / 64u) * 16u);
-    let a2_0 = combine1(a0, a2);
-    let a3 = element1(c0, v1, begin + 3u * (p.block / 64u) * 16u);
-    let a2_1 = combine1(a1, a3);
-    let a1_0 = combine1(a2_0, a2_1);
-    return a1_0;
+fn accumulate1(c0: u32, v1: vec4<f32>, begin: u32) -> Values1 {
+    let e0_0 = element1(c0, v1, begin);
+    let e1_0 = element1(c0, v1, begin + 16u);
+    let e2_0 = element1(c0, v1, begin + 32u);
+    let e3_0 = element1(c0, v1, begin + 48u);
+    var a0 = e0_0;
+    a0 = combine1(a0, e1_0);
+    a0 = combine1(a0, e2_0);
+    a0 = combine1(a0, e3_0);
+    return a0;
 }
 
 var<workgroup> shared_values1: array<Values1, 64>;
 
 fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
-    let inside = at;
-    let x = inside;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let x = at;
     let zero = vec4<u32>(p.zero);
     let v0 = in0[c0 * p.out_stride0 + x];
     let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
@@ -200,10 +189,12 @@ fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = id.y * p.pitch + id.x;
-    let member = i % 16u;
-    let c0 = (min(i, p.count - 1u) / 16u);
+    let member = local % 16u;
+    let item = min(i / 16u, p.count - 1u);
+    let is_own = (member == 0u) & (i / 16u < p.count);
+    let c0 = item;
     let zero = vec4<u32>(p.zero);
-    var f0 = fold0(c0, member);
+    var f0 = accumulate0(c0, member);
     shared_values0[local] = f0;
     workgroupBarrier();
     if (member < 4u) {
@@ -214,13 +205,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     if (member < 1u) {
         f0 = combine0(combine0(f0, shared_values0[local + 2u]), combine0(shared_values0[local + 1u], shared_values0[local + 3u]));
     }
+    workgroupBarrier();
+    f0 = combine0(f0, Values0(f0.v0.zwxy));
+    f0 = combine0(f0, Values0(f0.v0.yxwz));
     if (member == 0u) { shared_values0[local] = f0; }
     workgroupBarrier();
     f0 = shared_values0[local - member];
-    f0 = combine0(f0, Values0(f0.v0.zwxy));
-    f0 = combine0(f0, Values0(f0.v0.yxwz));
     let v1 = of_amax_rank_f32(f0.v0);
-    var f1 = fold1(c0, v1, member);
+    var f1 = accumulate1(c0, v1, member);
     shared_values1[local] = f1;
     workgroupBarrier();
     if (member < 4u) {
@@ -231,18 +223,18 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     if (member < 1u) {
         f1 = combine1(combine1(f1, shared_values1[local + 2u]), combine1(shared_values1[local + 1u], shared_values1[local + 3u]));
     }
+    workgroupBarrier();
+    f1 = combine1(f1, Values1(f1.v0.zwxy));
+    f1 = combine1(f1, Values1(f1.v0.yxwz));
     if (member == 0u) { shared_values1[local] = f1; }
     workgroupBarrier();
     f1 = shared_values1[local - member];
-    f1 = combine1(f1, Values1(f1.v0.zwxy));
-    f1 = combine1(f1, Values1(f1.v0.yxwz));
     let v2 = positive_zero_f32(f1.v0);
-    if (i >= p.count) { return; }
-    let end = (p.run + 3u) / 4u;
-    for (var turn = member; turn < end; turn += 64u) {
-        give(c0, v1, v2, turn);
-        if (turn + 16u < end) { give(c0, v1, v2, turn + 16u); }
-        if (turn + 32u < end) { give(c0, v1, v2, turn + 32u); }
-        if (turn + 48u < end) { give(c0, v1, v2, turn + 48u); }
+    let end = (p.row + 3u) / 4u;
+    for (var at = member; at < end; at += 64u) {
+        give(c0, v1, v2, at);
+        give(c0, v1, v2, min(at + 16u, end - 1u));
+        give(c0, v1, v2, min(at + 32u, end - 1u));
+        give(c0, v1, v2, min(at + 48u, end - 1u));
     }
 }

@@ -1,22 +1,16 @@
 struct Params {
     pitch: u32,
     count: u32,
-    columns: u32,
-    run: u32,
-    block: u32,
-    len0: u32,
-    len1: u32,
+    row: u32,
     identity0: u32,
     identity1: u32,
     out_stride0: u32,
-    x0_offset: u32,
-    x0_stride0: u32,
     zero: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec2<u64>>;
-@group(0) @binding(2) var<storage, read> in0: array<vec4<u64>>;
+@group(0) @binding(2) var<storage, read> in0: array<vec2<u64>>;
 
 fn unpack_u32(words: vec2<u64>) -> vec4<u32> {
     let low = vec2<u32>(words);
@@ -134,165 +128,123 @@ fn of_amax_rank_f32(rank: vec4<u32>) -> vec4<f32> {
 
 struct Values0 {
     v0: vec4<u32>,
-    v1: vec4<u32>,
 }
 
 fn combine0(a: Values0, b: Values0) -> Values0 {
-    return Values0(max(a.v0, b.v0), max(a.v1, b.v1));
+    return Values0(max(a.v0, b.v0));
 }
 
 fn element0(c0: u32, at: u32) -> Values0 {
-    let inside = at;
-    let x = inside;
+    let x = at;
     let zero = vec4<u32>(p.zero);
-    let t0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
-    let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
-    let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
-    return Values0(amax_rank_f32(v0_0), amax_rank_f32(v0_1));
+    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[c0 * p.out_stride0 + x]));
+    return Values0(amax_rank_f32(v0));
 }
 
-fn fold0(c0: u32, begin: u32) -> Values0 {
-    var all = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    for (var j = 0u; j < (p.block / 16u); j++) {
-        let at = begin + j * 16u;
-        let a0 = element0(c0, at);
-        let a1 = element0(c0, at + 1u * 1u);
-        let a_1 = combine0(a0, a1);
-        let a2 = element0(c0, at + 2u * 1u);
-        let a_2 = combine0(a_1, a2);
-        let a3 = element0(c0, at + 3u * 1u);
-        let a_3 = combine0(a_2, a3);
-        let a4 = element0(c0, at + 4u * 1u);
-        let a_4 = combine0(a_3, a4);
-        let a5 = element0(c0, at + 5u * 1u);
-        let a_5 = combine0(a_4, a5);
-        let a6 = element0(c0, at + 6u * 1u);
-        let a_6 = combine0(a_5, a6);
-        let a7 = element0(c0, at + 7u * 1u);
-        let a_7 = combine0(a_6, a7);
-        let a8 = element0(c0, at + 8u * 1u);
-        let a_8 = combine0(a_7, a8);
-        let a9 = element0(c0, at + 9u * 1u);
-        let a_9 = combine0(a_8, a9);
-        let a10 = element0(c0, at + 10u * 1u);
-        let a_10 = combine0(a_9, a10);
-        let a11 = element0(c0, at + 11u * 1u);
-        let a_11 = combine0(a_10, a11);
-        let a12 = element0(c0, at + 12u * 1u);
-        let a_12 = combine0(a_11, a12);
-        let a13 = element0(c0, at + 13u * 1u);
-        let a_13 = combine0(a_12, a13);
-        let a14 = element0(c0, at + 14u * 1u);
-        let a_14 = combine0(a_13, a14);
-        let a15 = element0(c0, at + 15u * 1u);
-        let a_15 = combine0(a_14, a15);
-        all = combine0(all, a_15);
-    }
-    return all;
+fn accumulate0(c0: u32, begin: u32) -> Values0 {
+    let e0_0 = element0(c0, begin);
+    let e1_0 = element0(c0, begin + 16u);
+    let e2_0 = element0(c0, begin + 32u);
+    let e3_0 = element0(c0, begin + 48u);
+    var a0 = e0_0;
+    a0 = combine0(a0, e1_0);
+    a0 = combine0(a0, e2_0);
+    a0 = combine0(a0, e3_0);
+    return a0;
 }
+
+var<workgroup> shared_values0: array<Values0, 64>;
 
 struct Values1 {
     v0: vec4<f32>,
-    v1: vec4<f32>,
 }
 
 fn combine1(a: Values1, b: Values1) -> Values1 {
-    return Values1(opaque_f32(a.v0 + b.v0), opaque_f32(a.v1 + b.v1));
+    return Values1(opaque_f32(a.v0 + b.v0));
 }
 
 fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
-    let inside = at;
-    let x = inside;
+    let x = at;
     let zero = vec4<u32>(p.zero);
-    let t0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
-    let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
-    let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
-    let v3_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_0 - v1) ^ zero);
-    let v4_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_0)) ^ zero);
-    let v3_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_1 - v1) ^ zero);
-    let v4_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_1)) ^ zero);
-    return Values1(v4_0, v4_1);
+    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[c0 * p.out_stride0 + x]));
+    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
+    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
+    return Values1(v4);
 }
 
-fn hold1(place: u32, turn: u32, turns: u32, own: Values1) -> Values1 {
-    var all = own;
-    var at = turn;
-    for (var half = turns >> 1u; half > 0u && at >= half; half = half >> 1u) {
-        at -= half;
-        all = combine1(Values1(held_f32_0[(place + at) * 32u + own_place], held_f32_1[(place + at) * 32u + own_place]), all);
-    }
-    held_f32_0[(place + at) * 32u + own_place] = all.v0;
-    held_f32_1[(place + at) * 32u + own_place] = all.v1;
-    return all;
+fn accumulate1(c0: u32, v1: vec4<f32>, begin: u32) -> Values1 {
+    let e0_0 = element1(c0, v1, begin);
+    let e1_0 = element1(c0, v1, begin + 16u);
+    let e2_0 = element1(c0, v1, begin + 32u);
+    let e3_0 = element1(c0, v1, begin + 48u);
+    var a0 = e0_0;
+    a0 = combine1(a0, e1_0);
+    a0 = combine1(a0, e2_0);
+    a0 = combine1(a0, e3_0);
+    return a0;
 }
 
-fn fold1(c0: u32, v1: vec4<f32>, begin: u32) -> Values1 {
-    var all: Values1;
-    for (var j = 0u; j < (p.block / 8u); j++) {
-        let at = begin + j * 1u;
-        let a0 = element1(c0, v1, at);
-        let a1 = element1(c0, v1, at + 1u * (p.block / 8u));
-        let a2 = element1(c0, v1, at + 2u * (p.block / 8u));
-        let a3 = element1(c0, v1, at + 3u * (p.block / 8u));
-        let a4 = element1(c0, v1, at + 4u * (p.block / 8u));
-        let a4_0 = combine1(a0, a4);
-        let a5 = element1(c0, v1, at + 5u * (p.block / 8u));
-        let a4_1 = combine1(a1, a5);
-        let a6 = element1(c0, v1, at + 6u * (p.block / 8u));
-        let a4_2 = combine1(a2, a6);
-        let a2_0 = combine1(a4_0, a4_2);
-        let a7 = element1(c0, v1, at + 7u * (p.block / 8u));
-        let a4_3 = combine1(a3, a7);
-        let a2_1 = combine1(a4_1, a4_3);
-        let a1_0 = combine1(a2_0, a2_1);
-        all = hold1(0u, j, (p.block / 8u), a1_0);
-    }
-    return all;
-}
+var<workgroup> shared_values1: array<Values1, 64>;
 
 fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
-    let inside = at;
-    let x = inside;
+    let x = at;
     let zero = vec4<u32>(p.zero);
-    let t0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
-    let v0_0 = bitcast<vec4<f32>>(unpack_u32(t0.xy));
-    let v0_1 = bitcast<vec4<f32>>(unpack_u32(t0.zw));
-    let v3_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_0 - v1) ^ zero);
-    let v4_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_0)) ^ zero);
-    let v5_0 = v4_0 / v2;
-    let v3_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_1 - v1) ^ zero);
-    let v4_1 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3_1)) ^ zero);
-    let v5_1 = v4_1 / v2;
-    result[c0 * p.out_stride0 + x * 2u + 0u] = pack_u32(bitcast<vec4<u32>>(v5_0));
-    result[c0 * p.out_stride0 + x * 2u + 1u] = pack_u32(bitcast<vec4<u32>>(v5_1));
+    let v0 = bitcast<vec4<f32>>(unpack_u32(in0[c0 * p.out_stride0 + x]));
+    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
+    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
+    let v5 = v4 / v2;
+    result[c0 * p.out_stride0 + x] = pack_u32(bitcast<vec4<u32>>(v5));
 }
 
-var<workgroup> held_f32_0: array<vec4<f32>, 1024>;
-var<workgroup> held_f32_1: array<vec4<f32>, 1024>;
-var<private> own_place: u32;
-
-@compute @workgroup_size(32)
+@compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    own_place = local;
     let i = id.y * p.pitch + id.x;
-    if (i >= p.count) { return; }
-    let c0 = i;
+    let member = local % 16u;
+    let item = min(i / 16u, p.count - 1u);
+    let is_own = (member == 0u) & (i / 16u < p.count);
+    let c0 = item;
     let zero = vec4<u32>(p.zero);
-    var f0 = fold0(c0, 0u);
-    f0 = combine0(f0, Values0(f0.v1, f0.v0));
-    f0 = combine0(f0, Values0(f0.v0.zwxy, f0.v1.zwxy));
-    f0 = combine0(f0, Values0(f0.v0.yxwz, f0.v1.yxwz));
+    var f0 = accumulate0(c0, member);
+    shared_values0[local] = f0;
+    workgroupBarrier();
+    if (member < 4u) {
+        f0 = combine0(combine0(f0, shared_values0[local + 8u]), combine0(shared_values0[local + 4u], shared_values0[local + 12u]));
+        shared_values0[local] = f0;
+    }
+    workgroupBarrier();
+    if (member < 1u) {
+        f0 = combine0(combine0(f0, shared_values0[local + 2u]), combine0(shared_values0[local + 1u], shared_values0[local + 3u]));
+    }
+    workgroupBarrier();
+    f0 = combine0(f0, Values0(f0.v0.zwxy));
+    f0 = combine0(f0, Values0(f0.v0.yxwz));
+    if (member == 0u) { shared_values0[local] = f0; }
+    workgroupBarrier();
+    f0 = shared_values0[local - member];
     let v1 = of_amax_rank_f32(f0.v0);
-    var f1 = fold1(c0, v1, 0u);
-    f1 = combine1(f1, Values1(f1.v1, f1.v0));
-    f1 = combine1(f1, Values1(f1.v0.zwxy, f1.v1.zwxy));
-    f1 = combine1(f1, Values1(f1.v0.yxwz, f1.v1.yxwz));
+    var f1 = accumulate1(c0, v1, member);
+    shared_values1[local] = f1;
+    workgroupBarrier();
+    if (member < 4u) {
+        f1 = combine1(combine1(f1, shared_values1[local + 8u]), combine1(shared_values1[local + 4u], shared_values1[local + 12u]));
+        shared_values1[local] = f1;
+    }
+    workgroupBarrier();
+    if (member < 1u) {
+        f1 = combine1(combine1(f1, shared_values1[local + 2u]), combine1(shared_values1[local + 1u], shared_values1[local + 3u]));
+    }
+    workgroupBarrier();
+    f1 = combine1(f1, Values1(f1.v0.zwxy));
+    f1 = combine1(f1, Values1(f1.v0.yxwz));
+    if (member == 0u) { shared_values1[local] = f1; }
+    workgroupBarrier();
+    f1 = shared_values1[local - member];
     let v2 = positive_zero_f32(f1.v0);
-    let end = (p.run + 7u) / 8u;
-    for (var turn = 0u; turn < end; turn += 4u) {
-        give(c0, v1, v2, turn);
-        give(c0, v1, v2, min(turn + 1u, end - 1u));
-        give(c0, v1, v2, min(turn + 2u, end - 1u));
-        give(c0, v1, v2, min(turn + 3u, end - 1u));
+    let end = (p.row + 3u) / 4u;
+    for (var at = member; at < end; at += 64u) {
+        give(c0, v1, v2, at);
+        give(c0, v1, v2, min(at + 16u, end - 1u));
+        give(c0, v1, v2, min(at + 32u, end - 1u));
+        give(c0, v1, v2, min(at + 48u, end - 1u));
     }
 }

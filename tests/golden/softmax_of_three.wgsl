@@ -1,10 +1,10 @@
 struct Params {
     pitch: u32,
     count: u32,
+    row: u32,
     columns: u32,
-    run: u32,
-    block: u32,
-    len0: u32,
+    columns_factor: u32,
+    columns_shift: u32,
     len1: u32,
     identity0: u32,
     identity1: u32,
@@ -130,26 +130,29 @@ fn combine0(a: Values0, b: Values0) -> Values0 {
 }
 
 fn element0(x: u32, at: u32) -> Values0 {
-    let inside = min(at, p.run - 1u);
-    let c0 = inside;
+    let c0 = min(at, p.row - 1u);
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
     let at_v0 = (c0 * p.out_stride0) + lane * p.out_stride1;
     let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
-    let exists = vec4<bool>(at < p.run);
+    let exists = vec4<bool>(at < p.row);
     return Values0(select(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), amax_rank_f32(v0), exists));
 }
 
-fn fold0(x: u32, begin: u32) -> Values0 {
-    let a0 = element0(x, begin);
-    let a1 = element0(x, begin + 1u * (p.block / 4u));
-    let a_1 = combine0(a0, a1);
-    let a2 = element0(x, begin + 2u * (p.block / 4u));
-    let a_2 = combine0(a_1, a2);
-    let a3 = element0(x, begin + 3u * (p.block / 4u));
-    let a_3 = combine0(a_2, a3);
-    return a_3;
+fn accumulate0(x: u32, begin: u32) -> Values0 {
+    let e0_0 = element0(x, begin);
+    let e0_1 = element0(x, begin + 1u);
+    let e0_2 = element0(x, begin + 2u);
+    let e0_3 = element0(x, begin + 3u);
+    var a0 = e0_0;
+    var a1 = e0_1;
+    var a2 = e0_2;
+    var a3 = e0_3;
+    a0 = combine0(a0, a2);
+    a1 = combine0(a1, a3);
+    a0 = combine0(a0, a1);
+    return a0;
 }
 
 struct Values1 {
@@ -161,8 +164,7 @@ fn combine1(a: Values1, b: Values1) -> Values1 {
 }
 
 fn element1(x: u32, v1: vec4<f32>, at: u32) -> Values1 {
-    let inside = min(at, p.run - 1u);
-    let c0 = inside;
+    let c0 = min(at, p.row - 1u);
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
@@ -170,24 +172,27 @@ fn element1(x: u32, v1: vec4<f32>, at: u32) -> Values1 {
     let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
     let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
     let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
-    let exists = vec4<bool>(at < p.run);
+    let exists = vec4<bool>(at < p.row);
     return Values1(select(vec4<f32>(bitcast<f32>(p.identity1)), v4, exists));
 }
 
-fn fold1(x: u32, v1: vec4<f32>, begin: u32) -> Values1 {
-    let a0 = element1(x, v1, begin);
-    let a1 = element1(x, v1, begin + 1u * (p.block / 4u));
-    let a2 = element1(x, v1, begin + 2u * (p.block / 4u));
-    let a2_0 = combine1(a0, a2);
-    let a3 = element1(x, v1, begin + 3u * (p.block / 4u));
-    let a2_1 = combine1(a1, a3);
-    let a1_0 = combine1(a2_0, a2_1);
-    return a1_0;
+fn accumulate1(x: u32, v1: vec4<f32>, begin: u32) -> Values1 {
+    let e0_0 = element1(x, v1, begin);
+    let e0_1 = element1(x, v1, begin + 1u);
+    let e0_2 = element1(x, v1, begin + 2u);
+    let e0_3 = element1(x, v1, begin + 3u);
+    var a0 = e0_0;
+    var a1 = e0_1;
+    var a2 = e0_2;
+    var a3 = e0_3;
+    a0 = combine1(a0, a2);
+    a1 = combine1(a1, a3);
+    a0 = combine1(a0, a1);
+    return a0;
 }
 
 fn give(x: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
-    let inside = at;
-    let c0 = inside;
+    let c0 = at;
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
@@ -208,19 +213,20 @@ fn give(x: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
-    let x = i;
+    let item = i;
+    let x = item;
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
-    var f0 = fold0(x, 0u);
+    var f0 = accumulate0(x, 0u);
     let v1 = of_amax_rank_f32(f0.v0);
-    var f1 = fold1(x, v1, 0u);
+    var f1 = accumulate1(x, v1, 0u);
     let v2 = positive_zero_f32(f1.v0);
-    let end = p.run;
-    for (var turn = 0u; turn < end; turn += 4u) {
-        give(x, v1, v2, turn);
-        give(x, v1, v2, min(turn + 1u, end - 1u));
-        give(x, v1, v2, min(turn + 2u, end - 1u));
-        give(x, v1, v2, min(turn + 3u, end - 1u));
+    let end = p.row;
+    for (var at = 0u; at < end; at += 4u) {
+        give(x, v1, v2, at);
+        give(x, v1, v2, min(at + 1u, end - 1u));
+        give(x, v1, v2, min(at + 2u, end - 1u));
+        give(x, v1, v2, min(at + 3u, end - 1u));
     }
 }

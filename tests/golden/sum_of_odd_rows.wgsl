@@ -1,27 +1,12 @@
 struct Params {
     pitch: u32,
     count: u32,
+    row: u32,
     columns: u32,
     columns_factor: u32,
     columns_shift: u32,
-    positions: u32,
-    positions_factor: u32,
-    positions_shift: u32,
-    inner: u32,
-    inner_factor: u32,
-    inner_shift: u32,
-    run: u32,
-    block: u32,
-    keep: u32,
-    keep_shift: u32,
-    apart: u32,
-    step: u32,
-    leaves: u32,
-    position_stride: u32,
-    identity: u32,
-    identity_high: u32,
-    len0: u32,
     len1: u32,
+    identity0: u32,
     x0_offset: u32,
     x0_stride0: u32,
     x0_stride1: u32,
@@ -31,20 +16,6 @@ struct Params {
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<f32>;
-
-fn high_word_u32(a: u32, b: u32) -> u32 {
-    return u32((u64(a) * u64(b)) >> 32u);
-}
-
-// The same of one number.
-fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
-    return high_word_u32(n, factor) >> shift;
-}
-
-// The same where n may be divided by 1, which a factor of 0 stands for.
-fn share(n: u32, factor: u32, shift: u32) -> u32 {
-    return select(quotient(n, factor, shift), n, factor == 0u);
-}
 
 const SIGN_f32: u32 = 0x80000000u;
 
@@ -65,43 +36,48 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
 }
 
-struct Values {
+struct Values0 {
     v0: vec4<f32>,
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    return Values0(opaque_f32(a.v0 + b.v0));
 }
 
-fn element(x: u32, at: u32) -> Values {
-    let c0 = min(at, p.run - 1u);
+fn element0(x: u32, at: u32) -> Values0 {
+    let c0 = min(at, p.row - 1u);
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let at_v0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
     let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
-    let exists = vec4<bool>(at < p.run);
-    return Values(select(vec4<f32>(bitcast<f32>(p.identity)), v0, exists));
+    let exists = vec4<bool>(at < p.row);
+    return Values0(select(vec4<f32>(bitcast<f32>(p.identity0)), v0, exists));
 }
 
-fn fold(x: u32, begin: u32) -> Values {
-    let a0 = element(x, begin);
-    let a1 = element(x, begin + 1u * p.apart);
-    let a2 = element(x, begin + 2u * p.apart);
-    let a2_0 = combine(a0, a2);
-    let a3 = element(x, begin + 3u * p.apart);
-    let a2_1 = combine(a1, a3);
-    let a1_0 = combine(a2_0, a2_1);
-    return a1_0;
+fn accumulate0(x: u32, begin: u32) -> Values0 {
+    let e0_0 = element0(x, begin);
+    let e0_1 = element0(x, begin + 1u);
+    let e0_2 = element0(x, begin + 2u);
+    let e0_3 = element0(x, begin + 3u);
+    var a0 = e0_0;
+    var a1 = e0_1;
+    var a2 = e0_2;
+    var a3 = e0_3;
+    a0 = combine0(a0, a2);
+    a1 = combine0(a1, a3);
+    a0 = combine0(a0, a1);
+    return a0;
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
-    let q_x = share(i, p.columns_factor, p.columns_shift);
-    let x = i - q_x * p.columns;
-    let position = q_x;
-    let begin = (position >> p.keep_shift) * p.block + (position & (p.keep - 1u));
-    var v = fold(x, begin);
-    result[position * p.position_stride + x] = positive_zero_f32(v.v0);
+    let item = i;
+    let x = item;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    var f0 = accumulate0(x, 0u);
+    let v1 = positive_zero_f32(f0.v0);
+    result[x] = v1;
 }

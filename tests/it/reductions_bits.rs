@@ -64,8 +64,9 @@ fn agrees(case: &Case) {
 #[test]
 fn lengths_around_blocks_and_groups() {
     let mut random = Random(1);
-    for length in [1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 63, 65, 255, 257, 2048, 4095, 4096, 4097, 8193, 70_001]
-    {
+    let short = [1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 257];
+    let long = [1023, 1024, 1025, 1088, 2048, 4095, 4096, 4097, 8193, 70_001];
+    for length in short.into_iter().chain(long) {
         for name in EXACT {
             let shapes =
                 [(vec![length], 0), (vec![3, length], 1), (vec![length, 3], 0), (vec![2, length, 5], 1)];
@@ -155,19 +156,20 @@ fn any_number_of_threads() {
     }
 }
 
-/// A sum by halving of a plain slice, that nothing else here is made of.
+/// A sum of a plain slice, that nothing else here is made of.
 fn sum(x: &[f32]) -> f32 {
     let mut x = x.to_vec();
     while x.len() > 1 {
-        let first = |block: &[f32]| {
-            let mut x = block.to_vec();
-            for h in (0..12).rev().map(|level| 1 << level) {
-                (h..x.len()).for_each(|i| x[i - h] += x[i]);
-                x.truncate(h);
+        let block = |block: &[f32]| {
+            let mut a = block[..block.len().min(64)].to_vec();
+            (64..block.len()).for_each(|i| a[i % 64] += block[i]);
+            for h in [32, 16, 8, 4, 2, 1] {
+                (h..a.len()).for_each(|i| a[i - h] += a[i]);
+                a.truncate(h);
             }
-            x[0]
+            a[0]
         };
-        x = x.chunks(4096).map(first).collect();
+        x = x.chunks(1024).map(block).collect();
     }
     x[0] + 0.0
 }
@@ -213,8 +215,16 @@ fn pools_of_the_caller() {
     }
 }
 
+/// The additions that a value goes through at most, in a sum of so many.
+fn additions(n: usize) -> usize {
+    match n {
+        0..=1024 => n.div_ceil(64).max(1) - 1 + n.clamp(1, 64).next_power_of_two().ilog2() as usize,
+        _ => 21 + additions(n.div_ceil(1024)),
+    }
+}
+
 /// The error table of the contract, of our own results: the distance from the exact sum, in multiples of
-/// 2^-24 of the sum of magnitudes, is at most the levels.
+/// 2^-24 of the sum of magnitudes, is at most the additions that a value goes through.
 #[test]
 fn sums_are_as_near_as_the_contract_says() {
     let mut random = Random(9);
@@ -241,7 +251,7 @@ fn sums_are_as_near_as_the_contract_says() {
         let (exact, magnitudes) =
             x.iter().fold((0.0, 0.0), |(s, m), &x| (s + f64::from(x), m + f64::from(x).abs()));
         let unit = magnitudes / f64::from(1 << 24);
-        let levels = (n as f64).log2().ceil();
+        let levels = additions(n) as f64;
         let error = (f64::from(tensor.sum(..).to_vec().unwrap()[0]) - exact).abs() / unit;
         println!("{name}, {n}: {error:.3} of {levels}");
         assert!(error <= levels, "{name}: {error} of {levels}");

@@ -9,7 +9,6 @@ use crate::cpu::kernels::PART;
 use crate::cpu::load;
 use crate::cpu::lookup::{self, Addresses, Table};
 use crate::cpu::pairs::Loop;
-use crate::cpu::registers::Register;
 use crate::ir::{Input, Value};
 
 /// Where the elements of a value lie as a block needs them.
@@ -103,18 +102,6 @@ impl<'a> Blocks<'a> {
     /// The elements of a value that was computed; one part of them where all are equal.
     pub(in crate::cpu) fn value<'s>(&'s self, value: Value, scratch: &'s Scratch) -> &'s [u8] {
         self.read(value, false, scratch)
-    }
-
-    /// Gives a value that was computed in a register of its own for another register, so that nothing is copied; whether
-    /// it was. The block has no such value then.
-    pub(in crate::cpu) fn give(&self, value: Value, scratch: &mut Scratch, to: &mut Register) -> bool {
-        let is_own = matches!((value, scratch.places[value]), (Value::Step(_), Place::Register))
-            && !self.of_row[value]
-            && !scratch.equal[value];
-        if is_own {
-            std::mem::swap(&mut scratch.registers[self.registers[value]], to);
-        }
-        is_own
     }
 
     /// The elements of a value, or one for each row.

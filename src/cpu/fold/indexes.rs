@@ -7,7 +7,6 @@ use super::{Job, Outs, Scratch};
 use crate::cpu::combine::Indexes;
 use crate::cpu::memory::HostMemory;
 use crate::error::Result;
-use crate::ir::BLOCK;
 
 impl Job<'_> {
     /// Finds the best row of each column, by blocks of rows, and then the best of these.
@@ -81,7 +80,7 @@ impl Job<'_> {
             return;
         }
         let (matrix, cut) = (number / self.cuts, number % self.cuts);
-        let rows = cut * BLOCK..self.count.min((cut + 1) * BLOCK);
+        let rows = cut * self.block..self.count.min((cut + 1) * self.block);
         let most = if self.strip == self.inner { (self.blocks.most / columns).max(1) } else { 1 };
         for at in rows.clone().step_by(most) {
             let length = (rows.end - at).min(most) * columns;

@@ -1,31 +1,27 @@
 //! Folds, in the order of the contract, of elements that are computed in cache and never stored.
 //!
-//! An operand is `outer` matrices of `count` rows and `inner` columns, of which rows are folded. Matrices
-//! that a block holds are folded in it, as many as it holds. Of larger ones each block of 4096 rows is cut
-//! into strips of columns, and a strip into leaves of a few rows: leaves are combined as a tree, whose order of
-//! rows is that of halving, by adding the flat elements of one to those of others, and what is left, one leaf, is
-//! folded as above. The first rows of the blocks are the operand of the next round.
+//! An operand is `outer` matrices of `count` rows and `inner` columns, of which rows are folded, by blocks of rows.
+//! As many as a block of computed elements holds are folded there. Of larger ones a thread takes a strip of columns, whose
+//! accumulators are made some at a time (`leaves`). What blocks of rows give is the operand of the next round.
 //!
-//! Elements that lie side by side in memory are folded where they are. What a processor guesses of loads to come
-//! decides how fast: eight leaves are read in turns, as these lie in pages of their own and each is guessed.
+//! Elements that lie side by side in memory are folded where they are.
 
 mod indexes;
+mod leaves;
 
 use smallvec::SmallVec;
 
-use super::ahead::Ahead;
-use super::blocks::{self, Blocks, Out};
-use super::bytes::From;
+use super::blocks::{self, Blocks};
+use super::bytes::{From, LARGEST_NEAR};
 use super::combine::{self, Loops, Values};
 use super::eval;
-use super::halving::Elements;
 use super::memory::HostMemory;
 use super::registers::Register;
 use super::reorder::Reordered;
 use super::threads::{self, Work};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{BLOCK, Folding, Input, Program, Source, Value};
+use crate::ir::{ACCUMULATORS, BLOCK, Folding, Input, Program, Source, Value};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a block computes at most, and of long programs, whose registers share the cache.
@@ -33,23 +29,19 @@ const MOST: usize = 4096;
 const MOST_OF_LONG: usize = 2048;
 const FEW_LOOPS: usize = 3;
 
-/// Columns of a strip.
+/// Columns of a strip, whose accumulators a second-level cache holds.
 const STRIP: usize = 1024;
 const LEAST_STRIP: usize = 256;
 
 /// Elements of a leaf that is read where it is, at most: a page of f32.
 const LEAF: usize = 1024;
 
+/// Rows that are read at once, or more: they lie in pages of their own, and each is guessed.
+const SIDE: usize = 8;
+
 /// Lines of the next block that are asked for while one is folded: the rest is guessed by then, and more wait for each
 /// other.
 const ASKED: usize = 128;
-
-/// Leaves between one that is computed and the one that is asked for: what is asked for takes longer than one.
-const LEAVES_AHEAD: usize = 2;
-
-/// Leaves that are folded at once, at most, and the elements of those that are computed first.
-const SIDE: usize = 8;
-const COMPUTED: usize = 2 * MOST;
 
 /// The results of a program, or a part of each.
 type Outs<'a> = SmallVec<[&'a mut [u8]; 2]>;
@@ -93,15 +85,18 @@ struct Job<'a> {
     /// Rows of a matrix, and its columns.
     count: usize,
     inner: usize,
-    /// Blocks of rows of a matrix.
+    /// Rows of a block, and how many blocks a matrix has.
+    block: usize,
     cuts: usize,
     /// Matrices that are computed at a time, if one fits a block.
     together: usize,
-    /// Otherwise the columns of a strip, the rows of a leaf, more than one only of all columns, and the leaves that
-    /// are folded at once.
+    /// Otherwise the columns of a strip, and the accumulators of a column that are a leaf, more than one only of all
+    /// columns.
     strip: usize,
     leaf: usize,
-    side: usize,
+    /// Whether elements are those of inputs, and whether what comes next is asked for.
+    are_read: bool,
+    asks: bool,
     /// Bytes of an element, before it is folded.
     size: usize,
     /// The value that changes none.
@@ -120,13 +115,15 @@ struct Task<'a> {
 /// Memory of one thread.
 struct Scratch {
     block: blocks::Scratch,
-    /// For halving.
+    /// Where accumulators become one.
     buffer: Register,
     /// For a block of one value.
     expanded: Register,
-    /// Leaves that are computed first, and sums of leaves that wait for others, of each result.
+    /// Leaves of each result, and sums of leaves that wait for others.
     leaves: Vec<Vec<Register>>,
     waiting: Vec<Vec<Register>>,
+    /// A sum of leaves before it waits.
+    made: Register,
     identity: Register,
 }
 
@@ -138,8 +135,14 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
     let mut blocks = Blocks::new(program, from, 1)?;
     let elements = program.shape.iter().product();
     blocks.most = if blocks.loops.len() > FEW_LOOPS { MOST_OF_LONG } else { MOST }.min(elements);
-    let cuts = count.div_ceil(BLOCK);
-    let rows = count.min(BLOCK);
+    let block = match () {
+        // Several rounds are made at once.
+        () if count * inner <= blocks.most => count,
+        () if folding.fold.row().gives_index => MOST,
+        () => BLOCK,
+    };
+    let cuts = count.div_ceil(block);
+    let rows = count.min(block);
     let together = blocks.most / (rows * inner);
     // Fewer columns where threads would have nothing to do.
     let strips = (2 * threads::count()).div_ceil(outer * cuts);
@@ -149,17 +152,17 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
     let are_read = program.results.iter().all(|result| matches!(result, Value::Input(_)));
     let most = if are_read { LEAF } else { blocks.most };
     let leaf = if strip == inner { 1 << (most / inner).max(1).ilog2() } else { 1 };
-    let side = if are_read { SIDE } else { (COMPUTED / (leaf * strip)).clamp(1, SIDE) };
-    let side = 1 << side.ilog2();
     let job = Job {
         blocks,
         count,
         inner,
+        block,
         cuts,
         together,
         strip,
         leaf,
-        side,
+        are_read,
+        asks: From::bytes(from) > LARGEST_NEAR,
         size: dtype.size(),
         identity: folding.fold.identity(dtype),
         work: Work::of(program, elements),
@@ -195,7 +198,7 @@ impl Job<'_> {
         sizes: &[usize],
         each: impl Fn(&mut Scratch, Task<'_>) + Send + Sync,
     ) -> Result<()> {
-        let elements = self.count.min(BLOCK) * self.inner;
+        let elements = self.count.min(self.block) * self.inner;
         let (blocks, columns) = match self.together {
             0 if self.strip < self.inner => (1, self.strip),
             together => {
@@ -222,21 +225,19 @@ impl Job<'_> {
 
     fn scratch(&self) -> Result<Scratch> {
         let most = self.blocks.most * self.size;
-        let leaves = match self.together {
-            0 => self.count.min(BLOCK).div_ceil(self.leaf).next_power_of_two(),
-            _ => 1,
-        };
-        let levels = (leaves / self.side.min(leaves)).ilog2().max(1);
-        let leaf = self.leaf * self.strip * self.size;
-        let waiting = || (0..levels).map(|_| Register::of(leaf)).collect::<Result<Vec<_>>>();
-        let leaves = || (0..self.side).map(|_| Register::default()).collect();
+        let leaf = (self.leaf.min(ACCUMULATORS) * self.strip * self.size).min(most);
         let results = &self.blocks.program.results;
+        let of_each = |count: usize, bytes: usize| -> Result<Vec<Vec<Register>>> {
+            results.iter().map(|_| (0..count).map(|_| Register::of(bytes)).collect()).collect()
+        };
+        let levels = ACCUMULATORS.ilog2() as usize + 1;
         Ok(Scratch {
             block: self.blocks.scratch(),
-            buffer: Register::of(most)?,
+            buffer: Register::of(2 * most)?,
             expanded: Register::of(most)?,
-            leaves: results.iter().map(|_| leaves()).collect(),
-            waiting: results.iter().map(|_| waiting()).collect::<Result<_>>()?,
+            leaves: if self.together == 0 { of_each(SIDE, leaf)? } else { Vec::new() },
+            waiting: if self.together == 0 { of_each(levels, leaf)? } else { Vec::new() },
+            made: Register::of(if self.together == 0 { leaf } else { 0 })?,
             identity: Register::of_equal(self.identity, self.size, self.blocks.most)?,
         })
     }
@@ -274,7 +275,11 @@ impl Job<'_> {
         while from < elements {
             let number = task.first + from / columns;
             // The last block of a matrix may have less rows.
-            let alike = if self.cuts == 1 { most } else { (self.cuts - 1 - number % self.cuts).max(1) };
+            let alike = if self.count.is_multiple_of(self.block) {
+                most
+            } else {
+                (self.cuts - 1 - number % self.cuts).max(1)
+            };
             let to = from + columns * most.min(alike).min((elements - from) / columns);
             let outs = task.outs.iter_mut().zip(sizes);
             each(number, outs.map(|(out, size)| &mut out[from * size..to * size]).collect());
@@ -291,12 +296,10 @@ impl Job<'_> {
                 0 => self.tree(loops, number, column, &mut outs, scratch),
                 _ => self.matrices(loops, number, &mut outs, scratch),
             });
-            if loops.is_ordered() {
-                // Which makes +0 of a sum's -0.
-                let identity = scratch.identity.bytes(self.blocks.most * self.size);
-                for out in task.outs.iter_mut().flat_map(|out| out.chunks_mut(identity.len())) {
-                    (loops.combine)(out, &identity[..out.len()]);
-                }
+            // Which makes +0 of a sum's -0, and changes nothing else.
+            let identity = scratch.identity.bytes(self.blocks.most * self.size);
+            for out in task.outs.iter_mut().flat_map(|out| out.chunks_mut(identity.len())) {
+                (loops.accumulate)(out, &identity[..out.len()]);
             }
         })
     }
@@ -316,7 +319,7 @@ impl Job<'_> {
     /// The first row of a block of rows among all, and how many it has.
     fn rows(&self, number: usize) -> (usize, usize) {
         let (matrix, cut) = (number / self.cuts, number % self.cuts);
-        (matrix * self.count + cut * BLOCK, (self.count - cut * BLOCK).min(BLOCK))
+        (matrix * self.count + cut * self.block, (self.count - cut * self.block).min(self.block))
     }
 
     /// Folds matrices from one on, which a block holds.
@@ -326,124 +329,18 @@ impl Job<'_> {
         let results = &self.blocks.program.results;
         let places: SmallVec<[_; 2]> =
             results.iter().map(|&result| self.blocks.in_place(result, start, length)).collect();
-        let mut next = Ahead::default();
         if places.iter().any(Option::is_none) {
             self.blocks.compute(start, length, None, &mut scratch.block);
+        }
+        if self.asks && places.iter().any(Option::is_none) {
             let after = start + length;
-            next = self.blocks.ahead(after, length.min(self.all() - after)).first(ASKED);
+            self.blocks.ahead(after, length.min(self.all() - after)).first(ASKED).load();
         }
         for (k, out) in outs.iter_mut().enumerate() {
-            let (x, from) = match places[k] {
-                Some(x) => (x, Elements::Memory),
-                None => {
-                    // Asked for once.
-                    let from = Elements::Cache(std::mem::take(&mut next));
-                    (self.elements(k, length, &scratch.block, &mut scratch.expanded), from)
-                }
-            };
-            let buffer = scratch.buffer.bytes_mut(rows * self.inner * self.size);
-            (loops.halve)([rows, self.inner], x, from, buffer, out);
+            let x =
+                places[k].unwrap_or_else(|| self.elements(k, length, &scratch.block, &mut scratch.expanded));
+            let buffer = scratch.buffer.bytes_mut(2 * rows * self.inner * self.size);
+            loops.reduce([rows, self.inner], x, buffer, out);
         }
-    }
-
-    /// Folds a block of rows, or some columns of it.
-    fn tree(&self, loops: &Values, number: usize, column: usize, outs: &mut Outs<'_>, scratch: &mut Scratch) {
-        let columns = outs[0].len() / self.size;
-        let (first, rows) = self.rows(number);
-        let leaves = rows.div_ceil(self.leaf).next_power_of_two();
-        let side = self.side.min(leaves);
-        let turns = leaves / side;
-        let levels = turns.ilog2() as usize;
-        let bytes = self.leaf * columns * self.size;
-        // Leaves of a turn, and of turns that follow each other, are as far apart as what is added first.
-        let leaf = |turn: usize, k: usize| {
-            let number = turn.reverse_bits().checked_shr(usize::BITS - levels as u32).unwrap_or(0);
-            let at = (number + k * turns) * self.leaf;
-            let count = rows.saturating_sub(at).min(self.leaf);
-            ((first + at) * self.inner + column, count * columns)
-        };
-        for turn in 0..turns {
-            let present = (0..side).map(|k| leaf(turn, k)).take_while(|&(_, length)| length > 0);
-            let present: SmallVec<[_; SIDE]> = present.collect();
-            for (k, &own) in present.iter().enumerate() {
-                let next = k + LEAVES_AHEAD;
-                let next = Some((turn + next / side, next % side)).filter(|&(turn, _)| turn < turns);
-                self.leaf(k, own, next.map(|(turn, k)| leaf(turn, k)), bytes, scratch);
-            }
-            let Scratch { leaves, waiting, identity, .. } = &mut *scratch;
-            for (k, &result) in self.blocks.program.results.iter().enumerate() {
-                let whole = |(at, &(start, length)): (usize, &(usize, usize))| {
-                    let place = self.blocks.in_place(result, start, length);
-                    place.filter(|x| x.len() == bytes).unwrap_or_else(|| leaves[k][at].bytes(bytes))
-                };
-                let mut x: SmallVec<[&[u8]; SIDE]> = present.iter().enumerate().map(whole).collect();
-                x.resize(side, identity.bytes(bytes));
-                let waiting = &mut waiting[k];
-                loops.join(&x, waiting[0].bytes_mut(bytes), turn & 1 == 1);
-                carry(loops, waiting, turn, levels, bytes);
-            }
-        }
-        for (waiting, out) in scratch.waiting.iter().zip(outs) {
-            let x = waiting[levels.saturating_sub(1)].bytes(bytes);
-            let buffer = scratch.buffer.bytes_mut(bytes);
-            (loops.halve)([self.leaf, columns], x, Elements::Cache(Ahead::default()), buffer, out);
-        }
-    }
-
-    /// Computes leaf `k` of a turn, of the results that are not read where they are: all bytes of it, of which the
-    /// last stand for nothing where there are not so many elements.
-    fn leaf(
-        &self,
-        k: usize,
-        (start, length): (usize, usize),
-        next: Option<(usize, usize)>,
-        bytes: usize,
-        scratch: &mut Scratch,
-    ) {
-        let results = &self.blocks.program.results;
-        let own = length * self.size;
-        let is_read = |&result: &Value| own == bytes && self.blocks.in_place(result, start, length).is_some();
-        if results.iter().all(is_read) {
-            return;
-        }
-        // What is computed one leaf after the other lies too far apart to be guessed.
-        if let Some((start, length)) = next {
-            self.blocks.ahead(start, length).load();
-        }
-        let Scratch { block, expanded, leaves, identity, .. } = scratch;
-        if let [leaves] = leaves.as_mut_slice() {
-            let out = Out { bytes: &mut leaves[k].bytes_mut(bytes)[..own], stream: None };
-            self.blocks.compute(start, length, Some(out), block);
-        } else {
-            self.blocks.compute(start, length, None, block);
-            for (i, leaves) in leaves.iter_mut().enumerate() {
-                let is_last = !results[i + 1..].contains(&results[i]);
-                if own == bytes && is_last && self.blocks.give(results[i], block, &mut leaves[k]) {
-                    continue;
-                }
-                let x = self.elements(i, length, block, expanded);
-                leaves[k].bytes_mut(bytes)[..own].copy_from_slice(x);
-            }
-        }
-        for leaves in leaves {
-            leaves[k].bytes_mut(bytes)[own..].copy_from_slice(identity.bytes(bytes - own));
-        }
-    }
-}
-
-/// Puts what the first of the waiting holds after a turn, of which there are two to the power of `levels`, to what
-/// waits for it.
-fn carry(loops: &Values, waiting: &mut [Register], turn: usize, levels: usize, bytes: usize) {
-    if turn & 1 == 0 {
-        return;
-    }
-    let mut level = 1;
-    while turn >> level & 1 == 1 {
-        let (low, high) = waiting.split_at_mut(level);
-        (loops.combine)(high[0].bytes_mut(bytes), low[level - 1].bytes(bytes));
-        level += 1;
-    }
-    if level < levels {
-        waiting.swap(level - 1, level);
     }
 }

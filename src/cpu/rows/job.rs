@@ -6,7 +6,6 @@ use super::{Block, Folded, Job, MOST, Next, Place, Scratch, Task};
 use crate::cpu::ahead::Ahead;
 use crate::cpu::bytes::{From, LARGEST_NEAR};
 use crate::cpu::combine::{self, Loops};
-use crate::cpu::halving::Elements;
 use crate::cpu::kernels::PART;
 use crate::cpu::lines::{self, LINE, Stream};
 use crate::cpu::load::Reader;
@@ -237,16 +236,14 @@ impl<'a> Job<'a> {
         {
             let x = self.value(value, true, scratch);
             let out = register.bytes_mut(each * size);
-            let is_read = value.input().is_some_and(|i| matches!(scratch.places[i], Place::Source(_)));
-            let from = if is_read { Elements::Memory } else { Elements::Cache(Ahead::default()) };
             // Of equal ones a part is there.
             let is_part = x.len() < each * rows * size;
             let all = is_part.then(|| scratch_of(each * rows * size, x));
             let x = all.as_deref().map_or(x, cast);
-            let buffer = buffer.bytes_mut(rows * columns * size);
-            (loops.halve)([rows, columns], x, from, buffer, out);
+            let buffer = buffer.bytes_mut(2 * rows * columns * size);
+            loops.reduce([rows, columns], x, buffer, out);
             if let Some(identity) = identity {
-                (loops.combine)(out, identity.bytes(each * size));
+                (loops.accumulate)(out, identity.bytes(each * size));
             }
         }
         scratch.registers[target] = register;

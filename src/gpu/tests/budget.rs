@@ -11,7 +11,7 @@ use crate::gpu::{adapters, drivers, execute, open, pipelines};
 use crate::ir::{Destination, Schedule, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
-use crate::plan::Target;
+use crate::plan::{Target, Tuning};
 use crate::{AnyExpr, AnyTensor, DType, Device, Expr, ReduceOptions, Result, Tensor};
 
 const ROWS: usize = 48;
@@ -175,7 +175,7 @@ fn slow() -> Option<Arc<Gpu>> {
     connection.limits.max_buffer_size = 1 << 40;
     connection.limits.max_storage_buffer_binding_size = 1 << 40;
     let gpu = Gpu::new(connection, pipelines::MOST).unwrap();
-    let target = Target { rate: Some(RATE), team: 64, places: 2, vectors: 1, tiles: false, ..gpu.adapter };
+    let target = Target { rate: Some(RATE), tuning: Tuning::GPU, ..gpu.adapter };
     Some(Arc::new(Gpu::of(gpu.parts.clone(), target)))
 }
 

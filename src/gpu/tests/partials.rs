@@ -9,7 +9,7 @@ use crate::gpu::tests::depth;
 use crate::gpu::{adapters, open};
 use crate::limits::Limits;
 use crate::options::Options;
-use crate::plan::Target;
+use crate::plan::{Target, Tuning};
 use crate::{AnyExpr, DType, Device, Expr, ReduceOptions, Result, f16, reductions};
 
 /// Lengths around what vectors, groups and blocks have.
@@ -114,19 +114,18 @@ fn agree(name: &str, got: &[u8], expected: &[u8]) -> bool {
     got.len() == expected.len() && pairs.all(|(a, b)| (a - b).abs() <= 2e-5 * b.abs().max(1e-6))
 }
 
-/// Adapters with bindings of 16 KiB: as they are, and where neighbours share blocks of whatever size, so that more is
-/// stored between passes. And with all their bindings, as if each kernel of more than some thousand elements took too long.
+/// Adapters with bindings of 16 KiB: as they are, and as if they were GPUs, of which less is stored between passes. And with all their bindings, as if each kernel of more than some thousand elements took too long.
 fn devices() -> Vec<[Device; 3]> {
     let mut limits = Limits::webgpu();
     (limits.max_buffer_size, limits.max_storage_buffer_binding_size) = (64 << 10, 16 << 10);
     let options = Options::default().pipelines(usize::MAX).limits(limits);
     let each = |found: &adapters::Found| {
         let gpu = pollster::block_on(open(found, &options)).unwrap();
-        let by_eight = Target { neighbours: 8, cached: 0, ..gpu.adapter };
-        let by_eight = Arc::new(Gpu::of(gpu.parts.clone(), by_eight));
+        let as_gpu = Target { tuning: Tuning::GPU, ..gpu.adapter };
+        let as_gpu = Arc::new(Gpu::of(gpu.parts.clone(), as_gpu));
         let slow = Options::default().pipelines(usize::MAX).rate(1);
         let slow = pollster::block_on(open(found, &slow)).unwrap();
-        [by_eight, gpu, slow].map(|gpu| Device::from_backend(gpu))
+        [as_gpu, gpu, slow].map(|gpu| Device::from_backend(gpu))
     };
     pollster::block_on(adapters::find()).iter().map(each).collect()
 }

@@ -9,7 +9,7 @@ use crate::gpu::tests::Random;
 use crate::gpu::tests::{depth, in_turn};
 use crate::ir::{Backend, Destination, Fold, Folding, Program, Scan, Schedule, Source};
 use crate::options::Options;
-use crate::plan::Target;
+use crate::plan::{Target, Tuning};
 use crate::{Device, Expr, Tensor};
 
 /// What a program gives, as bytes.
@@ -33,8 +33,8 @@ fn moved(program: &Program, gpu: &Arc<Gpu>) -> Program {
     program
 }
 
-/// Every adapter, as it is; as if it were a GPU: invocations share blocks and meet in workgroup memory; the same with little
-/// of that; and where neighbours share blocks of whatever size without meeting.
+/// Every adapter, as it is; as if it were a GPU: invocations share rows and meet in workgroup memory; and the same with
+/// little of that.
 fn gpus() -> &'static [(String, Arc<Gpu>)] {
     static GPUS: OnceLock<Vec<(String, Arc<Gpu>)>> = OnceLock::new();
     GPUS.get_or_init(|| {
@@ -44,16 +44,14 @@ fn gpus() -> &'static [(String, Arc<Gpu>)] {
         let expected = std::env::var("ZEROSTRIDE_EXPECT").unwrap_or_default();
         assert!(own.len() >= expected.split(',').filter(|name| !name.is_empty()).count(), "{own:?}");
         let each = own.into_iter().flat_map(|gpu| {
-            let adapter = Target { team: 64, places: 2, vectors: 1, wide_words: false, ..gpu.adapter };
+            let adapter = Target { tuning: Tuning::GPU, ..gpu.adapter };
             let other = Arc::new(Gpu::of(gpu.parts.clone(), adapter));
             let name = gpu.parts.connection.name().to_string();
-            let less = Target { shared: 2048, ..other.adapter };
+            let less = Target { shared: 1024, ..adapter };
             let less = Arc::new(Gpu::of(gpu.parts.clone(), less));
-            let by_eight = Target { neighbours: 8, cached: 0, ..gpu.adapter };
-            let by_eight = Arc::new(Gpu::of(gpu.parts.clone(), by_eight));
-            let forms = [" with little memory", " in teams", " by neighbours", ""];
+            let forms = [" as a GPU with little memory", " as a GPU", ""];
             let names = forms.map(|form| name.clone() + form);
-            names.into_iter().zip([less, other, by_eight, gpu]).collect::<Vec<_>>()
+            names.into_iter().zip([less, other, gpu]).collect::<Vec<_>>()
         });
         each.collect()
     })

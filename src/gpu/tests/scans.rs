@@ -6,7 +6,7 @@ use crate::gpu::adapters::find;
 use crate::gpu::device::Gpu;
 use crate::gpu::open::open;
 use crate::options::Options;
-use crate::plan::Target;
+use crate::plan::{Target, Tuning};
 use crate::{Device, ReduceOptions, Result, Tensor};
 
 /// Cumulative sums of every form, as bits.
@@ -37,7 +37,8 @@ fn both_forms_give_the_same_bits() {
             let count = shape.iter().product();
             let expected = sums(&Device::cpu().upload(&numbers[..count], shape).unwrap()).unwrap();
             for runs in [1, u32::MAX] {
-                let own = Gpu::of(gpu.parts.clone(), Target { runs, ..gpu.adapter });
+                let tuning = Tuning { runs, ..gpu.adapter.tuning };
+                let own = Gpu::of(gpu.parts.clone(), Target { tuning, ..gpu.adapter });
                 let device = Device::from_backend(Arc::new(own));
                 let got = sums(&device.upload(&numbers[..count], shape).unwrap()).unwrap();
                 let wrong = (0..got.len()).find(|&k| got[k] != expected[k]);

@@ -7,7 +7,7 @@
 //! stretch crosses one, and into few parts alike where it is only too long. So is a box of more work than a kernel may
 //! have.
 
-mod ranges;
+mod boxes;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +21,7 @@ use crate::ir::{BindingRange, Extent, Input, Program, Slot, Source};
 use crate::layout::{Axis, Layout, merge};
 use crate::plan::LANES;
 
-use ranges::{Cut, Path, Ranges};
+use boxes::{Cut, Path, Ranges};
 
 /// Bytes of the widest vector. Storages and windows are whole ones, so that a wide access of the last element
 /// stays inside.
@@ -72,6 +72,16 @@ impl Cuts {
         let (window, buffer) = (window / LINE * LINE, (buffer / grains * grains).max(grains));
         Cuts { window, buffer, align, elements, work: u64::MAX }
     }
+
+    /// Those of a device that binds whatever there is.
+    #[cfg(test)]
+    pub(crate) const UNBOUND: Cuts = Cuts {
+        window: u64::MAX >> 1,
+        buffer: u64::MAX >> 1,
+        align: LINE,
+        elements: usize::MAX,
+        work: u64::MAX,
+    };
 
     /// The same where a kernel has so much work at most.
     pub(crate) fn within(self, work: u64) -> Cuts {

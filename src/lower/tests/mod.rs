@@ -4,7 +4,7 @@ use super::{Command, Commands, Cuts, lower};
 use crate::dtype::DType;
 use crate::ir::{Destination, Schedule, Storage};
 use crate::layout::{Layout, Shape};
-use crate::plan::{LANES, MOST_ELEMENTS, Origin, Target};
+use crate::plan::{LANES, MOST_ELEMENTS, Origin};
 use crate::schedule::Bounds;
 use crate::wgsl::GPU;
 use crate::{AnyExpr, AnyTensor, Device, ReduceOptions};
@@ -30,7 +30,7 @@ fn schedule(expr: &AnyExpr, shape: &Shape) -> Schedule {
 
 /// The commands of an expression into a new storage, of which what every list must be is checked.
 fn new(expr: &AnyExpr, cuts: Cuts) -> Commands {
-    let schedule = schedule(expr, &expr.shape().unwrap());
+    let schedule = schedule(expr, expr.shape().unwrap());
     checked(lower(&schedule, Destination::New, GPU, cuts).unwrap().0, cuts)
 }
 
@@ -134,7 +134,7 @@ fn five_gibibytes_are_windows_of_three_buffers() {
     let mut buffers: Vec<usize> = written.map(|range| range.buffer).collect();
     buffers.dedup();
     assert_eq!(buffers, [0, 1, 2]);
-    // A sum of all of it is one of chunks, each of 4096 to some power.
+    // A sum of all of it is one of chunks, each of 1024 to some power.
     let sum = new(&x.expr().reduce("sum", [0, 1], ReduceOptions::default()), limits(128 << 20));
     assert!(sum.notes[0].parts > 40, "{:?}", sum.notes);
 }
@@ -175,7 +175,7 @@ fn a_loop_is_cut_within_a_budget() {
     let bounds = Bounds { operands: 7, row: 1, whole: u64::MAX };
     let schedule = Schedule::new(&nodes, x.shape(), bounds).unwrap();
     let cuts = limits(128 << 20).within(schedule.last.work() / 10);
-    let (commands, _) = lower(&schedule, Destination::New, Target { vectors: 1, ..GPU }, cuts).unwrap();
+    let (commands, _) = lower(&schedule, Destination::New, GPU, cuts).unwrap();
     let commands = checked(commands, cuts);
     assert!((10..40).contains(&commands.dispatches.len()), "{} kernels", commands.dispatches.len());
     assert!(commands.dispatches.iter().all(|dispatch| dispatch.writes.len() == 2));

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use super::golden::{self, GPU};
+use super::golden::{self, GPU, Launched};
 use crate::dtype::{DType, Element, Numeric};
-use crate::ir::{Fold, Folding, Math, Program, Source};
+use crate::ir::{Fold, Folding, Math, Program, Schedule};
 use crate::lower::over_slots;
-use crate::plan::{Faults, Kernel, LANES, Makes, Pass, Place, Plan, Target, Work};
+use crate::plan::{Faults, Kernel, LANES, Makes, Place, Plan, Target, Tuning};
 use crate::wgsl::emit;
 use crate::{Device, Expr, bf16, f16, operations};
 
@@ -25,7 +25,7 @@ pub(super) fn target(math: Math, faulty: bool) -> Target {
     let lacking = Faults { half_rounding: true, products: true, fma: true, ..Faults::default() };
     let rounding = Faults { quotients: faulty, roots: faulty, fractions: faulty, ..lacking };
     let faults = Faults { flushes: faulty, halves: faulty, nans: faulty, ..rounding };
-    Target { faults, math, runs: 1, tiles: true, narrow: false, ..GPU }
+    Target { faults, math, tuning: Tuning { runs: 1, tiles: true, narrow: false, ..Tuning::GPU }, ..GPU }
 }
 
 struct Folder {
@@ -134,20 +134,14 @@ impl Folder {
             let square = &x * &x;
             let program = Program::new(square.untyped().node().unwrap(), x.shape()).unwrap();
             let folding = Folding { fold, axes: axis..axis + 1, scan: None };
-            let [program] = over_slots([&program.folded(Some(folding))]);
-            let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor") };
-            for (team, vectors) in [(64, 1), (1, 8)] {
-                let target = Target { team, vectors, ..target(Math::Precise, false) };
-                let mut work = Work::new(&program).unwrap();
-                for pass in 0.. {
-                    let planned = Pass::new(&work, target).unwrap();
+            let program = program.folded(Some(folding));
+            for (on, tuning) in [("gpu", Tuning::GPU), ("host", Tuning::HOST)] {
+                let target = Target { tuning, ..target(Math::Precise, false) };
+                let passes = Launched::all(&Schedule::only(program.clone()), target);
+                for (number, pass) in passes.iter().enumerate() {
                     let shape = shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
-                    let name = format!("fold.{}.{shape}.{axis}.{team}.{pass}", fold.name());
-                    self.keep(&name, emit(&planned.plan.kernel).unwrap());
-                    if planned.is_last() {
-                        break;
-                    }
-                    work = work.after(&planned, &vec![slot; planned.stored.len()]).unwrap();
+                    let name = format!("fold.{}.{shape}.{axis}.{on}.{number}", fold.name());
+                    self.keep(&name, emit(&pass.plan.kernel).unwrap());
                 }
             }
         }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::dtype::Element;
-use crate::ir::{Fold, Folding, Known, Math, Program, Scan, Schedule, Source};
-use crate::lower::over_slots;
-use crate::plan::{Faults, Kernel, Pass, Place, Plan, ScanWork, Target, WORKGROUP, Work};
+use crate::ir::{Destination, Fold, Folding, Known, Math, Program, Scan, Schedule, Source};
+use crate::lower::{Cuts, Dispatch, lower, over_slots};
+use crate::plan::{Faults, Kernel, Pass, Place, Plan, ScanWork, Target, Tuning, WORKGROUP};
 use crate::schedule::Bounds;
 use crate::wgsl::emit;
 use crate::{Device, Expr, Outside, Tensor, f16};
@@ -19,45 +19,14 @@ pub(crate) const GPU: Target = Target {
     workgroup: WORKGROUP,
     faults: NONE,
     math: Math::Precise,
-    vectors: 1,
-    team: 64,
     shared: 16384,
-    places: 2,
-    reload: usize::MAX,
-    runs: 32 << 10,
-    wide_words: false,
-    wave: 64,
-    neighbours: 1,
-    cached: usize::MAX,
-    straight: 16,
-    tiles: false,
-    narrow: true,
+    tuning: Tuning::GPU,
 };
-const LLVMPIPE: Target = Target {
-    vectors: 8,
-    team: 1,
+const HOST: Target = Target {
     shared: 32768,
-    places: 32,
-    reload: 64,
-    runs: 16,
-    wide_words: true,
-    wave: u32::MAX,
-    neighbours: 8,
-    cached: 1 << 16,
-    tiles: true,
-    narrow: false,
+    tuning: Tuning { vectors: 8, wide_words: true, runs: 16, ..Tuning::HOST },
     faults: Faults { half_rounding: true, products: true, ..NONE },
     ..GPU
-};
-const SWIFTSHADER: Target = Target {
-    vectors: 4,
-    neighbours: 1,
-    straight: 4,
-    shared: 16384,
-    reload: 12,
-    wide_words: false,
-    faults: Faults { flushes: true, quotients: true, half_rounding: true, products: true, ..NONE },
-    ..LLVMPIPE
 };
 const NONE: Faults = Faults {
     flushes: false,
@@ -78,13 +47,16 @@ pub(super) struct Launched {
 }
 
 impl Launched {
-    fn of(plan: Plan, count: usize) -> Launched {
+    pub(super) fn of(plan: Plan, count: usize) -> Launched {
         let stored = plan.kernel.stored().iter().map(|dtype| count * dtype.size()).collect();
         Launched { plan, stored }
     }
 
-    fn pass(pass: Pass) -> Launched {
-        Launched::of(pass.plan, pass.count)
+    /// The kernels of a program, one after the other.
+    pub(super) fn all(schedule: &Schedule, target: Target) -> Vec<Launched> {
+        let (commands, _) = lower(schedule, Destination::New, target, Cuts::UNBOUND).unwrap();
+        let launched = |dispatch: &Dispatch| Launched::of(dispatch.plan.clone(), dispatch.writes[0].elements);
+        commands.dispatches.iter().map(launched).collect()
     }
 }
 
@@ -123,17 +95,11 @@ fn into_tensor<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> Launched 
     Launched::of(Plan::new(&program, into, GPU).unwrap(), slot.elements)
 }
 
-/// The first pass of a fold, or its second.
-pub(super) fn fold<T: Element>(target: Target, expr: &Expr<T>, folding: Folding, second: bool) -> Launched {
+/// The first pass of a reduction.
+pub(super) fn reduction<T: Element>(target: Target, expr: &Expr<T>, folding: Folding) -> Launched {
     let node = expr.untyped().node().unwrap();
-    let [program] = over_slots([&Program::new(node, &node.shape).unwrap().folded(Some(folding))]);
-    let mut work = Work::new(&program).unwrap();
-    if second {
-        let pass = Pass::new(&work, target).unwrap();
-        let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor has a slot") };
-        work = work.after(&pass, &vec![slot; pass.stored.len()]).unwrap();
-    }
-    Launched::pass(Pass::new(&work, target).unwrap())
+    let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
+    Launched::all(&Schedule::only(program), target).swap_remove(0)
 }
 
 /// A pass of a cumulative sum along an axis: the first, or that of all values after what is carried.
@@ -154,7 +120,8 @@ pub(super) fn cumsum<T: Element>(
         false if work.is_one(target) => work,
         false => work.lasts(),
     };
-    Launched::pass(Pass::scan(&work, target).unwrap())
+    let pass = Pass::scan(&work, target).unwrap();
+    Launched::of(pass.plan, pass.count)
 }
 
 /// An expression that is rows.
@@ -163,8 +130,7 @@ pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
     let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
     assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
-    let [rows] = over_slots([&schedule.last]);
-    Launched::pass(Pass::of_rows(&rows, target).unwrap())
+    Launched::all(&schedule, target).swap_remove(0)
 }
 
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
@@ -212,27 +178,27 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
     let mean = zeros::<f32, 1>([3]);
     let every_second = a.slice_step(1, .., 2);
     let odd_bytes = bytes.slice(1, 1..);
-    let over = |fold, axis: usize, scan| Folding { fold, axes: axis..axis + 1, scan };
+    let over = |fold, axis: usize| Folding { fold, axes: axis..axis + 1, scan: None };
     vec![
         ("same_shape", map(&(&a + &b))),
         ("self_difference", map(&(&a - &a))),
         ("error_of_a_sum", map(&((&a - ((&a + &b) - ((&a + &b) - &a))) + (&b - ((&a + &b) - &a))))),
         ("contraction", map(&((&a * &b).abs() + (&a * &row).max(&column)))),
         ("two_results", two_results(&(&a + &row).exp(), &(&a + &row).abs())),
-        ("shifted_llvmpipe", map_on(LLVMPIPE, &(&flat + long.slice(0, 1..)))),
+        ("shifted_llvmpipe", map_on(HOST, &(&flat + long.slice(0, 1..)))),
         ("stepped", map(&(&every_second + zeros::<f32, 2>([64 * n, 128])))),
-        ("stepped_llvmpipe", map_on(LLVMPIPE, &(long.slice_step(0, 1.., 2) + zeros::<f32, 1>([500 * n])))),
+        ("stepped_llvmpipe", map_on(HOST, &(long.slice_step(0, 1.., 2) + zeros::<f32, 1>([500 * n])))),
         ("odd_rows", map(&(zeros::<f32, 2>([63 * n, 253]) + zeros::<f32, 1>([253])))),
         (
             "odd_rows_llvmpipe",
             map_on(
-                LLVMPIPE,
+                HOST,
                 &(zeros::<f32, 2>([63 * n, 253]) + zeros::<f32, 1>([253]) * zeros::<f32, 2>([63 * n, 1])),
             ),
         ),
         ("row_column_scalar", map(&((&a - &row) / &column * 0.5).relu())),
         ("transposed", map(&(&a + zeros::<f32, 2>([256, 64 * n]).transpose(0, 1)))),
-        ("normalize_llvmpipe", map_on(LLVMPIPE, &((image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1])))),
+        ("normalize_llvmpipe", map_on(HOST, &((image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1])))),
         ("normalize", map(&(image.cast::<f32>() / 255.0 - &mean).permute([2, 0, 1]))),
         ("short_rows", map(&(zeros::<i32, 2>([1000 * n, 3]).rem_floor(zeros::<i32, 1>([3]))))),
         ("batch_channel", map(&(zeros::<f32, 4>([2 * n, 3, 8, 8]) + zeros::<f32, 4>([1, 3, 1, 8])))),
@@ -243,71 +209,40 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ),
         ("joined_bytes", map(&zeros::<u8, 1>([1000 * n]).lt(zeros::<u8, 1>([1000 * n])))),
         ("mask", map(&(bytes.eq(7) & zeros::<bool, 1>([255])))),
-        ("same_shape_llvmpipe", map_on(LLVMPIPE, &(&a + &b))),
+        ("same_shape_llvmpipe", map_on(HOST, &(&a + &b))),
         (
             "transposed_llvmpipe",
-            map_on(LLVMPIPE, &(zeros::<f32, 2>([64, 256]) + zeros::<f32, 2>([256, 64]).transpose(0, 1))),
+            map_on(HOST, &(zeros::<f32, 2>([64, 256]) + zeros::<f32, 2>([256, 64]).transpose(0, 1))),
         ),
         (
             "transposed_tall_llvmpipe",
-            map_on(
-                LLVMPIPE,
-                &(zeros::<f32, 2>([256, 64 * n]) + zeros::<f32, 2>([64 * n, 256]).transpose(0, 1)),
-            ),
+            map_on(HOST, &(zeros::<f32, 2>([256, 64 * n]) + zeros::<f32, 2>([64 * n, 256]).transpose(0, 1))),
         ),
-        // Sums: of rows by one invocation, and by sixteen that meet in workgroup memory; of short rows, several
-        // to an invocation; of what is dear, by invocations that share a block and do not meet; of columns; of
-        // a product of matrices, whose columns are read again and again; of rows that are no whole vectors. A
-        // maximum, for which no order shows; the index of one; a cumulative sum, its groups and then all.
-        ("sum_of_rows_llvmpipe", fold(LLVMPIPE, &(&a * &row), over(Fold::Sum, 1, None), false)),
-        ("sum_of_rows", fold(GPU, &(&a * &row), over(Fold::Sum, 1, None), false)),
-        (
-            "sum_of_short_rows_llvmpipe",
-            fold(LLVMPIPE, &zeros::<f32, 2>([1000 * n, 16]).expr(), over(Fold::Sum, 1, None), false),
-        ),
-        (
-            "sum_of_dear_rows_llvmpipe",
-            fold(LLVMPIPE, &zeros::<f32, 2>([8 * n, 4096]).lgamma(), over(Fold::Sum, 1, None), false),
-        ),
-        // By neighbours that share each row, as all of it is more than a cache has.
-        (
-            "sum_of_many_rows_llvmpipe",
-            fold(LLVMPIPE, &zeros::<f32, 2>([64 * n, 2048]).expr(), over(Fold::Sum, 1, None), false),
-        ),
-        (
-            "sum_of_products_llvmpipe",
-            fold(
-                LLVMPIPE,
-                &(a.unsqueeze(2) * zeros::<f32, 2>([256, 64]).unsqueeze(0)),
-                over(Fold::Sum, 1, None),
-                false,
-            ),
-        ),
-        ("maximum_of_rows_llvmpipe", fold(LLVMPIPE, &a.expr(), over(Fold::Max, 1, None), false)),
-        ("sum_of_columns", fold(GPU, &(&columns * &wide_row), over(Fold::Sum, 0, None), false)),
-        (
-            "sum_of_odd_rows",
-            fold(GPU, &zeros::<f32, 2>([1000 * n, 3]).expr(), over(Fold::Sum, 1, None), false),
-        ),
-        ("argmax_of_all", fold(GPU, &zeros::<f32, 1>([1001]).expr(), over(Fold::ArgMax, 0, None), false)),
+        // Sums: of rows by one invocation, by sixteen that meet in workgroup memory, and by 64 that have four blocks; of
+        // rows that take another pass; of columns; of rows that are no whole vectors. A maximum, for which no order shows;
+        // the index of one; a cumulative sum, its groups and then all.
+        ("sum_of_rows_llvmpipe", reduction(HOST, &(&a * &row), over(Fold::Sum, 1))),
+        ("sum_of_rows", reduction(GPU, &(&a * &row), over(Fold::Sum, 1))),
+        ("maximum_of_rows_llvmpipe", reduction(HOST, &a.expr(), over(Fold::Max, 1))),
+        ("sum_of_long_rows", reduction(GPU, &zeros::<f32, 2>([8 * n, 4096]).expr(), over(Fold::Sum, 1))),
+        ("sum_of_columns_llvmpipe", reduction(HOST, &columns.expr(), over(Fold::Sum, 0))),
+        ("sum_of_columns", reduction(GPU, &(&columns * &wide_row), over(Fold::Sum, 0))),
+        ("sum_of_odd_rows", reduction(GPU, &zeros::<f32, 2>([1000 * n, 3]).expr(), over(Fold::Sum, 1))),
+        ("argmax_of_all", reduction(GPU, &zeros::<f32, 1>([1001]).expr(), over(Fold::ArgMax, 0))),
         // Cumulative sums: of rows by an invocation each, with all that comes before in registers; of a long run, the
         // last values of groups and then all; across rows.
-        ("cumsum_of_rows_llvmpipe", cumsum(LLVMPIPE, &(&a * &row), 1, false, false)),
+        ("cumsum_of_rows_llvmpipe", cumsum(HOST, &(&a * &row), 1, false, false)),
         ("cumsum_of_rows_exclusive", cumsum(GPU, &a.expr(), 1, true, false)),
         ("cumsum_of_odd_rows", cumsum(GPU, &zeros::<f32, 2>([1000 * n, 35]).expr(), 1, false, false)),
         ("cumsum_lasts", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, false)),
         ("cumsum_groups", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, true)),
         ("cumsum_groups_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, true, true)),
-        (
-            "cumsum_of_columns_llvmpipe",
-            cumsum(LLVMPIPE, &zeros::<f32, 2>([4096, 64 * n]).expr(), 0, false, true),
-        ),
+        ("cumsum_of_columns_llvmpipe", cumsum(HOST, &zeros::<f32, 2>([4096, 64 * n]).expr(), 0, false, true)),
         ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70 * n.min(9)]).expr(), 0, false, false)),
         // All that is made of rows: by one invocation each, by sixteen, and by one each where lanes lie across
         // them; of rows of three; and what follows a fold.
-        ("softmax_llvmpipe", rows(LLVMPIPE, &a.softmax(1))),
+        ("softmax_llvmpipe", rows(HOST, &a.softmax(1))),
         ("softmax", rows(GPU, &a.softmax(1))),
-        ("softmax_swiftshader", rows(SWIFTSHADER, &a.softmax(1))),
         (
             "standardize_columns",
             rows(GPU, &((&columns - columns.mean_keepdim(0)) / columns.std_keepdim(0, 0))),
@@ -317,7 +252,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         // Lookups: by two indices, of elements that share words, of rows that are loaded whole, and around a border.
         ("lookup", map(&a.at([&i, &(&i + 1)]))),
         ("lookup_bytes", map(&bytes.at_with([&i, &i], Outside::fill(7)))),
-        ("lookup_rows_llvmpipe", map_on(LLVMPIPE, &a.take(&i, 0))),
+        ("lookup_rows_llvmpipe", map_on(HOST, &a.take(&i, 0))),
         ("roll", map(&a.roll([1, 1], [0, 1]))),
         ("two_types", two_results(&(&a + &row), &a.gt(&row))),
         // Random numbers; and a loop, with what all its turns share.

@@ -17,7 +17,7 @@ fn large() -> Vec<(&'static str, Launched)> {
     let square = zeros([2048, 2048]);
     let sum = |x: &Tensor<f32>, axis: usize| {
         let folding = Folding { fold: Fold::Sum, axes: axis..axis + 1, scan: None };
-        golden::fold(GPU, &x.expr(), folding, false)
+        golden::reduction(GPU, &x.expr(), folding)
     };
     let cumsum = |x: &Tensor<f32>, axis, carried| golden::cumsum(GPU, &x.expr(), axis, false, carried);
     vec![

@@ -4,20 +4,25 @@
 //! Where ZEROSTRIDE_DUMP names a folder, the kernels are kept there for compilers that are no part of
 //! naga: `scripts/check-dx12` and `scripts/check-spirv` read them.
 
-use super::golden::GPU;
+use super::golden::{GPU, Launched};
 use crate::common::portable as all_languages;
 use crate::dtype::{DType, Element, Kind};
 use crate::ir::{Fold, Folding, Math, Program, Scan, Schedule, Source};
 use crate::lower::over_slots;
-use crate::plan::{Faults, Pass, Place, Plan, ScanWork, Target, Work};
+use crate::plan::{Faults, Pass, Place, Plan, ScanWork, Target, Tuning};
 use crate::schedule::Bounds;
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, operations};
 
-/// An adapter whose invocations have so many vectors: a GPU for one, a processor for several.
-fn adapter(vectors: u32, wide_words: bool) -> Target {
-    let wave = if vectors == 1 { GPU.wave } else { u32::MAX };
-    Target { vectors, runs: 1, wide_words, wave, tiles: vectors > 1, narrow: vectors == 1, ..GPU }
+/// A GPU, or an adapter on the host's processor.
+fn adapter(is_host: bool) -> Target {
+    Target { tuning: Tuning { runs: 1, ..if is_host { Tuning::HOST } else { Tuning::GPU } }, ..GPU }
+}
+
+/// The latter with words of 64 bits, of which a text is not written as GLSL.
+fn of_wide_words() -> Target {
+    let tuning = Tuning { vectors: 8, wide_words: true, ..adapter(true).tuning };
+    Target { tuning, ..GPU }
 }
 
 /// Plans an op over operands of several layouts and writes each kernel in all languages.
@@ -48,18 +53,17 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
             destinations.push(Place::Into(slot, target.layout()));
         }
         for to in destinations {
-            // With words of 64 bits a text is not written as GLSL, which has no 64 bits: so also without.
             let none = Faults { half_rounding: true, products: true, fma: true, ..Faults::default() };
             let nearest = Faults { flushes: true, quotients: true, roots: true, halves: true, ..none };
             let nearest = Faults { nans: true, fractions: true, ..nearest };
-            for (faults, math, vectors, wide_words) in [
-                (none, Math::Fast, 1, false),
-                (Faults::default(), Math::Precise, 1, false),
-                (nearest, Math::Precise, 1, false),
-                (Faults { flushes: true, ..none }, Math::Precise, 8, false),
-                (Faults { flushes: true, ..none }, Math::Precise, 8, true),
+            for (faults, math, own) in [
+                (none, Math::Fast, adapter(false)),
+                (Faults::default(), Math::Precise, adapter(false)),
+                (nearest, Math::Precise, adapter(false)),
+                (Faults { flushes: true, ..none }, Math::Precise, adapter(true)),
+                (Faults { flushes: true, ..none }, Math::Precise, of_wide_words()),
             ] {
-                let target = Target { faults, math, ..adapter(vectors, wide_words) };
+                let target = Target { faults, math, ..own };
                 let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;
@@ -123,8 +127,7 @@ fn check_lookups<T: Element>(written: &mut usize) {
             destinations.push(Place::Into(slot, part.layout()));
         }
         for to in destinations {
-            for (vectors, wide_words) in [(1, false), (8, false), (8, true)] {
-                let target = adapter(vectors, wide_words);
+            for target in [adapter(false), adapter(true), of_wide_words()] {
                 let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
                 *written += 1;
@@ -140,9 +143,9 @@ fn check_lookups<T: Element>(written: &mut usize) {
             if T::DTYPE.kind() == Kind::Float && T::DTYPE.size() < 4 {
                 continue;
             }
-            let program = program.clone().folded(Some(folding));
-            let pass = Pass::new(&Work::new(&program).unwrap(), adapter(1, false)).unwrap();
-            let text = emit(&pass.plan.kernel).unwrap();
+            let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
+            let first = &Launched::all(&Schedule::only(program), adapter(false))[0];
+            let text = emit(&first.plan.kernel).unwrap();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             *written += 1;
         }
@@ -175,28 +178,16 @@ fn check_folds<T: Element>(written: &mut usize) {
                 let tensor = device.zeros::<T>(shape).unwrap();
                 let program = Program::new(tensor.expr().untyped().node().unwrap(), tensor.shape()).unwrap();
                 let folding = Folding { fold, axes: axis..axis + 1, scan };
-                let [program] = over_slots([&program.folded(Some(folding))]);
-                for (team, wide_words) in [(1, false), (64, false), (1, true)] {
-                    let vectors = if wide_words { 8 } else { 1 };
-                    let runs = if team == 1 { 1 } else { 1 << 20 };
-                    let target = Target { vectors, team, runs, wide_words, ..GPU };
-                    let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor") };
-                    let mut passes = vec![];
+                let program = program.folded(Some(folding));
+                for is_host in [false, true] {
+                    let mut passes = Launched::all(&Schedule::only(program.clone()), adapter(is_host));
                     if scan.is_some() {
+                        let [program] = over_slots([&program]);
+                        let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor") };
                         let work = ScanWork::new(&program).unwrap();
-                        let each = work.each(Some(slot), false).unwrap();
-                        let works = [work.clone(), work.lasts(), each];
-                        passes.extend(works.map(|work| Pass::scan(&work, target).unwrap()));
-                    } else {
-                        let mut work = Work::new(&program).unwrap();
-                        loop {
-                            let pass = Pass::new(&work, target).unwrap();
-                            passes.push(pass.clone());
-                            if pass.is_last() {
-                                break;
-                            }
-                            work = work.after(&pass, &vec![slot; pass.stored.len()]).unwrap();
-                        }
+                        let works = [work.lasts(), work.each(Some(slot), false).unwrap()];
+                        let passed = works.map(|work| Pass::scan(&work, adapter(is_host)).unwrap());
+                        passes.extend(passed.map(|pass| Launched::of(pass.plan, pass.count)));
                     }
                     for pass in passes {
                         let text = emit(&pass.plan.kernel).unwrap();
@@ -233,18 +224,12 @@ fn check_rows<T: Element>(written: &mut usize) {
         if is_float {
             all.extend([x.untyped().reduce("softmax", axis, keepdim), beside(x.untyped(), &range("std"))]);
         }
-        for (expr, (team, wide_words)) in
-            all.iter().flat_map(|expr| [(1, false), (64, false), (1, true)].map(|how| (expr, how)))
-        {
+        for (expr, is_host) in all.iter().flat_map(|expr| [false, true].map(|is_host| (expr, is_host))) {
             let node = expr.node().unwrap();
             let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
             let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
             assert!(schedule.stages.is_empty() && schedule.last.rows.is_some(), "{schedule:?}");
-            // On processors what is dear is stored and loaded again.
-            let reload = if team == 1 { 0 } else { usize::MAX };
-            let target = Target { team, reload, runs: 1, wide_words, ..GPU };
-            let [rows] = over_slots([&schedule.last]);
-            let text = emit(&Pass::of_rows(&rows, target).unwrap().plan.kernel).unwrap();
+            let text = emit(&Launched::all(&schedule, adapter(is_host))[0].plan.kernel).unwrap();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             *written += 1;
         }

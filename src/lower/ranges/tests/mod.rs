@@ -52,7 +52,7 @@ fn parts(cuts: Cuts, program: &Program, to: (Slot, &Layout, bool)) -> Vec<Part> 
         assert!(part.layout.count() == 1 || cuts.is_short(&part.program), "{:?}", part.program.shape);
         let skipped = |slot: Slot, dtype: DType, layout: &Layout| {
             let window = slot.range.unwrap();
-            assert!(window.start % cuts.align == 0 && window.size <= cuts.window, "{window:?}");
+            assert!(window.start.is_multiple_of(cuts.align) && window.size <= cuts.window, "{window:?}");
             assert!(window.start + window.size <= cuts.buffer, "{window:?}");
             let (low, high) = layout.reach();
             let size = dtype.size() as u64;

@@ -1,0 +1,327 @@
+//! The plan of a pass that reduces rows: all that a program reduces of a row, one phase after the other, and then one element
+//! of each or all of its elements; or partial results of blocks, where rows are longer than a kernel reads.
+
+use smallvec::SmallVec;
+
+use super::access::{Access, Chooser, Store, Stride};
+use super::cost;
+use super::fields::{self, Field, Number, divider};
+use super::grid::workgroups;
+use super::kernel::Kernel;
+use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
+use super::loops::{Loops, axes};
+use super::makes::{Makes, Output, Phase, Reduce, Reduction, Tile, VectorAxis};
+use super::reading::{Bound, Reading, kernel};
+use super::target::Target;
+use super::tiling::{Row, vector_axis};
+use super::walk::{self, LANES, Together, Walk};
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::ir::{Levels, Program, RowFold, Value};
+use crate::layout::{Axis, Layout, Shape};
+
+/// The type in which elements are stored that no one vector holds, of whole words.
+fn whole(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => DType::F32,
+        _ => walk::whole(dtype),
+    }
+}
+
+impl Pass {
+    /// Plans the next pass over a program whose folds are all inside of it. In blocks of so many values, which passes
+    /// before left.
+    pub(crate) fn reduce(program: &Program, block: usize, target: Target) -> Result<Pass> {
+        let Some((rows, frame)) = program.rows.as_ref().zip(program.frame()) else {
+            bail!(Kernel, "a program without rows");
+        };
+        let (count, all) =
+            (frame.count(), program.shape.iter().try_fold(1_usize, |all, &n| all.checked_mul(n)));
+        let Some(all) = all.filter(|&all| all <= MOST_ELEMENTS) else {
+            bail!(
+                Limit,
+                "{} of {} reduces more than {MOST_ELEMENTS} elements, which is what a kernel counts to: evaluate it in slices",
+                rows.folds.first().map_or("", |own| own.fold.name()),
+                program.shape
+            );
+        };
+        let results = all / count.max(1);
+        let mut reduced = axes(program, rows.axes.clone());
+        if reduced.is_empty() {
+            reduced.push(Axis { length: 1, strides: program.inputs.iter().map(|_| 0).collect() });
+        }
+        // Elements are stored on either side of the row, so there kept axes do not merge.
+        let rank = program.shape.rank();
+        let (kept, before) = match rows.kept {
+            true => (axes(program, (0..rank).filter(|k| !rows.axes.contains(k))), 0),
+            false => {
+                let mut kept = axes(program, 0..rows.axes.start);
+                let before = kept.len();
+                kept.extend(axes(program, rows.axes.end..rank));
+                (kept, before)
+            }
+        };
+        let (vector_axis, lane) = vector_axis(program, block, &kept, &reduced);
+        let is_kept = vector_axis == VectorAxis::Kept;
+        let inner = |axes: &[Axis]| -> usize { axes.iter().map(|axis| axis.length).product() };
+        let out_stride = |k: usize| {
+            let more = if !rows.kept && k < before { count } else { 1 };
+            (inner(&kept[k + 1..]) * more) as isize
+        };
+        let row_stride = |k: usize| match rows.kept {
+            true => 0,
+            false => (inner(&reduced[k + 1..]) * inner(&kept[before..])) as isize,
+        };
+        // The axis along which lanes lie is the innermost.
+        let mut order: Vec<(&Axis, isize)> = Vec::new();
+        let others = (0..kept.len()).filter(|&k| !is_kept || k != lane);
+        order.extend(others.map(|k| (&kept[k], out_stride(k))));
+        let first = order.len();
+        order.extend(reduced.iter().enumerate().map(|(k, axis)| (axis, row_stride(k))));
+        let reduced_axes = first..order.len();
+        if is_kept {
+            order.push((&kept[lane], out_stride(lane)));
+        }
+        let loops = Loops::over(program, &order);
+
+        let walk = if vector_axis == VectorAxis::Gathered { Walk::Anywhere } else { Walk::Rows };
+        let reading = Reading::of(program, Place::Fresh);
+        let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
+        let mut accesses = reading.folded(program, &chooser, target);
+        let levels = program.levels();
+        let text = Text { program, levels: &levels, accesses: &accesses, vector_axis };
+        let mut phases = text.phases()?;
+        let row = Row {
+            vector_axis,
+            count,
+            block,
+            cost: phases.iter().map(|(_, cost)| *cost).max().unwrap_or(1),
+            bytes: phases.iter().map(|(phase, _)| bytes(phase)).sum(),
+            leaves: program.leaves_partials(),
+        };
+        let (tile, workgroup) = row.tile(target)?;
+        let mut masked = false;
+        for (phase, cost) in &mut phases {
+            (phase.unroll, phase.is_loop) = row.unroll(&tile, *cost);
+            masked |= row.is_masked(&tile, (phase.unroll, phase.is_loop));
+        }
+        let output = match (tile.is_last, rows.kept) {
+            (false, _) => Output::Partials,
+            (true, true) => Output::OnePerRow,
+            (true, false) => Output::Elements { unroll: text.stores() },
+        };
+        let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
+        let store = match (vector_axis, output) {
+            (VectorAxis::Gathered, Output::OnePerRow | Output::Partials) => Store::Vector,
+            (VectorAxis::Reduced, Output::Elements { .. }) | (VectorAxis::Kept, _) if is_linear => {
+                Store::Vector
+            }
+            _ => Store::Lanes,
+        };
+        let strides: SmallVec<[Stride; 6]> = match (vector_axis, store) {
+            (VectorAxis::Gathered, Store::Vector) => SmallVec::new(),
+            (_, store) => store.access().strides(loops.output(), walk),
+        };
+        let folds: Vec<&RowFold> = rows.folds.iter().collect();
+        let reduce = Reduce {
+            vector_axis,
+            axes: reduced_axes,
+            tile,
+            masked,
+            phases: phases.into_iter().map(|(phase, _)| phase).collect(),
+            output,
+            from: levels.from,
+            of_row: levels.of_row,
+        };
+        let (out, stored) = match output {
+            Output::Partials => (DType::U32, reduce.partials().collect::<Vec<_>>()),
+            _ => {
+                let out = if store == Store::Vector { program.dtype } else { whole(program.dtype) };
+                (out, vec![out; program.results.len()])
+            }
+        };
+        let bound = Bound::new(program, &reading, &mut accesses, stored.len(), target)?;
+
+        // Vectors of rows.
+        let columns = match vector_axis {
+            VectorAxis::Reduced => 1,
+            VectorAxis::Kept => loops.inner().div_ceil(LANES),
+            VectorAxis::Gathered => results.div_ceil(LANES),
+        };
+        let (positions, next) = row.partials(&tile);
+        let items = positions
+            * match vector_axis {
+                VectorAxis::Reduced => results,
+                VectorAxis::Kept => results / loops.inner() * columns,
+                VectorAxis::Gathered => columns,
+            };
+        let invocations = items.div_ceil(tile.beside as usize) * workgroup as usize;
+        let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
+        let form = describe(program, &reduce, count, positions);
+        let (kernel, reads) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
+        let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Reduce(reduce), ..kernel };
+        // 1 has no factor: it is told by a factor of 0.
+        let divider = |n: usize| if n > 1 { divider(n) } else { (0, 0) };
+        let identity = |i: usize| folds[i].fold.identity(program.dtype_of(folds[i].value));
+        let vectors = loops.inner().div_ceil(LANES);
+        let words = fields::words(&kernel, &loops, program, |field| match *field {
+            Field::Count => items as u32,
+            Field::Pitch => x as u32 * workgroup,
+            Field::Identity(i) => identity(i) as u32,
+            Field::IdentityHigh(i) => (identity(i) >> 32) as u32,
+            Field::Reduce(number) => match number {
+                Number::Row => count as u32,
+                Number::Rows => results as u32,
+                Number::Columns => columns as u32,
+                Number::ColumnsFactor => divider(columns).0,
+                Number::ColumnsShift => divider(columns).1,
+                Number::Positions => positions as u32,
+                Number::PositionsFactor => divider(positions).0,
+                Number::PositionsShift => divider(positions).1,
+                Number::PositionStride => match (vector_axis, store) {
+                    (VectorAxis::Gathered, _) => columns as u32,
+                    _ => (results / store.access().width()) as u32,
+                },
+                Number::Vectors => vectors as u32,
+                Number::VectorsFactor => divider(vectors).0,
+                Number::VectorsShift => divider(vectors).1,
+            },
+            _ => 0,
+        });
+        let launch = Launch { words, groups: [x as u32, y as u32, 1] };
+        let padded = if vector_axis == VectorAxis::Gathered { columns * LANES } else { results };
+        let count = match output {
+            Output::Partials => positions * padded,
+            Output::OnePerRow => results,
+            Output::Elements { .. } => all,
+        };
+        let rest =
+            next.map(|block| Ok((rest(&program.shape, &rows.axes, vector_axis, positions, padded)?, block)));
+        let rest = rest.transpose()?;
+        Ok(Pass::of(program, (kernel, launch, reads, loops), (stored, count), form, rest))
+    }
+}
+
+/// How partial results lie: those of a row side by side where lanes lie along it, else those of all rows.
+fn rest(
+    shape: &Shape,
+    reduced: &std::ops::Range<usize>,
+    vector_axis: VectorAxis,
+    positions: usize,
+    rows: usize,
+) -> Result<Layout> {
+    let (mut lengths, mut strides) = (shape.to_vec(), vec![0_isize; shape.rank()]);
+    lengths[reduced.clone()].fill(1);
+    lengths[reduced.start] = positions;
+    let is_along = vector_axis == VectorAxis::Reduced;
+    let mut stride = if is_along { positions } else { 1 };
+    for axis in (0..shape.rank()).rev().filter(|axis| !reduced.contains(axis)) {
+        strides[axis] = stride as isize;
+        stride *= lengths[axis];
+    }
+    strides[reduced.start] = if is_along { 1 } else { rows as isize };
+    Layout::strided(lengths, &strides, 0, usize::MAX)
+}
+
+/// Bytes of what an invocation accumulates of a phase.
+fn bytes(phase: &Phase) -> usize {
+    let each = |own: &Reduction| {
+        let index = if own.fold.row().gives_index { size_of::<u32>() } else { 0 };
+        LANES * (own.element.size().max(size_of::<u32>()) + index)
+    };
+    phase.reductions.iter().map(each).sum()
+}
+
+/// What the length of a kernel's text depends on.
+struct Text<'a> {
+    program: &'a Program,
+    levels: &'a Levels,
+    accesses: &'a [Access],
+    vector_axis: VectorAxis,
+}
+
+impl Text<'_> {
+    /// Vectors of elements that an invocation stores in one iteration.
+    fn stores(&self) -> u32 {
+        let cost = self.cost(&self.program.results);
+        let fits = |n: &usize| *n == 1 || *n * cost <= cost::MOST_COST;
+        [4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
+    }
+
+    /// What some values of elements cost: their loads, at coordinates by division where lanes lie anywhere, and steps
+    /// with a fence after each, as a rule.
+    fn cost(&self, values: &[Value]) -> usize {
+        let Text { program, levels, accesses, vector_axis } = *self;
+        let divisions = if vector_axis == VectorAxis::Gathered { LANES * program.shape.rank() } else { 0 };
+        let needed = program.needed(values, |_| false).which();
+        let each = needed.filter(|&value| !levels.of_row[value]).map(|value| match value {
+            Value::Input(i) => accesses[i as usize].cost(program.dtype_of(value)),
+            Value::Step(i) => program.steps[i as usize].cost() + 1,
+        });
+        each.sum::<usize>() + divisions
+    }
+
+    /// The phases of the program, and what a vector of each costs.
+    fn phases(&self) -> Result<Vec<(Phase, usize)>> {
+        let Text { program, levels, .. } = *self;
+        let Some(rows) = &program.rows else { bail!(Kernel, "a program without rows") };
+        let count = rows.folds.iter().map(|own| levels.from[own.value] + 1).max().unwrap_or(0);
+        let mut phases = Vec::with_capacity(count);
+        for phase in 0..count {
+            let mut reductions = Vec::new();
+            let is_own = |(_, own): &(usize, &RowFold)| levels.from[own.value] == phase;
+            for (number, own) in rows.folds.iter().enumerate().filter(is_own) {
+                let Some(gives) = program.given(number) else {
+                    bail!(Kernel, "a fold that nothing reads");
+                };
+                let RowFold { fold, value, index } = *own;
+                reductions.push(Reduction {
+                    fold,
+                    element: program.dtype_of(value),
+                    value,
+                    index,
+                    gives,
+                    number,
+                });
+            }
+            let read: Vec<Value> = reductions
+                .iter()
+                .flat_map(|own| [Some(own.value), own.index].into_iter().flatten())
+                .collect();
+            let cost = self.cost(&read) + 2 * reductions.len();
+            phases.push((Phase { reductions, unroll: 1, is_loop: false }, cost));
+        }
+        Ok(phases)
+    }
+}
+
+/// What a pass does, in words.
+fn describe(program: &Program, reduce: &Reduce, count: usize, positions: usize) -> String {
+    let phases: Vec<String> = reduce
+        .phases
+        .iter()
+        .map(|phase| phase.reductions.iter().map(|own| own.fold.name()).collect::<Vec<_>>().join(" and "))
+        .collect();
+    let Tile { own, blocks, .. } = reduce.tile;
+    let last = match reduce.output {
+        Output::Partials => format!("{positions} partial results"),
+        Output::OnePerRow => "one element".into(),
+        Output::Elements { .. } => "all elements".into(),
+    };
+    let lanes = match reduce.vector_axis {
+        VectorAxis::Reduced => "lanes along the row",
+        VectorAxis::Kept => "lanes along a kept axis",
+        VectorAxis::Gathered => "coordinates by division",
+    };
+    let of = if blocks == 1 || reduce.output == Output::Partials { "a block" } else { "a row" };
+    let who = match reduce.tile.group() {
+        1 => format!("an invocation has {of}"),
+        n => format!("{n} invocations share {of}"),
+    };
+    let s = if own == 1 { "" } else { "s" };
+    format!(
+        "{} rows of {count}: {}, then {last}; {who}, with {own} accumulator{s} each; {lanes}",
+        program.shape.iter().product::<usize>() / count.max(1),
+        phases.join(", then ")
+    )
+}

@@ -1,0 +1,188 @@
+//! How a reduction is laid over invocations: along which axis the lanes of a vector lie, and which accumulators of a block
+//! an invocation has.
+//!
+//! The contract adds up a block by 64 accumulators, each a value every 64, and then halves these. Where lanes lie along the
+//! row a vector has four of them, so that a block has sixteen vectors of accumulators; elsewhere each has a vector to
+//! itself. An invocation has one or a few. Those of a block meet in workgroup memory on a GPU. A processor has all of a
+//! block in one invocation, or leaves partial results for another pass.
+
+use smallvec::SmallVec;
+
+use super::makes::{Tile, VectorAxis};
+use super::target::Target;
+use super::walk::{FOLD_WORKGROUP, LANES};
+use crate::error::{Result, bail};
+use crate::ir::{ACCUMULATORS, Program};
+use crate::layout::Axis;
+
+/// Vectors that an invocation loads before it adds them, at most: enough are on their way to hide the time that memory takes.
+const IN_FLIGHT: usize = 8;
+
+/// Additions that the text of a loop costs at most, each vector of it counted: drivers take long to compile a long text.
+const MOST_COST: usize = 160;
+
+/// Blocks of a row that one invocation reads one after the other, at most.
+const MOST_BLOCKS: usize = 4;
+
+/// The shortest axis, unless it is one of whole vectors, along which lanes may lie.
+const SHORTEST: usize = 16;
+
+/// What a tile is made for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub vector_axis: VectorAxis,
+    /// Values of a row.
+    pub count: usize,
+    /// Values of a block, of which the passes before left these.
+    pub block: usize,
+    /// What computing an element costs, in additions.
+    pub cost: usize,
+    /// Bytes of the values that an invocation accumulates side by side.
+    pub bytes: usize,
+    /// Whether a pass may leave partial results.
+    pub leaves: bool,
+}
+
+/// Along which axis lanes lie: that which the fewest tensors jump along and the most lie along, if it is
+/// long enough. With the number of a kept axis.
+pub(super) fn vector_axis(
+    program: &Program,
+    block: usize,
+    kept: &[Axis],
+    reduced: &[Axis],
+) -> (VectorAxis, usize) {
+    let tensors: SmallVec<[usize; 8]> =
+        (0..program.inputs.len()).filter(|&i| program.inputs[i].source.is_memory()).collect();
+    let score = |axis: &Axis| {
+        let jumps = tensors.iter().filter(|&&i| axis.strides[i].abs() > 1).count();
+        let along = tensors.iter().filter(|&&i| axis.strides[i] == 1).count();
+        (std::cmp::Reverse(jumps), along)
+    };
+    let is_long = |length: usize| length.is_multiple_of(LANES) || length >= SHORTEST;
+    let mut best = None;
+    let whole =
+        matches!(reduced, [_]) || reduced.last().is_some_and(|axis| axis.length.is_multiple_of(LANES));
+    if let Some(axis) = reduced.last().filter(|_| whole && block >= LANES) {
+        let count: usize = reduced.iter().map(|axis| axis.length).product();
+        if is_long(count) {
+            best = Some((score(axis), VectorAxis::Reduced, 0));
+        }
+    }
+    for (k, axis) in kept.iter().enumerate().rev().filter(|(_, axis)| is_long(axis.length)) {
+        if best.is_none_or(|(best, ..)| score(axis) > best) {
+            best = Some((score(axis), VectorAxis::Kept, k));
+        }
+    }
+    best.map_or((VectorAxis::Gathered, 0), |(_, vector_axis, k)| (vector_axis, k))
+}
+
+impl Row {
+    /// Values of a row that a vector has side by side.
+    fn width(&self) -> usize {
+        if self.vector_axis == VectorAxis::Reduced { LANES } else { 1 }
+    }
+
+    /// Vectors of a block, or of a row that is shorter.
+    fn vectors(&self) -> usize {
+        self.count.min(self.block).div_ceil(self.width())
+    }
+
+    fn blocks(&self) -> usize {
+        self.count.div_ceil(self.block)
+    }
+
+    /// The tile of a pass, and the invocations of a workgroup.
+    pub(super) fn tile(&self, target: Target) -> Result<(Tile, u32)> {
+        let accumulators = self.vectors().next_power_of_two().min(ACCUMULATORS / self.width());
+        let is_affordable = |own: usize| own == 1 || own * self.cost <= MOST_COST;
+        let is_gpu = target.tuning.meets;
+        let mut own = match self.vector_axis {
+            VectorAxis::Reduced if is_gpu || !is_affordable(accumulators) => 1,
+            VectorAxis::Reduced => accumulators,
+            // A few are added up without another invocation.
+            _ if accumulators <= SHORTEST && is_affordable(accumulators) => accumulators,
+            // Four at least, so that each pass leaves a fourth at most.
+            _ => accumulators.min(LANES),
+        };
+        let blocks = self.blocks().next_power_of_two();
+        let leaves_lanes = self.vector_axis != VectorAxis::Reduced && !is_gpu && self.leaves;
+        loop {
+            let lanes = accumulators / own;
+            let meets = lanes > 1 && !leaves_lanes;
+            let most = match meets {
+                // Passes of blocks keep more invocations busy where lanes lie across rows.
+                true if self.leaves && self.vector_axis != VectorAxis::Reduced => 1,
+                true => target.workgroup as usize / lanes,
+                false if self.vector_axis == VectorAxis::Reduced => MOST_BLOCKS,
+                false => 1,
+            };
+            let is_all = blocks <= most && (meets || lanes == 1);
+            if !is_all && !self.leaves {
+                if own < accumulators && meets {
+                    own *= 2;
+                    continue;
+                }
+                bail!(
+                    Limit,
+                    "rows of {} values are more than a kernel reduces: evaluate them in slices",
+                    self.count
+                );
+            }
+            let blocks = if is_all { blocks } else { 1 };
+            let group = if meets { lanes * blocks } else { 1 };
+            let widest = match (meets, self.vector_axis) {
+                (true, VectorAxis::Kept | VectorAxis::Gathered) => target.workgroup as usize,
+                _ => FOLD_WORKGROUP as usize,
+            };
+            let fits = |size: &usize| !meets || size * self.bytes <= target.shared as usize;
+            let sizes =
+                std::iter::successors(Some(widest.max(group)), |&size| (size > group).then_some(size / 2));
+            let Some(workgroup) = { sizes }.find(fits) else {
+                // Fewer share more.
+                own *= 2;
+                continue;
+            };
+            let tile = Tile {
+                accumulators: accumulators as u32,
+                own: own as u32,
+                block: (self.block / self.width()) as u32,
+                blocks: blocks as u32,
+                meets,
+                beside: (workgroup / group) as u32,
+                is_last: is_all,
+            };
+            return Ok((tile, workgroup as u32));
+        }
+    }
+
+    /// Vectors of each accumulator that an invocation loads before it adds them, where computing an element costs so much;
+    /// and whether there are more.
+    pub(super) fn unroll(&self, tile: &Tile, cost: usize) -> (u32, bool) {
+        let (accumulators, own) = (tile.accumulators as usize, tile.own as usize);
+        let iterations = self.vectors().div_ceil(accumulators).next_power_of_two();
+        // An invocation that shares nothing is one of the host's processor, which finds loads by itself.
+        let fits = |n: &usize| *n == 1 || tile.meets && n * own <= IN_FLIGHT && n * own * cost <= MOST_COST;
+        let unroll = [8, 4, 2, 1].into_iter().filter(|&n| n <= iterations).find(fits).unwrap_or(1);
+        (unroll as u32, iterations > unroll)
+    }
+
+    /// Whether some of what invocations load lies past the end of the row. Loops end there.
+    pub(super) fn is_masked(&self, tile: &Tile, (unroll, is_loop): (u32, bool)) -> bool {
+        let together = self.width() * (tile.accumulators * unroll) as usize;
+        !self.count.is_multiple_of(together) || !is_loop && tile.blocks as usize > self.blocks()
+    }
+
+    /// Partial results of a row that a pass leaves, and values of a block of these.
+    pub(super) fn partials(&self, tile: &Tile) -> (usize, Option<usize>) {
+        let lanes = if tile.meets { 1 } else { (tile.accumulators / tile.own) as usize };
+        match (tile.is_last, lanes) {
+            (true, _) => (1, None),
+            (false, 1) => (self.blocks(), Some(crate::ir::BLOCK)),
+            // Of a last block that is shorter as many.
+            (false, lanes) => {
+                let last = self.count - (self.blocks() - 1) * self.block;
+                ((self.blocks() - 1) * lanes + last.min(lanes), Some(lanes))
+            }
+        }
+    }
+}

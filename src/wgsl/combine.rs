@@ -1,0 +1,314 @@
+//! Values that a phase reduces side by side: what makes one of two, what makes one of all that an invocation loads, and of
+//! what invocations of a group have.
+
+use super::emitter::Emitter;
+use super::text::line;
+use super::types::{compute, constant, lanes};
+use crate::dtype::{DType, Kind};
+use crate::error::{Result, bail};
+use crate::ir::Fold;
+use crate::plan::{Phase, Reduction, Tile};
+
+/// What a phase reduces side by side.
+pub(super) struct Values {
+    /// What the names of their type and functions end with.
+    suffix: String,
+    parts: Vec<Part>,
+}
+
+/// One of them.
+pub(super) struct Part {
+    pub fold: Fold,
+    pub element: DType,
+    /// The word of the uniform block that stands for what changes no value.
+    identity: String,
+}
+
+/// A vector of what is reduced: a value, or an index.
+struct Component {
+    name: String,
+    vector: String,
+    identity: String,
+}
+
+/// Vectors that are loaded before they are added, at most.
+const IN_FLIGHT: u32 = 8;
+
+/// The index of nothing.
+const NONE: &str = "vec4<u32>(0xffffffffu)";
+
+impl Part {
+    /// The type of the ranks that stand for floats where their order is what counts: integers are compared by one
+    /// instruction, and flushed by no adapter.
+    fn ranks(&self) -> Option<DType> {
+        match (self.fold, self.element) {
+            (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F32) => Some(DType::U32),
+            (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F64) => Some(DType::U64),
+            _ => None,
+        }
+    }
+
+    pub(super) fn gives_index(&self) -> bool {
+        self.fold.row().gives_index
+    }
+
+    /// An element as it is reduced.
+    pub(super) fn ranked(&self, value: String) -> String {
+        match self.ranks() {
+            Some(_) => format!("{}_rank_{}({value})", self.fold.name(), compute(self.element)),
+            None => value,
+        }
+    }
+
+    /// An element of what was reduced.
+    pub(super) fn given(&self, value: String) -> String {
+        match self.ranks() {
+            Some(_) => format!("of_{}_rank_{}({value})", self.fold.name(), compute(self.element)),
+            // A zero of a sum is +0.
+            None if self.fold == Fold::Sum && self.element.kind() == Kind::Float => {
+                format!("positive_zero_{}({value})", compute(self.element))
+            }
+            None => value,
+        }
+    }
+
+    /// What changes no value that it is combined with.
+    pub(super) fn identity(&self) -> String {
+        self.ranked(constant(self.element, &self.identity))
+    }
+
+    /// What the row of the table makes of two: one of them, or whether the second wins.
+    fn form(&self, a: &str, b: &str) -> Result<String> {
+        form(self.fold, self.ranks().unwrap_or(self.element), compute(self.element), a, b)
+    }
+}
+
+/// The text of a fold of two values.
+pub(super) fn form(fold: Fold, dtype: DType, name: &str, a: &str, b: &str) -> Result<String> {
+    match fold.form(dtype) {
+        Some(form) => Ok(form.wgsl.replace("{T}", name).replace("{a}", a).replace("{b}", b)),
+        None => bail!(Kernel, "{} takes no {dtype}", fold.name()),
+    }
+}
+
+impl Values {
+    pub(super) fn of_phase(number: usize, phase: &Phase) -> Values {
+        let part = |own: &Reduction| Part {
+            fold: own.fold,
+            element: own.element,
+            identity: format!("p.identity{}", own.number),
+        };
+        Values { suffix: number.to_string(), parts: phase.reductions.iter().map(part).collect() }
+    }
+
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn components(&self) -> Vec<Component> {
+        let mut all: Vec<Component> = Vec::new();
+        for (i, part) in self.parts.iter().enumerate() {
+            let vector = lanes(part.ranks().unwrap_or(part.element));
+            all.push(Component { name: format!("v{i}"), vector, identity: part.identity() });
+            if part.gives_index() {
+                let (name, vector) = (format!("at{i}"), "vec4<u32>".into());
+                all.push(Component { name, vector, identity: NONE.into() });
+            }
+        }
+        all
+    }
+
+    /// The type of all.
+    pub(super) fn name(&self) -> String {
+        format!("Values{}", self.suffix)
+    }
+
+    /// All of some parts.
+    pub(super) fn of(&self, parts: impl IntoIterator<Item = String>) -> String {
+        let parts: Vec<String> = parts.into_iter().collect();
+        format!("{}({})", self.name(), parts.join(", "))
+    }
+
+    /// One of two.
+    fn combined(&self, a: &str, b: &str) -> String {
+        format!("combine{}({a}, {b})", self.suffix)
+    }
+
+    /// The function that adds an element to what comes before it.
+    fn added(&self, a: &str, b: &str) -> String {
+        let follows = self.parts.iter().any(Part::gives_index);
+        format!("{}{}({a}, {b})", if follows { "follow" } else { "combine" }, self.suffix)
+    }
+
+    /// The array in which values of workgroup memory meet.
+    fn shared(&self) -> String {
+        format!("shared_values{}", self.suffix)
+    }
+}
+
+impl Emitter<'_> {
+    /// The type of all values, and the functions that make one of two.
+    pub(super) fn values(&mut self, values: &Values) -> Result<()> {
+        line!(self.text, "struct {} {{", values.name());
+        for Component { name, vector, .. } in values.components() {
+            line!(self.text, "    {name}: {vector},");
+        }
+        line!(self.text, "}}\n");
+        let (all, suffix) = (values.name(), &values.suffix);
+        if values.parts.iter().any(Part::gives_index) {
+            // What follows has a greater index, so that of equal values the first wins without a look at these.
+            line!(self.text, "fn follow{suffix}(a: {all}, b: {all}) -> {all} {{");
+            self.chosen(values, |i| format!("(a.at{i} == {NONE})"))?;
+        }
+        line!(self.text, "fn combine{suffix}(a: {all}, b: {all}) -> {all} {{");
+        self.chosen(values, |i| format!("((a.v{i} == b.v{i}) & (b.at{i} < a.at{i}))"))
+    }
+
+    /// The body of such a function. Of values with an index `b` is taken where it wins, or else as `takes` says.
+    fn chosen(&mut self, values: &Values, takes: impl Fn(usize) -> String) -> Result<()> {
+        let mut parts = Vec::new();
+        for (i, part) in values.parts.iter().enumerate() {
+            let own = part.form(&format!("a.v{i}"), &format!("b.v{i}"))?;
+            if part.gives_index() {
+                line!(self.text, "    let takes{i} = ({own}) | {};", takes(i));
+                parts.extend(["v", "at"].map(|name| format!("select(a.{name}{i}, b.{name}{i}, takes{i})")));
+                continue;
+            }
+            // Nothing may reorder the sums, nor contract a product into one.
+            parts.push(match part.fold.is_ordered(part.element) {
+                true => format!("opaque_{}({own})", compute(part.element)),
+                false => own,
+            });
+        }
+        line!(self.text, "    return {};", values.of(parts));
+        line!(self.text, "}}\n");
+        Ok(())
+    }
+
+    /// The function that reduces what an invocation loads of a block, from a place on: in each of its accumulators one
+    /// value after the other, and then the accumulators by halves.
+    pub(super) fn accumulate(
+        &mut self,
+        values: &Values,
+        phase: &Phase,
+        tile: &Tile,
+        (parameters, arguments): (&[String], &[String]),
+    ) {
+        let (suffix, all) = (&values.suffix, values.name());
+        let places = ["begin: u32".to_string(), "end: u32".into()];
+        let places = &places[..if phase.is_loop { 2 } else { 1 }];
+        let parameters: Vec<&str> = parameters.iter().chain(places).map(String::as_str).collect();
+        line!(self.text, "fn accumulate{suffix}({}) -> {all} {{", parameters.join(", "));
+        let element = |offset: u32| {
+            let at = if phase.is_loop { "at" } else { "begin" };
+            let at = if offset == 0 { at.to_string() } else { format!("{at} + {offset}u") };
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain([at.as_str()]).collect();
+            format!("element{suffix}({})", arguments.join(", "))
+        };
+        let (own, apart) = (tile.own, tile.lanes());
+        let loads = || (0..phase.unroll).flat_map(|k| (0..own).map(move |i| (k, i)));
+        let offset = |k: u32, i: u32| k * tile.accumulators + i * apart;
+        if phase.is_loop {
+            let identities: Vec<String> = values.components().into_iter().map(|own| own.identity).collect();
+            (0..own).for_each(|i| line!(self.text, "    var a{i} = {};", values.of(identities.clone())));
+            let step = phase.unroll * tile.accumulators;
+            line!(self.text, "    for (var at = begin; at < end; at += {step}u) {{");
+        }
+        let indent = if phase.is_loop { "        " } else { "    " };
+        // Loads come before the additions that take them, unless there are as many as registers.
+        let waits = own * phase.unroll <= IN_FLIGHT;
+        for (k, i) in loads().filter(|_| waits) {
+            line!(self.text, "{indent}let e{k}_{i} = {};", element(offset(k, i)));
+        }
+        for (k, i) in loads() {
+            let own = if waits { format!("e{k}_{i}") } else { element(offset(k, i)) };
+            match (k, phase.is_loop) {
+                (0, false) => line!(self.text, "{indent}var a{i} = {own};"),
+                _ => line!(self.text, "{indent}a{i} = {};", values.added(&format!("a{i}"), &own)),
+            }
+        }
+        if phase.is_loop {
+            line!(self.text, "    }}");
+        }
+        let mut half = own / 2;
+        while half > 0 {
+            for i in 0..half {
+                let both = values.combined(&format!("a{i}"), &format!("a{}", i + half));
+                line!(self.text, "    a{i} = {both};");
+            }
+            half /= 2;
+        }
+        line!(self.text, "    return a0;");
+        line!(self.text, "}}\n");
+    }
+
+    /// Workgroup memory, a place for each invocation.
+    pub(super) fn declare_shared(&mut self, values: &Values) {
+        let (shared, all, size) = (values.shared(), values.name(), self.kernel.workgroup[0]);
+        line!(self.text, "var<workgroup> {shared}: array<{all}, {size}>;\n");
+    }
+
+    /// So many invocations, `apart` places from one another, make one value `v` of theirs by halves, which the first of them
+    /// has then: four meet at a time, so that barriers are few. `rank` is the number of one among them.
+    pub(super) fn meet(&mut self, values: &Values, v: &str, rank: &str, (count, apart): (u32, u32)) {
+        let shared = values.shared();
+        line!(self.text, "    {shared}[local] = {v};");
+        let mut left = count;
+        while left > 1 {
+            let together = if left > 2 { 4 } else { 2 };
+            left /= together;
+            let own = |k: u32| format!("{shared}[local + {}u]", k * left * apart);
+            line!(self.text, "    workgroupBarrier();");
+            line!(self.text, "    if ({rank} < {left}u) {{");
+            match together {
+                2 => line!(self.text, "        {v} = {};", values.combined(v, &own(1))),
+                _ => {
+                    let halves = [values.combined(v, &own(2)), values.combined(&own(1), &own(3))];
+                    line!(self.text, "        {v} = {};", values.combined(&halves[0], &halves[1]));
+                }
+            }
+            if left > 1 {
+                line!(self.text, "        {shared}[local] = {v};");
+            }
+            line!(self.text, "    }}");
+        }
+        // Before the memory is written again.
+        line!(self.text, "    workgroupBarrier();");
+    }
+
+    /// All invocations of a group have what the first of them has, `place` places before them.
+    pub(super) fn share(&mut self, values: &Values, v: &str, place: &str) {
+        let shared = values.shared();
+        line!(self.text, "    if (member == 0u) {{ {shared}[local] = {v}; }}");
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    {v} = {shared}[local - {place}];");
+    }
+
+    /// The four lanes of `v` become one value, which each of them is then.
+    pub(super) fn across_lanes(&mut self, values: &Values, indent: &str, v: &str) {
+        for turned in ["zwxy", "yxwz"] {
+            let other = values.components().into_iter().map(|own| format!("{v}.{}.{turned}", own.name));
+            line!(self.text, "{indent}{v} = {};", values.combined(v, &values.of(other)));
+        }
+    }
+
+    /// The blocks of a row, which an invocation reads one after the other: in an order in which each finds the one that it is
+    /// combined with just before it, if there are four.
+    pub(super) fn blocks(&mut self, values: &Values, blocks: u32, block: impl FnOnce(&mut Self, &str)) {
+        let identities = values.of(values.components().into_iter().map(|own| own.identity));
+        let number = values.suffix.clone();
+        line!(self.text, "    var f{number} = {identities};");
+        line!(self.text, "    var held{number} = {identities};");
+        line!(self.text, "    for (var turn = 0u; turn < {blocks}u; turn++) {{");
+        let order = if blocks == 4 { "(turn >> 1u) | ((turn & 1u) << 1u)" } else { "turn" };
+        line!(self.text, "        let block = {order};");
+        block(self, "        ");
+        line!(self.text, "        if ((turn & 1u) == 0u) {{");
+        line!(self.text, "            held{number} = own{number};");
+        line!(self.text, "        }} else {{");
+        let both = values.combined(&format!("held{number}"), &format!("own{number}"));
+        line!(self.text, "            f{number} = {};", values.combined(&format!("f{number}"), &both));
+        line!(self.text, "        }}");
+        line!(self.text, "    }}");
+    }
+}

@@ -1,0 +1,106 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    row: u32,
+    identity0: u32,
+    out_stride0: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
+
+const SIGN_f32: u32 = 0x80000000u;
+
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
+}
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
+// +0 for -0, and other numbers as they are.
+fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
+    let bits = bits_f32(x);
+    return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
+}
+
+struct Values0 {
+    v0: vec4<f32>,
+}
+
+fn combine0(a: Values0, b: Values0) -> Values0 {
+    return Values0(opaque_f32(a.v0 + b.v0));
+}
+
+fn element0(c0: u32, at: u32) -> Values0 {
+    let x = at;
+    let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
+    return Values0(v0);
+}
+
+fn accumulate0(c0: u32, begin: u32, end: u32) -> Values0 {
+    var a0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    for (var at = begin; at < end; at += 128u) {
+        let e0_0 = element0(c0, at);
+        let e1_0 = element0(c0, at + 16u);
+        let e2_0 = element0(c0, at + 32u);
+        let e3_0 = element0(c0, at + 48u);
+        let e4_0 = element0(c0, at + 64u);
+        let e5_0 = element0(c0, at + 80u);
+        let e6_0 = element0(c0, at + 96u);
+        let e7_0 = element0(c0, at + 112u);
+        a0 = combine0(a0, e0_0);
+        a0 = combine0(a0, e1_0);
+        a0 = combine0(a0, e2_0);
+        a0 = combine0(a0, e3_0);
+        a0 = combine0(a0, e4_0);
+        a0 = combine0(a0, e5_0);
+        a0 = combine0(a0, e6_0);
+        a0 = combine0(a0, e7_0);
+    }
+    return a0;
+}
+
+var<workgroup> shared_values0: array<Values0, 64>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let i = id.y * p.pitch + id.x;
+    let member = local % 64u;
+    let item = min(i / 64u, p.count - 1u);
+    let is_own = (member == 0u) & (i / 64u < p.count);
+    let c0 = item;
+    let lane_of = member % 16u;
+    let block = member / 16u;
+    var f0 = accumulate0(c0, block * 256u + lane_of, min((block + 1u) * 256u, (p.row + 3u) / 4u));
+    shared_values0[local] = f0;
+    workgroupBarrier();
+    if (lane_of < 4u) {
+        f0 = combine0(combine0(f0, shared_values0[local + 8u]), combine0(shared_values0[local + 4u], shared_values0[local + 12u]));
+        shared_values0[local] = f0;
+    }
+    workgroupBarrier();
+    if (lane_of < 1u) {
+        f0 = combine0(combine0(f0, shared_values0[local + 2u]), combine0(shared_values0[local + 1u], shared_values0[local + 3u]));
+    }
+    workgroupBarrier();
+    f0 = combine0(f0, Values0(f0.v0.zwxy));
+    f0 = combine0(f0, Values0(f0.v0.yxwz));
+    shared_values0[local] = f0;
+    workgroupBarrier();
+    if (block < 1u) {
+        f0 = combine0(combine0(f0, shared_values0[local + 32u]), combine0(shared_values0[local + 16u], shared_values0[local + 48u]));
+    }
+    workgroupBarrier();
+    let v1 = positive_zero_f32(f0.v0);
+    if (!is_own) { return; }
+    result[c0 * p.out_stride0] = (v1).x;
+}
