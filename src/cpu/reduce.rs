@@ -90,11 +90,9 @@ fn line<T: Pod, const L: usize, const S: usize>(x: &[T], f: &impl Fn(T, T) -> T)
     all.as_flattened_mut().iter_mut().zip(last).for_each(|(all, &x)| *all = f(*all, x));
     let mut half = S / 2;
     while half > 0 {
-        for s in 0..half {
-            for l in 0..L {
-                all[s][l] = f(all[s][l], all[s + half][l]);
-            }
-        }
+        let (low, high) = all.split_at_mut(half);
+        let both = low.as_flattened_mut().iter_mut().zip(high.as_flattened());
+        both.for_each(|(low, &high)| *low = f(*low, high));
         half /= 2;
     }
     halves(all[0], f)
