@@ -38,8 +38,9 @@ pub(crate) struct BindingRange {
     pub size: u64,
 }
 
-/// What stands for a storage in work that is not run yet: its size is known, and its memory is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What stands for a storage in work that is not run yet: its size is known, and its memory is not. Two are equal where that is
+/// the same memory, of which each may know another part.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub number: usize,
     /// As those of [`Storage`].

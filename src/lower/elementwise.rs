@@ -10,7 +10,7 @@ use crate::layout::Layout;
 use crate::plan::Plan;
 
 /// Kernels that store one program at most: a stretched constant may have any number of elements.
-const MOST_PARTS: usize = 1 << 14;
+const MOST_PARTS: usize = 1 << 16;
 
 impl Lowering {
     /// Computes the results of a program: a new slot for each.
