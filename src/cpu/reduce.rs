@@ -64,12 +64,14 @@ fn halves<T: Pod, const N: usize>(mut x: [T; N], f: &impl Fn(T, T) -> T) -> T {
     x[0]
 }
 
-/// Adds up `S` vectors of `L` lanes, one after another. The sums are in registers only if no place of them is computed.
+/// Vectors that are enough where the order does not show: what one waits for, the others do not.
+const ENOUGH: usize = 4;
+
+/// Reduces a line of values, as many as `S` vectors of `L` lanes or more.
 #[inline(always)]
-fn turns<T: Pod, const L: usize, const S: usize>(
-    turns: &[[[T; L]; S]],
-    f: &impl Fn(T, T) -> T,
-) -> [[T; L]; S] {
+fn line<T: Pod, const L: usize, const S: usize>(x: &[T], f: &impl Fn(T, T) -> T) -> T {
+    let (vectors, last) = x.as_chunks::<L>();
+    let (turns, rest) = vectors.as_chunks::<S>();
     let mut all = turns[0];
     for x in &turns[1..] {
         for s in 0..S {
@@ -78,16 +80,27 @@ fn turns<T: Pod, const L: usize, const S: usize>(
             }
         }
     }
-    all
+    if S > ENOUGH {
+        // A copy, as sums of which a place is computed are in memory.
+        let mut all = all;
+        let rest = rest.as_flattened().iter().chain(last);
+        all.as_flattened_mut().iter_mut().zip(rest).for_each(|(all, &x)| *all = f(*all, x));
+        return halves(join_vectors(all, f), f);
+    }
+    let mut all = join_vectors(all, f);
+    for x in rest.iter().map(|x| &x[..]).chain([last]) {
+        all.iter_mut().zip(x).for_each(|(all, &x)| *all = f(*all, x));
+    }
+    halves(all, f)
 }
 
-/// Reduces a line of values, as many as `S` vectors of `L` lanes or more.
+/// Makes vectors one by halves.
 #[inline(always)]
-fn line<T: Pod, const L: usize, const S: usize>(x: &[T], f: &impl Fn(T, T) -> T) -> T {
-    let (whole, _) = x.as_chunks::<L>().0.as_chunks::<S>();
-    let mut all = turns(whole, f);
-    let last = &x[whole.len() * L * S..];
-    all.as_flattened_mut().iter_mut().zip(last).for_each(|(all, &x)| *all = f(*all, x));
+#[allow(clippy::needless_range_loop)]
+fn join_vectors<T: Pod, const L: usize, const S: usize>(
+    mut all: [[T; L]; S],
+    f: &impl Fn(T, T) -> T,
+) -> [T; L] {
     let mut half = S / 2;
     while half > 0 {
         let (low, high) = all.split_at_mut(half);
@@ -95,7 +108,7 @@ fn line<T: Pod, const L: usize, const S: usize>(x: &[T], f: &impl Fn(T, T) -> T)
         both.for_each(|(low, &high)| *low = f(*low, high));
         half /= 2;
     }
-    halves(all[0], f)
+    all[0]
 }
 
 /// Reduces a matrix to a row.
