@@ -239,8 +239,7 @@ impl Backend for CpuDevice {
             return Ok(Results::new());
         }
         for (i, (result, (storage, layout))) in self.results(&last)?.into_iter().zip(places).enumerate() {
-            let own = Layout::contiguous(layout.shape())?;
-            let copy = Program::copy(Input::new(last.result_type(i), Source::Tensor(result), own));
+            let copy = Program::copy_of(last.result_type(i), Source::Tensor(result), layout.shape())?;
             let poison = |error: &Error| {
                 places[..i].iter().for_each(|(written, _)| self.poison(written, error));
             };
@@ -356,8 +355,8 @@ impl CpuDevice {
         };
         // What is folded is all read before the first result, and what is stored for itself may have another shape.
         if program.folds() || program.joining.is_some() || program.shape != *layout.shape() {
-            let (result, own) = (self.result(program)?, Layout::contiguous(layout.shape())?);
-            let copy = Program::copy(Input::new(program.dtype, Source::Tensor(result), own));
+            let result = Source::Tensor(self.result(program)?);
+            let copy = Program::copy_of(program.dtype, result, layout.shape())?;
             return self.assign(&copy, storage, layout);
         }
         if layout.is_contiguous() && !program.inputs.iter().any(elsewhere) {

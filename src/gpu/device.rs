@@ -229,12 +229,20 @@ impl Gpu {
         };
         let first = allocate(sizes.next().unwrap_or_default())?;
         let Some(second) = sizes.next() else { return Ok(Storage::new(self.clone(), elements, first)) };
-        self.with_memory(|| self.parts.connection.can_have(bytes as u64))?;
+        self.can_have(bytes as u64)?;
         let mut all: Vec<Memory> = vec![Arc::new(first)];
         for size in std::iter::once(second).chain(sizes) {
             all.push(Arc::new(allocate(size)?));
         }
         Ok(Storage::new(self.clone(), elements, Buffers(all)))
+    }
+
+    /// Fails where there is no memory for so many bytes, if they take several buffers.
+    pub(super) fn can_have(&self, bytes: u64) -> Result<()> {
+        match bytes <= self.parts.cuts.buffer() {
+            true => Ok(()),
+            false => self.with_memory(|| self.parts.connection.can_have(bytes)),
+        }
     }
 
     /// Does what takes memory; where there is none, once more without what waits to be used again and

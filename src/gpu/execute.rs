@@ -10,9 +10,7 @@ use super::device::{Gpu, Parts};
 use super::pipelines::Compiled;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{
-    Destination, Fingerprint, Input, Leaves, Math, Program, Results, Schedule, Slot, Source, Storage,
-};
+use crate::ir::{Destination, Fingerprint, Leaves, Math, Program, Results, Schedule, Slot, Source, Storage};
 use crate::layout::Layout;
 use crate::lower::{Command, Commands, lower};
 
@@ -44,6 +42,9 @@ pub(super) fn run(
     if is_new && let Some(ready) = schedule.ready.get::<Ready>().filter(is_own) {
         return execute(gpu, &ready.work, |slot| &ready.operands[slot], AS_PLANNED);
     }
+    // What there is no memory for would take more kernels than a list has.
+    let new = schedule.stages.iter().chain(is_new.then_some(&schedule.last));
+    new.into_iter().try_for_each(|program| gpu.can_have(program.byte_size()? as u64))?;
     let (commands, operands) = lowered(gpu, schedule, to)?;
     let compiled = commands.dispatches.iter().map(|dispatch| gpu.pipeline(&dispatch.plan.kernel));
     let compiled = compiled.collect::<Result<SmallVec<[Arc<Compiled>; 1]>>>()?;
@@ -186,7 +187,7 @@ fn write_in_steps(
 ) -> Result<()> {
     let scattered = |layout: &Layout, bytes: &[u8]| {
         let source = Source::Tensor(gpu.upload(bytes, dtype)?);
-        let copy = Program::copy(Input::new(dtype, source, Layout::contiguous(layout.shape())?));
+        let copy = Program::copy_of(dtype, source, layout.shape())?;
         run(gpu, &Schedule::only(copy), Destination::Into(&[(storage, layout)]), None).map(drop)
     };
     if !layout.is_contiguous() || !gpu.allows(storage, wgpu::BufferUsages::COPY_DST)? {

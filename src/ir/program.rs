@@ -71,6 +71,11 @@ impl Program {
         Program::of_steps(shape, dtype, vec![input], Vec::new(), smallvec![Value::Input(0)])
     }
 
+    /// A program that copies row-major elements of a shape.
+    pub(crate) fn copy_of(dtype: DType, source: Source, shape: &Shape) -> Result<Program> {
+        Ok(Program::copy(Input::new(dtype, source, Layout::contiguous(shape)?)))
+    }
+
     /// A program of others, whose results lie next to each other.
     pub(crate) fn join(axis: usize, parts: Vec<Program>, shape: Shape, dtype: DType) -> Program {
         let nothing = Program::of_steps(shape, dtype, Vec::new(), Vec::new(), smallvec![Value::Input(0)]);

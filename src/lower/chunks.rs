@@ -5,7 +5,7 @@
 
 use smallvec::smallvec;
 
-use super::commands::{Lowering, copy_of, imagined, reading};
+use super::commands::{Lowering, copy_of, imagined};
 use super::reduce::cast;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
@@ -32,7 +32,7 @@ impl Lowering {
     fn has_room_computed(&self, program: &Program) -> Result<bool> {
         let elements = program.clone().folded(None);
         let stored = imagined(elements.shape.iter().product());
-        Ok(self.is_whole(&reading(&elements, stored)?.folded(program.fold.clone())))
+        Ok(self.is_whole(&copy_of(elements.dtype, stored, &elements.shape)?.folded(program.fold.clone())))
     }
 
     /// Runs a program of one result that reduces, as it is or in parts: a slot for it.
@@ -76,7 +76,7 @@ impl Lowering {
                     continue;
                 }
             };
-            self.write(&copy_of(program.dtype, value, &to)?, result, Some(&to))?;
+            self.write(&copy_of(program.dtype, value, to.shape())?, result, Some(&to))?;
         }
         Ok(result)
     }
@@ -104,7 +104,7 @@ impl Lowering {
             let copy = Program::copy(input.clone());
             if matches!(input.source, Source::Slot(_)) && !self.cuts.is_shown(&copy) {
                 let stored = imagined(copy.shape.iter().product());
-                *input = reading(&copy, stored)?.inputs.swap_remove(0);
+                *input = copy_of(copy.dtype, stored, &copy.shape)?.inputs.swap_remove(0);
                 copies.push((i, copy));
             }
         }
@@ -155,7 +155,7 @@ impl Lowering {
     fn stored(&mut self, elements: &Program) -> Result<Program> {
         let slot = self.result(elements)?;
         self.write(elements, slot, None)?;
-        reading(elements, slot)
+        copy_of(elements.dtype, slot, &elements.shape)
     }
 
     /// Folds a run that is all of a program: chunk by chunk, and what these give.
@@ -199,7 +199,7 @@ impl Lowering {
             }
             let values = own.reduced(&rows.folded(along(fold, 1)))?;
             let to = all.slice(0, 0..whole as isize, 1)?;
-            own.write(&copy_of(dtype, values, &to)?, slot, Some(&to))?;
+            own.write(&copy_of(dtype, values, to.shape())?, slot, Some(&to))?;
             if whole < chunks {
                 let rest = program.slice(0, (whole * length) as isize..count as isize)?;
                 // A run of one element is none, but for what is told of its place.
@@ -213,7 +213,7 @@ impl Lowering {
                 let to = all.slice(0, whole as isize..chunks as isize, 1)?;
                 own.write(&Program::copy(value), slot, Some(&to))?;
             }
-            Ok(Program::copy(Input::new(dtype, Source::Slot(slot), all)))
+            copy_of(dtype, slot, &shape)
         };
         let values = gather(self, values_of, element)?;
         let best = self.reduced(&values.folded(along(folding.fold, 0)))?;
@@ -257,7 +257,7 @@ impl Lowering {
             let part = chunk(self, from)?;
             self.note.parts += 1;
             let own = self.scan_pass(&ScanWork::new(&part)?.lasts())?.0[0];
-            self.write(&copy_of(stored, own, &to)?, lasts, Some(&to))?;
+            self.write(&copy_of(stored, own, to.shape())?, lasts, Some(&to))?;
         }
         let input = |slot: Slot, layout: Layout| Input::new(stored, Source::Slot(slot), layout);
         let sums = Program::copy(input(lasts, groups.clone())).folded(Some(folding.clone()));

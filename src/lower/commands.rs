@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 use super::ranges::Cuts;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Input, Program, Slot, Source};
-use crate::layout::Layout;
+use crate::ir::{Program, Slot, Source};
+use crate::layout::{Layout, Shape};
 use crate::plan::{Field, Pass, Place, Plan, Target};
 
 /// Kernels of one list at most, so that a list of them fits into memory.
@@ -137,15 +137,9 @@ pub(super) fn imagined(elements: usize) -> Slot {
     Slot { number: usize::MAX, elements, is_exact: false, range: None }
 }
 
-/// A program that reads elements from a slot.
-pub(super) fn reading(elements: &Program, slot: Slot) -> Result<Program> {
-    let layout = Layout::contiguous(&elements.shape)?;
-    Ok(Program::copy(Input::new(elements.dtype, Source::Slot(slot), layout)))
-}
-
-/// A program that copies row-major elements of a slot to a shape.
-pub(super) fn copy_of(dtype: DType, slot: Slot, layout: &Layout) -> Result<Program> {
-    Ok(Program::copy(Input::new(dtype, Source::Slot(slot), Layout::contiguous(layout.shape())?)))
+/// A program that copies row-major elements of a slot.
+pub(super) fn copy_of(dtype: DType, slot: Slot, shape: &Shape) -> Result<Program> {
+    Program::copy_of(dtype, Source::Slot(slot), shape)
 }
 
 /// The slots that a program reads, each with its layout.

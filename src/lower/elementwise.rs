@@ -10,7 +10,7 @@ use crate::layout::Layout;
 use crate::plan::Plan;
 
 /// Kernels that store one program at most: a stretched constant may have any number of elements.
-const MOST_PARTS: usize = 1 << 16;
+const MOST_PARTS: usize = 1 << 14;
 
 impl Lowering {
     /// Computes the results of a program: a new slot for each.
@@ -97,7 +97,7 @@ impl Lowering {
         let results = self.results(&program)?;
         let types = (0..results.len()).map(|i| program.result_type(i));
         for ((result, dtype), (slot, layout)) in results.into_iter().zip(types).zip(to) {
-            self.assign(copy_of(dtype, result, layout)?, *slot, layout)?;
+            self.assign(copy_of(dtype, result, layout.shape())?, *slot, layout)?;
         }
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Lowering {
         }
         let program = match self.goes_through_a_temporary(&program, to, layout) {
             false => program,
-            true => copy_of(program.dtype, self.computed(&program)?, layout)?,
+            true => copy_of(program.dtype, self.computed(&program)?, layout.shape())?,
         };
         let program = self.without_tables(&program)?;
         self.nested(&program, to, layout)

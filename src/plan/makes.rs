@@ -56,8 +56,6 @@ pub(crate) struct Tile {
     pub meets: bool,
     /// Rows of a workgroup.
     pub beside: u32,
-    /// Whether all of a row is reduced, and no partial results are left.
-    pub is_last: bool,
 }
 
 impl Tile {
@@ -95,6 +93,13 @@ pub(crate) struct Phase {
     /// Vectors of each accumulator that are loaded before they are added, and whether there are more.
     pub unroll: u32,
     pub is_loop: bool,
+}
+
+impl Phase {
+    /// The values that it reads.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Value> {
+        self.reductions.iter().flat_map(|own| std::iter::once(own.value).chain(own.index))
+    }
 }
 
 /// A reduction of a phase.

@@ -99,13 +99,13 @@ impl Pass {
             bytes: phases.iter().map(|(phase, _)| bytes(phase)).sum(),
             leaves: program.leaves_partials(),
         };
-        let (tile, workgroup) = row.tile(target)?;
+        let (tile, workgroup, is_last) = row.tile(target)?;
         let mut masked = false;
         for (phase, cost) in &mut phases {
             (phase.unroll, phase.is_loop) = row.unroll(&tile, *cost);
             masked |= row.is_masked(&tile, (phase.unroll, phase.is_loop));
         }
-        let output = match (tile.is_last, rows.kept) {
+        let output = match (is_last, rows.kept) {
             (false, _) => Output::Partials,
             (true, true) => Output::OnePerRow,
             (true, false) => Output::Elements { unroll: text.stores() },
@@ -122,7 +122,6 @@ impl Pass {
             (VectorAxis::Gathered, Store::Vector) => SmallVec::new(),
             (_, store) => store.access().strides(loops.output(), walk),
         };
-        let folds: Vec<&RowFold> = rows.folds.iter().collect();
         let reduce = Reduce {
             vector_axis,
             axes: reduced_axes,
@@ -148,7 +147,7 @@ impl Pass {
             VectorAxis::Kept => loops.inner().div_ceil(LANES),
             VectorAxis::Gathered => results.div_ceil(LANES),
         };
-        let (positions, next) = row.partials(&tile);
+        let (positions, next) = if is_last { (1, None) } else { row.partials(&tile) };
         let items = positions
             * match vector_axis {
                 VectorAxis::Reduced => results,
@@ -162,7 +161,7 @@ impl Pass {
         let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Reduce(reduce), ..kernel };
         // 1 has no factor: it is told by a factor of 0.
         let divider = |n: usize| if n > 1 { divider(n) } else { (0, 0) };
-        let identity = |i: usize| folds[i].fold.identity(program.dtype_of(folds[i].value));
+        let identity = |i: usize| rows.folds[i].fold.identity(program.dtype_of(rows.folds[i].value));
         let vectors = loops.inner().div_ceil(LANES);
         let words = fields::words(&kernel, &loops, program, |field| match *field {
             Field::Count => items as u32,
@@ -284,12 +283,10 @@ impl Text<'_> {
                     number,
                 });
             }
-            let read: Vec<Value> = reductions
-                .iter()
-                .flat_map(|own| [Some(own.value), own.index].into_iter().flatten())
-                .collect();
-            let cost = self.cost(&read) + 2 * reductions.len();
-            phases.push((Phase { reductions, unroll: 1, is_loop: false }, cost));
+            let phase = Phase { reductions, unroll: 1, is_loop: false };
+            let read: Vec<Value> = phase.values().collect();
+            let cost = self.cost(&read) + 2 * phase.reductions.len();
+            phases.push((phase, cost));
         }
         Ok(phases)
     }

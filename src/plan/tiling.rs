@@ -12,11 +12,11 @@ use super::makes::{Tile, VectorAxis};
 use super::target::Target;
 use super::walk::{FOLD_WORKGROUP, LANES};
 use crate::error::{Result, bail};
-use crate::ir::{ACCUMULATORS, Program};
+use crate::ir::{ACCUMULATORS, BLOCK, Program};
 use crate::layout::Axis;
 
 /// Vectors that an invocation loads before it adds them, at most: enough are on their way to hide the time that memory takes.
-const IN_FLIGHT: usize = 8;
+pub(crate) const IN_FLIGHT: usize = 8;
 
 /// Additions that the text of a loop costs at most, each vector of it counted: drivers take long to compile a long text.
 const MOST_COST: usize = 160;
@@ -26,6 +26,9 @@ const MOST_BLOCKS: usize = 4;
 
 /// The shortest axis, unless it is one of whole vectors, along which lanes may lie.
 const SHORTEST: usize = 16;
+
+/// Accumulators that one invocation has at most.
+const FEW: usize = 16;
 
 /// What a tile is made for.
 #[derive(Clone, Copy, Debug)]
@@ -91,16 +94,21 @@ impl Row {
         self.count.div_ceil(self.block)
     }
 
-    /// The tile of a pass, and the invocations of a workgroup.
-    pub(super) fn tile(&self, target: Target) -> Result<(Tile, u32)> {
-        let accumulators = self.vectors().next_power_of_two().min(ACCUMULATORS / self.width());
+    /// The tile of a pass, the invocations of a workgroup, and whether all of a row is reduced and no partial results are
+    /// left.
+    pub(super) fn tile(&self, target: Target) -> Result<(Tile, u32, bool)> {
+        // Few sizes, as each is a kernel of its own.
+        let accumulators = match self.vectors() {
+            vectors if vectors <= FEW => vectors.next_power_of_two(),
+            _ => ACCUMULATORS / self.width(),
+        };
         let is_affordable = |own: usize| own == 1 || own * self.cost <= MOST_COST;
         let is_gpu = target.tuning.meets;
         let mut own = match self.vector_axis {
             VectorAxis::Reduced if is_gpu || !is_affordable(accumulators) => 1,
             VectorAxis::Reduced => accumulators,
             // A few are added up without another invocation.
-            _ if accumulators <= SHORTEST && is_affordable(accumulators) => accumulators,
+            _ if accumulators <= FEW && is_affordable(accumulators) => accumulators,
             // Four at least, so that each pass leaves a fourth at most.
             _ => accumulators.min(LANES),
         };
@@ -149,9 +157,8 @@ impl Row {
                 blocks: blocks as u32,
                 meets,
                 beside: (workgroup / group) as u32,
-                is_last: is_all,
             };
-            return Ok((tile, workgroup as u32));
+            return Ok((tile, workgroup as u32, is_all));
         }
     }
 
@@ -163,7 +170,9 @@ impl Row {
         // An invocation that shares nothing is one of the host's processor, which finds loads by itself.
         let fits = |n: &usize| *n == 1 || tile.meets && n * own <= IN_FLIGHT && n * own * cost <= MOST_COST;
         let unroll = [8, 4, 2, 1].into_iter().filter(|&n| n <= iterations).find(fits).unwrap_or(1);
-        (unroll as u32, iterations > unroll)
+        // Rows with fewer values than accumulators share the kernel of longer ones where a pass leaves partial results.
+        let is_part = tile.left() > 1 && self.vectors() < accumulators;
+        (unroll as u32, iterations > unroll || is_part)
     }
 
     /// Whether some of what invocations load lies past the end of the row. Loops end there.
@@ -174,14 +183,12 @@ impl Row {
 
     /// Partial results of a row that a pass leaves, and values of a block of these.
     pub(super) fn partials(&self, tile: &Tile) -> (usize, Option<usize>) {
-        let lanes = if tile.meets { 1 } else { (tile.accumulators / tile.own) as usize };
-        match (tile.is_last, lanes) {
-            (true, _) => (1, None),
-            (false, 1) => (self.blocks(), Some(crate::ir::BLOCK)),
+        match tile.left() as usize {
+            1 => (self.blocks(), Some(BLOCK)),
             // Of a last block that is shorter as many.
-            (false, lanes) => {
+            left => {
                 let last = self.count - (self.blocks() - 1) * self.block;
-                ((self.blocks() - 1) * lanes + last.min(lanes), Some(lanes))
+                ((self.blocks() - 1) * left + last.min(left), Some(left))
             }
         }
     }

@@ -7,7 +7,7 @@ use super::types::{compute, constant, lanes};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::ir::Fold;
-use crate::plan::{Phase, Reduction, Tile};
+use crate::plan::{IN_FLIGHT, Phase, Reduction, Tile};
 
 /// What a phase reduces side by side.
 pub(super) struct Values {
@@ -30,9 +30,6 @@ struct Component {
     vector: String,
     identity: String,
 }
-
-/// Vectors that are loaded before they are added, at most.
-const IN_FLIGHT: u32 = 8;
 
 /// The index of nothing.
 const NONE: &str = "vec4<u32>(0xffffffffu)";
@@ -216,7 +213,7 @@ impl Emitter<'_> {
         }
         let indent = if phase.is_loop { "        " } else { "    " };
         // Loads come before the additions that take them, unless there are as many as registers.
-        let waits = own * phase.unroll <= IN_FLIGHT;
+        let waits = (own * phase.unroll) as usize <= IN_FLIGHT;
         for (k, i) in loads().filter(|_| waits) {
             line!(self.text, "{indent}let e{k}_{i} = {};", element(offset(k, i)));
         }

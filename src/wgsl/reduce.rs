@@ -42,7 +42,7 @@ impl Emitter<'_> {
         for (number, (phase, values)) in phases.iter().enumerate() {
             self.values(values)?;
             self.element(reduce, number, phase, values)?;
-            let read = self.needs(reduce, values_of(phase)).1;
+            let read = self.needs(reduce, phase.values()).1;
             let parameters = [true, false].map(|declares| self.of_row(reduce, &read, declares));
             self.accumulate(values, phase, &reduce.tile, (&parameters[0], &parameters[1]));
             if reduce.tile.meets {
@@ -137,7 +137,7 @@ impl Emitter<'_> {
         let is_vector = reduce.vector_axis == VectorAxis::Gathered;
         let inside = if is_vector { format!("vec4<u32>({inside})") } else { inside };
         let places = reduce.axes.clone().rev().map(|axis| match is_along && axis == inner {
-            true => Coordinate { name: "x".into(), ..Coordinate::of("x", "vectors") },
+            true => Coordinate::of("x", "vectors"),
             false => Coordinate::axis(axis),
         });
         self.divide_out(&inside, is_vector, places.collect());
@@ -156,7 +156,7 @@ impl Emitter<'_> {
     /// The function of a place in the row that gives what a phase reduces. Past the end it loads what is there
     /// and gives the identity.
     fn element(&mut self, reduce: &Reduce, number: usize, phase: &Phase, values: &Values) -> Result<()> {
-        let (own, read) = self.needs(reduce, values_of(phase));
+        let (own, read) = self.needs(reduce, phase.values());
         let mut parameters = self.of_row(reduce, &read, true);
         parameters.push("at: u32".into());
         line!(self.text, "fn element{number}({}) -> {} {{", parameters.join(", "), values.name());
@@ -272,89 +272,66 @@ impl Emitter<'_> {
     /// A phase: what each invocation accumulates, and what these make of it.
     fn reduce_phase(&mut self, reduce: &Reduce, number: usize, phase: &Phase, values: &Values) {
         let tile = reduce.tile;
-        let read = self.needs(reduce, values_of(phase)).1;
+        let read = self.needs(reduce, phase.values()).1;
         let row = self.of_row(reduce, &read, false);
         let is_along = reduce.vector_axis == VectorAxis::Reduced;
-        let block = tile.block;
-        let end = if is_along { format!("(p.row + {}u) / {LANES}u", LANES - 1) } else { "p.row".to_string() };
-        let accumulated = |begin: &str, of_block: Option<&str>| {
-            let end = match of_block {
-                Some(of_block) => format!("min(({of_block} + 1u) * {block}u, {end})"),
-                None => end.clone(),
-            };
-            let places = [begin.to_string(), end];
-            let places = &places[..if phase.is_loop { 2 } else { 1 }];
-            let arguments: Vec<&str> = row.iter().chain(places).map(String::as_str).collect();
-            format!("accumulate{number}({})", arguments.join(", "))
+        let (block, own) = (tile.block, format!("f{number}"));
+        // Members of a group have neighbouring rows beside them where lanes lie across these.
+        let (lanes, apart) = (tile.lanes(), if is_along { 1 } else { tile.beside });
+        let is_partial = reduce.output == Output::Partials;
+        if tile.meets && tile.blocks > 1 && number == 0 {
+            line!(self.text, "    let lane_of = member % {lanes}u;");
+            line!(self.text, "    let block = member / {lanes}u;");
+        }
+        // The block that an invocation reads of several, and the first of its vectors there.
+        let (of_block, lane) = match (is_partial, tile.meets, tile.blocks) {
+            (true, true, _) => (Some("position".to_string()), Some("member".to_string())),
+            (true, false, _) if tile.left() == 1 => (Some("position".into()), None),
+            (true, false, _) => {
+                let (shift, mask) = (tile.left().ilog2(), tile.left() - 1);
+                (Some(format!("(position >> {shift}u)")), Some(format!("(position & {mask}u)")))
+            }
+            (false, true, 1) => (None, Some("member".into())),
+            (false, true, _) => (Some("block".into()), Some("lane_of".into())),
+            (false, false, 1) => (None, None),
+            (false, false, _) => (Some("block".into()), None),
         };
-        let own = format!("f{number}");
-        let lanes = tile.lanes();
-        match (reduce.output, tile.meets) {
-            (Output::Partials, meets) => {
-                let left = tile.left();
-                let (of_block, lane) = match (meets, left) {
-                    (true, _) => ("position".to_string(), Some("member".to_string())),
-                    (false, 1) => ("position".to_string(), None),
-                    (false, _) => {
-                        let (shift, mask) = (left.ilog2(), left - 1);
-                        (format!("(position >> {shift}u)"), Some(format!("(position & {mask}u)")))
-                    }
-                };
-                let begin = [Some(format!("{of_block} * {block}u")), lane].into_iter().flatten();
-                let begin = begin.collect::<Vec<_>>().join(" + ");
-                line!(self.text, "    var {own} = {};", accumulated(&begin, Some(&of_block)));
-                if meets {
-                    self.meet(values, &own, "member", (lanes, self.apart(reduce)));
-                }
+        let end = if is_along { format!("(p.row + {}u) / {LANES}u", LANES - 1) } else { "p.row".to_string() };
+        let end = match &of_block {
+            Some(of_block) => format!("min(({of_block} + 1u) * {block}u, {end})"),
+            None => end,
+        };
+        let begin = of_block.map(|of_block| format!("{of_block} * {block}u")).into_iter().chain(lane.clone());
+        let begin = begin.collect::<Vec<_>>().join(" + ");
+        let places = [if begin.is_empty() { "0u".into() } else { begin }, end];
+        let places = &places[..if phase.is_loop { 2 } else { 1 }];
+        let arguments: Vec<&str> = row.iter().chain(places).map(String::as_str).collect();
+        let accumulated = format!("accumulate{number}({})", arguments.join(", "));
+        if !is_partial && !tile.meets && tile.blocks > 1 {
+            self.blocks(values, tile.blocks, |emitter, indent| {
+                line!(emitter.text, "{indent}var own{number} = {accumulated};");
                 if is_along {
-                    self.across_lanes(values, "    ", &own);
+                    emitter.across_lanes(values, indent, &format!("own{number}"));
                 }
+            });
+        } else {
+            line!(self.text, "    var {own} = {accumulated};");
+            if let Some(lane) = lane.filter(|_| tile.meets) {
+                self.meet(values, &own, &lane, (lanes, apart));
             }
-            (_, false) if tile.blocks == 1 => {
-                line!(self.text, "    var {own} = {};", accumulated("0u", None));
-                if is_along {
-                    self.across_lanes(values, "    ", &own);
-                }
-            }
-            (_, false) => {
-                self.blocks(values, tile.blocks, |emitter, indent| {
-                    let text = accumulated(&format!("block * {block}u"), Some("block"));
-                    line!(emitter.text, "{indent}var own{number} = {text};");
-                    if is_along {
-                        emitter.across_lanes(values, indent, &format!("own{number}"));
-                    }
-                });
-            }
-            (_, true) => {
-                let apart = self.apart(reduce);
-                if tile.blocks == 1 {
-                    line!(self.text, "    var {own} = {};", accumulated("member", None));
-                    self.meet(values, &own, "member", (lanes, apart));
-                } else {
-                    if number == 0 {
-                        line!(self.text, "    let lane_of = member % {lanes}u;");
-                        line!(self.text, "    let block = member / {lanes}u;");
-                    }
-                    let text = accumulated(&format!("block * {block}u + lane_of"), Some("block"));
-                    line!(self.text, "    var {own} = {text};");
-                    if lanes > 1 {
-                        self.meet(values, &own, "lane_of", (lanes, apart));
-                    }
-                }
-                if is_along {
-                    self.across_lanes(values, "    ", &own);
-                }
-                if tile.blocks > 1 {
-                    self.meet(values, &own, "block", (tile.blocks, lanes * apart));
-                }
-                let is_last = number + 1 == reduce.phases.len() && reduce.output == Output::OnePerRow;
-                if !is_last {
-                    let place = if apart == 1 { "member".into() } else { format!("member * {apart}u") };
-                    self.share(values, &own, &place);
-                }
+            if is_along {
+                self.across_lanes(values, "    ", &own);
             }
         }
-        if reduce.output != Output::Partials {
+        if tile.meets && tile.blocks > 1 {
+            self.meet(values, &own, "block", (tile.blocks, lanes * apart));
+        }
+        let is_last = number + 1 == reduce.phases.len() && reduce.output == Output::OnePerRow;
+        if tile.meets && !is_partial && !is_last {
+            let place = if apart == 1 { "member".into() } else { format!("member * {apart}u") };
+            self.share(values, &own, &place);
+        }
+        if !is_partial {
             for (i, (reduction, part)) in phase.reductions.iter().zip(values.parts()).enumerate() {
                 let name = if part.gives_index() {
                     format!("{own}.at{i}")
@@ -365,11 +342,6 @@ impl Emitter<'_> {
                 line!(self.text, "    let v{} = {};", self.number(reduction.gives), narrow(dtype, name));
             }
         }
-    }
-
-    /// How far members of a group lie apart in a workgroup.
-    fn apart(&self, reduce: &Reduce) -> u32 {
-        if reduce.vector_axis == VectorAxis::Reduced { 1 } else { reduce.tile.beside }
     }
 
     /// Stores partial results: a value of each reduction, and its index where it has one.
@@ -503,9 +475,4 @@ impl Emitter<'_> {
             }
         }
     }
-}
-
-/// The values that a phase reads.
-fn values_of(phase: &Phase) -> impl Iterator<Item = Value> {
-    phase.reductions.iter().flat_map(|own| [Some(own.value), own.index].into_iter().flatten())
 }

@@ -134,12 +134,14 @@ fn explain_counts_what_passes_move() {
     for device in adapters() {
         let row = device.zeros::<f32>([20_000]).unwrap();
         let explained = (row.broadcast_to([300, 20_000]) * 2.0).sum(1).explain(device).unwrap().to_string();
-        let number = |text: &str| text.split(' ').next().unwrap().parse::<usize>().unwrap_or(1);
+        let number = |text: &str| text.split(' ').next().unwrap().parse::<usize>().unwrap();
         let after = |line: &str, word: &str| line.split_once(word).map(|(_, rest)| number(rest));
-        let stored = explained
-            .lines()
-            .filter(|line| line.starts_with("pass "))
-            .map(|line| 300 * after(line, "then ").filter(|_| line.contains("partial results")).unwrap_or(1));
+        let stored = explained.lines().filter(|line| line.starts_with("pass ")).map(|line| {
+            match line.contains("partial results") {
+                true => 300 * after(line, "then ").unwrap(),
+                false => 300,
+            }
+        });
         let stored: Vec<usize> = stored.collect();
         let moved = explained.lines().find_map(|line| after(line, "moves: ")).unwrap();
         let kernels = explained.lines().find_map(|line| after(line, "runs: ")).unwrap();

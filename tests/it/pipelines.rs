@@ -103,11 +103,11 @@ fn a_new_size_of_a_known_fold_compiles_nothing() {
         // Pairs of shapes whose folds run in the same forms: rows, of one block and of several, short ones, columns.
         let shapes: [([usize; 2], [usize; 2], isize); 7] = [
             ([6, 4096], [11, 4096], 1),
-            ([6, 4096], [13, 3072], 1),
+            ([6, 4000], [13, 2100], 1),
             ([6, 8192], [3, 8192], 1),
             ([1000, 8], [77, 8], 1),
             ([4096, 64], [4096, 104], 0),
-            ([4096, 60], [4096, 100], 0),
+            ([3500, 60], [3300, 100], 0),
             ([50, 300], [70, 404], 1),
         ];
         let count = |shape: [usize; 2], axis: isize| {
@@ -143,7 +143,7 @@ fn kernels_of_folds_are_few() {
             }
         }
         let made = device.memory().pipelines - before;
-        assert!(made <= 56, "{}: {made} kernels", device.name());
+        assert!(made <= 48, "{}: {made} kernels", device.name());
     }
 }
 

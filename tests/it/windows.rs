@@ -208,7 +208,7 @@ fn more_parts_than_are_planned_ahead() {
         for error in [all.explain(&device).unwrap_err(), all.warm_up(&device).unwrap_err()] {
             assert_eq!(error.kind(), ErrorKind::Limit);
             assert!(
-                error.message().starts_with("[1152921504606846976] takes more than 65536 parts"),
+                error.message().starts_with("[1152921504606846976] takes more than 16384 parts"),
                 "{error}"
             );
         }
