@@ -11,7 +11,7 @@ use super::lines::{self, Stream};
 use super::registers::Register;
 use super::threads::{self, Work};
 use crate::error::Result;
-use crate::ir::{Joining, Program};
+use crate::ir::{Join, Program};
 use crate::vectors;
 
 /// Elements of all results that are computed together at most.
@@ -20,13 +20,12 @@ const ALL: usize = 4 * BLOCK;
 /// Elements of a chunk, which a thread takes at a time.
 const CHUNK: usize = 8 * ALL;
 
-/// Whether a program is of others that are short runs in the result, as many times as is worth it.
-pub(super) fn is_interleaved(program: &Program) -> bool {
-    let Some(Joining { axis, parts }) = &program.joining else { return false };
-    let is_plain = |part: &Program| part.joining.is_none() && part.fold.is_none() && part.rows.is_none();
-    let all: usize = program.shape[*axis..].iter().product();
-    let outer: usize = program.shape[..*axis].iter().product();
-    parts.iter().all(is_plain) && all <= BLOCK / 4 && outer > 1
+/// Whether programs write short runs of the result, as many times as is worth it.
+pub(super) fn is_interleaved(join: &Join) -> bool {
+    let all: usize = join.shape[join.axis..].iter().product();
+    let outer: usize = join.shape[..join.axis].iter().product();
+    let is_plain = |part: &Program| part.fold.is_none() && part.rows.is_none();
+    join.parts.iter().all(is_plain) && all <= BLOCK / 4 && outer > 1
 }
 
 /// Programs that are merged at most: what they read is compared.
@@ -63,19 +62,14 @@ struct Job<'a> {
 }
 
 /// Runs programs that are interleaved, each with what it reads, into `out`.
-pub(super) fn join(
-    program: &Program,
-    joining: &Joining,
-    from: &[Vec<From<'_>>],
-    out: &mut [u8],
-) -> Result<()> {
-    let all: usize = program.shape[joining.axis..].iter().product();
-    let size = program.dtype.size();
+pub(super) fn join(join: &Join, from: &[Vec<From<'_>>], out: &mut [u8]) -> Result<()> {
+    let all: usize = join.shape[join.axis..].iter().product();
+    let size = join.dtype.size();
     if out.is_empty() {
         return Ok(());
     }
     let mut merged = Vec::new();
-    let mut rest = (&*joining.parts, from);
+    let mut rest = (&*join.parts, from);
     while let Some(first) = rest.0.first() {
         let alike = rest.0.iter().take(MERGED).take_while(|part| part.shape == first.shape).count();
         let (parts, from) = (rest.0.split_at(alike), rest.1.split_at(alike));
@@ -84,8 +78,8 @@ pub(super) fn join(
         let from: Vec<From<'_>> = found.into_iter().map(|(part, input)| from.0[part][input]).collect();
         merged.push((program, from));
     }
-    let width = |part: &Program| -> usize { part.shape[joining.axis..].iter().product() };
-    let widest = joining.parts.iter().map(width).max().unwrap_or(1).max(1);
+    let width = |part: &Program| -> usize { part.shape[join.axis..].iter().product() };
+    let widest = join.parts.iter().map(width).max().unwrap_or(1).max(1);
     let together = (BLOCK / widest).min(ALL / all);
     let mut parts = Vec::with_capacity(merged.len());
     for (part, from) in &merged {

@@ -38,19 +38,21 @@ mod threads;
 
 use std::any::Any;
 use std::fmt::Write;
+use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::From;
 use memory::HostMemory;
 #[cfg(test)]
 pub(crate) use memory::tests::MemoryFault;
+use smallvec::smallvec;
 pub(crate) use threads::thread_count;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Poison, Result, bail};
 use crate::ir::{
-    BLOCK, Backend, Destination, Fingerprint, HostBytes, Input, Leaves, Program, Reading, Results, Schedule,
-    Source, Storage, Told,
+    BLOCK, Backend, Destination, Fingerprint, HostBytes, Input, Join, Leaves, Program, Reading, Results,
+    Schedule, Source, Stage, Storage, Told,
 };
 use crate::layout::Layout;
 
@@ -121,12 +123,13 @@ enum Target<'a> {
     Into(&'a Storage, std::ops::Range<usize>),
 }
 
-fn run(program: &Program, target: Target<'_>) -> Result<()> {
+/// Runs a program, or those that write one result together.
+fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<()> {
+    let Some(program) = programs.first() else { return Ok(()) };
     let written = match &target {
         Target::New(_) => None,
         Target::Into(storage, _) => Some(storage.address()),
     };
-    let programs = program.joining.as_ref().map_or(std::slice::from_ref(program), |joining| &joining.parts);
     let mut buffers: Vec<(usize, Arc<HostBuffer>)> = Vec::new();
     for input in programs.iter().flat_map(|program| &program.inputs) {
         if let Source::Tensor(storage) = &input.source {
@@ -169,10 +172,10 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
         source => bail!(Kernel, "{source:?} is read before it is there"),
     };
     let from = |program: &Program| program.inputs.iter().map(from).collect::<Result<Vec<From<'_>>>>();
-    if let Some(joining) = &program.joining {
+    if let Some(own) = join {
         let from = programs.iter().map(from).collect::<Result<Vec<_>>>()?;
         let Target::New(mut outs) = target else { bail!(Kernel, "programs that write to one place") };
-        return outs.iter_mut().try_for_each(|out| join::join(program, joining, &from, out));
+        return outs.iter_mut().try_for_each(|out| join::join(own, &from, out));
     }
     let from = from(program)?;
     let done = match (target, &mut writing, &program.fold) {
@@ -194,12 +197,12 @@ fn run(program: &Program, target: Target<'_>) -> Result<()> {
 
 /// Runs a program into new memory for each result.
 fn evaluated(program: &Program) -> Result<Vec<HostMemory>> {
-    let elements = program.byte_size()? / program.dtype.size();
+    let elements = program.result_shape().count()?;
     let bytes = |i: usize| elements * program.result_type(i).size();
     let memory = (0..program.results.len()).map(|i| HostMemory::take(bytes(i)));
     let mut results = memory.collect::<Result<Vec<HostMemory>>>()?;
     let outs = results.iter_mut().enumerate().map(|(i, memory)| &mut memory[..bytes(i)]);
-    run(program, Target::New(outs.collect()))?;
+    run(slice::from_ref(program), None, Target::New(outs.collect()))?;
     Ok(results)
 }
 
@@ -232,13 +235,16 @@ impl Backend for CpuDevice {
         to: Destination<'_>,
         _known: Option<(Fingerprint, Leaves<'_>)>,
     ) -> Result<Results> {
-        let last = schedule.run(|stage| self.results(stage))?;
-        let Destination::Into(places) = to else { return self.results(&last) };
+        let last = schedule.run(|stage| self.stage(stage))?;
+        let Destination::Into(places) = to else { return self.stage(&last) };
         if let [(storage, layout)] = places {
-            self.assign(&last, storage, layout)?;
+            match &*last {
+                Stage::One(program) => self.assign(program, storage, layout)?,
+                Stage::Join(join) => self.assign_join(join, storage, layout)?,
+            }
             return Ok(Results::new());
         }
-        for (i, (result, (storage, layout))) in self.results(&last)?.into_iter().zip(places).enumerate() {
+        for (i, (result, (storage, layout))) in self.stage(&last)?.into_iter().zip(places).enumerate() {
             let copy = Program::copy_of(last.result_type(i), Source::Tensor(result), layout.shape())?;
             let poison = |error: &Error| {
                 places[..i].iter().for_each(|(written, _)| self.poison(written, error));
@@ -294,11 +300,53 @@ impl Backend for CpuDevice {
     }
 
     fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>> {
-        Ok(schedule.programs().map(told).collect())
+        Ok(schedule.all().map(told).collect())
     }
 }
 
 impl CpuDevice {
+    /// Runs a stage into new storages, in row-major order.
+    fn stage(self: &Arc<Self>, stage: &Stage) -> Result<Results> {
+        let join = match stage {
+            Stage::One(program) => return self.results(program),
+            Stage::Join(join) => join,
+        };
+        let bytes = stage.byte_size()?;
+        let mut memory = HostMemory::take(bytes)?;
+        if join::is_interleaved(join) {
+            run(&join.parts, Some(join), Target::New(vec![&mut memory[..bytes]]))?;
+        }
+        let result = Storage::new(self.clone(), bytes / join.dtype.size(), HostBuffer::new(memory));
+        if !join::is_interleaved(join) {
+            self.join(join, &result, &Layout::contiguous(&join.shape)?)?;
+        }
+        Ok(smallvec![result])
+    }
+
+    /// Runs programs, none of which reads the storage, each into its elements of a layout.
+    fn join(self: &Arc<Self>, join: &Join, storage: &Storage, layout: &Layout) -> Result<()> {
+        for (i, (part, own)) in join.places(layout)?.into_iter().enumerate() {
+            // Elements of before and of now are mixed.
+            let poison = |error: &Error| {
+                if i > 0 {
+                    self.poison(storage, error)
+                }
+            };
+            self.assign(part, storage, &own).inspect_err(poison)?;
+        }
+        Ok(())
+    }
+
+    /// Runs them into elements of a storage, as if every source were read first.
+    fn assign_join(self: &Arc<Self>, join: &Join, storage: &Storage, layout: &Layout) -> Result<()> {
+        let is_read = || join.parts.iter().flat_map(Program::tensors).any(|(source, _)| source.same(storage));
+        if join.shape == *layout.shape() && !is_read() {
+            return self.join(join, storage, layout);
+        }
+        let result = self.stage(&Stage::Join(join.clone()))?.swap_remove(0);
+        self.assign(&Program::copy_of(join.dtype, Source::Tensor(result), layout.shape())?, storage, layout)
+    }
+
     /// Runs a program into new storages, in row-major order.
     fn results(self: &Arc<Self>, program: &Program) -> Result<Results> {
         // What is folded is computed once for all, and so are the turns of a loop.
@@ -313,11 +361,6 @@ impl CpuDevice {
     }
 
     fn result(self: &Arc<Self>, program: &Program) -> Result<Storage> {
-        if let Some(places) = program.result_places()?.filter(|_| !join::is_interleaved(program)) {
-            let result = self.storage(program, HostMemory::take(program.byte_size()?)?)?;
-            places.into_iter().try_for_each(|(part, layout)| self.assign(part, &result, &layout))?;
-            return Ok(result);
-        }
         self.storage(program, evaluated(program)?.swap_remove(0))
     }
 
@@ -333,49 +376,33 @@ impl CpuDevice {
         if bytes == 0 {
             return Ok(());
         }
-        let is_read = || program.tensors().any(|(source, _)| source.same(storage));
-        if program.result_shape() == *layout.shape()
-            && let Some(places) = program.places(layout)?
-            && !is_read()
-        {
-            for (i, (part, layout)) in places.into_iter().enumerate() {
-                // Elements of before and of now are mixed.
-                let poison = |error: &Error| {
-                    if i > 0 {
-                        self.poison(storage, error)
-                    }
-                };
-                self.assign(part, storage, &layout).inspect_err(poison)?;
-            }
-            return Ok(());
-        }
         let elsewhere = |input: &Input| match &input.source {
             Source::Tensor(source) => source.same(storage) && (input.layout != *layout || input.is_table()),
             _ => false,
         };
         // What is folded is all read before the first result, and what is stored for itself may have another shape.
-        if program.folds() || program.joining.is_some() || program.shape != *layout.shape() {
+        if program.folds() || program.shape != *layout.shape() {
             let result = Source::Tensor(self.result(program)?);
             let copy = Program::copy_of(program.dtype, result, layout.shape())?;
             return self.assign(&copy, storage, layout);
         }
         if layout.is_contiguous() && !program.inputs.iter().any(elsewhere) {
             let start = layout.offset() * program.dtype.size();
-            return run(program, Target::Into(storage, start..start + bytes));
+            return run(slice::from_ref(program), None, Target::Into(storage, start..start + bytes));
         }
         let mut result = HostMemory::take(bytes)?;
-        run(program, Target::New(vec![&mut result[..bytes]]))?;
+        run(slice::from_ref(program), None, Target::New(vec![&mut result[..bytes]]))?;
         self.clone().write(storage, program.dtype, layout, &result[..bytes])
     }
 }
 
-/// What would run for a program, in words.
-fn told(program: &Program) -> Told {
+/// What would run for a stage, in words.
+fn told(stage: &Stage) -> Told {
+    let program = match stage {
+        Stage::One(program) => program,
+        Stage::Join(join) => return Told::of_parts(join.parts.len()),
+    };
     let mut text = String::new();
-    if let Some(joining) = &program.joining {
-        text = format!("runs: {} parts, each written to its place\n", joining.parts.len());
-        return Told { text, ..Told::default() };
-    }
     let folded = match &program.fold {
         None if program.rows.is_some() => ", rows one after the other, each to its end".into(),
         None => String::new(),

@@ -167,8 +167,6 @@ impl Gpu {
     /// Whether every type of a program is one that the adapter computes with.
     pub(super) fn supports(&self, program: &Program) -> Result<()> {
         let connection = &self.parts.connection;
-        let parts = program.joining.iter().flat_map(|joining| &joining.parts);
-        parts.into_iter().try_for_each(|part| self.supports(part))?;
         program.inputs.iter().try_for_each(|input| connection.supports(input.dtype))?;
         let (turns, most) = (program.turns(), connection.driver.turns);
         if turns > most {

@@ -10,7 +10,9 @@ use super::device::{Gpu, Parts};
 use super::pipelines::Compiled;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{Destination, Fingerprint, Leaves, Math, Program, Results, Schedule, Slot, Source, Storage};
+use crate::ir::{
+    Destination, Fingerprint, Leaves, Math, Program, Results, Schedule, Slot, Source, Stage, Storage,
+};
 use crate::layout::Layout;
 use crate::lower::{Command, Commands, lower};
 
@@ -44,7 +46,7 @@ pub(super) fn run(
     }
     // What there is no memory for would take more kernels than a list has.
     let new = schedule.stages.iter().chain(is_new.then_some(&schedule.last));
-    new.into_iter().try_for_each(|program| gpu.can_have(program.byte_size()? as u64))?;
+    new.into_iter().try_for_each(|stage| gpu.can_have(stage.byte_size()? as u64))?;
     let (commands, operands) = lowered(gpu, schedule, to)?;
     let compiled = commands.dispatches.iter().map(|dispatch| gpu.pipeline(&dispatch.plan.kernel));
     let compiled = compiled.collect::<Result<SmallVec<[Arc<Compiled>; 1]>>>()?;
@@ -73,7 +75,7 @@ pub(super) fn lowered(
     schedule: &Schedule,
     to: Destination<'_>,
 ) -> Result<(Commands, SmallVec<[Storage; 4]>)> {
-    schedule.programs().try_for_each(|program| gpu.supports(program))?;
+    schedule.all().flat_map(Stage::programs).try_for_each(|program| gpu.supports(program))?;
     lower(schedule, to, gpu.adapter, gpu.cuts())
 }
 

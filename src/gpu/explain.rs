@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::device::Gpu;
 use super::execute::lowered;
 use crate::error::Result;
-use crate::ir::{Destination, Program, Schedule, Told};
+use crate::ir::{Destination, Schedule, Stage, Told};
 use crate::lower::{Commands, Note};
 use crate::plan::{Plan, tell};
 use crate::wgsl;
@@ -13,14 +13,14 @@ use crate::wgsl;
 /// What would run for each stage of a schedule, and the text of its first kernel.
 pub(super) fn explain(gpu: &Gpu, schedule: &Schedule) -> Result<Vec<Told>> {
     let (commands, _) = lowered(gpu, schedule, Destination::New)?;
-    schedule.programs().zip(&commands.notes).map(|(program, note)| stage(program, note, &commands)).collect()
+    schedule.all().zip(&commands.notes).map(|(own, note)| stage(own, note, &commands)).collect()
 }
 
-fn stage(program: &Program, note: &Note, commands: &Commands) -> Result<Told> {
-    if let Some(joining) = &program.joining {
-        let text = format!("runs: {} parts, each written to its place\n", joining.parts.len());
-        return Ok(Told { text, ..Told::default() });
-    }
+fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Told> {
+    let program = match stage {
+        Stage::One(program) => program,
+        Stage::Join(join) => return Ok(Told::of_parts(join.parts.len())),
+    };
     let dispatches = &commands.dispatches[note.first..note.end];
     let Some(first) = dispatches.first().map(|dispatch| &dispatch.plan) else {
         return Ok(Told { text: "runs: nothing, the result is empty\n".into(), ..Told::default() });

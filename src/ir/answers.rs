@@ -63,3 +63,10 @@ pub(crate) struct Told {
     /// How that accesses each input, in words.
     pub accesses: Vec<&'static str>,
 }
+
+impl Told {
+    /// What is told of programs that write parts of one result.
+    pub(crate) fn of_parts(count: usize) -> Told {
+        Told { text: format!("runs: {count} parts, each written to its place\n"), ..Told::default() }
+    }
+}

@@ -81,14 +81,6 @@ impl Program {
     /// The same for several results, where some nodes are known. Roots that are folds and not
     /// known are all of the same axes of one shape, and have the shape that they are asked for.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
-        if let [root] = roots
-            && let NodeKind::Join(axis) = &root.kind
-            && !known.contains_key(&Arc::as_ptr(root))
-        {
-            let part = |part: &Arc<Node>| Program::of(&[part], &part.shape, known);
-            let parts = root.args.iter().map(part).collect::<Result<_>>()?;
-            return Ok(Program::join(*axis, parts, root.shape.clone(), root.dtype));
-        }
         let folding = |root: &&Arc<Node>| match &root.kind {
             NodeKind::Fold(folding) if !known.contains_key(&Arc::as_ptr(root)) => Some(folding.clone()),
             _ => None,

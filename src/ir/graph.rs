@@ -147,13 +147,6 @@ pub(crate) struct RowFold {
     pub index: Option<Value>,
 }
 
-/// Programs whose results lie next to each other along an axis.
-#[derive(Clone, Debug)]
-pub(crate) struct Joining {
-    pub axis: usize,
-    pub parts: Vec<Program>,
-}
-
 /// A flat expression. Equal leaves and equal steps appear once.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
@@ -169,17 +162,34 @@ pub(crate) struct Program {
     pub fold: Option<Folding>,
     /// What is folded inside of it.
     pub rows: Option<Rows>,
-    /// What it is made of instead of inputs and steps.
-    pub joining: Option<Joining>,
 }
 
-/// Programs in the order in which they run. The results of `stages` are temporaries, which those after them read as
+/// What is computed together, and stored.
+#[derive(Clone, Debug)]
+pub(crate) enum Stage {
+    /// All results of a program.
+    One(Program),
+    /// One result, of several programs.
+    Join(Join),
+}
+
+/// Programs of one result each, that write one result together: each writes its range of an axis, in their order.
+#[derive(Clone, Debug)]
+pub(crate) struct Join {
+    pub axis: usize,
+    pub parts: Vec<Program>,
+    /// The shape of the result.
+    pub shape: Shape,
+    pub dtype: DType,
+}
+
+/// Stages in the order in which they run. The results of `stages` are temporaries, which later ones read as
 /// [`Source::Stage`].
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    pub stages: Vec<Program>,
-    /// What gives the results.
-    pub last: Program,
+    pub stages: Vec<Stage>,
+    /// What computes the results.
+    pub last: Stage,
     /// Of each stage, those whose results are read by it and by none after it.
     pub finished: Vec<Vec<usize>>,
     /// What a device made of it.

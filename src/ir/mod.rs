@@ -5,7 +5,7 @@
 //! [`written`], a [`value`], a [`small_map`], what is [`kept`], random words ([`philox`]), and what devices give as [`answers`]; a
 //! [`callee`], the table of folds ([`mod@fold`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
 //! they do ([`node`], [`program`], [`storage`]) and the [`fingerprint`] of an expression; the [`builder`] of programs; and programs of
-//! [`parts`] of others, and of nodes ([`flatten`], [`rows`]).
+//! [`parts`] of others, and of nodes ([`flatten`], [`rows`]); and what a schedule's [`stage`] is.
 
 mod answers;
 mod body;
@@ -25,6 +25,7 @@ mod program;
 mod rows;
 mod scalar;
 mod small_map;
+mod stage;
 mod storage;
 mod typing;
 #[cfg(feature = "gpu")]
@@ -42,8 +43,8 @@ pub(crate) use constant::Constant;
 pub(crate) use flatten::Known;
 pub(crate) use fold::{ACCUMULATORS, BLOCK, Fold, Folding, GROUP, LONGEST_ROW, Scan, for_each_fold};
 pub(crate) use graph::{
-    Backend, BindingRange, Destination, Extent, Fingerprint, Input, Joining, Leaves, Node, NodeKind, Program,
-    Results, RowFold, Rows, Schedule, Slot, Source, Storage,
+    Backend, BindingRange, Destination, Extent, Fingerprint, Input, Join, Leaves, Node, NodeKind, Program,
+    Results, RowFold, Rows, Schedule, Slot, Source, Stage, Storage,
 };
 pub(crate) use kept::Kept;
 pub(crate) use node::LoopTable;

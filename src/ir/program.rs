@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Body, Folding, Input, Joining, Loop, Program, Rows, Source, Step, Storage, Value};
+use super::{Body, Folding, Input, Loop, Program, Rows, Source, Step, Storage, Value};
 use crate::dtype::DType;
-use crate::error::{Result, bail};
+use crate::error::Result;
 use crate::layout::{Layout, Shape};
 
 /// Turns of a kernel: llvmpipe ends each of its loops after 65535 turns of all together, and screens do not wait for a
@@ -62,7 +62,7 @@ impl Program {
         steps: Vec<Step>,
         results: SmallVec<[Value; 1]>,
     ) -> Program {
-        Program { shape, dtype, inputs, steps, results, fold: None, rows: None, joining: None }
+        Program { shape, dtype, inputs, steps, results, fold: None, rows: None }
     }
 
     /// A program that copies one input.
@@ -74,32 +74,6 @@ impl Program {
     /// A program that copies row-major elements of a shape.
     pub(crate) fn copy_of(dtype: DType, source: Source, shape: &Shape) -> Result<Program> {
         Ok(Program::copy(Input::new(dtype, source, Layout::contiguous(shape)?)))
-    }
-
-    /// A program of others, whose results lie next to each other.
-    pub(crate) fn join(axis: usize, parts: Vec<Program>, shape: Shape, dtype: DType) -> Program {
-        let nothing = Program::of_steps(shape, dtype, Vec::new(), Vec::new(), smallvec![Value::Input(0)]);
-        Program { joining: Some(Joining { axis, parts }), ..nothing }
-    }
-
-    /// The programs that it is made of, if it is made of some, each with its place in a layout.
-    pub(crate) fn places(&self, layout: &Layout) -> Result<Option<Vec<(&Program, Layout)>>> {
-        let Some(Joining { axis, parts }) = &self.joining else { return Ok(None) };
-        let mut at = 0;
-        let mut place = |part| {
-            let length = Program::result_shape(part)[*axis] as isize;
-            at += length;
-            Ok((part, layout.slice(*axis as isize, at - length..at, 1)?))
-        };
-        Ok(Some(parts.iter().map(&mut place).collect::<Result<_>>()?))
-    }
-
-    /// The same in a result of its own.
-    pub(crate) fn result_places(&self) -> Result<Option<Vec<(&Program, Layout)>>> {
-        match &self.joining {
-            None => Ok(None),
-            Some(_) => self.places(&Layout::contiguous(self.result_shape())?),
-        }
     }
 
     /// The shape of what is stored for each result.
@@ -118,27 +92,17 @@ impl Program {
 
     /// The bytes that a result takes.
     pub(crate) fn byte_size(&self) -> Result<usize> {
-        let shape = self.result_shape();
-        match shape.count()?.checked_mul(self.dtype.size()) {
-            Some(bytes) => Ok(bytes),
-            None => bail!(Overflow, "the size of {shape} {} in bytes overflows", self.dtype),
-        }
+        self.result_shape().bytes(self.dtype)
     }
 
     /// The type of a result.
     pub(crate) fn result_type(&self, i: usize) -> DType {
-        match (&self.fold, &self.joining) {
-            (None, None) => self.dtype_of(self.results[i]),
-            _ => self.dtype,
-        }
+        if self.fold.is_some() { self.dtype } else { self.dtype_of(self.results[i]) }
     }
 
     /// The type of what steps give, before it is folded.
     pub(crate) fn element_type(&self) -> DType {
-        match &self.joining {
-            Some(_) => self.dtype,
-            None => self.results.first().map_or(self.dtype, |&result| self.dtype_of(result)),
-        }
+        self.results.first().map_or(self.dtype, |&result| self.dtype_of(result))
     }
 
     /// The same, with results folded as `fold` says.
@@ -168,21 +132,9 @@ impl Program {
 }
 
 impl Program {
-    /// What it reads, and the programs that it is made of.
-    pub(crate) fn read(&self) -> impl Iterator<Item = &Input> {
-        let parts = self.joining.iter().flat_map(|joining| &joining.parts);
-        self.inputs.iter().chain(parts.flat_map(|part| &part.inputs))
-    }
-
-    /// The same, to be changed.
-    pub(crate) fn read_mut(&mut self) -> impl Iterator<Item = &mut Input> {
-        let parts = self.joining.iter_mut().flat_map(|joining| &mut joining.parts);
-        self.inputs.iter_mut().chain(parts.flat_map(|part| &mut part.inputs))
-    }
-
     /// The tensors that it reads, each with its layout.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = (&Storage, &Layout)> {
-        self.read().filter_map(|input| match &input.source {
+        self.inputs.iter().filter_map(|input| match &input.source {
             Source::Tensor(storage) => Some((storage, &input.layout)),
             _ => None,
         })
@@ -190,7 +142,7 @@ impl Program {
 
     /// Bytes that it reads at least: each element of each tensor once.
     pub(crate) fn read_bytes(&self) -> usize {
-        let tensors = self.read().filter(|input| input.source.is_memory());
+        let tensors = self.inputs.iter().filter(|input| input.source.is_memory());
         tensors.map(|input| input.bytes(input.layout.shape(), input.layout.strides())).sum()
     }
 
@@ -251,7 +203,7 @@ impl Program {
 
     /// The stages that it reads.
     pub(crate) fn stages(&self) -> impl Iterator<Item = usize> {
-        self.read().filter_map(|input| match input.source {
+        self.inputs.iter().filter_map(|input| match input.source {
             Source::Stage { stage, .. } => Some(stage),
             _ => None,
         })

@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use smallvec::SmallVec;
 
+use crate::dtype::DType;
 use crate::error::{Result, bail};
 
 /// The most axes that a tensor may have.
@@ -52,6 +53,14 @@ impl Shape {
             Some(_) if self.0.contains(&0) => Ok(0),
             Some(count) => Ok(count),
             None => bail!(Overflow, "the element count of {self} overflows {} bits", usize::BITS),
+        }
+    }
+
+    /// The bytes of as many elements of a type.
+    pub(crate) fn bytes(&self, dtype: DType) -> Result<usize> {
+        match self.count()?.checked_mul(dtype.size()) {
+            Some(bytes) => Ok(bytes),
+            None => bail!(Overflow, "the size of {self} {dtype} in bytes overflows"),
         }
     }
 

@@ -144,7 +144,7 @@ pub(super) fn copy_of(dtype: DType, slot: Slot, shape: &Shape) -> Result<Program
 
 /// The slots that a program reads, each with its layout.
 pub(super) fn slots(program: &Program) -> impl Iterator<Item = (Slot, &Layout)> {
-    program.read().filter_map(|input| match input.source {
+    program.inputs.iter().filter_map(|input| match input.source {
         Source::Slot(slot) => Some((slot, &input.layout)),
         _ => None,
     })

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Lowering, copy_of, slots};
 use super::ranges::Cuts;
 use crate::error::{Result, bail};
-use crate::ir::{Program, Slot, Source};
+use crate::ir::{Join, Program, Slot, Source, Stage};
 use crate::layout::Layout;
 use crate::plan::Plan;
 
@@ -13,8 +13,41 @@ use crate::plan::Plan;
 const MOST_PARTS: usize = 1 << 14;
 
 impl Lowering {
+    /// Computes the results of a stage: a new slot for each.
+    pub(super) fn stage(&mut self, stage: &Stage) -> Result<SmallVec<[Slot; 1]>> {
+        let join = match stage {
+            Stage::One(program) => return self.results(program),
+            Stage::Join(join) => join,
+        };
+        let layout = Layout::contiguous(&join.shape)?;
+        let slot = self.slot(layout.count(), join.dtype);
+        self.join(join, slot, &layout)?;
+        Ok(smallvec![slot])
+    }
+
+    /// Writes the results of a stage to elements of operands, as if all sources were read first.
+    pub(super) fn assign_stage(&mut self, stage: Stage, to: &[(Slot, &Layout)]) -> Result<()> {
+        let join = match stage {
+            Stage::One(program) => return self.assign_all(program, to),
+            Stage::Join(join) => join,
+        };
+        let [(slot, layout)] = *to else { bail!(Kernel, "a join of several results") };
+        let is_read = || join.parts.iter().flat_map(slots).any(|(read, _)| read == slot);
+        if join.shape == *layout.shape() && !is_read() {
+            return self.join(&join, slot, layout);
+        }
+        let dtype = join.dtype;
+        let result = self.stage(&Stage::Join(join))?[0];
+        self.assign(copy_of(dtype, result, layout.shape())?, slot, layout)
+    }
+
+    /// Writes the parts of a join, of which none reads the slot, each to its elements of a layout.
+    fn join(&mut self, join: &Join, to: Slot, layout: &Layout) -> Result<()> {
+        join.places(layout)?.into_iter().try_for_each(|(part, own)| self.assign(part.clone(), to, &own))
+    }
+
     /// Computes the results of a program: a new slot for each.
-    pub(super) fn results(&mut self, program: &Program) -> Result<SmallVec<[Slot; 1]>> {
+    fn results(&mut self, program: &Program) -> Result<SmallVec<[Slot; 1]>> {
         if program.results.len() == 1 {
             return Ok(smallvec![self.computed(program)?]);
         }
@@ -37,11 +70,6 @@ impl Lowering {
     pub(super) fn computed(&mut self, program: &Program) -> Result<Slot> {
         if Plan::is_empty(&program.shape) {
             return self.result(program);
-        }
-        if let Some(places) = program.result_places()? {
-            let result = self.result(program)?;
-            places.into_iter().try_for_each(|(part, layout)| self.assign(part.clone(), result, &layout))?;
-            return Ok(result);
         }
         let program = &*self.without_tables(program)?;
         match program.folds() {
@@ -78,7 +106,7 @@ impl Lowering {
     }
 
     /// Writes the results of a program to elements of operands, as if all sources were read first.
-    pub(super) fn assign_all(&mut self, program: Program, to: &[(Slot, &Layout)]) -> Result<()> {
+    fn assign_all(&mut self, program: Program, to: &[(Slot, &Layout)]) -> Result<()> {
         if let [(slot, layout)] = to {
             return self.assign(program, *slot, layout);
         }
@@ -87,7 +115,7 @@ impl Lowering {
             slot.elements == count && !slot.is_exact && layout.is_identity()
         };
         let is_once = |i: usize| to[..i].iter().all(|(slot, _)| *slot != to[i].0);
-        let is_direct = !program.folds() && program.joining.is_none() && !Plan::is_empty(&program.shape);
+        let is_direct = !program.folds() && !Plan::is_empty(&program.shape);
         if is_direct && self.cuts.is_whole(&program) && to.iter().all(is_all) && (0..to.len()).all(is_once) {
             let writes: SmallVec<[Slot; 2]> = to.iter().map(|(slot, _)| *slot).collect();
             if self.try_to(|all| all.plan(&program, &writes, None))?.is_some() {
@@ -107,13 +135,6 @@ impl Lowering {
         if Plan::is_empty(layout.shape()) {
             return Ok(());
         }
-        let is_read = || slots(&program).any(|(slot, _)| slot == to);
-        if program.result_shape() == *layout.shape()
-            && let Some(places) = program.places(layout)?
-            && !is_read()
-        {
-            return places.into_iter().try_for_each(|(part, layout)| self.assign(part.clone(), to, &layout));
-        }
         let program = match self.goes_through_a_temporary(&program, to, layout) {
             false => program,
             true => copy_of(program.dtype, self.computed(&program)?, layout.shape())?,
@@ -128,7 +149,7 @@ impl Lowering {
         // What is written is bound for that alone, so that of a storage that is cut nothing else may be read.
         let elsewhere = |(source, own): (Slot, &Layout)| source == to && own != layout;
         let apart = || self.cuts.divides(to, program.dtype) && slots(program).any(elsewhere);
-        let is_stored = program.folds() || program.joining.is_some() || program.shape != *layout.shape();
+        let is_stored = program.folds() || program.shape != *layout.shape();
         is_stored || conflicts(program, to, layout) || apart()
     }
 

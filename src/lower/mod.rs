@@ -26,7 +26,9 @@ use commands::{Lowering, Write};
 use smallvec::SmallVec;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{Destination, Program, Schedule, Slot, Source, Storage};
+#[cfg(test)]
+use crate::ir::Program;
+use crate::ir::{Destination, Schedule, Slot, Source, Stage, Storage};
 use crate::layout::Layout;
 use crate::plan::Target;
 
@@ -42,23 +44,23 @@ pub(crate) fn lower(
         Destination::New => SmallVec::new(),
         Destination::Into(places) => places.iter().map(|&(to, layout)| (operands.slot(to), layout)).collect(),
     };
-    schedule.programs().flat_map(Program::tensors).for_each(|(storage, _)| _ = operands.slot(storage));
+    schedule.all().flat_map(Stage::tensors).for_each(|(storage, _)| _ = operands.slot(storage));
     let count = operands.0.len();
     let commands = Commands { slots: count, operands: count, ..Commands::default() };
     let mut all = Lowering { target, cuts, commands, note: Note::default() };
     let mut stages: Vec<SmallVec<[Slot; 1]>> = Vec::with_capacity(schedule.stages.len());
     for stage in &schedule.stages {
-        let program = operands.over(stage, &stages)?;
-        stages.push(all.results(&program)?);
+        let stage = operands.over(stage, &stages)?;
+        stages.push(all.stage(&stage)?);
         all.end_stage();
     }
-    let program = operands.over(&schedule.last, &stages)?;
+    let last = operands.over(&schedule.last, &stages)?;
     match to {
         Destination::New => {
-            let results = all.results(&program)?;
+            let results = all.stage(&last)?;
             all.commands.results = results.iter().map(|slot| slot.number).collect();
         }
-        Destination::Into(_) => all.assign_all(program, &places)?,
+        Destination::Into(_) => all.assign_stage(last, &places)?,
     }
     all.end_stage();
     for (i, (slot, layout)) in places.iter().enumerate() {
@@ -84,10 +86,10 @@ impl Operands {
         Slot { number, elements: storage.elements, is_exact: storage.is_exact, range: None }
     }
 
-    /// A program that reads slots: of storages, and of the results of stages before it.
-    fn over(&mut self, program: &Program, stages: &[SmallVec<[Slot; 1]>]) -> Result<Program> {
-        let mut program = program.clone();
-        for input in program.read_mut() {
+    /// A stage that reads slots: of storages, and of the results of stages before it.
+    fn over(&mut self, stage: &Stage, stages: &[SmallVec<[Slot; 1]>]) -> Result<Stage> {
+        let mut own = stage.clone();
+        for input in own.inputs_mut() {
             input.source = match &input.source {
                 Source::Tensor(storage) => Source::Slot(self.slot(storage)),
                 Source::Stage { stage, result } => {
@@ -102,7 +104,7 @@ impl Operands {
                 _ => continue,
             };
         }
-        Ok(program)
+        Ok(own)
     }
 }
 
@@ -110,5 +112,8 @@ impl Operands {
 #[cfg(test)]
 pub(crate) fn over_slots<const N: usize>(programs: [&Program; N]) -> [Program; N] {
     let mut operands = Operands::default();
-    programs.map(|program| operands.over(program, &[]).unwrap())
+    programs.map(|program| match operands.over(&Stage::One(program.clone()), &[]) {
+        Ok(Stage::One(program)) => program,
+        other => panic!("{other:?}"),
+    })
 }

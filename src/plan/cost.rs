@@ -14,7 +14,7 @@ pub(super) const MOST_COST: usize = 192;
 /// steps; and a fence after each float that arithmetic reads.
 pub(super) fn text_cost(program: &Program, math: Math) -> usize {
     let moves = |input: &&Input| input.layout.strides().iter().any(|&stride| stride != 0);
-    let loads = program.read().filter(moves).map(|input| Access::Vector.cost(input.dtype));
+    let loads = program.inputs.iter().filter(moves).map(|input| Access::Vector.cost(input.dtype));
     let mut fenced: SmallVec<[bool; 32]> = smallvec![false; program.steps.len()];
     for step in program.steps.iter().filter(|step| step.nature() == Nature::Arithmetic) {
         for value in step.args.iter().filter_map(|arg| arg.step()) {

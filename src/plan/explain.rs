@@ -4,17 +4,34 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::ir::{Body, ByValue, Constant, Extent, Input, Joining, Program, Source, Told, Value};
+use crate::ir::{Body, ByValue, Constant, Extent, Input, Program, Source, Stage, Told, Value};
 
 /// Longest expression that is written out; above it only the number of steps is told.
 const LONGEST: usize = 160;
 
-impl Program {
-    /// The expression, its operands in columns under the axes of the result, and the bytes that move.
+impl Stage {
+    /// What is computed, its operands in columns under the axes of the result, and the bytes that move.
     pub(crate) fn describe(&self, bytes: usize) -> String {
+        let operands = self.one().map(Program::operands).unwrap_or_default();
+        format!("{}\n{operands}moves: {bytes} bytes at least\n", self.title())
+    }
+
+    /// The result and what it is, in one line.
+    pub(super) fn title(&self) -> String {
+        let (dtype, shape) = (self.result_type(0), self.result_shape());
+        match self {
+            Stage::One(program) => format!("{dtype} {shape} = {}", program.written()),
+            Stage::Join(join) => {
+                format!("{dtype} {shape} = {} parts along axis {}", join.parts.len(), join.axis)
+            }
+        }
+    }
+}
+
+impl Program {
+    /// The operands in columns under the axes of the result.
+    fn operands(&self) -> String {
         let mut text = String::new();
-        let written = self.written();
-        let _ = writeln!(text, "{} {} = {written}", self.dtype, self.result_shape());
         let tensors = || {
             let shown = |input: &Input| !matches!(input.source, Source::Scalar(_) | Source::Row(_));
             self.inputs.iter().enumerate().filter(move |(_, input)| shown(input))
@@ -38,15 +55,11 @@ impl Program {
         {
             let _ = writeln!(text, "  (1~: an axis that stretches; its stride is 0 and nothing is copied)");
         }
-        let _ = writeln!(text, "moves: {} bytes at least", bytes);
         text
     }
 
     /// What is computed, in one line.
-    pub(super) fn written(&self) -> String {
-        if let Some(Joining { axis, parts }) = &self.joining {
-            return format!("{} parts along axis {axis}", parts.len());
-        }
+    fn written(&self) -> String {
         let expression = self.write_out().unwrap_or_else(|| format!("{} steps", self.steps.len()));
         let over = |axes: Range<usize>| {
             let noun = if axes.len() == 1 { "axis" } else { "axes" };

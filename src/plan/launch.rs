@@ -46,7 +46,7 @@ impl Plan {
         self.loops.lengths.iter().product()
     }
 
-    /// Bytes that must move at least: each element of each tensor once, and of the result.
+    /// Bytes that a program must move at least: each element of each tensor once, and of the result.
     pub(crate) fn bytes(program: &Program) -> usize {
         let results: usize = program.result_shape().iter().product();
         let each = |i: usize| results * program.result_type(i).size();

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::explain::name;
-use crate::ir::{Program, Source};
+use crate::ir::{Source, Stage};
 
 /// The most cells that a side of a grid is drawn with; of longer ones the middle is left out.
 const MOST_CELLS: usize = 6;
@@ -53,13 +53,15 @@ enum Along {
 }
 
 impl Panel {
-    /// The picture of a program, with how each operand is accessed where that is known, what runs and how many
+    /// The picture of a stage, with how each operand is accessed where that is known, what runs and how many
     /// bytes that moves.
-    pub(crate) fn new(program: &Program, accesses: &[&str], runs: &str, bytes: usize) -> Panel {
-        let folded = program.fold.as_ref().filter(|folding| folding.scan.is_none());
+    pub(crate) fn new(stage: &Stage, accesses: &[&str], runs: &str, bytes: usize) -> Panel {
+        let folded =
+            stage.one().and_then(|program| program.fold.as_ref()).filter(|folding| folding.scan.is_none());
         let is_folded = |k: usize| folded.is_some_and(|folding| folding.axes.contains(&k));
+        let shape = stage.one().map_or_else(|| stage.result_shape(), |program| program.shape.clone());
         let mut parts = Vec::new();
-        for (i, input) in program.inputs.iter().enumerate() {
+        for (i, input) in stage.one().iter().flat_map(|program| program.inputs.iter().enumerate()) {
             let about = match &input.source {
                 Source::Scalar(_) | Source::Row(_) => continue,
                 Source::Index(_) => "a coordinate, computed".to_string(),
@@ -69,7 +71,7 @@ impl Panel {
                 let along = if stride == 0 && length != 1 { Along::Stretched } else { Along::Own };
                 Axis { length, stride, along }
             };
-            let axes = program.shape.iter().zip(input.layout.strides()).map(axis).collect();
+            let axes = shape.iter().zip(input.layout.strides()).map(axis).collect();
             parts.push(Drawn {
                 name: format!("{}: {}", name(i), input.dtype),
                 about,
@@ -77,28 +79,27 @@ impl Panel {
                 is_result: false,
             });
         }
-        let mut strides: Vec<isize> = vec![0; program.shape.rank()];
+        let mut strides: Vec<isize> = vec![0; shape.rank()];
         let mut next = 1;
-        for k in (0..program.shape.rank()).rev().filter(|&k| !is_folded(k)) {
+        for k in (0..shape.rank()).rev().filter(|&k| !is_folded(k)) {
             strides[k] = next;
-            next *= program.shape[k] as isize;
+            next *= shape[k] as isize;
         }
         let axis = |(k, &length): (usize, &usize)| {
             let along = if is_folded(k) { Along::Folded } else { Along::Own };
             Axis { length, stride: strides[k], along }
         };
-        let axes = program.shape.iter().enumerate().map(axis).collect();
+        let axes = shape.iter().enumerate().map(axis).collect();
         let about = if folded.is_some() { "the result, folded" } else { "the result" };
         parts.push(Drawn {
-            name: format!("out: {}", program.dtype),
+            name: format!("out: {}", stage.result_type(0)),
             about: about.into(),
             axes,
             is_result: true,
         });
-        let expression = program.written();
         let notes = runs.lines().filter(|line| line.starts_with("runs:")).map(str::to_string);
         Panel {
-            title: format!("{} {} = {expression}", program.dtype, program.result_shape()),
+            title: stage.title(),
             parts,
             notes: notes.chain([format!("moves {bytes} bytes at least")]).collect(),
         }

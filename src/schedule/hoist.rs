@@ -5,24 +5,27 @@ use std::collections::BTreeMap;
 
 use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
-use crate::ir::{ByValue, Input, Op, Program, Source, Step, Value};
+use crate::ir::{ByValue, Input, Op, Program, Source, Stage, Step, Value};
 use crate::layout::{Layout, Shape};
 
 /// How much smaller than the result such a part is at least.
 const LEAST_RATIO: usize = 16;
 
-/// The program that is left of one where such parts are added to the stages.
-pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<Program>) -> Result<Program> {
-    let mut program = program;
-    if let Some(joining) = &mut program.joining {
-        for part in &mut joining.parts {
-            *part = without_parts(part.clone(), bounds, stages)?;
+/// A stage without such parts of its programs, which are stages before it.
+pub(super) fn stage(mut stage: Stage, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Stage> {
+    for program in stage.programs_mut() {
+        if let Some(rest) = without_parts(program, bounds, stages)? {
+            *program = rest;
         }
-        return Ok(program);
     }
-    let parts = parts(&program)?;
+    Ok(stage)
+}
+
+/// The program that is left of one where such parts are added to the stages, if there are any.
+fn without_parts(program: &Program, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Option<Program>> {
+    let parts = parts(program)?;
     if parts.is_empty() {
-        return Ok(program);
+        return Ok(None);
     }
     let mut known = BTreeMap::new();
     for (stage, (value, part)) in (stages.len()..).zip(&parts) {
@@ -34,10 +37,10 @@ pub(super) fn without_parts(program: Program, bounds: Bounds, stages: &mut Vec<P
     let rest = rest.folded(program.fold.clone());
     // A part of coordinates alone is one tensor more.
     if rest.tensors().count() + rest.stages().count() > bounds.operands {
-        return Ok(program);
+        return Ok(None);
     }
-    stages.extend(parts.into_iter().map(|(_, part)| part));
-    Ok(rest)
+    stages.extend(parts.into_iter().map(|(_, part)| Stage::One(part)));
+    Ok(Some(rest))
 }
 
 /// The largest parts of a program that are worth a stage of their own, by their value.

@@ -20,11 +20,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{Kept, Known, Node, NodeKind, Op, Program, Results, Schedule, Source, Storage, cost};
+use crate::ir::{
+    Kept, Known, Node, NodeKind, Op, Program, Results, Schedule, Source, Stage, Storage, Value, cost,
+};
 use crate::layout::Shape;
 
 /// Elements of a vector, which kernels compute side by side.
@@ -98,11 +100,11 @@ struct OfRoot {
 impl Schedule {
     /// A schedule of one program.
     pub(crate) fn only(last: Program) -> Schedule {
-        Schedule { stages: Vec::new(), last, finished: Vec::new(), ready: Kept::default() }
+        Schedule { stages: Vec::new(), last: Stage::One(last), finished: Vec::new(), ready: Kept::default() }
     }
 
-    /// The programs, in the order in which they run.
-    pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
+    /// All stages, in the order in which they run.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Stage> {
         self.stages.iter().chain([&self.last])
     }
 
@@ -146,29 +148,25 @@ impl Schedule {
         let mut known = Known::default();
         let mut at: Vec<(*const Node, usize)> = Vec::new();
         for nodes in nodes {
-            let mut program = Program::of(&nodes, &nodes[0].shape, &known)?;
-            let results = std::mem::take(&mut program.results);
-            for (node, value) in nodes.iter().zip(results) {
-                // The same of equal values is one result.
-                let result = program.results.iter().position(|&other| other == value).unwrap_or_else(|| {
-                    program.results.push(value);
-                    program.results.len() - 1
-                });
-                at.push((Arc::as_ptr(node), result));
-            }
-            let program = hoist::without_parts(program, bounds, &mut stages)?;
-            stages.push(program);
+            let mut stage = Stage::of(&nodes, &nodes[0].shape, &known)?;
+            let results = match &mut stage {
+                Stage::One(program) => numbers(&mut program.results),
+                Stage::Join(_) => smallvec![0],
+            };
+            at.extend(nodes.iter().map(|node| Arc::as_ptr(node)).zip(results));
+            let stage = hoist::stage(stage, bounds, &mut stages)?;
+            stages.push(stage);
             known.extend(at.drain(..).map(|(node, result)| (node, (stages.len() - 1, result))));
         }
-        let last = hoist::without_parts(Program::of(roots, shape, &known)?, bounds, &mut stages)?;
+        let last = hoist::stage(Stage::of(roots, shape, &known)?, bounds, &mut stages)?;
         stages.push(last);
         let mut stages = rows::join(stages, bounds)?;
         let Some(last) = stages.pop() else { bail!(Kernel, "a schedule without a stage") };
         let mut finished = vec![Vec::new(); stages.len()];
         let mut seen = vec![false; stages.len()];
         last.stages().for_each(|stage| seen[stage] = true);
-        for (i, program) in stages.iter().enumerate().rev() {
-            for stage in program.stages() {
+        for (i, own) in stages.iter().enumerate().rev() {
+            for stage in own.stages() {
                 if !std::mem::replace(&mut seen[stage], true) {
                     finished[i].push(stage);
                 }
@@ -184,8 +182,8 @@ impl Schedule {
     ) -> Result<Schedule> {
         let mut schedule = self.clone();
         let mut known: BTreeMap<usize, Storage> = BTreeMap::new();
-        for program in schedule.stages.iter_mut().chain(std::iter::once(&mut schedule.last)) {
-            for input in program.read_mut() {
+        for stage in schedule.stages.iter_mut().chain(std::iter::once(&mut schedule.last)) {
+            for input in stage.inputs_mut() {
                 let Source::Tensor(storage) = &mut input.source else { continue };
                 let other = match known.get(&storage.address()) {
                     Some(other) => other.clone(),
@@ -200,11 +198,10 @@ impl Schedule {
 
     /// Computes all stages but the last, each by `each`, and gives the last, ready to run. Results that
     /// nothing reads any more are dropped on the way.
-    pub(crate) fn run(&self, mut each: impl FnMut(&Program) -> Result<Results>) -> Result<Cow<'_, Program>> {
+    pub(crate) fn run(&self, mut each: impl FnMut(&Stage) -> Result<Results>) -> Result<Cow<'_, Stage>> {
         let mut results: BTreeMap<usize, Results> = BTreeMap::new();
-        for (i, program) in self.stages.iter().enumerate() {
-            let program = bound(program, &results)?;
-            let own = each(&program)?;
+        for (i, stage) in self.stages.iter().enumerate() {
+            let own = each(&*bound(stage, &results)?)?;
             results.insert(i, own);
             self.finished[i].iter().for_each(|stage| drop(results.remove(stage)));
         }
@@ -237,13 +234,25 @@ fn result(root: &Arc<Node>) -> &Arc<Node> {
     }
 }
 
-/// A program that reads stages from where their results are.
-fn bound<'a>(program: &'a Program, results: &BTreeMap<usize, Results>) -> Result<Cow<'a, Program>> {
-    if program.stages().next().is_none() {
-        return Ok(Cow::Borrowed(program));
+/// Of each value its number among those that differ, which are left.
+fn numbers(values: &mut SmallVec<[Value; 1]>) -> SmallVec<[usize; 1]> {
+    let all = std::mem::take(values);
+    let number = |value: Value| {
+        values.iter().position(|&other| other == value).unwrap_or_else(|| {
+            values.push(value);
+            values.len() - 1
+        })
+    };
+    all.into_iter().map(number).collect()
+}
+
+/// A stage that reads the results of others from where they are.
+fn bound<'a>(stage: &'a Stage, results: &BTreeMap<usize, Results>) -> Result<Cow<'a, Stage>> {
+    if stage.stages().next().is_none() {
+        return Ok(Cow::Borrowed(stage));
     }
-    let mut program = program.clone();
-    for input in program.read_mut() {
+    let mut own = stage.clone();
+    for input in own.inputs_mut() {
         if let Source::Stage { stage, result } = input.source {
             let Some(storage) = results.get(&stage).and_then(|results| results.get(result)) else {
                 return Err(Error::new(ErrorKind::Kernel, format!("stage {stage} is read before it is run")));
@@ -251,5 +260,5 @@ fn bound<'a>(program: &'a Program, results: &BTreeMap<usize, Results>) -> Result
             input.source = Source::Tensor(storage.clone());
         }
     }
-    Ok(Cow::Owned(program))
+    Ok(Cow::Owned(own))
 }

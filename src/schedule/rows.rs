@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::ir::{Frame, Input, Joined, LONGEST_ROW, Op, Program, Source, Step};
+use crate::ir::{Frame, Input, Joined, LONGEST_ROW, Op, Program, Source, Stage, Step};
 use crate::layout::Layout;
 
 /// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
@@ -37,29 +37,33 @@ struct Of {
 }
 
 /// Stages, of which the last gives the results, with those joined that are worth it.
-pub(super) fn join(stages: Vec<Program>, bounds: Bounds) -> Result<Vec<Program>> {
-    if stages.iter().all(|stage| stage.fold.is_none()) {
+pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
+    let folds = |stage: &Stage| stage.one().is_some_and(|program| program.fold.is_some());
+    if !stages.iter().any(folds) {
         return Ok(stages);
     }
     let mut of: Vec<Option<Of>> = Vec::with_capacity(stages.len());
-    for program in &stages {
-        let own = known(program, &of);
+    for stage in &stages {
+        let own = stage.one().and_then(|program| known(program, &of));
         of.push(own);
     }
     let mut readers: Vec<SmallVec<[usize; 2]>> = vec![SmallVec::new(); stages.len()];
-    for (i, program) in stages.iter().enumerate() {
-        program.stages().for_each(|stage| readers[stage].push(i));
+    for (i, own) in stages.iter().enumerate() {
+        own.stages().for_each(|stage| readers[stage].push(i));
     }
     // The stage that each is part of, and what that is so far.
     let mut part_of: Vec<usize> = (0..stages.len()).collect();
-    let mut joined: Vec<Option<Program>> = stages.iter().cloned().map(Some).collect();
+    let mut joined: Vec<Option<Stage>> = stages.iter().cloned().map(Some).collect();
     for i in (0..stages.len()).rev() {
         let mut others = readers[i].iter().map(|&reader| part_of[reader]);
         let Some(reader) = others.next().filter(|reader| others.all(|other| other == *reader)) else {
             continue;
         };
-        let (Some(own), Some(other), Some(inner)) = (&of[i], &of[reader], &joined[i]) else { continue };
-        let Some(outer) = joined[reader].as_ref().filter(|_| own.kept && own.frame == other.frame) else {
+        let (Some(own), Some(other), Some(Stage::One(inner))) = (&of[i], &of[reader], &joined[i]) else {
+            continue;
+        };
+        let outer = joined[reader].as_ref().and_then(Stage::one);
+        let Some(outer) = outer.filter(|_| own.kept && own.frame == other.frame) else {
             continue;
         };
         let whole = own.short && other.short;
@@ -70,15 +74,15 @@ pub(super) fn join(stages: Vec<Program>, bounds: Bounds) -> Result<Vec<Program>>
         // Only later stages read a stage, and what these are part of is known by now.
         let result = together(outer, inner, i, own)?.filter(|program| fits(program, bounds));
         if let Some(result) = result {
-            joined[reader] = Some(result);
+            joined[reader] = Some(Stage::One(result));
             joined[i] = None;
             part_of[i] = reader;
         }
     }
-    let is_apart: Vec<bool> =
-        joined.iter().map(|program| program.as_ref().is_some_and(is_better_apart)).collect();
-    for (i, program) in joined.iter_mut().enumerate().filter(|(i, _)| is_apart[part_of[*i]]) {
-        *program = Some(stages[i].clone());
+    let program = |stage: &Option<Stage>| stage.as_ref().and_then(Stage::one).is_some_and(is_better_apart);
+    let is_apart: Vec<bool> = joined.iter().map(program).collect();
+    for (i, stage) in joined.iter_mut().enumerate().filter(|(i, _)| is_apart[part_of[*i]]) {
+        *stage = Some(stages[i].clone());
     }
     Ok(numbered(joined))
 }
@@ -186,16 +190,16 @@ fn is_better_apart(program: &Program) -> bool {
     }
 }
 
-/// The programs that are left, which read one another by their new numbers.
-fn numbered(joined: Vec<Option<Program>>) -> Vec<Program> {
+/// The stages that are left, which read one another by their new numbers.
+fn numbered(joined: Vec<Option<Stage>>) -> Vec<Stage> {
     let mut numbers = Vec::with_capacity(joined.len());
     let mut next = 0;
-    for program in &joined {
+    for stage in &joined {
         numbers.push(next);
-        next += usize::from(program.is_some());
+        next += usize::from(stage.is_some());
     }
-    let mut all: Vec<Program> = joined.into_iter().flatten().collect();
-    for input in all.iter_mut().flat_map(Program::read_mut) {
+    let mut all: Vec<Stage> = joined.into_iter().flatten().collect();
+    for input in all.iter_mut().flat_map(Stage::inputs_mut) {
         if let Source::Stage { stage, .. } = &mut input.source {
             *stage = numbers[*stage];
         }

@@ -340,7 +340,7 @@ impl AnyExpr {
             let schedule = Schedule::of(node, device.bounds())?;
             let mut explain = Explain::default();
             let told = device.backend().explain(&schedule)?;
-            schedule.programs().zip(told).for_each(|(stage, told)| explain.push(stage, told));
+            schedule.all().zip(told).for_each(|(stage, told)| explain.push(stage, told));
             explain.device = device.name();
             Ok(explain)
         })

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use super::AnyTensor;
 use crate::dtype::DType;
-use crate::ir::{Program, Source, Told};
+use crate::ir::{Source, Stage, Told};
 use crate::layout::Layout;
 use crate::plan::{self, Panel, Plan};
 
@@ -88,13 +88,13 @@ impl Explain {
     }
 
     /// Adds what the next stage does.
-    pub(super) fn push(&mut self, program: &Program, told: Told) {
-        let bytes = told.moved.unwrap_or_else(|| Plan::bytes(program));
-        self.panels.push(Panel::new(program, &told.accesses, &told.text, bytes));
-        self.stages.push((program.describe(bytes), told.text));
+    pub(super) fn push(&mut self, stage: &Stage, told: Told) {
+        let bytes = told.moved.unwrap_or_else(|| stage.programs().iter().map(Plan::bytes).sum());
+        self.panels.push(Panel::new(stage, &told.accesses, &told.text, bytes));
+        self.stages.push((stage.describe(bytes), told.text));
         self.wgsl = told.wgsl;
         self.operands.clear();
-        for (i, input) in program.inputs.iter().enumerate() {
+        for (i, input) in stage.one().iter().flat_map(|program| program.inputs.iter().enumerate()) {
             let buffer: Weak<dyn Any + Send + Sync> = match &input.source {
                 Source::Scalar(_) | Source::Row(_) => continue,
                 Source::Tensor(storage) => Arc::downgrade(&storage.buffer),

@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::{Error, Line, Result, called};
 use crate::expr::{AnyExpr, Expr, IntoExpr};
-use crate::ir::{Destination, Program, Schedule, Storage};
+use crate::ir::{Destination, Schedule, Stage, Storage};
 use crate::layout::Layout;
 use crate::schedule;
 
@@ -145,8 +145,8 @@ impl AnyTensor {
         let shares = |i: usize| pairs[..i].iter().any(|(before, _)| meet(before, pairs[i].0));
         let is_written =
             |(storage, _): (&Storage, &Layout)| pairs.iter().any(|(to, _)| to.storage.same(storage));
-        let programs = groups.iter().flat_map(|(_, schedule)| schedule.programs());
-        if programs.flat_map(Program::tensors).any(is_written) || (0..pairs.len()).any(shares) {
+        let stages = groups.iter().flat_map(|(_, schedule)| schedule.all());
+        if stages.flat_map(Stage::tensors).any(is_written) || (0..pairs.len()).any(shares) {
             let all: Vec<&AnyExpr> = values.iter().collect();
             let results = AnyExpr::eval_each_on(&all, device)?;
             let mut written = Written(Vec::new());

@@ -184,7 +184,7 @@ fn a_loop_is_cut_within_a_budget() {
     let nodes: Vec<_> = results.iter().map(|result| result.node().unwrap()).collect();
     let bounds = Bounds { operands: 7, row: 1, whole: u64::MAX };
     let schedule = Schedule::new(&nodes, x.shape(), bounds).unwrap();
-    let cuts = limits(128 << 20).within(schedule.last.work() / 10);
+    let cuts = limits(128 << 20).within(schedule.last.one().unwrap().work() / 10);
     let (commands, _) = lower(&schedule, Destination::New, GPU, cuts).unwrap();
     let commands = checked(commands, cuts);
     assert!((10..40).contains(&commands.dispatches.len()), "{} kernels", commands.dispatches.len());

@@ -1,0 +1,94 @@
+//! Stages of a schedule: what is computed together, and stored.
+
+use std::slice;
+use std::sync::Arc;
+
+use super::{Input, Join, Known, Node, NodeKind, Program, Stage, Storage};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::layout::{Layout, Shape};
+
+impl Join {
+    /// The programs, each with the elements that it writes of a layout of the result.
+    pub(crate) fn places(&self, result: &Layout) -> Result<Vec<(&Program, Layout)>> {
+        let mut end = 0;
+        let place = |part: &'_ Program| {
+            let start = end;
+            end += part.shape[self.axis] as isize;
+            result.slice(self.axis as isize, start..end, 1)
+        };
+        let places = self.parts.iter().map(place).collect::<Result<Vec<Layout>>>()?;
+        Ok(self.parts.iter().zip(places).collect())
+    }
+}
+
+impl Stage {
+    /// The stage of nodes, broadcast to a shape, where some are known: one program of all, or the parts of a join.
+    pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Stage> {
+        if let [root] = roots
+            && let NodeKind::Join(axis) = root.kind
+            && !known.contains_key(&Arc::as_ptr(root))
+        {
+            let part = |part: &Arc<Node>| Program::of(&[part], &part.shape, known);
+            let parts = root.args.iter().map(part).collect::<Result<_>>()?;
+            return Ok(Stage::Join(Join { axis, parts, shape: root.shape.clone(), dtype: root.dtype }));
+        }
+        Program::of(roots, shape, known).map(Stage::One)
+    }
+
+    pub(crate) fn programs(&self) -> &[Program] {
+        match self {
+            Stage::One(program) => slice::from_ref(program),
+            Stage::Join(join) => &join.parts,
+        }
+    }
+
+    pub(crate) fn programs_mut(&mut self) -> &mut [Program] {
+        match self {
+            Stage::One(program) => slice::from_mut(program),
+            Stage::Join(join) => &mut join.parts,
+        }
+    }
+
+    /// The program, unless there are several.
+    pub(crate) fn one(&self) -> Option<&Program> {
+        match self {
+            Stage::One(program) => Some(program),
+            Stage::Join(_) => None,
+        }
+    }
+
+    pub(crate) fn inputs_mut(&mut self) -> impl Iterator<Item = &mut Input> {
+        self.programs_mut().iter_mut().flat_map(|program| &mut program.inputs)
+    }
+
+    /// The tensors that it reads, each with its layout.
+    pub(crate) fn tensors(&self) -> impl Iterator<Item = (&Storage, &Layout)> {
+        self.programs().iter().flat_map(Program::tensors)
+    }
+
+    /// The stages whose results it reads.
+    pub(crate) fn stages(&self) -> impl Iterator<Item = usize> {
+        self.programs().iter().flat_map(Program::stages)
+    }
+
+    /// The shape of each result.
+    pub(crate) fn result_shape(&self) -> Shape {
+        match self {
+            Stage::One(program) => program.result_shape(),
+            Stage::Join(join) => join.shape.clone(),
+        }
+    }
+
+    pub(crate) fn result_type(&self, i: usize) -> DType {
+        match self {
+            Stage::One(program) => program.result_type(i),
+            Stage::Join(join) => join.dtype,
+        }
+    }
+
+    /// The bytes of its first result.
+    pub(crate) fn byte_size(&self) -> Result<usize> {
+        self.result_shape().bytes(self.result_type(0))
+    }
+}
