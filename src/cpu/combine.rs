@@ -1,4 +1,4 @@
-//! Loops of folds and scans over elements in cache: the CPU forms of the fold table, each compiled into
+//! Loops of reductions and scans over elements in cache: the CPU forms of the reduction table, each compiled into
 //! loops per type. Elements are matrices: rows that are combined, of columns that are not.
 
 use bytemuck::Pod;
@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 use super::{math, reduce};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, Fold, GROUP, for_each_fold};
+use crate::ir::{BLOCK, GROUP, ReduceOp, for_each_reduce_op};
 use crate::vectors::vectors;
 
-/// The loops of a fold for a type.
+/// The loops of a reduction for a type.
 #[derive(Clone, Copy)]
 pub(super) enum Loops {
     Values(Values),
@@ -22,7 +22,7 @@ type Rows = fn(&[&[u8]], &mut [u8]);
 type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
 type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 
-/// Of a fold that gives a value.
+/// Of a reduction that gives a value.
 #[derive(Clone, Copy)]
 pub(super) struct Values {
     /// Combines elements with others, stretch by stretch of their number, each into the former.
@@ -34,7 +34,7 @@ pub(super) struct Values {
     /// Reduces matrices of so many rows, a block at most, and columns, which lie one after another, to a row each: the
     /// elements, by way of memory for the accumulators of a matrix, into the last.
     blocks: Blocks,
-    /// Of the folds that have cumulative forms.
+    /// Of the reductions that have cumulative forms.
     pub scans: Option<Scans>,
     /// Bytes of an element.
     size: usize,
@@ -80,7 +80,7 @@ pub(super) struct Scans {
 /// Levels of groups, groups of groups, and so on, of the longest scan.
 pub(super) const LEVELS: usize = usize::BITS as usize / GROUP.ilog2() as usize;
 
-/// Of a fold that gives the index of a value.
+/// Of a reduction that gives the index of a value.
 #[derive(Clone, Copy)]
 pub(super) struct Indexes {
     /// Looks through rows of so many columns, from the row of an index on, for what is better than the
@@ -261,14 +261,14 @@ fn better<T: Pod>(
     }
 }
 
-/// The loops of a fold for a type. `I8 U8: u8 32` is one loop over u8, which serves i8 too; a vector of 32 bytes has 32
+/// The loops of a reduction for a type. `I8 U8: u8 32` is one loop over u8, which serves i8 too; a vector of 32 bytes has 32
 /// lanes of it. Where the order of additions does not show, as many accumulators as fill four vectors are enough.
 macro_rules! table {
-    ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:tt
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident from $identity:ident -> $gives:tt
         { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
-        fn table(fold: Fold, dtype: DType) -> Option<Loops> {
-            match fold {
-                $(Fold::$fold => { $(table!(@types $kind $gives dtype $cpu);)+ })*
+        fn table(op: ReduceOp, dtype: DType) -> Option<Loops> {
+            match op {
+                $(ReduceOp::$op => { $(table!(@types $kind $gives dtype $cpu);)+ })*
             }
             None
         }
@@ -332,16 +332,16 @@ macro_rules! table {
         })
     };
 }
-for_each_fold!(table);
+for_each_reduce_op!(table);
 
-/// The loops of a fold. One that the table lacks cannot be built, as the builder asks the same rows.
-pub(super) fn of(fold: Fold, dtype: DType) -> Result<Loops> {
-    match table(fold, dtype) {
-        Some(Loops::Values(values)) if fold.is_ordered(dtype) => {
+/// The loops of a reduction. One that the table lacks cannot be built, as the builder asks the same rows.
+pub(super) fn of(op: ReduceOp, dtype: DType) -> Result<Loops> {
+    match table(op, dtype) {
+        Some(Loops::Values(values)) if op.is_ordered(dtype) => {
             Ok(Loops::Values(Values { block: BLOCK, ..values }))
         }
         Some(loops) => Ok(loops),
-        None => bail!(Kernel, "{} has no form for {dtype}", fold.name()),
+        None => bail!(Kernel, "{} has no form for {dtype}", op.name()),
     }
 }
 

@@ -24,8 +24,7 @@ const CHUNK: usize = 8 * ALL;
 pub(super) fn is_interleaved(join: &Join) -> bool {
     let all: usize = join.shape[join.axis..].iter().product();
     let outer: usize = join.shape[..join.axis].iter().product();
-    let is_plain = |part: &Program| part.fold.is_none() && part.rows.is_none();
-    join.parts.iter().all(is_plain) && all <= BLOCK / 4 && outer > 1
+    join.parts.iter().all(|part| !part.reduces()) && all <= BLOCK / 4 && outer > 1
 }
 
 /// Programs that are merged at most: what they read is compared.

@@ -51,8 +51,8 @@ pub(crate) use threads::thread_count;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Poison, Result, bail};
 use crate::ir::{
-    BLOCK, Backend, Destination, Fingerprint, HostBytes, Input, Join, Leaves, Program, Reading, Results,
-    Schedule, Source, Stage, Storage, Told,
+    BLOCK, Backend, Destination, Fingerprint, HostBytes, Input, Join, Leaves, Program, ProgramKind, Reading,
+    Results, Schedule, Source, Stage, Storage, Told,
 };
 use crate::layout::Layout;
 
@@ -178,16 +178,16 @@ fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<
         return outs.iter_mut().try_for_each(|out| join::join(own, &from, out));
     }
     let from = from(program)?;
-    let done = match (target, &mut writing, &program.fold) {
-        (Target::New(mut outs), _, folding) => match (folding, outs.as_mut_slice()) {
-            (None, [out]) if program.rows.is_some() => rows::rows(program, &from, out),
-            (None, [out]) => eval::eval(program, &from, out),
-            (None, _) => eval::several(program, &from, outs),
-            (Some(folding), [out]) if folding.scan.is_some() => scan::scan(program, folding, &from, out),
-            (Some(folding), _) if folding.scan.is_none() => fold::fold(program, folding, &from, outs),
-            _ => bail!(Kernel, "several results that are scanned"),
+    let done = match (target, &mut writing) {
+        (Target::New(mut outs), _) => match (&program.kind, outs.as_mut_slice()) {
+            (ProgramKind::Map, [out]) => eval::eval(program, &from, out),
+            (ProgramKind::Map, _) => eval::several(program, &from, outs),
+            (ProgramKind::Reduce(reduce), _) => fold::fold(program, reduce, &from, outs),
+            (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
+            (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
+            (kind, _) => bail!(Kernel, "several results of {kind:?}"),
         },
-        (Target::Into(_, range), Some(memory), None) if program.rows.is_none() => {
+        (Target::Into(_, range), Some(memory)) if !program.reduces() => {
             eval::eval(program, &from, &mut own(memory)?[range])
         }
         (Target::Into(..), ..) => bail!(Kernel, "a storage to write is not at hand"),
@@ -349,10 +349,11 @@ impl CpuDevice {
 
     /// Runs a program into new storages, in row-major order.
     fn results(self: &Arc<Self>, program: &Program) -> Result<Results> {
-        // What is folded is computed once for all, and so are the turns of a loop.
-        let is_once = match &program.fold {
-            Some(folding) => folding.scan.is_none(),
-            None => program.turns() > 0,
+        // What is reduced is computed once for all, and so are the turns of a loop.
+        let is_once = match program.kind {
+            ProgramKind::Reduce(_) => true,
+            ProgramKind::Map | ProgramKind::RowFused(_) => program.turns() > 0,
+            ProgramKind::Scan(_) => false,
         };
         if !is_once || program.results.len() == 1 {
             return program.each(|one| self.result(one));
@@ -380,8 +381,8 @@ impl CpuDevice {
             Source::Tensor(source) => source.same(storage) && (input.layout != *layout || input.is_table()),
             _ => false,
         };
-        // What is folded is all read before the first result, and what is stored for itself may have another shape.
-        if program.folds() || program.shape != *layout.shape() {
+        // What is reduced is all read before the first result, and what is stored for itself may have another shape.
+        if program.reduces() || program.shape != *layout.shape() {
             let result = Source::Tensor(self.result(program)?);
             let copy = Program::copy_of(program.dtype, result, layout.shape())?;
             return self.assign(&copy, storage, layout);
@@ -403,24 +404,24 @@ fn told(stage: &Stage) -> Told {
         Stage::Join(join) => return Told::of_parts(join.parts.len()),
     };
     let mut text = String::new();
-    let folded = match &program.fold {
-        None if program.rows.is_some() => ", rows one after the other, each to its end".into(),
-        None => String::new(),
-        Some(folding) if folding.scan.is_some() => format!(", {} in groups", folding.name()),
-        Some(folding) => {
+    let reduced = match &program.kind {
+        ProgramKind::Map => String::new(),
+        ProgramKind::RowFused(_) => ", rows one after the other, each to its end".into(),
+        ProgramKind::Scan(scan) => format!(", {} in groups", scan.name()),
+        ProgramKind::Reduce(reduce) => {
             let mut rounds = 1;
-            let mut count = folding.count(&program.shape);
+            let mut count = reduce.count(&program.shape);
             while count > BLOCK {
                 count = count.div_ceil(BLOCK);
                 rounds += 1;
             }
             let s = if rounds == 1 { "" } else { "s" };
-            format!(", {} in {rounds} round{s}", folding.name())
+            format!(", {} in {rounds} round{s}", reduce.op.name())
         }
     };
     let _ = writeln!(
         text,
-        "runs: one pass of {} step{s} over blocks in cache{folded}, on all threads",
+        "runs: one pass of {} step{s} over blocks in cache{reduced}, on all threads",
         program.steps.len(),
         s = if program.steps.len() == 1 { "" } else { "s" },
     );

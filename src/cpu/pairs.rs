@@ -136,8 +136,9 @@ pub(super) struct Loop {
 pub(super) fn loops(program: &Program, of_row: &ByValue<bool>) -> Result<Vec<Loop>> {
     let (mut uses, steps) = (program.by_value(0), &program.steps);
     let read = steps.iter().flat_map(|step| &step.args);
-    let folded = program.rows.iter().flat_map(|rows| rows.folds.iter().map(|fold| &fold.value));
-    read.chain(&program.results).chain(folded).for_each(|&value| uses[value] += 1);
+    let reduced =
+        program.row_fused().into_iter().flat_map(|rows| rows.reductions.iter().map(|own| &own.value));
+    read.chain(&program.results).chain(reduced).for_each(|&value| uses[value] += 1);
     let mut loops: Vec<Option<Loop>> = Vec::with_capacity(steps.len());
     for (value, step) in numbered(steps) {
         let join = |position: usize| {

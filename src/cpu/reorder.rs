@@ -1,9 +1,9 @@
-//! The order in which a fold walks its operand: elements that lie next to each other in memory are read
+//! The order in which a reduction walks its operand: elements that lie next to each other in memory are read
 //! together, whichever axes they are on. The order of the values of a range stays.
 
 use super::bytes::From;
 use crate::error::Result;
-use crate::ir::{Folding, Program};
+use crate::ir::{Program, ReduceAxes};
 use crate::layout::{Layout, Shape};
 
 /// Values of a range below which ranges are walked side by side.
@@ -21,16 +21,20 @@ const LANES: usize = 16;
 /// A program with its axes in another order.
 pub(super) struct Reordered {
     pub program: Program,
-    pub folding: Folding,
+    pub reduce: ReduceAxes,
     /// The result, row-major in that order, as it was asked for; none if it is.
     pub result: Option<Layout>,
 }
 
 impl Reordered {
     /// A better order than that of the axes, if there is one.
-    pub(super) fn new(program: &Program, folding: &Folding, from: &[From<'_>]) -> Result<Option<Reordered>> {
+    pub(super) fn new(
+        program: &Program,
+        reduce: &ReduceAxes,
+        from: &[From<'_>],
+    ) -> Result<Option<Reordered>> {
         let shape = &program.shape;
-        let run = &folding.axes;
+        let run = &reduce.axes;
         // What most elements are read of decides.
         let tensors = program.inputs.iter().zip(from).filter(|(_, from)| matches!(from, From::Bytes(_)));
         let elements = |layout: &Layout| -> usize {
@@ -53,7 +57,7 @@ impl Reordered {
             return Ok(None);
         };
         let last = (0..shape.rank()).rfind(is_long);
-        let count = folding.count(shape);
+        let count = reduce.count(shape);
         let ranges: usize = kept().map(|axis| shape[axis]).product();
         // Where all operands are stretched, elements are gathered anyhow: ranges of short runs are so side by side.
         let is_stretched = elements(main) <= shape.iter().product::<usize>() / LANES;
@@ -65,11 +69,11 @@ impl Reordered {
                 kept().filter(|&axis| Some(axis) != side).chain(run.clone()).chain(side).collect()
             }
             // Runs are next to each other in memory, but so short that ranges are walked side by side.
-            // A power of two of values is folded in registers, where no index is carried along.
+            // A power of two of values is reduced in registers, where no index is carried along.
             () if stride(inner) < stride(near)
                 && count < SHORT
                 && ranges >= MANY
-                && !(count.is_power_of_two() && last == Some(inner) && !folding.fold.row().gives_index) =>
+                && !(count.is_power_of_two() && last == Some(inner) && !reduce.op.row().gives_index) =>
             {
                 run.clone().chain(kept()).collect()
             }
@@ -88,7 +92,7 @@ impl Reordered {
             input.layout = input.layout.permute(&there)?;
         }
         let start = order.iter().position(|axis| run.contains(axis)).unwrap_or(run.start);
-        let folding = Folding { axes: start..start + run.len(), ..folding.clone() };
+        let reduce = ReduceAxes { axes: start..start + run.len(), ..reduce.clone() };
         let walked: Vec<usize> = order.into_iter().filter(|axis| !run.contains(axis)).collect();
         let result = match walked.is_sorted() {
             true => None,
@@ -99,6 +103,6 @@ impl Reordered {
                 Some(Layout::contiguous(lengths)?.permute(&back)?)
             }
         };
-        Ok(Some(Reordered { program, folding, result }))
+        Ok(Some(Reordered { program, reduce, result }))
     }
 }

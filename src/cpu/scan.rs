@@ -1,4 +1,4 @@
-//! Cumulative folds, in the order of the contract: groups of 16 rows are scanned, then the last rows of the
+//! Cumulative reductions, in the order of the contract: groups of 16 rows are scanned, then the last rows of the
 //! groups, by the same, and each group is combined with what that gives for the one before it.
 //!
 //! Where there are matrices of many columns, or strips of them, for all threads, a thread goes through all rows of
@@ -13,7 +13,7 @@ use super::memory::HostMemory;
 use super::registers::Register;
 use super::threads::{self, Work};
 use crate::error::{Result, bail};
-use crate::ir::{Folding, GROUP, Program};
+use crate::ir::{GROUP, Program, ScanAxis};
 
 /// Elements that a block computes.
 const MOST: usize = 4096;
@@ -53,21 +53,20 @@ struct Scratch {
 }
 
 /// Runs a program whose one result is scanned.
-pub(super) fn scan(program: &Program, folding: &Folding, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+pub(super) fn scan(program: &Program, scan: &ScanAxis, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
     let (shape, dtype) = (&program.shape, program.element_type());
-    let Loops::Values(Values { accumulate, scans: Some(scans), .. }) = combine::of(folding.fold, dtype)?
-    else {
-        bail!(Kernel, "{} has no cumulative form", folding.fold.name());
+    let Loops::Values(Values { accumulate, scans: Some(scans), .. }) = combine::of(scan.op, dtype)? else {
+        bail!(Kernel, "{} has no cumulative form", scan.op.name());
     };
     let mut blocks = Blocks::new(program, from, 1)?;
     blocks.most = MOST;
-    let columns: usize = shape[folding.axes.end..].iter().product();
-    let identity = Register::of_equal(folding.fold.identity(dtype), dtype.size(), MOST)?;
-    let is_exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
-    let (count, row) = (folding.count(shape), columns * dtype.size());
+    let columns: usize = shape[scan.axis + 1..].iter().product();
+    let identity = Register::of_equal(scan.op.identity(dtype), dtype.size(), MOST)?;
+    let is_exclusive = scan.exclusive;
+    let (count, row) = (shape[scan.axis], columns * dtype.size());
     let work = Work::of(program, shape.iter().product());
     let job = Job { blocks, accumulate, scans, count, row, columns, identity, is_exclusive, work };
     let in_place = |out: &mut [u8]| if count * columns <= TASK { job.short(out) } else { job.long(out) };

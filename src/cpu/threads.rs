@@ -39,7 +39,7 @@ pub(super) fn count() -> usize {
     pool().map_or(1, |pool| pool.current_num_threads() + 1)
 }
 
-/// Elements of a task of a fold, of so many in all: of less than two tasks of the smallest kind threads are not worth it,
+/// Elements of a task of a reduction, of so many in all: of less than two tasks of the smallest kind threads are not worth it,
 /// and of many elements a task has more, as what another thread takes next is not asked for.
 pub(super) fn task(all: usize) -> usize {
     const LEAST: usize = 32 << 10;

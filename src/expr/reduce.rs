@@ -1,4 +1,4 @@
-//! How a reduction is built of folds: axes in runs, ranges without elements or with one, types.
+//! How a reduction is built of reduce ops: axes in runs, ranges without elements or with one, types.
 
 use std::ops::{Add, Div, Mul, Range, Sub};
 use std::panic::Location;
@@ -11,7 +11,7 @@ use super::any::apply;
 use super::axes::Axes;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, ErrorKind, Result, bail};
-use crate::ir::{Fold, Folding, Node, Op, Scan};
+use crate::ir::{Node, Op, ReduceAxes, ReduceOp, ScanAxis};
 use crate::layout::{Layout, Shape};
 
 /// What reductions may be told beside their axes; what one has no use for changes nothing.
@@ -168,21 +168,21 @@ impl Ranges {
     }
 
     /// One value of each range of `values`, which has the operand's shape; the axes stay with length 1.
-    pub(super) fn fold(&self, fold: Fold, values: &Value) -> Value {
-        self.value(values.any.node().and_then(|node| self.folded(fold, node)))
+    pub(super) fn fold(&self, op: ReduceOp, values: &Value) -> Value {
+        self.value(values.any.node().and_then(|node| self.reduced(op, node)))
     }
 
-    fn folded(&self, fold: Fold, node: &Arc<Node>) -> Result<Arc<Node>> {
+    fn reduced(&self, op: ReduceOp, node: &Arc<Node>) -> Result<Arc<Node>> {
         let shape = self.shape();
         if let Some(&axis) = self.axes.iter().find(|&&axis| shape[axis] == 0) {
-            if matches!(fold, Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax) {
+            if matches!(op, ReduceOp::Min | ReduceOp::Max | ReduceOp::ArgMin | ReduceOp::ArgMax) {
                 bail!(Shape, "{} over axis {axis} of {shape}, which has length 0", self.name);
             }
             let reduced = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
             let reduced = shape.iter().enumerate().map(reduced).collect();
-            return constant(node, node.dtype, fold.identity(node.dtype), &reduced);
+            return constant(node, node.dtype, op.identity(node.dtype), &reduced);
         }
-        if fold.row().gives_index && self.count() as u64 > 1 << 32 {
+        if op.row().gives_index && self.count() as u64 > 1 << 32 {
             bail!(
                 Overflow,
                 "{} of {shape} has more than 2^32 elements in a range, and indices are u32",
@@ -191,9 +191,9 @@ impl Ranges {
         }
         let runs = self.runs();
         match runs.as_slice() {
-            [] if fold.row().gives_index => constant(node, DType::U32, 0, shape),
-            [] => self.alone(fold, node),
-            [.., last] if runs.len() > 1 && !fold.is_ordered(node.dtype) => {
+            [] if op.row().gives_index => constant(node, DType::U32, 0, shape),
+            [] => self.alone(op, node),
+            [.., last] if runs.len() > 1 && !op.is_ordered(node.dtype) => {
                 // Neighbours of the last run, the others make one with it.
                 let others = runs[..runs.len() - 1].iter().flat_map(Range::clone);
                 let others: SmallVec<[usize; 6]> = others.filter(|axis| self.axes.contains(axis)).collect();
@@ -208,19 +208,19 @@ impl Ranges {
                 order.iter().enumerate().for_each(|(i, &axis)| back[axis] = i as isize);
                 let node = node.view(&|layout| layout.permute(&there))?;
                 let axes = last.start - others.len()..last.end;
-                let node = Node::fold(Folding { fold, axes, scan: None }, &node)?;
+                let node = Node::reduce(ReduceAxes { op, axes }, &node)?;
                 node.view(&|layout| layout.permute(&back))
             }
             _ => runs
                 .into_iter()
                 .rev()
-                .try_fold(node.clone(), |node, axes| Node::fold(Folding { fold, axes, scan: None }, &node)),
+                .try_fold(node.clone(), |node, axes| Node::reduce(ReduceAxes { op, axes }, &node)),
         }
     }
 
-    /// The fold of one value, whose zero is +0 if it is a sum.
-    fn alone(&self, fold: Fold, node: &Arc<Node>) -> Result<Arc<Node>> {
-        if fold != Fold::Sum || node.dtype.kind() != Kind::Float {
+    /// The reduction of one value, whose zero is +0 if it is a sum.
+    fn alone(&self, op: ReduceOp, node: &Arc<Node>) -> Result<Arc<Node>> {
+        if op != ReduceOp::Sum || node.dtype.kind() != Kind::Float {
             return Ok(node.clone());
         }
         let zero = constant(node, node.dtype, 0, &node.shape)?;
@@ -241,11 +241,11 @@ impl Ranges {
     }
 
     /// The values of each range so far, along the one axis.
-    pub(super) fn scan(&self, fold: Fold) -> Value {
-        self.value(self.scanned(fold))
+    pub(super) fn scan(&self, op: ReduceOp) -> Value {
+        self.value(self.scanned(op))
     }
 
-    fn scanned(&self, fold: Fold) -> Result<Arc<Node>> {
+    fn scanned(&self, op: ReduceOp) -> Result<Arc<Node>> {
         let (node, shape) = (&self.operand, self.shape());
         let Some(&axis) = self.axes.first() else {
             bail!(Axis, "{} of {shape} takes one axis", self.name);
@@ -253,20 +253,19 @@ impl Ranges {
         let ReduceOptions { exclusive, reverse, .. } = self.options;
         match shape[axis] {
             0 => Ok(node.clone()),
-            1 if exclusive => constant(node, node.dtype, fold.identity(node.dtype), shape),
-            1 => self.alone(fold, node),
+            1 if exclusive => constant(node, node.dtype, op.identity(node.dtype), shape),
+            1 => self.alone(op, node),
             _ => {
                 let turned = |node: &Arc<Node>| match reverse {
                     true => node.view(&|layout| layout.flip(axis as isize)),
                     false => Ok(node.clone()),
                 };
-                let scan = Some(Scan { exclusive });
-                turned(&Node::fold(Folding { fold, axes: axis..axis + 1, scan }, &turned(node)?)?)
+                turned(&Node::scan(ScanAxis { op, axis, exclusive }, &turned(node)?))
             }
         }
     }
 
-    /// What is made of folds, as the result: of type `gives`, and without the axes unless they are kept.
+    /// What is made of reductions, as the result: of type `gives`, and without the axes unless they are kept.
     pub(super) fn finish(&self, value: &Value, gives: DType) -> Result<AnyExpr> {
         let any = value.any.cast(gives);
         any.node()?;
@@ -366,7 +365,7 @@ impl AnyExpr {
         let options = ReduceOptions::default().keepdim();
         let axes = super::axes::IntoAxes::into_axes(axes.as_slice());
         let ranges = Ranges::new("sum_to", Class::Numeric, self, &axes, options, at)?;
-        let sum = ranges.finish(&ranges.fold(Fold::Sum, &ranges.values()), self.dtype()?)?;
+        let sum = ranges.finish(&ranges.fold(ReduceOp::Sum, &ranges.values()), self.dtype()?)?;
         let leading = |layout: &Layout| (0..lead).try_fold(layout.clone(), |layout, _| layout.squeeze(0));
         Ok(AnyExpr::new(sum.node()?.view(&leading), at))
     }

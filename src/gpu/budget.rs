@@ -18,7 +18,7 @@ const SUBMISSIONS: u64 = 200;
 /// Dispatches of a second: of 250 ms. Windows resets a GPU after two seconds, and work is counted roughly.
 const DISPATCHES: u64 = 4;
 
-/// The least work of a dispatch at most. A block of a fold, 1024 elements of some operands, takes less, so that every run
+/// The least work of a dispatch at most. A block of a reduction, 1024 elements of some operands, takes less, so that every run
 /// can be cut into blocks.
 pub(super) const LEAST: u64 = 64 << 10;
 

@@ -26,7 +26,7 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Told> {
         return Ok(Told { text: "runs: nothing, the result is empty\n".into(), ..Told::default() });
     };
     let (wgsl, lines) = wgsl::emit_told(&first.kernel)?;
-    if !program.folds() {
+    if !program.reduces() {
         return Ok(tell(first, dispatches.len(), (wgsl, lines)));
     }
     let mut told =

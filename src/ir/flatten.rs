@@ -78,24 +78,24 @@ impl Program {
         Self::of(&[root], shape, &Known::default())
     }
 
-    /// The same for several results, where some nodes are known. Roots that are folds and not
+    /// The same for several results, where some nodes are known. Roots that are reductions and not
     /// known are all of the same axes of one shape, and have the shape that they are asked for.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
-        let folding = |root: &&Arc<Node>| match &root.kind {
-            NodeKind::Fold(folding) if !known.contains_key(&Arc::as_ptr(root)) => Some(folding.clone()),
-            _ => None,
+        let kind = |root: &&Arc<Node>| match known.contains_key(&Arc::as_ptr(root)) {
+            true => None,
+            false => root.kind.of_program(),
         };
-        let Some(first) = roots.iter().find_map(folding) else { return Self::elements(roots, shape, known) };
+        let Some(first) = roots.iter().find_map(kind) else { return Self::elements(roots, shape, known) };
         let operands: SmallVec<[&Arc<Node>; 1]> = roots.iter().filter_map(|root| root.args.first()).collect();
         let over = &operands[0].shape;
-        let alike = |root: &&Arc<Node>| folding(root).as_ref() == Some(&first) && root.shape == *shape;
+        let alike = |root: &&Arc<Node>| kind(root).as_ref() == Some(&first) && root.shape == *shape;
         if !roots.iter().all(alike) || operands.iter().any(|operand| operand.shape != *over) {
-            bail!(Kernel, "a {} beside what is no such fold", first.name());
+            bail!(Kernel, "a {} beside what is no such reduction", roots[0].name());
         }
-        Ok(Self::elements(&operands, over, known)?.folded(Some(first)))
+        Ok(Self::elements(&operands, over, known)?.of_kind(first))
     }
 
-    /// The same for roots that are not folded.
+    /// The same for roots that are not reduced.
     fn elements(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         let mut flat =
             Flatten { known, views: SmallVec::new(), program: ProgramBuilder::new(), done: SmallMap::new() };
@@ -164,7 +164,7 @@ impl<'a> Flatten<'a> {
                 }
                 NodeKind::View(layout) => view = self.under(layout, view)?,
                 NodeKind::Shared => {}
-                NodeKind::Fold(folding) => bail!(Kernel, "{} is no stage", folding.name()),
+                NodeKind::Reduce(_) | NodeKind::Scan(_) => bail!(Kernel, "{} is no stage", node.name()),
                 NodeKind::Join(_) => bail!(Kernel, "what is joined is no stage"),
             }
             // A view or a shared node is its operand.

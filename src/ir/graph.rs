@@ -10,7 +10,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::answers::{HostBytes, Memory, Outcome, PIECE, Reading, Times, Told};
-use super::{Body, Fold, Folding, Kept, Math, Op, Step, Value};
+use super::{Body, Kept, Math, Op, ReduceAxes, ReduceOp, ScanAxis, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::layout::{Layout, Shape};
@@ -64,7 +64,7 @@ pub(crate) enum Source {
     Index(Option<Arc<dyn Backend>>),
     /// One of the results of a stage of the schedule that the program is part of, in row-major order.
     Stage { stage: usize, result: usize },
-    /// What a fold inside of the program gives for each row, by its number.
+    /// What a reduction inside of the program gives for each row, by its number.
     Row(usize),
     /// What stands for a value of a loop while its step is built, by a number of its own.
     State(u64),
@@ -87,8 +87,10 @@ pub(crate) enum NodeKind {
     Lookup,
     /// Its operands next to each other along an axis.
     Join(usize),
-    /// Its operand along some axes, each range of it as one value, or its values so far.
-    Fold(Folding),
+    /// Its operand along some axes, each range of it as one value.
+    Reduce(ReduceAxes),
+    /// Its operand along an axis, each element as a value of those so far.
+    Scan(ScanAxis),
     /// Its operand, which is computed once and stored.
     Shared,
 }
@@ -127,41 +129,52 @@ pub(crate) struct Extent {
     pub stride: isize,
 }
 
-/// What is folded inside of a program. Its elements along `axes`, at one place of the other axes, are a
-/// *row*; a value that is the same for all of a row is *of the row*, as is what a fold of it gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rows {
+/// What is reduced inside of a program. Its elements along `axes`, at one place of the other axes, are a
+/// *row*; a value that is the same for all of a row is *of the row*, as is what a reduction of it gives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RowFused {
     pub axes: Range<usize>,
     /// Each along `axes`. What fold `i` gives is the source [`Source::Row`] of that number.
-    pub folds: Vec<RowFold>,
+    pub reductions: Vec<RowReduction>,
     /// Whether a result is one element of each row, of which it is a value, or all elements.
     pub kept: bool,
 }
 
-/// A value of a program that is folded along rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RowFold {
-    pub fold: Fold,
+/// A value of a program that is reduced along rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RowReduction {
+    pub op: ReduceOp,
     pub value: Value,
-    /// The index of each element, where partial results are folded and that is what is asked.
+    /// The index of each element, where partial results are reduced and that is what is asked.
     pub index: Option<Value>,
+}
+
+/// What a program makes of its values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ProgramKind {
+    /// Each is stored as it is.
+    Map,
+    /// Each is reduced along the same axes.
+    Reduce(ReduceAxes),
+    /// Each is stored, and steps read what values of a row are reduced to.
+    RowFused(RowFused),
+    /// Each is scanned.
+    Scan(ScanAxis),
 }
 
 /// A flat expression. Equal leaves and equal steps appear once.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// What steps run over: the shape of the results, or, where they are folded, of what is folded.
+    /// What steps run over: the shape of the results, or, where they are reduced, of what is reduced.
     pub shape: Shape,
-    /// The type of the first result, and of all where they are folded.
+    /// The type of the first result, and of all where they are reduced.
     pub dtype: DType,
     pub inputs: Vec<Input>,
     pub steps: Vec<Step>,
     /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
     /// What is made of each of these values before it is stored.
-    pub fold: Option<Folding>,
-    /// What is folded inside of it.
-    pub rows: Option<Rows>,
+    pub kind: ProgramKind,
 }
 
 /// What is computed together, and stored.

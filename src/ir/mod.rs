@@ -1,9 +1,9 @@
-//! What expressions are made of and what they are flattened to: the table of ops and folds, the graph of nodes, and programs
+//! What expressions are made of and what they are flattened to: the table of ops and reductions, the graph of nodes, and programs
 //! of steps for devices.
 //!
 //! Each file uses only those before it: the table of ops ([`mod@op`]), a [`scalar`], a function as it is `validated` and
 //! [`written`], a [`value`], a [`small_map`], what is [`kept`], random words ([`philox`]), and what devices give as [`answers`]; a
-//! [`callee`], the table of folds ([`mod@fold`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
+//! [`callee`], the table of folds ([`mod@reduce`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
 //! they do ([`node`], [`program`], [`storage`]) and the [`fingerprint`] of an expression; the [`builder`] of programs; and programs of
 //! [`parts`] of others, and of nodes ([`flatten`], [`rows`]); and what a schedule's [`stage`] is.
 
@@ -14,7 +14,6 @@ mod callee;
 mod constant;
 mod fingerprint;
 mod flatten;
-mod fold;
 mod graph;
 mod kept;
 mod node;
@@ -22,6 +21,7 @@ mod op;
 mod parts;
 pub(crate) mod philox;
 mod program;
+mod reduce;
 mod rows;
 mod scalar;
 mod small_map;
@@ -41,16 +41,18 @@ pub use callee::AnyFunction;
 pub(crate) use callee::{Inner, Run, list};
 pub(crate) use constant::Constant;
 pub(crate) use flatten::Known;
-pub(crate) use fold::{ACCUMULATORS, BLOCK, Fold, Folding, GROUP, LONGEST_ROW, Scan, for_each_fold};
 pub(crate) use graph::{
     Backend, BindingRange, Destination, Extent, Fingerprint, Input, Join, Leaves, Node, NodeKind, Program,
-    Results, RowFold, Rows, Schedule, Slot, Source, Stage, Storage,
+    ProgramKind, Results, RowFused, RowReduction, Schedule, Slot, Source, Stage, Storage,
 };
 pub(crate) use kept::Kept;
 pub(crate) use node::LoopTable;
 pub use op::Math;
 pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op, is_costly};
 pub(crate) use program::{Frame, MOST_TURNS};
+pub(crate) use reduce::{
+    ACCUMULATORS, BLOCK, GROUP, LONGEST_ROW, ReduceAxes, ReduceOp, ScanAxis, for_each_reduce_op,
+};
 pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;
 pub(crate) use scalar::limits;

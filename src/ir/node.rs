@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Backend, Body, Folding, Kept, Loop, Node, NodeKind, Op, Source, Step, Value};
+use super::{
+    Backend, Body, Kept, Loop, Node, NodeKind, Op, ProgramKind, ReduceAxes, ScanAxis, Source, Step, Value,
+};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -39,9 +41,18 @@ impl NodeKind {
         matches!(self, NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..))
     }
 
+    /// The kind of the program that computes it, if that does more than store values.
+    pub(crate) fn of_program(&self) -> Option<ProgramKind> {
+        match self {
+            NodeKind::Reduce(reduce) => Some(ProgramKind::Reduce(reduce.clone())),
+            NodeKind::Scan(scan) => Some(ProgramKind::Scan(*scan)),
+            _ => None,
+        }
+    }
+
     /// Whether what it gives is always stored.
     pub(crate) fn is_stored(&self) -> bool {
-        matches!(self, NodeKind::Shared | NodeKind::Fold(_) | NodeKind::Join(_))
+        matches!(self, NodeKind::Shared | NodeKind::Join(_)) || self.of_program().is_some()
     }
 }
 
@@ -145,13 +156,18 @@ impl Node {
         Node::of(self.dtype, self.shape.clone(), self.kind.clone(), &args.iter().collect::<Vec<_>>())
     }
 
-    /// A fold, whose shape is the operand's with length 1 along the folded axes, so that it broadcasts back.
-    pub(crate) fn fold(folding: Folding, operand: &Arc<Node>) -> Result<Arc<Node>> {
-        let Some(dtype) = folding.fold.result(operand.dtype) else {
-            bail!(Kernel, "{} of {}", folding.fold.name(), operand.dtype);
+    /// A reduction. Its shape is the operand's with length 1 along the axes, so that it broadcasts back.
+    pub(crate) fn reduce(reduce: ReduceAxes, operand: &Arc<Node>) -> Result<Arc<Node>> {
+        let Some(dtype) = reduce.op.result(operand.dtype) else {
+            bail!(Kernel, "{} of {}", reduce.op.name(), operand.dtype);
         };
-        let shape = folding.shape(&operand.shape);
-        Ok(Node::of(dtype, shape, NodeKind::Fold(folding), &[operand]))
+        let shape = reduce.shape(&operand.shape);
+        Ok(Node::of(dtype, shape, NodeKind::Reduce(reduce), &[operand]))
+    }
+
+    /// A scan, which has the operand's shape.
+    pub(crate) fn scan(scan: ScanAxis, operand: &Arc<Node>) -> Arc<Node> {
+        Node::of(operand.dtype, operand.shape.clone(), NodeKind::Scan(scan), &[operand])
     }
 
     /// Elements of a table at indices, one for each of its axes, that broadcast together.
@@ -291,7 +307,8 @@ impl Node {
             NodeKind::View(_) => "view",
             NodeKind::Lookup => "lookup",
             NodeKind::Join(_) => "concat",
-            NodeKind::Fold(folding) => folding.name(),
+            NodeKind::Reduce(reduce) => reduce.op.name(),
+            NodeKind::Scan(scan) => scan.name(),
             NodeKind::Shared => "shared",
         }
     }

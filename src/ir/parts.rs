@@ -19,7 +19,7 @@ impl Program {
         }
         let same = |layout: &Layout| Ok(layout.clone());
         let only = |result| self.extract(&[result], self.shape.clone(), &BTreeMap::new(), same);
-        self.results.iter().map(|&result| eval(&only(result)?.folded(self.fold.clone()))).collect()
+        self.results.iter().map(|&result| eval(&only(result)?.of_kind(self.kind.clone()))).collect()
     }
 
     /// The same for each value, as yet.
@@ -34,7 +34,7 @@ impl Program {
 
     /// The program of some values over another shape, with its inputs and steps numbered anew: what is
     /// `known` becomes an input, and `layout` says how inputs lie under that shape. The values are not
-    /// folded.
+    /// reduced.
     pub(crate) fn extract(
         &self,
         results: &[Value],

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Body, Folding, Input, Loop, Program, Rows, Source, Step, Storage, Value};
+use super::{
+    Body, Input, Loop, Program, ProgramKind, ReduceAxes, ReduceOp, RowFused, Source, Step, Storage, Value,
+};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::{Layout, Shape};
@@ -17,8 +19,8 @@ pub(crate) const MOST_TURNS: u64 = 60_000;
 /// GPUs do more of them while they move a byte.
 const OPERATIONS: u64 = 10;
 
-/// Operations that folding an element takes.
-const FOLDED: usize = 2;
+/// Operations that reduce an element takes.
+const REDUCED: usize = 2;
 
 impl Input {
     pub(crate) fn new(dtype: DType, source: Source, layout: Layout) -> Input {
@@ -62,7 +64,7 @@ impl Program {
         steps: Vec<Step>,
         results: SmallVec<[Value; 1]>,
     ) -> Program {
-        Program { shape, dtype, inputs, steps, results, fold: None, rows: None }
+        Program { shape, dtype, inputs, steps, results, kind: ProgramKind::Map }
     }
 
     /// A program that copies one input.
@@ -78,16 +80,17 @@ impl Program {
 
     /// The shape of what is stored for each result.
     pub(crate) fn result_shape(&self) -> Shape {
-        match (&self.fold, &self.rows, self.frame()) {
-            (Some(folding), ..) => folding.shape(&self.shape),
-            (None, Some(Rows { kept: true, .. }), Some(frame)) => frame.kept(),
+        match (&self.kind, self.frame()) {
+            (ProgramKind::Reduce(_) | ProgramKind::RowFused(RowFused { kept: true, .. }), Some(frame)) => {
+                frame.kept()
+            }
             _ => self.shape.clone(),
         }
     }
 
     /// Whether results are scanned.
     pub(crate) fn is_scan(&self) -> bool {
-        self.fold.as_ref().is_some_and(|folding| folding.scan.is_some())
+        matches!(self.kind, ProgramKind::Scan(_))
     }
 
     /// The bytes that a result takes.
@@ -97,20 +100,39 @@ impl Program {
 
     /// The type of a result.
     pub(crate) fn result_type(&self, i: usize) -> DType {
-        if self.fold.is_some() { self.dtype } else { self.dtype_of(self.results[i]) }
+        match self.kind {
+            ProgramKind::Reduce(_) | ProgramKind::Scan(_) => self.dtype,
+            _ => self.dtype_of(self.results[i]),
+        }
     }
 
-    /// The type of what steps give, before it is folded.
+    /// The type of what steps give, before it is reduced.
     pub(crate) fn element_type(&self) -> DType {
         self.results.first().map_or(self.dtype, |&result| self.dtype_of(result))
     }
 
-    /// The same, with results folded as `fold` says.
-    pub(crate) fn folded(mut self, fold: Option<Folding>) -> Program {
+    /// The same of another kind.
+    pub(crate) fn of_kind(mut self, kind: ProgramKind) -> Program {
         let element = self.element_type();
-        self.dtype = fold.as_ref().and_then(|folding| folding.fold.result(element)).unwrap_or(element);
-        self.fold = fold;
+        self.dtype = match &kind {
+            ProgramKind::Reduce(reduce) => reduce.op.result(element).unwrap_or(element),
+            _ => element,
+        };
+        self.kind = kind;
         self
+    }
+
+    /// The same, reduced along axes.
+    pub(crate) fn reduced(self, op: ReduceOp, axes: Range<usize>) -> Program {
+        self.of_kind(ProgramKind::Reduce(ReduceAxes { op, axes }))
+    }
+
+    /// What is reduced along its rows, if that is read by its steps.
+    pub(crate) fn row_fused(&self) -> Option<&RowFused> {
+        match &self.kind {
+            ProgramKind::RowFused(rows) => Some(rows),
+            _ => None,
+        }
     }
 
     pub(crate) fn dtype_of(&self, value: Value) -> DType {
@@ -150,8 +172,8 @@ impl Program {
     /// kernels takes no more.
     pub(crate) fn work(&self) -> u64 {
         let product = |shape: &Shape| shape.iter().fold(1_u64, |all, &n| all.saturating_mul(n as u64));
-        // Passes of a fold store whole words, and less than a byte of an element between them.
-        let (least, between) = if self.folds() { (size_of::<u32>(), product(&self.shape)) } else { (1, 0) };
+        // Passes of a reduction store whole words, and less than a byte of an element between them.
+        let (least, between) = if self.reduces() { (size_of::<u32>(), product(&self.shape)) } else { (1, 0) };
         let size = |i: usize| self.result_type(i).size().max(least) as u64;
         let stored = product(&self.result_shape()).saturating_mul((0..self.results.len()).map(size).sum());
         self.work_storing(stored.saturating_add(between))
@@ -174,8 +196,8 @@ impl Program {
 
     /// Its operations over so many elements, in bytes.
     fn operations(&self, lengths: &[usize]) -> u64 {
-        let folded = if self.folds() { FOLDED * self.results.len() } else { 0 };
-        let own = (self.tensors_read().count() + folded) as u64;
+        let reduced = if self.reduces() { REDUCED * self.results.len() } else { 0 };
+        let own = (self.tensors_read().count() + reduced) as u64;
         let steps = self.steps.iter().map(Step::operations);
         let each = steps.fold(self.of_loops(&Loop::operations).saturating_add(own), u64::saturating_add);
         lengths.iter().fold(each, |all, &n| all.saturating_mul(n as u64)) / OPERATIONS
@@ -209,7 +231,7 @@ impl Program {
         })
     }
 
-    /// The program over a range of an axis. Along a folded axis it is the fold of that range.
+    /// The program over a range of an axis. Along a reduced axis it is the reduction of that range.
     pub(crate) fn slice(&self, axis: isize, range: Range<isize>) -> Result<Program> {
         let mut part = self.clone();
         part.shape = Layout::contiguous(&self.shape)?.slice(axis, range.clone(), 1)?.shape().clone();
@@ -247,17 +269,17 @@ impl Frame {
 }
 
 impl Program {
-    /// Whether it folds or scans, or has folds inside.
-    pub(crate) fn folds(&self) -> bool {
-        self.fold.is_some() || self.rows.is_some()
+    /// Whether it reduces or scans.
+    pub(crate) fn reduces(&self) -> bool {
+        self.kind != ProgramKind::Map
     }
 
-    /// Where the rows of a program lie that folds, or that has folds inside.
+    /// Where the rows of a program lie that reduces them.
     pub(crate) fn frame(&self) -> Option<Frame> {
-        let axes = match (&self.fold, &self.rows) {
-            (Some(folding), _) if folding.scan.is_none() => folding.axes.clone(),
-            (_, Some(rows)) => rows.axes.clone(),
-            _ => return None,
+        let axes = match &self.kind {
+            ProgramKind::Reduce(reduce) => reduce.axes.clone(),
+            ProgramKind::RowFused(rows) => rows.axes.clone(),
+            ProgramKind::Map | ProgramKind::Scan(_) => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })
     }

@@ -1,19 +1,20 @@
-//! Folds inside of a program: what one gives for a row is read by steps of the same program.
+//! Reductions inside of a program: what one gives for a row is read by steps of the same program.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    ByValue, Folding, Frame, Input, Op, Program, ProgramBuilder, RowFold, Rows, Source, Step, Value,
+    ByValue, Frame, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceAxes, RowFused, RowReduction,
+    Source, Step, Value,
 };
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
-/// When the values of a program of rows are known. Its folds are in *phases*: those of one are read together,
+/// When the values of a program of rows are known. Its reductions are in *phases*: those of one are read together,
 /// and need only what the phases before give.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Levels {
-    /// Of each value, the phase from which on it is known; a fold is of that of what it folds.
+    /// Of each value, the phase from which on it is known; a reduction is of that of what it reduces.
     pub from: ByValue<usize>,
     /// Of each value, whether it is of the row.
     pub of_row: ByValue<bool>,
@@ -22,16 +23,16 @@ pub(crate) struct Levels {
 impl Program {
     /// What is known of the values of a program of rows.
     pub(crate) fn levels(&self) -> Levels {
-        let Some((rows, frame)) = self.rows.as_ref().zip(self.frame()) else { return Levels::default() };
+        let Some((rows, frame)) = self.row_fused().zip(self.frame()) else { return Levels::default() };
         let inputs = self.inputs.iter().map(|input| frame.is_of_row(input));
         let of_row =
             ByValue::of(inputs, &self.steps, |step, of_row| step.args.iter().all(|&arg| of_row[arg]));
         let mut from = self.by_value(0);
-        // What a fold gives is an input, which comes before what the fold needs: so some turns may pass until
+        // What a reduction gives is an input, which comes before what the reduction needs: so some turns may pass until
         // all is known, as many as there are phases.
         loop {
             let known = |input: &Input| match input.source {
-                Source::Row(fold) => from[rows.folds[fold].value] + 1,
+                Source::Row(number) => from[rows.reductions[number].value] + 1,
                 _ => 0,
             };
             let next = ByValue::of(self.inputs.iter().map(known), &self.steps, |step, from| {
@@ -44,9 +45,9 @@ impl Program {
         }
     }
 
-    /// The input that stands for what a fold gives.
-    pub(crate) fn given(&self, fold: usize) -> Option<Value> {
-        let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == fold);
+    /// The input that stands for what a reduction of rows gives, by its number.
+    pub(crate) fn given(&self, number: usize) -> Option<Value> {
+        let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
         self.inputs.iter().position(is_own).map(|i| Value::Input(i as u32))
     }
 
@@ -69,27 +70,27 @@ impl Program {
         kept.all(|axis| run < step(axis))
     }
 
-    /// The program of the folds, if all are the same and nothing but what follows them needs what they give.
-    pub(crate) fn plain_fold(&self) -> Option<Program> {
-        let rows = self.rows.as_ref().filter(|rows| rows.kept)?;
-        let fold = rows.folds.first()?.fold;
-        let values: Vec<Value> = rows.folds.iter().map(|fold| fold.value).collect();
+    /// The program of the reductions, if all are the same and nothing but what follows them needs what they give.
+    pub(crate) fn plain_reduction(&self) -> Option<Program> {
+        let rows = self.row_fused().filter(|rows| rows.kept)?;
+        let op = rows.reductions.first()?.op;
+        let values: Vec<Value> = rows.reductions.iter().map(|own| own.value).collect();
         let same = |layout: &Layout| Ok(layout.clone());
         let plain = self.extract(&values, self.shape.clone(), &Default::default(), same).ok()?;
         let is_row = |input: &Input| matches!(input.source, Source::Row(_));
-        let alike = |own: &RowFold| own.fold == fold && self.dtype_of(own.value) == plain.element_type();
-        let is_plain = rows.folds.iter().all(alike) && !plain.inputs.iter().any(is_row);
-        is_plain.then(|| plain.folded(Some(Folding { fold, axes: rows.axes.clone(), scan: None })))
+        let alike = |own: &RowReduction| own.op == op && self.dtype_of(own.value) == plain.element_type();
+        let is_plain = rows.reductions.iter().all(alike) && !plain.inputs.iter().any(is_row);
+        is_plain.then(|| plain.reduced(op, rows.axes.clone()))
     }
 
-    /// Whether a fold of it gives an index.
-    pub(crate) fn gives_index(&self, fold: usize) -> bool {
-        self.rows.as_ref().is_some_and(|rows| rows.folds[fold].fold.row().gives_index)
+    /// Whether a reduction of its rows gives an index.
+    pub(crate) fn gives_index(&self, number: usize) -> bool {
+        self.row_fused().is_some_and(|rows| rows.reductions[number].op.row().gives_index)
     }
 
-    /// The same, whose folds are all inside of it.
+    /// The same, whose reductions are all inside of it.
     pub(crate) fn in_rows(&self) -> Result<Program> {
-        if self.rows.is_some() {
+        if self.row_fused().is_some() {
             return Ok(self.clone());
         }
         let Some(frame) = self.frame() else { bail!(Kernel, "a program without rows") };
@@ -98,33 +99,33 @@ impl Program {
         Ok(joined.finish(&results, true))
     }
 
-    /// Whether rows may be folded in part, by several passes: nothing but one element of each is made of what folds give,
+    /// Whether rows may be reduced in part, by several passes: nothing but one element of each is made of what reductions give,
     /// and they need nothing of one another.
     pub(crate) fn leaves_partials(&self) -> bool {
         let is_row = |input: &Input| matches!(input.source, Source::Row(_));
-        self.rows.as_ref().is_some_and(|rows| {
-            let values: Vec<Value> = rows.folds.iter().map(|own| own.value).collect();
+        self.row_fused().is_some_and(|rows| {
+            let values: Vec<Value> = rows.reductions.iter().map(|own| own.value).collect();
             let needed = self.needed(&values, |_| false);
             rows.kept
                 && !self.inputs.iter().zip(needed.inputs()).any(|(input, needed)| *needed && is_row(input))
         })
     }
 
-    /// The program over partial results of its folds, of whatever whole words hold these: of each its values, and
+    /// The program over partial results of its reductions, of whatever whole words hold these: of each its values, and
     /// their indexes.
     pub(crate) fn over_partials(&self, partials: Vec<(Input, Option<Input>)>) -> Result<Program> {
-        let Some((rows, (first, _))) = self.rows.as_ref().zip(partials.first()) else {
+        let Some((rows, (first, _))) = self.row_fused().zip(partials.first()) else {
             bail!(Kernel, "a program without rows");
         };
         let frame = Frame { shape: first.layout.shape().clone(), axes: rows.axes.clone() };
-        let mut after = self.after_folds()?;
+        let mut after = self.after_reductions()?;
         for input in &mut after.inputs {
             input.layout = input.layout.broadcast_to(&frame.shape)?;
         }
         after.shape = frame.shape.clone();
         let mut joined = Joined::new(frame);
-        let mut given = Vec::with_capacity(rows.folds.len());
-        for ((number, own), (input, index)) in rows.folds.iter().enumerate().zip(partials) {
+        let mut given = Vec::with_capacity(rows.reductions.len());
+        for ((number, own), (input, index)) in rows.reductions.iter().enumerate().zip(partials) {
             let (stored, element) = (input.dtype, self.dtype_of(own.value));
             let mut value = joined.program.input(input);
             if stored != element {
@@ -132,19 +133,19 @@ impl Program {
             }
             let index = index.map(|index| joined.program.input(index));
             let dtype = self.given(number).map_or(self.dtype, |given| self.dtype_of(given));
-            given.push(joined.fold(RowFold { fold: own.fold, value, index }, dtype)?);
+            given.push(joined.reduce(RowReduction { op: own.op, value, index }, dtype)?);
         }
         let results = joined.add(&after, |input| match input.source {
-            Source::Row(fold) => given.get(fold).copied(),
+            Source::Row(number) => given.get(number).copied(),
             _ => None,
         })?;
         Ok(joined.finish(&results, true))
     }
 
-    /// What follows the folds, as a program over one element of each row; what they give is read as
+    /// What follows the reductions, as a program over one element of each row; what they give is read as
     /// [`Source::Row`].
-    pub(crate) fn after_folds(&self) -> Result<Program> {
-        let Some((rows, frame)) = self.rows.as_ref().zip(self.frame()) else {
+    pub(crate) fn after_reductions(&self) -> Result<Program> {
+        let Some((rows, frame)) = self.row_fused().zip(self.frame()) else {
             bail!(Kernel, "a program without rows");
         };
         self.extract(&self.results, frame.kept(), &Default::default(), |layout| {
@@ -157,66 +158,65 @@ impl Program {
 pub(crate) struct Joined {
     frame: Frame,
     program: ProgramBuilder,
-    folds: Vec<RowFold>,
+    reductions: Vec<RowReduction>,
 }
 
 impl Joined {
     pub(crate) fn new(frame: Frame) -> Joined {
-        Joined { frame, program: ProgramBuilder::new(), folds: Vec::new() }
+        Joined { frame, program: ProgramBuilder::new(), reductions: Vec::new() }
     }
 
-    /// Adds a program of the frame's shape, and its folds: its results, of which some inputs are known.
+    /// Adds a program of the frame's shape, and its reductions: its results, of which some inputs are known.
     pub(crate) fn add(
         &mut self,
         program: &Program,
         known: impl Fn(&Input) -> Option<Value>,
     ) -> Result<SmallVec<[Value; 2]>> {
-        let (first, shape) = (self.folds.len(), &self.frame.shape);
+        let (first, shape) = (self.reductions.len(), &self.frame.shape);
         let found = self.program.copy_all(program, |built, input| match (known(input), &input.source) {
             (Some(known), _) => Ok(known),
-            (None, Source::Row(fold)) => row(built, shape, first + fold, input.dtype),
+            (None, Source::Row(number)) => row(built, shape, first + number, input.dtype),
             (None, _) => Ok(built.input(input.clone())),
         })?;
         let value = |&value: &Value| found[value];
-        if let Some(rows) = &program.rows {
-            let own = |own: &RowFold| RowFold {
+        if let Some(rows) = program.row_fused() {
+            let own = |own: &RowReduction| RowReduction {
                 value: value(&own.value),
                 index: own.index.as_ref().map(value),
                 ..*own
             };
-            self.folds.extend(rows.folds.iter().map(own));
+            self.reductions.extend(rows.reductions.iter().map(own));
         }
         let results = program.results.iter().map(value);
-        match &program.fold {
-            None => Ok(results.collect()),
-            Some(folding) => {
-                let own = |value| RowFold { fold: folding.fold, value, index: None };
-                results.map(|value| self.fold(own(value), program.dtype)).collect()
+        match &program.kind {
+            ProgramKind::Reduce(ReduceAxes { op, .. }) => {
+                let own = |value| RowReduction { op: *op, value, index: None };
+                results.map(|value| self.reduce(own(value), program.dtype)).collect()
             }
+            _ => Ok(results.collect()),
         }
     }
 
-    /// Folds a value: what that gives, of a type.
-    fn fold(&mut self, own: RowFold, gives: DType) -> Result<Value> {
-        let number = self.folds.iter().position(|known| *known == own).unwrap_or_else(|| {
-            self.folds.push(own);
-            self.folds.len() - 1
+    /// Reduces a value: what that gives, of a type.
+    fn reduce(&mut self, own: RowReduction, gives: DType) -> Result<Value> {
+        let number = self.reductions.iter().position(|known| *known == own).unwrap_or_else(|| {
+            self.reductions.push(own);
+            self.reductions.len() - 1
         });
         row(&mut self.program, &self.frame.shape, number, gives)
     }
 
     /// The program of some results.
     pub(crate) fn finish(self, results: &[Value], kept: bool) -> Program {
-        let rows = Some(Rows { axes: self.frame.axes, folds: self.folds, kept });
-        let program = self.program.finish(self.frame.shape, DType::Bool, results.into());
-        let mut program = Program { rows, ..program };
-        program.dtype = program.element_type();
-        program
+        let rows = RowFused { axes: self.frame.axes, reductions: self.reductions, kept };
+        self.program
+            .finish(self.frame.shape, DType::Bool, results.into())
+            .of_kind(ProgramKind::RowFused(rows))
     }
 }
 
-/// What a fold gives for each row.
-fn row(program: &mut ProgramBuilder, shape: &Shape, fold: usize, dtype: DType) -> Result<Value> {
+/// What a reduction gives for each row.
+fn row(program: &mut ProgramBuilder, shape: &Shape, number: usize, dtype: DType) -> Result<Value> {
     let layout = Layout::contiguous([])?.broadcast_to(shape)?;
-    Ok(program.input(Input::new(dtype, Source::Row(fold), layout)))
+    Ok(program.input(Input::new(dtype, Source::Row(number), layout)))
 }

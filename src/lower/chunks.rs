@@ -1,7 +1,9 @@
-//! Folds of more than a kernel binds, part by part: what they read, what they give, or what their passes store is
+//! Reductions of more than a kernel binds, part by part: what they read, what they give, or what their passes store is
 //! too large. Kept axes are cut in halves until a part can be bound, or until its elements can be computed into a
 //! slot that can. A run that is too long for that is cut into chunks of 1024 to some power: a chunk is then a
 //! value of a later round of the contract's order, so that these cuts change no bit.
+
+use std::ops::Range;
 
 use smallvec::smallvec;
 
@@ -9,7 +11,10 @@ use super::commands::{Lowering, copy_of, imagined};
 use super::reduce::cast;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, Fold, Folding, GROUP, Input, Op, Program, ProgramBuilder, Scan, Slot, Source, Step};
+use crate::ir::{
+    BLOCK, GROUP, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Slot,
+    Source, Step,
+};
 use crate::layout::{Layout, Shape};
 use crate::plan::ScanWork;
 
@@ -30,9 +35,9 @@ impl Lowering {
 
     /// Whether a program is run as it is where its elements are computed before.
     fn has_room_computed(&self, program: &Program) -> Result<bool> {
-        let elements = program.clone().folded(None);
+        let elements = program.clone().of_kind(ProgramKind::Map);
         let stored = imagined(elements.shape.iter().product());
-        Ok(self.is_whole(&copy_of(elements.dtype, stored, &elements.shape)?.folded(program.fold.clone())))
+        Ok(self.is_whole(&copy_of(elements.dtype, stored, &elements.shape)?.of_kind(program.kind.clone())))
     }
 
     /// Runs a program of one result that reduces, as it is or in parts: a slot for it.
@@ -41,31 +46,28 @@ impl Lowering {
     }
 
     fn divided(&mut self, program: &Program) -> Result<Slot> {
-        // Windows show parts of what is folded, and rows are copied for that.
+        // Windows show parts of what is reduced, and rows are copied for that.
         if !self.cuts.is_whole(program)
-            && let Some(plain) = program.plain_fold()
+            && let Some(plain) = program.plain_reduction()
         {
-            return self.after_fold(program, &plain);
+            return self.after_reduction(program, &plain);
         }
         let result = self.result(program)?;
         let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
         while let Some((part, to)) = open.pop() {
-            let axes = match &part.rows {
-                Some(rows) => rows.axes.clone(),
-                None => folding(&part)?.axes,
-            };
+            let axes = axes(&part)?;
             // The outermost of the longest, so that a part of the result lies in one run.
             let kept = (0..part.shape.rank()).rev().filter(|axis| !axes.contains(axis));
             let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
-            // Of a run that takes too long alone, elements are computed before, or chunks are folded.
+            // Of a run that takes too long alone, elements are computed before, or chunks are reduced.
             let bound = match longest {
                 Some(_) if !self.cuts.is_short(&part) => Err(part),
                 _ => self.bound(part)?,
             };
             let value = match (bound, longest) {
                 (Ok(part), _) => self.one(&part)?,
-                (Err(part), None) => match part.plain_fold() {
-                    Some(plain) => self.after_fold(&part, &plain)?,
+                (Err(part), None) => match part.plain_reduction() {
+                    Some(plain) => self.after_reduction(&part, &plain)?,
                     None => self.long_run(part)?,
                 },
                 (Err(part), Some(axis)) => {
@@ -81,14 +83,14 @@ impl Lowering {
         Ok(result)
     }
 
-    /// Folds, and then computes what follows.
-    fn after_fold(&mut self, program: &Program, plain: &Program) -> Result<Slot> {
+    /// Reduces, and then computes what follows.
+    fn after_reduction(&mut self, program: &Program, plain: &Program) -> Result<Slot> {
         let values: Vec<Slot> = plain.each(|one| self.reduced(one))?;
-        let mut after = program.after_folds()?;
+        let mut after = program.after_reductions()?;
         let layout = Layout::contiguous(&after.shape)?;
         for input in &mut after.inputs {
-            if let Source::Row(fold) = input.source {
-                (input.source, input.layout) = (Source::Slot(values[fold]), layout.clone());
+            if let Source::Row(number) = input.source {
+                (input.source, input.layout) = (Source::Slot(values[number]), layout.clone());
             }
         }
         let result = self.result(&after)?;
@@ -124,17 +126,17 @@ impl Lowering {
         if self.is_whole(&program) {
             return Ok(Ok(program));
         }
-        if program.rows.is_some() {
+        if program.row_fused().is_some() {
             return self.bound_rows(program);
         }
         if !self.has_room_computed(&program)? {
             return Ok(Err(program));
         }
-        let elements = program.clone().folded(None);
+        let elements = program.clone().of_kind(ProgramKind::Map);
         let layout = Layout::contiguous(&elements.shape)?;
         let mut parts = self.cuts.parts(&elements, (imagined(layout.count()), &layout, true));
         let first = parts.next().transpose()?;
-        // Its axes may be merged: what a fold needs of it is where each input is bound.
+        // Its axes may be merged: what a reduction needs of it is where each input is bound.
         if let Some(part) = first
             && parts.next().is_none()
             && part.program.inputs.len() == program.inputs.len()
@@ -148,7 +150,7 @@ impl Lowering {
                 return Ok(Ok(windows));
             }
         }
-        Ok(Ok(self.stored(&elements)?.folded(program.fold)))
+        Ok(Ok(self.stored(&elements)?.of_kind(program.kind)))
     }
 
     /// A program that reads elements, which are computed into a slot.
@@ -158,13 +160,14 @@ impl Lowering {
         copy_of(elements.dtype, slot, &elements.shape)
     }
 
-    /// Folds a run that is all of a program: chunk by chunk, and what these give.
+    /// Reduces a run that is all of a program: chunk by chunk, and what these give.
     fn long_run(&mut self, program: Program) -> Result<Slot> {
-        let folding = folding(&program)?;
         let program = self.flat(program)?;
-        if let Some(scan) = folding.scan {
-            return self.long_scan(&program, scan);
-        }
+        let op = match program.kind {
+            ProgramKind::Scan(scan) => return self.long_scan(&program, scan),
+            ProgramKind::Reduce(ReduceAxes { op, .. }) => op,
+            _ => bail!(Kernel, "a run of what is not reduced"),
+        };
         let (count, element) = (program.shape[0], program.element_type());
         let is_bound = |all: &Lowering, length: usize| -> Result<bool> {
             let chunk = program.slice(0, 0..length as isize)?;
@@ -182,14 +185,13 @@ impl Lowering {
         }
         let (chunks, whole) = (count.div_ceil(length), count / length);
         let shape = Shape::from([chunks]);
-        let along = |fold: Fold, axis: usize| Some(Folding { fold, axes: axis..axis + 1, scan: None });
-        let values_of = match folding.fold {
-            Fold::ArgMin => Fold::Min,
-            Fold::ArgMax => Fold::Max,
-            fold => fold,
+        let values_of = match op {
+            ReduceOp::ArgMin => ReduceOp::Min,
+            ReduceOp::ArgMax => ReduceOp::Max,
+            op => op,
         };
         // The value of each chunk, and the index of it there: chunks of one length are rows.
-        let gather = |own: &mut Lowering, fold: Fold, dtype: DType| -> Result<Program> {
+        let gather = |own: &mut Lowering, op: ReduceOp, dtype: DType| -> Result<Program> {
             let all = Layout::contiguous(&shape)?;
             let slot = own.slot(chunks, dtype);
             let mut rows = program.slice(0, 0..(whole * length) as isize)?;
@@ -197,16 +199,16 @@ impl Lowering {
             for input in &mut rows.inputs {
                 input.layout = input.layout.reshape(&[whole as isize, length as isize])?;
             }
-            let values = own.reduced(&rows.folded(along(fold, 1)))?;
+            let values = own.reduced(&rows.reduced(op, 1..2))?;
             let to = all.slice(0, 0..whole as isize, 1)?;
             own.write(&copy_of(dtype, values, to.shape())?, slot, Some(&to))?;
             if whole < chunks {
                 let rest = program.slice(0, (whole * length) as isize..count as isize)?;
                 // A run of one element is none, but for what is told of its place.
-                let value = match count - whole * length == 1 && !is_index(fold) {
-                    true => own.stored(&rest.folded(None))?.inputs.swap_remove(0),
+                let value = match count - whole * length == 1 && !is_index(op) {
+                    true => own.stored(&rest.of_kind(ProgramKind::Map))?.inputs.swap_remove(0),
                     false => {
-                        let value = own.reduced(&rest.folded(along(fold, 0)))?;
+                        let value = own.reduced(&rest.reduced(op, 0..1))?;
                         Input::new(dtype, Source::Slot(value), Layout::contiguous([1])?)
                     }
                 };
@@ -216,21 +218,21 @@ impl Lowering {
             copy_of(dtype, slot, &shape)
         };
         let values = gather(self, values_of, element)?;
-        let best = self.reduced(&values.folded(along(folding.fold, 0)))?;
-        if !is_index(folding.fold) {
+        let best = self.reduced(&values.reduced(op, 0..1))?;
+        if !is_index(op) {
             return Ok(best);
         }
         // Which chunk has it, and then which value of that chunk.
-        let indexes = gather(self, folding.fold, DType::U32)?;
+        let indexes = gather(self, op, DType::U32)?;
         self.chosen(best, indexes, length)
     }
 
     /// Scans one run: the last values of the groups of each chunk, a scan of all of these, and then the values of
     /// each chunk. What these leave out of themselves belongs to the next ones, so that they are moved when they are
     /// written.
-    fn long_scan(&mut self, program: &Program, scan: Scan) -> Result<Slot> {
-        let folding = Folding { scan: Some(Scan { exclusive: false }), ..folding(program)? };
-        let program = program.clone().folded(Some(folding.clone()));
+    fn long_scan(&mut self, program: &Program, scan: ScanAxis) -> Result<Slot> {
+        let inclusive = ProgramKind::Scan(ScanAxis { exclusive: false, ..scan });
+        let program = program.clone().of_kind(inclusive.clone());
         let (count, stored) = (program.shape[0], ScanWork::stored_type(&program));
         let slice = |from: usize, to: usize| program.slice(0, from as isize..to.min(count) as isize);
         let mut length = GROUP;
@@ -260,14 +262,14 @@ impl Lowering {
             self.write(&copy_of(stored, own, to.shape())?, lasts, Some(&to))?;
         }
         let input = |slot: Slot, layout: Layout| Input::new(stored, Source::Slot(slot), layout);
-        let sums = Program::copy(input(lasts, groups.clone())).folded(Some(folding.clone()));
+        let sums = Program::copy(input(lasts, groups.clone())).of_kind(inclusive);
         let sums = self.reduced(&sums)?;
 
         let all = Layout::contiguous(&program.shape)?;
         let result = self.result(&program)?;
         let moved = usize::from(scan.exclusive);
         if scan.exclusive {
-            let source = Source::Scalar(folding.fold.identity(program.element_type()));
+            let source = Source::Scalar(scan.op.identity(program.element_type()));
             let nothing = Input::new(program.dtype, source, Layout::contiguous([1])?);
             self.write(&Program::copy(nothing), result, Some(&all.slice(0, 0..1, 1)?))?;
         }
@@ -301,7 +303,11 @@ impl Lowering {
         let count: usize = program.shape.iter().product();
         let merged: Result<Vec<Layout>> =
             program.inputs.iter().map(|input| input.layout.reshape(&[count as isize])).collect();
-        let fold = program.fold.clone().map(|folding| Folding { axes: 0..1, ..folding });
+        let kind = match program.kind.clone() {
+            ProgramKind::Reduce(reduce) => ProgramKind::Reduce(ReduceAxes { axes: 0..1, ..reduce }),
+            ProgramKind::Scan(scan) => ProgramKind::Scan(ScanAxis { axis: 0, ..scan }),
+            kind => kind,
+        };
         let mut flat = match merged {
             Ok(layouts) => {
                 let mut flat = program;
@@ -310,13 +316,13 @@ impl Lowering {
             }
             // Elements that no one axis leads through are computed first.
             Err(_) => {
-                let mut flat = self.stored(&program.folded(None))?;
+                let mut flat = self.stored(&program.of_kind(ProgramKind::Map))?;
                 flat.inputs[0].layout = Layout::contiguous([count])?;
                 flat
             }
         };
         flat.shape = Shape::from([count]);
-        Ok(flat.folded(fold))
+        Ok(flat.of_kind(kind))
     }
 
     /// `chunk * length + indexes[chunk]`: the sum of what that gives for the chunk, and 0 for all others.
@@ -344,25 +350,28 @@ impl Lowering {
         let chosen =
             all.steps.once(Step::new(Op::Select, DType::U32, DType::U32, smallvec![is_it, place, zero]));
         let elements = all.finish(shape, DType::U32, smallvec![chosen]);
-        self.reduced(&elements.folded(Some(Folding { fold: Fold::Sum, axes: 0..1, scan: None })))
+        self.reduced(&elements.reduced(ReduceOp::Sum, 0..1))
     }
 
     /// Runs what kernels bind.
     fn one(&mut self, program: &Program) -> Result<Slot> {
         match self.whole(program)?.pop() {
             Some(slot) => Ok(slot),
-            None => bail!(Kernel, "a fold without a result"),
+            None => bail!(Kernel, "a reduction without a result"),
         }
     }
 }
 
-fn folding(program: &Program) -> Result<Folding> {
-    match &program.fold {
-        Some(folding) => Ok(folding.clone()),
-        None => bail!(Kernel, "a program without a fold"),
+/// The axes along which a program reduces or scans.
+fn axes(program: &Program) -> Result<Range<usize>> {
+    match &program.kind {
+        ProgramKind::Reduce(reduce) => Ok(reduce.axes.clone()),
+        ProgramKind::RowFused(rows) => Ok(rows.axes.clone()),
+        ProgramKind::Scan(scan) => Ok(scan.axis..scan.axis + 1),
+        ProgramKind::Map => bail!(Kernel, "a program that does not reduce"),
     }
 }
 
-fn is_index(fold: Fold) -> bool {
-    fold.row().gives_index
+fn is_index(op: ReduceOp) -> bool {
+    op.row().gives_index
 }

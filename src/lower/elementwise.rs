@@ -53,9 +53,9 @@ impl Lowering {
         }
         let is_once = !program.is_scan()
             && self.cuts.is_shown(program)
-            && (!program.folds() || self.cuts.is_short(program));
+            && (!program.reduces() || self.cuts.is_short(program));
         if is_once && !Plan::is_empty(&program.shape) {
-            let all = self.try_to(|all| match program.folds() {
+            let all = self.try_to(|all| match program.reduces() {
                 true => all.whole(program).map(Some),
                 false => all.at_once(program),
             })?;
@@ -72,7 +72,7 @@ impl Lowering {
             return self.result(program);
         }
         let program = &*self.without_tables(program)?;
-        match program.folds() {
+        match program.reduces() {
             true => self.reduced(program),
             false => {
                 let result = self.result(program)?;
@@ -115,7 +115,7 @@ impl Lowering {
             slot.elements == count && !slot.is_exact && layout.is_identity()
         };
         let is_once = |i: usize| to[..i].iter().all(|(slot, _)| *slot != to[i].0);
-        let is_direct = !program.folds() && !Plan::is_empty(&program.shape);
+        let is_direct = !program.reduces() && !Plan::is_empty(&program.shape);
         if is_direct && self.cuts.is_whole(&program) && to.iter().all(is_all) && (0..to.len()).all(is_once) {
             let writes: SmallVec<[Slot; 2]> = to.iter().map(|(slot, _)| *slot).collect();
             if self.try_to(|all| all.plan(&program, &writes, None))?.is_some() {
@@ -149,7 +149,7 @@ impl Lowering {
         // What is written is bound for that alone, so that of a storage that is cut nothing else may be read.
         let elsewhere = |(source, own): (Slot, &Layout)| source == to && own != layout;
         let apart = || self.cuts.divides(to, program.dtype) && slots(program).any(elsewhere);
-        let is_stored = program.folds() || program.shape != *layout.shape();
+        let is_stored = program.reduces() || program.shape != *layout.shape();
         is_stored || conflicts(program, to, layout) || apart()
     }
 

@@ -49,7 +49,7 @@ impl Lowering {
             (self.note.moved, self.note.tables) = (moved, true);
             self.note.first = self.commands.dispatches.len();
             let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
-            program = Cow::Owned(rest.folded(program.fold.clone()));
+            program = Cow::Owned(rest.of_kind(program.kind.clone()));
         }
         Ok(program)
     }

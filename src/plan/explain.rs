@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::{LANES, Origin, Plan, Walk};
-use crate::ir::{Body, ByValue, Constant, Extent, Input, Program, Source, Stage, Told, Value};
+use crate::ir::{Body, ByValue, Constant, Extent, Input, Program, ProgramKind, Source, Stage, Told, Value};
 
 /// Longest expression that is written out; above it only the number of steps is told.
 const LONGEST: usize = 160;
@@ -66,27 +66,30 @@ impl Program {
             let axes: Vec<String> = axes.map(|axis| axis.to_string()).collect();
             format!("over {noun} {} of {}", axes.join(", "), self.shape)
         };
-        let fold = match (&self.fold, &self.rows) {
-            (None, None) => String::new(),
-            (None, Some(rows)) => format!("each row {}: ", over(rows.axes.clone())),
-            (Some(folding), _) => {
-                let exclusive = folding.scan.is_some_and(|scan| scan.exclusive);
-                let name = if exclusive { "exclusive " } else { "" }.to_string() + folding.name();
-                format!("{name} {} ", over(folding.axes.clone()))
+        match &self.kind {
+            ProgramKind::Map => expression,
+            ProgramKind::RowFused(rows) => format!("each row {}: {expression}", over(rows.axes.clone())),
+            ProgramKind::Reduce(reduce) => {
+                format!("{} {} {expression}", reduce.op.name(), over(reduce.axes.clone()))
             }
-        };
-        format!("{fold}{expression}")
+            ProgramKind::Scan(scan) => {
+                let exclusive = if scan.exclusive { "exclusive " } else { "" };
+                format!("{exclusive}{} {} {expression}", scan.name(), over(scan.axis..scan.axis + 1))
+            }
+        }
     }
 
     /// The expression in one line, unless it is too long for that.
     fn write_out(&self) -> Option<String> {
         let mut values: ByValue<String> =
             self.inputs.iter().enumerate().map(|(i, input)| leaf(i, input)).collect();
-        // What a fold gives, once what it folds is written; each stands behind what it needs.
+        // What a reduction gives, once what it reduces is written; each stands behind what it needs.
         let gives = |values: &mut ByValue<String>, of: Value| {
-            for (number, own) in self.rows.iter().flat_map(|rows| rows.folds.iter().enumerate()) {
+            for (number, own) in
+                self.row_fused().into_iter().flat_map(|rows| rows.reductions.iter().enumerate())
+            {
                 if let Some(given) = self.given(number).filter(|_| own.value == of) {
-                    values[given] = format!("{}({})", own.fold.name(), values[of]);
+                    values[given] = format!("{}({})", own.op.name(), values[of]);
                 }
             }
         };

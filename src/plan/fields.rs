@@ -211,7 +211,7 @@ impl Kernel {
     /// The words that a walk over all elements goes by.
     fn walked(&self, fields: &mut Vec<Field>) {
         match self.walk {
-            // A fold's.
+            // A reduction's.
             Walk::Anywhere => {}
             Walk::Flat => {
                 fields.push(Field::Vectors);

@@ -27,7 +27,7 @@ pub(crate) enum Origin {
     Scalar,
     /// The address itself.
     Index,
-    /// What a fold of the same kernel gives, which this operand stands for.
+    /// What a reduction of the same kernel gives, which this operand stands for.
     Row(usize),
 }
 
@@ -91,8 +91,8 @@ impl Kernel {
             self.steps.iter().filter(|step| step.op != Op::State).map(Step::name).collect();
         match &self.makes {
             Makes::Elements => {}
-            Makes::Scan(scanner) => names.extend(["cumulative", scanner.fold.name()]),
-            Makes::Reduce(reduce) => names.extend(reduce.reductions().map(|own| own.fold.name())),
+            Makes::Scan(scanner) => names.extend(["cumulative", scanner.op.name()]),
+            Makes::Reduce(reduce) => names.extend(reduce.reductions().map(|own| own.op.name())),
         }
         names.join(", ")
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::walk::whole;
 use crate::dtype::DType;
-use crate::ir::{ByValue, Fold, Value};
+use crate::ir::{ByValue, ReduceOp, Value};
 
 /// What a kernel makes of the elements of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -105,7 +105,7 @@ impl Phase {
 /// A reduction of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Reduction {
-    pub fold: Fold,
+    pub op: ReduceOp,
     /// The type of what is reduced.
     pub element: DType,
     pub value: Value,
@@ -133,7 +133,7 @@ impl Reduce {
     /// The types of partial results, each in a binding of its own: a value, and its index where it has one.
     pub(crate) fn partials(&self) -> impl Iterator<Item = DType> {
         self.reductions().flat_map(|own| {
-            let index = own.fold.row().gives_index.then_some(DType::U32);
+            let index = own.op.row().gives_index.then_some(DType::U32);
             [Some(whole(own.element)), index].into_iter().flatten()
         })
     }
@@ -153,7 +153,7 @@ pub(crate) enum Scanned {
 /// What a kernel's text depends on where it scans.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Scanner {
-    pub fold: Fold,
+    pub op: ReduceOp,
     /// The type of what is scanned.
     pub element: DType,
     pub scanned: Scanned,

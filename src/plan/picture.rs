@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::explain::name;
-use crate::ir::{Source, Stage};
+use crate::ir::{Program, ProgramKind, Source, Stage};
 
 /// The most cells that a side of a grid is drawn with; of longer ones the middle is left out.
 const MOST_CELLS: usize = 6;
@@ -49,16 +49,18 @@ enum Along {
     /// All indexes read the same elements.
     Stretched,
     /// All indexes give one element of the result.
-    Folded,
+    Reduced,
 }
 
 impl Panel {
     /// The picture of a stage, with how each operand is accessed where that is known, what runs and how many
     /// bytes that moves.
     pub(crate) fn new(stage: &Stage, accesses: &[&str], runs: &str, bytes: usize) -> Panel {
-        let folded =
-            stage.one().and_then(|program| program.fold.as_ref()).filter(|folding| folding.scan.is_none());
-        let is_folded = |k: usize| folded.is_some_and(|folding| folding.axes.contains(&k));
+        let reduced = stage
+            .one()
+            .filter(|program| matches!(program.kind, ProgramKind::Reduce(_)))
+            .and_then(Program::frame);
+        let is_reduced = |k: usize| reduced.as_ref().is_some_and(|frame| frame.axes.contains(&k));
         let shape = stage.one().map_or_else(|| stage.result_shape(), |program| program.shape.clone());
         let mut parts = Vec::new();
         for (i, input) in stage.one().iter().flat_map(|program| program.inputs.iter().enumerate()) {
@@ -81,16 +83,16 @@ impl Panel {
         }
         let mut strides: Vec<isize> = vec![0; shape.rank()];
         let mut next = 1;
-        for k in (0..shape.rank()).rev().filter(|&k| !is_folded(k)) {
+        for k in (0..shape.rank()).rev().filter(|&k| !is_reduced(k)) {
             strides[k] = next;
             next *= shape[k] as isize;
         }
         let axis = |(k, &length): (usize, &usize)| {
-            let along = if is_folded(k) { Along::Folded } else { Along::Own };
+            let along = if is_reduced(k) { Along::Reduced } else { Along::Own };
             Axis { length, stride: strides[k], along }
         };
         let axes = shape.iter().enumerate().map(axis).collect();
-        let about = if folded.is_some() { "the result, folded" } else { "the result" };
+        let about = if reduced.is_some() { "the result, folded" } else { "the result" };
         parts.push(Drawn {
             name: format!("out: {}", stage.result_type(0)),
             about: about.into(),
@@ -182,7 +184,7 @@ impl Drawn {
                 let class = match () {
                     _ if is_gap(rows, row) || is_gap(columns, column) => continue,
                     _ if is(Along::Stretched) => "h",
-                    _ if is(Along::Folded) => "f",
+                    _ if is(Along::Reduced) => "f",
                     _ if self.is_result => "r",
                     _ => "o",
                 };
@@ -201,7 +203,7 @@ impl Drawn {
                 Along::Own if self.is_result => ("r", axis.length.to_string()),
                 Along::Own => ("o", axis.length.to_string()),
                 Along::Stretched => ("h", format!("1\u{2192}{}", axis.length)),
-                Along::Folded => ("f", format!("{}\u{2192}1", axis.length)),
+                Along::Reduced => ("f", format!("{}\u{2192}1", axis.length)),
             };
             let (left, above, width) = (x, y - 12, AXIS - 2);
             let _ = writeln!(

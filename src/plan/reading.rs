@@ -10,7 +10,7 @@ use super::launch::Place;
 use super::loops::Loops;
 use super::makes::Makes;
 use super::target::Target;
-use super::walk::{FOLD_WORKGROUP, LANES, Packing, Walk};
+use super::walk::{LANES, Packing, REDUCE_WORKGROUP, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{ByValue, Extent, Input, Op, Program, Slot, Source, Value};
@@ -49,9 +49,9 @@ impl Reading {
         Reading(program.inputs.iter().map(read).collect())
     }
 
-    /// How the operands of a kernel that folds or scans are accessed: each by itself, and loaded by functions of
+    /// How the operands of a kernel that reduces or scans are accessed: each by itself, and loaded by functions of
     /// the coordinates.
-    pub(super) fn folded(
+    pub(super) fn reduced(
         &self,
         program: &Program,
         chooser: &Chooser<'_>,
@@ -249,7 +249,7 @@ pub(super) fn kernel(
     let kernel = Kernel {
         walk,
         rank: loops.lengths.len(),
-        workgroup: [FOLD_WORKGROUP, 1],
+        workgroup: [REDUCE_WORKGROUP, 1],
         vectors: 1,
         bindings: bound.bindings,
         operands,

@@ -17,7 +17,7 @@ use super::tiling::{Row, vector_axis};
 use super::walk::{self, LANES, Together, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Levels, Program, RowFold, Value};
+use crate::ir::{Levels, Program, RowReduction, Value};
 use crate::layout::{Axis, Layout, Shape};
 
 /// The type in which elements are stored that no one vector holds, of whole words.
@@ -29,10 +29,10 @@ fn whole(dtype: DType) -> DType {
 }
 
 impl Pass {
-    /// Plans the next pass over a program whose folds are all inside of it. In blocks of so many values, which passes
+    /// Plans the next pass over a program whose reductions are all inside of it. In blocks of so many values, which passes
     /// before left.
     pub(crate) fn reduce(program: &Program, block: usize, target: Target) -> Result<Pass> {
-        let Some((rows, frame)) = program.rows.as_ref().zip(program.frame()) else {
+        let Some((rows, frame)) = program.row_fused().zip(program.frame()) else {
             bail!(Kernel, "a program without rows");
         };
         let (count, all) =
@@ -41,7 +41,7 @@ impl Pass {
             bail!(
                 Limit,
                 "{} of {} reduces more than {MOST_ELEMENTS} elements, which is what a kernel counts to: evaluate it in slices",
-                rows.folds.first().map_or("", |own| own.fold.name()),
+                rows.reductions.first().map_or("", |own| own.op.name()),
                 program.shape
             );
         };
@@ -87,7 +87,7 @@ impl Pass {
         let walk = if vector_axis == VectorAxis::Gathered { Walk::Anywhere } else { Walk::Rows };
         let reading = Reading::of(program, Place::Fresh);
         let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
-        let mut accesses = reading.folded(program, &chooser, target);
+        let mut accesses = reading.reduced(program, &chooser, target);
         let levels = program.levels();
         let text = Text { program, levels: &levels, accesses: &accesses, vector_axis };
         let mut phases = text.phases()?;
@@ -161,7 +161,7 @@ impl Pass {
         let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Reduce(reduce), ..kernel };
         // 1 has no factor: it is told by a factor of 0.
         let divider = |n: usize| if n > 1 { divider(n) } else { (0, 0) };
-        let identity = |i: usize| rows.folds[i].fold.identity(program.dtype_of(rows.folds[i].value));
+        let identity = |i: usize| rows.reductions[i].op.identity(program.dtype_of(rows.reductions[i].value));
         let vectors = loops.inner().div_ceil(LANES);
         let words = fields::words(&kernel, &loops, program, |field| match *field {
             Field::Count => items as u32,
@@ -225,7 +225,7 @@ fn rest(
 /// Bytes of what an invocation accumulates of a phase.
 fn bytes(phase: &Phase) -> usize {
     let each = |own: &Reduction| {
-        let index = if own.fold.row().gives_index { size_of::<u32>() } else { 0 };
+        let index = if own.op.row().gives_index { size_of::<u32>() } else { 0 };
         LANES * (own.element.size().max(size_of::<u32>()) + index)
     };
     phase.reductions.iter().map(each).sum()
@@ -263,19 +263,19 @@ impl Text<'_> {
     /// The phases of the program, and what a vector of each costs.
     fn phases(&self) -> Result<Vec<(Phase, usize)>> {
         let Text { program, levels, .. } = *self;
-        let Some(rows) = &program.rows else { bail!(Kernel, "a program without rows") };
-        let count = rows.folds.iter().map(|own| levels.from[own.value] + 1).max().unwrap_or(0);
+        let Some(rows) = program.row_fused() else { bail!(Kernel, "a program without rows") };
+        let count = rows.reductions.iter().map(|own| levels.from[own.value] + 1).max().unwrap_or(0);
         let mut phases = Vec::with_capacity(count);
         for phase in 0..count {
             let mut reductions = Vec::new();
-            let is_own = |(_, own): &(usize, &RowFold)| levels.from[own.value] == phase;
-            for (number, own) in rows.folds.iter().enumerate().filter(is_own) {
+            let is_own = |(_, own): &(usize, &RowReduction)| levels.from[own.value] == phase;
+            for (number, own) in rows.reductions.iter().enumerate().filter(is_own) {
                 let Some(gives) = program.given(number) else {
-                    bail!(Kernel, "a fold that nothing reads");
+                    bail!(Kernel, "a reduction that nothing reads");
                 };
-                let RowFold { fold, value, index } = *own;
+                let RowReduction { op, value, index } = *own;
                 reductions.push(Reduction {
-                    fold,
+                    op,
                     element: program.dtype_of(value),
                     value,
                     index,
@@ -297,7 +297,7 @@ fn describe(program: &Program, reduce: &Reduce, count: usize, positions: usize) 
     let phases: Vec<String> = reduce
         .phases
         .iter()
-        .map(|phase| phase.reductions.iter().map(|own| own.fold.name()).collect::<Vec<_>>().join(" and "))
+        .map(|phase| phase.reductions.iter().map(|own| own.op.name()).collect::<Vec<_>>().join(" and "))
         .collect();
     let Tile { own, blocks, .. } = reduce.tile;
     let last = match reduce.output {

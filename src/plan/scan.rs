@@ -17,10 +17,10 @@ use super::loops::{Loops, axes};
 use super::makes::{Makes, Scanned, Scanner};
 use super::reading::{Bound, Reading, kernel};
 use super::target::Target;
-use super::walk::{FOLD_WORKGROUP, LANES, Together, Walk, whole};
+use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Folding, GROUP, Input, Program, Scan, Slot, Source};
+use crate::ir::{GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
 use crate::layout::{Axis, Layout};
 
 /// Values of a run that an invocation goes through where there are too few of them: fewer kernels are worth
@@ -38,7 +38,7 @@ const LEVELS: [u32; 2] = [3, 7];
 #[derive(Clone, Debug)]
 pub(crate) struct ScanWork {
     program: Program,
-    folding: Folding,
+    axis: ScanAxis,
     /// The type of the elements of the first pass.
     element: DType,
     /// What is done next, and whether there are groups before the first one.
@@ -49,9 +49,9 @@ pub(crate) struct ScanWork {
 impl ScanWork {
     /// All of a scan.
     pub(crate) fn new(program: &Program) -> Result<ScanWork> {
-        let Some(folding) = program.fold.clone() else { bail!(Kernel, "a program without a scan") };
+        let ProgramKind::Scan(axis) = program.kind else { bail!(Kernel, "a program without a scan") };
         let element = program.element_type();
-        Ok(ScanWork { program: program.clone(), folding, element, scanned: None, is_continued: false })
+        Ok(ScanWork { program: program.clone(), axis, element, scanned: None, is_continued: false })
     }
 
     /// The type in which results are stored, and the last values of groups: one of whole words.
@@ -61,7 +61,7 @@ impl ScanWork {
 
     /// The values of a run.
     fn count(&self) -> usize {
-        self.folding.count(&self.program.shape)
+        self.program.shape[self.axis.axis]
     }
 
     fn groups(&self) -> usize {
@@ -76,7 +76,7 @@ impl ScanWork {
     /// The type and the layout of these.
     fn carried(&self) -> Result<(DType, Layout)> {
         let mut shape = self.program.shape.to_vec();
-        shape[self.folding.axes.start] = self.groups();
+        shape[self.axis.axis] = self.groups();
         Ok((whole(self.element), Layout::contiguous(shape)?))
     }
 
@@ -84,8 +84,7 @@ impl ScanWork {
     pub(crate) fn scan_of_lasts(&self, lasts: Slot) -> Result<Program> {
         let (dtype, layout) = self.carried()?;
         let input = Input::new(dtype, Source::Slot(lasts), layout);
-        let scan = Some(Scan { exclusive: false });
-        Ok(Program::copy(input).folded(Some(Folding { scan, ..self.folding.clone() })))
+        Ok(Program::copy(input).of_kind(ProgramKind::Scan(ScanAxis { exclusive: false, ..self.axis })))
     }
 
     /// The part of a scan that computes all values, with what comes before each group, or each but the first
@@ -127,11 +126,11 @@ struct Form {
 impl Form {
     fn new(work: &ScanWork) -> Form {
         let program = &work.program;
-        let axis = work.folding.axes.start;
+        let axis = work.axis.axis;
         // What is stored is not next to each other across the run, so there kept axes do not merge.
         let mut kept: SmallVec<[Axis; 6]> = axes(program, 0..axis).into_iter().collect();
         let before = kept.len();
-        kept.extend(axes(program, work.folding.axes.end..program.shape.rank()));
+        kept.extend(axes(program, axis + 1..program.shape.rank()));
         let strides = program.inputs.iter().map(|input| input.layout.strides()[axis]).collect();
         let run = Axis { length: program.shape[axis], strides };
         // Lanes lie along the axis that the fewest tensors jump along and the most lie along.
@@ -179,7 +178,7 @@ impl Pass {
             bail!(
                 Limit,
                 "{} of {} scans more than {} elements, which is what a kernel counts to: evaluate it in slices",
-                work.folding.name(),
+                work.axis.name(),
                 program.shape,
                 MOST_ELEMENTS
             );
@@ -191,7 +190,7 @@ impl Pass {
             None => Scanned::Runs { levels: LEVELS.into_iter().find(reaches).unwrap_or(LEVELS[1]) },
         };
         let is_all = scanned != Scanned::Lasts;
-        let exclusive = is_all && work.folding.scan.is_some_and(|scan| scan.exclusive);
+        let exclusive = is_all && work.axis.exclusive;
         let stored = if is_all { count } else { groups };
         let (loops, run) = form.loops(program, stored);
         let along = form.lane.is_none();
@@ -200,7 +199,7 @@ impl Pass {
         let reading = Reading::of(program, Place::Fresh);
         let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: Together::Apart, vectors: 1 };
         let scanner = Scanner {
-            fold: work.folding.fold,
+            op: work.axis.op,
             element: work.element,
             scanned,
             exclusive,
@@ -210,7 +209,7 @@ impl Pass {
             vectors: if along || target.tuning.vectors == 1 { 1 } else { 2 },
         };
         let carried = scanner.is_carried().then(|| program.inputs.len() - 1);
-        let mut accesses = reading.folded(program, &chooser, target);
+        let mut accesses = reading.reduced(program, &chooser, target);
         // One value for a group.
         if let Some(carried) = carried.filter(|_| along) {
             accesses[carried] = Access::Strided;
@@ -221,11 +220,11 @@ impl Pass {
         let columns = if along { 1 } else { vectors.div_ceil(scanner.vectors as usize) };
         let others = if along { runs } else { runs / loops.inner() };
         let invocations = others * columns * positions;
-        let [x, y] = workgroups(&program.shape, invocations, FOLD_WORKGROUP, target)?;
-        let identity = scanner.fold.identity(scanner.element);
+        let [x, y] = workgroups(&program.shape, invocations, REDUCE_WORKGROUP, target)?;
+        let identity = scanner.op.identity(scanner.element);
         let word = |field: &Field| match *field {
             Field::Count => invocations,
-            Field::Pitch => x * FOLD_WORKGROUP as usize,
+            Field::Pitch => x * REDUCE_WORKGROUP as usize,
             Field::Scan(number) => match number {
                 ScanNumber::Columns => columns,
                 ScanNumber::Vectors => vectors,

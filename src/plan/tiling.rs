@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::makes::{Tile, VectorAxis};
 use super::target::Target;
-use super::walk::{FOLD_WORKGROUP, LANES};
+use super::walk::{LANES, REDUCE_WORKGROUP};
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Program};
 use crate::layout::Axis;
@@ -140,7 +140,7 @@ impl Row {
             let group = if meets { lanes * blocks } else { 1 };
             let widest = match (meets, self.vector_axis) {
                 (true, VectorAxis::Kept | VectorAxis::Gathered) => target.workgroup as usize,
-                _ => FOLD_WORKGROUP as usize,
+                _ => REDUCE_WORKGROUP as usize,
             };
             let fits = |size: &usize| !meets || size * self.bytes <= target.shared as usize;
             let sizes =

@@ -7,8 +7,8 @@ pub(crate) use crate::schedule::LANES;
 /// Invocations of a workgroup: the most that every WebGPU adapter has.
 pub(crate) const WORKGROUP: u32 = 256;
 
-/// Invocations of a workgroup of a fold, unless what they hold takes more memory than there is.
-pub(crate) const FOLD_WORKGROUP: u32 = 64;
+/// Invocations of a workgroup of a reduction, unless what they hold takes more memory than there is.
+pub(crate) const REDUCE_WORKGROUP: u32 = 64;
 
 /// How invocations are laid over the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +27,7 @@ pub(crate) enum Walk {
     /// found from the address of a lane, as two of their elements may share a word. Those before
     /// are further apart.
     Words { outer: usize },
-    /// Each lane by coordinates of its own, which a fold knows.
+    /// Each lane by coordinates of its own, which a reduction knows.
     Anywhere,
 }
 

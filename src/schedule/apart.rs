@@ -15,7 +15,7 @@ const APART: usize = 48;
 const LAST: u32 = u32::MAX;
 
 /// Which nodes are to be stored because several kernels read them. (Those whose place is not decided here,
-/// as folds, are left to [`boundaries`](super::boundaries).)
+/// as reductions, are left to [`boundaries`](super::boundaries).)
 pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     let count = graph.nodes.len();
     let mut stored = vec![false; count];

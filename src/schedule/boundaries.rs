@@ -36,7 +36,7 @@ type Viewed = (u32, u32);
 /// What was found of a graph.
 #[derive(Default)]
 pub(super) struct Found<'a> {
-    /// The nodes to be computed on their own, those that others need first. Roots that are folds of another
+    /// The nodes to be computed on their own, those that others need first. Roots that are reductions of another
     /// shape than the results are among them.
     pub stages: Vec<Stage<'a>>,
     /// Roots of the same meaning, where a node of these reads more tensors than a kernel binds.
@@ -68,7 +68,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     // What gives the results is the last program, unless that reads them.
     let is_last = match graph.roots.as_slice() {
         [root] if matches!(graph.nodes[*root].kind, NodeKind::Join(_)) => roots[0].shape == *shape,
-        [root] if !graph.is_fold(*root) => true,
+        [root] if !graph.is_reduction(*root) => true,
         all => {
             let first = groups.iter().find(|group| group.contains(&all[0]));
             let alike = |group: &Vec<usize>| all.iter().all(|root| group.contains(root));
@@ -116,7 +116,7 @@ struct Search<'a> {
     parts: Vec<Vec<Viewed>>,
     /// Numbers of views: of a node's own view, or stretch, under another.
     views: FxHashMap<Viewed, u32>,
-    /// Folds that one program gives; and, of the last group of those that might be one, its number and the
+    /// Reductions that one program gives; and, of the last group of those that might be one, its number and the
     /// parts that its kernel is made of.
     groups: Vec<Vec<usize>>,
     group_parts: FxHashMap<u32, (usize, Vec<Viewed>)>,
@@ -193,14 +193,13 @@ impl<'a> Search<'a> {
                 let parts = self.parts[of].clone();
                 self.under(parts, i)
             }
-            NodeKind::Fold(_) => {
+            NodeKind::Reduce(_) | NodeKind::Scan(_) => {
                 self.group(i);
                 Vec::new()
             }
             NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) => self.operation(i, node),
         };
-        let is_apart = matches!(node.kind, NodeKind::Shared | NodeKind::Join(_) | NodeKind::Fold(_));
-        self.stored[i] = was_stored || is_apart;
+        self.stored[i] = was_stored || node.kind.is_stored();
         self.parts[i] = if self.stored[i] { vec![(i as u32, 0)] } else { parts };
         // A long graph need not be kept whole.
         for &arg in &self.graph.args[i] {
@@ -255,17 +254,18 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Makes a fold one of a group, where one kernel holds all of that.
+    /// Makes a reduction one of a group, where one kernel holds all of that.
     fn group(&mut self, i: usize) {
         let (kin, operand) = (self.graph.kin[i], self.graph.args[i][0] as usize);
         // A tensor for each result, of which the first is counted with any kernel. Indexes are stored beside their
         // values, and a scan reads what is carried.
         let each = match &self.graph.nodes[i].kind {
-            NodeKind::Fold(folding) if folding.fold.row().gives_index || folding.scan.is_some() => 2,
+            NodeKind::Reduce(reduce) if reduce.op.row().gives_index => 2,
+            NodeKind::Scan(_) => 2,
             _ => 1,
         };
         let beside = |results: usize| results * each - 1;
-        // An invocation folds many elements, and their loops would be as many.
+        // An invocation reduces many elements, and their loops would be as many.
         if self.size(&self.parts[operand]).turns > 0 {
             self.store(operand);
         }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::dtype::DType;
-use crate::ir::{Folding, Node, NodeKind};
+use crate::ir::{Node, NodeKind, ProgramKind};
 use crate::layout::Shape;
 
 /// The nodes below some roots, each once and after those that it is made of.
@@ -18,7 +18,7 @@ pub(super) struct Graph<'a> {
     pub args: Vec<SmallVec<[u32; 3]>>,
     /// The nodes that read each one.
     pub reads: Vec<u32>,
-    /// Of each fold, the first of those that one program may give with it: of the same axes of operands of one
+    /// Of each reduction, the first of those that one program may give with it: of the same axes of operands of one
     /// shape and type, none of which needs another. All else is its own.
     pub kin: Vec<u32>,
     /// The elements of it that are read in all, through views and stretched axes, each time anew.
@@ -37,10 +37,10 @@ impl<'a> Graph<'a> {
             elements: Vec::new(),
             kin: Vec::new(),
         };
-        // The most folds on a way to each node, itself not counted: those that have as many need none of
+        // The most reductions on a way to each node, itself not counted: those that have as many need none of
         // each other.
         let mut depths: Vec<u32> = Vec::new();
-        let mut kin: FxHashMap<(u32, &Folding, &Shape, DType), u32> = FxHashMap::default();
+        let mut kin: FxHashMap<(u32, ProgramKind, &Shape, DType), u32> = FxHashMap::default();
         let mut stack: Vec<(&'a Arc<Node>, usize)> = roots.iter().rev().map(|&root| (root, 0)).collect();
         while let Some((node, next)) = stack.pop() {
             if numbers.contains_key(&Arc::as_ptr(node)) {
@@ -59,12 +59,13 @@ impl<'a> Graph<'a> {
             args.dedup();
             let number = graph.nodes.len() as u32;
             numbers.insert(Arc::as_ptr(node), number);
-            let depth = args.iter().map(|&arg| depths[arg as usize] + u32::from(graph.is_fold(arg as usize)));
+            let depth =
+                args.iter().map(|&arg| depths[arg as usize] + u32::from(graph.is_reduction(arg as usize)));
             let depth = depth.max().unwrap_or(0);
             depths.push(depth);
-            graph.kin.push(match (&node.kind, node.args.first()) {
-                (NodeKind::Fold(folding), Some(operand)) => {
-                    *kin.entry((depth, folding, &operand.shape, operand.dtype)).or_insert(number)
+            graph.kin.push(match (node.kind.of_program(), node.args.first()) {
+                (Some(kind), Some(operand)) => {
+                    *kin.entry((depth, kind, &operand.shape, operand.dtype)).or_insert(number)
                 }
                 _ => number,
             });
@@ -106,7 +107,7 @@ fn is_of_row(shape: &[usize], to: &[usize], most: usize) -> bool {
 }
 
 impl Graph<'_> {
-    pub(super) fn is_fold(&self, i: usize) -> bool {
-        matches!(self.nodes[i].kind, NodeKind::Fold(_))
+    pub(super) fn is_reduction(&self, i: usize) -> bool {
+        self.nodes[i].kind.of_program().is_some()
     }
 }

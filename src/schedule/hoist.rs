@@ -34,7 +34,7 @@ fn without_parts(program: &Program, bounds: Bounds, stages: &mut Vec<Stage>) -> 
     }
     let same = |layout: &Layout| Ok(layout.clone());
     let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
-    let rest = rest.folded(program.fold.clone());
+    let rest = rest.of_kind(program.kind.clone());
     // A part of coordinates alone is one tensor more.
     if rest.tensors().count() + rest.stages().count() > bounds.operands {
         return Ok(None);

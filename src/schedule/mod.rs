@@ -4,8 +4,8 @@
 //! so that every view of it is a layout, as of a tensor. Those that need it read it as
 //! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
 //! too much or compute again what is read through several views, [`apart`] where several kernels would compute
-//! it, [`loops`] where that are the values of a loop, [`pack`] where one operation reads more than a kernel binds, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of folds
-//! that read the same, and [`rows`] of folds and what reads them.
+//! it, [`loops`] where that are the values of a loop, [`pack`] where one operation reads more than a kernel binds, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of reductions
+//! that read the same, and [`rows`] of reductions and what reads them.
 
 mod apart;
 mod boundaries;
@@ -211,15 +211,12 @@ impl Schedule {
 
 /// Whether one program may give the results of both expressions.
 pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
-    let fold = |node| match &result(node).kind {
-        NodeKind::Fold(folding) => Some((folding, &result(node).args[0].shape)),
-        _ => None,
-    };
+    let kind = |node| result(node).kind.of_program().map(|kind| (kind, &result(node).args[0].shape));
     // What is joined is written by several kernels.
     let is_joined = |node: &Arc<Node>| matches!(result(node).kind, NodeKind::Join(_));
     let apart = !Arc::ptr_eq(a, b) && (is_joined(a) || is_joined(b));
-    let folds = fold(a).is_some();
-    a.shape == b.shape && fold(a) == fold(b) && (a.dtype == b.dtype || !folds) && !apart
+    let reduces = kind(a).is_some();
+    a.shape == b.shape && kind(a) == kind(b) && (a.dtype == b.dtype || !reduces) && !apart
 }
 
 /// The root whose elements in row-major order are those of one root: under a view that moves nothing it is

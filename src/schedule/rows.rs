@@ -1,4 +1,4 @@
-//! Folds and what reads them, as one stage: what follows a fold over its own shape, and, where rows are short,
+//! Reductions and what reads them, as one stage: what follows a reduction over its own shape, and, where rows are short,
 //! all that is made of a row. The maximum of a softmax, the sum of its exponentials and their quotients are
 //! then computed row by row, and what lies between them is never stored.
 
@@ -6,13 +6,13 @@ use smallvec::SmallVec;
 
 use super::Bounds;
 use crate::error::Result;
-use crate::ir::{Frame, Input, Joined, LONGEST_ROW, Op, Program, Source, Stage, Step};
+use crate::ir::{Frame, Input, Joined, LONGEST_ROW, Op, Program, ProgramKind, RowFused, Source, Stage, Step};
 use crate::layout::Layout;
 
-/// The most steps and folds of such a stage, and additions that its steps cost in all: its text has them once for
+/// The most steps and reductions of such a stage, and additions that its steps cost in all: its text has them once for
 /// each turn through a row and several times over, and compilers of drivers take long for long texts.
 const MOST_STEPS: usize = 64;
-const MOST_FOLDS: usize = 4;
+const MOST_REDUCTIONS: usize = 4;
 const MOST_COST: usize = 128;
 
 /// The longest rows that lie across memory and are one stage: an invocation reads them all, and each of its
@@ -23,7 +23,7 @@ const LONGEST_ACROSS: usize = 64;
 const LEAST_ROWS: usize = 256;
 const FEW: usize = 1 << 16;
 
-/// The longest rows of which one fold, and what follows it, is better one stage where there are many: longer ones
+/// The longest rows of which one reduction, and what follows it, is better one stage where there are many: longer ones
 /// have forms of their own, faster by more than a kernel over one element of each takes.
 const LONGEST_OF_ONE: usize = 16;
 
@@ -32,14 +32,18 @@ struct Of {
     frame: Frame,
     /// Whether it gives one element for each row.
     kept: bool,
-    /// Whether all that is made of a row may be one stage, and not only what follows its folds.
+    /// Whether all that is made of a row may be one stage, and not only what follows its reductions.
     short: bool,
 }
 
 /// Stages, of which the last gives the results, with those joined that are worth it.
 pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
-    let folds = |stage: &Stage| stage.one().is_some_and(|program| program.fold.is_some());
-    if !stages.iter().any(folds) {
+    let reduces = |stage: &Stage| {
+        stage
+            .one()
+            .is_some_and(|program| matches!(program.kind, ProgramKind::Reduce(_) | ProgramKind::Scan(_)))
+    };
+    if !stages.iter().any(reduces) {
         return Ok(stages);
     }
     let mut of: Vec<Option<Of>> = Vec::with_capacity(stages.len());
@@ -87,11 +91,14 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
     Ok(numbered(joined))
 }
 
-/// Where the rows of a stage lie, if it folds or reads what is folded so.
+/// Where the rows of a stage lie, if it reduces or reads what is reduced so.
 fn known(program: &Program, of: &[Option<Of>]) -> Option<Of> {
-    if let Some(folding) = &program.fold {
+    if program.is_scan() {
+        return None;
+    }
+    if let ProgramKind::Reduce(reduce) = &program.kind {
         let frame = program.frame()?;
-        let takes = !folding.fold.row().gives_index;
+        let takes = !reduce.op.row().gives_index;
         let short = takes && is_short(program, &frame);
         return takes.then_some(Of { frame, kept: true, short });
     }
@@ -137,10 +144,10 @@ fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<
     if outer.inputs.iter().any(|input| is_inner(input) && input.layout != stretched) {
         return Ok(None);
     }
-    let kept = match (&outer.fold, &outer.rows) {
-        (Some(_), _) => true,
-        (None, Some(rows)) => rows.kept,
-        (None, None) => false,
+    let kept = match &outer.kind {
+        ProgramKind::Reduce(_) => true,
+        ProgramKind::RowFused(rows) => rows.kept,
+        ProgramKind::Map | ProgramKind::Scan(_) => false,
     };
     let mut all = Joined::new(frame.clone());
     let known = all.add(&inner, |_| None)?;
@@ -163,27 +170,27 @@ fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
         input.layout = layout.broadcast_to(&frame.shape)?;
     }
     program.shape = frame.shape.clone();
-    program.rows = Some(crate::ir::Rows { axes: frame.axes.clone(), folds: Vec::new(), kept: true });
-    Ok(Some(program))
+    let rows = RowFused { axes: frame.axes.clone(), reductions: Vec::new(), kept: true };
+    Ok(Some(program.of_kind(ProgramKind::RowFused(rows))))
 }
 
 /// Whether a kernel holds what was put together.
 fn fits(program: &Program, bounds: Bounds) -> bool {
     let cost: usize = program.steps.iter().map(Step::cost).sum();
-    let folds = program.rows.as_ref().map_or(0, |rows| rows.folds.len());
-    // What passes leave of long rows is read in place of their elements, for each fold.
-    let read = program.tensors().count() + program.stages().count() + folds.saturating_sub(1);
-    let is_short = program.steps.len() <= MOST_STEPS && folds <= MOST_FOLDS && cost <= MOST_COST;
+    let reductions = program.row_fused().map_or(0, |rows| rows.reductions.len());
+    // What passes leave of long rows is read in place of their elements, for each reduction.
+    let read = program.tensors().count() + program.stages().count() + reductions.saturating_sub(1);
+    let is_short = program.steps.len() <= MOST_STEPS && reductions <= MOST_REDUCTIONS && cost <= MOST_COST;
     // A loop is never computed again and again, and a lookup knows no rows.
     let is_plain = program.steps.iter().all(|step| step.body.is_none() && step.op != Op::Lookup);
     is_short && is_plain && read <= bounds.operands
 }
 
-/// Whether what was put together has no fold after all, or one of long rows that are many.
+/// Whether what was put together has no reduction after all, or one of long rows that are many.
 fn is_better_apart(program: &Program) -> bool {
-    let Some((rows, frame)) = program.rows.as_ref().zip(program.frame()) else { return false };
+    let Some((rows, frame)) = program.row_fused().zip(program.frame()) else { return false };
     let all: usize = program.shape.iter().product();
-    match rows.folds.len() {
+    match rows.reductions.len() {
         0 => true,
         1 => rows.kept && frame.count() > LONGEST_OF_ONE && all > FEW,
         _ => false,

@@ -1,4 +1,4 @@
-//! Folds of one shape along the same axes, none of which needs another, are one stage of several results:
+//! Reductions of one shape along the same axes, none of which needs another, are one stage of several results:
 //! what they have in common is read and computed once. And the order of all stages.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::ir::Node;
 /// Nodes that one program gives.
 pub(super) type Stage<'a> = SmallVec<[&'a Arc<Node>; 1]>;
 
-/// The stages of the nodes that are stored, those that others need first. `groups` are the folds that are
+/// The stages of the nodes that are stored, those that others need first. `groups` are the reductions that are
 /// one stage.
 pub(super) fn stages<'a>(graph: &Graph<'a>, stored: &[bool], groups: &[Vec<usize>]) -> Vec<Stage<'a>> {
     // Of each node, the group that it is in, and the node that stands for it.

@@ -121,7 +121,7 @@ impl Explain {
     /// moves at least and, where the device is an adapter, how each operand is accessed.
     ///
     /// What an axis of length 1 repeats when it stretches is hatched: it is read again and stored nowhere. What
-    /// a reduction folds is dotted. Sides of more than six elements are drawn with a gap. The text has no blank
+    /// a reduction reduces is dotted. Sides of more than six elements are drawn with a gap. The text has no blank
     /// line, so that it may stand in Markdown as it is.
     ///
     /// ```

@@ -6,7 +6,7 @@ use super::text::line;
 use super::types::{compute, constant, lanes};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
-use crate::ir::Fold;
+use crate::ir::ReduceOp;
 use crate::plan::{IN_FLIGHT, Phase, Reduction, Tile};
 
 /// What a phase reduces side by side.
@@ -18,7 +18,7 @@ pub(super) struct Values {
 
 /// One of them.
 pub(super) struct Part {
-    pub fold: Fold,
+    pub op: ReduceOp,
     pub element: DType,
     /// The word of the uniform block that stands for what changes no value.
     identity: String,
@@ -38,21 +38,25 @@ impl Part {
     /// The type of the ranks that stand for floats where their order is what counts: integers are compared by one
     /// instruction, and flushed by no adapter.
     fn ranks(&self) -> Option<DType> {
-        match (self.fold, self.element) {
-            (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F32) => Some(DType::U32),
-            (Fold::Min | Fold::Max | Fold::ArgMin | Fold::ArgMax, DType::F64) => Some(DType::U64),
+        match (self.op, self.element) {
+            (ReduceOp::Min | ReduceOp::Max | ReduceOp::ArgMin | ReduceOp::ArgMax, DType::F32) => {
+                Some(DType::U32)
+            }
+            (ReduceOp::Min | ReduceOp::Max | ReduceOp::ArgMin | ReduceOp::ArgMax, DType::F64) => {
+                Some(DType::U64)
+            }
             _ => None,
         }
     }
 
     pub(super) fn gives_index(&self) -> bool {
-        self.fold.row().gives_index
+        self.op.row().gives_index
     }
 
     /// An element as it is reduced.
     pub(super) fn ranked(&self, value: String) -> String {
         match self.ranks() {
-            Some(_) => format!("{}_rank_{}({value})", self.fold.name(), compute(self.element)),
+            Some(_) => format!("{}_rank_{}({value})", self.op.name(), compute(self.element)),
             None => value,
         }
     }
@@ -60,9 +64,9 @@ impl Part {
     /// An element of what was reduced.
     pub(super) fn given(&self, value: String) -> String {
         match self.ranks() {
-            Some(_) => format!("of_{}_rank_{}({value})", self.fold.name(), compute(self.element)),
+            Some(_) => format!("of_{}_rank_{}({value})", self.op.name(), compute(self.element)),
             // A zero of a sum is +0.
-            None if self.fold == Fold::Sum && self.element.kind() == Kind::Float => {
+            None if self.op == ReduceOp::Sum && self.element.kind() == Kind::Float => {
                 format!("positive_zero_{}({value})", compute(self.element))
             }
             None => value,
@@ -76,22 +80,22 @@ impl Part {
 
     /// What the row of the table makes of two: one of them, or whether the second wins.
     fn form(&self, a: &str, b: &str) -> Result<String> {
-        form(self.fold, self.ranks().unwrap_or(self.element), compute(self.element), a, b)
+        form(self.op, self.ranks().unwrap_or(self.element), compute(self.element), a, b)
     }
 }
 
-/// The text of a fold of two values.
-pub(super) fn form(fold: Fold, dtype: DType, name: &str, a: &str, b: &str) -> Result<String> {
-    match fold.form(dtype) {
+/// The text of a reduction of two values.
+pub(super) fn form(op: ReduceOp, dtype: DType, name: &str, a: &str, b: &str) -> Result<String> {
+    match op.form(dtype) {
         Some(form) => Ok(form.wgsl.replace("{T}", name).replace("{a}", a).replace("{b}", b)),
-        None => bail!(Kernel, "{} takes no {dtype}", fold.name()),
+        None => bail!(Kernel, "{} takes no {dtype}", op.name()),
     }
 }
 
 impl Values {
     pub(super) fn of_phase(number: usize, phase: &Phase) -> Values {
         let part = |own: &Reduction| Part {
-            fold: own.fold,
+            op: own.op,
             element: own.element,
             identity: format!("p.identity{}", own.number),
         };
@@ -172,7 +176,7 @@ impl Emitter<'_> {
                 continue;
             }
             // Nothing may reorder the sums, nor contract a product into one.
-            parts.push(match part.fold.is_ordered(part.element) {
+            parts.push(match part.op.is_ordered(part.element) {
                 true => format!("opaque_{}({own})", compute(part.element)),
                 false => own,
             });

@@ -13,7 +13,7 @@ impl Emitter<'_> {
             Walk::Bands => self.band_coordinates(),
             Walk::Rows => self.row_coordinates(),
             Walk::Words { outer } => self.word_coordinates(outer),
-            // The functions of a fold are given them.
+            // The functions of a reduction are given them.
             Walk::Anywhere => {}
         }
     }

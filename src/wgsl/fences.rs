@@ -46,7 +46,7 @@ impl Fences {
             Value::Input((0..i).find(same).unwrap_or(i) as u32)
         };
         let types = kernel.operands.iter().map(|operand| operand.dtype);
-        // What a fold combines is read by that: numbers by arithmetic, or ranks by bits.
+        // What a reduction combines is read by that: numbers by arithmetic, or ranks by bits.
         let read: Vec<Value> = match &kernel.makes {
             Makes::Elements => Vec::new(),
             Makes::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),

@@ -216,7 +216,7 @@ impl Emitter<'_> {
         let own = self.value(Value::Input(i as u32), vector);
         let value = match (operand.origin, operand.access) {
             (Origin::Scalar, _) => constant(dtype, &format!("p.scalar{i}")),
-            (Origin::Row(_), _) => bail!(Kernel, "what a fold gives is no load"),
+            (Origin::Row(_), _) => bail!(Kernel, "what a reduction gives is no load"),
             (Origin::Index, Access::Strided) => format!("vec4<i32>({})", self.addresses(of, vector)),
             (Origin::Index, Access::Vector) => {
                 format!("vec4<i32>(({}) * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u))", self.vector(of, vector))

@@ -40,7 +40,7 @@ const SHARED: &[&str] = &[
     include_str!("../../shaders/prelude/power.wgsl"),
     include_str!("../../shaders/prelude/error.wgsl"),
     include_str!("../../shaders/prelude/gamma.wgsl"),
-    include_str!("../../shaders/prelude/fold.wgsl"),
+    include_str!("../../shaders/prelude/reduce.wgsl"),
 ];
 
 /// What is made of words of 32 bits, and again with those of 64.

@@ -113,7 +113,7 @@ impl Emitter<'_> {
     /// needs no fence.
     fn joining(&mut self, scanner: &Scanner) -> Result<()> {
         let own = own_type(scanner);
-        let value = form(scanner.fold, scanner.element, compute(scanner.element), "a", "b")?;
+        let value = form(scanner.op, scanner.element, compute(scanner.element), "a", "b")?;
         if scanner.scanned != Scanned::Lasts {
             line!(self.text, "fn after(a: {own}, b: {own}) -> {own} {{");
             line!(self.text, "    return {value};");

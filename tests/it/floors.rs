@@ -32,12 +32,13 @@ const HOUSES: &[(&str, Floors)] = &[
         &[
             &["answers", "constant", "kept", "op", "philox", "scalar", "small_map", "validated", "value"],
             &["written"],
-            &["callee", "fold", "typing"],
+            &["callee", "reduce", "typing"],
             &["body"],
             &["graph"],
             &["fingerprint", "node", "program", "storage"],
             &["builder"],
             &["flatten", "parts", "rows"],
+            &["stage"],
         ],
     ),
     (

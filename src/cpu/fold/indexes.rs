@@ -1,4 +1,4 @@
-//! Folds that give an index: of each round the best value and where it is, of which the last gives the second.
+//! Reductions that give an index: of each round the best value and where it is, of which the last gives the second.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;

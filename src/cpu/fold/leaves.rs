@@ -19,7 +19,7 @@ const PART: usize = 2048;
 type Pieces = SmallVec<[(usize, usize); 16]>;
 
 impl Job<'_> {
-    /// Folds a block of rows, or some columns of it.
+    /// Reduces a block of rows, or some columns of it.
     pub(super) fn tree(
         &self,
         loops: &Values,

@@ -1,10 +1,10 @@
-//! Folds, in the order of the contract, of elements that are computed in cache and never stored.
+//! Reductions, in the order of the contract, of elements that are computed in cache and never stored.
 //!
-//! An operand is `outer` matrices of `count` rows and `inner` columns, of which rows are folded, by blocks of rows.
-//! As many as a block of computed elements holds are folded there. Of larger ones a thread takes a strip of columns, whose
+//! An operand is `outer` matrices of `count` rows and `inner` columns, of which rows are reduced, by blocks of rows.
+//! As many as a block of computed elements holds are reduced there. Of larger ones a thread takes a strip of columns, whose
 //! accumulators are made some at a time (`leaves`). What blocks of rows give is the operand of the next round.
 //!
-//! Elements that lie side by side in memory are folded where they are.
+//! Elements that lie side by side in memory are reduced where they are.
 
 mod indexes;
 mod leaves;
@@ -21,7 +21,7 @@ use super::reorder::Reordered;
 use super::threads::{self, Work};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{ACCUMULATORS, BLOCK, Folding, Input, Program, Source, Value};
+use crate::ir::{ACCUMULATORS, BLOCK, Input, Program, ReduceAxes, Source, Value};
 use crate::layout::{Layout, Shape};
 
 /// Elements that a block computes at most, and of long programs, whose registers share the cache.
@@ -39,17 +39,17 @@ const LEAF: usize = 1024;
 /// Rows that are read at once, or more: they lie in pages of their own, and each is guessed.
 const SIDE: usize = 8;
 
-/// Lines of the next block that are asked for while one is folded: the rest is guessed by then, and more wait for each
+/// Lines of the next block that are asked for while one is reduced: the rest is guessed by then, and more wait for each
 /// other.
 const ASKED: usize = 128;
 
 /// The results of a program, or a part of each.
 type Outs<'a> = SmallVec<[&'a mut [u8]; 2]>;
 
-/// Runs a program whose results are folded.
+/// Runs a program whose results are reduced.
 pub(super) fn fold(
     program: &Program,
-    folding: &Folding,
+    reduce: &ReduceAxes,
     from: &[From<'_>],
     outs: Vec<&mut [u8]>,
 ) -> Result<()> {
@@ -57,12 +57,12 @@ pub(super) fn fold(
     if outs.iter().all(|out| out.is_empty()) {
         return Ok(());
     }
-    let Some(Reordered { program, folding, result }) = Reordered::new(program, folding, from)? else {
-        return rounds(program, folding, from, outs);
+    let Some(Reordered { program, reduce, result }) = Reordered::new(program, reduce, from)? else {
+        return rounds(program, reduce, from, outs);
     };
-    let Some(result) = result else { return rounds(&program, &folding, from, outs) };
+    let Some(result) = result else { return rounds(&program, &reduce, from, outs) };
     let mut held = outs.iter().map(|out| HostMemory::take(out.len())).collect::<Result<Vec<_>>>()?;
-    rounds(&program, &folding, from, slices(&mut held, outs[0].len()))?;
+    rounds(&program, &reduce, from, slices(&mut held, outs[0].len()))?;
     for (held, out) in held.iter().zip(&mut outs) {
         let turn = Program::copy(operand(program.dtype, result.clone()));
         eval::eval(&turn, &[From::Bytes(held)], out)?;
@@ -79,7 +79,7 @@ fn slices(held: &mut [HostMemory], bytes: usize) -> Outs<'_> {
     held.iter_mut().map(|memory| &mut memory[..bytes]).collect()
 }
 
-/// A fold of one round.
+/// A reduction of one round.
 struct Job<'a> {
     blocks: Blocks<'a>,
     /// Rows of a matrix, and its columns.
@@ -97,7 +97,7 @@ struct Job<'a> {
     /// Whether elements are those of inputs, and whether what comes next is asked for.
     are_read: bool,
     asks: bool,
-    /// Bytes of an element, before it is folded.
+    /// Bytes of an element, before it is reduced.
     size: usize,
     /// The value that changes none.
     identity: u64,
@@ -127,18 +127,18 @@ struct Scratch {
     identity: Register,
 }
 
-fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_>) -> Result<()> {
+fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<'_>) -> Result<()> {
     let (shape, dtype) = (&program.shape, program.element_type());
-    let outer: usize = shape[..folding.axes.start].iter().product();
-    let inner: usize = shape[folding.axes.end..].iter().product();
-    let count = folding.count(shape);
+    let outer: usize = shape[..reduce.axes.start].iter().product();
+    let inner: usize = shape[reduce.axes.end..].iter().product();
+    let count = reduce.count(shape);
     let mut blocks = Blocks::new(program, from, 1)?;
     let elements = program.shape.iter().product();
     blocks.most = if blocks.loops.len() > FEW_LOOPS { MOST_OF_LONG } else { MOST }.min(elements);
     let block = match () {
         // Several rounds are made at once.
         () if count * inner <= blocks.most => count,
-        () if folding.fold.row().gives_index => MOST,
+        () if reduce.op.row().gives_index => MOST,
         () => BLOCK,
     };
     let cuts = count.div_ceil(block);
@@ -164,10 +164,10 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
         are_read,
         asks: From::bytes(from) > LARGEST_NEAR,
         size: dtype.size(),
-        identity: folding.fold.identity(dtype),
+        identity: reduce.op.identity(dtype),
         work: Work::of(program, elements),
     };
-    match combine::of(folding.fold, dtype)? {
+    match combine::of(reduce.op, dtype)? {
         Loops::Indexes(loops) => job.indexes(&loops, outs),
         Loops::Values(loops) if cuts == 1 => job.values(&loops, outs),
         Loops::Values(loops) => {
@@ -178,9 +178,9 @@ fn rounds(program: &Program, folding: &Folding, from: &[From<'_>], outs: Outs<'_
             let mut next = Program::copy(operand(dtype, layout));
             next.inputs = vec![next.inputs[0].clone(); outs.len()];
             next.results = (0..).map(Value::Input).take(outs.len()).collect();
-            let folding = Folding { axes: 1..2, ..folding.clone() };
+            let reduce = ReduceAxes { axes: 1..2, ..reduce.clone() };
             let from: Vec<From<'_>> = held.iter().map(|memory| From::Bytes(&memory[..bytes])).collect();
-            rounds(&next, &folding, &from, outs)
+            rounds(&next, &reduce, &from, outs)
         }
     }
 }
@@ -260,7 +260,7 @@ impl Job<'_> {
         all
     }
 
-    /// Calls `each` with the parts of a task that are folded by themselves, of so many blocks or matrices at most: the
+    /// Calls `each` with the parts of a task that are reduced by themselves, of so many blocks or matrices at most: the
     /// number of the first, and what its results are.
     fn parts(
         &self,
@@ -322,7 +322,7 @@ impl Job<'_> {
         (matrix * self.count + cut * self.block, (self.count - cut * self.block).min(self.block))
     }
 
-    /// Folds matrices from one on, which a block holds.
+    /// Reduces matrices from one on, which a block holds.
     fn matrices(&self, loops: &Values, number: usize, outs: &mut Outs<'_>, scratch: &mut Scratch) {
         let (first, rows) = self.rows(number);
         let (start, length) = (first * self.inner, outs[0].len() / self.size * rows);

@@ -1,8 +1,8 @@
-//! A program made ready, and the way of a block through it: loops, and folds between them.
+//! A program made ready, and the way of a block through it: loops, and reductions between them.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
-use super::{Block, Folded, Job, MOST, Next, Place, Scratch, Task};
+use super::{Block, Job, MOST, Next, Place, Reduced, Scratch, Task};
 use crate::cpu::ahead::Ahead;
 use crate::cpu::bytes::{From, LARGEST_NEAR};
 use crate::cpu::combine::{self, Loops};
@@ -12,13 +12,13 @@ use crate::cpu::load::Reader;
 use crate::cpu::pairs::{self, Loop};
 use crate::cpu::registers::Register;
 use crate::error::{Result, bail};
-use crate::ir::{ByValue, Frame, Input, Program, RowFold, Rows, Source, Value};
+use crate::ir::{ByValue, Frame, Input, Program, RowFused, RowReduction, Source, Value};
 use crate::layout::Layout;
 
 impl<'a> Job<'a> {
     pub(super) fn new(
         program: &'a Program,
-        rows: &Rows,
+        rows: &RowFused,
         frame: &Frame,
         from: &'a [From<'a>],
         bytes: usize,
@@ -41,29 +41,29 @@ impl<'a> Job<'a> {
         let (registers, register_count) = pairs::registers(program, &loops);
         let sizes = registers.map(|value, _| program.dtype_of(value).size());
         let together = (MOST / matrix).max(1);
-        let fold = |(i, own): (usize, &RowFold)| -> Result<Folded> {
+        let fold = |(i, own): (usize, &RowReduction)| -> Result<Reduced> {
             let dtype = program.dtype_of(own.value);
-            let Loops::Values(loops) = combine::of(own.fold, dtype)? else {
-                bail!(Kernel, "{} inside of a program", own.fold.name());
+            let Loops::Values(loops) = combine::of(own.op, dtype)? else {
+                bail!(Kernel, "{} inside of a program", own.op.name());
             };
             let Some(gives) = program.given(i) else {
-                bail!(Kernel, "a fold that nothing reads");
+                bail!(Kernel, "a reduction that nothing reads");
             };
-            let (bits, most) = (own.fold.identity(dtype), together * inner);
-            let identity = own.fold.is_ordered(dtype).then(|| Register::of_equal(bits, dtype.size(), most));
-            Ok(Folded { value: own.value, gives, loops, identity: identity.transpose()? })
+            let (bits, most) = (own.op.identity(dtype), together * inner);
+            let identity = own.op.is_ordered(dtype).then(|| Register::of_equal(bits, dtype.size(), most));
+            Ok(Reduced { value: own.value, gives, loops, identity: identity.transpose()? })
         };
-        let folds: Vec<Folded> = rows.folds.iter().enumerate().map(fold).collect::<Result<_>>()?;
+        let reductions: Vec<Reduced> = rows.reductions.iter().enumerate().map(fold).collect::<Result<_>>()?;
         // What is of the row and read for each element of it.
         let mut spread = program.by_value(false);
         for own in loops.iter().filter(|own| !of_row[own.value]) {
             own.args.iter().for_each(|&arg| spread[arg] |= of_row[arg]);
         }
         let whole = program.results.iter().filter(|_| !rows.kept);
-        for &value in folds.iter().map(|fold| &fold.value).chain(whole) {
+        for &value in reductions.iter().map(|fold| &fold.value).chain(whole) {
             spread[value] |= of_row[value];
         }
-        let order = order(program, &loops, &folds)?;
+        let order = order(program, &loops, &reductions)?;
         // What was read for a row is in a cache, so only what is stored leaves it.
         let streams = !rows.kept && strip == inner && lines::streams(bytes, From::bytes(from));
         Ok(Job {
@@ -74,7 +74,7 @@ impl<'a> Job<'a> {
             spread,
             loops,
             order,
-            folds,
+            reductions,
             registers,
             register_count,
             sizes,
@@ -171,7 +171,7 @@ impl<'a> Job<'a> {
                         *slot = self.value(arg, !of_row, scratch);
                     }
                     let args = &args[..own.args.len()];
-                    let is_last = value == result && !self.folds.iter().any(|fold| fold.value == result);
+                    let is_last = value == result && !self.reductions.iter().any(|fold| fold.value == result);
                     match out.take_if(|_| is_last && of_row == self.kept) {
                         Some(out) => {
                             self.last(own, args, &mut part, stream, out);
@@ -183,7 +183,7 @@ impl<'a> Job<'a> {
                     (scratch.registers[target], scratch.result) = (register, part);
                     self.spread(value, block, scratch);
                 }
-                Next::Fold(i) => self.fold(i, block, scratch),
+                Next::ReduceOp(i) => self.fold(i, block, scratch),
             }
         }
         let Some(out) = out else { return };
@@ -224,9 +224,9 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Folds a value, to what stands for that.
+    /// Reduces a value, to what stands for that.
     fn fold(&self, i: usize, block: Block, scratch: &mut Scratch) {
-        let &Folded { value, gives, ref loops, ref identity } = &self.folds[i];
+        let &Reduced { value, gives, ref loops, ref identity } = &self.reductions[i];
         let size = self.sizes[value];
         let each = block.matrices * block.columns;
         let (rows, columns) = (self.count, block.columns);
@@ -261,19 +261,19 @@ fn scratch_of(bytes: usize, part: &[u8]) -> Vec<u64> {
     words
 }
 
-/// Loops, and folds as soon as what they fold is known: each behind what it reads.
-fn order(program: &Program, loops: &[Loop], folds: &[Folded]) -> Result<Vec<Next>> {
+/// Loops, and reductions as soon as what they reduce is known: each behind what it reads.
+fn order(program: &Program, loops: &[Loop], reductions: &[Reduced]) -> Result<Vec<Next>> {
     let is_known = |input: &Input| !matches!(input.source, Source::Row(_));
     let mut known = ByValue::of(program.inputs.iter().map(is_known), &program.steps, |_, _| false);
     let mut order = Vec::new();
-    let mut done = vec![false; loops.len() + folds.len()];
+    let mut done = vec![false; loops.len() + reductions.len()];
     loop {
         let before = order.len();
-        for (i, fold) in folds.iter().enumerate() {
+        for (i, fold) in reductions.iter().enumerate() {
             if !done[loops.len() + i] && known[fold.value] {
                 done[loops.len() + i] = true;
                 known[fold.gives] = true;
-                order.push(Next::Fold(i));
+                order.push(Next::ReduceOp(i));
             }
         }
         let is_ready = |&k: &usize| !done[k] && loops[k].args.iter().all(|&arg| known[arg]);
@@ -285,7 +285,7 @@ fn order(program: &Program, loops: &[Loop], folds: &[Folded]) -> Result<Vec<Next
         }
         match order.len() {
             n if n == done.len() => return Ok(order),
-            n if n == before => bail!(Kernel, "a fold inside of a program needs what comes after it"),
+            n if n == before => bail!(Kernel, "a reduction inside of a program needs what comes after it"),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
-//! Programs that fold inside: some rows at a time are computed to the end while they are in cache. What is
-//! computed of their elements is computed once, however many folds read it.
+//! Programs with reductions inside: some rows at a time are computed to the end while they are in cache. What is
+//! computed of their elements is computed once, however many reductions read it.
 //!
-//! A program is `outer` matrices of `count` rows and `inner` columns, of which rows are folded, so that a range
+//! A program is `outer` matrices of `count` rows and `inner` columns, of which rows are reduced, so that a range
 //! is a column. As many matrices are computed together as a block holds; of larger ones a strip of columns.
 
 mod job;
@@ -20,28 +20,28 @@ use super::pairs::Loop;
 use super::registers::Register;
 use super::threads::{self, Work};
 use crate::error::{Result, bail};
-use crate::ir::{ByValue, Frame, Input, Program, Rows, Source, Value};
+use crate::ir::{ByValue, Frame, Input, Program, RowFused, Source, Value};
 
 /// Elements that a block computes.
 const MOST: usize = 4096;
 
-/// Runs a program with folds inside, of one result.
+/// Runs a program with reductions inside, of one result.
 pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
-    let Some((rows, frame)) = program.rows.as_ref().zip(program.frame()) else {
+    let Some((rows, frame)) = program.row_fused().zip(program.frame()) else {
         bail!(Kernel, "a program without rows");
     };
     if out.is_empty() {
         return Ok(());
     }
-    if let Some(plain) = program.plain_fold() {
-        return program::after_fold(program, &plain, from, out);
+    if let Some(plain) = program.plain_reduction() {
+        return program::after_reduction(program, &plain, from, out);
     }
     match program::turned(program, rows, &frame)? {
         None => run(program, rows, &frame, from, out),
         Some((turned, layout)) => {
             let mut held = HostMemory::take(out.len())?;
             let bytes = out.len();
-            let (Some(rows), Some(frame)) = (&turned.rows, turned.frame()) else {
+            let (Some(rows), Some(frame)) = (turned.row_fused(), turned.frame()) else {
                 bail!(Kernel, "a program without rows");
             };
             run(&turned, rows, &frame, from, &mut held[..bytes])?;
@@ -55,7 +55,7 @@ pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
 #[derive(Clone, Copy)]
 enum Next {
     Loop(usize),
-    Fold(usize),
+    ReduceOp(usize),
 }
 
 /// A program made ready.
@@ -69,7 +69,7 @@ struct Job<'a> {
     spread: ByValue<bool>,
     loops: Vec<Loop>,
     order: Vec<Next>,
-    folds: Vec<Folded>,
+    reductions: Vec<Reduced>,
     registers: ByValue<usize>,
     register_count: usize,
     /// Bytes of an element of each value.
@@ -85,8 +85,8 @@ struct Job<'a> {
     asks: bool,
 }
 
-/// A fold of a job.
-struct Folded {
+/// A reduction of a job.
+struct Reduced {
     value: Value,
     /// The input that stands for what it gives.
     gives: Value,
@@ -132,7 +132,7 @@ struct Scratch {
     result: Register,
 }
 
-fn run(program: &Program, rows: &Rows, frame: &Frame, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+fn run(program: &Program, rows: &RowFused, frame: &Frame, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let job = Job::new(program, rows, frame, from, out.len())?;
     let size = program.dtype.size();
     let per_row = if rows.kept { 1 } else { job.count };

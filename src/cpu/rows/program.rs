@@ -1,20 +1,20 @@
-//! Other forms of a program that folds inside: as a fold and what follows it, and with its rows along the last axes.
+//! Other forms of a program that reduces inside: as a reduction and what follows it, and with its rows along the last axes.
 
 use crate::cpu::bytes::From;
 use crate::cpu::memory::HostMemory;
 use crate::cpu::{eval, fold};
 use crate::error::{Result, bail};
-use crate::ir::{Frame, Input, Program, Rows, Source};
+use crate::ir::{Frame, Input, Program, ProgramKind, RowFused, Source};
 use crate::layout::Layout;
 
-/// Folds all, and computes of that what follows.
-pub(super) fn after_fold(
+/// Reduces all, and computes of that what follows.
+pub(super) fn after_reduction(
     program: &Program,
     plain: &Program,
     from: &[From<'_>],
     out: &mut [u8],
 ) -> Result<()> {
-    let Some(folding) = &plain.fold else { bail!(Kernel, "a fold without a folding") };
+    let ProgramKind::Reduce(reduce) = &plain.kind else { bail!(Kernel, "a program that does not reduce") };
     let bytes = plain.byte_size()?;
     let mut held = plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
     let source = |input: &Input| {
@@ -22,15 +22,15 @@ pub(super) fn after_fold(
         input_of(program, from, input, same)
     };
     let own: Vec<From<'_>> = plain.inputs.iter().map(source).collect::<Result<_>>()?;
-    fold::fold(plain, folding, &own, held.iter_mut().map(|memory| &mut memory[..bytes]).collect())?;
-    let mut after = program.after_folds()?;
+    fold::fold(plain, reduce, &own, held.iter_mut().map(|memory| &mut memory[..bytes]).collect())?;
+    let mut after = program.after_reductions()?;
     let row_major = Layout::contiguous(&after.shape)?;
     let mut own: Vec<From<'_>> = Vec::new();
     for input in &mut after.inputs {
         own.push(match input.source {
-            Source::Row(fold) => {
+            Source::Row(number) => {
                 input.layout = row_major.clone();
-                From::Bytes(&held[fold][..bytes])
+                From::Bytes(&held[number][..bytes])
             }
             _ => input_of(program, from, input, |other| other.source.is_same(&input.source))?,
         });
@@ -56,7 +56,7 @@ fn input_of<'a>(
 
 /// The program with rows along its last axes, where most of what it reads lies so and they are others: and
 /// how its results lie then, if they are all elements.
-pub(super) fn turned(program: &Program, rows: &Rows, frame: &Frame) -> Result<Option<(Program, Layout)>> {
+pub(super) fn turned(program: &Program, rows: &RowFused, frame: &Frame) -> Result<Option<(Program, Layout)>> {
     let rank = frame.shape.rank();
     let is_last = frame.shape[rows.axes.end..].iter().all(|&n| n == 1);
     if is_last || !program.lies_along(frame) {
@@ -73,7 +73,7 @@ pub(super) fn turned(program: &Program, rows: &Rows, frame: &Frame) -> Result<Op
         input.layout = input.layout.permute(&there)?;
     }
     let axes = rank - rows.axes.len()..rank;
-    turned.rows = Some(Rows { axes, ..rows.clone() });
+    turned.kind = ProgramKind::RowFused(RowFused { axes, ..rows.clone() });
     let layout = Layout::contiguous(turned.result_shape())?.permute(&back)?;
     Ok(Some((turned, layout)))
 }

@@ -7,7 +7,9 @@ use super::super::{adapters, open};
 use crate::dtype::{DType, Element};
 use crate::gpu::tests::Random;
 use crate::gpu::tests::{depth, in_turn};
-use crate::ir::{Backend, Destination, Fold, Folding, Program, Scan, Schedule, Source};
+use crate::ir::{
+    Backend, Destination, Program, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Schedule, Source,
+};
 use crate::options::Options;
 use crate::plan::{Target, Tuning};
 use crate::{Device, Expr, Tensor};
@@ -101,7 +103,7 @@ fn check<T: Element>(
     random: &mut Random,
     shape: &[usize],
     kind: usize,
-    fold: Fold,
+    op: ReduceOp,
     scan: bool,
     make: &impl Fn(&mut Random) -> T,
     case: usize,
@@ -111,9 +113,12 @@ fn check<T: Element>(
     let rank = shape.len();
     let from = random.below(rank);
     let to = if scan { from + 1 } else { from + 1 + random.below(rank - from) };
-    let scan = scan.then(|| Scan { exclusive: random.below(2) == 0 });
+    let kind_of = match scan {
+        true => ProgramKind::Scan(ScanAxis { op, axis: from, exclusive: random.below(2) == 0 }),
+        false => ProgramKind::Reduce(ReduceAxes { op, axes: from..to }),
+    };
     // Products of products leave the range.
-    let with = if fold == Fold::Prod { 0 } else { random.below(3) };
+    let with = if op == ReduceOp::Prod { 0 } else { random.below(3) };
     let device = Device::cpu();
     let tensor = view(&device.upload(&host, shape.to_vec()).unwrap(), kind);
     let row = device.upload(&more, [more.len()]).unwrap();
@@ -126,8 +131,8 @@ fn check<T: Element>(
     }
     let node = expr.untyped().node().unwrap();
     let program = Program::new(node, &node.shape).unwrap();
-    let program = program.folded(Some(Folding { fold, axes: from..to, scan }));
-    let dtype = fold.result(T::DTYPE).unwrap();
+    let program = program.of_kind(kind_of.clone());
+    let dtype = op.result(T::DTYPE).unwrap();
     let right = canonical(&given(device.backend(), &program), dtype);
     for (k, (name, gpu)) in gpus().iter().enumerate() {
         if !in_turn(case, k, 3) || gpu.supports(&program).is_err() {
@@ -137,7 +142,7 @@ fn check<T: Element>(
         let wrong = got.iter().zip(&right).position(|(a, b)| a != b);
         assert!(
             got == right,
-            "{fold:?} {scan:?} of {} {} over {from}..{to}, view {kind}, {with}, on {name}: byte {wrong:?} of {} (have {})",
+            "{kind_of:?} of {} {}, view {kind}, {with}, on {name}: byte {wrong:?} of {} (have {})",
             T::DTYPE,
             node.shape,
             right.len(),
@@ -159,7 +164,7 @@ fn length(random: &mut Random, most: usize) -> usize {
     }
 }
 
-fn sweep<T: Element>(seed: u64, cases: usize, folds: &[Fold], make: impl Fn(&mut Random) -> T) {
+fn sweep<T: Element>(seed: u64, cases: usize, reductions: &[ReduceOp], make: impl Fn(&mut Random) -> T) {
     let mut random = Random(seed);
     for case in 0..depth(cases.div_ceil(2), cases) {
         let rank = 1 + random.below(4);
@@ -172,24 +177,25 @@ fn sweep<T: Element>(seed: u64, cases: usize, folds: &[Fold], make: impl Fn(&mut
             room /= shape[k];
         }
         let kind = random.below(9);
-        let fold = folds[random.below(folds.len())];
-        let scan = matches!(fold, Fold::Sum | Fold::Prod) && random.below(3) == 0;
-        check(&mut random, &shape, kind, fold, scan, &make, case);
+        let op = reductions[random.below(reductions.len())];
+        let scan = matches!(op, ReduceOp::Sum | ReduceOp::Prod) && random.below(3) == 0;
+        check(&mut random, &shape, kind, op, scan, &make, case);
     }
 }
 
-const NUMBERS: [Fold; 6] = [Fold::Sum, Fold::Prod, Fold::Min, Fold::Max, Fold::ArgMin, Fold::ArgMax];
+const NUMBERS: [ReduceOp; 6] =
+    [ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Min, ReduceOp::Max, ReduceOp::ArgMin, ReduceOp::ArgMax];
 
 #[test]
 fn folds_of_f32() {
     let near = |random: &mut Random| (random.below(1 << 24) as f32 - 8e6) / 7e6;
-    sweep::<f32>(1, 50, &[Fold::Sum], near);
+    sweep::<f32>(1, 50, &[ReduceOp::Sum], near);
     // Whose products stay clear of what adapters flush.
     let by_one = |random: &mut Random| {
         let factor = 1.0 + random.below(1000) as f32 / 1e6;
         if random.below(2) == 0 { factor } else { -1.0 / factor }
     };
-    sweep::<f32>(12, 20, &[Fold::Prod], by_one);
+    sweep::<f32>(12, 20, &[ReduceOp::Prod], by_one);
     let special = |random: &mut Random| match random.below(40) {
         0 => f32::INFINITY,
         1 => f32::NEG_INFINITY,
@@ -208,10 +214,10 @@ fn folds_of_other_types() {
     sweep::<i16>(5, 10, &NUMBERS, |random| random.below(1 << 16) as u16 as i16);
     sweep::<i8>(6, 10, &NUMBERS, |random| random.below(256) as u8 as i8);
     sweep::<u32>(7, 10, &NUMBERS, |random| random.below(1 << 31) as u32 * 2 + 1);
-    sweep::<f64>(8, 10, &[Fold::Sum, Fold::Min, Fold::ArgMax], |random| {
+    sweep::<f64>(8, 10, &[ReduceOp::Sum, ReduceOp::Min, ReduceOp::ArgMax], |random| {
         (random.below(1 << 30) as f64 - 5e8) / 3e8
     });
     sweep::<i64>(9, 10, &NUMBERS, |random| (random.below(1 << 30) as i64 - (1 << 29)) << 20);
     sweep::<u64>(10, 10, &NUMBERS, |random| (random.below(1 << 31) as u64) << 33);
-    sweep::<bool>(11, 10, &[Fold::Any, Fold::All], |random| random.below(1000) < 999);
+    sweep::<bool>(11, 10, &[ReduceOp::Any, ReduceOp::All], |random| random.below(1000) < 999);
 }

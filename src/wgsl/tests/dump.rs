@@ -2,7 +2,7 @@
 //! identities that compilers like to fold, and what the table says of the ops. And fewer of them for a table of
 //! what a GPU's compiler makes of kernels, with how many elements an invocation of each computes.
 
-#![allow(clippy::eq_op)] // identities that are folded have them
+#![allow(clippy::eq_op)] // identities that are reduced have them
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::golden::{self, GPU, Launched};
 use crate::dtype::{DType, Element, Numeric};
-use crate::ir::{Fold, Folding, Math, Program, Schedule};
+use crate::ir::{Math, Program, ReduceOp, Schedule};
 use crate::lower::over_slots;
 use crate::plan::{Faults, Kernel, LANES, Makes, Place, Plan, Target, Tuning};
 use crate::wgsl::emit;
@@ -123,24 +123,23 @@ impl Folder {
         std::fs::write(self.path.join("identities.txt"), table).unwrap();
     }
 
-    /// Folds in every form: their passes, as a GPU runs them and as a processor does.
-    fn folds(&mut self) {
+    /// Reductions in every form: their passes, as a GPU runs them and as a processor does.
+    fn reduces(&mut self) {
         let device = Device::cpu();
         let shapes: [&[usize]; 5] = [&[64, 4096], &[1000, 8], &[1000, 3], &[64, 70], &[2, 70000]];
-        let folds = [Fold::Sum, Fold::Prod, Fold::Max, Fold::ArgMin];
-        let cases = shapes.into_iter().flat_map(|shape| folds.map(|fold| (shape, fold)));
-        for ((shape, fold), axis) in cases.flat_map(|case| [(case, 0), (case, 1)]) {
+        let reductions = [ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Max, ReduceOp::ArgMin];
+        let cases = shapes.into_iter().flat_map(|shape| reductions.map(|op| (shape, op)));
+        for ((shape, op), axis) in cases.flat_map(|case| [(case, 0), (case, 1)]) {
             let x = device.zeros::<f32>(shape.to_vec()).unwrap();
             let square = &x * &x;
             let program = Program::new(square.untyped().node().unwrap(), x.shape()).unwrap();
-            let folding = Folding { fold, axes: axis..axis + 1, scan: None };
-            let program = program.folded(Some(folding));
+            let program = program.reduced(op, axis..axis + 1);
             for (on, tuning) in [("gpu", Tuning::GPU), ("host", Tuning::HOST)] {
                 let target = Target { tuning, ..target(Math::Precise, false) };
                 let passes = Launched::all(&Schedule::only(program.clone()), target);
                 for (number, pass) in passes.iter().enumerate() {
                     let shape = shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
-                    let name = format!("fold.{}.{shape}.{axis}.{on}.{number}", fold.name());
+                    let name = format!("fold.{}.{shape}.{axis}.{on}.{number}", op.name());
                     self.keep(&name, emit(&pass.plan.kernel).unwrap());
                 }
             }
@@ -186,11 +185,11 @@ fn every_op_for_other_compilers() {
     }
     folder.identities();
     folder.chains();
-    folder.folds();
+    folder.reduces();
     std::fs::write(folder.path.join("ops.txt"), table).unwrap();
 }
 
-/// Kernels of a GPU, and `elements.txt`: how many elements an invocation of each computes, 0 of what folds.
+/// Kernels of a GPU, and `elements.txt`: how many elements an invocation of each computes, 0 of what reduces.
 struct Table {
     folder: PathBuf,
     elements: String,

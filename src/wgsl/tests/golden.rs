@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::dtype::Element;
-use crate::ir::{Destination, Fold, Folding, Known, Math, Program, Scan, Schedule, Source};
+use crate::ir::{Destination, Known, Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
 use crate::lower::{Cuts, Dispatch, lower, over_slots};
 use crate::plan::{Faults, Kernel, Pass, Place, Plan, ScanWork, Target, Tuning, WORKGROUP};
 use crate::schedule::Bounds;
@@ -96,9 +96,9 @@ fn into_tensor<T: Element>(destination: &Tensor<T>, expr: &Expr<T>) -> Launched 
 }
 
 /// The first pass of a reduction.
-pub(super) fn reduction<T: Element>(target: Target, expr: &Expr<T>, folding: Folding) -> Launched {
+pub(super) fn reduction<T: Element>(target: Target, expr: &Expr<T>, op: ReduceOp, axis: usize) -> Launched {
     let node = expr.untyped().node().unwrap();
-    let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
+    let program = Program::new(node, &node.shape).unwrap().reduced(op, axis..axis + 1);
     Launched::all(&Schedule::only(program), target).swap_remove(0)
 }
 
@@ -111,8 +111,8 @@ pub(super) fn cumsum<T: Element>(
     carried: bool,
 ) -> Launched {
     let node = expr.untyped().node().unwrap();
-    let folding = Folding { fold: Fold::Sum, axes: axis..axis + 1, scan: Some(Scan { exclusive }) };
-    let [program] = over_slots([&Program::new(node, &node.shape).unwrap().folded(Some(folding))]);
+    let scan = ProgramKind::Scan(ScanAxis { op: ReduceOp::Sum, axis, exclusive });
+    let [program] = over_slots([&Program::new(node, &node.shape).unwrap().of_kind(scan)]);
     let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor has a slot") };
     let work = ScanWork::new(&program).unwrap();
     let work = match carried {
@@ -130,7 +130,8 @@ pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
     let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
     assert!(
-        schedule.stages.is_empty() && schedule.last.one().is_some_and(|program| program.rows.is_some()),
+        schedule.stages.is_empty()
+            && schedule.last.one().is_some_and(|program| program.row_fused().is_some()),
         "{schedule:?}"
     );
     Launched::all(&schedule, target).swap_remove(0)
@@ -168,7 +169,7 @@ pub(super) fn kernels() -> Vec<(&'static str, Kernel)> {
 }
 
 /// The same as they are launched over `n` times as many elements.
-#[allow(clippy::eq_op)] // `a - a` is what no compiler may fold
+#[allow(clippy::eq_op)] // `a - a` is what no compiler may op
 pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
     let (a, b) = (zeros::<f32, 2>([64 * n, 256]), zeros::<f32, 2>([64 * n, 256]));
     let (row, column) = (zeros::<f32, 1>([256]), zeros::<f32, 2>([64 * n, 1]));
@@ -181,7 +182,6 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
     let mean = zeros::<f32, 1>([3]);
     let every_second = a.slice_step(1, .., 2);
     let odd_bytes = bytes.slice(1, 1..);
-    let over = |fold, axis: usize| Folding { fold, axes: axis..axis + 1, scan: None };
     vec![
         ("same_shape", map(&(&a + &b))),
         ("self_difference", map(&(&a - &a))),
@@ -224,14 +224,14 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         // Sums: of rows by one invocation, by sixteen that meet in workgroup memory, and by 64 that have four blocks; of
         // rows that take another pass; of columns; of rows that are no whole vectors. A maximum, for which no order shows;
         // the index of one; a cumulative sum, its groups and then all.
-        ("sum_of_rows_llvmpipe", reduction(HOST, &(&a * &row), over(Fold::Sum, 1))),
-        ("sum_of_rows", reduction(GPU, &(&a * &row), over(Fold::Sum, 1))),
-        ("maximum_of_rows_llvmpipe", reduction(HOST, &a.expr(), over(Fold::Max, 1))),
-        ("sum_of_long_rows", reduction(GPU, &zeros::<f32, 2>([8 * n, 4096]).expr(), over(Fold::Sum, 1))),
-        ("sum_of_columns_llvmpipe", reduction(HOST, &columns.expr(), over(Fold::Sum, 0))),
-        ("sum_of_columns", reduction(GPU, &(&columns * &wide_row), over(Fold::Sum, 0))),
-        ("sum_of_odd_rows", reduction(GPU, &zeros::<f32, 2>([1000 * n, 3]).expr(), over(Fold::Sum, 1))),
-        ("argmax_of_all", reduction(GPU, &zeros::<f32, 1>([1001]).expr(), over(Fold::ArgMax, 0))),
+        ("sum_of_rows_llvmpipe", reduction(HOST, &(&a * &row), ReduceOp::Sum, 1)),
+        ("sum_of_rows", reduction(GPU, &(&a * &row), ReduceOp::Sum, 1)),
+        ("maximum_of_rows_llvmpipe", reduction(HOST, &a.expr(), ReduceOp::Max, 1)),
+        ("sum_of_long_rows", reduction(GPU, &zeros::<f32, 2>([8 * n, 4096]).expr(), ReduceOp::Sum, 1)),
+        ("sum_of_columns_llvmpipe", reduction(HOST, &columns.expr(), ReduceOp::Sum, 0)),
+        ("sum_of_columns", reduction(GPU, &(&columns * &wide_row), ReduceOp::Sum, 0)),
+        ("sum_of_odd_rows", reduction(GPU, &zeros::<f32, 2>([1000 * n, 3]).expr(), ReduceOp::Sum, 1)),
+        ("argmax_of_all", reduction(GPU, &zeros::<f32, 1>([1001]).expr(), ReduceOp::ArgMax, 0)),
         // Cumulative sums: of rows by an invocation each, with all that comes before in registers; of a long run, the
         // last values of groups and then all; across rows.
         ("cumsum_of_rows_llvmpipe", cumsum(HOST, &(&a * &row), 1, false, false)),
@@ -243,7 +243,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("cumsum_of_columns_llvmpipe", cumsum(HOST, &zeros::<f32, 2>([4096, 64 * n]).expr(), 0, false, true)),
         ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70 * n.min(9)]).expr(), 0, false, false)),
         // All that is made of rows: by one invocation each, by sixteen, and by one each where lanes lie across
-        // them; of rows of three; and what follows a fold.
+        // them; of rows of three; and what follows a reduction.
         ("softmax_llvmpipe", rows(HOST, &a.softmax(1))),
         ("softmax", rows(GPU, &a.softmax(1))),
         (

@@ -1,12 +1,12 @@
 //! Kernels as they are launched over large operands, for `scripts/check-memory`: those that are kept in the tree, and
-//! forms of folds, scans and accesses beside them.
+//! forms of reductions, scans and accesses beside them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::golden::{self, GPU, Launched};
 use crate::common::portable::spirv;
-use crate::ir::{Fold, Folding};
+use crate::ir::ReduceOp;
 use crate::wgsl::emit;
 use crate::{Device, Tensor};
 
@@ -15,10 +15,7 @@ fn large() -> Vec<(&'static str, Launched)> {
     let zeros = |shape: [usize; 2]| Device::cpu().zeros::<f32>(shape).unwrap();
     let flat = Device::cpu().zeros::<f32>([1 << 22]).unwrap();
     let square = zeros([2048, 2048]);
-    let sum = |x: &Tensor<f32>, axis: usize| {
-        let folding = Folding { fold: Fold::Sum, axes: axis..axis + 1, scan: None };
-        golden::reduction(GPU, &x.expr(), folding)
-    };
+    let sum = |x: &Tensor<f32>, axis| golden::reduction(GPU, &x.expr(), ReduceOp::Sum, axis);
     let cumsum = |x: &Tensor<f32>, axis, carried| golden::cumsum(GPU, &x.expr(), axis, false, carried);
     vec![
         ("plus_one", golden::map(&(&flat + 1.0))),

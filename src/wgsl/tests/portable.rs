@@ -7,7 +7,7 @@
 use super::golden::{GPU, Launched};
 use crate::common::portable as all_languages;
 use crate::dtype::{DType, Element, Kind};
-use crate::ir::{Fold, Folding, Math, Program, Scan, Schedule, Source};
+use crate::ir::{Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
 use crate::lower::over_slots;
 use crate::plan::{Faults, Pass, Place, Plan, ScanWork, Target, Tuning};
 use crate::schedule::Bounds;
@@ -133,17 +133,13 @@ fn check_lookups<T: Element>(written: &mut usize) {
                 *written += 1;
             }
         }
-        // Folded along either axis.
+        // Reduced along either axis.
         for axis in 0..node.shape.rank() {
-            let folding = Folding {
-                fold: if T::DTYPE == DType::Bool { Fold::Any } else { Fold::Max },
-                axes: axis..axis + 1,
-                scan: None,
-            };
+            let op = if T::DTYPE == DType::Bool { ReduceOp::Any } else { ReduceOp::Max };
             if T::DTYPE.kind() == Kind::Float && T::DTYPE.size() < 4 {
                 continue;
             }
-            let program = Program::new(node, &node.shape).unwrap().folded(Some(folding));
+            let program = Program::new(node, &node.shape).unwrap().reduced(op, axis..axis + 1);
             let first = &Launched::all(&Schedule::only(program), adapter(false))[0];
             let text = emit(&first.plan.kernel).unwrap();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -162,23 +158,32 @@ fn lookups_in_every_language() {
     assert!(written > 300, "only {written} kernels");
 }
 
-/// Folds of a type over a few layouts: their passes in all languages.
-fn check_folds<T: Element>(written: &mut usize) {
+/// Reductions of a type over a few layouts: their passes in all languages.
+fn check_reductions<T: Element>(written: &mut usize) {
     let device = Device::cpu();
     let shapes = [[72, 70], [64, 128], [1000, 3], [3, 5000]];
-    let folds =
-        [Fold::Sum, Fold::Prod, Fold::Min, Fold::Max, Fold::ArgMin, Fold::ArgMax, Fold::Any, Fold::All];
-    for fold in folds.into_iter().filter(|fold| fold.form(T::DTYPE).is_some()) {
+    let reductions = [
+        ReduceOp::Sum,
+        ReduceOp::Prod,
+        ReduceOp::Min,
+        ReduceOp::Max,
+        ReduceOp::ArgMin,
+        ReduceOp::ArgMax,
+        ReduceOp::Any,
+        ReduceOp::All,
+    ];
+    for op in reductions.into_iter().filter(|op| op.form(T::DTYPE).is_some()) {
         for (shape, axis) in shapes.into_iter().flat_map(|shape| [(shape, 0), (shape, 1)]) {
             for scan in [None, Some(false), Some(true)] {
-                let scan = scan.map(|exclusive| Scan { exclusive });
-                if scan.is_some() && !matches!(fold, Fold::Sum | Fold::Prod) {
+                if scan.is_some() && !matches!(op, ReduceOp::Sum | ReduceOp::Prod) {
                     continue;
                 }
                 let tensor = device.zeros::<T>(shape).unwrap();
                 let program = Program::new(tensor.expr().untyped().node().unwrap(), tensor.shape()).unwrap();
-                let folding = Folding { fold, axes: axis..axis + 1, scan };
-                let program = program.folded(Some(folding));
+                let program = match scan {
+                    None => program.reduced(op, axis..axis + 1),
+                    Some(exclusive) => program.of_kind(ProgramKind::Scan(ScanAxis { op, axis, exclusive })),
+                };
                 for is_host in [false, true] {
                     let mut passes = Launched::all(&Schedule::only(program.clone()), adapter(is_host));
                     if scan.is_some() {
@@ -191,7 +196,7 @@ fn check_folds<T: Element>(written: &mut usize) {
                     }
                     for pass in passes {
                         let text = emit(&pass.plan.kernel).unwrap();
-                        all_languages::write_all(&text).unwrap_or_else(|e| panic!("{fold:?}: {e}\n{text}"));
+                        all_languages::write_all(&text).unwrap_or_else(|e| panic!("{op:?}: {e}\n{text}"));
                         *written += 1;
                     }
                 }
@@ -201,10 +206,10 @@ fn check_folds<T: Element>(written: &mut usize) {
 }
 
 #[test]
-fn folds_in_every_language() {
+fn reductions_in_every_language() {
     let mut written = 0;
     macro_rules! on {
-        ($($t:ident)*) => { $(check_folds::<$t>(&mut written);)* };
+        ($($t:ident)*) => { $(check_reductions::<$t>(&mut written);)* };
     }
     on!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool);
     assert!(written > 500, "only {written} kernels");
@@ -230,7 +235,7 @@ fn check_rows<T: Element>(written: &mut usize) {
             let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
             assert!(
                 schedule.stages.is_empty()
-                    && schedule.last.one().is_some_and(|program| program.rows.is_some()),
+                    && schedule.last.one().is_some_and(|program| program.row_fused().is_some()),
                 "{schedule:?}"
             );
             let text = emit(&Launched::all(&schedule, adapter(is_host))[0].plan.kernel).unwrap();

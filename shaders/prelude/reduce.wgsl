@@ -1,4 +1,4 @@
-// Floats as folds combine them: minima and maxima by ranks, which are integers in the order of the numbers.
+// Floats as reductions combine them: minima and maxima by ranks, which are integers in the order of the numbers.
 
 // +0 for -0, and other numbers as they are.
 fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {

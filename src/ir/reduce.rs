@@ -1,14 +1,14 @@
-//! The table of folds: the one place that knows what makes one value of many.
+//! The table of reductions: the one place that knows what makes one value of many.
 //!
-//! A row says what a fold is called, whether there are cumulative forms of it, which types it takes, what it begins
+//! A row says what a reduction is called, whether there are cumulative forms of it, which types it takes, what it begins
 //! with, how two values become one in WGSL and on the CPU. `word` is a form of integers that gives the same bits for
 //! signed and unsigned ones. A float has one form for f32 and f64: f16 and bf16 are cast to f32 by what builds
-//! a fold, and rounded once, at the end. In a WGSL form `{a}` and `{b}` are the operands, four lanes each,
+//! a reduction, and rounded once, at the end. In a WGSL form `{a}` and `{b}` are the operands, four lanes each,
 //! of which `{a}` comes first in the order of the range, and `{T}` is the type that computes. The form of a
-//! fold that gives an index says whether `b` takes the place of `a`; where neither wins, the lesser index
-//! stays. Whatever is made of several folds and of operations is in the file `reductions.rs`.
+//! reduction that gives an index says whether `b` takes the place of `a`; where neither wins, the lesser index
+//! stays. Whatever is made of several reductions and of operations is in the file `reductions.rs`.
 //!
-//! The order in which float sums and products are made stands at [`Folding`]; minima, maxima, truths and
+//! The order in which float sums and products are made stands at [`ReduceAxes`]; minima, maxima, truths and
 //! integers have none.
 
 use std::ops::Range;
@@ -17,7 +17,7 @@ use super::scalar::limits;
 use crate::dtype::{DType, Kind};
 use crate::layout::Shape;
 
-/// Values of a block of a fold, which become one before the values of all blocks are the values of the next round.
+/// Values of a block of a reduction, which become one before the values of all blocks are the values of the next round.
 pub(crate) const BLOCK: usize = 1024;
 
 /// Accumulators of a block, to each of which every 64th value is added.
@@ -30,7 +30,7 @@ pub(crate) const LONGEST_ROW: usize = 4096;
 pub(crate) const GROUP: usize = 16;
 
 /// Calls `$go!` with the whole table.
-macro_rules! for_each_fold {
+macro_rules! for_each_reduce_op {
     ($go:ident) => {
         $go! {
             /// The sum, in the order of the contract; integers wrap, and a zero of a float sum is +0.
@@ -74,7 +74,7 @@ macro_rules! for_each_fold {
         }
     };
 }
-pub(crate) use for_each_fold;
+pub(crate) use for_each_reduce_op;
 
 /// The value that changes none that it is combined with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +86,9 @@ enum Identity {
     Least,
 }
 
-/// What a fold means for some types.
+/// What a reduction means for some types.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FoldForm {
+pub(crate) struct ReduceForm {
     kind: FormKind,
     pub wgsl: &'static str,
 }
@@ -102,12 +102,12 @@ enum FormKind {
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FoldRow {
+pub(crate) struct ReduceRow {
     pub name: &'static str,
     /// Whether the result is the index of a value, and not made of values.
     pub gives_index: bool,
     identity: Identity,
-    forms: &'static [FoldForm],
+    forms: &'static [ReduceForm],
 }
 
 macro_rules! form_kind {
@@ -150,34 +150,34 @@ macro_rules! gives_index {
 }
 
 macro_rules! define {
-    ($($(#[doc = $doc:literal])+ $fold:ident: $name:ident from $identity:ident -> $gives:tt
+    ($($(#[doc = $doc:literal])+ $op:ident: $name:ident from $identity:ident -> $gives:tt
         { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// What makes one value of many.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub(crate) enum Fold { $($(#[doc = $doc])+ $fold,)* }
+        pub(crate) enum ReduceOp { $($(#[doc = $doc])+ $op,)* }
 
         /// The rows, in the order of the enum.
-        const FOLDS: &[FoldRow] = &[$(FoldRow {
+        const REDUCE_ROWS: &[ReduceRow] = &[$(ReduceRow {
             name: stringify!($name),
             gives_index: gives_index!($gives),
             identity: identity!($identity),
-            forms: &[$(FoldForm { kind: form_kind!($kind), wgsl: $wgsl }),+],
+            forms: &[$(ReduceForm { kind: form_kind!($kind), wgsl: $wgsl }),+],
         },)*];
     };
 }
-for_each_fold!(define);
+for_each_reduce_op!(define);
 
-impl Fold {
-    pub(crate) fn row(self) -> &'static FoldRow {
-        &FOLDS[self as usize]
+impl ReduceOp {
+    pub(crate) fn row(self) -> &'static ReduceRow {
+        &REDUCE_ROWS[self as usize]
     }
 
     pub(crate) fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The form for operands of a type, if the fold takes them.
-    pub(crate) fn form(self, dtype: DType) -> Option<&'static FoldForm> {
+    /// The form for operands of a type, if the reduction takes them.
+    pub(crate) fn form(self, dtype: DType) -> Option<&'static ReduceForm> {
         let kind = match dtype {
             DType::F16 | DType::BF16 => return None,
             _ => match dtype.kind() {
@@ -189,13 +189,13 @@ impl Fold {
         self.row().forms.iter().find(|form| form.kind == kind)
     }
 
-    /// The type of the result for operands of a type, if the fold takes them.
+    /// The type of the result for operands of a type, if the reduction takes them.
     pub(crate) fn result(self, dtype: DType) -> Option<DType> {
         self.form(dtype).map(|_| if self.row().gives_index { DType::U32 } else { dtype })
     }
 
     /// The bits of the value that changes none that it is combined with: what an empty range gives, and what
-    /// may stand past the end of a block. (For a fold that gives an index it is a value to compare with.)
+    /// may stand past the end of a block. (For a reduction that gives an index it is a value to compare with.)
     pub(crate) fn identity(self, dtype: DType) -> u64 {
         let float = |value: f64| match dtype {
             DType::F64 => value.to_bits(),
@@ -216,18 +216,11 @@ impl Fold {
 
     /// Whether the bits of the result depend on the order in which values are combined.
     pub(crate) fn is_ordered(self, dtype: DType) -> bool {
-        matches!(self, Fold::Sum | Fold::Prod) && dtype.kind() == Kind::Float
+        matches!(self, ReduceOp::Sum | ReduceOp::Prod) && dtype.kind() == Kind::Float
     }
 }
 
-/// A cumulative form: the result has the operand's shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Scan {
-    /// Whether an element is left out of its own result: the first is the identity.
-    pub exclusive: bool,
-}
-
-/// A fold of an operand of a known shape, along neighbouring axes.
+/// A reduction of an operand of a known shape, along neighbouring axes.
 ///
 /// These axes are one *run*, in row-major order; axes of length 1 in it do not matter. No run is empty where
 /// there are results, and a run of one element is never built: both are made of operations.
@@ -240,36 +233,36 @@ pub(crate) struct Scan {
 /// `c` is the scan of the last y of every group but the last, and each y of group g > 0 becomes
 /// `c[g - 1] + y`. A zero that a scan of sums gives is +0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Folding {
-    pub fold: Fold,
+pub(crate) struct ReduceAxes {
+    pub op: ReduceOp,
     pub axes: Range<usize>,
-    /// For cumulative sums and products, which have one axis.
-    pub scan: Option<Scan>,
 }
 
-impl Folding {
-    /// The shape of the result: that of the operand with length 1 along the folded axes, or all of it.
+/// A cumulative sum or product along an axis, in the order that stands at [`ReduceAxes`]: the result has the operand's shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ScanAxis {
+    pub op: ReduceOp,
+    pub axis: usize,
+    /// Whether an element is left out of its own result: the first is the identity.
+    pub exclusive: bool,
+}
+
+impl ScanAxis {
+    /// As `cumsum`.
+    pub(crate) fn name(&self) -> &'static str {
+        if self.op == ReduceOp::Sum { "cumsum" } else { "cumprod" }
+    }
+}
+
+impl ReduceAxes {
+    /// The shape of the result: that of the operand with length 1 along the axes.
     pub(crate) fn shape(&self, operand: &Shape) -> Shape {
-        match self.scan {
-            Some(_) => operand.clone(),
-            None => {
-                let length = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
-                operand.iter().enumerate().map(length).collect()
-            }
-        }
+        let length = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
+        operand.iter().enumerate().map(length).collect()
     }
 
     /// The values of a run.
     pub(crate) fn count(&self, operand: &Shape) -> usize {
         operand[self.axes.clone()].iter().product()
-    }
-
-    /// How the fold is called, as `sum` or `cumsum`.
-    pub(crate) fn name(&self) -> &'static str {
-        match self.scan {
-            None => self.fold.name(),
-            Some(_) if self.fold == Fold::Sum => "cumsum",
-            Some(_) => "cumprod",
-        }
     }
 }
