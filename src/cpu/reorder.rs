@@ -37,11 +37,8 @@ impl Reordered {
         let run = &reduce.axes;
         // What most elements are read of decides.
         let tensors = program.inputs.iter().zip(from).filter(|(_, from)| matches!(from, From::Bytes(_)));
-        let elements = |layout: &Layout| -> usize {
-            let walked = shape.iter().zip(layout.strides()).filter(|(_, stride)| **stride != 0);
-            walked.map(|(&n, _)| n).product()
-        };
-        let Some(main) = tensors.map(|(input, _)| &input.layout).max_by_key(|layout| elements(layout)) else {
+        let Some(main) = tensors.map(|(input, _)| &input.layout).max_by_key(|layout| layout.distinct())
+        else {
             return Ok(None);
         };
         let stride = |axis: usize| match main.strides()[axis] {
@@ -60,7 +57,7 @@ impl Reordered {
         let count = reduce.count(shape);
         let ranges: usize = kept().map(|axis| shape[axis]).product();
         // Where all operands are stretched, elements are gathered anyhow: ranges of short runs are so side by side.
-        let is_stretched = elements(main) <= shape.iter().product::<usize>() / LANES;
+        let is_stretched = main.distinct() <= shape.iter().product::<usize>() / LANES;
         let is_side = |&axis: &usize| (LANES..=BLOCK / count).contains(&shape[axis]);
         let is_short = count < 2 * SHORT && last == Some(inner);
         let side = kept().rfind(is_long).filter(is_side).filter(|_| is_stretched && is_short);

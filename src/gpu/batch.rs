@@ -13,7 +13,7 @@ use super::pool::{Part, Pool};
 use crate::error::{self, Error, Result, bail};
 use crate::plan::Plan;
 
-/// What is to be run: a plan, the words of its uniform block, its compiled kernel, and what it binds, the results first.
+/// What is to be run: a plan, the words of its launch, its compiled kernel, and what it binds, the results first.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub plan: &'a Plan,
@@ -76,7 +76,7 @@ impl Batch {
         let refused = |cause: Error| buffers.refused(connection, (&compiled.name, error::line()), &cause);
         let bind_group = bind_group.map_err(refused)?;
         self.uniforms.resize(start, 0);
-        self.uniforms.extend_from_slice(bytemuck::cast_slice(words));
+        self.uniforms.extend(compiled.words.iter().flat_map(|&word| words[word].to_ne_bytes()));
         self.uniforms.resize(start + compiled.uniform_size as usize, 0);
         self.dispatches.push(Dispatch {
             compiled: compiled.clone(),

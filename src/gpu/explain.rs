@@ -25,7 +25,8 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Told> {
     let Some(first) = dispatches.first().map(|dispatch| &dispatch.plan) else {
         return Ok(Told { text: "runs: nothing, the result is empty\n".into(), ..Told::default() });
     };
-    let (wgsl, lines) = wgsl::emit_told(&first.kernel)?;
+    let emitted = wgsl::emit(&first.kernel)?;
+    let (wgsl, lines) = (emitted.text(), emitted.lines(&first.kernel));
     if !program.reduces() {
         return Ok(tell(first, dispatches.len(), (wgsl, lines)));
     }

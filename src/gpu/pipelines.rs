@@ -20,6 +20,8 @@ pub(super) struct Compiled {
     pub layout: wgpu::BindGroupLayout,
     /// Bytes of the uniform block.
     pub uniform_size: u64,
+    /// Its words, by their number among those of a launch.
+    pub words: Vec<usize>,
     text: Arc<str>,
     /// Its operations, in words; none of a copy.
     pub name: Arc<str>,
@@ -89,9 +91,10 @@ impl Pipelines {
             known.fate.check().inspect_err(|_| drop(lock(&self.known).compiled.remove(kernel)))?;
             return Ok(known);
         }
-        let text = wgsl::emit(kernel)?;
+        let emitted = wgsl::emit(kernel)?;
+        let text = emitted.text();
         wgsl::validate(&text)?;
-        let uniform_size = (kernel.fields().len() as u64 * 4).next_multiple_of(16);
+        let uniform_size = (emitted.words.len() as u64 * 4).next_multiple_of(16);
         let (results, inputs) = (kernel.stored().len(), kernel.bindings.len());
         let key = (results, inputs, uniform_size);
         let known = lock(&self.known).layouts.get(&key).cloned();
@@ -104,7 +107,8 @@ impl Pipelines {
         };
         let disk = lock(&self.disk).as_ref().map(|disk| disk.cache.clone());
         let named = (text.into(), kernel.name().into());
-        let compiled = compile(connection, named, layout, uniform_size, disk.as_ref())?;
+        let block = (layout, uniform_size, emitted.words);
+        let compiled = compile(connection, named, block, disk.as_ref())?;
         let compiled = Arc::new(compiled);
         Ok(lock(&self.known).keep(kernel, compiled, self.most))
     }
@@ -182,8 +186,7 @@ fn layout(
 fn compile(
     connection: &Connection,
     (text, operations): (Arc<str>, Arc<str>),
-    layout: wgpu::BindGroupLayout,
-    uniform_size: u64,
+    (layout, uniform_size, words): (wgpu::BindGroupLayout, u64, Vec<usize>),
     cache: Option<&wgpu::PipelineCache>,
 ) -> Result<Compiled> {
     let device = &connection.device;
@@ -216,5 +219,5 @@ fn compile(
     })?;
     let pipeline = connection.gate.keep(pipeline);
     connection.check()?;
-    Ok(Compiled { pipeline, layout, uniform_size, text, name: operations, fate })
+    Ok(Compiled { pipeline, layout, uniform_size, words, text, name: operations, fate })
 }

@@ -54,12 +54,8 @@ impl Program {
     /// Whether what most elements are read of lies along the rows of a frame.
     pub(crate) fn lies_along(&self, frame: &Frame) -> bool {
         let is_tensor = |input: &&Input| input.source.is_memory();
-        let elements = |layout: &Layout| -> usize {
-            let walked = frame.shape.iter().zip(layout.strides()).filter(|(_, stride)| **stride != 0);
-            walked.map(|(&n, _)| n).product()
-        };
         let layouts = self.inputs.iter().filter(is_tensor).map(|input| &input.layout);
-        let Some(main) = layouts.max_by_key(|layout| elements(layout)) else { return true };
+        let Some(main) = layouts.max_by_key(|layout| layout.distinct()) else { return true };
         let step = |axis: usize| match main.strides()[axis] {
             0 => usize::MAX,
             stride => stride.unsigned_abs(),

@@ -4,7 +4,7 @@
 mod broadcast;
 mod compose;
 mod counts;
-mod merge;
+mod nest;
 mod overlap;
 mod range;
 mod shape;
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 
 pub use broadcast::Broadcast;
 pub(crate) use broadcast::numpy;
-pub(crate) use merge::{Axes, Axis, merge};
+pub(crate) use nest::{Axes, Axis, Nest, Path, merge};
 pub use range::{AxisIndex, IndexRange};
 pub use shape::{MAX_RANK, Shape};
 
@@ -129,6 +129,12 @@ impl Layout {
     /// The number of elements, counting repeated ones each time.
     pub fn count(&self) -> usize {
         self.shape.iter().product()
+    }
+
+    /// The number of elements, counting each once where an axis of stride 0 repeats it.
+    pub(crate) fn distinct(&self) -> usize {
+        let own = self.shape.iter().zip(&self.strides).filter(|(_, stride)| **stride != 0);
+        own.map(|(&length, _)| length).product()
     }
 
     /// Whether the elements lie in row-major order without gaps, at whatever offset.

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::loops::{Loops, Path};
 use super::walk::{LANES, Packing, Together, Walk};
 use crate::dtype::DType;
+use crate::layout::{Nest, Path};
 
 /// How the lanes of an operand lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -151,7 +151,7 @@ impl Access {
 /// What the accesses of a kernel are chosen by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chooser<'a> {
-    pub loops: &'a Loops,
+    pub loops: &'a Nest,
     pub walk: Walk,
     pub together: Together,
     /// Vectors that an invocation computes.
@@ -242,7 +242,7 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    pub(super) fn of(loops: &Loops, walk: Walk, dtype: DType, fresh: bool) -> Store {
+    pub(super) fn of(loops: &Nest, walk: Walk, dtype: DType, fresh: bool) -> Store {
         let whole = |n: usize| n.is_multiple_of(LANES);
         let vector = match walk {
             // A fresh storage is padded, so its last store may be wider than what is left.

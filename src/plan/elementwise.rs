@@ -7,14 +7,13 @@ use super::grid::Grid;
 use super::joined::Sides;
 use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Place, Plan};
-use super::loops::{self, Loops};
 use super::reading::{Bound, Read, Reading, kernel};
 use super::target::Target;
 use super::tuning::Tuning;
 use super::walk::{LANES, Together, Walk};
 use crate::error::{Result, bail};
 use crate::ir::Program;
-use crate::layout::Layout;
+use crate::layout::{Layout, Nest};
 
 impl Plan {
     /// Plans a program of slots over a non-empty shape.
@@ -61,7 +60,7 @@ impl Plan {
 }
 
 /// The loops over a program's elements.
-fn loops(program: &Program, to: Place<'_>) -> Result<Loops> {
+fn loops(program: &Program, to: Place<'_>) -> Result<Nest> {
     let row_major = Layout::contiguous(&program.shape)?;
     let output = match to {
         Place::Fresh => &row_major,
@@ -69,7 +68,7 @@ fn loops(program: &Program, to: Place<'_>) -> Result<Loops> {
     };
     let layouts: Vec<&Layout> =
         std::iter::once(output).chain(program.inputs.iter().map(|i| &i.layout)).collect();
-    let loops = loops::collapse(&program.shape, &layouts);
+    let loops = Nest::ordered(&program.shape, &layouts);
     let count = loops.count();
     if count > MOST_ELEMENTS {
         bail!(
@@ -82,13 +81,7 @@ fn loops(program: &Program, to: Place<'_>) -> Result<Loops> {
 }
 
 /// Which rows are computed together.
-fn together(
-    program: &Program,
-    reading: &Reading,
-    loops: &Loops,
-    affordable: u32,
-    target: Target,
-) -> Together {
+fn together(program: &Program, reading: &Reading, loops: &Nest, affordable: u32, target: Target) -> Together {
     let is_tile = |i: usize| access::is_tile(loops.operand(i), program.inputs[i].dtype);
     match affordable >= LANES as u32 {
         true if reading.of_kind(Read::Bound).any(|i| loops.operand(i).is_interleaved(loops)) => {
@@ -102,7 +95,7 @@ fn together(
 /// The grid, and how the result is stored along it.
 fn lay_out(
     program: &Program,
-    loops: &Loops,
+    loops: &Nest,
     fresh: bool,
     together: Together,
     target: Target,

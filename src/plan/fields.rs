@@ -3,10 +3,10 @@
 
 use super::access::{Access, Store, Stride};
 use super::kernel::{Kernel, Operand, Origin, Role};
-use super::loops::{Loops, Path};
 use super::makes::{Makes, Output, Reduce, VectorAxis};
 use super::walk::{LANES, Walk};
 use crate::ir::{Program, Source};
+use crate::layout::{Nest, Path};
 
 /// One 32-bit word of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -344,7 +344,7 @@ impl Kernel {
 /// The numbers of the uniform block, of which `other` knows those of the grid.
 pub(super) fn words(
     kernel: &Kernel,
-    loops: &Loops,
+    loops: &Nest,
     program: &Program,
     other: impl Fn(&Field) -> u32,
 ) -> Vec<u32> {

@@ -1,12 +1,12 @@
 //! The grid: which invocation computes which elements.
 
 use super::fields::Field;
-use super::loops::{Loops, Path};
 use super::target::Target;
 use super::walk::{LANES, Packing, Together, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::Shape;
+use crate::layout::{Nest, Path};
 
 /// Vectors of a flat walk that an invocation computes at most: more of them share nothing.
 const MOST_FLAT: u32 = 4;
@@ -59,13 +59,13 @@ fn is_far(path: &&Path) -> bool {
     path.strides.last().is_some_and(|s| s.abs() >= FAR)
 }
 
-fn is_scattered(loops: &Loops) -> bool {
+fn is_scattered(loops: &Nest) -> bool {
     loops.paths.iter().any(|path| is_far(&path))
 }
 
 impl Grid {
     /// A word of the uniform block that the grid knows.
-    pub(super) fn word(&self, field: &Field, loops: &Loops) -> u32 {
+    pub(super) fn word(&self, field: &Field, loops: &Nest) -> u32 {
         let word = match field {
             Field::Count => match self.walk {
                 Walk::Words { outer } => loops.lengths[..outer].iter().product::<usize>() * self.slots,
@@ -91,14 +91,14 @@ impl Grid {
     }
 
     /// Lays out a grid over elements; [`Grid::words`] does over the words of a packed destination.
-    pub(super) fn new(loops: &Loops, dtype: DType, fresh: bool, together: Together, target: Target) -> Grid {
+    pub(super) fn new(loops: &Nest, dtype: DType, fresh: bool, together: Together, target: Target) -> Grid {
         Self::rows(loops, dtype, fresh, together, target)
             .or_else(|| Self::bands(loops, fresh, target))
             .unwrap_or_else(|| Self::flat(loops, 1, target))
     }
 
     /// A grid over bands, where these are long enough and the result is a new one.
-    fn bands(loops: &Loops, fresh: bool, target: Target) -> Option<Grid> {
+    fn bands(loops: &Nest, fresh: bool, target: Target) -> Option<Grid> {
         let [outer @ .., inner] = loops.lengths.as_slice() else { return None };
         if !fresh || outer.is_empty() || inner % LANES == 0 {
             return None;
@@ -128,7 +128,7 @@ impl Grid {
         })
     }
 
-    fn flat(loops: &Loops, joined: u32, target: Target) -> Grid {
+    fn flat(loops: &Nest, joined: u32, target: Target) -> Grid {
         let count = loops.count();
         let vectors = target.tuning.vectors.min(MOST_FLAT);
         let groups = count.div_ceil(LANES * (target.workgroup * vectors * joined) as usize) as u32;
@@ -148,7 +148,7 @@ impl Grid {
     }
 
     /// A grid that follows the axes, where the inner one is long enough and the rest fits.
-    fn rows(loops: &Loops, dtype: DType, fresh: bool, together: Together, target: Target) -> Option<Grid> {
+    fn rows(loops: &Nest, dtype: DType, fresh: bool, together: Together, target: Target) -> Option<Grid> {
         let [.., rows, inner] = loops.lengths.as_slice() else { return None };
         // A fresh result of other rows is stored by vectors along a flat walk. Rows of packed elements
         // that do not end with a word would share words.
@@ -168,7 +168,7 @@ impl Grid {
     }
 
     /// A grid over rows, so many by an invocation, if it fits.
-    fn along_rows(loops: &Loops, vectors: u32, joined: u32, target: Target) -> Option<Grid> {
+    fn along_rows(loops: &Nest, vectors: u32, joined: u32, target: Target) -> Option<Grid> {
         let [outer @ .., rows, inner] = loops.lengths.as_slice() else { return None };
         let columns = inner.div_ceil(LANES * joined as usize);
         let limit = target.groups as usize;
@@ -210,7 +210,7 @@ impl Grid {
     }
 
     /// The grid of fewer invocations, each of which has so many vectors side by side in the place of one.
-    pub(super) fn joined(&self, loops: &Loops, joined: u32, target: Target) -> Option<Grid> {
+    pub(super) fn joined(&self, loops: &Nest, joined: u32, target: Target) -> Option<Grid> {
         match self.walk {
             Walk::Flat => Some(Self::flat(loops, joined, target)),
             Walk::Rows => Self::along_rows(loops, self.vectors, joined, target),
@@ -219,7 +219,7 @@ impl Grid {
     }
 
     /// A grid over the words of a packed destination.
-    pub(super) fn words(loops: &Loops, target: Target) -> Grid {
+    pub(super) fn words(loops: &Nest, target: Target) -> Grid {
         // Addresses from the first to the last of the axes behind, and the first axis on which a
         // step may stay within a word.
         let (mut extent, mut inner_extent, mut outer) = (1, 1, loops.lengths.len());

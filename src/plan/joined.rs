@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use super::access::{Access, Store};
 use super::grid::Grid;
-use super::loops::{Loops, Path};
 use super::target::Target;
 use super::walk::{LANES, Walk};
 use crate::ir::Program;
+use crate::layout::{Nest, Path};
 
 /// Bytes that an instruction moves for an invocation at most.
 const WIDEST: usize = 16;
@@ -17,7 +17,7 @@ const WIDEST: usize = 16;
 /// What decides how many vectors lie side by side.
 pub(super) struct Sides<'a> {
     pub program: &'a Program,
-    pub loops: &'a Loops,
+    pub loops: &'a Nest,
     pub fresh: bool,
     /// Vectors of an invocation whose text compiles in time.
     pub affordable: u32,

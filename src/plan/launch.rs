@@ -1,9 +1,9 @@
 //! A plan: a kernel and what it is launched with.
 
 use super::kernel::Kernel;
-use super::loops::Loops;
 use crate::dtype::DType;
 use crate::ir::{Program, Slot};
+use crate::layout::Nest;
 use crate::layout::{Layout, Shape};
 
 /// Elements that a kernel counts to.
@@ -35,7 +35,7 @@ pub(crate) struct Plan {
     /// What each read-only binding is bound to.
     pub reads: Vec<Slot>,
     /// What the kernel runs over, to be told.
-    pub(super) loops: Loops,
+    pub(super) loops: Nest,
     /// What running it takes ([`Program::work`]).
     pub work: u64,
 }
@@ -77,7 +77,7 @@ impl Pass {
     /// A pass over a program, whose kernel stores so many values of each of some types.
     pub(super) fn of(
         program: &Program,
-        (kernel, launch, reads, loops): (Kernel, Launch, Vec<Slot>, Loops),
+        (kernel, launch, reads, loops): (Kernel, Launch, Vec<Slot>, Nest),
         (stored, count): (Vec<DType>, usize),
         form: String,
         rest: Option<(Layout, usize)>,

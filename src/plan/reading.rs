@@ -7,13 +7,13 @@ use super::access::{Access, Chooser, Store, Stride};
 use super::fields::Addressing;
 use super::kernel::{Binding, Kernel, Operand, Origin, Role};
 use super::launch::Place;
-use super::loops::Loops;
 use super::makes::Makes;
 use super::target::Target;
 use super::walk::{LANES, Packing, REDUCE_WORKGROUP, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{ByValue, Extent, Input, Op, Program, Slot, Source, Value};
+use crate::layout::Nest;
 
 /// How the operands of a program are read.
 pub(super) struct Reading(SmallVec<[Read; 8]>);
@@ -241,7 +241,7 @@ pub(super) fn kernel(
     program: &Program,
     bound: Bound,
     accesses: &[Access],
-    loops: &Loops,
+    loops: &Nest,
     (walk, store, strides): (Walk, Store, SmallVec<[Stride; 6]>),
     target: Target,
 ) -> (Kernel, Vec<Slot>) {
@@ -274,7 +274,7 @@ fn operands(
     program: &Program,
     bound: &Bound,
     accesses: &[Access],
-    loops: &Loops,
+    loops: &Nest,
     (walk, store, strides): (Walk, Store, &[Stride]),
 ) -> Vec<Operand> {
     let output = Addressing::new(loops.output(), store.access(), walk, strides);

@@ -9,7 +9,7 @@ use super::fields::{self, Field, Number, divider};
 use super::grid::workgroups;
 use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
-use super::loops::{Loops, axes};
+use super::loops::axes;
 use super::makes::{Makes, Output, Phase, Reduce, Reduction, Tile, VectorAxis};
 use super::reading::{Bound, Reading, kernel};
 use super::target::Target;
@@ -18,6 +18,7 @@ use super::walk::{self, LANES, Together, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{Levels, Program, RowReduction, Value};
+use crate::layout::Nest;
 use crate::layout::{Axis, Layout, Shape};
 
 /// The type in which elements are stored that no one vector holds, of whole words.
@@ -82,7 +83,7 @@ impl Pass {
         if is_kept {
             order.push((&kept[lane], out_stride(lane)));
         }
-        let loops = Loops::over(program, &order);
+        let loops = Nest::over(program, &order);
 
         let walk = if vector_axis == VectorAxis::Gathered { Walk::Anywhere } else { Walk::Rows };
         let reading = Reading::of(program, Place::Fresh);

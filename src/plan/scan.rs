@@ -13,7 +13,7 @@ use super::fields::{self, Field, ScanNumber};
 use super::grid::workgroups;
 use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
-use super::loops::{Loops, axes};
+use super::loops::axes;
 use super::makes::{Makes, Scanned, Scanner};
 use super::reading::{Bound, Reading, kernel};
 use super::target::Target;
@@ -21,6 +21,7 @@ use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
+use crate::layout::Nest;
 use crate::layout::{Axis, Layout};
 
 /// Values of a run that an invocation goes through where there are too few of them: fewer kernels are worth
@@ -156,7 +157,7 @@ impl Form {
     }
 
     /// The loops, the axis along which lanes lie innermost and the run before it, and which axis it is.
-    fn loops(&self, program: &Program, stored: usize) -> (Loops, usize) {
+    fn loops(&self, program: &Program, stored: usize) -> (Nest, usize) {
         let inner = |from: usize| -> usize { self.kept[from..].iter().map(|axis| axis.length).product() };
         let out_stride = |k: usize| (inner(k + 1) * if k < self.before { stored } else { 1 }) as isize;
         let others = (0..self.kept.len()).filter(|&k| self.lane != Some(k));
@@ -164,7 +165,7 @@ impl Form {
         let run = order.len();
         order.push((&self.run, inner(self.before) as isize));
         order.extend(self.lane.map(|k| (&self.kept[k], out_stride(k))));
-        (Loops::over(program, &order), run)
+        (Nest::over(program, &order), run)
     }
 }
 
@@ -249,7 +250,7 @@ impl Pass {
 }
 
 /// How results are stored.
-fn store(loops: &Loops, along: bool, scanned: Scanned, exclusive: bool) -> Store {
+fn store(loops: &Nest, along: bool, scanned: Scanned, exclusive: bool) -> Store {
     let is_moved = exclusive && !matches!(scanned, Scanned::Runs { .. });
     // All of a fresh storage is padded.
     let is_padded = loops.lengths.len() == 1;

@@ -1,5 +1,7 @@
 //! The text of a kernel: its declarations, the functions that it calls, and its entry point.
 
+use rustc_hash::FxHashSet;
+
 use super::emitter::Emitter;
 use super::text::{line, result, role};
 use super::types::{array, stored_array};
@@ -8,20 +10,32 @@ use crate::error::Result;
 use crate::ir::Step;
 use crate::plan::{Faults, Field, Kernel, Makes, Number, ScanNumber};
 
-/// The text of a kernel. It depends on nothing but the kernel.
-pub(crate) fn emit(kernel: &Kernel) -> Result<String> {
-    Ok(parts(kernel)?.concat())
+/// The text of a kernel, which depends on nothing but the kernel.
+pub(crate) struct Emitted {
+    /// Declarations, functions of the prelude, and what the kernel is for.
+    parts: [String; 3],
+    /// The words of its uniform block: which of the kernel's fields the text names.
+    pub words: Vec<usize>,
 }
 
-/// The same, with the lines that name each operand, from 1 on.
-pub(crate) fn emit_told(kernel: &Kernel) -> Result<(String, Vec<Vec<usize>>)> {
-    let parts = parts(kernel)?;
-    let lines = lines::of_operands(kernel, parts.each_ref().map(String::as_str));
-    Ok((parts.concat(), lines))
+impl Emitted {
+    pub(crate) fn text(&self) -> String {
+        self.parts.concat()
+    }
+
+    /// The lines that name each operand, from 1 on.
+    pub(crate) fn lines(&self, kernel: &Kernel) -> Vec<Vec<usize>> {
+        lines::of_operands(kernel, self.parts.each_ref().map(String::as_str))
+    }
+
+    /// The words of the block, of those of all fields.
+    #[cfg(test)]
+    pub(crate) fn block(&self, words: &[u32]) -> Vec<u32> {
+        self.words.iter().map(|&word| words[word]).collect()
+    }
 }
 
-/// Declarations, functions of the prelude, and what the kernel is for.
-fn parts(kernel: &Kernel) -> Result<[String; 3]> {
+pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
     let mut main = String::new();
     let mut emitter = Emitter::new(kernel, &mut main);
     match &kernel.makes {
@@ -33,9 +47,28 @@ fn parts(kernel: &Kernel) -> Result<[String; 3]> {
     // NVIDIA's instruction makes every NaN of f16 a positive one.
     let halves = kernel.faults.halves || kernel.steps.iter().any(Step::tells_sign);
     let functions = prelude::used_by(&main, Faults { halves, ..kernel.faults });
-    let zero = functions.contains("p.zero") || main.contains("p.zero");
+    let named: FxHashSet<&str> = [&functions, &main].into_iter().flat_map(|text| named(text)).collect();
+    let fields = kernel.fields();
+    let mut words: Vec<usize> =
+        (0..fields.len()).filter(|&word| named.contains(field(&fields[word]).as_str())).collect();
+    if words.is_empty() {
+        // A block has a word at least.
+        words.push(0);
+    }
     let enabled = if functions.contains("<f16>") { "enable f16;\n\n" } else { "" };
-    Ok([enabled.to_string() + &declarations(kernel, zero), functions, main])
+    let block = words.iter().map(|&word| &fields[word]);
+    let declarations = enabled.to_string() + &declarations(kernel, block);
+    Ok(Emitted { parts: [declarations, functions, main], words })
+}
+
+/// What a text names of the uniform block.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let starts = text.match_indices("p.").filter(move |&(at, _)| !text[..at].ends_with(is_name));
+    starts.map(move |(at, _)| {
+        let rest = &text[at + 2..];
+        &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())]
+    })
 }
 
 fn field(field: &Field) -> String {
@@ -91,11 +124,11 @@ fn field(field: &Field) -> String {
     }
 }
 
-/// The uniform block and the bindings. `zero`, at the end of the block, is declared where it is used.
-fn declarations(kernel: &Kernel, zero: bool) -> String {
+/// The uniform block, of these words, and the bindings.
+fn declarations<'a>(kernel: &Kernel, words: impl Iterator<Item = &'a Field>) -> String {
     let mut text = "struct Params {\n".to_string();
-    for word in kernel.fields().into_iter().filter(|word| zero || *word != Field::Zero) {
-        line!(text, "    {}: u32,", field(&word));
+    for word in words {
+        line!(text, "    {}: u32,", field(word));
     }
     line!(text, "}}\n");
     line!(text, "@group(0) @binding(0) var<uniform> p: Params;");

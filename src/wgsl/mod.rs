@@ -25,7 +25,7 @@ mod text;
 mod types;
 mod workarounds;
 
-pub(crate) use emit::{emit, emit_told};
+pub(crate) use emit::emit;
 #[cfg(test)]
 pub(crate) use tests::GPU;
 

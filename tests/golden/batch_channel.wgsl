@@ -1,6 +1,4 @@
 struct Params {
-    pitch: u32,
-    len0: u32,
     len1: u32,
     len2: u32,
     len3: u32,

@@ -7,7 +7,6 @@ struct Params {
     out_offset: u32,
     out_stride0: u32,
     out_stride1: u32,
-    x0_offset: u32,
     scalar1: u32,
 }
 

@@ -1,7 +1,6 @@
 struct Params {
     pitch: u32,
     vectors: u32,
-    count: u32,
     len1: u32,
     factor1: u32,
     shift1: u32,

@@ -2,8 +2,6 @@ struct Params {
     pitch: u32,
     count: u32,
     row: u32,
-    identity0: u32,
-    identity1: u32,
     out_stride0: u32,
     zero: u32,
 }

@@ -1,8 +1,6 @@
 struct Params {
     pitch: u32,
     count: u32,
-    row: u32,
-    identity0: u32,
     out_stride0: u32,
     x0_offset: u32,
     x0_stride0: u32,

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::GRAIN;
+use crate::layout::Path;
 use crate::plan::LANES;
 
 /// A range of indexes on every axis.
@@ -39,33 +40,33 @@ impl Ranges {
     }
 }
 
-/// A layout over axes that are merged.
+/// What a layout reaches over the axes of a nest.
 #[derive(Clone, Debug)]
-pub(super) struct Path {
-    pub offset: usize,
-    pub strides: SmallVec<[isize; 6]>,
+pub(super) struct Reach {
+    pub path: Path,
     /// How far computed indices may lead, down and up from where the axes do.
     pub computed: (usize, usize),
 }
 
-impl Path {
+impl Reach {
     /// The elements between the first and the last along an axis of some ranges.
     pub(super) fn spread(&self, ranges: &Ranges, axis: usize) -> usize {
-        (ranges.lengths[axis] - 1) * self.strides[axis].unsigned_abs()
+        (ranges.lengths[axis] - 1) * self.path.strides[axis].unsigned_abs()
     }
 
     pub(super) fn first(&self, ranges: &Ranges) -> usize {
-        let steps = self.strides.iter().zip(&ranges.starts).map(|(&stride, &start)| stride * start as isize);
-        (self.offset as isize + steps.sum::<isize>()) as usize
+        let steps =
+            self.path.strides.iter().zip(&ranges.starts).map(|(&stride, &start)| stride * start as isize);
+        (self.path.offset as isize + steps.sum::<isize>()) as usize
     }
 
     /// The least and the greatest element.
     pub(super) fn reach(&self, ranges: &Ranges) -> (usize, usize) {
-        let axes = 0..self.strides.len();
+        let axes = 0..self.path.strides.len();
         let first = self.first(ranges);
         let (mut low, mut high) = (first - self.computed.0, first + self.computed.1);
         for axis in axes {
-            match self.strides[axis] < 0 {
+            match self.path.strides[axis] < 0 {
                 true => low -= self.spread(ranges, axis),
                 false => high += self.spread(ranges, axis),
             }
@@ -74,7 +75,7 @@ impl Path {
     }
 
     pub(super) fn axes<'a>(&'a self, ranges: &'a Ranges) -> impl Iterator<Item = usize> + use<'a> {
-        (0..self.strides.len()).filter(|&axis| ranges.lengths[axis] > 1 && self.strides[axis] != 0)
+        (0..self.path.strides.len()).filter(|&axis| ranges.lengths[axis] > 1 && self.path.strides[axis] != 0)
     }
 
     /// Where to cut so that a buffer that begins with an element is on one side: the longest way to all that
@@ -84,7 +85,7 @@ impl Path {
         let mut axes: SmallVec<[usize; 6]> = self.axes(ranges).collect();
         axes.sort_by_key(|&axis| std::cmp::Reverse(self.spread(ranges, axis)));
         axes.into_iter().find_map(|axis| {
-            let (stride, spread) = (self.strides[axis].unsigned_abs(), self.spread(ranges, axis));
+            let (stride, spread) = (self.path.strides[axis].unsigned_abs(), self.spread(ranges, axis));
             let others = high - low - spread;
             // Steps up that stay before the buffer whatever the others do, or else reach it anyway.
             let before = (element - 1).checked_sub(low + others).map(|rest| rest / stride + 1);
@@ -96,7 +97,7 @@ impl Path {
             if steps >= ranges.lengths[axis] {
                 return None;
             }
-            let ascends = self.strides[axis] > 0;
+            let ascends = self.path.strides[axis] > 0;
             let index = if ascends { ranges.starts[axis] + steps } else { ranges.end(axis) - steps };
             // Rounded towards the side that has all of its elements in one buffer.
             Some(Cut { axis, before: ranges.near(axis, index, ascends != is_before) })
@@ -108,7 +109,7 @@ impl Path {
         let (low, high) = self.reach(ranges);
         let parts = |axis: usize| {
             let others = high - low - self.spread(ranges, axis);
-            let steps = most.checked_sub(1 + others)? / self.strides[axis].unsigned_abs() + 1;
+            let steps = most.checked_sub(1 + others)? / self.path.strides[axis].unsigned_abs() + 1;
             Some((axis, steps, ranges.lengths[axis].div_ceil(steps)))
         };
         let all: SmallVec<[(usize, usize, usize); 6]> = self.axes(ranges).filter_map(parts).collect();

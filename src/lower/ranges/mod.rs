@@ -18,10 +18,10 @@ use smallvec::SmallVec;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{BindingRange, Extent, Input, Program, Slot, Source};
-use crate::layout::{Axis, Layout, merge};
+use crate::layout::{Layout, Nest, Path};
 use crate::plan::LANES;
 
-use boxes::{Cut, Path, Ranges};
+use boxes::{Cut, Ranges, Reach};
 
 /// Bytes of the widest vector. Storages and windows are whole ones, so that a wide access of the last element
 /// stays inside.
@@ -186,17 +186,9 @@ impl Cuts {
         }
         // Where lanes are counts as an index too.
         let (shape, computed) = (table.layout.shape(), &table.computed);
-        let path = Path {
-            offset: table.layout.offset(),
-            strides: table
-                .layout
-                .strides()
-                .iter()
-                .copied()
-                .chain(computed.iter().map(|e| e.stride))
-                .collect(),
-            computed: (0, 0),
-        };
+        let strides = table.layout.strides().iter().copied().chain(computed.iter().map(|e| e.stride));
+        let path = Path { offset: table.layout.offset(), strides: strides.collect() };
+        let path = Reach { path, computed: (0, 0) };
         let lengths: SmallVec<[usize; 6]> =
             shape.iter().copied().chain(computed.iter().map(|extent| extent.length)).collect();
         let size = table.dtype.size() as u64;
@@ -289,7 +281,7 @@ struct Work<'a> {
     fresh: bool,
     lengths: SmallVec<[usize; 6]>,
     /// Of the result, then of each input.
-    paths: Vec<Path>,
+    paths: Vec<Reach>,
     tensors: Vec<Option<Tensor>>,
 }
 
@@ -298,18 +290,12 @@ type Found = std::result::Result<BindingRange, Cut>;
 
 impl<'a> Work<'a> {
     fn new(cuts: Cuts, program: &'a Program, to: Slot, layout: &Layout, fresh: bool) -> Self {
-        let layouts = || std::iter::once(layout).chain(program.inputs.iter().map(|input| &input.layout));
-        let axes = merge(program.shape.iter().enumerate().map(|(k, &length)| Axis {
-            length,
-            strides: layouts().map(|layout| layout.strides()[k]).collect(),
-        }));
-        let path = |(i, layout): (usize, &Layout)| Path {
-            offset: layout.offset(),
-            strides: axes.iter().map(|axis| axis.strides[i]).collect(),
-            computed: i.checked_sub(1).map_or((0, 0), |i| led(&program.inputs[i].computed)),
-        };
-        let paths = layouts().enumerate().map(path).collect();
-        let lengths = axes.iter().map(|axis| axis.length).collect();
+        let layouts = std::iter::once(layout).chain(program.inputs.iter().map(|input| &input.layout));
+        let Nest { lengths, paths } =
+            Nest::row_major(&program.shape, &layouts.collect::<SmallVec<[&Layout; 8]>>());
+        let computed = std::iter::once((0, 0)).chain(program.inputs.iter().map(|input| led(&input.computed)));
+        let paths =
+            paths.into_iter().zip(computed).map(|(path, computed)| Reach { path, computed }).collect();
         let tensor = |input: &Input| match input.source {
             Source::Slot(slot) => Some(Tensor { slot, dtype: input.dtype }),
             _ => None,
@@ -364,7 +350,7 @@ impl<'a> Work<'a> {
         if self.cuts.work == u64::MAX {
             return None;
         }
-        let before = self.program.work_before(&part.lengths, |i| &self.paths[i + 1].strides);
+        let before = self.program.work_before(&part.lengths, |i| &self.paths[i + 1].path.strides);
         let stored = part.lengths.iter().product::<usize>() * self.program.dtype.size();
         let parts = before.saturating_add(stored as u64).div_ceil(self.cuts.work);
         if parts <= 1 {
@@ -422,7 +408,7 @@ impl<'a> Work<'a> {
                 let window = windows.all[k].1;
                 (window.buffer as u64 * self.cuts.buffer + window.start) / dtype.size() as u64
             });
-            Layout::strided(&part.lengths[..], &path.strides, first - skipped as usize, usize::MAX)
+            Layout::strided(&part.lengths[..], &path.path.strides, first - skipped as usize, usize::MAX)
         };
         let mut program = self.program.clone();
         program.shape = part.lengths[..].into();

@@ -38,7 +38,7 @@ impl Folder {
         let node = expr.untyped().node().unwrap();
         let [program] = over_slots([&Program::new(node, &node.shape).unwrap()]);
         let target = target(math, faulty);
-        let text = emit(&Plan::new(&program, Place::Fresh, target).unwrap().kernel).unwrap();
+        let text = emit(&Plan::new(&program, Place::Fresh, target).unwrap().kernel).unwrap().text();
         self.keep(name, text);
     }
 
@@ -140,7 +140,7 @@ impl Folder {
                 for (number, pass) in passes.iter().enumerate() {
                     let shape = shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
                     let name = format!("fold.{}.{shape}.{axis}.{on}.{number}", op.name());
-                    self.keep(&name, emit(&pass.plan.kernel).unwrap());
+                    self.keep(&name, emit(&pass.plan.kernel).unwrap().text());
                 }
             }
         }
@@ -199,7 +199,7 @@ impl Table {
     fn keep(&mut self, name: &str, kernel: &Kernel) {
         let is_map = kernel.makes == Makes::Elements;
         let elements = if is_map { LANES * kernel.vectors as usize } else { 0 };
-        let mut texts = vec![(name.to_string(), emit(kernel).unwrap())];
+        let mut texts = vec![(name.to_string(), emit(kernel).unwrap().text())];
         // Large angles are rare, and yet counted as taken.
         let rare = "if (any(large))";
         if texts[0].1.contains(rare) {

@@ -281,7 +281,7 @@ fn rows_have_workgroups_of_their_own_unless_there_are_more_of_them() {
 fn kernels_in_the_tree() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for (name, kernel) in kernels() {
-        let text = emit(&kernel).unwrap();
+        let text = emit(&kernel).unwrap().text();
         let path = folder.join(name).with_extension("wgsl");
         if std::env::var_os("ZEROSTRIDE_BLESS").is_some() {
             fs::write(&path, &text).unwrap();
@@ -301,5 +301,8 @@ fn the_commented_instance() {
     };
     let (a, row, column) = (zeros::<f32, 2>([64, 256]), zeros::<f32, 1>([256]), zeros::<f32, 2>([64, 1]));
     let commented = include_str!("../../../shaders/elementwise.wgsl");
-    assert_eq!(code(commented).trim(), code(&emit(&kernel(&((&a - &row) / &column * 0.5))).unwrap()).trim());
+    assert_eq!(
+        code(commented).trim(),
+        code(&emit(&kernel(&((&a - &row) / &column * 0.5))).unwrap().text()).trim()
+    );
 }

@@ -53,7 +53,7 @@ fn write(folder: &Path, name: &str, text: &str, launched: &Launched) {
     let bindings = plan.kernel.bindings.iter();
     let read = plan.reads.iter().zip(bindings).map(|(slot, of)| slot.elements * of.dtype.size());
     let json = serde_json::json!({
-        "words": plan.launch.words,
+        "words": emit(&plan.kernel).unwrap().block(&plan.launch.words),
         "groups": plan.launch.groups,
         "stored": launched.stored,
         "read": read.collect::<Vec<_>>(),
@@ -70,7 +70,7 @@ fn kernels_as_they_are_launched() {
     let folder: PathBuf = std::env::var_os("ZEROSTRIDE_DUMP").expect("ZEROSTRIDE_DUMP names a folder").into();
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for (name, launched) in golden::launched(64) {
-        let text = emit(&launched.plan.kernel).unwrap();
+        let text = emit(&launched.plan.kernel).unwrap().text();
         let small = fs::read_to_string(kept.join(name).with_extension("wgsl")).unwrap();
         assert_eq!(text, small, "{name}: over a large operand it is another kernel");
         write(&folder, name, &text, &launched);
@@ -80,6 +80,6 @@ fn kernels_as_they_are_launched() {
         }
     }
     for (name, launched) in large() {
-        write(&folder, name, &emit(&launched.plan.kernel).unwrap(), &launched);
+        write(&folder, name, &emit(&launched.plan.kernel).unwrap().text(), &launched);
     }
 }

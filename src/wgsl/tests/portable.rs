@@ -64,7 +64,7 @@ fn check<T: Element, R: Element>(name: &str, arity: usize, written: &mut usize) 
                 (Faults { flushes: true, ..none }, Math::Precise, of_wide_words()),
             ] {
                 let target = Target { faults, math, ..own };
-                let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
+                let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap().text();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
                 *written += 1;
             }
@@ -128,7 +128,7 @@ fn check_lookups<T: Element>(written: &mut usize) {
         }
         for to in destinations {
             for target in [adapter(false), adapter(true), of_wide_words()] {
-                let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap();
+                let text = emit(&Plan::new(&program, to, target).unwrap().kernel).unwrap().text();
                 all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
                 *written += 1;
             }
@@ -141,7 +141,7 @@ fn check_lookups<T: Element>(written: &mut usize) {
             }
             let program = Program::new(node, &node.shape).unwrap().reduced(op, axis..axis + 1);
             let first = &Launched::all(&Schedule::only(program), adapter(false))[0];
-            let text = emit(&first.plan.kernel).unwrap();
+            let text = emit(&first.plan.kernel).unwrap().text();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             *written += 1;
         }
@@ -195,7 +195,7 @@ fn check_reductions<T: Element>(written: &mut usize) {
                         passes.extend(passed.map(|pass| Launched::of(pass.plan, pass.count)));
                     }
                     for pass in passes {
-                        let text = emit(&pass.plan.kernel).unwrap();
+                        let text = emit(&pass.plan.kernel).unwrap().text();
                         all_languages::write_all(&text).unwrap_or_else(|e| panic!("{op:?}: {e}\n{text}"));
                         *written += 1;
                     }
@@ -238,7 +238,7 @@ fn check_rows<T: Element>(written: &mut usize) {
                     && schedule.last.one().is_some_and(|program| program.row_fused().is_some()),
                 "{schedule:?}"
             );
-            let text = emit(&Launched::all(&schedule, adapter(is_host))[0].plan.kernel).unwrap();
+            let text = emit(&Launched::all(&schedule, adapter(is_host))[0].plan.kernel).unwrap().text();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             *written += 1;
         }

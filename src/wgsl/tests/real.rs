@@ -45,10 +45,11 @@ impl Folder {
         let [program] = over_slots([&Program::new(node, &node.shape).unwrap()]);
         // Such a compiler divides by reciprocals, which a device finds out when it is opened.
         let plan = Plan::new(&program, Place::Fresh, dump::target(Math::Precise, true)).unwrap();
-        std::fs::write(self.path.join(format!("{name}.wgsl")), emit(&plan.kernel).unwrap()).unwrap();
+        let emitted = emit(&plan.kernel).unwrap();
+        std::fs::write(self.path.join(format!("{name}.wgsl")), emitted.text()).unwrap();
         let each = LANES * plan.kernel.vectors as usize;
         write!(self.table, "{name} {of} {} {ulp} {above} {each}", recipe.dtype).unwrap();
-        plan.launch.words.iter().for_each(|word| write!(self.table, " {word}").unwrap());
+        emitted.block(&plan.launch.words).iter().for_each(|word| write!(self.table, " {word}").unwrap());
         self.table.push('\n');
     }
 }

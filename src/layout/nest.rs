@@ -1,0 +1,187 @@
+//! A loop nest over the elements of several layouts of one shape: the fewest axes, and how each layout moves along them.
+
+use std::cmp::Reverse;
+
+use smallvec::SmallVec;
+
+use super::{Layout, Shape};
+
+/// An axis that several layouts walk together: its length, and the stride of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Axis {
+    pub length: usize,
+    pub strides: SmallVec<[isize; 8]>,
+}
+
+/// Axes, outermost first.
+pub(crate) type Axes = SmallVec<[Axis; 6]>;
+
+/// The fewest axes that visit the same elements in the same order: those of length 1 go, and neighbours
+/// merge where every layout walks them as one.
+pub(crate) fn merge(axes: impl Iterator<Item = Axis>) -> Axes {
+    let mut merged = Axes::new();
+    for axis in axes.filter(|axis| axis.length != 1) {
+        let is_one = |outer: &&mut Axis| {
+            let whole = |&stride: &isize| stride.checked_mul(axis.length as isize);
+            outer.strides.iter().copied().map(Some).eq(axis.strides.iter().map(whole))
+        };
+        match merged.last_mut().filter(is_one) {
+            Some(outer) => *outer = Axis { length: outer.length * axis.length, ..axis },
+            None => merged.push(axis),
+        }
+    }
+    merged
+}
+
+/// How a layout moves through a nest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path {
+    /// The element where the nest begins.
+    pub offset: usize,
+    /// Of each axis.
+    pub strides: SmallVec<[isize; 6]>,
+}
+
+/// Axes, outermost first, and the path of each layout over them.
+#[derive(Clone, Debug)]
+pub(crate) struct Nest {
+    pub lengths: SmallVec<[usize; 6]>,
+    pub paths: Vec<Path>,
+}
+
+impl Nest {
+    /// The nest of axes that layouts walk, each of which begins at an offset.
+    pub(crate) fn of<'a>(
+        offsets: impl Iterator<Item = usize>,
+        axes: impl Iterator<Item = &'a Axis> + Clone,
+    ) -> Nest {
+        let strides = |i: usize| axes.clone().map(|axis| axis.strides[i]).collect();
+        let paths = offsets.enumerate().map(|(i, offset)| Path { offset, strides: strides(i) }).collect();
+        Nest { lengths: axes.clone().map(|axis| axis.length).collect(), paths }
+    }
+
+    /// The nest of layouts of one shape, in row-major order.
+    pub(crate) fn row_major(shape: &Shape, layouts: &[&Layout]) -> Nest {
+        let strides = |k: usize| layouts.iter().map(|layout| layout.strides()[k]).collect();
+        let axes = merge((0..shape.rank()).map(|k| Axis { length: shape[k], strides: strides(k) }));
+        Nest::of(layouts.iter().map(|layout| layout.offset()), axes.iter())
+    }
+
+    /// The nest of layouts of one non-empty shape, in the order of the first, which goes forward along each axis: so
+    /// neighbouring invocations write neighbouring elements. At least one axis is left.
+    pub(crate) fn ordered(shape: &Shape, layouts: &[&Layout]) -> Nest {
+        let output = layouts[0].strides();
+        let mut order: SmallVec<[usize; 6]> = (0..shape.rank()).filter(|&k| shape[k] != 1).collect();
+        order.sort_by_key(|&k| Reverse(output[k].unsigned_abs()));
+        let mut offsets: SmallVec<[usize; 8]> = layouts.iter().map(|layout| layout.offset()).collect();
+        let axis = |k: usize| {
+            let mut strides: SmallVec<[isize; 8]> =
+                layouts.iter().map(|layout| layout.strides()[k]).collect();
+            if output[k] < 0 {
+                for (offset, stride) in offsets.iter_mut().zip(&mut strides) {
+                    *offset = (*offset as isize + *stride * (shape[k] as isize - 1)) as usize;
+                    *stride = -*stride;
+                }
+            }
+            Axis { length: shape[k], strides }
+        };
+        let mut axes = merge(order.into_iter().map(axis));
+        if axes.is_empty() {
+            let strides = (0..layouts.len()).map(|i| isize::from(i == 0)).collect();
+            axes.push(Axis { length: 1, strides });
+        }
+        Nest::of(offsets.into_iter(), axes.iter())
+    }
+
+    /// All elements.
+    pub(crate) fn count(&self) -> usize {
+        self.lengths.iter().product()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axes(list: &[(usize, &[isize])]) -> Axes {
+        list.iter().map(|&(length, strides)| Axis { length, strides: strides.into() }).collect()
+    }
+
+    #[test]
+    fn neighbours_merge_where_all_walk_them_as_one() {
+        // A contiguous result, and an operand that repeats along the second axis.
+        let all = axes(&[(2, &[60, 12]), (1, &[7, 7]), (5, &[12, 0]), (4, &[3, 3]), (3, &[1, 1])]);
+        let merged = merge(all.into_iter());
+        assert_eq!(merged, axes(&[(2, &[60, 12]), (5, &[12, 0]), (12, &[1, 1])]));
+    }
+
+    #[test]
+    fn one_element_has_no_axes() {
+        assert!(merge(axes(&[(1, &[1]), (1, &[1])]).into_iter()).is_empty());
+    }
+
+    fn collapsed(shape: &[usize], operands: &[&[usize]]) -> Nest {
+        let shape = Shape::from(shape);
+        let output = Layout::contiguous(&shape).unwrap();
+        let views: Vec<Layout> =
+            operands.iter().map(|&s| Layout::contiguous(s).unwrap().broadcast_to(&shape).unwrap()).collect();
+        let all: Vec<&Layout> = std::iter::once(&output).chain(&views).collect();
+        Nest::ordered(&shape, &all)
+    }
+
+    /// The published expectations of TensorFlow's `bcast_test.cc`: the collapsed lengths of each
+    /// operand, 1 where it stretches.
+    #[test]
+    fn tensorflow_expectations() {
+        let text = include_str!("../../tests/data/collapse.jsonl");
+        let numbers = |value: &serde_json::Value| -> Vec<usize> {
+            value.as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect()
+        };
+        let mut checked = 0;
+        for line in text.lines() {
+            let case: serde_json::Value = serde_json::from_str(line).unwrap();
+            let (x, y) = (numbers(&case["x"]), numbers(&case["y"]));
+            let shape = crate::Broadcast::NumPy.shape(&x, &y).unwrap();
+            if case["fewer_dims_optimization"] == false || shape.count().unwrap() == 0 {
+                continue;
+            }
+            let got = collapsed(&shape, &[&x, &y]);
+            let lengths = |i: usize| -> Vec<usize> {
+                let stretch = |(&n, &s): (&usize, &isize)| if s == 0 { 1 } else { n };
+                got.lengths.iter().zip(&got.paths[i].strides).map(stretch).collect()
+            };
+            assert_eq!(lengths(1), numbers(&case["x_reshape"]), "{}", case["id"]);
+            assert_eq!(lengths(2), numbers(&case["y_reshape"]), "{}", case["id"]);
+            checked += 1;
+        }
+        assert!(checked >= 10, "only {checked} cases apply");
+    }
+
+    #[test]
+    fn equal_shapes_become_one_axis() {
+        let got = collapsed(&[4, 1, 5, 6], &[&[4, 1, 5, 6], &[4, 1, 5, 6]]);
+        assert_eq!(got.lengths.as_slice(), [120]);
+    }
+
+    #[test]
+    fn channels_split_three_ways() {
+        let got = collapsed(&[2, 3, 4, 5], &[&[2, 3, 4, 5], &[3, 1, 1]]);
+        assert_eq!(got.lengths.as_slice(), [2, 3, 20]);
+        assert_eq!(got.paths[2].strides.as_slice(), [0, 1, 0]);
+    }
+
+    #[test]
+    fn axes_follow_a_permuted_and_reversed_output() {
+        let shape = Shape::from([3, 4]);
+        let output = Layout::contiguous([4, 3]).unwrap().permute(&[1, 0]).unwrap();
+        let output = output.flip(0).unwrap().flip(1).unwrap();
+        let got = Nest::ordered(&shape, &[&output, &output]);
+        assert_eq!(got.lengths.as_slice(), [12]);
+        assert_eq!(got.paths[1], Path { offset: 0, strides: SmallVec::from_slice(&[1]) });
+    }
+
+    #[test]
+    fn one_element_is_one_axis() {
+        assert_eq!(collapsed(&[1, 1], &[&[]]).lengths.as_slice(), [1]);
+    }
+}
