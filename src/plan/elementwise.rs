@@ -7,7 +7,7 @@ use super::grid::Grid;
 use super::joined::Sides;
 use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Place, Plan};
-use super::reading::{Bound, Read, Reading, kernel};
+use super::reading::{Bound, Read, Reading};
 use super::target::Target;
 use super::tuning::Tuning;
 use super::walk::{LANES, Together, Walk};
@@ -42,7 +42,7 @@ impl Plan {
             walk => store.access().strides(loops.output(), walk),
         };
         let walk = (grid.walk, store, strides);
-        let (kernel, reads) = kernel(program, bound, &accesses, &loops, walk, target);
+        let (kernel, reads) = Kernel::assemble(program, bound, &accesses, &loops, walk, target);
         let kernel = Kernel {
             workgroup: grid.workgroup,
             vectors: grid.vectors * grid.joined,

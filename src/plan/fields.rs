@@ -1,5 +1,5 @@
-//! The uniform block: which numbers a kernel needs, in which order. The emitter declares the
-//! block from this list and the launch fills it from the same list.
+//! The uniform block: the numbers that a kernel may go by, in order. A launch knows all of them. The emitter declares those
+//! that its text names, and these alone are uploaded.
 
 use super::access::{Access, Store, Stride};
 use super::kernel::{Kernel, Operand, Origin, Role};
@@ -56,6 +56,18 @@ pub(crate) enum Field {
     Zero,
 }
 
+/// What a walk over all elements goes by.
+const GRID: [Field; 8] = [
+    Field::Vectors,
+    Field::Slots,
+    Field::BandVectors,
+    Field::BandRows,
+    Field::Rows,
+    Field::RowStep,
+    Field::RowsApart,
+    Field::FirstRows,
+];
+
 /// What a pass of a reduction goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
@@ -97,6 +109,23 @@ pub(crate) enum ScanNumber {
     IdentityHigh,
 }
 
+impl Number {
+    const ALL: [Number; 12] = [
+        Number::Row,
+        Number::Rows,
+        Number::Columns,
+        Number::ColumnsFactor,
+        Number::ColumnsShift,
+        Number::Positions,
+        Number::PositionsFactor,
+        Number::PositionsShift,
+        Number::PositionStride,
+        Number::Vectors,
+        Number::VectorsFactor,
+        Number::VectorsShift,
+    ];
+}
+
 impl ScanNumber {
     const ALL: [ScanNumber; 8] = [
         ScanNumber::Columns,
@@ -110,79 +139,25 @@ impl ScanNumber {
     ];
 }
 
-impl Reduce {
-    /// The words of a kernel of so many axes.
-    fn words(&self, fields: &mut Vec<Field>, rank: usize, has_lanes: bool) {
-        use Number::{
-            Columns, ColumnsFactor, ColumnsShift, PositionStride, Positions, PositionsFactor, PositionsShift,
-            Row, Rows, Vectors, VectorsFactor, VectorsShift,
-        };
-        fields.push(Field::Count);
-        let mut numbers = vec![Row];
-        if self.vector_axis == VectorAxis::Gathered {
-            numbers.push(Rows);
-        }
-        if self.vector_axis != VectorAxis::Reduced {
-            numbers.extend([Columns, ColumnsFactor, ColumnsShift]);
-        }
-        if self.output == Output::Partials {
-            numbers.extend([Positions, PositionsFactor, PositionsShift]);
-            if self.vector_axis != VectorAxis::Reduced {
-                numbers.push(PositionStride);
-            }
-        }
-        if self.vector_axis == VectorAxis::Reduced && self.axes.len() > 1 {
-            numbers.extend([Vectors, VectorsFactor, VectorsShift]);
-        }
-        fields.extend(numbers.into_iter().map(Field::Reduce));
-        let innermost = rank - usize::from(self.vector_axis != VectorAxis::Gathered);
-        let divided = |axis: usize| axis < innermost && self.divides(axis);
-        for axis in 0..rank {
-            if divided(axis) {
-                fields.extend([Field::Length(axis), Field::Factor(axis), Field::Shift(axis)]);
-            } else if axis + 1 == rank && has_lanes {
-                fields.push(Field::Length(axis));
-            }
-        }
-        for own in self.reductions() {
-            fields.push(Field::Identity(own.number));
-            if own.element.size() == 8 {
-                fields.push(Field::IdentityHigh(own.number));
-            }
-        }
-    }
-
-    /// Whether a place is divided by the length of an axis: not by that of the first one of a row, or of those that are
-    /// kept.
-    pub(crate) fn divides(&self, axis: usize) -> bool {
-        let first = if self.axes.start == 0 { self.axes.end } else { 0 };
-        axis != self.axes.start && axis != first
-    }
-}
-
 impl Kernel {
-    /// The words of the uniform block.
+    /// All numbers that its text may go by. Those that it names are the words of its uniform block.
     pub(crate) fn fields(&self) -> Vec<Field> {
-        let mut fields = Vec::with_capacity(16);
-        fields.push(Field::Pitch);
+        let mut fields = Vec::with_capacity(32);
+        fields.extend([Field::Pitch, Field::Count]);
         match &self.makes {
-            Makes::Elements => self.walked(&mut fields),
+            Makes::Elements => fields.extend(GRID),
             Makes::Reduce(reduce) => {
-                reduce.words(&mut fields, self.rank, self.has_lanes(reduce));
+                fields.extend(Number::ALL.map(Field::Reduce));
+                for own in reduce.reductions() {
+                    fields.extend([Field::Identity(own.number), Field::IdentityHigh(own.number)]);
+                }
             }
-            Makes::Scan(_) => {
-                fields.push(Field::Count);
-                fields.extend(ScanNumber::ALL.map(Field::Scan));
-                fields.extend((0..self.rank).map(Field::Length));
-            }
+            Makes::Scan(_) => fields.extend(ScanNumber::ALL.map(Field::Scan)),
         }
+        let axis = |axis| [Field::Length(axis), Field::Factor(axis), Field::Shift(axis)];
+        fields.extend((0..self.rank).flat_map(axis));
         let mut walk = |role: Role| {
-            if role != Role::Out || !self.fresh {
-                fields.push(Field::Offset(role));
-            }
-            if self.access(role) == Access::Shifted {
-                fields.push(Field::Rest(role));
-            }
+            fields.extend([Field::Offset(role), Field::Rest(role)]);
             let words = (0..self.rank).filter(|&axis| self.stride(role, axis) == Stride::Any);
             fields.extend(words.map(|axis| Field::Stride(role, axis)));
         };
@@ -190,12 +165,7 @@ impl Kernel {
         let mut scalars = Vec::new();
         for (i, operand) in self.operands.iter().enumerate() {
             match operand.origin {
-                Origin::Scalar => {
-                    scalars.push(Field::Scalar(i));
-                    if operand.dtype.size() == 8 {
-                        scalars.push(Field::ScalarHigh(i));
-                    }
-                }
+                Origin::Scalar => scalars.extend([Field::Scalar(i), Field::ScalarHigh(i)]),
                 Origin::Row(_) => {}
                 _ if operand.walks_as == Role::In(i) => walk(Role::In(i)),
                 _ => {}
@@ -206,50 +176,6 @@ impl Kernel {
         fields.extend(scalars);
         fields.push(Field::Zero);
         fields
-    }
-
-    /// The words that a walk over all elements goes by.
-    fn walked(&self, fields: &mut Vec<Field>) {
-        match self.walk {
-            // A reduction's.
-            Walk::Anywhere => {}
-            Walk::Flat => {
-                fields.push(Field::Vectors);
-                if self.needs_coordinates() || self.minds_missing_lanes() {
-                    fields.push(Field::Count);
-                }
-                if self.needs_coordinates() {
-                    let first = if self.carries { 0 } else { 1 };
-                    fields.extend((self.outermost().max(first)..self.rank).map(Field::Length));
-                    let divided = self.outermost().max(1)..self.rank;
-                    fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
-                }
-            }
-            Walk::Bands => {
-                fields.extend([Field::Vectors, Field::BandVectors, Field::Length(self.rank - 1)]);
-                if self.minds_missing_lanes() {
-                    fields.push(Field::Count);
-                }
-                if self.outermost() + 1 < self.rank {
-                    fields.extend([Field::BandRows, Field::Rows]);
-                    let divided = self.outermost().max(1)..self.rank - 1;
-                    let axis = |axis| [Field::Length(axis), Field::Factor(axis), Field::Shift(axis)];
-                    fields.extend(divided.flat_map(axis));
-                }
-            }
-            Walk::Rows => {
-                if self.has_rows_apart() {
-                    fields.extend([Field::RowStep, Field::RowsApart, Field::FirstRows]);
-                }
-                fields.extend((0..self.rank).map(Field::Length));
-                let divided = 1..self.rank.saturating_sub(2);
-                fields.extend(divided.flat_map(|axis| [Field::Factor(axis), Field::Shift(axis)]));
-            }
-            Walk::Words { .. } => {
-                fields.extend([Field::Count, Field::Slots]);
-                fields.extend((0..self.rank).map(Field::Length));
-            }
-        }
     }
 
     /// Whether the lanes of a vector have coordinates of their own along the innermost axis, where rows are reduced.
@@ -300,11 +226,14 @@ pub(super) fn needs_coordinates(store: Store, operands: &[Operand]) -> bool {
     operands.iter().any(follows) || store.access().needs_coordinates()
 }
 
-/// A factor and a shift that divide by `d`, from 2 on, every number below 2^31: by Granlund and
+/// A factor and a shift that divide by `d` every number below 2^31; for 1, which has none, zeros: by Granlund and
 /// Montgomery (Division by invariant integers using multiplication, 1994, theorem 4.2 with N = 31)
 /// `n / d = n * m >> (31 + l)` for `m = floor(2^(31 + l) / d) + 1` and `2^(l - 1) < d <= 2^l`, and m
 /// has 32 bits. Elements are counted below 2^31.
 pub(super) fn divider(d: usize) -> (u32, u32) {
+    if d < 2 {
+        return (0, 0);
+    }
     let l = usize::BITS - (d - 1).leading_zeros();
     (((1_u64 << (31 + l)) / d as u64 + 1) as u32, l - 1)
 }

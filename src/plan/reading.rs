@@ -235,37 +235,39 @@ impl Bound {
     }
 }
 
-/// The kernel of a program over loops, as it is walked and stored, and what it binds. It is one vector of an invocation, in
-/// line with others, that stores elements to a new storage; what differs from that the caller says.
-pub(super) fn kernel(
-    program: &Program,
-    bound: Bound,
-    accesses: &[Access],
-    loops: &Nest,
-    (walk, store, strides): (Walk, Store, SmallVec<[Stride; 6]>),
-    target: Target,
-) -> (Kernel, Vec<Slot>) {
-    let operands = operands(program, &bound, accesses, loops, (walk, store, &strides));
-    let kernel = Kernel {
-        walk,
-        rank: loops.lengths.len(),
-        workgroup: [REDUCE_WORKGROUP, 1],
-        vectors: 1,
-        bindings: bound.bindings,
-        operands,
-        steps: program.steps.clone(),
-        results: program.results.clone(),
-        out: program.dtype,
-        store,
-        strides,
-        fresh: true,
-        carries: false,
-        wide_words: target.tuning.wide_words,
-        faults: target.faults,
-        math: target.math,
-        makes: Makes::Elements,
-    };
-    (kernel, bound.slots)
+impl Kernel {
+    /// The kernel of a program over loops, as it is walked and stored, and what it binds. It is one vector of an invocation, in
+    /// line with others, that stores elements to a new storage; what differs from that the caller says.
+    pub(super) fn assemble(
+        program: &Program,
+        bound: Bound,
+        accesses: &[Access],
+        loops: &Nest,
+        (walk, store, strides): (Walk, Store, SmallVec<[Stride; 6]>),
+        target: Target,
+    ) -> (Kernel, Vec<Slot>) {
+        let operands = operands(program, &bound, accesses, loops, (walk, store, &strides));
+        let kernel = Kernel {
+            walk,
+            rank: loops.lengths.len(),
+            workgroup: [REDUCE_WORKGROUP, 1],
+            vectors: 1,
+            bindings: bound.bindings,
+            operands,
+            steps: program.steps.clone(),
+            results: program.results.clone(),
+            out: program.dtype,
+            store,
+            strides,
+            fresh: true,
+            carries: false,
+            wide_words: target.tuning.wide_words,
+            faults: target.faults,
+            math: target.math,
+            makes: Makes::Elements,
+        };
+        (kernel, bound.slots)
+    }
 }
 
 /// The operands as a kernel's text sees them, `output` being how that is walked, stored and follows the

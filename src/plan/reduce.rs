@@ -11,7 +11,7 @@ use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
 use super::loops::axes;
 use super::makes::{Makes, Output, Phase, Reduce, Reduction, Tile, VectorAxis};
-use super::reading::{Bound, Reading, kernel};
+use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::tiling::{Row, vector_axis};
 use super::walk::{self, LANES, Together, Walk};
@@ -158,10 +158,9 @@ impl Pass {
         let invocations = items.div_ceil(tile.beside as usize) * workgroup as usize;
         let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
         let form = describe(program, &reduce, count, positions);
-        let (kernel, reads) = kernel(program, bound, &accesses, &loops, (walk, store, strides), target);
+        let (kernel, reads) =
+            Kernel::assemble(program, bound, &accesses, &loops, (walk, store, strides), target);
         let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Reduce(reduce), ..kernel };
-        // 1 has no factor: it is told by a factor of 0.
-        let divider = |n: usize| if n > 1 { divider(n) } else { (0, 0) };
         let identity = |i: usize| rows.reductions[i].op.identity(program.dtype_of(rows.reductions[i].value));
         let vectors = loops.inner().div_ceil(LANES);
         let words = fields::words(&kernel, &loops, program, |field| match *field {

@@ -15,7 +15,7 @@ use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
 use super::loops::axes;
 use super::makes::{Makes, Scanned, Scanner};
-use super::reading::{Bound, Reading, kernel};
+use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
 use crate::dtype::DType;
@@ -240,7 +240,7 @@ impl Pass {
         };
         let form = describe(&scanner, count, groups);
         let walk = (Walk::Rows, store, strides);
-        let (kernel, reads) = kernel(program, bound, &accesses, &loops, walk, target);
+        let (kernel, reads) = Kernel::assemble(program, bound, &accesses, &loops, walk, target);
         let kernel = Kernel { out: scanner.stored_type(), makes: Makes::Scan(scanner), ..kernel };
         let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };

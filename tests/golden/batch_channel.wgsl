@@ -1,9 +1,9 @@
 struct Params {
     len1: u32,
-    len2: u32,
-    len3: u32,
     factor1: u32,
     shift1: u32,
+    len2: u32,
+    len3: u32,
     out_stride0: u32,
     out_stride1: u32,
     out_stride2: u32,

@@ -1,7 +1,7 @@
 struct Params {
     pitch: u32,
-    vectors: u32,
     count: u32,
+    vectors: u32,
     len0: u32,
     out_offset: u32,
     out_stride0: u32,
