@@ -14,6 +14,7 @@ mod joining;
 mod lookup;
 mod operators;
 mod ops;
+mod partial;
 mod print;
 mod random;
 mod reduce;

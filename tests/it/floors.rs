@@ -60,7 +60,7 @@ const HOUSES: &[(&str, Floors)] = &[
                 "repeat",
                 "views",
             ],
-            &["ops"],
+            &["ops", "partial"],
         ],
     ),
     (
