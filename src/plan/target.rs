@@ -62,7 +62,6 @@ impl Target {
                 "vectors" => self.tuning.vectors = number,
                 "wide_words" => self.tuning.wide_words = is_on,
                 "meets" => self.tuning.meets = is_on,
-                "runs" => self.tuning.runs = number,
                 "wave" => self.tuning.wave = number,
                 "tiles" => self.tuning.tiles = is_on,
                 "narrow" => self.tuning.narrow = is_on,

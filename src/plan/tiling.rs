@@ -21,6 +21,12 @@ pub(crate) const IN_FLIGHT: usize = 8;
 /// Additions that the text of a loop costs at most, each vector of it counted: drivers take long to compile a long text.
 const MOST_COST: usize = 160;
 
+/// Vectors of 32 bits that an invocation keeps in registers at most: 64 values, of the 128 that leave a GPU enough waves.
+const MOST_HELD: usize = 16;
+
+/// What the text of all phases costs at most, in additions, where a row stays in registers.
+const MOST_HELD_COST: usize = 1024;
+
 /// Blocks of a row that one invocation reads one after the other, at most.
 const MOST_BLOCKS: usize = 4;
 
@@ -160,6 +166,16 @@ impl Row {
             };
             return Ok((tile, workgroup as u32, is_all));
         }
+    }
+
+    /// Vectors of each accumulator that an invocation has in all, if it keeps so many words of each element in registers from
+    /// one phase to the next. Such a row is read once.
+    pub(super) fn held(&self, tile: &Tile, words: usize, cost: usize) -> Option<u32> {
+        let iterations = self.vectors().div_ceil(tile.accumulators as usize).next_power_of_two();
+        let vectors = iterations * tile.own as usize;
+        let has_all = words > 0 && (tile.meets || tile.blocks == 1);
+        (has_all && vectors * words <= MOST_HELD && vectors * cost <= MOST_HELD_COST)
+            .then_some(iterations as u32)
     }
 
     /// Vectors of each accumulator that an invocation loads before it adds them, where computing an element costs so much;

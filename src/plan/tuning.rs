@@ -11,8 +11,6 @@ pub(crate) struct Tuning {
     pub wide_words: bool,
     /// Whether invocations share a row and meet in workgroup memory: not where a barrier costs more than they gain.
     pub meets: bool,
-    /// Runs that keep the adapter busy where an invocation scans each.
-    pub runs: u32,
     /// Invocations side by side that take one step together and compute once what all of them have in common: a workgroup of
     /// as many along a row has no other row.
     pub wave: u32,
@@ -30,8 +28,6 @@ impl Tuning {
         vectors: 1,
         wide_words: false,
         meets: true,
-        // Some of what a large one runs side by side.
-        runs: 32 << 10,
         // RDNA2's compiler: bf16 of NCHW, whose planes are 128 vectors, takes 99 cycles a wave with two rows in a workgroup
         // and 75 with one, whose number is then in a scalar register.
         wave: 64,
@@ -47,8 +43,6 @@ impl Tuning {
         wide_words: false,
         // Rows by 64 invocations 34 ms on lavapipe, by one 9.6; on SwiftShader 226 and 23.
         meets: false,
-        // Cumulative sums of rows by an invocation each: 1.1 times the same shape on lavapipe; in two passes 2.1.
-        runs: 1 << 10,
         wave: u32::MAX,
         // Transposed: 31 ms without on lavapipe, 27 with.
         tiles: true,

@@ -258,10 +258,10 @@ impl<'a> Search<'a> {
     fn group(&mut self, i: usize) {
         let (kin, operand) = (self.graph.kin[i], self.graph.args[i][0] as usize);
         // A tensor for each result, of which the first is counted with any kernel. Indexes are stored beside their
-        // values, and a scan reads what is carried.
+        // values, and a scan reads what comes before tiles, and its parts.
         let each = match &self.graph.nodes[i].kind {
+            NodeKind::Scan(_) => 3,
             NodeKind::Reduce(reduce) if reduce.op.row().gives_index => 2,
-            NodeKind::Scan(_) => 2,
             _ => 1,
         };
         let beside = |results: usize| results * each - 1;

@@ -25,7 +25,7 @@ pub(super) fn target(math: Math, faulty: bool) -> Target {
     let lacking = Faults { half_rounding: true, products: true, fma: true, ..Faults::default() };
     let rounding = Faults { quotients: faulty, roots: faulty, fractions: faulty, ..lacking };
     let faults = Faults { flushes: faulty, halves: faulty, nans: faulty, ..rounding };
-    Target { faults, math, tuning: Tuning { runs: 1, tiles: true, narrow: false, ..Tuning::GPU }, ..GPU }
+    Target { faults, math, tuning: Tuning { tiles: true, narrow: false, ..Tuning::GPU }, ..GPU }
 }
 
 struct Folder {
