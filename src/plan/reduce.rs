@@ -4,7 +4,6 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store, Stride};
-use super::cost;
 use super::fields::{self, Field, Number, divider};
 use super::grid::workgroups;
 use super::kernel::Kernel;
@@ -247,7 +246,7 @@ impl Text<'_> {
     /// Vectors of elements that an invocation stores in one iteration.
     fn stores(&self) -> u32 {
         let cost = self.cost(&self.program.results);
-        let fits = |n: &usize| *n == 1 || *n * cost <= cost::MOST_COST;
+        let fits = |n: &usize| *n == 1 || *n * cost <= crate::tuning::text::MOST_COST;
         [4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
     }
 

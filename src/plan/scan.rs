@@ -21,12 +21,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
 use crate::layout::{Axis, Layout, Nest, Shape};
-
-/// The longest runs for which a tile of 256 is enough: of one of 4096 most would be empty.
-const SHORT: usize = 512;
-
-/// Tiles that keep the host's processor busy.
-const MANY: usize = 1024;
+use crate::tuning::scan::{MANY, SHORT};
 
 /// A scan on its way.
 #[derive(Clone, Debug)]

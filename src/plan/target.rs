@@ -1,8 +1,8 @@
 //! What is known of an adapter.
 
-use super::tuning::Tuning;
 use crate::error::{Result, bail};
 use crate::ir::Math;
+use crate::tuning::Tuning;
 
 /// What an adapter lacks, or computes otherwise than IEEE 754, so that kernels carry forms of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

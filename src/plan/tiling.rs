@@ -14,27 +14,7 @@ use super::walk::{LANES, REDUCE_WORKGROUP};
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Program};
 use crate::layout::Axis;
-
-/// Vectors that an invocation loads before it adds them, at most: enough are on their way to hide the time that memory takes.
-pub(crate) const IN_FLIGHT: usize = 8;
-
-/// Additions that the text of a loop costs at most, each vector of it counted: drivers take long to compile a long text.
-const MOST_COST: usize = 160;
-
-/// Vectors of 32 bits that an invocation keeps in registers at most: 64 values, of the 128 that leave a GPU enough waves.
-const MOST_HELD: usize = 16;
-
-/// What the text of all phases costs at most, in additions, where a row stays in registers.
-const MOST_HELD_COST: usize = 1024;
-
-/// Blocks of a row that one invocation reads one after the other, at most.
-const MOST_BLOCKS: usize = 4;
-
-/// The shortest axis, unless it is one of whole vectors, along which lanes may lie.
-const SHORTEST: usize = 16;
-
-/// Accumulators that one invocation has at most.
-const FEW: usize = 16;
+use crate::tuning::reduce::{FEW, IN_FLIGHT, MOST_BLOCKS, MOST_COST, MOST_HELD, MOST_HELD_COST, SHORTEST};
 
 /// What a tile is made for.
 #[derive(Clone, Copy, Debug)]

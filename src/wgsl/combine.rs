@@ -7,7 +7,8 @@ use super::types::{compute, constant, lanes};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::ir::ReduceOp;
-use crate::plan::{IN_FLIGHT, Phase, Reduction, Tile};
+use crate::plan::{Phase, Reduction, Tile};
+use crate::tuning::reduce::IN_FLIGHT;
 
 /// What a phase reduces side by side.
 pub(super) struct Values {

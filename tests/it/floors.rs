@@ -15,7 +15,7 @@ const HOUSES: &[(&str, Floors)] = &[
         &[
             &["dtype", "error", "vectors"],
             &["layout", "limits"],
-            &["options"],
+            &["options", "tuning"],
             &["ir"],
             &["schedule"],
             &["plan"],
@@ -66,7 +66,7 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "plan",
         &[
-            &["tuning", "walk"],
+            &["walk"],
             &["loops", "target"],
             &["access", "makes"],
             &["kernel"],

@@ -6,7 +6,8 @@ use crate::gpu::adapters::find;
 use crate::gpu::device::Gpu;
 use crate::gpu::open::open;
 use crate::options::Options;
-use crate::plan::{Target, Tuning};
+use crate::plan::Target;
+use crate::tuning::Tuning;
 use crate::{Device, ReduceOptions, Result, Tensor};
 
 /// Cumulative sums of every form, as bits.

@@ -12,7 +12,8 @@ use super::golden::{self, GPU, Launched};
 use crate::dtype::{DType, Element, Numeric};
 use crate::ir::{Math, Program, ReduceOp, Schedule};
 use crate::lower::over_slots;
-use crate::plan::{Faults, Kernel, LANES, Makes, Place, Plan, Target, Tuning};
+use crate::plan::{Faults, Kernel, LANES, Makes, Place, Plan, Target};
+use crate::tuning::Tuning;
 use crate::wgsl::emit;
 use crate::{Device, Expr, bf16, f16, operations};
 

@@ -9,8 +9,9 @@ use crate::common::portable as all_languages;
 use crate::dtype::{DType, Element, Kind};
 use crate::ir::{Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
 use crate::lower::over_slots;
-use crate::plan::{Faults, Place, Plan, Target, Tuning};
+use crate::plan::{Faults, Place, Plan, Target};
 use crate::schedule::Bounds;
+use crate::tuning::Tuning;
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, operations};
 
