@@ -77,8 +77,8 @@ fn parts_join_to_the_bits_of_the_whole() {
             let whole = x.reduce(name, axis, ReduceOptions::default());
             let joined = joined.cast(whole.dtype().unwrap());
             assert_eq!(
-                bits(&joined, &device),
-                bits(&whole, &device),
+                bits(&joined, device),
+                bits(&whole, device),
                 "{name} of {dtype} {shape:?} over {axis} to {ends:?} in blocks of {block} on {}",
                 device.name()
             );
@@ -93,17 +93,17 @@ fn ranges_of_several_axes() {
     let host = values(&mut random, 6 * 512 * 3);
     for device in devices() {
         let x = AnyTensor::from(device.upload(&host, [6, 512, 3]).unwrap());
-        for x in [x.expr(), x.permute(&[2, 1, 0]).permute(&[2, 1, 0])] {
+        for x in [x.expr(), x.permute([2, 1, 0]).permute([2, 1, 0])] {
             let parts = [0..2, 2..6].map(|part| x.slice(0, part).reduce_partial("sum", [0, 1], 1024));
             assert_eq!(parts[1].shape().unwrap(), &[2, 1, 3]);
             let sum =
                 AnyExpr::concat(&parts, 0).reduce_join("sum", [0, 1], 6 * 512, ReduceOptions::default());
-            assert_eq!(bits(&sum, &device), bits(&x.sum([0, 1]), &device));
+            assert_eq!(bits(&sum, device), bits(&x.sum([0, 1]), device));
         }
-        let turned = x.permute(&[2, 1, 0]);
+        let turned = x.permute([2, 1, 0]);
         let sum = turned.reduce_partial("sum", [0, 1], 1024);
         let sum = sum.reduce_join("sum", [0, 1], 3 * 512, ReduceOptions::default().keepdim());
-        assert_eq!(bits(&sum, &device), bits(&turned.sum_keepdim([0, 1]), &device));
+        assert_eq!(bits(&sum, device), bits(&turned.sum_keepdim([0, 1]), device));
     }
 }
 
