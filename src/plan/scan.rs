@@ -23,6 +23,9 @@ use crate::ir::{GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
 use crate::layout::{Axis, Layout, Nest, Shape};
 use crate::tuning::scan::{MANY, SHORT};
 
+/// Elements of all runs together that it goes through tile by tile where lanes lie across runs.
+const FEW: usize = 64 << 10;
+
 /// A scan on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct ScanWork {
@@ -47,12 +50,15 @@ impl ScanWork {
         let work = ScanWork { program: program.clone(), axis, element, levels: 3, scanned, before: 0 };
         let (form, count) = (Form::new(&work), work.count());
         let (along, meets) = (form.lane.is_none(), target.tuning.meets);
-        let is_few = !meets && form.results() * work.tiles() < MANY;
+        let (runs, tiles) = (form.results(), form.results() * work.tiles());
         let levels = match invocations(work.element, along, target) {
             _ if count <= GROUP => 1,
             ..16 if meets && along => 1,
             ..256 if meets => 2,
-            _ if !along || count <= SHORT || is_few => 2,
+            _ if meets && !along => 2,
+            // Runs side by side lie far apart from row to row, so that groups are better apart.
+            _ if !along && runs * count > FEW => 1,
+            _ if count <= SHORT || !meets && along && tiles < MANY => 2,
             _ => 3,
         };
         Ok(ScanWork { levels, ..work })

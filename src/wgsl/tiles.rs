@@ -22,6 +22,26 @@ impl Emitter<'_> {
         }
     }
 
+    /// Loads a group, of this number in the run: vectors along it, or a vector across runs of each value. The first lies at
+    /// `row`.
+    fn load_group(&mut self, scanner: &Scanner, indent: &str, group: &str) {
+        let count = if scanner.along { VECTORS } else { GROUP };
+        line!(self.text, "{indent}let row = ({group}) * {count}u;");
+        for k in 0..count {
+            let places = self.scan_places(scanner, &format!("row + {k}u"), "");
+            line!(self.text, "{indent}let a{k} = element({places});");
+        }
+    }
+
+    /// Stores what a group of values becomes.
+    fn store_group(&mut self, scanner: &Scanner, indent: &str, values: Vec<String>) {
+        let values = if scanner.along { vectors(scanner, &values).collect() } else { values };
+        for (k, value) in values.iter().enumerate() {
+            let places = self.scan_places(scanner, &format!("row + {k}u"), "");
+            line!(self.text, "{indent}store({places}, {value});");
+        }
+    }
+
     /// What is stored of a group whose values are `g0` to `g15`, after `before`; of an exclusive scan that is one place
     /// further on, after `first`: names of sixteen values.
     fn results(&mut self, scanner: &Scanner, indent: &str, before: &str, first: &str) -> Vec<String> {
@@ -51,33 +71,13 @@ impl Emitter<'_> {
         line!(self.text, "    let end = min(begin + {groups}u, (p.run + {}u) / {GROUP}u);", GROUP - 1);
         line!(self.text, "    for (var group = begin; group < end; group++) {{");
         let indent = "        ";
-        if scanner.along {
-            let at = |k: usize| format!("group * {VECTORS}u + {k}u");
-            for k in 0..VECTORS {
-                line!(self.text, "{indent}let a{k} = element({});", self.scan_places(scanner, &at(k), ""));
-            }
-            self.prefixes(scanner, indent);
-            line!(self.text, "{indent}y = g{};", GROUP - 1);
-            if !is_last {
-                let values = self.results(scanner, indent, "b1", "b0");
-                for (k, value) in vectors(scanner, &values).enumerate() {
-                    line!(self.text, "{indent}store({}, {value});", self.scan_places(scanner, &at(k), ""));
-                }
-                line!(self.text, "{indent}b0 = r{};", GROUP - 1);
-            }
-        } else {
-            let places = self.scan_places(scanner, "at", "");
-            line!(self.text, "{indent}y = identity;");
-            line!(self.text, "{indent}for (var k = 0u; k < {GROUP}u; k++) {{");
-            line!(self.text, "{indent}    let at = group * {GROUP}u + k;");
-            line!(self.text, "{indent}    y = join(y, element({places}));");
-            if !is_last {
-                line!(self.text, "{indent}    let value = after(b1, y);");
-                let value = if scanner.exclusive { "b0" } else { "value" };
-                line!(self.text, "{indent}    store({places}, {value});");
-                line!(self.text, "{indent}    b0 = value;");
-            }
-            line!(self.text, "{indent}}}");
+        self.load_group(scanner, indent, "group");
+        self.prefixes(scanner, indent);
+        line!(self.text, "{indent}y = g{};", GROUP - 1);
+        if !is_last {
+            let values = self.results(scanner, indent, "b1", "b0");
+            self.store_group(scanner, indent, values);
+            line!(self.text, "{indent}b0 = r{};", GROUP - 1);
         }
         // What is last in the tile is left in its parts.
         for level in 1..levels {
@@ -116,11 +116,7 @@ impl Emitter<'_> {
         if along {
             self.turned(scanner);
         } else {
-            line!(self.text, "    let row = (position * {groups}u + group) * {GROUP}u;");
-            for k in 0..GROUP {
-                let places = self.scan_places(scanner, &format!("row + {k}u"), "");
-                line!(self.text, "    let a{k} = element({places});");
-            }
+            self.load_group(scanner, "    ", &format!("position * {groups}u + group"));
         }
         self.prefixes(scanner, "    ");
         let last = format!("g{}", GROUP - 1);
@@ -174,10 +170,7 @@ impl Emitter<'_> {
             return;
         }
         line!(self.text, "    if (own_item < p.count) {{");
-        for (k, value) in values.iter().enumerate() {
-            let places = self.scan_places(scanner, &format!("row + {k}u"), "");
-            line!(self.text, "        store({places}, {value});");
-        }
+        self.store_group(scanner, "        ", values);
         line!(self.text, "    }}");
     }
 
