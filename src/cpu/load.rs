@@ -148,6 +148,15 @@ impl Reader {
         Some((at as usize, if length == 1 { 1 } else { stride }))
     }
 
+    /// How far apart rows of so many elements lie, so many from that of an element on, if this is the same for all.
+    pub(super) fn pitch(&self, start: usize, rows: usize, row: usize) -> Option<usize> {
+        let ([.., n, inner], [.., stride, _]) = (&self.walk.shape()[..], self.walk.strides()) else {
+            return None;
+        };
+        let is_whole = *inner == row && start / row % n + rows <= *n;
+        usize::try_from(*stride).ok().filter(|_| is_whole)
+    }
+
     /// Copies elements from `start` on until `out` is full.
     pub(super) fn gather<M: Pod>(&self, source: &[M], start: usize, out: &mut [M]) {
         vectors::dispatch(Gather { reader: self, source, start, out });

@@ -1,7 +1,8 @@
 //! The CPU path: a device like any other, and the reference that checks them.
 //!
 //! Each file uses only those before it: what moves elements ([`bytes`]), [`memory`] and [`threads`], how elements
-//! [`convert`], and functions of them ([`narrow`], [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and
+//! [`convert`], what is told of a program ([`explain`]), functions of elements ([`integers`], [`narrow`], [`random`],
+//! [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and
 //! how elements [`reorder`]; what is read [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the
 //! [`kernels`] of the op table, and those that [`reduce`]; the [`jobs`] that compute steps; loops
 //! that [`combine`], and those of [`pairs`] of steps; [`blocks`]; programs that are [`eval`]uated, and those that [`scan`]; a [`fold`] and a
@@ -14,7 +15,9 @@ mod combine;
 mod convert;
 mod erfc;
 mod eval;
+mod explain;
 mod fold;
+mod integers;
 mod jobs;
 mod join;
 mod kernels;
@@ -37,7 +40,6 @@ mod tests;
 mod threads;
 
 use std::any::Any;
-use std::fmt::Write;
 use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -51,7 +53,7 @@ pub(crate) use threads::thread_count;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Poison, Result, bail};
 use crate::ir::{
-    BLOCK, Backend, Destination, Fingerprint, HostBytes, Input, Join, Leaves, Program, ProgramKind, Reading,
+    Backend, Destination, Fingerprint, HostBytes, Input, Join, Leaves, Program, ProgramKind, Reading,
     Results, Schedule, Source, Stage, Storage, Told,
 };
 use crate::layout::Layout;
@@ -300,7 +302,7 @@ impl Backend for CpuDevice {
     }
 
     fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>> {
-        Ok(schedule.all().map(told).collect())
+        Ok(schedule.all().map(explain::told).collect())
     }
 }
 
@@ -395,35 +397,4 @@ impl CpuDevice {
         run(slice::from_ref(program), None, Target::New(vec![&mut result[..bytes]]))?;
         self.clone().write(storage, program.dtype, layout, &result[..bytes])
     }
-}
-
-/// What would run for a stage, in words.
-fn told(stage: &Stage) -> Told {
-    let program = match stage {
-        Stage::One(program) => program,
-        Stage::Join(join) => return Told::of_parts(join.parts.len()),
-    };
-    let mut text = String::new();
-    let reduced = match &program.kind {
-        ProgramKind::Map => String::new(),
-        ProgramKind::RowFused(_) => ", rows one after the other, each to its end".into(),
-        ProgramKind::Scan(scan) => format!(", {} in groups", scan.name()),
-        ProgramKind::Reduce(reduce) => {
-            let mut rounds = 1;
-            let mut count = reduce.count(&program.shape);
-            while count > BLOCK {
-                count = count.div_ceil(BLOCK);
-                rounds += 1;
-            }
-            let s = if rounds == 1 { "" } else { "s" };
-            format!(", {} in {rounds} round{s}", reduce.op.name())
-        }
-    };
-    let _ = writeln!(
-        text,
-        "runs: one pass of {} step{s} over blocks in cache{reduced}, on all threads",
-        program.steps.len(),
-        s = if program.steps.len() == 1 { "" } else { "s" },
-    );
-    Told { text, ..Told::default() }
 }

@@ -95,7 +95,7 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "cpu",
         &[
-            &["bytes", "convert", "memory", "narrow", "random", "single", "threads"],
+            &["bytes", "convert", "explain", "integers", "memory", "narrow", "random", "single", "threads"],
             &["erfc", "lines", "lookup", "reorder"],
             &["ahead", "load", "math", "registers"],
             &["kernels", "reduce"],
