@@ -10,8 +10,6 @@ struct Params {
     out_stride0: u32,
     x2_offset: u32,
     x2_stride0: u32,
-    x3_offset: u32,
-    x3_stride0: u32,
     zero: u32,
 }
 
@@ -55,14 +53,6 @@ fn before1(at: u32, x: u32) -> vec4<f32> {
     return v2;
 }
 
-fn before2(at: u32, x: u32) -> vec4<f32> {
-    let c0 = at;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
-    let v3 = bitcast<vec4<f32>>(unpack_u32(in2[p.x3_offset + c0 * p.x3_stride0 + x]));
-    return v3;
-}
-
 fn after(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return a + b;
 }
@@ -88,36 +78,84 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let last = max(before, 1u) - 1u;
     let other = max(before, 2u) - 2u;
     let sum = before0(last, x);
-    var q2 = before0(other, x);
-    if (before < 2u) { q2 = identity; }
+    var q1 = before0(other, x);
+    if (before < 2u) { q1 = identity; }
     let p1 = before1(last, x);
     let s1 = p1;
-    let p2 = before2(last, x);
-    let s2 = join(p2, s1);
-    let q1 = join(q2, p2);
     let b0_first = select(join(q1, s1), identity, vec4<bool>(before == 0u));
-    let b1_first = select(join(q2, s2), identity, vec4<bool>(before == 0u));
-    let b2_first = select(sum, identity, vec4<bool>(before == 0u));
+    let b1_first = select(sum, identity, vec4<bool>(before == 0u));
     var y = identity;
-    var z1 = identity;
     var b0 = b0_first;
     var b1 = b1_first;
-    var b2 = b2_first;
-    let begin = position * 16u;
-    let end = min(begin + 16u, (p.run + 15u) / 16u);
+    let begin = position * 1u;
+    let end = min(begin + 1u, (p.run + 15u) / 16u);
     for (var group = begin; group < end; group++) {
-        y = identity;
-        for (var k = 0u; k < 16u; k++) {
-            let at = group * 16u + k;
-            y = join(y, element(at, x));
-            let value = after(b1, y);
-            store(at, x, value);
-            b0 = value;
-        }
-        if ((group + 1u < end) & ((group & 0u) == 0u)) {
-            z1 = join(z1, y);
-            y = identity;
-            b1 = join(b2, z1);
-        }
+        let row = (group) * 16u;
+        let a0 = element(row + 0u, x);
+        let a1 = element(row + 1u, x);
+        let a2 = element(row + 2u, x);
+        let a3 = element(row + 3u, x);
+        let a4 = element(row + 4u, x);
+        let a5 = element(row + 5u, x);
+        let a6 = element(row + 6u, x);
+        let a7 = element(row + 7u, x);
+        let a8 = element(row + 8u, x);
+        let a9 = element(row + 9u, x);
+        let a10 = element(row + 10u, x);
+        let a11 = element(row + 11u, x);
+        let a12 = element(row + 12u, x);
+        let a13 = element(row + 13u, x);
+        let a14 = element(row + 14u, x);
+        let a15 = element(row + 15u, x);
+        let g0 = a0;
+        let g1 = join(g0, a1);
+        let g2 = join(g1, a2);
+        let g3 = join(g2, a3);
+        let g4 = join(g3, a4);
+        let g5 = join(g4, a5);
+        let g6 = join(g5, a6);
+        let g7 = join(g6, a7);
+        let g8 = join(g7, a8);
+        let g9 = join(g8, a9);
+        let g10 = join(g9, a10);
+        let g11 = join(g10, a11);
+        let g12 = join(g11, a12);
+        let g13 = join(g12, a13);
+        let g14 = join(g13, a14);
+        let g15 = join(g14, a15);
+        y = g15;
+        let r0 = after(b1, g0);
+        let r1 = after(b1, g1);
+        let r2 = after(b1, g2);
+        let r3 = after(b1, g3);
+        let r4 = after(b1, g4);
+        let r5 = after(b1, g5);
+        let r6 = after(b1, g6);
+        let r7 = after(b1, g7);
+        let r8 = after(b1, g8);
+        let r9 = after(b1, g9);
+        let r10 = after(b1, g10);
+        let r11 = after(b1, g11);
+        let r12 = after(b1, g12);
+        let r13 = after(b1, g13);
+        let r14 = after(b1, g14);
+        let r15 = after(b1, g15);
+        store(row + 0u, x, r0);
+        store(row + 1u, x, r1);
+        store(row + 2u, x, r2);
+        store(row + 3u, x, r3);
+        store(row + 4u, x, r4);
+        store(row + 5u, x, r5);
+        store(row + 6u, x, r6);
+        store(row + 7u, x, r7);
+        store(row + 8u, x, r8);
+        store(row + 9u, x, r9);
+        store(row + 10u, x, r10);
+        store(row + 11u, x, r11);
+        store(row + 12u, x, r12);
+        store(row + 13u, x, r13);
+        store(row + 14u, x, r14);
+        store(row + 15u, x, r15);
+        b0 = r15;
     }
 }

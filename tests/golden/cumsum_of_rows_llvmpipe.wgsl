@@ -69,10 +69,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let begin = position * 16u;
     let end = min(begin + 16u, (p.run + 15u) / 16u);
     for (var group = begin; group < end; group++) {
-        let a0 = element(c0, group * 4u + 0u);
-        let a1 = element(c0, group * 4u + 1u);
-        let a2 = element(c0, group * 4u + 2u);
-        let a3 = element(c0, group * 4u + 3u);
+        let row = (group) * 4u;
+        let a0 = element(c0, row + 0u);
+        let a1 = element(c0, row + 1u);
+        let a2 = element(c0, row + 2u);
+        let a3 = element(c0, row + 3u);
         let g0 = a0.x;
         let g1 = join(g0, a0.y);
         let g2 = join(g1, a0.z);
@@ -106,10 +107,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let r13 = after(b1, g13);
         let r14 = after(b1, g14);
         let r15 = after(b1, g15);
-        store(c0, group * 4u + 0u, vec4<f32>(r0, r1, r2, r3));
-        store(c0, group * 4u + 1u, vec4<f32>(r4, r5, r6, r7));
-        store(c0, group * 4u + 2u, vec4<f32>(r8, r9, r10, r11));
-        store(c0, group * 4u + 3u, vec4<f32>(r12, r13, r14, r15));
+        store(c0, row + 0u, vec4<f32>(r0, r1, r2, r3));
+        store(c0, row + 1u, vec4<f32>(r4, r5, r6, r7));
+        store(c0, row + 2u, vec4<f32>(r8, r9, r10, r11));
+        store(c0, row + 3u, vec4<f32>(r12, r13, r14, r15));
         b0 = r15;
         if ((group + 1u < end) & ((group & 0u) == 0u)) {
             z1 = join(z1, y);

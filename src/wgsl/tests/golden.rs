@@ -103,18 +103,19 @@ pub(super) fn reduction<T: Element>(target: Target, expr: &Expr<T>, op: ReduceOp
     Launched::all(&Schedule::only(program), target).swap_remove(0)
 }
 
-/// A pass of a cumulative sum along an axis, by its number.
+/// The first or the last pass of a cumulative sum along an axis.
 pub(super) fn cumsum<T: Element>(
     target: Target,
     expr: &Expr<T>,
     axis: usize,
     exclusive: bool,
-    pass: usize,
+    is_last: bool,
 ) -> Launched {
     let node = expr.untyped().node().unwrap();
     let scan = ProgramKind::Scan(ScanAxis { op: ReduceOp::Sum, axis, exclusive });
     let program = Program::new(node, &node.shape).unwrap().of_kind(scan);
-    Launched::all(&Schedule::only(program), target).swap_remove(pass)
+    let mut passes = Launched::all(&Schedule::only(program), target);
+    passes.swap_remove(if is_last { passes.len() - 1 } else { 0 })
 }
 
 /// An expression that is rows.
@@ -227,14 +228,14 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("argmax_of_all", reduction(GPU, &zeros::<f32, 1>([1001]).expr(), ReduceOp::ArgMax, 0)),
         // Cumulative sums: of rows by an invocation each and by sixteen that share a tile; of a long run, what is last in
         // tiles and then all; across rows.
-        ("cumsum_of_rows_llvmpipe", cumsum(HOST, &(&a * &row), 1, false, 0)),
-        ("cumsum_of_rows_exclusive", cumsum(GPU, &a.expr(), 1, true, 0)),
-        ("cumsum_of_odd_rows", cumsum(GPU, &zeros::<f32, 2>([1000 * n, 35]).expr(), 1, false, 0)),
-        ("cumsum_lasts", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, 0)),
-        ("cumsum_values", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, 2)),
-        ("cumsum_values_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, true, 2)),
-        ("cumsum_of_columns_llvmpipe", cumsum(HOST, &zeros::<f32, 2>([4096, 64 * n]).expr(), 0, false, 2)),
-        ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70 * n.min(9)]).expr(), 0, false, 0)),
+        ("cumsum_of_rows_llvmpipe", cumsum(HOST, &(&a * &row), 1, false, false)),
+        ("cumsum_of_rows_exclusive", cumsum(GPU, &a.expr(), 1, true, false)),
+        ("cumsum_of_odd_rows", cumsum(GPU, &zeros::<f32, 2>([1000 * n, 35]).expr(), 1, false, false)),
+        ("cumsum_lasts", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, false)),
+        ("cumsum_values", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, true)),
+        ("cumsum_values_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, true, true)),
+        ("cumsum_of_columns_llvmpipe", cumsum(HOST, &zeros::<f32, 2>([4096, 64 * n]).expr(), 0, false, true)),
+        ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70 * n.min(9)]).expr(), 0, false, false)),
         // All that is made of rows: by one invocation each, by sixteen, and by one each where lanes lie across
         // them; of rows of three; and what follows a reduction.
         ("softmax_llvmpipe", rows(HOST, &a.softmax(1))),
