@@ -143,7 +143,8 @@ fn kernels_of_folds_are_few() {
             }
         }
         let made = device.memory().pipelines - before;
-        assert!(made <= 48, "{}: {made} kernels", device.name());
+        // 53 as a GPU: rows in registers have a kernel for each power of two of vectors, and scans three sizes of tiles.
+        assert!(made <= 56, "{}: {made} kernels", device.name());
     }
 }
 
