@@ -1,5 +1,6 @@
 //! What makes kernels fast: one place for what was measured. [`Tuning`] differs between GPUs and adapters on the host's
-//! processor; the numbers below are one for all. Facts of correctness stand in the table of drivers. f32 matrices of 4096 x 4096 where not said otherwise.
+//! processor; the numbers below are one for all. Facts of correctness stand in the table of drivers. Times are of f32
+//! matrices of 4096 x 4096 where nothing else is said.
 
 /// What plans are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,4 +186,7 @@ pub(crate) mod scan {
 
     /// Tiles that keep the host's processor busy.
     pub(crate) const MANY: usize = 1024;
+
+    /// Elements of all runs together that the host's processor goes through tile by tile where lanes lie across runs.
+    pub(crate) const FEW: usize = 64 << 10;
 }

@@ -148,7 +148,8 @@ impl Reader {
         Some((at as usize, if length == 1 { 1 } else { stride }))
     }
 
-    /// How far apart rows of so many elements lie, so many from that of an element on, if this is the same for all.
+    /// How many elements apart rows lie in memory, if that is the same for all of them. There are `rows` from an element on,
+    /// of `row` elements each.
     pub(super) fn pitch(&self, start: usize, rows: usize, row: usize) -> Option<usize> {
         let ([.., n, inner], [.., stride, _]) = (&self.walk.shape()[..], self.walk.strides()) else {
             return None;

@@ -315,11 +315,12 @@ impl CpuDevice {
         };
         let bytes = stage.byte_size()?;
         let mut memory = HostMemory::take(bytes)?;
-        if join::is_interleaved(join) {
+        let is_interleaved = join::is_interleaved(join);
+        if is_interleaved {
             run(&join.parts, Some(join), Target::New(vec![&mut memory[..bytes]]))?;
         }
         let result = Storage::new(self.clone(), bytes / join.dtype.size(), HostBuffer::new(memory));
-        if !join::is_interleaved(join) {
+        if !is_interleaved {
             self.join(join, &result, &Layout::contiguous(&join.shape)?)?;
         }
         Ok(smallvec![result])

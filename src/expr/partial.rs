@@ -1,16 +1,15 @@
 //! Reductions in parts: the values of blocks, and what becomes of those of all parts.
 
-use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::sync::Arc;
 
 use super::AnyExpr;
 use super::any::or_mistake;
 use super::axes::IntoAxes;
-use super::reduce::{Part, Ranges, ReduceOptions};
+use super::reduce::{Part, Ranges, ReduceOptions, Value};
 use super::reductions::Reduction;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, Node, ReduceOp};
+use crate::ir::{BLOCK, Node, ReduceAxes, ReduceOp};
 use crate::layout::Layout;
 
 impl AnyExpr {
@@ -49,7 +48,7 @@ impl AnyExpr {
     pub fn reduce_partial(&self, name: &str, axes: impl IntoAxes, block: usize) -> AnyExpr {
         let at = Location::caller();
         let build = || -> Result<AnyExpr> {
-            let part = Part::Blocks { length: block, found: RefCell::default() };
+            let part = Part::Blocks(block);
             let (reduction, ranges) = self.part(name, axes, ReduceOptions::default(), part, at)?;
             let powers = std::iter::successors(Some(BLOCK), |power| power.checked_mul(BLOCK));
             if !powers.into_iter().any(|power| power == block) {
@@ -58,12 +57,9 @@ impl AnyExpr {
                     "{name} in blocks of {block} elements: the order of additions has blocks of {BLOCK}, {BLOCK}^2, .."
                 );
             }
+            // What it does with the values of blocks belongs to the join.
             (reduction.compose)(&ranges, &ranges.values());
-            let Part::Blocks { found, .. } = &ranges.part else { bail!(Kernel, "a part without blocks") };
-            match found.take().as_slice() {
-                [value] => Ok(value.any.clone()),
-                all => several(name, all.len()),
-            }
+            Ok(ranges.only()?.any)
         };
         or_mistake(build(), at)
     }
@@ -92,13 +88,10 @@ impl AnyExpr {
     ) -> AnyExpr {
         let at = Location::caller();
         let build = || -> Result<AnyExpr> {
-            let part = Part::Join { count, reduced: Cell::new(0) };
-            let (reduction, ranges) = self.part(name, axes, options, part, at)?;
+            let (reduction, ranges) = self.part(name, axes, options, Part::Join(count), at)?;
             let value = (reduction.compose)(&ranges, &ranges.values());
-            match &ranges.part {
-                Part::Join { reduced, .. } if reduced.get() != 1 => several(name, reduced.get()),
-                _ => ranges.finish(&value, self.dtype()?),
-            }
+            ranges.only()?;
+            ranges.finish(&value, self.dtype()?)
         };
         or_mistake(build(), at)
     }
@@ -122,19 +115,24 @@ impl AnyExpr {
     }
 }
 
-fn several(name: &str, count: usize) -> Result<AnyExpr> {
-    bail!(
-        Operation,
-        "{name} is made of {count} reductions that need one another: reduce each of them in parts"
-    )
-}
-
 impl Ranges {
+    /// The one value that the composition reduced.
+    fn only(&self) -> Result<Value> {
+        match self.made.take().as_slice() {
+            [value] => Ok(value.clone()),
+            all => bail!(
+                Operation,
+                "{} is made of {} reductions that need one another: reduce each of them in parts",
+                self.name,
+                all.len()
+            ),
+        }
+    }
+
     /// A value for each block of a range.
     pub(super) fn blocks(&self, op: ReduceOp, node: &Arc<Node>, length: usize) -> Result<Arc<Node>> {
         let (shape, runs) = (&node.shape, self.runs());
         let run = match runs.as_slice() {
-            [] if self.count() == 0 => self.axes[0]..self.axes[0] + 1,
             [] => return self.alone(op, node),
             [run] => run.clone(),
             _ => bail!(
@@ -161,7 +159,7 @@ impl Ranges {
         };
         let reduced = |node: Arc<Node>, axis: usize| match node.shape[axis] {
             1 => self.alone(op, &node),
-            _ => Node::reduce(crate::ir::ReduceAxes { op, axes: axis..axis + 1 }, &node),
+            _ => Node::reduce(ReduceAxes { op, axes: axis..axis + 1 }, &node),
         };
         let mut all: Vec<Arc<Node>> = Vec::new();
         if whole > 0 || count == 0 {

@@ -1,6 +1,6 @@
 //! How a reduction is built of reduce ops: axes in runs, ranges without elements or with one, types.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Range, Sub};
 use std::panic::Location;
 use std::sync::Arc;
@@ -97,23 +97,20 @@ pub(super) struct Ranges {
     pub operand: Arc<Node>,
     pub axes: SmallVec<[usize; 6]>,
     pub options: ReduceOptions,
-    pub part: Part,
+    part: Part,
+    /// What the composition has reduced so far, where a part is built.
+    pub made: RefCell<Vec<Value>>,
     at: &'static Location<'static>,
 }
 
 /// Which part of a reduction is built.
+#[derive(Clone, Copy)]
 pub(super) enum Part {
     Whole,
-    /// The values of blocks of so many elements. They are found where the composition reduces.
-    Blocks {
-        length: usize,
-        found: RefCell<Vec<Value>>,
-    },
-    /// What becomes of such values of all blocks, of so many elements. Reductions are counted.
-    Join {
-        count: usize,
-        reduced: Cell<usize>,
-    },
+    /// The values of blocks of so many elements.
+    Blocks(usize),
+    /// What becomes of the values of all blocks, which have so many elements together.
+    Join(usize),
 }
 
 /// A value of a composition, with operators that rows of the table are written with.
@@ -145,7 +142,7 @@ impl Ranges {
             dtype => dtype,
         };
         let operand = any.cast(accumulating).node()?.clone();
-        Ok(Ranges { name, operand, axes, options, part, at })
+        Ok(Ranges { name, operand, axes, options, part, made: RefCell::default(), at })
     }
 
     pub(super) fn shape(&self) -> &Shape {
@@ -154,7 +151,7 @@ impl Ranges {
 
     /// The elements of a range.
     pub(super) fn count(&self) -> usize {
-        if let Part::Join { count, .. } = self.part {
+        if let Part::Join(count) = self.part {
             return count;
         }
         self.axes.iter().map(|&axis| self.shape()[axis]).product()
@@ -190,18 +187,13 @@ impl Ranges {
 
     /// One value of each range of `values`, which has the operand's shape; the axes stay with length 1.
     pub(super) fn reduce(&self, op: ReduceOp, values: &Value) -> Value {
-        match &self.part {
-            Part::Whole => self.value(values.any.node().and_then(|node| self.reduced(op, node))),
-            Part::Blocks { length, found } => {
-                let blocks = self.value(values.any.node().and_then(|node| self.blocks(op, node, *length)));
-                found.borrow_mut().push(blocks.clone());
-                blocks
-            }
-            Part::Join { reduced, .. } => {
-                reduced.set(reduced.get() + 1);
-                self.value(self.reduced(op, &self.operand))
-            }
-        }
+        let value = self.value(match self.part {
+            Part::Whole => return self.value(values.any.node().and_then(|node| self.reduced(op, node))),
+            Part::Blocks(length) => values.any.node().and_then(|node| self.blocks(op, node, length)),
+            Part::Join(_) => self.reduced(op, &self.operand),
+        });
+        self.made.borrow_mut().push(value.clone());
+        value
     }
 
     pub(super) fn reduced(&self, op: ReduceOp, node: &Arc<Node>) -> Result<Arc<Node>> {

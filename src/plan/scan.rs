@@ -21,10 +21,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
 use crate::layout::{Axis, Layout, Nest, Shape};
-use crate::tuning::scan::{MANY, SHORT};
-
-/// Elements of all runs together that it goes through tile by tile where lanes lie across runs.
-const FEW: usize = 64 << 10;
+use crate::tuning::scan::{FEW, MANY, SHORT};
 
 /// A scan on its way.
 #[derive(Clone, Debug)]

@@ -171,7 +171,7 @@ impl Row {
         (unroll as u32, iterations > unroll || is_part)
     }
 
-    /// Whether some of what invocations load lies past the end of the row. Nest end there.
+    /// Whether some of what invocations load lies past the end of the row. Loops end there.
     pub(super) fn is_masked(&self, tile: &Tile, (unroll, is_loop): (u32, bool)) -> bool {
         let together = self.width() * (tile.accumulators * unroll) as usize;
         !self.count.is_multiple_of(together) || !is_loop && tile.blocks as usize > self.blocks()

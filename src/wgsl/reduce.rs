@@ -4,7 +4,7 @@
 use super::combine::{Values, place};
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
-use super::rows::{declared, named};
+use super::rows::{declared, end_of_row, named};
 use super::text::{EACH, line};
 use super::types::{lanes, narrow};
 use crate::dtype::DType;
@@ -206,10 +206,9 @@ impl Emitter<'_> {
             (false, false, 1) => (None, None),
             (false, false, _) => (Some("block".into()), None),
         };
-        let end = if is_along { format!("(p.row + {}u) / {LANES}u", LANES - 1) } else { "p.row".to_string() };
-        let end = match &of_block {
-            Some(of_block) => format!("min(({of_block} + 1u) * {block}u, {end})"),
-            None => end,
+        let end = match (&of_block, end_of_row(reduce)) {
+            (Some(of_block), end) => format!("min(({of_block} + 1u) * {block}u, {end})"),
+            (None, end) => end,
         };
         let begin = of_block.map(|of_block| format!("{of_block} * {block}u")).into_iter().chain(lane.clone());
         let begin = begin.collect::<Vec<_>>().join(" + ");

@@ -5,7 +5,7 @@ use super::text::line;
 use super::types::lanes;
 use crate::error::Result;
 use crate::ir::{ByValue, Value, needed};
-use crate::plan::{Origin, Reduce, VectorAxis};
+use crate::plan::{LANES, Origin, Reduce, VectorAxis};
 
 /// What values of elements are made of: which are computed for each element, which of the row are read, and which are in
 /// registers.
@@ -32,6 +32,14 @@ pub(super) fn declared(given: &[(String, String)]) -> String {
 pub(super) fn named(given: &[(String, String)], held: &str) -> String {
     let name = |name| if name == "held" { held } else { name };
     given.iter().map(|(own, _)| format!("{}, ", name(own))).collect()
+}
+
+/// The end of a row, in vectors along it or in values.
+pub(super) fn end_of_row(reduce: &Reduce) -> String {
+    match reduce.vector_axis {
+        VectorAxis::Reduced => format!("(p.row + {}u) / {LANES}u", LANES - 1),
+        _ => "p.row".into(),
+    }
 }
 
 impl Emitter<'_> {

@@ -2,7 +2,7 @@
 
 use super::combine::{Values, place};
 use super::emitter::Emitter;
-use super::rows::{declared, named};
+use super::rows::{declared, end_of_row, named};
 use super::text::{line, result};
 use super::types::{encode, pack};
 use crate::dtype::DType;
@@ -106,10 +106,7 @@ impl Emitter<'_> {
         let given = self.given(reduce, &needs);
         let item = if reduce.vector_axis == VectorAxis::Gathered { ", item" } else { "" };
         let give = |held: &str, at: &str| format!("give({}{at}{item});", named(&given, held));
-        let end = match reduce.vector_axis {
-            VectorAxis::Reduced => format!("(p.row + {}u) / {LANES}u", LANES - 1),
-            _ => "p.row".to_string(),
-        };
+        let end = end_of_row(reduce);
         if let Some(last) = last.filter(|_| needs.holder.is_some()) {
             for vector in reduce.phases[last].vectors(&reduce.tile) {
                 let at = place(&reduce.tile, &format!("begin{last}"), vector);

@@ -35,8 +35,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Rows of a value from an element on, which lie as many elements apart among all as `pitch` says, if each lies in
-    /// one stretch of memory: this, and how far apart they lie there.
+    /// Rows of a value from an element on, if each row is one stretch of memory: the memory of all of them, and how many
+    /// elements apart rows lie there. Among the elements of the program they lie `pitch` apart.
     pub(in crate::cpu) fn rows_in_place(
         &self,
         value: Value,
