@@ -163,6 +163,14 @@ pub(crate) enum Scanned {
     Values { carried: bool },
 }
 
+impl Scanned {
+    /// Operands that tell what comes before a tile of that many levels: the sums of all tiles, and the parts of what is last
+    /// in each.
+    pub(crate) fn carried(self, levels: u32) -> usize {
+        if self == (Scanned::Values { carried: true }) { 1 + levels as usize } else { 0 }
+    }
+}
+
 /// What a kernel's text depends on where it scans.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Scanner {
@@ -190,9 +198,9 @@ impl Scanner {
         (GROUP as u32).pow(self.levels - 1)
     }
 
-    /// Operands that tell what comes before a tile: the sums of all tiles, and the parts of what is last in each.
+    /// Operands that tell what comes before a tile.
     pub(crate) fn carried(&self) -> usize {
-        if self.scanned == (Scanned::Values { carried: true }) { 1 + self.levels as usize } else { 0 }
+        self.scanned.carried(self.levels)
     }
 
     /// The type in which results are stored, of whole words.

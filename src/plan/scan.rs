@@ -164,8 +164,10 @@ impl Form {
         kept.extend(axes(program, axis + 1..program.shape.rank()));
         let strides = program.inputs.iter().map(|input| input.layout.strides()[axis]).collect();
         let run = Axis { length: program.shape[axis], strides };
-        // Lanes lie along the axis that the fewest tensors jump along and the most lie along.
-        let tensors = || (0..program.inputs.len()).filter(|&i| program.inputs[i].source.is_memory());
+        // Lanes lie along the axis that the fewest tensors jump along and the most lie along. What is carried has no say,
+        // so that all passes agree on the axis.
+        let own = &program.inputs[..program.inputs.len() - work.scanned.carried(work.levels)];
+        let tensors = || (0..own.len()).filter(|&i| own[i].source.is_memory());
         let score = |axis: &Axis| {
             let jumps = tensors().filter(|&i| axis.strides[i].abs() > 1).count();
             let along = tensors().filter(|&i| axis.strides[i].abs() == 1).count();

@@ -30,7 +30,8 @@ fn sums(x: &Tensor<f32>) -> Result<Vec<Vec<u32>>> {
 fn all_forms_give_the_same_bits() {
     let numbers: Vec<f32> =
         (0..70_001_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 7e6 - 1.0).collect();
-    let shapes: [&[usize]; 9] = [
+    let shapes: [&[usize]; 10] = [
+        &[4_100, 3],
         &[70_001],
         &[65_536],
         &[4_100],
@@ -45,12 +46,19 @@ fn all_forms_give_the_same_bits() {
         let gpu = pollster::block_on(open(found, &Options::default())).unwrap();
         for shape in shapes {
             let count = shape.iter().product();
-            let expected = sums(&Device::cpu().upload(&numbers[..count], shape).unwrap()).unwrap();
+            // Of rows of three, two values that lie apart: along each axis memory is jumped through.
+            let of = |device: &Device| -> Result<_> {
+                let x = device.upload(&numbers[..count], shape)?;
+                let sums_apart =
+                    if shape.ends_with(&[3]) { sums(&x.slice_step(1, .., 2).tensor()?)? } else { vec![] };
+                Ok([sums(&x)?, sums_apart].concat())
+            };
+            let expected = of(&Device::cpu()).unwrap();
             for (meets, shared) in [(false, 0), (true, 16 << 10), (true, 1 << 10)] {
                 let tuning = Tuning { meets, ..gpu.adapter.tuning };
                 let own = Gpu::of(gpu.parts.clone(), Target { tuning, shared, ..gpu.adapter });
                 let device = Device::from_backend(Arc::new(own));
-                let got = sums(&device.upload(&numbers[..count], shape).unwrap()).unwrap();
+                let got = of(&device).unwrap();
                 let wrong = (0..got.len()).find(|&k| got[k] != expected[k]);
                 assert_eq!(wrong, None, "{shape:?}, {meets}, {shared} bytes, {}", device.name());
             }
