@@ -169,6 +169,11 @@ pub(crate) mod reduce {
     /// What the text of all phases costs at most, in additions, where a row stays in registers.
     pub(crate) const MOST_HELD_COST: usize = 1024;
 
+    /// Neighbouring vectors that an invocation of the host's processor has of each place in the row where lanes lie across
+    /// rows: the first pass over columns took 1.10 of `x + 1` on lavapipe with one, 0.72 with four, and as long on
+    /// SwiftShader.
+    pub(crate) const COLUMNS: usize = 4;
+
     /// Blocks of a row that one invocation reads one after the other, at most.
     pub(crate) const MOST_BLOCKS: usize = 4;
 

@@ -56,6 +56,8 @@ pub(crate) struct Tile {
     pub meets: bool,
     /// Rows of a workgroup.
     pub beside: u32,
+    /// Neighbouring vectors that an invocation has of each place in the row, where lanes lie across rows.
+    pub columns: u32,
 }
 
 impl Tile {
@@ -67,6 +69,11 @@ impl Tile {
     /// Invocations that share a row.
     pub(crate) fn group(&self) -> u32 {
         if self.meets { self.lanes() * self.blocks } else { 1 }
+    }
+
+    /// Accumulators of an invocation: of the first place in the row those of all its columns, and so on.
+    pub(crate) fn all(&self) -> u32 {
+        self.own * self.columns
     }
 
     /// Partial results that are left of a block.
@@ -101,8 +108,8 @@ pub(crate) struct Phase {
 impl Phase {
     /// The vectors that an invocation loads in one iteration: so many of each of its accumulators.
     pub(crate) fn vectors(&self, tile: &Tile) -> impl Iterator<Item = (u32, u32)> + use<> {
-        let (unroll, own) = (self.unroll, tile.own);
-        (0..unroll).flat_map(move |k| (0..own).map(move |i| (k, i)))
+        let (unroll, all) = (self.unroll, tile.all());
+        (0..unroll).flat_map(move |k| (0..all).map(move |i| (k, i)))
     }
 
     /// The values that it reads.

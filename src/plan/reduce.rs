@@ -19,6 +19,7 @@ use crate::error::{Result, bail};
 use crate::ir::{Levels, Program, RowReduction, Value};
 use crate::layout::Nest;
 use crate::layout::{Axis, Layout, Shape};
+use crate::tuning::reduce::COLUMNS;
 
 /// The type in which elements are stored that no one vector holds, of whole words.
 fn whole(dtype: DType) -> DType {
@@ -91,6 +92,11 @@ impl Pass {
         let levels = program.levels();
         let text = Text { program, levels: &levels, accesses: &accesses, vector_axis };
         let mut phases = text.phases()?;
+        let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
+        // What a row has in common with others is the same in all columns of an invocation.
+        let is_apart = |i: usize| levels.of_row.inputs()[i] && kept[lane].strides[i] != 0;
+        let joins = is_kept && is_linear && !(0..program.inputs.len()).any(is_apart);
+        let vectors = loops.inner().div_ceil(LANES);
         let row = Row {
             vector_axis,
             count,
@@ -98,6 +104,7 @@ impl Pass {
             cost: phases.iter().map(|(_, cost)| *cost).max().unwrap_or(1),
             bytes: phases.iter().map(|(phase, _)| bytes(phase)).sum(),
             leaves: program.leaves_partials(),
+            columns: if joins && vectors.is_multiple_of(COLUMNS) { COLUMNS } else { 1 },
         };
         let (tile, workgroup, is_last) = row.tile(target)?;
         let (holds, words) = text.held(&phases, rows.kept);
@@ -114,7 +121,6 @@ impl Pass {
             (true, true) => Output::OnePerRow,
             (true, false) => Output::Elements { unroll: text.stores() },
         };
-        let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
         let store = match (vector_axis, output) {
             (VectorAxis::Gathered, Output::OnePerRow | Output::Partials) => Store::Vector,
             (VectorAxis::Reduced, Output::Elements { .. }) | (VectorAxis::Kept, _) if is_linear => {
@@ -148,7 +154,7 @@ impl Pass {
         // Vectors of rows.
         let columns = match vector_axis {
             VectorAxis::Reduced => 1,
-            VectorAxis::Kept => loops.inner().div_ceil(LANES),
+            VectorAxis::Kept => vectors / tile.columns as usize,
             VectorAxis::Gathered => results.div_ceil(LANES),
         };
         let (positions, next) = if is_last { (1, None) } else { row.partials(&tile) };
@@ -165,7 +171,6 @@ impl Pass {
             Kernel::assemble(program, bound, &accesses, &loops, (walk, store, strides), target);
         let kernel = Kernel { workgroup: [workgroup, 1], out, makes: Makes::Reduce(reduce), ..kernel };
         let identity = |i: usize| rows.reductions[i].op.identity(program.dtype_of(rows.reductions[i].value));
-        let vectors = loops.inner().div_ceil(LANES);
         let words = fields::words(&kernel, &loops, program, |field| match *field {
             Field::Count => items as u32,
             Field::Pitch => x as u32 * workgroup,

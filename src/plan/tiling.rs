@@ -30,6 +30,8 @@ pub(super) struct Row {
     pub bytes: usize,
     /// Whether a pass may leave partial results.
     pub leaves: bool,
+    /// Neighbouring vectors of a place in the row that one invocation may have.
+    pub columns: usize,
 }
 
 /// Along which axis lanes lie: that which the fewest tensors jump along and the most lie along, if it is
@@ -136,6 +138,9 @@ impl Row {
                 own *= 2;
                 continue;
             };
+            let has_columns =
+                !is_all && !meets && own * self.columns <= FEW && is_affordable(own * self.columns);
+            let columns = if has_columns { self.columns } else { 1 };
             let tile = Tile {
                 accumulators: accumulators as u32,
                 own: own as u32,
@@ -143,6 +148,7 @@ impl Row {
                 blocks: blocks as u32,
                 meets,
                 beside: (workgroup / group) as u32,
+                columns: columns as u32,
             };
             return Ok((tile, workgroup as u32, is_all));
         }

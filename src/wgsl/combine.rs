@@ -34,7 +34,7 @@ struct Component {
 
 /// Where a vector of an invocation lies: the `k`th of its accumulator `i`, by the place of the first.
 pub(super) fn place(tile: &Tile, first: &str, (k, i): (u32, u32)) -> String {
-    match k * tile.accumulators + i * tile.lanes() {
+    match k * tile.accumulators + i / tile.columns * tile.lanes() {
         0 => first.to_string(),
         offset => format!("{first} + {offset}u"),
     }
@@ -211,7 +211,7 @@ impl Emitter<'_> {
         let at = if phase.is_loop { "at".to_string() } else { format!("begin{n}") };
         if phase.is_loop {
             let identities = values.of(values.components().into_iter().map(|own| own.identity));
-            (0..tile.own).for_each(|i| line!(self.text, "{indent}var a{n}_{i} = {identities};"));
+            (0..tile.all()).for_each(|i| line!(self.text, "{indent}var a{n}_{i} = {identities};"));
             let step = phase.unroll * tile.accumulators;
             line!(self.text, "{indent}for (var at = begin{n}; at < end{n}; at += {step}u) {{");
             deeper.push_str("    ");
@@ -234,8 +234,8 @@ impl Emitter<'_> {
         if phase.is_loop {
             line!(self.text, "{indent}}}");
         }
-        let mut half = tile.own / 2;
-        while half > 0 {
+        let mut half = tile.all() / 2;
+        while half >= tile.columns {
             for i in 0..half {
                 let both = values.combined(&format!("a{n}_{i}"), &format!("a{n}_{}", i + half));
                 line!(self.text, "{indent}a{n}_{i} = {both};");

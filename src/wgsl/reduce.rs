@@ -4,7 +4,7 @@
 use super::combine::{Values, place};
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
-use super::rows::{declared, end_of_row, named};
+use super::rows::{declared, end_of_row, named, numbered};
 use super::text::{EACH, line};
 use super::types::{lanes, narrow};
 use crate::dtype::DType;
@@ -134,7 +134,8 @@ impl Emitter<'_> {
         }
         let mut places = Vec::new();
         if reduce.vector_axis != VectorAxis::Reduced {
-            places.push(Coordinate::of("x", "columns"));
+            let name = if tile.columns > 1 { "columns" } else { "x" };
+            places.push(Coordinate::of(name, "columns"));
         }
         if reduce.output == Output::Partials {
             places.push(Coordinate::of("position", "positions"));
@@ -146,6 +147,12 @@ impl Emitter<'_> {
             places.extend(kept());
         }
         self.divide_out("item", false, places);
+        if tile.columns > 1 {
+            line!(self.text, "    let x = columns * {}u;", tile.columns);
+            for column in 1..tile.columns {
+                line!(self.text, "    let {} = x + {column}u;", numbered("x", column));
+            }
+        }
         if is_gathered {
             line!(self.text, "    let element_index = min(x * {LANES}u + {EACH}, vec4<u32>(p.rows - 1u));");
             self.divide_out("element_index", true, kept().collect());
@@ -171,7 +178,7 @@ impl Emitter<'_> {
         let given = self.given(reduce, &needs);
         for (k, i) in phase.vectors(&reduce.tile) {
             let at = place(&reduce.tile, &format!("begin{number}"), (k, i));
-            let before = named(&given, &needs.held((k, i)));
+            let before = named(&given, &needs.held((k, i)), 0);
             line!(self.text, "    let h{number}_{k}_{i} = hold{number}({before}{at});");
         }
     }
@@ -182,7 +189,8 @@ impl Emitter<'_> {
         let needs = self.needs(reduce, Some(number), phase.values());
         let given = self.given(reduce, &needs);
         let element = |vector: (u32, u32), at: &str| {
-            format!("element{number}({}{at})", named(&given, &needs.held(vector)))
+            let column = vector.1 % tile.columns;
+            format!("element{number}({}{at})", named(&given, &needs.held(vector), column))
         };
         let is_along = reduce.vector_axis == VectorAxis::Reduced;
         let (block, own) = (tile.block, format!("f{number}"));
@@ -233,7 +241,9 @@ impl Emitter<'_> {
             });
         } else {
             accumulate(self, "    ");
-            line!(self.text, "    var {own} = a{number}_0;");
+            for column in 0..tile.columns {
+                line!(self.text, "    var {} = a{number}_{column};", numbered(&own, column));
+            }
             if let Some(lane) = lane.filter(|_| tile.meets) {
                 self.meet(values, &own, &lane, (lanes, apart));
             }

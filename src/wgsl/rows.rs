@@ -28,10 +28,19 @@ pub(super) fn declared(given: &[(String, String)]) -> String {
     given.iter().map(|(name, of)| format!("{name}: {of}, ")).collect()
 }
 
-/// Arguments for them before others.
-pub(super) fn named(given: &[(String, String)], held: &str) -> String {
-    let name = |name| if name == "held" { held } else { name };
+/// Arguments for them before others, in a column of an invocation.
+pub(super) fn named(given: &[(String, String)], held: &str, column: u32) -> String {
+    let name = |name: &str| match name {
+        "held" => held.to_string(),
+        "x" => numbered("x", column),
+        name => name.to_string(),
+    };
     given.iter().map(|(own, _)| format!("{}, ", name(own))).collect()
+}
+
+/// The name of what each column of an invocation has.
+pub(super) fn numbered(name: &str, column: u32) -> String {
+    if column == 0 { name.into() } else { format!("{name}_{column}") }
 }
 
 /// The end of a row, in vectors along it or in values.

@@ -2,7 +2,7 @@
 
 use super::combine::{Values, place};
 use super::emitter::Emitter;
-use super::rows::{declared, end_of_row, named};
+use super::rows::{declared, end_of_row, named, numbered};
 use super::text::{line, result};
 use super::types::{encode, pack};
 use crate::dtype::DType;
@@ -26,20 +26,28 @@ impl Emitter<'_> {
 
     /// Stores partial results: a value of each reduction, and its index where it has one.
     pub(super) fn store_partials(&mut self, reduce: &Reduce, phases: &[(&Phase, Values)]) {
-        let kernel = self.kernel;
         let Some((phase, values)) = phases.first() else { return };
         if reduce.tile.meets {
             line!(self.text, "    if (!is_own) {{ return; }}");
         }
+        debug_assert!(phase.reductions.iter().is_sorted_by_key(|own| own.number));
+        for column in 0..reduce.tile.columns {
+            self.store_partial(reduce, values, column);
+        }
+    }
+
+    /// Those of a column of an invocation.
+    fn store_partial(&mut self, reduce: &Reduce, values: &Values, column: u32) {
+        let kernel = self.kernel;
+        let [own, x] = ["f0", "x"].map(|name| numbered(name, column));
         let mut texts = Vec::new();
         for (i, part) in values.parts().iter().enumerate() {
-            let value = part.given(format!("f0.v{i}"));
+            let value = part.given(format!("{own}.v{i}"));
             texts.push(if part.element == DType::Bool { encode(DType::Bool, &value) } else { value });
             if part.gives_index() {
-                texts.push(format!("f0.at{i}"));
+                texts.push(format!("{own}.at{i}"));
             }
         }
-        debug_assert!(phase.reductions.iter().is_sorted_by_key(|own| own.number));
         for ((k, text), dtype) in texts.into_iter().enumerate().zip(kernel.stored()) {
             let array = result(k);
             match reduce.vector_axis {
@@ -52,12 +60,9 @@ impl Emitter<'_> {
                     let more = "position * p.position_stride";
                     match kernel.store {
                         Store::Vector => {
-                            let place = self.stored_at(kernel.rank - 1, &[more, "x"]);
-                            line!(
-                                self.text,
-                                "    {array}[{place}] = {};",
-                                pack(dtype, kernel.wide_words, text)
-                            );
+                            let place = self.stored_at(kernel.rank - 1, &[more, &x]);
+                            let text = pack(dtype, kernel.wide_words, text);
+                            line!(self.text, "    {array}[{place}] = {text};");
                         }
                         _ => {
                             let place = self.stored_at(kernel.rank, &[more]);
@@ -105,7 +110,7 @@ impl Emitter<'_> {
         let needs = self.needs(reduce, last, self.kernel.results.iter().copied());
         let given = self.given(reduce, &needs);
         let item = if reduce.vector_axis == VectorAxis::Gathered { ", item" } else { "" };
-        let give = |held: &str, at: &str| format!("give({}{at}{item});", named(&given, held));
+        let give = |held: &str, at: &str| format!("give({}{at}{item});", named(&given, held, 0));
         let end = end_of_row(reduce);
         if let Some(last) = last.filter(|_| needs.holder.is_some()) {
             for vector in reduce.phases[last].vectors(&reduce.tile) {
