@@ -12,6 +12,9 @@ pub(crate) struct Tuning {
     pub wide_words: bool,
     /// Whether invocations share a row and meet in workgroup memory: not where a barrier costs more than they gain.
     pub meets: bool,
+    /// Where they do not, whether an invocation has all accumulators in turn where these are too costly for one loop. Else as
+    /// many invocations meet.
+    pub in_turn: bool,
     /// Invocations side by side that take one step together and compute once what all of them have in common: a workgroup of
     /// as many along a row has no other row.
     pub wave: u32,
@@ -29,6 +32,7 @@ impl Tuning {
         vectors: 1,
         wide_words: false,
         meets: true,
+        in_turn: false,
         // RDNA2's compiler: bf16 of NCHW, whose planes are 128 vectors, takes 99 cycles a wave with two rows in a workgroup
         // and 75 with one, whose number is then in a scalar register.
         wave: 64,
@@ -44,12 +48,19 @@ impl Tuning {
         wide_words: false,
         // Rows by 64 invocations 34 ms on lavapipe, by one 9.6; on SwiftShader 226 and 23.
         meets: false,
+        // Softmax of rows, in `exp`: 4.3 without on SwiftShader, 2.6 with; 2.06 and 2.43 on lavapipe.
+        in_turn: true,
         wave: u32::MAX,
         // Transposed: 31 ms without on lavapipe, 27 with.
         tiles: true,
         // 100 channels onto last: 3.0 to 4.1 times the same shape with on lavapipe, 1.4 without.
         narrow: false,
     };
+
+    /// Lavapipe and llvmpipe. A row: 26 ms with 1 vector, 16.5 with 8. They load and store lane by lane, so a word of 64 bits
+    /// is one load where two of 32 are two: the same shape takes 18.3 ms without, 14.6 with.
+    pub(crate) const LLVMPIPE: Tuning =
+        Tuning { vectors: 8, wide_words: true, in_turn: false, ..Tuning::HOST };
 }
 
 /// What is a stage of its own.

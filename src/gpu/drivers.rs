@@ -35,9 +35,7 @@ pub(super) static GPU: Driver = Driver {
 static LLVMPIPE: Driver = Driver {
     // A loop of 65536 turns gives what 65535 do, and so do two of 40000, one within the other or behind it.
     turns: 65_535,
-    // A row: 26 ms with 1, 16.5 with 8. It loads and stores lane by lane, so a word of 64 bits is one load where two of 32
-    // are two: the same shape takes 18.3 ms without, 14.6 with.
-    tuning: Tuning { vectors: 8, wide_words: true, ..Tuning::HOST },
+    tuning: Tuning::LLVMPIPE,
     ..SOFTWARE
 };
 

@@ -54,6 +54,9 @@ pub(crate) struct Tile {
     /// Whether those that have the accumulators and blocks of a row meet in workgroup memory. Else one invocation has all
     /// blocks.
     pub meets: bool,
+    /// Whether one invocation has all accumulators of a block, and reduces so many at once as are its own, one turn after the
+    /// other.
+    pub in_turn: bool,
     /// Rows of a workgroup.
     pub beside: u32,
     /// Neighbouring vectors that an invocation has of each place in the row, where lanes lie across rows.
@@ -78,7 +81,7 @@ impl Tile {
 
     /// Partial results that are left of a block.
     pub(crate) fn left(&self) -> u32 {
-        if self.meets { 1 } else { self.lanes() }
+        if self.meets || self.in_turn { 1 } else { self.lanes() }
     }
 }
 

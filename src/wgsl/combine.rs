@@ -294,23 +294,36 @@ impl Emitter<'_> {
         }
     }
 
-    /// The blocks of a row, which an invocation reads one after the other: in an order in which each finds the one that it is
-    /// combined with just before it, if there are four.
-    pub(super) fn blocks(&mut self, values: &Values, blocks: u32, block: impl FnOnce(&mut Self, &str)) {
+    /// What an invocation has one after the other, and makes one value of by halves: in an order in which each finds the one that
+    /// it is combined with just before it. `each` declares the value of the one that `index` numbers.
+    pub(super) fn by_halves(
+        &mut self,
+        values: &Values,
+        indent: &str,
+        (all, index): (&str, &str),
+        count: u32,
+        each: impl FnOnce(&mut Self, &str, &str),
+    ) {
         let identities = values.of(values.components().into_iter().map(|own| own.identity));
-        let number = values.suffix.clone();
-        line!(self.text, "    var f{number} = {identities};");
-        line!(self.text, "    var held{number} = {identities};");
-        line!(self.text, "    for (var turn = 0u; turn < {blocks}u; turn++) {{");
-        let order = if blocks == 4 { "(turn >> 1u) | ((turn & 1u) << 1u)" } else { "turn" };
-        line!(self.text, "        let block = {order};");
-        block(self, "        ");
-        line!(self.text, "        if ((turn & 1u) == 0u) {{");
-        line!(self.text, "            held{number} = own{number};");
-        line!(self.text, "        }} else {{");
-        let both = values.combined(&format!("held{number}"), &format!("own{number}"));
-        line!(self.text, "            f{number} = {};", values.combined(&format!("f{number}"), &both));
-        line!(self.text, "        }}");
-        line!(self.text, "    }}");
+        let (own, turn, halves) = (format!("own_{all}"), format!("turn_{index}"), count.ilog2());
+        line!(self.text, "{indent}var {all} = {identities};");
+        (0..halves).for_each(|k| line!(self.text, "{indent}var held{k}_{all} = {identities};"));
+        line!(self.text, "{indent}for (var {turn} = 0u; {turn} < {count}u; {turn}++) {{");
+        // The bits of the turn from last to first.
+        let bits = (0..halves).map(|k| format!("((({turn} >> {k}u) & 1u) << {}u)", halves - 1 - k));
+        line!(self.text, "{indent}    let {index} = {};", bits.collect::<Vec<_>>().join(" | "));
+        each(self, &format!("{indent}    "), &own);
+        for k in 0..halves {
+            let deeper = format!("{indent}{}", "    ".repeat(k as usize + 1));
+            line!(self.text, "{deeper}if (({turn} & {}u) == 0u) {{", 1 << k);
+            line!(self.text, "{deeper}    held{k}_{all} = {own};");
+            line!(self.text, "{deeper}}} else {{");
+            line!(self.text, "{deeper}    {own} = {};", values.combined(&format!("held{k}_{all}"), &own));
+        }
+        line!(self.text, "{indent}{}{all} = {own};", "    ".repeat(halves as usize + 1));
+        for k in (0..halves).rev() {
+            line!(self.text, "{indent}{}}}", "    ".repeat(k as usize + 1));
+        }
+        line!(self.text, "{indent}}}");
     }
 }

@@ -214,6 +214,7 @@ impl Emitter<'_> {
             (false, false, 1) => (None, None),
             (false, false, _) => (Some("block".into()), None),
         };
+        let lane = if tile.in_turn { Some("lane_of".to_string()) } else { lane };
         let end = match (&of_block, end_of_row(reduce)) {
             (Some(of_block), end) => format!("min(({of_block} + 1u) * {block}u, {end})"),
             (None, end) => end,
@@ -221,7 +222,7 @@ impl Emitter<'_> {
         let begin = of_block.map(|of_block| format!("{of_block} * {block}u")).into_iter().chain(lane.clone());
         let begin = begin.collect::<Vec<_>>().join(" + ");
         let begin = if begin.is_empty() { "0u" } else { &begin };
-        let accumulate = |emitter: &mut Self, indent: &str| {
+        let turn = |emitter: &mut Self, indent: &str| {
             line!(emitter.text, "{indent}let begin{number} = {begin};");
             if phase.is_loop {
                 line!(emitter.text, "{indent}let end{number} = {end};");
@@ -231,19 +232,29 @@ impl Emitter<'_> {
             }
             emitter.accumulate(values, phase, &tile, indent, element);
         };
+        // All of a block that an invocation has.
+        let accumulate = |emitter: &mut Self, indent: &str, own: &str| {
+            if tile.in_turn {
+                emitter.by_halves(values, indent, (own, "lane_of"), lanes, |emitter, indent, own| {
+                    turn(emitter, indent);
+                    line!(emitter.text, "{indent}var {own} = a{number}_0;");
+                });
+                return;
+            }
+            turn(emitter, indent);
+            for column in 0..tile.columns {
+                line!(emitter.text, "{indent}var {} = a{number}_{column};", numbered(own, column));
+            }
+        };
         if !is_partial && !tile.meets && tile.blocks > 1 {
-            self.blocks(values, tile.blocks, |emitter, indent| {
-                accumulate(emitter, indent);
-                line!(emitter.text, "{indent}var own{number} = a{number}_0;");
+            self.by_halves(values, "    ", (&own, "block"), tile.blocks, |emitter, indent, own| {
+                accumulate(emitter, indent, own);
                 if is_along {
-                    emitter.across_lanes(values, indent, &format!("own{number}"));
+                    emitter.across_lanes(values, indent, own);
                 }
             });
         } else {
-            accumulate(self, "    ");
-            for column in 0..tile.columns {
-                line!(self.text, "    var {} = a{number}_{column};", numbered(&own, column));
-            }
+            accumulate(self, "    ", &own);
             if let Some(lane) = lane.filter(|_| tile.meets) {
                 self.meet(values, &own, &lane, (lanes, apart));
             }

@@ -25,7 +25,7 @@ pub(crate) const GPU: Target = Target {
 };
 const HOST: Target = Target {
     shared: 32768,
-    tuning: Tuning { vectors: 8, wide_words: true, ..Tuning::HOST },
+    tuning: Tuning::LLVMPIPE,
     faults: Faults { half_rounding: true, products: true, ..NONE },
     ..GPU
 };
