@@ -11,9 +11,9 @@ use super::engine::{self, Engine, Out};
 use super::lines::{self, Stream};
 use super::memory::HostMemory;
 use super::threads::{self, Work};
-use super::{eval, fold};
+use super::{eval, fold, reorder};
 use crate::error::{Result, bail};
-use crate::ir::{Frame, Input, Program, ProgramKind, RowFused, Source};
+use crate::ir::{Input, Program, ProgramKind, Source};
 use crate::layout::Layout;
 
 /// Elements that a tile computes.
@@ -21,36 +21,23 @@ const MOST: usize = 4096;
 
 /// Runs a program with reductions inside, of one result.
 pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
-    let Some((rows, frame)) = program.row_fused().zip(program.frame()) else {
-        bail!(Kernel, "a program without rows");
-    };
     if out.is_empty() {
         return Ok(());
     }
     if let Some(plain) = program.plain_reduction() {
         return after_reduction(program, &plain, from, out);
     }
-    match turned(program, rows, &frame)? {
-        None => run(program, rows, &frame, from, out),
-        Some((turned, layout)) => {
-            let mut held = HostMemory::take(out.len())?;
-            let bytes = out.len();
-            let (Some(rows), Some(frame)) = (turned.row_fused(), turned.frame()) else {
-                bail!(Kernel, "a program without rows");
-            };
-            run(&turned, rows, &frame, from, &mut held[..bytes])?;
-            let copy = Program::copy(Input::new(program.dtype, Source::Scalar(0), layout));
-            eval::eval(&copy, &[From::Bytes(&held[..bytes])], out)
-        }
-    }
+    let Some((turned, layout)) = reorder::rows_last(program)? else { return run(program, from, out) };
+    let bytes = out.len();
+    let mut held = HostMemory::take(bytes)?;
+    run(&turned, from, &mut held[..bytes])?;
+    let copy = Program::copy(Input::new(program.dtype, Source::Scalar(0), layout));
+    eval::eval(&copy, &[From::Bytes(&held[..bytes])], out)
 }
 
 /// A program made ready.
 struct Job<'a> {
     engine: Engine<'a>,
-    is_kept: bool,
-    count: usize,
-    inner: usize,
     /// Matrices of a tile, or columns of a strip where one is too large for a tile.
     together: usize,
     strip: usize,
@@ -66,19 +53,19 @@ struct Task<'a> {
     outs: SmallVec<[&'a mut [u8]; 1]>,
 }
 
-fn run(program: &Program, rows: &RowFused, frame: &Frame, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
-    let count = frame.count();
-    let inner: usize = frame.shape[rows.axes.end..].iter().product();
+fn run(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    let Some(rows) = program.row_fused() else { bail!(Kernel, "a program without rows") };
+    let mut engine = Engine::of_rows(program, rows, from)?;
+    engine.most = MOST;
+    let [count, inner] = [engine.row, engine.inner];
     let matrix = count * inner;
     let strip = if matrix <= MOST.max(count) { inner } else { (MOST / count).clamp(1, inner) };
     // What was read for a row is in a cache, so only what is stored leaves it.
     let streams = !rows.kept && strip == inner && lines::streams(out.len(), From::bytes(from));
-    let engine = Engine::of_rows(program, rows, frame, from, MOST)?;
-    let job =
-        Job { engine, is_kept: rows.kept, count, inner, together: (MOST / matrix).max(1), strip, streams };
+    let job = Job { engine, together: (MOST / matrix).max(1), strip, streams };
     let size = program.dtype.size();
     let per_row = if rows.kept { 1 } else { count };
-    let all = frame.shape.iter().product();
+    let all = program.shape.iter().product();
     let task = threads::task(all);
     let mut tasks: Vec<Task<'_>> = Vec::new();
     if strip == inner {
@@ -116,10 +103,11 @@ fn run(program: &Program, rows: &RowFused, frame: &Frame, from: &[From<'_>], out
 
 impl Job<'_> {
     fn task(&self, mut task: Task<'_>, stream: Option<&Stream>, scratch: &mut engine::Scratch) {
+        let Engine { row, inner, is_kept, .. } = self.engine;
         let size = self.engine.program.dtype.size();
-        if self.strip == self.inner {
-            let all = self.count * self.inner;
-            let per_matrix = if self.is_kept { self.inner } else { all };
+        if self.strip == inner {
+            let all = row * inner;
+            let per_matrix = if is_kept { inner } else { all };
             let Some(out) = task.outs.first_mut() else { return };
             self.engine.begin(task.matrix * all, out.len() / (per_matrix * size) * all, scratch);
             for (k, bytes) in out.chunks_mut(self.together * per_matrix * size).enumerate() {
@@ -133,7 +121,7 @@ impl Job<'_> {
         for first in (0..task.columns).step_by(self.strip) {
             let columns = self.strip.min(task.columns - first);
             self.engine.compute_columns(task.matrix, task.column + first, columns, scratch);
-            let values = self.engine.read(result, self.is_kept, scratch);
+            let values = self.engine.read(result, is_kept, scratch);
             let is_part = values.len() < task.outs.len() * columns * size;
             for (k, out) in task.outs.iter_mut().enumerate() {
                 let row = if is_part { values } else { &values[k * columns * size..][..columns * size] };
@@ -185,28 +173,4 @@ fn input_of<'a>(
         Some(i) => Ok(from[i]),
         None => bail!(Kernel, "{:?} is no input of the program", input.source),
     }
-}
-
-/// The program with rows along its last axes, where most of what it reads lies so and they are others: and
-/// how its results lie then, if they are all elements.
-fn turned(program: &Program, rows: &RowFused, frame: &Frame) -> Result<Option<(Program, Layout)>> {
-    let rank = frame.shape.rank();
-    let is_last = frame.shape[rows.axes.end..].iter().all(|&n| n == 1);
-    if is_last || !program.lies_along(frame) {
-        return Ok(None);
-    }
-    let kept = (0..rank).filter(|axis| !rows.axes.contains(axis));
-    let order: Vec<usize> = kept.chain(rows.axes.clone()).collect();
-    let there: Vec<isize> = order.iter().map(|&axis| axis as isize).collect();
-    let mut back = vec![0; rank];
-    order.iter().enumerate().for_each(|(i, &axis)| back[axis] = i as isize);
-    let mut turned = program.clone();
-    turned.shape = order.iter().map(|&axis| frame.shape[axis]).collect();
-    for input in &mut turned.inputs {
-        input.layout = input.layout.permute(&there)?;
-    }
-    let axes = rank - rows.axes.len()..rank;
-    turned.kind = ProgramKind::RowFused(RowFused { axes, ..rows.clone() });
-    let layout = Layout::contiguous(turned.result_shape())?.permute(&back)?;
-    Ok(Some((turned, layout)))
 }

@@ -11,7 +11,7 @@ use crate::cpu::load::Reader;
 use crate::cpu::pairs::{self, Loop};
 use crate::cpu::registers::Register;
 use crate::error::{Result, bail};
-use crate::ir::{ByValue, Frame, Input, Op, Program, RowFused, RowReduction, Source, Value};
+use crate::ir::{ByValue, Input, Op, Program, RowFused, RowReduction, Source, Value};
 use crate::layout::Layout;
 
 /// What is done next of a tile.
@@ -62,7 +62,9 @@ pub(in crate::cpu) struct Tile {
 impl Tile {
     /// So many elements from one on, of rows of so many.
     pub(super) fn flat(start: usize, length: usize, row: usize) -> Tile {
-        Tile { start, runs: 1, length, pitch: 0, first: start / row, rows: length / row, columns: None }
+        // A division takes as long as some vectors.
+        let (first, rows) = if row == 1 { (start, length) } else { (start / row, length / row) };
+        Tile { start, runs: 1, length, pitch: 0, first, rows, columns: None }
     }
 
     /// Of a matrix so many columns from one on, where so many rows lie side by side.
@@ -101,38 +103,32 @@ impl<'a> Engine<'a> {
         let of_row = ByValue::of(inputs.map(is_one), &program.steps, |step, of_row| {
             row > 1 && step.op != Op::Lookup && step.args.iter().all(|&arg| of_row[arg])
         });
-        Engine::of(program, from, [row, 1], axis..axis + 1, of_row, &[], false, 0)
+        let rows = RowFused { axes: axis..axis + 1, reductions: Vec::new(), kept: false };
+        Engine::of(program, from, &rows, [row, 1], of_row)
     }
 
-    /// Makes a program with reductions inside ready, for tiles of so many elements at most.
+    /// Makes a program with reductions inside ready.
     pub(in crate::cpu) fn of_rows(
         program: &'a Program,
         rows: &RowFused,
-        frame: &Frame,
         from: &'a [From<'a>],
-        most: usize,
     ) -> Result<Self> {
-        let inner = frame.shape[rows.axes.end..].iter().product();
-        let of_row = program.levels().of_row;
-        let axes = rows.axes.clone();
-        Engine::of(program, from, [frame.count(), inner], axes, of_row, &rows.reductions, rows.kept, most)
+        let [row, inner] = [rows.axes.clone(), rows.axes.end..program.shape.rank()]
+            .map(|axes| program.shape[axes].iter().product());
+        Engine::of(program, from, rows, [row, inner], program.levels().of_row)
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn of(
         program: &'a Program,
         from: &'a [From<'a>],
+        rows: &RowFused,
         [row, inner]: [usize; 2],
-        axes: std::ops::Range<usize>,
         of_row: ByValue<bool>,
-        reductions: &[RowReduction],
-        is_kept: bool,
-        most: usize,
     ) -> Result<Self> {
         let one = |layout: Layout, axis: usize| layout.slice(axis as isize, 0..1, 1);
         let reader = |(input, is_one): (&Input, &bool)| -> Result<Reader> {
             Ok(Reader::new(&match *is_one && !matches!(input.source, Source::Row(_)) {
-                true => axes.clone().try_fold(input.layout.clone(), one)?,
+                true => rows.axes.clone().try_fold(input.layout.clone(), one)?,
                 false => input.layout.clone(),
             }))
         };
@@ -151,11 +147,12 @@ impl<'a> Engine<'a> {
             let identity = own.op.is_ordered(dtype).then(|| Register::of_equal(bits, size, PART));
             Ok(Reduction { value: own.value, gives, loops, identity: identity.transpose()? })
         };
-        let reductions: Vec<Reduction> = reductions.iter().enumerate().map(reduction).collect::<Result<_>>()?;
+        let reductions: Vec<Reduction> =
+            rows.reductions.iter().enumerate().map(reduction).collect::<Result<_>>()?;
         // What is of the row and read for each element of it.
         let mut spread = program.by_value(false);
         let read = loops.iter().filter(|own| !of_row[own.value]).flat_map(|own| &own.args);
-        let results = program.results.iter().filter(|_| !is_kept);
+        let results = program.results.iter().filter(|_| !rows.kept);
         for &value in read.chain(results).chain(reductions.iter().map(|own| &own.value)) {
             spread[value] |= of_row[value];
         }
@@ -180,8 +177,8 @@ impl<'a> Engine<'a> {
             inner,
             of_row,
             spread,
-            is_kept,
-            most,
+            is_kept: rows.kept,
+            most: 0,
             asks,
             in_loops,
             turned: vec![false; program.inputs.len()],

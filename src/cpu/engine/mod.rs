@@ -37,12 +37,12 @@ pub(super) struct Engine<'a> {
     /// Elements of a row: values that are the same along it are computed once for it. Tiles are of whole rows.
     pub row: usize,
     /// Rows that lie side by side, so that elements of one are as many apart.
-    inner: usize,
+    pub inner: usize,
     /// Which values are of the row, and which of them are read for each element.
     pub of_row: ByValue<bool>,
     spread: ByValue<bool>,
     /// Whether the result is of the row too.
-    is_kept: bool,
+    pub is_kept: bool,
     /// The most elements of a tile.
     pub most: usize,
     /// Whether a tile asks for what the next one of its chunk reads.
@@ -141,10 +141,7 @@ impl<'a> Engine<'a> {
     /// Computes `length` elements from `start` on: into `out`, if there is one, those of the first result.
     pub(super) fn compute(&self, start: usize, length: usize, out: Option<Out<'_>>, scratch: &mut Scratch) {
         let after = start + length;
-        let next = match self.asks {
-            true => self.ahead(after, length.min(scratch.end.saturating_sub(after))),
-            false => Ahead::default(),
-        };
+        let next = self.asks.then(|| self.ahead(after, length.min(scratch.end.saturating_sub(after))));
         self.run(Tile::flat(start, length, self.row), next, out, scratch);
     }
 
@@ -157,10 +154,10 @@ impl<'a> Engine<'a> {
         scratch: &mut Scratch,
     ) {
         let tile = Tile::strip([matrix, column, columns], self.row, self.inner);
-        self.run(tile, Ahead::default(), None, scratch);
+        self.run(tile, None, None, scratch);
     }
 
-    fn run(&self, tile: Tile, next: Ahead<'a>, mut out: Option<Out<'_>>, scratch: &mut Scratch) {
+    fn run(&self, tile: Tile, next: Option<Ahead<'a>>, mut out: Option<Out<'_>>, scratch: &mut Scratch) {
         let program = self.program;
         scratch.tile = tile;
         for (i, input) in program.inputs.iter().enumerate() {
@@ -172,9 +169,9 @@ impl<'a> Engine<'a> {
             (scratch.places[value], scratch.equal[value]) = self.place(i, input, scratch, before);
             self.spread(value, scratch);
         }
-        let mut ask = next.in_steps(self.code.len());
+        let mut ask = next.map(|next| next.in_steps(self.code.len()));
         for own in &self.code {
-            ask();
+            ask.iter_mut().for_each(|ask| ask());
             match own {
                 Instr::Map(own) => {
                     let is_last = own.value == program.results[0] && self.of_row[own.value] == self.is_kept;
@@ -201,6 +198,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Runs a loop: into `out`, or into its register.
+    #[inline(always)]
     fn map(&self, own: &Loop, out: Option<Out<'_>>, scratch: &mut Scratch) {
         let value = own.value;
         let of_row = self.of_row[value];
@@ -246,20 +244,20 @@ impl<'a> Engine<'a> {
         let size = self.program.dtype.size();
         let all = out.len() / size;
         let mut start = 0;
-        // A line that tiles share takes ordinary stores, and others wait for them. One that does not is better elsewhere.
+        // A line that tiles share takes ordinary stores, for which others wait. Others need not be in cache.
         let shared = out.last().filter(|_| !out.as_ptr_range().end.addr().is_multiple_of(LINE));
         shared.into_iter().for_each(lines::prefetch);
         // The first part ends where a line does, so that parts share none.
         let first = PART * size - LINE + lines::to_line(out);
         let (first, rest) = out.split_at_mut(first.min(out.len()));
+        let mut parts: SmallVec<[&[u8]; 4]> = SmallVec::from_slice(args);
         for out in std::iter::once(first).chain(rest.chunks_mut(PART * size)) {
             let length = out.len() / size;
-            let parts = args.iter().zip(&own.args).map(|(arg, &value)| {
+            for ((part, arg), &value) in parts.iter_mut().zip(args).zip(&own.args) {
                 let size = self.sizes[value];
                 let start = if arg.len() == all * size { start } else { 0 };
-                &arg[start * size..(start + length) * size]
-            });
-            let parts: SmallVec<[&[u8]; 4]> = parts.collect();
+                *part = &arg[start * size..(start + length) * size];
+            }
             let part = register.bytes_mut(out.len());
             own.job.run(&parts, part);
             stream.copy(part, out);

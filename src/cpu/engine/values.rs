@@ -166,6 +166,7 @@ impl<'a> Engine<'a> {
     }
 
     /// The elements of a value, or one for each row.
+    #[inline]
     pub(in crate::cpu) fn read<'s>(&'s self, value: Value, by_row: bool, scratch: &'s Scratch) -> &'s [u8] {
         let elements = scratch.tile.count(by_row);
         if self.of_row[value] && !by_row && !scratch.equal[value] {

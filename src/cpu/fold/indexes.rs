@@ -63,14 +63,14 @@ impl Job<'_> {
         outs: &mut Outs<'_>,
         scratch: &mut Scratch,
     ) {
-        let columns = outs[0].len() / self.size;
+        let (results, columns) = (&self.engine.program.results, outs[0].len() / self.size);
         if self.together > 0 && self.cuts == 1 {
             let elements = self.count * self.inner;
             let length = columns * self.count;
             self.engine.compute(number * elements, length, None, &mut scratch.block);
-            for (k, outs) in outs.chunks_exact_mut(2).enumerate() {
+            for (&result, outs) in results.iter().zip(outs.chunks_exact_mut(2)) {
                 let [best, index] = outs else { continue };
-                let x = self.elements(k, &scratch.block, &mut scratch.expanded);
+                let x = self.engine.all(result, &mut scratch.expanded, &scratch.block);
                 let bests = best.chunks_exact_mut(self.inner * self.size);
                 let indexes = cast_mut::<_, u32>(index).chunks_exact_mut(self.inner);
                 for ((x, best), index) in x.chunks_exact(elements * self.size).zip(bests).zip(indexes) {
@@ -86,9 +86,9 @@ impl Job<'_> {
             let length = (rows.end - at).min(most) * columns;
             let start = (matrix * self.count + at) * self.inner + column;
             self.engine.compute(start, length, None, &mut scratch.block);
-            for (k, outs) in outs.chunks_exact_mut(2).enumerate() {
+            for (&result, outs) in results.iter().zip(outs.chunks_exact_mut(2)) {
                 let [best, index] = outs else { continue };
-                let x = self.elements(k, &scratch.block, &mut scratch.expanded);
+                let x = self.engine.all(result, &mut scratch.expanded, &scratch.block);
                 (loops.seek)(columns, at, at == rows.start, x, best, cast_mut(index));
             }
         }

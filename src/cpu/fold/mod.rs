@@ -220,16 +220,6 @@ impl Job<'_> {
         })
     }
 
-    /// The elements of a result that a tile was computed of.
-    fn elements<'s>(
-        &'s self,
-        result: usize,
-        tile: &'s engine::Scratch,
-        expanded: &'s mut Register,
-    ) -> &'s [u8] {
-        self.engine.all(self.engine.program.results[result], expanded, tile)
-    }
-
     /// Calls `each` with the parts of a task that are reduced by themselves, of so many blocks or matrices at most: the
     /// number of the first, and what its results are.
     fn parts(
@@ -306,9 +296,10 @@ impl Job<'_> {
             let after = start + length;
             self.engine.ahead(after, length.min(self.all() - after)).first(ASKED).load();
         }
-        for (k, out) in outs.iter_mut().enumerate() {
-            let x = places[k].unwrap_or_else(|| self.elements(k, &scratch.block, &mut scratch.expanded));
-            loops.reduce([rows, self.inner], x, &mut scratch.buffer, out);
+        let Scratch { block, buffer, expanded, .. } = scratch;
+        for ((&result, place), out) in results.iter().zip(places).zip(outs) {
+            let x = place.unwrap_or_else(|| self.engine.all(result, expanded, block));
+            loops.reduce([rows, self.inner], x, buffer, out);
         }
     }
 
@@ -346,8 +337,8 @@ impl Job<'_> {
             let at = done / columns * self.inner + done % columns;
             self.engine.compute(start + at, length, None, block);
             let to = done % all * self.size..all.min(done % all + length) * self.size;
-            for (k, accumulators) in accumulators.iter_mut().enumerate() {
-                let x = self.elements(k, block, expanded);
+            for (&result, accumulators) in self.engine.program.results.iter().zip(&mut *accumulators) {
+                let x = self.engine.all(result, expanded, block);
                 (loops.accumulate)(&mut accumulators[to.clone()], x);
             }
             done += length;
