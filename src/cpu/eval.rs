@@ -4,8 +4,8 @@
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
-use super::blocks::{Blocks, Out, Scratch};
 use super::bytes::{From, with_memory};
+use super::engine::{Engine, Out, Scratch};
 use super::lines::{self, LINE, Stream};
 use super::load::Reader;
 use super::threads::{self, Work};
@@ -40,7 +40,7 @@ pub(super) const SHORT_ROW: usize = *LONG_ROW.start() - 1;
 
 /// A program over all of its elements, in chunks.
 struct Job<'a> {
-    blocks: Blocks<'a>,
+    engine: Engine<'a>,
     /// Elements of a row, which a whole number of blocks makes up.
     row: usize,
     /// Whether results are stored past the cache.
@@ -52,18 +52,18 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let count = out.len() / program.dtype.size();
     let short = program.shape.iter().rfind(|&&n| n > 1).filter(|&&n| n <= SHORT_ROW && n < count);
     let short = short.copied().unwrap_or(1);
-    let mut blocks = Blocks::new(program, from, short)?;
-    let readers = &blocks.readers;
+    let mut engine = Engine::new(program, from, short)?;
+    let readers = &engine.readers;
     let is_turned = |&i: &usize| {
         let is_read = matches!(from[i], From::Bytes(_)) && !program.inputs[i].is_table();
-        is_read && !blocks.of_row.inputs()[i] && readers[i].is_turned()
+        is_read && !engine.of_row.inputs()[i] && readers[i].is_turned()
     };
     let first_turned = (0..readers.len()).find(is_turned);
     let turned_row = first_turned.map(|i| readers[i].row()).filter(|row| (1..=TURNED_CHUNK).contains(row));
     let line = first_turned.map_or(1, |i| LINE / program.inputs[i].dtype.size());
     let turned = (0..readers.len()).map(|i| is_turned(&i) && Some(readers[i].row()) == turned_row).collect();
     let row = |(reader, &of_row): (&Reader, &bool)| reader.row() * if of_row { short } else { 1 };
-    let row = readers.iter().zip(blocks.of_row.inputs()).map(row).min();
+    let row = readers.iter().zip(engine.of_row.inputs()).map(row).min();
     let row = row.filter(|row| LONG_ROW.contains(row) && row.is_multiple_of(short) && *row < count);
     // Blocks are of whole rows, and of whole lines too where those are short.
     let lines = short << (LINE.trailing_zeros() - short.trailing_zeros().min(LINE.trailing_zeros()));
@@ -76,24 +76,24 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
     // What is read where it is written is copied first, which stays in the first-level cache.
     let copies = from.iter().any(|from| matches!(from, From::Output));
-    let most = match blocks.loops.len() {
+    let most = match engine.code.len() {
         _ if copies => SHORT_BLOCK,
         loops if loops <= FEW_LOOPS || short > 1 => LONG_BLOCK,
         _ => BLOCK,
     };
     let unit = if row.is_multiple_of(unit) { unit } else { short };
     let units = row / unit;
-    blocks.most = (unit * units.div_ceil(units.div_ceil(most / unit))).min(count);
-    blocks.turned = turned;
-    blocks.chunk = elements;
+    engine.most = (unit * units.div_ceil(units.div_ceil(most / unit))).min(count);
+    engine.turned = turned;
+    engine.chunk = elements;
     let chunk = elements * program.dtype.size();
     // What was copied to be read is in the cache already, and ordinary stores run beside arithmetic.
-    let streams = !copies && !blocks.is_costly() && lines::streams(out.len(), From::bytes(from));
-    let job = Job { blocks, row, streams };
+    let streams = !copies && !engine.is_costly() && lines::streams(out.len(), From::bytes(from));
+    let job = Job { engine, row, streams };
     threads::each(
         out.chunks_mut(chunk).enumerate(),
         Work::of(program, count),
-        || Ok(job.blocks.scratch()),
+        || Ok(job.engine.scratch()),
         |scratch, (i, out)| job.chunk(i * elements, out, scratch),
     )
 }
@@ -102,8 +102,8 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
 /// computed once.
 pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>) -> Result<()> {
     let count: usize = program.shape.iter().product();
-    let mut blocks = Blocks::new(program, from, 1)?;
-    blocks.most = BLOCK.min(count);
+    let mut engine = Engine::new(program, from, 1)?;
+    engine.most = BLOCK.min(count);
     let size = |i: usize| program.result_type(i).size();
     // Of each result the elements of a chunk.
     let mut tasks: Vec<(usize, Vec<&mut [u8]>)> =
@@ -115,15 +115,15 @@ pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>
     threads::each(
         tasks,
         Work::of(program, count),
-        || Ok(blocks.scratch()),
+        || Ok(engine.scratch()),
         |scratch, (start, mut outs)| {
             let end = count.min(start + CHUNK);
-            blocks.begin(start, end - start, scratch);
+            engine.begin(start, end - start, scratch);
             for at in (start..end).step_by(BLOCK) {
                 let length = BLOCK.min(end - at);
-                blocks.compute(at, length, None, scratch);
+                engine.compute(at, length, None, scratch);
                 for (i, out) in outs.iter_mut().enumerate() {
-                    let value = blocks.value(program.results[i], scratch);
+                    let value = engine.value(program.results[i], scratch);
                     let out = &mut out[(at - start) * size(i)..][..length * size(i)];
                     out.chunks_mut(value.len()).for_each(|out| out.copy_from_slice(&value[..out.len()]));
                 }
@@ -135,14 +135,14 @@ pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>
 impl Job<'_> {
     /// Computes the elements from `start` on, until `out` is full.
     fn chunk(&self, start: usize, out: &mut [u8], scratch: &mut Scratch) {
-        let size = self.blocks.program.dtype.size();
-        self.blocks.begin(start, out.len() / size, scratch);
+        let size = self.engine.program.dtype.size();
+        self.engine.begin(start, out.len() / size, scratch);
         let mut at = start;
         let mut blocks = |stream: Option<&Stream>| {
             for row in out.chunks_mut(self.row * size) {
-                for bytes in row.chunks_mut(self.blocks.most * size) {
+                for bytes in row.chunks_mut(self.engine.most * size) {
                     let length = bytes.len() / size;
-                    self.blocks.compute(at, length, Some(Out { bytes, stream }), scratch);
+                    self.engine.compute(at, length, Some(Out { bytes, stream }), scratch);
                     at += length;
                 }
             }

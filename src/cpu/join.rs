@@ -4,8 +4,8 @@
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::blocks::{self, Blocks};
 use super::bytes::{From, with_memory};
+use super::engine::{self, Engine};
 use super::eval::BLOCK;
 use super::lines::{self, Stream};
 use super::registers::Register;
@@ -32,14 +32,14 @@ const MERGED: usize = 16;
 
 /// Programs side by side, whose runs are of one length: one program, in which what they share is there once.
 struct Part<'a> {
-    blocks: Blocks<'a>,
+    engine: Engine<'a>,
     /// Elements of a run.
     width: usize,
 }
 
 /// Memory of one thread for such programs.
 struct Own {
-    scratch: blocks::Scratch,
+    scratch: engine::Scratch,
     /// Results whose elements in a block are all equal, as many as there are.
     filled: Vec<Register>,
 }
@@ -83,13 +83,13 @@ pub(super) fn join(join: &Join, from: &[Vec<From<'_>>], out: &mut [u8]) -> Resul
     let mut parts = Vec::with_capacity(merged.len());
     for (part, from) in &merged {
         let width = width(part);
-        let mut blocks = Blocks::new(part, from, 1)?;
-        blocks.most = together * width;
-        parts.push(Part { blocks, width });
+        let mut engine = Engine::new(part, from, 1)?;
+        engine.most = together * width;
+        parts.push(Part { engine, width });
     }
     parts.retain(|part| part.width > 0);
     // Ordinary stores run beside arithmetic.
-    let is_costly = parts.iter().any(|part| part.blocks.is_costly());
+    let is_costly = parts.iter().any(|part| part.engine.is_costly());
     let read = merged.iter().map(|(_, from)| From::bytes(from)).sum();
     let job = Job { parts, all, together, size, streams: !is_costly && lines::streams(out.len(), read) };
     let chunk = (CHUNK / all).next_multiple_of(together) * all * size;
@@ -108,8 +108,8 @@ pub(super) fn join(join: &Join, from: &[Vec<From<'_>>], out: &mut [u8]) -> Resul
 impl Job<'_> {
     fn scratch(&self) -> Scratch {
         let own = |part: &Part<'_>| Own {
-            scratch: part.blocks.scratch(),
-            filled: part.blocks.program.results.iter().map(|_| Register::default()).collect(),
+            scratch: part.engine.scratch(),
+            filled: part.engine.program.results.iter().map(|_| Register::default()).collect(),
         };
         Scratch { parts: self.parts.iter().map(own).collect(), all: Register::default() }
     }
@@ -119,7 +119,7 @@ impl Job<'_> {
         let run = self.all * self.size;
         let mut first = start / run;
         for (part, own) in self.parts.iter().zip(&mut scratch.parts) {
-            part.blocks.begin(first * part.width, out.len() / run * part.width, &mut own.scratch);
+            part.engine.begin(first * part.width, out.len() / run * part.width, &mut own.scratch);
         }
         for out in out.chunks_mut(self.together * run) {
             let runs = out.len() / run;
@@ -139,22 +139,12 @@ impl Job<'_> {
     /// Computes so many runs of each result.
     fn block(&self, first: usize, runs: usize, scratch: &mut [Own], out: &mut [u8]) {
         for (part, own) in self.parts.iter().zip(&mut *scratch) {
-            part.blocks.compute(first * part.width, runs * part.width, None, &mut own.scratch);
-            let bytes = runs * part.width * self.size;
-            for (&result, filled) in part.blocks.program.results.iter().zip(&mut own.filled) {
-                let value = part.blocks.value(result, &own.scratch);
-                if value.len() < bytes {
-                    let parts = filled.bytes_mut(bytes).chunks_mut(value.len());
-                    parts.for_each(|to| to.copy_from_slice(&value[..to.len()]));
-                }
-            }
+            part.engine.compute(first * part.width, runs * part.width, None, &mut own.scratch);
         }
         let mut results: SmallVec<[&[u8]; 4]> = SmallVec::new();
-        for (part, own) in self.parts.iter().zip(&*scratch) {
-            let bytes = runs * part.width * self.size;
-            for (&result, filled) in part.blocks.program.results.iter().zip(&own.filled) {
-                let value = part.blocks.value(result, &own.scratch);
-                results.push(if value.len() < bytes { filled.bytes(bytes) } else { value });
+        for (part, own) in self.parts.iter().zip(scratch) {
+            for (&result, filled) in part.engine.program.results.iter().zip(&mut own.filled) {
+                results.push(part.engine.all(result, filled, &own.scratch));
             }
         }
         with_memory!(self.size, |M| {

@@ -1,18 +1,21 @@
 //! The CPU path: a device like any other, and the reference that checks them.
 //!
+//! One loop evaluates: the [`engine`], which computes a program tile by tile. Who drives it says which elements a tile
+//! has and where they go: [`eval`] of elementwise programs, [`rows`] of those with reductions inside, [`join`] of
+//! results that are interleaved, [`fold`] and [`scan`] of what is reduced and accumulated over more than a tile.
+//!
 //! Each file uses only those before it: what moves elements ([`bytes`]), [`memory`] and [`threads`], how elements
-//! [`convert`], what is told of a program ([`explain`]), functions of elements ([`integers`], [`narrow`], [`random`],
-//! [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and
-//! how elements [`reorder`]; what is read [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the
-//! [`kernels`] of the op table, and those that [`reduce`]; the [`jobs`] that compute steps; loops
-//! that [`combine`], and those of [`pairs`] of steps; [`blocks`]; programs that are [`eval`]uated, and those that [`scan`]; a [`fold`] and a
-//! [`join`]; and [`rows`].
+//! [`convert`], what is told of a program ([`explain`]), and functions of elements ([`integers`], [`narrow`],
+//! [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and how elements [`reorder`]; what is read
+//! [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the [`kernels`] of the op table, and those
+//! that [`reduce`]; the [`jobs`] that compute steps; loops that [`combine`], and those of [`pairs`] of steps; the
+//! [`engine`]; [`eval`] and [`scan`]; [`fold`] and [`join`]; [`rows`].
 
 mod ahead;
-mod blocks;
 mod bytes;
 mod combine;
 mod convert;
+mod engine;
 mod erfc;
 mod eval;
 mod explain;

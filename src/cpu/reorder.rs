@@ -3,7 +3,7 @@
 
 use super::bytes::From;
 use crate::error::Result;
-use crate::ir::{Program, ReduceAxes};
+use crate::ir::{Program, ProgramKind, ReduceAxes, RowFused};
 use crate::layout::{Layout, Shape};
 
 /// Values of a range below which ranges are walked side by side.
@@ -82,24 +82,48 @@ impl Reordered {
             }
             () => return Ok(None),
         };
-        let there: Vec<isize> = order.iter().map(|&axis| axis as isize).collect();
-        let mut program = program.clone();
-        program.shape = order.iter().map(|&axis| shape[axis]).collect();
-        for input in &mut program.inputs {
-            input.layout = input.layout.permute(&there)?;
-        }
         let start = order.iter().position(|axis| run.contains(axis)).unwrap_or(run.start);
         let reduce = ReduceAxes { axes: start..start + run.len(), ..reduce.clone() };
+        let program = permuted(program, &order)?;
         let walked: Vec<usize> = order.into_iter().filter(|axis| !run.contains(axis)).collect();
-        let result = match walked.is_sorted() {
-            true => None,
-            false => {
-                let lengths: Shape = walked.iter().map(|&axis| shape[axis]).collect();
-                let mut back: Vec<isize> = (0..walked.len() as isize).collect();
-                back.sort_by_key(|&i| walked[i as usize]);
-                Some(Layout::contiguous(lengths)?.permute(&back)?)
-            }
-        };
+        let lengths = walked.iter().map(|&axis| shape[axis]).collect();
+        let result = (!walked.is_sorted()).then(|| restored(&walked, lengths)).transpose()?;
         Ok(Some(Reordered { program, reduce, result }))
     }
+}
+
+/// A program that reduces inside, with its rows along the last axes, and how its results lie then. None where they
+/// are along them already, or what is read does not lie so.
+pub(super) fn rows_last(program: &Program) -> Result<Option<(Program, Layout)>> {
+    let (shape, rank) = (&program.shape, program.shape.rank());
+    let Some((rows, frame)) = program.row_fused().zip(program.frame()) else { return Ok(None) };
+    let is_last = shape[rows.axes.end..].iter().all(|&n| n == 1);
+    if is_last || !program.lies_along(&frame) {
+        return Ok(None);
+    }
+    let kept = (0..rank).filter(|axis| !rows.axes.contains(axis));
+    let order: Vec<usize> = kept.chain(rows.axes.clone()).collect();
+    let axes = rank - rows.axes.len()..rank;
+    let kind = ProgramKind::RowFused(RowFused { axes, ..rows.clone() });
+    let program = permuted(program, &order)?.of_kind(kind);
+    let result = restored(&order, program.result_shape().clone())?;
+    Ok(Some((program, result)))
+}
+
+/// A program with its axes in another order.
+fn permuted(program: &Program, order: &[usize]) -> Result<Program> {
+    let there: Vec<isize> = order.iter().map(|&axis| axis as isize).collect();
+    let mut permuted = program.clone();
+    permuted.shape = order.iter().map(|&axis| program.shape[axis]).collect();
+    for input in &mut permuted.inputs {
+        input.layout = input.layout.permute(&there)?;
+    }
+    Ok(permuted)
+}
+
+/// Results that are row-major in another order of the axes, as they were asked for.
+fn restored(order: &[usize], shape: Shape) -> Result<Layout> {
+    let mut back: Vec<isize> = (0..order.len() as isize).collect();
+    back.sort_by_key(|&i| order[i as usize]);
+    Layout::contiguous(shape)?.permute(&back)
 }

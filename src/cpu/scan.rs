@@ -5,9 +5,9 @@
 //! one with what comes before them in cache, so that elements are read and results stored once. Others are scanned
 //! where their results go, many at a time, and a few long ones part by part.
 
-use super::blocks::{self, Blocks, Out};
 use super::bytes::From;
 use super::combine::{self, LEVELS, Loops, Scans, Values};
+use super::engine::{self, Engine, Out};
 use super::lines::{self, Stream};
 use super::memory::HostMemory;
 use super::registers::Register;
@@ -32,7 +32,7 @@ const LEAST_COLUMNS: usize = 64;
 
 /// A scan of the rows of matrices.
 struct Job<'a> {
-    blocks: Blocks<'a>,
+    engine: Engine<'a>,
     accumulate: fn(&mut [u8], &[u8]),
     scans: Scans,
     /// Rows of a matrix, and bytes of one.
@@ -47,7 +47,7 @@ struct Job<'a> {
 
 /// Memory of one thread.
 struct Scratch {
-    block: blocks::Scratch,
+    block: engine::Scratch,
     /// For the last rows of groups.
     carried: Register,
 }
@@ -61,14 +61,14 @@ pub(super) fn scan(program: &Program, scan: &ScanAxis, from: &[From<'_>], out: &
     let Loops::Values(Values { accumulate, scans: Some(scans), .. }) = combine::of(scan.op, dtype)? else {
         bail!(Kernel, "{} has no cumulative form", scan.op.name());
     };
-    let mut blocks = Blocks::new(program, from, 1)?;
-    blocks.most = MOST;
+    let mut engine = Engine::new(program, from, 1)?;
+    engine.most = MOST;
     let columns: usize = shape[scan.axis + 1..].iter().product();
     let identity = Register::of_equal(scan.op.identity(dtype), dtype.size(), MOST)?;
     let is_exclusive = scan.exclusive;
     let (count, row) = (shape[scan.axis], columns * dtype.size());
     let work = Work::of(program, shape.iter().product());
-    let job = Job { blocks, accumulate, scans, count, row, columns, identity, is_exclusive, work };
+    let job = Job { engine, accumulate, scans, count, row, columns, identity, is_exclusive, work };
     let in_place = |out: &mut [u8]| if count * columns <= TASK { job.short(out) } else { job.long(out) };
     // A row of one column is less than what going through it costs.
     if count * columns <= BLOCK || columns < LEAST_COLUMNS {
@@ -118,11 +118,11 @@ impl Job<'_> {
                 }
             }
         }
-        let streams = lines::streams(bytes_of_all, From::bytes(self.blocks.from));
+        let streams = lines::streams(bytes_of_all, From::bytes(self.engine.from));
         let bytes = rows * strip * size;
         let scratch = || {
             let state = Register::of(2 * LEVELS * strip * size)?;
-            Ok((self.blocks.scratch(), state, Register::of(bytes)?, Register::of(bytes)?))
+            Ok((self.engine.scratch(), state, Register::of(bytes)?, Register::of(bytes)?))
         };
         threads::each(tasks, self.work, scratch, |(block, state, held, expanded), task| {
             let width = task.rows[0].len() / size;
@@ -136,12 +136,12 @@ impl Job<'_> {
                 for out in task.rows {
                     let length = out.len() / size;
                     let start = (task.matrix * self.count + row) * self.columns + task.first;
-                    self.blocks.compute(start, length, None, block);
+                    self.engine.compute(start, length, None, block);
                     if strips > 1 && row + 1 < self.count {
                         // The next row lies too far away to be guessed.
-                        self.blocks.ahead(start + self.columns, length).load();
+                        self.engine.ahead(start + self.columns, length).load();
                     }
-                    let x = self.elements(out.len(), block, expanded);
+                    let x = self.engine.all(self.engine.program.results[0], expanded, block);
                     match stream {
                         Some(stream) => {
                             let held = held.bytes_mut(out.len());
@@ -163,22 +163,6 @@ impl Job<'_> {
         )
     }
 
-    /// The elements that a block was computed of, of which one may stand for all.
-    fn elements<'s>(
-        &'s self,
-        bytes: usize,
-        block: &'s blocks::Scratch,
-        expanded: &'s mut Register,
-    ) -> &'s [u8] {
-        let elements = self.blocks.value(self.blocks.program.results[0], block);
-        if elements.len() == bytes {
-            return elements;
-        }
-        let all = expanded.bytes_mut(bytes);
-        all.chunks_mut(elements.len()).for_each(|to| to.copy_from_slice(&elements[..to.len()]));
-        all
-    }
-
     /// Bytes of the block of what changes no value.
     fn identity_bytes(&self) -> usize {
         MOST * self.row / self.columns
@@ -190,7 +174,7 @@ impl Job<'_> {
         let together = TASK / (self.count * self.columns);
         let tasks = out.chunks_mut(together * matrix).enumerate();
         let held = carried(self.count) * self.row;
-        let scratch = || Ok(Scratch { block: self.blocks.scratch(), carried: Register::of(held)? });
+        let scratch = || Ok(Scratch { block: self.engine.scratch(), carried: Register::of(held)? });
         threads::each(tasks, self.work, scratch, |scratch, (task, out)| {
             self.compute(task * together * self.count * self.columns, out, &mut scratch.block);
             for matrix in out.chunks_mut(matrix) {
@@ -217,7 +201,7 @@ impl Job<'_> {
         threads::each(
             tasks,
             self.work,
-            || Ok(self.blocks.scratch()),
+            || Ok(self.engine.scratch()),
             |scratch, (start, out, lasts)| {
                 self.compute(start / (self.row / self.columns), out, scratch);
                 (self.scans.groups)(self.columns, out, lasts);
@@ -245,11 +229,11 @@ impl Job<'_> {
     }
 
     /// Computes elements from one on.
-    fn compute(&self, start: usize, out: &mut [u8], scratch: &mut blocks::Scratch) {
+    fn compute(&self, start: usize, out: &mut [u8], scratch: &mut engine::Scratch) {
         let size = self.row / self.columns;
         for (k, bytes) in out.chunks_mut(MOST * size).enumerate() {
             let length = bytes.len() / size;
-            self.blocks.compute(start + k * MOST, length, Some(Out { bytes, stream: None }), scratch);
+            self.engine.compute(start + k * MOST, length, Some(Out { bytes, stream: None }), scratch);
         }
     }
 

@@ -101,7 +101,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["kernels", "reduce"],
             &["combine", "jobs"],
             &["pairs"],
-            &["blocks"],
+            &["engine"],
             &["eval", "scan"],
             &["fold", "join"],
             &["rows"],

@@ -63,14 +63,14 @@ impl Job<'_> {
         outs: &mut Outs<'_>,
         scratch: &mut Scratch,
     ) {
-        let columns = outs[0].len() / self.size;
+        let (results, columns) = (&self.engine.program.results, outs[0].len() / self.size);
         if self.together > 0 && self.cuts == 1 {
             let elements = self.count * self.inner;
             let length = columns * self.count;
-            self.blocks.compute(number * elements, length, None, &mut scratch.block);
-            for (k, outs) in outs.chunks_exact_mut(2).enumerate() {
+            self.engine.compute(number * elements, length, None, &mut scratch.block);
+            for (&result, outs) in results.iter().zip(outs.chunks_exact_mut(2)) {
                 let [best, index] = outs else { continue };
-                let x = self.elements(k, length, &scratch.block, &mut scratch.expanded);
+                let x = self.engine.all(result, &mut scratch.expanded, &scratch.block);
                 let bests = best.chunks_exact_mut(self.inner * self.size);
                 let indexes = cast_mut::<_, u32>(index).chunks_exact_mut(self.inner);
                 for ((x, best), index) in x.chunks_exact(elements * self.size).zip(bests).zip(indexes) {
@@ -81,14 +81,14 @@ impl Job<'_> {
         }
         let (matrix, cut) = (number / self.cuts, number % self.cuts);
         let rows = cut * self.block..self.count.min((cut + 1) * self.block);
-        let most = if self.strip == self.inner { (self.blocks.most / columns).max(1) } else { 1 };
+        let most = if self.strip == self.inner { (self.engine.most / columns).max(1) } else { 1 };
         for at in rows.clone().step_by(most) {
             let length = (rows.end - at).min(most) * columns;
             let start = (matrix * self.count + at) * self.inner + column;
-            self.blocks.compute(start, length, None, &mut scratch.block);
-            for (k, outs) in outs.chunks_exact_mut(2).enumerate() {
+            self.engine.compute(start, length, None, &mut scratch.block);
+            for (&result, outs) in results.iter().zip(outs.chunks_exact_mut(2)) {
                 let [best, index] = outs else { continue };
-                let x = self.elements(k, length, &scratch.block, &mut scratch.expanded);
+                let x = self.engine.all(result, &mut scratch.expanded, &scratch.block);
                 (loops.seek)(columns, at, at == rows.start, x, best, cast_mut(index));
             }
         }

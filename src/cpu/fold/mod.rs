@@ -10,9 +10,9 @@ mod indexes;
 
 use smallvec::SmallVec;
 
-use super::blocks::{self, Blocks};
 use super::bytes::{From, LARGEST_NEAR};
 use super::combine::{self, Loops, Values};
+use super::engine::{self, Engine};
 use super::eval;
 use super::memory::HostMemory;
 use super::registers::Register;
@@ -74,7 +74,7 @@ fn slices(held: &mut [HostMemory], bytes: usize) -> Outs<'_> {
 
 /// A reduction of one round.
 struct Job<'a> {
-    blocks: Blocks<'a>,
+    engine: Engine<'a>,
     /// Rows of a matrix, and its columns.
     count: usize,
     inner: usize,
@@ -104,7 +104,7 @@ struct Task<'a> {
 
 /// Memory of one thread.
 struct Scratch {
-    block: blocks::Scratch,
+    block: engine::Scratch,
     /// Where accumulators become one.
     buffer: HostMemory,
     /// Of each result, where rows are not reduced in place.
@@ -119,27 +119,27 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
     let outer: usize = shape[..reduce.axes.start].iter().product();
     let inner: usize = shape[reduce.axes.end..].iter().product();
     let count = reduce.count(shape);
-    let mut blocks = Blocks::new(program, from, 1)?;
+    let mut engine = Engine::new(program, from, 1)?;
     let elements = program.shape.iter().product();
-    blocks.most = if blocks.loops.len() > FEW_LOOPS { MOST_OF_LONG } else { MOST }.min(elements);
+    engine.most = if engine.code.len() > FEW_LOOPS { MOST_OF_LONG } else { MOST }.min(elements);
     let block = match () {
         // Several rounds are made at once.
-        () if count * inner <= blocks.most => count,
+        () if count * inner <= engine.most => count,
         () if reduce.op.row().gives_index => MOST,
         () => BLOCK,
     };
     let cuts = count.div_ceil(block);
     let rows = count.min(block);
-    let together = blocks.most / (rows * inner);
+    let together = engine.most / (rows * inner);
     // Fewer columns where threads would have nothing to do.
     let strips = (2 * threads::count()).div_ceil(outer * cuts);
     let are_read = program.results.iter().all(|result| matches!(result, Value::Input(_)));
-    let most = if are_read { STRIP } else { blocks.most };
+    let most = if are_read { STRIP } else { engine.most };
     let strip = inner.div_ceil(strips).clamp(LEAST_STRIP.min(most), most);
     let strip = if inner <= strip { inner } else { inner.div_ceil(inner.div_ceil(strip)) };
     let strip = if together > 0 { inner } else { strip };
     let job = Job {
-        blocks,
+        engine,
         count,
         inner,
         block,
@@ -172,7 +172,7 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
 impl Job<'_> {
     /// Elements of the operand.
     fn all(&self) -> usize {
-        self.blocks.program.shape.iter().product()
+        self.engine.program.shape.iter().product()
     }
 
     /// Calls `each` with every task, of results of which elements take so many bytes.
@@ -208,34 +208,16 @@ impl Job<'_> {
     }
 
     fn scratch(&self) -> Result<Scratch> {
-        let most = self.blocks.most * self.size;
+        let most = self.engine.most * self.size;
         let accumulators = ACCUMULATORS.min(self.count) * self.strip * self.size;
-        let results = self.blocks.program.results.iter().filter(|_| self.together == 0);
+        let results = self.engine.program.results.iter().filter(|_| self.together == 0);
         Ok(Scratch {
-            block: self.blocks.scratch(),
+            block: self.engine.scratch(),
             buffer: HostMemory::take(if self.together > 0 { 2 * most } else { accumulators / 2 * 3 })?,
             accumulators: results.map(|_| HostMemory::take(accumulators)).collect::<Result<_>>()?,
             expanded: Register::of(most)?,
-            identity: Register::of_equal(self.identity, self.size, self.blocks.most)?,
+            identity: Register::of_equal(self.identity, self.size, self.engine.most)?,
         })
-    }
-
-    /// The elements of a result that a block of so many was computed of.
-    fn elements<'s>(
-        &'s self,
-        result: usize,
-        length: usize,
-        block: &'s blocks::Scratch,
-        expanded: &'s mut Register,
-    ) -> &'s [u8] {
-        let elements = self.blocks.value(self.blocks.program.results[result], block);
-        let bytes = length * self.size;
-        if elements.len() == bytes {
-            return elements;
-        }
-        let all = expanded.bytes_mut(bytes);
-        all.chunks_mut(elements.len()).for_each(|to| to.copy_from_slice(&elements[..to.len()]));
-        all
     }
 
     /// Calls `each` with the parts of a task that are reduced by themselves, of so many blocks or matrices at most: the
@@ -275,7 +257,7 @@ impl Job<'_> {
                 _ => self.matrices(loops, number, &mut outs, scratch),
             });
             // Which makes +0 of a sum's -0, and changes nothing else.
-            let identity = scratch.identity.bytes(self.blocks.most * self.size);
+            let identity = scratch.identity.bytes(self.engine.most * self.size);
             for out in task.outs.iter_mut().flat_map(|out| out.chunks_mut(identity.len())) {
                 (loops.accumulate)(out, &identity[..out.len()]);
             }
@@ -284,14 +266,14 @@ impl Job<'_> {
 
     /// Whether all matrices of a task lie one after another in memory, and are read once.
     fn is_in_place(&self, task: &Task<'_>) -> bool {
-        let &[result] = self.blocks.program.results.as_slice() else { return false };
+        let &[result] = self.engine.program.results.as_slice() else { return false };
         if self.together == 0 {
             return false;
         }
         let (first, _) = self.rows(task.first);
         let (last, rows) = self.rows(task.first + task.outs[0].len() / (self.inner * self.size) - 1);
         let length = (last + rows - first) * self.inner;
-        self.blocks.in_place(result, first * self.inner, length).is_some()
+        self.engine.in_place(result, first * self.inner, length).is_some()
     }
 
     /// The first row of a block of rows among all, and how many it has.
@@ -304,20 +286,20 @@ impl Job<'_> {
     fn matrices(&self, loops: &Values, number: usize, outs: &mut Outs<'_>, scratch: &mut Scratch) {
         let (first, rows) = self.rows(number);
         let (start, length) = (first * self.inner, outs[0].len() / self.size * rows);
-        let results = &self.blocks.program.results;
+        let results = &self.engine.program.results;
         let places: SmallVec<[_; 2]> =
-            results.iter().map(|&result| self.blocks.in_place(result, start, length)).collect();
+            results.iter().map(|&result| self.engine.in_place(result, start, length)).collect();
         if places.iter().any(Option::is_none) {
-            self.blocks.compute(start, length, None, &mut scratch.block);
+            self.engine.compute(start, length, None, &mut scratch.block);
         }
         if self.asks && places.iter().any(Option::is_none) {
             let after = start + length;
-            self.blocks.ahead(after, length.min(self.all() - after)).first(ASKED).load();
+            self.engine.ahead(after, length.min(self.all() - after)).first(ASKED).load();
         }
-        for (k, out) in outs.iter_mut().enumerate() {
-            let x =
-                places[k].unwrap_or_else(|| self.elements(k, length, &scratch.block, &mut scratch.expanded));
-            loops.reduce([rows, self.inner], x, &mut scratch.buffer, out);
+        let Scratch { block, buffer, expanded, .. } = scratch;
+        for ((&result, place), out) in results.iter().zip(places).zip(outs) {
+            let x = place.unwrap_or_else(|| self.engine.all(result, expanded, block));
+            loops.reduce([rows, self.inner], x, buffer, out);
         }
     }
 
@@ -333,8 +315,8 @@ impl Job<'_> {
         let columns = outs[0].len() / self.size;
         let (first, rows) = self.rows(number);
         let start = first * self.inner + column;
-        let results = self.blocks.program.results.iter();
-        let place = |&result: &Value| self.blocks.rows_in_place(result, start, [rows, columns, self.inner]);
+        let results = self.engine.program.results.iter();
+        let place = |&result: &Value| self.engine.rows_in_place(result, start, [rows, columns, self.inner]);
         if let Some(places) = results.map(place).collect::<Option<SmallVec<[_; 2]>>>() {
             for ((x, pitch), out) in places.into_iter().zip(outs) {
                 (loops.blocks)([rows, columns, pitch], x, &mut scratch.buffer, out);
@@ -342,7 +324,7 @@ impl Job<'_> {
             return;
         }
         let Scratch { block, buffer, accumulators, expanded, identity } = scratch;
-        let (count, most) = (ACCUMULATORS.min(rows), self.blocks.most);
+        let (count, most) = (ACCUMULATORS.min(rows), self.engine.most);
         let all = count * columns;
         for to in accumulators.iter_mut().flat_map(|to| to[..all * self.size].chunks_mut(most * self.size)) {
             to.copy_from_slice(identity.bytes(to.len()));
@@ -353,10 +335,10 @@ impl Job<'_> {
         while done < rows * columns {
             let length = (stretch - done % stretch).min(most).min(rows * columns - done);
             let at = done / columns * self.inner + done % columns;
-            self.blocks.compute(start + at, length, None, block);
+            self.engine.compute(start + at, length, None, block);
             let to = done % all * self.size..all.min(done % all + length) * self.size;
-            for (k, accumulators) in accumulators.iter_mut().enumerate() {
-                let x = self.elements(k, length, block, expanded);
+            for (&result, accumulators) in self.engine.program.results.iter().zip(&mut *accumulators) {
+                let x = self.engine.all(result, expanded, block);
                 (loops.accumulate)(&mut accumulators[to.clone()], x);
             }
             done += length;

@@ -1,17 +1,18 @@
-//! Where the elements of values lie as a block needs them: in memory as they are, or gathered in registers.
+//! Where the elements of values lie as a tile needs them: in memory as they are, or gathered in registers.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
 
-use super::{Blocks, Scratch};
+use super::{Engine, Scratch, Tile};
 use crate::cpu::bytes::{From, with_memory};
 use crate::cpu::kernels::PART;
 use crate::cpu::load;
 use crate::cpu::lookup::{self, Addresses, Table};
 use crate::cpu::pairs::Loop;
+use crate::cpu::registers::Register;
 use crate::ir::{Input, Value};
 
-/// Where the elements of a value lie as a block needs them.
+/// Where the elements of a value lie as a tile needs them.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
     /// In an input's source, or what was turned of it, from a byte on.
@@ -22,7 +23,7 @@ pub(super) enum Place {
     Walk(usize, isize),
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> Engine<'a> {
     /// `length` elements of a value from `start` on, if they lie side by side where an input is read.
     pub(in crate::cpu) fn in_place(&self, value: Value, start: usize, length: usize) -> Option<&'a [u8]> {
         let i = value.input().filter(|&i| !self.program.inputs[i].is_table())?;
@@ -68,8 +69,9 @@ impl<'a> Blocks<'a> {
         tables.collect()
     }
 
-    /// Looks up elements of a block: where they lie, if that is one run of the source, else their own.
-    pub(super) fn look_up(&self, value: Value, own: &Loop, length: usize, scratch: &mut Scratch) {
+    /// Looks up elements of a tile: where they lie, if that is one run of the source, else their own.
+    pub(super) fn look_up(&self, own: &Loop, scratch: &mut Scratch) {
+        let (value, length) = (own.value, scratch.tile.count(false));
         let Some((&table, indices)) = own.args.split_first() else { return };
         let Some(i) = table.input() else { return };
         let input = &self.program.inputs[i];
@@ -113,12 +115,32 @@ impl<'a> Blocks<'a> {
         if !self.spread[value] || scratch.equal[value] {
             return;
         }
+        let Tile { rows, columns, .. } = scratch.tile;
+        let columns = columns.unwrap_or(self.inner);
         let mut register = std::mem::take(&mut scratch.spread[value]);
         let size = self.sizes[value];
-        let to = register.bytes_mut(scratch.length * size);
+        let to = register.bytes_mut(self.spread_count(scratch) * size);
         let from = self.read(value, true, scratch);
-        with_memory!(size, |M| load::spread::<M>(cast(from), self.row, cast_mut(to)));
+        with_memory!(size, |M| {
+            let (from, to) = (cast::<_, M>(from), cast_mut::<_, M>(to));
+            match columns {
+                _ if rows == 1 => to.fill(from[0]),
+                1 => load::spread(from, self.row, to),
+                _ => {
+                    let matrices = to.chunks_exact_mut(self.row * columns).zip(from.chunks_exact(columns));
+                    matrices.for_each(|(to, from)| {
+                        to.chunks_exact_mut(columns).for_each(|to| to.copy_from_slice(from));
+                    });
+                }
+            }
+        });
         scratch.spread[value] = register;
+    }
+
+    /// Elements of a value of the row that is repeated: of a single one a part.
+    fn spread_count(&self, scratch: &Scratch) -> usize {
+        let all = scratch.tile.count(false);
+        if scratch.tile.rows == 1 { all.min(PART) } else { all }
     }
 
     /// The elements of a value that was computed; one part of them where all are equal.
@@ -126,11 +148,29 @@ impl<'a> Blocks<'a> {
         self.read(value, false, scratch)
     }
 
+    /// All elements of a value that was computed: where there is one part, it is repeated.
+    pub(in crate::cpu) fn all<'s>(
+        &'s self,
+        value: Value,
+        expanded: &'s mut Register,
+        scratch: &'s Scratch,
+    ) -> &'s [u8] {
+        let elements = self.value(value, scratch);
+        let bytes = scratch.tile.count(false) * self.sizes[value];
+        if elements.len() == bytes {
+            return elements;
+        }
+        let all = expanded.bytes_mut(bytes);
+        all.chunks_mut(elements.len()).for_each(|to| to.copy_from_slice(&elements[..to.len()]));
+        all
+    }
+
     /// The elements of a value, or one for each row.
-    pub(super) fn read<'s>(&'s self, value: Value, by_row: bool, scratch: &'s Scratch) -> &'s [u8] {
-        let elements = if by_row { scratch.length / self.row } else { scratch.length };
+    #[inline]
+    pub(in crate::cpu) fn read<'s>(&'s self, value: Value, by_row: bool, scratch: &'s Scratch) -> &'s [u8] {
+        let elements = scratch.tile.count(by_row);
         if self.of_row[value] && !by_row && !scratch.equal[value] {
-            return scratch.spread[value].bytes(elements * self.sizes[value]);
+            return scratch.spread[value].bytes(self.spread_count(scratch) * self.sizes[value]);
         }
         let bytes = if scratch.equal[value] { elements.min(PART) } else { elements } * self.sizes[value];
         let source = match scratch.places[value] {
@@ -149,30 +189,25 @@ impl<'a> Blocks<'a> {
 
     /// Finds the elements of an input, and gathers them in its register where they do not lie
     /// side by side; whether they are one element.
-    pub(super) fn place(
-        &self,
-        i: usize,
-        input: &Input,
-        start: usize,
-        length: usize,
-        scratch: &mut Scratch,
-        out: &[u8],
-    ) -> (Place, bool) {
+    pub(super) fn place(&self, i: usize, input: &Input, scratch: &mut Scratch, out: &[u8]) -> (Place, bool) {
         let size = input.dtype.size();
+        let tile = if self.of_row.inputs()[i] { scratch.tile.of_rows() } else { scratch.tile };
+        let (start, count) = (tile.start, tile.count(false));
         if self.turned[i] {
             return (Place::Turned(i, (start - scratch.start) * size), false);
         }
         let (reader, own) = (&self.readers[i], self.registers.inputs()[i]);
-        let run = reader.run(start, length);
+        let run = reader.run(start, tile.length).filter(|_| tile.runs == 1);
         if input.is_table() {
             let register = &mut scratch.registers[own];
             let Some((at, stride)) = run else {
-                reader.addresses(start, cast_mut(register.bytes_mut(8 * length)), |at| at as i64);
+                let to: &mut [i64] = cast_mut(register.bytes_mut(8 * count));
+                tile.each(to, |start, to| reader.addresses(start, to, |at| at as i64));
                 return (Place::Register, false);
             };
             // Loops have addresses beside their values.
             if self.in_loops[i] {
-                let count = if stride == 0 { length.min(PART) } else { length };
+                let count = if stride == 0 { count.min(PART) } else { count };
                 let to: &mut [i64] = cast_mut(register.bytes_mut(8 * count));
                 (0..).zip(to).for_each(|(k, to)| *to = (at as isize + k * stride) as i64);
             }
@@ -182,9 +217,12 @@ impl<'a> Blocks<'a> {
             return (Place::Source(i, at * size), false);
         }
         let register = &mut scratch.registers[own];
-        let splat = run.filter(|&(_, stride)| stride == 0).map(|(at, _)| at);
-        let count = if splat.is_some() { self.most.min(PART) } else { length };
-        let from_row = || reader.repeats().map(|period| start % period);
+        let splat = match self.from[i] {
+            From::Scalar(_) => Some(0),
+            _ => run.filter(|&(_, stride)| stride == 0).map(|(at, _)| at),
+        };
+        let count = if splat.is_some() { self.most.min(PART) } else { count };
+        let from_row = || reader.repeats().filter(|_| tile.runs == 1).map(|period| start % period);
         if let Some(first) = splat.or_else(from_row) {
             let is_held = |(held, elements): (usize, usize)| held == first && elements >= count;
             if register.held.is_some_and(is_held) {
@@ -196,14 +234,17 @@ impl<'a> Blocks<'a> {
         }
         let to = register.bytes_mut(count * size);
         match self.from[i] {
-            From::Bytes(bytes) => with_memory!(size, |M| match splat {
-                Some(at) => cast_mut::<_, M>(to).fill(cast::<_, M>(bytes)[at]),
-                None => reader.gather::<M>(cast(bytes), start, cast_mut(to)),
+            From::Bytes(bytes) => with_memory!(size, |M| {
+                let (bytes, to) = (cast::<_, M>(bytes), cast_mut::<_, M>(to));
+                match splat {
+                    Some(at) => to.fill(bytes[at]),
+                    None => tile.each(to, |start, to| reader.gather(bytes, start, to)),
+                }
             }),
             From::Output => to.copy_from_slice(out),
             From::Index => match splat {
                 Some(at) => cast_mut::<_, i32>(to).fill(at as i32),
-                None => reader.addresses(start, cast_mut(to), |at| at as i32),
+                None => tile.each(cast_mut(to), |start, to| reader.addresses(start, to, |at| at as i32)),
             },
             From::Scalar(bits) => with_memory!(size, |M| cast_mut::<_, M>(to).fill(bits as M)),
         }

@@ -1,0 +1,213 @@
+//! The instructions of a program, in an order in which each stands behind what it reads; and the tiles of elements
+//! that they run over.
+
+use smallvec::SmallVec;
+
+use super::{ASKING, Engine};
+use crate::cpu::bytes::{From, LARGEST_NEAR};
+use crate::cpu::combine::{self, Loops, Values};
+use crate::cpu::kernels::PART;
+use crate::cpu::load::Reader;
+use crate::cpu::pairs::{self, Loop};
+use crate::cpu::registers::Register;
+use crate::error::{Result, bail};
+use crate::ir::{ByValue, Input, Op, Program, RowFused, RowReduction, Source, Value};
+use crate::layout::Layout;
+
+/// What is done next of a tile.
+pub(in crate::cpu) enum Instr {
+    /// One step or two are computed of all elements.
+    Map(Loop),
+    /// Elements are looked up.
+    Gather(Loop),
+    /// Rows become one value each.
+    Reduce(Reduction),
+}
+
+impl Instr {
+    /// What it reads, and the value that it gives.
+    fn values(&self) -> (&[Value], Value) {
+        match self {
+            Instr::Map(own) | Instr::Gather(own) => (&own.args, own.value),
+            Instr::Reduce(own) => (std::slice::from_ref(&own.value), own.gives),
+        }
+    }
+}
+
+/// A reduction of the rows of a value.
+pub(in crate::cpu) struct Reduction {
+    pub(super) value: Value,
+    /// The input that stands for what it gives.
+    pub(super) gives: Value,
+    pub(super) loops: Values,
+    /// Values that change none, where they make +0 of -0.
+    pub(super) identity: Option<Register>,
+}
+
+/// The elements of a tile: all from one on, or some columns of a matrix.
+#[derive(Clone, Copy, Default)]
+pub(in crate::cpu) struct Tile {
+    /// Runs of elements: where the first begins, how many there are, what each has, and how far apart they begin.
+    pub(super) start: usize,
+    pub(super) runs: usize,
+    pub(super) length: usize,
+    pub(super) pitch: usize,
+    /// Of values of the row, the first, and how many.
+    pub(super) first: usize,
+    pub(super) rows: usize,
+    /// Columns of a matrix, if they are not all.
+    pub(super) columns: Option<usize>,
+}
+
+impl Tile {
+    /// So many elements from one on, of rows of so many.
+    pub(super) fn flat(start: usize, length: usize, row: usize) -> Tile {
+        // A division takes as long as some vectors.
+        let (first, rows) = if row == 1 { (start, length) } else { (start / row, length / row) };
+        Tile { start, runs: 1, length, pitch: 0, first, rows, columns: None }
+    }
+
+    /// Of a matrix so many columns from one on, where so many rows lie side by side.
+    pub(super) fn strip([matrix, column, columns]: [usize; 3], row: usize, inner: usize) -> Tile {
+        let (start, first) = (matrix * row * inner + column, matrix * inner + column);
+        let (runs, length, rows) = (row, columns, columns);
+        Tile { start, runs, length, pitch: inner, first, rows, columns: Some(columns) }
+    }
+
+    /// The same of values of the row.
+    pub(super) fn of_rows(self) -> Tile {
+        Tile { start: self.first, runs: 1, length: self.rows, ..self }
+    }
+
+    /// Calls `run` with each run, and what there is for its elements.
+    pub(super) fn each<T>(self, to: &mut [T], mut run: impl FnMut(usize, &mut [T])) {
+        to.chunks_mut(self.length).enumerate().for_each(|(k, to)| run(self.start + k * self.pitch, to));
+    }
+
+    /// Elements of a value.
+    pub(super) fn count(&self, of_row: bool) -> usize {
+        if of_row { self.rows } else { self.runs * self.length }
+    }
+}
+
+impl<'a> Engine<'a> {
+    /// Makes a program without reductions ready, for tiles of no elements as yet: of whole rows of `row` elements,
+    /// which are all that the last axis has, or 1.
+    pub(in crate::cpu) fn new(program: &'a Program, from: &'a [From<'a>], row: usize) -> Result<Self> {
+        let axis = program.shape.iter().rposition(|&n| n > 1).unwrap_or(0);
+        let is_one = |(input, from): (&Input, &From<'_>)| {
+            let stays = input.layout.strides().get(axis) == Some(&0) && !matches!(from, From::Output);
+            row > 1 && stays && !input.is_table()
+        };
+        let inputs = program.inputs.iter().zip(from);
+        let of_row = ByValue::of(inputs.map(is_one), &program.steps, |step, of_row| {
+            row > 1 && step.op != Op::Lookup && step.args.iter().all(|&arg| of_row[arg])
+        });
+        let rows = RowFused { axes: axis..axis + 1, reductions: Vec::new(), kept: false };
+        Engine::of(program, from, &rows, [row, 1], of_row)
+    }
+
+    /// Makes a program with reductions inside ready.
+    pub(in crate::cpu) fn of_rows(
+        program: &'a Program,
+        rows: &RowFused,
+        from: &'a [From<'a>],
+    ) -> Result<Self> {
+        let [row, inner] = [rows.axes.clone(), rows.axes.end..program.shape.rank()]
+            .map(|axes| program.shape[axes].iter().product());
+        Engine::of(program, from, rows, [row, inner], program.levels().of_row)
+    }
+
+    fn of(
+        program: &'a Program,
+        from: &'a [From<'a>],
+        rows: &RowFused,
+        [row, inner]: [usize; 2],
+        of_row: ByValue<bool>,
+    ) -> Result<Self> {
+        let one = |layout: Layout, axis: usize| layout.slice(axis as isize, 0..1, 1);
+        let reader = |(input, is_one): (&Input, &bool)| -> Result<Reader> {
+            Ok(Reader::new(&match *is_one && !matches!(input.source, Source::Row(_)) {
+                true => rows.axes.clone().try_fold(input.layout.clone(), one)?,
+                false => input.layout.clone(),
+            }))
+        };
+        let readers = program.inputs.iter().zip(of_row.inputs()).map(reader).collect::<Result<_>>()?;
+        let loops = pairs::loops(program, &of_row)?;
+        let (registers, register_count) = pairs::registers(program, &loops);
+        let reduction = |(i, own): (usize, &RowReduction)| -> Result<Reduction> {
+            let dtype = program.dtype_of(own.value);
+            let Loops::Values(loops) = combine::of(own.op, dtype)? else {
+                bail!(Kernel, "{} inside of a program", own.op.name());
+            };
+            let Some(gives) = program.given(i) else {
+                bail!(Kernel, "a reduction that nothing reads");
+            };
+            let (bits, size) = (own.op.identity(dtype), dtype.size());
+            let identity = own.op.is_ordered(dtype).then(|| Register::of_equal(bits, size, PART));
+            Ok(Reduction { value: own.value, gives, loops, identity: identity.transpose()? })
+        };
+        let reductions: Vec<Reduction> =
+            rows.reductions.iter().enumerate().map(reduction).collect::<Result<_>>()?;
+        // What is of the row and read for each element of it.
+        let mut spread = program.by_value(false);
+        let read = loops.iter().filter(|own| !of_row[own.value]).flat_map(|own| &own.args);
+        let results = program.results.iter().filter(|_| !rows.kept);
+        for &value in read.chain(results).chain(reductions.iter().map(|own| &own.value)) {
+            spread[value] |= of_row[value];
+        }
+        let called = || program.steps.iter().filter(|step| step.op == Op::Repeat);
+        let in_loop =
+            |(value, input): (_, &Input)| input.is_table() && called().any(|step| step.args.contains(&value));
+        let in_loops = (0..).map(Value::Input).zip(&program.inputs).map(in_loop).collect();
+        // Of a table a value is an address.
+        let inputs = program.inputs.iter().map(|input| if input.is_table() { 8 } else { input.dtype.size() });
+        let sizes = ByValue::of(inputs, &program.steps, |step, _| step.size());
+        let code = ordered(program, loops, reductions)?;
+        let asks = code.len() >= ASKING && From::bytes(from) > LARGEST_NEAR;
+        Ok(Engine {
+            program,
+            from,
+            readers,
+            code,
+            registers,
+            register_count,
+            sizes,
+            row,
+            inner,
+            of_row,
+            spread,
+            is_kept: rows.kept,
+            most: 0,
+            asks,
+            in_loops,
+            turned: vec![false; program.inputs.len()],
+            chunk: 0,
+        })
+    }
+}
+
+/// Loops in their order, as registers are used again in it, and reductions as soon as what they reduce is known.
+fn ordered(program: &Program, loops: Vec<Loop>, reductions: Vec<Reduction>) -> Result<Vec<Instr>> {
+    let is_known = |input: &Input| !matches!(input.source, Source::Row(_));
+    let mut known = ByValue::of(program.inputs.iter().map(is_known), &program.steps, |_, _| false);
+    let is_lookup = |own: &Loop| program.step(own.value).is_some_and(|step| step.op == Op::Lookup);
+    let instr = |own: Loop| if is_lookup(&own) { Instr::Gather(own) } else { Instr::Map(own) };
+    let (mut code, mut loops) = (Vec::new(), loops.into_iter().map(instr).peekable());
+    let mut reductions: SmallVec<[Instr; 4]> = reductions.into_iter().map(Instr::Reduce).collect();
+    let is_ready = |own: &Instr, known: &ByValue<bool>| own.values().0.iter().all(|&arg| known[arg]);
+    loop {
+        let next = match reductions.iter().position(|own| is_ready(own, &known)) {
+            Some(k) => Some(reductions.remove(k)),
+            None => loops.next_if(|own| is_ready(own, &known)),
+        };
+        match next {
+            Some(own) => {
+                known[own.values().1] = true;
+                code.push(own);
+            }
+            None if reductions.is_empty() && loops.peek().is_none() => return Ok(code),
+            None => bail!(Kernel, "a reduction inside of a program needs what comes after it"),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The one loop that evaluates: a program is computed a tile at a time. Each instruction is a loop over a tile that
+//! stays in cache, so nothing is interpreted per element. Who asks says which elements, and where they go.
+
+mod code;
+mod values;
+
+use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
+use smallvec::SmallVec;
+
+pub(super) use code::Tile;
+use code::{Instr, Reduction};
+use values::Place;
+
+use super::ahead::{self, Ahead};
+use super::bytes::{From, with_memory};
+use super::jobs::Job;
+use super::kernels::PART;
+use super::lines::{self, LINE, Stream};
+use super::load::Reader;
+use super::pairs::Loop;
+use super::registers::Register;
+use crate::ir::{ByValue, Program, Source, Value, is_costly, numbered};
+
+/// Instructions from which on a tile asks for what the next one reads: fewer are a stream, which a processor guesses.
+const ASKING: usize = 3;
+
+/// A program made ready: readers of its inputs, its instructions, and a register for each value.
+pub(super) struct Engine<'a> {
+    pub program: &'a Program,
+    pub from: &'a [From<'a>],
+    pub readers: Vec<Reader>,
+    pub code: Vec<Instr>,
+    registers: ByValue<usize>,
+    register_count: usize,
+    /// Bytes of an element of each value.
+    sizes: ByValue<usize>,
+    /// Elements of a row: values that are the same along it are computed once for it. Tiles are of whole rows.
+    pub row: usize,
+    /// Rows that lie side by side, so that elements of one are as many apart.
+    pub inner: usize,
+    /// Which values are of the row, and which of them are read for each element.
+    pub of_row: ByValue<bool>,
+    spread: ByValue<bool>,
+    /// Whether the result is of the row too.
+    pub is_kept: bool,
+    /// The most elements of a tile.
+    pub most: usize,
+    /// Whether a tile asks for what the next one of its chunk reads.
+    asks: bool,
+    /// Tables that loops look up.
+    in_loops: Vec<bool>,
+    /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
+    pub turned: Vec<bool>,
+    /// Elements of such a chunk.
+    pub chunk: usize,
+}
+
+/// Where the last loop of a tile stores its elements.
+pub(super) struct Out<'a> {
+    pub bytes: &'a mut [u8],
+    pub stream: Option<&'a Stream>,
+}
+
+/// Memory of one thread.
+pub(super) struct Scratch {
+    registers: Vec<Register>,
+    /// A chunk of each turned input.
+    turned: Vec<Vec<u64>>,
+    /// The first element of a chunk, and the one after its last.
+    start: usize,
+    end: usize,
+    /// Of values, for the tile at hand.
+    places: ByValue<Place>,
+    /// Whether all elements of a value are equal, in the tile at hand; then there is one part.
+    equal: ByValue<bool>,
+    /// Values of the row, an element for each.
+    spread: ByValue<Register>,
+    /// Where accumulators become one, and where a part is repeated for all that it stands for.
+    buffer: Register,
+    expanded: Register,
+    tile: Tile,
+}
+
+impl<'a> Engine<'a> {
+    /// Whether arithmetic takes more of its time than memory does.
+    pub(super) fn is_costly(&self) -> bool {
+        numbered(&self.program.steps).any(|(value, step)| !self.of_row[value] && is_costly(step.op))
+    }
+
+    /// Memory of one thread.
+    pub(super) fn scratch(&self) -> Scratch {
+        let turned = self.turned.iter().zip(&self.program.inputs);
+        let words = turned.map(|(&turned, input)| {
+            if turned { vec![0; (self.chunk * input.dtype.size()).div_ceil(8)] } else { Vec::new() }
+        });
+        Scratch {
+            registers: (0..self.register_count).map(|_| Register::default()).collect(),
+            turned: words.collect(),
+            start: 0,
+            end: 0,
+            places: self.program.by_value(Place::Register),
+            equal: self.program.by_value(false),
+            spread: self.spread.map(|_, _| Register::default()),
+            buffer: Register::default(),
+            expanded: Register::default(),
+            tile: Tile::default(),
+        }
+    }
+
+    /// Begins a chunk of `length` elements from `start` on, whose tiles are computed in turns: gathers those inputs
+    /// whose rows lie across memory.
+    pub(super) fn begin(&self, start: usize, length: usize, scratch: &mut Scratch) {
+        (scratch.start, scratch.end) = (start, start + length);
+        for i in (0..self.turned.len()).filter(|&i| self.turned[i]) {
+            let From::Bytes(bytes) = self.from[i] else { continue };
+            let to: &mut [u8] = cast_mut(&mut scratch.turned[i]);
+            let element = self.program.inputs[i].dtype.size();
+            let to = &mut to[..length * element];
+            with_memory!(element, |M| {
+                const SIDE: usize = LINE / size_of::<M>();
+                self.readers[i].gather_rows::<M, SIDE>(cast(bytes), start, cast_mut(to));
+            });
+        }
+    }
+
+    /// What `length` elements from `start` on read, of inputs whose elements lie in one stretch of memory.
+    pub(super) fn ahead(&self, start: usize, length: usize) -> Ahead<'a> {
+        let stretches = self.program.inputs.iter().enumerate().filter_map(|(i, input)| {
+            let From::Bytes(bytes) = self.from[i] else { return None };
+            let row = if self.of_row.inputs()[i] { self.row } else { 1 };
+            if input.is_table() || self.turned[i] || length < row {
+                return None;
+            }
+            let elements = length / row;
+            let run = self.readers[i].run(start / row, elements)?;
+            ahead::stretch(bytes, input.dtype.size(), run, elements)
+        });
+        Ahead::in_stretches(stretches)
+    }
+
+    /// Computes `length` elements from `start` on: into `out`, if there is one, those of the first result.
+    pub(super) fn compute(&self, start: usize, length: usize, out: Option<Out<'_>>, scratch: &mut Scratch) {
+        let after = start + length;
+        let next = self.asks.then(|| self.ahead(after, length.min(scratch.end.saturating_sub(after))));
+        self.run(Tile::flat(start, length, self.row), next, out, scratch);
+    }
+
+    /// Computes some columns of a matrix of rows that lie side by side.
+    pub(super) fn compute_columns(
+        &self,
+        matrix: usize,
+        column: usize,
+        columns: usize,
+        scratch: &mut Scratch,
+    ) {
+        let tile = Tile::strip([matrix, column, columns], self.row, self.inner);
+        self.run(tile, None, None, scratch);
+    }
+
+    fn run(&self, tile: Tile, next: Option<Ahead<'a>>, mut out: Option<Out<'_>>, scratch: &mut Scratch) {
+        let program = self.program;
+        scratch.tile = tile;
+        for (i, input) in program.inputs.iter().enumerate() {
+            let value = Value::Input(i as u32);
+            if matches!(input.source, Source::Row(_)) {
+                continue;
+            }
+            let before = out.as_ref().map_or(&[][..], |out| out.bytes);
+            (scratch.places[value], scratch.equal[value]) = self.place(i, input, scratch, before);
+            self.spread(value, scratch);
+        }
+        let mut ask = next.map(|next| next.in_steps(self.code.len()));
+        for own in &self.code {
+            ask.iter_mut().for_each(|ask| ask());
+            match own {
+                Instr::Map(own) => {
+                    let is_last = own.value == program.results[0] && self.of_row[own.value] == self.is_kept;
+                    let last = if is_last { out.take() } else { None };
+                    let is_done = last.is_some();
+                    self.map(own, last, scratch);
+                    if is_done {
+                        return;
+                    }
+                }
+                Instr::Gather(own) => self.look_up(own, scratch),
+                Instr::Reduce(own) => self.reduce(own, scratch),
+            }
+        }
+        let Some(Out { bytes, stream }) = out else { return };
+        let result = self.read(program.results[0], self.is_kept, scratch);
+        for out in bytes.chunks_mut(result.len()) {
+            let result = &result[..out.len()];
+            match stream {
+                Some(stream) => stream.copy(result, out),
+                None => out.copy_from_slice(result),
+            }
+        }
+    }
+
+    /// Runs a loop: into `out`, or into its register.
+    #[inline(always)]
+    fn map(&self, own: &Loop, out: Option<Out<'_>>, scratch: &mut Scratch) {
+        let value = own.value;
+        let of_row = self.of_row[value];
+        let equal = !own.args.is_empty() && own.args.iter().all(|&arg| scratch.equal[arg]);
+        scratch.equal[value] = equal;
+        let target = self.registers[value];
+        // Taken out, so that the others can be read.
+        let mut register = std::mem::take(&mut scratch.registers[target]);
+        {
+            let by_row = of_row && (!equal || out.is_some());
+            let args = own.args.iter().map(|&arg| self.read(arg, by_row, scratch));
+            let args: SmallVec<[&[u8]; 4]> = args.collect();
+            let args = args.as_slice();
+            match out {
+                // Its states do not lie beside each other.
+                Some(Out { bytes, stream: Some(stream) }) if matches!(own.job, Job::State { .. }) => {
+                    let all = register.bytes_mut(bytes.len());
+                    own.job.run(args, all);
+                    stream.copy(all, bytes);
+                }
+                Some(Out { bytes, stream: Some(stream) }) => {
+                    self.stream(own, args, &mut register, stream, bytes);
+                }
+                Some(Out { bytes, stream: None }) => own.job.run(args, bytes),
+                None => {
+                    let tile = scratch.tile;
+                    let count = if equal { tile.count(false).min(PART) } else { tile.count(of_row) };
+                    let to = register.bytes_mut(count * self.sizes[value]);
+                    match &own.job {
+                        Job::Repeat(repeat) => repeat.run(args, &self.tables(own), to),
+                        job => job.run(args, to),
+                    }
+                }
+            }
+        }
+        scratch.registers[target] = register;
+        self.spread(value, scratch);
+    }
+
+    /// Runs the last loop of a tile, whose elements are stored past the cache: a part at a time, as
+    /// loads go on only beside few such stores.
+    fn stream(&self, own: &Loop, args: &[&[u8]], register: &mut Register, stream: &Stream, out: &mut [u8]) {
+        let size = self.program.dtype.size();
+        let all = out.len() / size;
+        let mut start = 0;
+        // A line that tiles share takes ordinary stores, for which others wait. Others need not be in cache.
+        let shared = out.last().filter(|_| !out.as_ptr_range().end.addr().is_multiple_of(LINE));
+        shared.into_iter().for_each(lines::prefetch);
+        // The first part ends where a line does, so that parts share none.
+        let first = PART * size - LINE + lines::to_line(out);
+        let (first, rest) = out.split_at_mut(first.min(out.len()));
+        let mut parts: SmallVec<[&[u8]; 4]> = SmallVec::from_slice(args);
+        for out in std::iter::once(first).chain(rest.chunks_mut(PART * size)) {
+            let length = out.len() / size;
+            for ((part, arg), &value) in parts.iter_mut().zip(args).zip(&own.args) {
+                let size = self.sizes[value];
+                let start = if arg.len() == all * size { start } else { 0 };
+                *part = &arg[start * size..(start + length) * size];
+            }
+            let part = register.bytes_mut(out.len());
+            own.job.run(&parts, part);
+            stream.copy(part, out);
+            start += length;
+        }
+    }
+
+    /// Reduces the rows of a value, to what stands for that.
+    fn reduce(&self, own: &Reduction, scratch: &mut Scratch) {
+        let (size, target) = (self.sizes[own.value], self.registers[own.gives]);
+        let Tile { rows, columns, .. } = scratch.tile;
+        let columns = columns.unwrap_or(self.inner);
+        let mut register = std::mem::take(&mut scratch.registers[target]);
+        let [mut buffer, mut expanded] = [&mut scratch.buffer, &mut scratch.expanded].map(std::mem::take);
+        let x = self.all(own.value, &mut expanded, scratch);
+        let out = register.bytes_mut(rows * size);
+        own.loops.reduce([self.row, columns], x, buffer.bytes_mut(2 * self.row * columns * size), out);
+        if let Some(identity) = &own.identity {
+            for out in out.chunks_mut(PART * size) {
+                (own.loops.accumulate)(out, identity.bytes(out.len()));
+            }
+        }
+        (scratch.buffer, scratch.expanded) = (buffer, expanded);
+        scratch.registers[target] = register;
+        self.spread(own.gives, scratch);
+    }
+}

@@ -1,0 +1,176 @@
+//! Programs with reductions inside: some rows at a time are computed to the end while they are in cache. What is
+//! computed of their elements is computed once, however many reductions read it.
+//!
+//! A program is `outer` matrices of `count` rows and `inner` columns, of which rows are reduced, so that a range
+//! is a column. As many matrices are computed together as a tile holds; of larger ones a strip of columns.
+
+use smallvec::SmallVec;
+
+use super::bytes::From;
+use super::engine::{self, Engine, Out};
+use super::lines::{self, Stream};
+use super::memory::HostMemory;
+use super::threads::{self, Work};
+use super::{eval, fold, reorder};
+use crate::error::{Result, bail};
+use crate::ir::{Input, Program, ProgramKind, Source};
+use crate::layout::Layout;
+
+/// Elements that a tile computes.
+const MOST: usize = 4096;
+
+/// Runs a program with reductions inside, of one result.
+pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    if out.is_empty() {
+        return Ok(());
+    }
+    if let Some(plain) = program.plain_reduction() {
+        return after_reduction(program, &plain, from, out);
+    }
+    let Some((turned, layout)) = reorder::rows_last(program)? else { return run(program, from, out) };
+    let bytes = out.len();
+    let mut held = HostMemory::take(bytes)?;
+    run(&turned, from, &mut held[..bytes])?;
+    let copy = Program::copy(Input::new(program.dtype, Source::Scalar(0), layout));
+    eval::eval(&copy, &[From::Bytes(&held[..bytes])], out)
+}
+
+/// A program made ready.
+struct Job<'a> {
+    engine: Engine<'a>,
+    /// Matrices of a tile, or columns of a strip where one is too large for a tile.
+    together: usize,
+    strip: usize,
+    streams: bool,
+}
+
+/// Some matrices, or some columns of one.
+struct Task<'a> {
+    matrix: usize,
+    column: usize,
+    columns: usize,
+    /// The results: of all matrices, or of each row of the strip.
+    outs: SmallVec<[&'a mut [u8]; 1]>,
+}
+
+fn run(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    let Some(rows) = program.row_fused() else { bail!(Kernel, "a program without rows") };
+    let mut engine = Engine::of_rows(program, rows, from)?;
+    engine.most = MOST;
+    let [count, inner] = [engine.row, engine.inner];
+    let matrix = count * inner;
+    let strip = if matrix <= MOST.max(count) { inner } else { (MOST / count).clamp(1, inner) };
+    // What was read for a row is in a cache, so only what is stored leaves it.
+    let streams = !rows.kept && strip == inner && lines::streams(out.len(), From::bytes(from));
+    let job = Job { engine, together: (MOST / matrix).max(1), strip, streams };
+    let size = program.dtype.size();
+    let per_row = if rows.kept { 1 } else { count };
+    let all = program.shape.iter().product();
+    let task = threads::task(all);
+    let mut tasks: Vec<Task<'_>> = Vec::new();
+    if strip == inner {
+        let matrix = per_row * inner * size;
+        let together = task.div_ceil(count * inner).next_multiple_of(job.together);
+        for (i, out) in out.chunks_mut(together * matrix).enumerate() {
+            let outs = SmallVec::from_iter([out]);
+            tasks.push(Task { matrix: i * together, column: 0, columns: inner, outs });
+        }
+    } else {
+        let width = (task / count).next_multiple_of(strip);
+        for (matrix, out) in out.chunks_mut(per_row * inner * size).enumerate() {
+            let first = tasks.len();
+            for (k, row) in out.chunks_mut(inner * size).enumerate() {
+                for (strip, part) in row.chunks_mut(width * size).enumerate() {
+                    if k == 0 {
+                        let (column, columns) = (strip * width, part.len() / size);
+                        tasks.push(Task { matrix, column, columns, outs: SmallVec::new() });
+                    }
+                    tasks[first + strip].outs.push(part);
+                }
+            }
+        }
+    }
+    threads::each(
+        tasks,
+        Work::of(program, all),
+        || Ok(job.engine.scratch()),
+        |scratch, task| match job.streams {
+            true => lines::scope(|stream| job.task(task, Some(stream), scratch)),
+            false => job.task(task, None, scratch),
+        },
+    )
+}
+
+impl Job<'_> {
+    fn task(&self, mut task: Task<'_>, stream: Option<&Stream>, scratch: &mut engine::Scratch) {
+        let Engine { row, inner, is_kept, .. } = self.engine;
+        let size = self.engine.program.dtype.size();
+        if self.strip == inner {
+            let all = row * inner;
+            let per_matrix = if is_kept { inner } else { all };
+            let Some(out) = task.outs.first_mut() else { return };
+            self.engine.begin(task.matrix * all, out.len() / (per_matrix * size) * all, scratch);
+            for (k, bytes) in out.chunks_mut(self.together * per_matrix * size).enumerate() {
+                let matrices = bytes.len() / (per_matrix * size);
+                let start = (task.matrix + k * self.together) * all;
+                self.engine.compute(start, matrices * all, Some(Out { bytes, stream }), scratch);
+            }
+            return;
+        }
+        let result = self.engine.program.results[0];
+        for first in (0..task.columns).step_by(self.strip) {
+            let columns = self.strip.min(task.columns - first);
+            self.engine.compute_columns(task.matrix, task.column + first, columns, scratch);
+            let values = self.engine.read(result, is_kept, scratch);
+            let is_part = values.len() < task.outs.len() * columns * size;
+            for (k, out) in task.outs.iter_mut().enumerate() {
+                let row = if is_part { values } else { &values[k * columns * size..][..columns * size] };
+                let to = out[first * size..(first + columns) * size].chunks_mut(row.len());
+                to.for_each(|to| to.copy_from_slice(&row[..to.len()]));
+            }
+        }
+    }
+}
+
+/// Reduces all, and computes of that what follows.
+fn after_reduction(program: &Program, plain: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    let ProgramKind::Reduce(reduce) = &plain.kind else { bail!(Kernel, "a program that does not reduce") };
+    let bytes = plain.byte_size()?;
+    let mut held = plain.results.iter().map(|_| HostMemory::take(bytes)).collect::<Result<Vec<_>>>()?;
+    let source = |input: &Input| {
+        let same = |other: &Input| other.source.is_same(&input.source) && other.layout == input.layout;
+        input_of(program, from, input, same)
+    };
+    let own: Vec<From<'_>> = plain.inputs.iter().map(source).collect::<Result<_>>()?;
+    fold::fold(plain, reduce, &own, held.iter_mut().map(|memory| &mut memory[..bytes]).collect())?;
+    let mut after = program.after_reductions()?;
+    let row_major = Layout::contiguous(&after.shape)?;
+    let mut own: Vec<From<'_>> = Vec::new();
+    for input in &mut after.inputs {
+        own.push(match input.source {
+            Source::Row(number) => {
+                // Which is at hand, and of no reduction of this program.
+                (input.layout, input.source) = (row_major.clone(), Source::Scalar(0));
+                From::Bytes(&held[number][..bytes])
+            }
+            _ => input_of(program, from, input, |other| other.source.is_same(&input.source))?,
+        });
+    }
+    eval::eval(&after, &own, out)
+}
+
+/// What an input of a part of a program is read from.
+fn input_of<'a>(
+    program: &Program,
+    from: &[From<'a>],
+    input: &Input,
+    same: impl Fn(&Input) -> bool,
+) -> Result<From<'a>> {
+    if let Source::Scalar(bits) = input.source {
+        return Ok(From::Scalar(bits));
+    }
+    match program.inputs.iter().position(same) {
+        Some(i) => Ok(from[i]),
+        None => bail!(Kernel, "{:?} is no input of the program", input.source),
+    }
+}
