@@ -4,13 +4,14 @@
 //! [`convert`], and functions of them ([`narrow`], [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and
 //! how elements [`reorder`]; what is read [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the
 //! [`kernels`] of the op table, and those that [`reduce`]; the [`jobs`] that compute steps; loops
-//! that [`combine`], and those of [`pairs`] of steps; [`blocks`]; programs that are [`eval`]uated, and those that [`scan`]; a [`fold`] and a
+//! that [`combine`], and those of [`pairs`] of steps; [`blocks`]; programs that are [`eval`]uated, and those that [`scan`] or [`contract`]; a [`fold`] and a
 //! [`join`]; and [`rows`].
 
 mod ahead;
 mod blocks;
 mod bytes;
 mod combine;
+mod contract;
 mod convert;
 mod erfc;
 mod eval;
@@ -185,6 +186,7 @@ fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<
             (ProgramKind::Reduce(reduce), _) => fold::fold(program, reduce, &from, outs),
             (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
             (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
+            (ProgramKind::Contract(axes), [out]) => contract::contract(program, axes, &from, out),
             (kind, _) => bail!(Kernel, "several results of {kind:?}"),
         },
         (Target::Into(_, range), Some(memory)) if !program.reduces() => {
@@ -353,7 +355,7 @@ impl CpuDevice {
         let is_once = match program.kind {
             ProgramKind::Reduce(_) => true,
             ProgramKind::Map | ProgramKind::RowFused(_) => program.turns() > 0,
-            ProgramKind::Scan(_) => false,
+            ProgramKind::Scan(_) | ProgramKind::Contract(_) => false,
         };
         if !is_once || program.results.len() == 1 {
             return program.each(|one| self.result(one));
@@ -408,6 +410,7 @@ fn told(stage: &Stage) -> Told {
         ProgramKind::Map => String::new(),
         ProgramKind::RowFused(_) => ", rows one after the other, each to its end".into(),
         ProgramKind::Scan(scan) => format!(", {} in groups", scan.name()),
+        ProgramKind::Contract(_) => ", product of packed panels".into(),
         ProgramKind::Reduce(reduce) => {
             let mut rounds = 1;
             let mut count = reduce.count(&program.shape);

@@ -51,7 +51,7 @@ pub use op::Math;
 pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op, is_costly};
 pub(crate) use program::{Frame, MOST_TURNS};
 pub(crate) use reduce::{
-    ACCUMULATORS, BLOCK, GROUP, LONGEST_ROW, ReduceAxes, ReduceOp, ScanAxis, for_each_reduce_op,
+    ACCUMULATORS, BLOCK, CHUNK, GROUP, LONGEST_ROW, ReduceAxes, ReduceOp, ScanAxis, for_each_reduce_op,
 };
 pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;

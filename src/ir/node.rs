@@ -1,6 +1,7 @@
 //! The graph: leaves, operations on nodes before them, and views of nodes.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -52,7 +53,8 @@ impl NodeKind {
 
     /// Whether what it gives is always stored.
     pub(crate) fn is_stored(&self) -> bool {
-        matches!(self, NodeKind::Shared | NodeKind::Join(_)) || self.of_program().is_some()
+        matches!(self, NodeKind::Shared | NodeKind::Join(_) | NodeKind::Contract(_))
+            || self.of_program().is_some()
     }
 }
 
@@ -168,6 +170,14 @@ impl Node {
     /// A scan, which has the operand's shape.
     pub(crate) fn scan(scan: ScanAxis, operand: &Arc<Node>) -> Arc<Node> {
         Node::of(operand.dtype, operand.shape.clone(), NodeKind::Scan(scan), &[operand])
+    }
+
+    /// The products of two operands, which broadcast, added up along neighbouring axes, which stay with length 1.
+    pub(crate) fn contract(axes: Range<usize>, operands: [&Arc<Node>; 2]) -> Result<Arc<Node>> {
+        let shape = crate::layout::numpy(&operands.map(|operand| operand.shape.clone()))?;
+        let length = |(axis, &n): (usize, &usize)| if axes.contains(&axis) { 1 } else { n };
+        let shape = shape.iter().enumerate().map(length).collect();
+        Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axes), &operands))
     }
 
     /// Elements of a table at indices, one for each of its axes, that broadcast together.
@@ -309,6 +319,7 @@ impl Node {
             NodeKind::Join(_) => "concat",
             NodeKind::Reduce(reduce) => reduce.op.name(),
             NodeKind::Scan(scan) => scan.name(),
+            NodeKind::Contract(_) => "product",
             NodeKind::Shared => "shared",
         }
     }

@@ -81,10 +81,8 @@ impl Program {
     /// The shape of what is stored for each result.
     pub(crate) fn result_shape(&self) -> Shape {
         match (&self.kind, self.frame()) {
-            (ProgramKind::Reduce(_) | ProgramKind::RowFused(RowFused { kept: true, .. }), Some(frame)) => {
-                frame.kept()
-            }
-            _ => self.shape.clone(),
+            (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => self.shape.clone(),
+            (_, Some(frame)) => frame.kept(),
         }
     }
 
@@ -279,6 +277,7 @@ impl Program {
         let axes = match &self.kind {
             ProgramKind::Reduce(reduce) => reduce.axes.clone(),
             ProgramKind::RowFused(rows) => rows.axes.clone(),
+            ProgramKind::Contract(axes) => axes.clone(),
             ProgramKind::Map | ProgramKind::Scan(_) => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })

@@ -42,7 +42,11 @@ impl Lowering {
 
     /// Runs a program of one result that reduces, as it is or in parts: a slot for it.
     pub(super) fn reduced(&mut self, program: &Program) -> Result<Slot> {
-        if self.is_whole(program) { self.one(program) } else { self.divided(program) }
+        match &program.kind {
+            ProgramKind::Contract(axes) => self.contracted(program, axes),
+            _ if self.is_whole(program) => self.one(program),
+            _ => self.divided(program),
+        }
     }
 
     fn divided(&mut self, program: &Program) -> Result<Slot> {
@@ -354,7 +358,7 @@ impl Lowering {
     }
 
     /// Runs what kernels bind.
-    fn one(&mut self, program: &Program) -> Result<Slot> {
+    pub(super) fn one(&mut self, program: &Program) -> Result<Slot> {
         match self.whole(program)?.pop() {
             Some(slot) => Ok(slot),
             None => bail!(Kernel, "a reduction without a result"),
@@ -368,6 +372,7 @@ fn axes(program: &Program) -> Result<Range<usize>> {
         ProgramKind::Reduce(reduce) => Ok(reduce.axes.clone()),
         ProgramKind::RowFused(rows) => Ok(rows.axes.clone()),
         ProgramKind::Scan(scan) => Ok(scan.axis..scan.axis + 1),
+        ProgramKind::Contract(axes) => Ok(axes.clone()),
         ProgramKind::Map => bail!(Kernel, "a program that does not reduce"),
     }
 }

@@ -13,6 +13,31 @@ pub(crate) enum Makes {
     Elements,
     Reduce(Reduce),
     Scan(Scanner),
+    Contract(Contract),
+}
+
+/// What a kernel's text depends on where it adds up products of two factors, which are the results of its program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Contract {
+    /// The axes of matrices side by side, those that one factor alone follows, and those that are contracted.
+    pub batch: Range<usize>,
+    pub kept: [Range<usize>; 2],
+    pub axes: Range<usize>,
+    /// Rows of an invocation, which has four columns.
+    pub rows: u32,
+    /// Levels of sums above those of chunks.
+    pub levels: u32,
+    /// Rows and columns of the invocations that share a tile in workgroup memory, if they do.
+    pub group: Option<[u32; 2]>,
+    /// Of each factor, whether invocations side by side load it along the contracted axes.
+    pub along: [bool; 2],
+    /// Whether some of what is loaded lies past the end of these, and counts for nothing.
+    pub masked: bool,
+}
+
+impl Contract {
+    /// Vectors along the contracted axes of a tile.
+    pub(crate) const DEPTH: u32 = 4;
 }
 
 /// Where the four lanes of a vector lie.

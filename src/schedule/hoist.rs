@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
-use crate::ir::{ByValue, Input, Op, Program, Source, Stage, Step, Value};
+use crate::ir::{ByValue, Input, Op, Program, ProgramKind, Source, Stage, Step, Value};
 use crate::layout::{Layout, Shape};
 
 /// How much smaller than the result such a part is at least.
@@ -13,7 +13,9 @@ const LEAST_RATIO: usize = 16;
 
 /// A stage without such parts of its programs, which are stages before it.
 pub(super) fn stage(mut stage: Stage, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Stage> {
-    for program in stage.programs_mut() {
+    // Of a contraction its factors are.
+    let is_apart = |program: &Program| matches!(program.kind, ProgramKind::Contract(_));
+    for program in stage.programs_mut().iter_mut().filter(|program| !is_apart(program)) {
         if let Some(rest) = without_parts(program, bounds, stages)? {
             *program = rest;
         }

@@ -11,7 +11,7 @@ use crate::ir::{ByValue, Value, needed};
 use crate::plan::{LANES, Origin, Output, Phase, Reduce, Role, Store, VectorAxis};
 
 /// A place that is divided out of an index: its name, the number that divides, and what goes with that.
-struct Coordinate {
+pub(super) struct Coordinate {
     name: String,
     length: String,
     divider: String,
@@ -20,14 +20,19 @@ struct Coordinate {
 }
 
 impl Coordinate {
-    fn of(name: &str, number: &str) -> Coordinate {
+    pub(super) fn of(name: &str, number: &str) -> Coordinate {
         let divider = format!("p.{number}_factor, p.{number}_shift");
         Coordinate { name: name.into(), length: format!("p.{number}"), divider, may_be_one: true }
     }
 
-    fn axis(axis: usize) -> Coordinate {
+    pub(super) fn axis(axis: usize) -> Coordinate {
         let divider = format!("p.factor{axis}, p.shift{axis}");
         Coordinate { name: format!("c{axis}"), length: format!("p.len{axis}"), divider, may_be_one: false }
+    }
+
+    /// The same by another name.
+    pub(super) fn called(self, name: String) -> Coordinate {
+        Coordinate { name, ..self }
     }
 }
 
@@ -109,7 +114,7 @@ impl Emitter<'_> {
     }
 
     /// Divides places out of an index, the innermost first; the last takes what is left.
-    fn divide_out(&mut self, index: &str, is_vector: bool, places: Vec<Coordinate>) {
+    pub(super) fn divide_out(&mut self, index: &str, is_vector: bool, places: Vec<Coordinate>) {
         let mut rest = index.to_string();
         let count = places.len();
         for (k, Coordinate { name, length, divider, may_be_one }) in places.into_iter().enumerate() {

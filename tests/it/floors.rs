@@ -55,6 +55,7 @@ const HOUSES: &[(&str, Floors)] = &[
                 "lookup",
                 "operators",
                 "print",
+                "products",
                 "random",
                 "reductions",
                 "repeat",
@@ -73,7 +74,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["cost", "fields", "launch"],
             &["grid", "reading", "tiling"],
             &["joined"],
-            &["elementwise", "reduce", "scan"],
+            &["contract", "elementwise", "reduce", "scan"],
             &["explain"],
             &["picture"],
         ],
@@ -88,6 +89,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["combine", "coordinates", "load"],
             &["elementwise"],
             &["reduce", "scan"],
+            &["contract"],
             &["emit"],
         ],
     ),
@@ -102,7 +104,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["pairs"],
             &["blocks"],
             &["eval", "scan"],
-            &["fold", "join"],
+            &["contract", "fold", "join"],
             &["rows"],
         ],
     ),
@@ -124,7 +126,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["backend"],
         ],
     ),
-    ("lower", &[&["ranges"], &["commands"], &["elementwise", "reduce"], &["chunks", "tables"]]),
+    ("lower", &[&["ranges"], &["commands"], &["elementwise", "reduce"], &["chunks", "contract", "tables"]]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
