@@ -15,6 +15,7 @@ mod lookup;
 mod operators;
 mod ops;
 mod print;
+mod products;
 mod random;
 mod reduce;
 mod reductions;

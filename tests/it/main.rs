@@ -43,6 +43,7 @@ mod pairs;
 mod pictures;
 mod pipelines;
 mod printing;
+mod products;
 mod random;
 mod readme;
 mod reductions;
