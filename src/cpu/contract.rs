@@ -1,7 +1,8 @@
-//! Products of two factors that are added up along axes: matrices of rows and columns, for each place of the axes that both
-//! factors follow. Panels of either are packed so that a chunk of products is added up in registers, in the order of [`CHUNK`].
+//! Products of two factors that are added up along axes: matrices of rows and columns, for each place of the axes that
+//! both factors follow. Panels of either are packed so that a chunk of products is added up in registers, in the order of
+//! [`CHUNK`].
 //!
-//! An axis that a factor does not follow has stride 0 there, so a factor that is stretched along a batch has more rows or columns.
+//! An axis that a factor does not follow has stride 0 there, so one that is stretched along a batch has more rows.
 
 use bytemuck::Pod;
 
@@ -11,14 +12,14 @@ use super::memory::HostMemory;
 use super::threads::{self, Work};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{CHUNK, Input, Program, ProgramBuilder, Source, Value};
+use crate::ir::{CHUNK, Input, Program, Source, Value};
 use crate::layout::{Layout, Shape};
 use crate::vectors;
 
 /// Rows of a tile, whose sums stay in registers: with two vectors of columns they take twelve of sixteen.
 const ROWS: usize = 6;
 
-/// Products that are packed at a time, and rows and columns: a panel of columns stays in the first cache, the rest in the second.
+/// Products that are packed at a time, and rows and columns: a panel stays in the first cache, the rest in the second.
 const DEPTH: usize = 4 * CHUNK;
 const MOST_ROWS: usize = 32 * ROWS;
 const MOST_COLUMNS: usize = 512;
@@ -132,30 +133,11 @@ fn factor<'a>(program: &Program, value: Value, from: &[From<'a>]) -> Result<Fact
     {
         return Ok(Factor { read, computed: None, layout: input.layout.clone() });
     }
+    let part = program.narrowed(value, &program.followed()[value])?;
     let needed = program.needed(&[value], |_| false);
-    let inputs = || program.inputs.iter().zip(needed.inputs()).filter(|(_, needed)| **needed);
-    let follows = |axis: usize| inputs().any(|(input, _)| input.layout.strides()[axis] != 0);
-    let fixed: Vec<usize> = (0..program.shape.rank()).filter(|&axis| !follows(axis)).collect();
-    let length = |(axis, &n): (usize, &usize)| if fixed.contains(&axis) { n.min(1) } else { n };
-    let shape: Shape = program.shape.iter().enumerate().map(length).collect();
-    let (mut part, mut values, mut own) =
-        (ProgramBuilder::new(), program.by_value(Value::Input(0)), Vec::new());
-    for value in needed.which() {
-        values[value] = match value {
-            Value::Input(i) => {
-                let input = &program.inputs[i as usize];
-                let along =
-                    |layout: Layout, &axis: &usize| layout.slice(axis as isize, 0..shape[axis] as isize, 1);
-                let layout = fixed.iter().try_fold(input.layout.clone(), along)?;
-                let value = part.input(Input { layout, ..input.clone() });
-                own.extend((part.inputs.len() > own.len()).then_some(from[i as usize]));
-                value
-            }
-            Value::Step(i) => part.copy(&program.steps[i as usize], |arg| values[arg]),
-        };
-    }
-    let layout = Layout::contiguous(&shape)?.broadcast_to(&program.shape)?;
-    let part = part.finish(shape, program.dtype_of(value), [values[value]].into_iter().collect());
+    let own: Vec<From<'_>> =
+        from.iter().zip(needed.inputs()).filter(|(_, needed)| **needed).map(|(from, _)| *from).collect();
+    let layout = Layout::contiguous(&part.shape)?.broadcast_to(&program.shape)?;
     let bytes = part.byte_size()?;
     let mut computed = HostMemory::take(bytes)?;
     if bytes > 0 {

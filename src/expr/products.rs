@@ -1,36 +1,40 @@
 //! Products of matrices and tensors: which axes of two operands meet, which are side by side, and which stay.
 //!
 //! Every axis has a label. Labels that both operands have and the result has not are contracted; that is one node, whose order
-//! of additions stands at [`CHUNK`](crate::ir::CHUNK). `einsum` takes its operands two by two.
+//! of additions stands at [`CHUNK`](crate::ir::CHUNK).
 
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
+use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Kind, Numeric};
 use crate::error::{Result, bail};
 use crate::ir::{Node, Scalar};
 use crate::layout::{Layout, Shape};
 
 /// What stands for an axis: a letter of an equation, or a number of its own.
-type Label = u32;
+pub(super) type Label = u32;
 
 /// An operand in the type that accumulates, with the labels of its axes, each once.
 #[derive(Clone)]
-struct Labelled {
-    any: AnyExpr,
-    labels: Vec<Label>,
+pub(super) struct Labelled {
+    pub any: AnyExpr,
+    pub labels: Vec<Label>,
 }
 
 /// The type of some operands, and where they are multiplied.
-struct Call {
+pub(super) struct Call {
     dtype: DType,
     at: &'static Location<'static>,
 }
 
 impl Call {
     /// Checks the types of some operands.
-    fn new(name: &'static str, operands: &[&AnyExpr], at: &'static Location<'static>) -> Result<Call> {
+    pub(super) fn new(
+        name: &'static str,
+        operands: &[&AnyExpr],
+        at: &'static Location<'static>,
+    ) -> Result<Call> {
         let types = operands.iter().map(|operand| operand.dtype()).collect::<Result<Vec<DType>>>()?;
         let Some(&dtype) = types.first() else { bail!(Operation, "{name} takes an operand at least") };
         if let Some(other) = types.iter().find(|&&other| other != dtype) {
@@ -46,22 +50,22 @@ impl Call {
     }
 
     /// An operand whose axes have some labels.
-    fn labelled(&self, any: &AnyExpr, labels: Vec<Label>) -> Labelled {
+    pub(super) fn labelled(&self, any: &AnyExpr, labels: Vec<Label>) -> Labelled {
         let accumulating =
             if self.dtype.size() == 2 && self.dtype.kind() == Kind::Float { DType::F32 } else { self.dtype };
         Labelled { any: any.cast(accumulating), labels }
     }
 
     /// A result with its axes in the order of some labels, in the operands' type.
-    fn finish(&self, result: Labelled, labels: &[Label]) -> Result<AnyExpr> {
+    pub(super) fn finish(&self, result: Labelled, labels: &[Label]) -> Result<AnyExpr> {
         let result = result.over(labels)?;
         let cast = AnyExpr::new(Ok(result), self.at).cast(self.dtype);
         Ok(AnyExpr::new(cast.node().cloned(), self.at))
     }
 
-    /// The product of two operands, of which labels are kept where `keeps` says so, and the others contracted in the order of
-    /// `order`.
-    fn product(
+    /// The product of two operands, of which labels are kept where `keeps` says so, and the others contracted in the order
+    /// of `order`.
+    pub(super) fn product(
         &self,
         [left, right]: [&Labelled; 2],
         keeps: impl Fn(Label) -> bool,
@@ -116,7 +120,7 @@ impl Labelled {
         })
     }
 
-    fn length(&self, label: Label) -> Result<usize> {
+    pub(super) fn length(&self, label: Label) -> Result<usize> {
         let axis = self.labels.iter().position(|own| *own == label);
         Ok(axis.map_or(1, |axis| self.any.shape().map_or(1, |shape| shape[axis])))
     }
@@ -146,7 +150,8 @@ fn matmul(a: &AnyExpr, b: &AnyExpr, at: &'static Location<'static>) -> Result<An
     call.finish(result, &batch(m.max(n)).chain(kept).collect::<Vec<Label>>())
 }
 
-/// The sum of products over axes of both operands, by their numbers; the other axes are those of the left, then of the right.
+/// The sum of products over axes of both operands, by their numbers; the other axes are those of the left, then of the
+/// right.
 fn met(
     name: &'static str,
     [a, b]: [&AnyExpr; 2],
@@ -233,182 +238,11 @@ fn vecdot(a: &AnyExpr, b: &AnyExpr, axis: isize, at: &'static Location<'static>)
     call.finish(result, &(1..rank).rev().collect::<Vec<Label>>())
 }
 
-/// The first label of an axis that `...` stands for, counted from the end.
-const ELLIPSIS: Label = 1 << 24;
-
-/// The labels of a term of an equation, of so many axes where it is an operand's.
-fn term(equation: &str, text: &str, rank: Option<usize>, most: usize) -> Result<Vec<Label>> {
-    let (before, after) = text.split_once("...").unwrap_or((text, ""));
-    let letters = |text: &str| -> Result<Vec<Label>> {
-        let mut labels = Vec::new();
-        for c in text.chars().filter(|c| !c.is_whitespace()) {
-            if !c.is_ascii_alphabetic() {
-                bail!(Shape, "einsum \"{equation}\": '{c}' is no label, which are letters");
-            }
-            labels.push(c as Label);
-        }
-        Ok(labels)
-    };
-    let (before, after) = (letters(before)?, letters(after)?);
-    let named = before.len() + after.len();
-    let is_open = text.contains("...");
-    let own = match rank {
-        Some(rank) if named > rank || named < rank && !is_open => {
-            bail!(
-                Shape,
-                "einsum \"{equation}\": \"{}\" has {named} labels for an operand of {rank} axes",
-                text.trim()
-            )
-        }
-        Some(rank) => rank - named,
-        None if is_open => most,
-        None => 0,
-    };
-    let open = (0..own as Label).rev().map(|k| ELLIPSIS + k);
-    Ok(before.into_iter().chain(open).chain(after).collect())
-}
-
-fn written(label: Label) -> String {
-    char::from_u32(label).filter(|_| label < ELLIPSIS).map_or("...".into(), |c| c.to_string())
-}
-
-fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) -> Result<AnyExpr> {
-    let call = Call::new("einsum", &operands.iter().collect::<Vec<_>>(), at)?;
-    let (inputs, output) = match equation.split_once("->") {
-        Some((inputs, output)) => (inputs, Some(output)),
-        None => (equation, None),
-    };
-    let terms: Vec<&str> = inputs.split(',').collect();
-    if terms.len() != operands.len() {
-        bail!(Shape, "einsum \"{equation}\" names {} operands and got {}", terms.len(), operands.len());
-    }
-    let mut all: Vec<Labelled> = Vec::new();
-    let mut order: Vec<Label> = Vec::new();
-    let mut uses: Vec<(Label, usize)> = Vec::new();
-    for (text, operand) in terms.iter().zip(operands) {
-        let labels = term(equation, text, Some(operand.shape()?.rank()), 0)?;
-        for &label in &labels {
-            match uses.iter_mut().find(|(known, _)| *known == label) {
-                Some((_, count)) => *count += 1,
-                None => {
-                    uses.push((label, 1));
-                    order.push(label);
-                }
-            }
-        }
-        all.push(diagonals(equation, call.labelled(operand, labels), at)?);
-    }
-    let mut open: Vec<Label> = order.iter().copied().filter(|&label| label >= ELLIPSIS).collect();
-    open.sort_unstable_by(|a, b| b.cmp(a));
-    let result = match output {
-        Some(text) => term(equation, text, None, open.len())?,
-        None => {
-            let once = uses.iter().filter(|(label, count)| *count == 1 && *label < ELLIPSIS);
-            let mut once: Vec<Label> = once.map(|(label, _)| *label).collect();
-            once.sort_unstable();
-            [open.as_slice(), &once].concat()
-        }
-    };
-    for (k, &label) in result.iter().enumerate() {
-        if result[..k].contains(&label) {
-            bail!(Shape, "einsum \"{equation}\": the result has label '{}' twice", written(label));
-        }
-        if !order.contains(&label) {
-            bail!(
-                Shape,
-                "einsum \"{equation}\": the result has label '{}', which no operand has",
-                written(label)
-            );
-        }
-    }
-    if !open.iter().all(|label| result.contains(label)) {
-        bail!(Shape, "einsum \"{equation}\": the result has no \"...\", which operands have");
-    }
-    for &label in &order {
-        let lengths = all.iter().filter(|own| own.labels.contains(&label)).map(|own| own.length(label));
-        let lengths = lengths.collect::<Result<Vec<usize>>>()?;
-        let differs = |&n: &usize| n != lengths[0] && label < ELLIPSIS;
-        if let Some(other) = lengths.iter().find(|n| differs(n)) {
-            let (name, first) = (written(label), lengths[0]);
-            bail!(Shape, "einsum \"{equation}\": label '{name}' has lengths {first} and {other}");
-        }
-    }
-    // What one operand has alone, and the result has not, is summed first.
-    for i in 0..all.len() {
-        let is_alone = |label: &Label| {
-            let others = all.iter().enumerate().any(|(k, own)| k != i && own.labels.contains(label));
-            !others && !result.contains(label)
-        };
-        let alone = (0..).zip(&all[i].labels).filter(|(_, label)| is_alone(label));
-        let alone: Vec<isize> = alone.map(|(axis, _)| axis).collect();
-        if !alone.is_empty() {
-            let labels = all[i].labels.iter().copied().filter(|label| !is_alone(label)).collect();
-            all[i] = Labelled { any: all[i].any.reduce("sum", alone, ReduceOptions::default()), labels };
-        }
-    }
-    while all.len() > 1 {
-        let (i, j) = cheapest(&all)?;
-        let right = all.remove(j);
-        let left = all.remove(i);
-        let keeps = |label| result.contains(&label) || all.iter().any(|own| own.labels.contains(&label));
-        let product = call.product([&left, &right], keeps, &order)?;
-        all.insert(i, product);
-    }
-    match all.pop() {
-        Some(last) => call.finish(last, &result),
-        None => bail!(Operation, "einsum takes an operand at least"),
-    }
-}
-
-/// An operand in which a label that it has several times is that of its diagonal.
-fn diagonals(equation: &str, mut own: Labelled, at: &'static Location<'static>) -> Result<Labelled> {
-    let is_last = |labels: &[Label], k: usize| !labels[..k].contains(&labels[k]);
-    let labels = own.labels.clone();
-    let first: Vec<usize> = (0..labels.len()).filter(|&k| is_last(&labels, k)).collect();
-    if first.len() == labels.len() {
-        return Ok(own);
-    }
-    let place = |k: usize| first.iter().position(|&axis| labels[axis] == labels[k]).unwrap_or(0);
-    let shape = own.any.shape()?;
-    for k in 0..labels.len() {
-        let (n, other) = (shape[first[place(k)]], shape[k]);
-        if n != other {
-            bail!(Shape, "einsum \"{equation}\": label '{}' has lengths {n} and {other}", written(labels[k]));
-        }
-    }
-    let node = own.any.node()?.view(&|layout| {
-        let mut strides = vec![0; first.len()];
-        layout.strides().iter().enumerate().for_each(|(k, stride)| strides[place(k)] += stride);
-        let shape: Shape = first.iter().map(|&axis| layout.shape()[axis]).collect();
-        Layout::strided(shape, &strides, layout.offset(), usize::MAX)
-    })?;
-    own.any = AnyExpr::new(Ok(node), at);
-    own.labels = first.iter().map(|&axis| labels[axis]).collect();
-    Ok(own)
-}
-
-/// The pair of operands whose product takes the fewest multiplications, the leftmost of equals.
-fn cheapest(all: &[Labelled]) -> Result<(usize, usize)> {
-    let mut best = ((0, 1), usize::MAX);
-    for i in 0..all.len() {
-        for j in i + 1..all.len() {
-            let own = all[i].labels.iter().map(|&label| Ok(all[i].length(label)?.max(all[j].length(label)?)));
-            let more = all[j].labels.iter().filter(|label| !all[i].labels.contains(label));
-            let lengths = own.chain(more.map(|&label| all[j].length(label)));
-            let cost = lengths.collect::<Result<Vec<usize>>>()?;
-            let cost = cost.into_iter().fold(1_usize, usize::saturating_mul);
-            if cost < best.1 {
-                best = ((i, j), cost);
-            }
-        }
-    }
-    Ok(best.0)
-}
-
 macro_rules! products {
-    ($($(#[$doc:meta])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal, |$a:ident, $b:ident, $at:ident| $body:expr;)*) => {
-        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The products of a
-        /// result are added 64 in sequence, and the sums of these again, so that its bits depend on their number alone.
+    ($($(#[$doc:meta])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal,
+        |$a:ident, $b:ident, $at:ident| $body:expr;)*) => {
+        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The products
+        /// of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their number alone.
         impl AnyExpr {$(
             $(#[$doc])+
             ///
@@ -427,8 +261,8 @@ macro_rules! products {
             }
         )*}
 
-        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The products of a
-        /// result are added 64 in sequence, and the sums of these again, so that its bits depend on their number alone.
+        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The products
+        /// of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their number alone.
         impl<T: Numeric> Expr<T> {$(
             $(#[$doc])+
             ///
@@ -447,65 +281,23 @@ macro_rules! products {
     };
 }
 products! {
-    /// The product of matrices: rows of the last two axes of this meet columns of the other's. Axes before them are batches and
-    /// broadcast. One axis alone is a row on the left, or a column on the right, and goes again (NumPy, PyTorch, array API).
+    /// The product of matrices: rows of the last two axes of this meet columns of the other's. Axes before them are batches
+    /// and broadcast. One axis alone is a row on the left, or a column on the right, and goes again (NumPy, PyTorch, array
+    /// API).
     #[doc(alias = "gemm")]
     #[doc(alias = "mm")]
     #[doc(alias = "bmm")]
     matmul(), "x.matmul(&v)" => "[21, 43]", |a, b, at| matmul(a, b, at);
-    /// The sum of products along the last axis of this and the one before the last of the other, or its only one (NumPy `dot`). Of
-    /// vectors and matrices it is [`matmul`](Self::matmul).
+    /// The sum of products along the last axis of this and the one before the last of the other, or its only one (NumPy
+    /// `dot`). Of vectors and matrices it is [`matmul`](Self::matmul).
     dot(), "v.dot(&v)" => "[101]", |a, b, at| dot(a, b, at);
     /// The sum of products along an axis of both; the other axes broadcast.
     #[doc(alias = "inner")]
     vecdot(axis: isize), "x.vecdot(&v, -1)" => "[21, 43]", |a, b, at| vecdot(a, b, axis, at);
     /// The sum of products over pairs of axes, one of each operand; the other axes of this come first, then those of the other.
-    tensordot(axes: impl AsRef<[[isize; 2]]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]", |a, b, at| tensordot(a, b, axes.as_ref(), at);
+    tensordot(axes: impl AsRef<[[isize; 2]]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",
+        |a, b, at| tensordot(a, b, axes.as_ref(), at);
     /// Each element of a vector times each of another.
     #[doc(alias = "ger")]
     outer(), "v.outer(&v)" => "[1, 10, 10, 100]", |a, b, at| outer(a, b, at);
-}
-
-impl AnyExpr {
-    /// Products summed as an equation says ([`Expr::einsum`]).
-    ///
-    /// ```
-    /// use zerostride::{AnyExpr, Device};
-    ///
-    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2, 3, 4], [2, 2])?);
-    /// assert_eq!(AnyExpr::einsum("ij,kj->ik", &[x.clone(), x]).to_vec::<i32>()?, [5, 11, 11, 25]);
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn einsum(equation: &str, operands: &[AnyExpr]) -> AnyExpr {
-        let at = Location::caller();
-        einsum(equation, operands, at).unwrap_or_else(|error| AnyExpr::new(Err(error), at))
-    }
-}
-
-impl<T: Numeric> Expr<T> {
-    /// Products summed as an equation says: a letter for each axis of each operand, and after `->` those of the result (NumPy
-    /// `einsum`). A letter that the result lacks is summed over; `...` stands for axes that broadcast; a letter twice in one
-    /// operand is its diagonal. Without `->` the result has the letters that appear once, in alphabetical order.
-    ///
-    /// What one operand has alone is summed first. More than two operands are taken two by two: the pair of the fewest
-    /// multiplications first, the leftmost of equals, and the product takes the place of its left factor.
-    ///
-    /// ```
-    /// use zerostride::{Device, Expr};
-    ///
-    /// let device = Device::cpu();
-    /// let (q, k) = (device.upload(&[1.0_f32, 2.0, 3.0, 4.0], [2, 2])?, device.upload(&[1.0_f32, 0.0], [1, 2])?);
-    /// assert_eq!(Expr::einsum("qd,kd->qk", [&q, &k]).to_vec()?, [1.0, 3.0]);
-    /// assert_eq!(Expr::einsum("ii", [&q]).to_vec()?, [5.0]);
-    ///
-    /// let error = Expr::einsum("ij,jk", [&q, &k]).eval().unwrap_err();
-    /// assert_eq!(error.message(), "einsum \"ij,jk\": label 'j' has lengths 2 and 1");
-    /// # Ok::<(), zerostride::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn einsum<E: IntoExpr<T>>(equation: &str, operands: impl IntoIterator<Item = E>) -> Expr<T> {
-        let operands: Vec<AnyExpr> = operands.into_iter().map(|operand| operand.into_expr().any).collect();
-        Expr::face(AnyExpr::einsum(equation, &operands))
-    }
 }

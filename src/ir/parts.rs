@@ -57,6 +57,32 @@ impl Program {
         Ok(part.finish(shape, dtype, results.iter().map(|&result| values[result]).collect()))
     }
 
+    /// Of each value, the axes along which it changes.
+    pub(crate) fn followed(&self) -> ByValue<Vec<bool>> {
+        let of_layout = |layout: &Layout| -> Vec<bool> {
+            layout.shape().iter().zip(layout.strides()).map(|(&n, &stride)| n > 1 && stride != 0).collect()
+        };
+        ByValue::of(self.inputs.iter().map(|input| of_layout(&input.layout)), &self.steps, |step, axes| {
+            let mut all = vec![false; self.shape.rank()];
+            for &arg in &step.args {
+                all.iter_mut().zip(&axes[arg]).for_each(|(all, &own)| *all |= own);
+            }
+            all
+        })
+    }
+
+    /// The program of one value, over the axes along which it changes. It has the inputs that are needed, in their order.
+    pub(crate) fn narrowed(&self, value: Value, axes: &[bool]) -> Result<Program> {
+        let lengths: Vec<usize> =
+            self.shape.iter().zip(axes).map(|(&n, &axis)| if axis { n } else { n.min(1) }).collect();
+        self.extract(&[value], Shape::from(lengths.clone()), &BTreeMap::new(), |layout| {
+            let fixed = (0..).zip(axes).filter(|(_, axis)| !**axis);
+            let first =
+                |layout: Layout, axis: isize| layout.slice(axis, 0..lengths[axis as usize] as isize, 1);
+            fixed.map(|(axis, _)| axis).try_fold(layout.clone(), first)
+        })
+    }
+
     /// Programs of steps over one shape as one of all their results, in which equal inputs and equal steps appear
     /// once; and of each of its inputs, in which program that is found, and where.
     pub(crate) fn merged(programs: &[Program]) -> Result<(Program, Vec<(usize, usize)>)> {

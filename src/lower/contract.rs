@@ -1,5 +1,5 @@
-//! Products of matrices: one kernel, or one for each part of the results where that would take too long. Results of more products
-//! than one loop has turns for are products of chunks, which are added up.
+//! Products of matrices: one kernel, or one for each part of the results where that would take too long. Results of more
+//! products than one loop has turns for are products of chunks, which are added up.
 
 use std::ops::Range;
 
@@ -10,7 +10,8 @@ use crate::error::{Result, bail};
 use crate::ir::{CHUNK, Input, Op, Program, ProgramBuilder, ProgramKind, Slot, Source, Step, Value};
 use crate::layout::{Layout, Shape};
 
-/// Products of a chunk, a power of [`CHUNK`]; and of a result that one kernel adds up: llvmpipe ends loops after 65535 turns.
+/// Products of a chunk, a power of [`CHUNK`]; and of a result that one kernel adds up, as llvmpipe ends loops after 65535
+/// turns.
 const LONG: usize = CHUNK * CHUNK;
 const LONGEST: usize = 32 * LONG;
 
@@ -53,7 +54,8 @@ impl Lowering {
         if !program.inputs.iter().all(shows) || !self.cuts.shows(results, crate::dtype::DType::F64) {
             bail!(
                 Limit,
-                "a product of matrices over {} has an operand or result larger than a binding (max_storage_buffer_binding_size): evaluate it in slices",
+                "a product over {} has an operand or result larger than a binding (max_storage_buffer_binding_size): \
+                 evaluate it in slices",
                 program.shape
             );
         }
@@ -104,7 +106,8 @@ impl Lowering {
         self.contracted(&last, &(axis..axis + 1))
     }
 
-    /// The program with one axis in the place of those that are contracted. Factors that none leads through are computed first.
+    /// The program with one axis in the place of those that are contracted. Factors that none leads through are computed
+    /// first.
     fn flattened(&mut self, program: &Program, axes: &Range<usize>) -> Result<Program> {
         let products: usize = program.shape[axes.clone()].iter().product();
         let merged = |shape: &Shape| -> Vec<isize> {
@@ -126,18 +129,7 @@ impl Lowering {
         let mut built = ProgramBuilder::new();
         let mut factors: Vec<Value> = Vec::new();
         for &factor in &step.args {
-            let needed = program.needed(&[factor], |_| false);
-            let inputs = || program.inputs.iter().zip(needed.inputs()).filter(|(_, needed)| **needed);
-            let fixed = (0..program.shape.rank()).filter(|axis| {
-                !axes.contains(axis) && inputs().all(|(input, _)| input.layout.strides()[*axis] == 0)
-            });
-            let fixed: Vec<usize> = fixed.collect();
-            let length = |(axis, &n): (usize, &usize)| if fixed.contains(&axis) { 1 } else { n };
-            let shape: Shape = program.shape.iter().enumerate().map(length).collect();
-            let part = program.extract(&[factor], shape, &Default::default(), |layout| {
-                let slice = |layout: Layout, &axis: &usize| layout.slice(axis as isize, 0..1, 1);
-                fixed.iter().try_fold(layout.clone(), slice)
-            })?;
+            let part = program.narrowed(factor, &program.followed()[factor])?;
             let slot = self.computed(&part)?;
             let own: Shape = merged(&part.shape).iter().map(|&n| n as usize).collect();
             let layout = Layout::contiguous(own)?.broadcast_to(&flat.shape)?;

@@ -27,8 +27,9 @@ impl Pass {
         };
         let mut factors: SmallVec<[Value; 2]> = step.args.iter().copied().collect();
         let shape = &program.shape;
+        let followed = program.followed();
         let kept = |wanted: [bool; 2], factors: &[Value]| -> Vec<usize> {
-            let follows: Vec<Vec<bool>> = factors.iter().map(|&factor| follows(program, factor)).collect();
+            let follows: Vec<&Vec<bool>> = factors.iter().map(|&factor| &followed[factor]).collect();
             let kept = (0..shape.rank()).filter(|axis| !contracted.contains(axis) && shape[*axis] > 1);
             kept.filter(|&axis| [follows[0][axis], follows[1][axis]] == wanted).collect()
         };
@@ -61,7 +62,8 @@ impl Pass {
         if results.max(products) > MOST_ELEMENTS {
             bail!(
                 Limit,
-                "a product over {shape} has more than {MOST_ELEMENTS} results, or products of one, which is what a kernel counts to: evaluate it in slices"
+                "a product over {shape} has more than {MOST_ELEMENTS} results, or products of one, which is what a kernel \
+                 counts to: evaluate it in slices"
             );
         }
         let ends: Vec<usize> = groups.iter().scan(0, |end, own| (*end += own.len(), Some(*end)).1).collect();
@@ -127,14 +129,6 @@ impl Pass {
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };
         Ok(Pass::of(program, (kernel, launch, reads, loops), (vec![stored], results), form, None))
     }
-}
-
-/// The axes along which a value of a program changes.
-fn follows(program: &Program, value: Value) -> Vec<bool> {
-    let needed = program.needed(&[value], |_| false);
-    let inputs = || program.inputs.iter().zip(needed.inputs()).filter(|(_, needed)| **needed);
-    let moves = |axis: usize| inputs().any(|(input, _)| input.layout.strides()[axis] != 0);
-    (0..program.shape.rank()).map(moves).collect()
 }
 
 /// Whether what a factor is mostly made of lies along the products of a result.

@@ -68,8 +68,8 @@ const GRID: [Field; 8] = [
     Field::FirstRows,
 ];
 
-/// What a pass of a reduction goes by. In a contraction rows and columns are those of a matrix, a row of products is reduced, and
-/// positions and vectors are its tiles.
+/// What a pass of a reduction goes by. In a contraction rows and columns are those of a matrix, a row of products is
+/// reduced, and positions and vectors are its tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     /// Values of a row, and how many rows there are.

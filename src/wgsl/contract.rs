@@ -1,6 +1,6 @@
-//! Kernels of products of matrices. An invocation has four columns of some rows, and adds up their products, four of each result
-//! at a time: a vector of them lies along the contracted axes. Invocations of a workgroup share what they load, or each loads
-//! its own. Sums are those of chunks, and of chunks of chunks, in the order of [`CHUNK`].
+//! Kernels of products of matrices. An invocation has four columns of some rows, and adds up their products, four of each
+//! result at a time: a vector of them lies along the contracted axes. Invocations of a workgroup share what they load, or
+//! each loads its own. Sums are those of chunks, and of chunks of chunks, in the order of [`CHUNK`].
 
 use super::emitter::Emitter;
 use super::reduce::Coordinate;
@@ -37,8 +37,8 @@ impl Emitter<'_> {
         contract.batch.clone().map(|axis| format!("batch{axis}{suffix}, ")).collect()
     }
 
-    /// The function that gives four elements of a factor along the contracted axes, at a row or column. Past their end it loads
-    /// what is there and gives zeros.
+    /// The function that gives four elements of a factor along the contracted axes, at a row or column. Past their end it
+    /// loads what is there and gives zeros.
     fn factor(&mut self, contract: &Contract, i: usize, element: DType) -> Result<()> {
         let (kernel, vector) = (self.kernel, lanes(element));
         let batch = Emitter::batch(contract, ": u32");
@@ -214,7 +214,8 @@ impl Emitter<'_> {
         line!(self.text, "    }}");
     }
 
-    /// Invocations of a workgroup load a few vectors of all rows and columns of their tile, and read these from its memory.
+    /// Invocations of a workgroup load a few vectors of all rows and columns of their tile, and read these from its
+    /// memory.
     fn shared_products(&mut self, contract: &Contract, [y, x]: [u32; 2], element: DType) {
         let (batch, depth, workgroup) = (Emitter::batch(contract, ""), Contract::DEPTH, x * y);
         line!(self.text, "    for (var x = 0u; x < end; x += {depth}u) {{");

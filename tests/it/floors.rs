@@ -61,7 +61,7 @@ const HOUSES: &[(&str, Floors)] = &[
                 "repeat",
                 "views",
             ],
-            &["ops"],
+            &["einsum", "ops"],
         ],
     ),
     (
