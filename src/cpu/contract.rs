@@ -195,6 +195,22 @@ struct Scratch<T, const N: usize> {
     sums: Vec<Vec<[[T; N]; ROWS]>>,
 }
 
+/// The results of a block of a matrix, as a loop: a closure of its size would not be inlined into one with wide vectors.
+struct Block<'a, T, const N: usize> {
+    job: &'a Job<'a>,
+    matrix: usize,
+    at: (usize, usize),
+    out: &'a mut [T],
+    scratch: &'a mut Scratch<T, N>,
+}
+
+impl<T: Number, const N: usize> vectors::Loop for Block<'_, T, N> {
+    #[inline(always)]
+    fn run(self) {
+        self.job.block(self.matrix, self.at, self.out, self.scratch);
+    }
+}
+
 impl Job<'_> {
     /// All results, matrix by matrix.
     fn run<T: Number, const N: usize>(&self, out: &mut [u8]) -> Result<()> {
@@ -206,10 +222,10 @@ impl Job<'_> {
             let rows = out.chunks_mut(own * columns).enumerate();
             rows.map(move |(k, out)| (matrix, k * own, out))
         });
-        let scratch = || Ok(Scratch { left: Vec::new(), right: Vec::new(), sums: Vec::new() });
+        let scratch = || Ok(Scratch::<T, N> { left: Vec::new(), right: Vec::new(), sums: Vec::new() });
         threads::each(tasks.collect::<Vec<_>>(), self.work, scratch, |scratch, (matrix, row, out)| {
             for column in (0..columns).step_by(MOST_COLUMNS) {
-                vectors::dispatch(|| self.block::<T, N>(matrix, (row, column), out, scratch));
+                vectors::dispatch(Block { job: self, matrix, at: (row, column), out, scratch });
             }
         })
     }
