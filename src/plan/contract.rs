@@ -1,7 +1,5 @@
 //! The plan of a product of matrices: which axes are rows, columns, batches, and how results are laid over invocations.
 
-use std::ops::Range;
-
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store};
@@ -156,7 +154,7 @@ fn levels(count: usize) -> u32 {
 /// What a kernel does, in words.
 fn describe(contract: &Contract, [rows, columns, products]: [usize; 3], tile: [u32; 2]) -> String {
     let who = if contract.group.is_some() { "a workgroup" } else { "an invocation" };
-    let matrices = Range::is_empty(&contract.batch).then_some("a product").unwrap_or("products");
+    let matrices = if contract.batch.is_empty() { "a product" } else { "products" };
     format!(
         "{matrices} of {rows} rows and {columns} columns over {products}: {who} has {} by {} results",
         tile[0], tile[1]

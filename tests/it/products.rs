@@ -312,7 +312,7 @@ fn computed_operands() {
         );
         let both: Vec<f32> = plain.iter().zip(&other).map(|(x, y)| x - y).collect();
         agrees(device, &(&product - (&x * 2.0 + 1.0).matmul(&y)), &both, "two products");
-        let square = (&product).matmul(product.transpose(0, 1));
+        let square = product.matmul(product.transpose(0, 1));
         let own = Operand { values: plain, axes: vec![('i', 21), ('j', 13)] };
         let turned = Operand { values: own.values.clone(), axes: vec![('l', 21), ('j', 13)] };
         let expected = expected(&own, &turned, &[('i', 21), ('l', 21)], &[('j', 13)]);
