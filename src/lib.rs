@@ -101,6 +101,7 @@ mod options;
 mod plan;
 mod schedule;
 mod tensor;
+mod tuning;
 mod vectors;
 #[cfg(feature = "gpu")]
 mod wgsl;

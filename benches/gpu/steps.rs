@@ -160,8 +160,6 @@ fn forms(meter: &mut Meter) -> Result<(), Failure> {
         "wave=32",
         "tiles=1",
         "narrow=0",
-        "runs=8192",
-        "runs=131072",
         "quotients=0",
     ];
     const CASES: &[&str] = &[

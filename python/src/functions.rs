@@ -103,6 +103,33 @@ fn reduce(
     })
 }
 
+/// The values of blocks of so many elements, of a reduction by its name.
+#[pyfunction]
+fn reduce_partial(
+    py: Python<'_>,
+    name: &str,
+    x: &Bound<'_, Array>,
+    axes: Vec<isize>,
+    block: usize,
+) -> PyResult<Array> {
+    x.get().mapped(py, |expr| expr.reduce_partial(name, axes, block))
+}
+
+/// What becomes of the values of all blocks, of so many elements.
+#[pyfunction]
+fn reduce_join(
+    py: Python<'_>,
+    name: &str,
+    x: &Bound<'_, Array>,
+    axes: Vec<isize>,
+    count: usize,
+    keepdims: bool,
+) -> PyResult<Array> {
+    let options = ReduceOptions::default();
+    let options = if keepdims { options.keepdim() } else { options };
+    x.get().mapped(py, |expr| expr.reduce_join(name, axes, count, options))
+}
+
 #[pyfunction]
 fn permute(py: Python<'_>, x: &Bound<'_, Array>, axes: Vec<isize>) -> PyResult<Array> {
     x.get().viewed(py, |expr| expr.permute(axes))
@@ -298,6 +325,8 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(coordinate, module)?)?;
     module.add_function(wrap_pyfunction!(cast, module)?)?;
     module.add_function(wrap_pyfunction!(reduce, module)?)?;
+    module.add_function(wrap_pyfunction!(reduce_partial, module)?)?;
+    module.add_function(wrap_pyfunction!(reduce_join, module)?)?;
     module.add_function(wrap_pyfunction!(permute, module)?)?;
     module.add_function(wrap_pyfunction!(broadcast_to, module)?)?;
     module.add_function(wrap_pyfunction!(unsqueeze, module)?)?;

@@ -96,3 +96,27 @@ def test_building_a_graph_opens_no_device():
         env={**os.environ, "ZEROSTRIDE_DEVICE": "voodoo"},
     )  # fmt: skip
     assert done.stdout == "Array float32\n", done
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "max", "min"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+def test_bits_of_the_undivided_array(name, dtype):
+    values = (1 + np.random.default_rng(1).standard_normal((5000, 3)) / 1e3).astype(dtype)
+    whole = getattr(zs, name)(zs.asarray(values), axis=0)
+    for chunks in ((1024, 2048, 1024, 904), (4096, 904), (5000,)):
+        x = zerostride.dask.from_dask(da.from_array(values, chunks=(chunks, (1, 2))))
+        ours = zerostride.dask.reduce(x, name, axis=0)
+        assert ours.dtype == whole.dtype and ours.shape == whole.shape
+        same(ours.compute(scheduler="synchronous"), np.asarray(whole))
+    x = zerostride.dask.from_dask(da.from_array(values, chunks=(2048, 3)))
+    same(zerostride.dask.reduce(x, name, keepdims=True).compute(), np.asarray(getattr(zs, name)(zs.asarray(values), keepdims=True)))
+
+
+def test_chunks_that_end_elsewhere_are_an_error():
+    x = zerostride.dask.from_dask(da.ones((4000, 4), chunks=(1000, 2), dtype=np.float32))
+    with pytest.raises(ValueError, match="rechunk"):
+        zerostride.dask.reduce(x, "sum", axis=0)
+    with pytest.raises(ValueError, match="along axis 1"):
+        zerostride.dask.reduce(x.rechunk((1024, 2)), "sum")
+    with pytest.raises(ValueError, match="no reduction in parts is called 'median'"):
+        zerostride.dask.reduce(x, "median", axis=0)

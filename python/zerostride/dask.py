@@ -12,6 +12,9 @@ device, by ``ZEROSTRIDE_DEVICE``, when it first computes; a client that only bui
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import accumulate
+from math import gcd, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,13 +22,14 @@ from numpy.typing import DTypeLike
 
 import zerostride as zs
 
-from . import _sizeof
+from . import _core, _sizeof, _statistics
+from ._arguments import axes_of
 from ._core import Array
 
 if TYPE_CHECKING:
     import dask.array as da
 
-__all__ = ["from_dask", "register", "to_numpy"]
+__all__ = ["from_dask", "reduce", "register", "to_numpy"]
 
 
 def register() -> None:
@@ -101,6 +105,106 @@ def to_numpy(array: da.Array) -> da.Array:
     dask.array.Array
     """
     return array.map_blocks(np.asarray, dtype=array.dtype, meta=np.empty((0,) * array.ndim, array.dtype))
+
+
+_REDUCTIONS = {"max": "amax", "min": "amin"} | {name: name for name in ("sum", "prod", "mean", "any", "all")}
+
+
+def reduce(array: da.Array, name: str, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> da.Array:
+    """A reduction of a Dask array, with the bits of the undivided one.
+
+    Chunks leave the values of their blocks of 1024 elements, or of a power of that, and these are joined at the
+    end. So chunks along the first axis of the reduction must end at multiples of 1024 elements, and the other
+    reduced axes must be whole. ``array.sum()`` takes any chunks, and adds up in an order of them.
+
+    Parameters
+    ----------
+    array : dask.array.Array
+        With chunks of this package.
+    name : {"sum", "prod", "mean", "max", "min", "any", "all"}
+    axis : int or tuple of int, optional
+        Neighbouring axes, or all of them.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    dask.array.Array
+
+    Raises
+    ------
+    ValueError
+        Where chunks end elsewhere.
+
+    Examples
+    --------
+    >>> x = from_dask(da.ones((4096, 2), chunks=(1024, 2), dtype=np.float32))
+    >>> np.asarray(reduce(x, "sum", axis=0).compute())
+    array([4096., 4096.], dtype=float32)
+    """
+    import dask.array as da
+
+    if name not in _REDUCTIONS:
+        raise ValueError(f"no reduction in parts is called {name!r}: there are {', '.join(_REDUCTIONS)}")
+    axes = sorted(range(array.ndim) if axis is None else axes_of(axis, array.ndim, name))
+    meta = _prepared(array._meta, name)
+    dtype = meta.dtype
+    if not axes:
+        return array.map_blocks(_prepared, name, dtype=dtype, meta=meta)
+    block = _block(array, name, axes)
+    count = prod(array.shape[each] for each in axes)
+    return da.reduction(
+        array,
+        chunk=partial(_partial, name=name, block=block),
+        combine=_combined,
+        aggregate=partial(_joined, name=name, count=count, dtype=dtype),
+        axis=tuple(axes),
+        keepdims=keepdims,
+        dtype=dtype,
+        concatenate=True,
+        meta=_joined(meta, axis=axes, keepdims=keepdims, name="sum" if dtype.kind != "b" else "any", count=0, dtype=dtype),
+    )
+
+
+def _block(array, name, axes):
+    """The longest blocks at multiples of which all chunks end."""
+    first, *others = axes
+    divided = [each for each in others if array.numblocks[each] > 1]
+    inner = prod(array.shape[each] for each in others)
+    ends = [end * inner for end in accumulate(array.chunks[first])][:-1]
+    common = gcd(*ends)
+    if divided or (ends and common % 1024):
+        chunks = array.chunks[divided[0] if divided else first]
+        at = divided[0] if divided else first
+        raise ValueError(
+            f"{name} over axes {axes} of chunks {chunks} along axis {at}: chunks end at multiples of 1024 elements of a "
+            f"range, and only along its first axis: rechunk, or call the array's own {name}"
+        )
+    block = 1024
+    while common and common % (block * 1024) == 0:
+        block *= 1024
+    return block
+
+
+def _prepared(x, name):
+    """In the type that the reduction of a whole array has."""
+    if name in ("sum", "prod"):
+        return zs.astype(x, _statistics.accumulating(x, None))
+    if name == "mean":
+        return _statistics._floats(x)
+    return _statistics._truth(x) if name in ("any", "all") else x
+
+
+def _partial(x, *, axis, keepdims, name, block):
+    return _core.reduce_partial(_REDUCTIONS[name], _prepared(x, name), list(axis), block)
+
+
+def _combined(x, *, axis, keepdims):
+    return x
+
+
+def _joined(x, *, axis, keepdims, name, count, dtype):
+    return zs.astype(_core.reduce_join(_REDUCTIONS[name], x, list(axis), count, keepdims), dtype)
 
 
 register()

@@ -2,7 +2,6 @@
 //! loops per type. Elements are matrices: rows that are combined, of columns that are not.
 
 use bytemuck::Pod;
-use smallvec::SmallVec;
 
 use super::{math, reduce};
 use crate::dtype::DType;
@@ -17,8 +16,7 @@ pub(super) enum Loops {
     Indexes(Indexes),
 }
 
-type Blocks = fn([usize; 2], &[u8], &mut [u8], &mut [u8]);
-type Rows = fn(&[&[u8]], &mut [u8]);
+type Blocks = fn([usize; 3], &[u8], &mut [u8], &mut [u8]);
 type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
 type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 
@@ -27,13 +25,10 @@ type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 pub(super) struct Values {
     /// Combines elements with others, stretch by stretch of their number, each into the former.
     pub accumulate: fn(&mut [u8], &[u8]),
-    /// Adds up rows one after another.
-    pub chain: Rows,
-    /// Makes 1, 2, 4 or 8 rows one by halves.
-    pub join: Rows,
-    /// Reduces matrices of so many rows, a block at most, and columns, which lie one after another, to a row each: the
-    /// elements, by way of memory for the accumulators of a matrix, into the last.
-    blocks: Blocks,
+    /// Reduces matrices of so many rows, a block at most, and columns, to a row each: the elements, by way of memory
+    /// for one and a half of the accumulators of a matrix, into the last. Rows lie as many elements apart as the last
+    /// number says: more than they have columns only of a single matrix.
+    pub blocks: Blocks,
     /// Of the reductions that have cumulative forms.
     pub scans: Option<Scans>,
     /// Bytes of an element.
@@ -47,7 +42,7 @@ impl Values {
     /// many bytes as a matrix.
     pub(super) fn reduce(&self, [rows, columns]: [usize; 2], x: &[u8], buffer: &mut [u8], out: &mut [u8]) {
         if rows <= self.block {
-            return (self.blocks)([rows, columns], x, buffer, out);
+            return (self.blocks)([rows, columns, columns], x, buffer, out);
         }
         let row = columns * self.size;
         let (whole, cuts) = (rows / self.block, rows.div_ceil(self.block));
@@ -55,9 +50,9 @@ impl Values {
         for (x, out) in x.chunks_exact(rows * row).zip(out.chunks_exact_mut(row)) {
             let (x, last) = x.split_at(whole * self.block * row);
             let (to, to_last) = held.split_at_mut(whole * row);
-            (self.blocks)([self.block, columns], x, buffer, to);
+            (self.blocks)([self.block, columns, columns], x, buffer, to);
             if whole < cuts {
-                (self.blocks)([rows % self.block, columns], last, buffer, to_last);
+                (self.blocks)([rows % self.block, columns, columns], last, buffer, to_last);
             }
             self.reduce([cuts, columns], held, buffer, out);
         }
@@ -315,14 +310,6 @@ macro_rules! table {
     (@values $t:ident $lanes:literal $vectors:literal $cpu:expr, $scans:expr) => {
         Loops::Values(Values {
             accumulate: |to, x| reduce::accumulate::<$t, _>(cast_mut(to), cast(x), $cpu),
-            chain: |rows, to| {
-                let rows: SmallVec<[&[$t]; 16]> = rows.iter().map(|row| cast(row)).collect();
-                reduce::chain::<$t, _>(&rows, cast_mut(to), $cpu);
-            },
-            join: |rows, to| {
-                let rows: SmallVec<[&[$t]; 8]> = rows.iter().map(|row| cast(row)).collect();
-                reduce::join::<$t, _>(&rows, cast_mut(to), $cpu);
-            },
             blocks: |shape, x, buffer, out| {
                 reduce::blocks::<$t, _, $lanes, $vectors>(shape, cast(x), cast_mut(buffer), cast_mut(out), $cpu);
             },

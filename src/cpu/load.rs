@@ -148,6 +148,16 @@ impl Reader {
         Some((at as usize, if length == 1 { 1 } else { stride }))
     }
 
+    /// How many elements apart rows lie in memory, if that is the same for all of them. There are `rows` from an element on,
+    /// of `row` elements each.
+    pub(super) fn pitch(&self, start: usize, rows: usize, row: usize) -> Option<usize> {
+        let ([.., n, inner], [.., stride, _]) = (&self.walk.shape()[..], self.walk.strides()) else {
+            return None;
+        };
+        let is_whole = *inner == row && start / row % n + rows <= *n;
+        usize::try_from(*stride).ok().filter(|_| is_whole)
+    }
+
     /// Copies elements from `start` on until `out` is full.
     pub(super) fn gather<M: Pod>(&self, source: &[M], start: usize, out: &mut [M]) {
         vectors::dispatch(Gather { reader: self, source, start, out });

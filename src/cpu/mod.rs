@@ -1,7 +1,8 @@
 //! The CPU path: a device like any other, and the reference that checks them.
 //!
 //! Each file uses only those before it: what moves elements ([`bytes`]), [`memory`] and [`threads`], how elements
-//! [`convert`], and functions of them ([`narrow`], [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and
+//! [`convert`], what is told of a program ([`explain`]), functions of elements ([`integers`], [`narrow`], [`random`],
+//! [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and
 //! how elements [`reorder`]; what is read [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the
 //! [`kernels`] of the op table, and those that [`reduce`]; the [`jobs`] that compute steps; loops
 //! that [`combine`], and those of [`pairs`] of steps; [`blocks`]; programs that are [`eval`]uated, and those that [`scan`] or [`contract`]; a [`fold`] and a
@@ -15,7 +16,9 @@ mod contract;
 mod convert;
 mod erfc;
 mod eval;
+mod explain;
 mod fold;
+mod integers;
 mod jobs;
 mod join;
 mod kernels;
@@ -38,7 +41,6 @@ mod tests;
 mod threads;
 
 use std::any::Any;
-use std::fmt::Write;
 use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -52,7 +54,7 @@ pub(crate) use threads::thread_count;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Poison, Result, bail};
 use crate::ir::{
-    BLOCK, Backend, Destination, Fingerprint, HostBytes, Input, Join, Leaves, Program, ProgramKind, Reading,
+    Backend, Destination, Fingerprint, HostBytes, Input, Join, Leaves, Program, ProgramKind, Reading,
     Results, Schedule, Source, Stage, Storage, Told,
 };
 use crate::layout::Layout;
@@ -302,7 +304,7 @@ impl Backend for CpuDevice {
     }
 
     fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>> {
-        Ok(schedule.all().map(told).collect())
+        Ok(schedule.all().map(explain::told).collect())
     }
 }
 
@@ -315,11 +317,12 @@ impl CpuDevice {
         };
         let bytes = stage.byte_size()?;
         let mut memory = HostMemory::take(bytes)?;
-        if join::is_interleaved(join) {
+        let is_interleaved = join::is_interleaved(join);
+        if is_interleaved {
             run(&join.parts, Some(join), Target::New(vec![&mut memory[..bytes]]))?;
         }
         let result = Storage::new(self.clone(), bytes / join.dtype.size(), HostBuffer::new(memory));
-        if !join::is_interleaved(join) {
+        if !is_interleaved {
             self.join(join, &result, &Layout::contiguous(&join.shape)?)?;
         }
         Ok(smallvec![result])
@@ -397,36 +400,4 @@ impl CpuDevice {
         run(slice::from_ref(program), None, Target::New(vec![&mut result[..bytes]]))?;
         self.clone().write(storage, program.dtype, layout, &result[..bytes])
     }
-}
-
-/// What would run for a stage, in words.
-fn told(stage: &Stage) -> Told {
-    let program = match stage {
-        Stage::One(program) => program,
-        Stage::Join(join) => return Told::of_parts(join.parts.len()),
-    };
-    let mut text = String::new();
-    let reduced = match &program.kind {
-        ProgramKind::Map => String::new(),
-        ProgramKind::RowFused(_) => ", rows one after the other, each to its end".into(),
-        ProgramKind::Scan(scan) => format!(", {} in groups", scan.name()),
-        ProgramKind::Contract(_) => ", product of packed panels".into(),
-        ProgramKind::Reduce(reduce) => {
-            let mut rounds = 1;
-            let mut count = reduce.count(&program.shape);
-            while count > BLOCK {
-                count = count.div_ceil(BLOCK);
-                rounds += 1;
-            }
-            let s = if rounds == 1 { "" } else { "s" };
-            format!(", {} in {rounds} round{s}", reduce.op.name())
-        }
-    };
-    let _ = writeln!(
-        text,
-        "runs: one pass of {} step{s} over blocks in cache{reduced}, on all threads",
-        program.steps.len(),
-        s = if program.steps.len() == 1 { "" } else { "s" },
-    );
-    Told { text, ..Told::default() }
 }

@@ -1,9 +1,10 @@
 //! Loops that reduce, in the order of the contract: rows are added to accumulators in the order of memory, row `r` to
-//! that of number `r % 64`, and the accumulators become one by halves. A matrix is a flat stretch of elements, so the
-//! accumulators of all of its columns are a stretch too, to which others of its length are added.
+//! that of number `r % 64`, and the accumulators become one by halves. Rows that lie side by side are one stretch of
+//! elements, and so are the accumulators of all columns.
 
 use bytemuck::Pod;
 
+use crate::ir::ACCUMULATORS;
 use crate::vectors::vectors;
 
 vectors! {
@@ -11,37 +12,42 @@ vectors! {
         add(to, x, &f);
     }
 
-    chain as Chain<T>(rows: &'a [&'a [T]], to: &'a mut [T]; f) {
-        let (wide, last) = to.split_at_mut(to.len() / WIDE * WIDE);
-        let whole = wide.len();
-        stretch::<T, WIDE>(rows, 0, wide, &f);
-        stretch::<T, 1>(rows, whole, last, &f);
-    }
-
-    join as Join<T>(rows: &'a [&'a [T]], to: &'a mut [T]; f) {
-        let (wide, last) = to.split_at_mut(to.len() / VECTOR * VECTOR);
-        let whole = wide.len();
-        meet::<T, VECTOR>(rows, 0, wide, &f);
-        meet::<T, 1>(rows, whole, last, &f);
-    }
-
-    blocks as Blocks<T, L, S>(shape: [usize; 2], x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
-        let [rows, columns] = shape;
+    lines as Lines<T, L, S>(rows: usize, x: &'a [T], out: &'a mut [T]; f) {
         match rows {
-            1 => out.copy_from_slice(x),
-            // Rows of one value each lie side by side, and their accumulators in registers.
-            2 if columns == 1 => few::<T, 2>(x, out, &f),
-            4 if columns == 1 => few::<T, 4>(x, out, &f),
-            8 if columns == 1 => few::<T, 8>(x, out, &f),
-            16 if columns == 1 => few::<T, 16>(x, out, &f),
-            _ if columns == 1 && rows >= L * S => {
-                x.chunks_exact(rows).zip(out).for_each(|(x, out)| *out = line::<T, L, S>(x, &f));
-            }
-            _ => {
-                let matrices = x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns));
-                matrices.for_each(|(x, out)| matrix::<T>(L * S, x, buffer, out, &f));
-            }
+            2 => few::<T, 2>(x, out, &f),
+            4 => few::<T, 4>(x, out, &f),
+            8 => few::<T, 8>(x, out, &f),
+            16 => few::<T, 16>(x, out, &f),
+            _ => x.chunks_exact(rows).zip(out).for_each(|(x, out)| *out = line::<T, L, S>(x, &f)),
         }
+    }
+
+    matrices as Matrices<T, L, S>(shape: [usize; 3], x: &'a [T], buffer: &'a mut [T], out: &'a mut [T]; f) {
+        let [rows, columns, pitch] = shape;
+        let accumulators = ACCUMULATORS.min(L * S);
+        if pitch != columns {
+            return matrix::<T>(accumulators, rows, pitch, x, buffer, out, &f);
+        }
+        let matrices = x.chunks_exact(rows * columns).zip(out.chunks_exact_mut(columns));
+        matrices.for_each(|(x, out)| matrix::<T>(accumulators, rows, pitch, x, buffer, out, &f));
+    }
+}
+
+/// Reduces matrices. Rows of one value each that lie side by side are lines, whose accumulators are in registers. Lines
+/// have a function of their own, as compilers keep fewer values in registers where both are in one.
+pub(super) fn blocks<T: Pod, F: Fn(T, T) -> T, const L: usize, const S: usize>(
+    [rows, columns, pitch]: [usize; 3],
+    x: &[T],
+    buffer: &mut [T],
+    out: &mut [T],
+    f: F,
+) {
+    let is_line = columns == 1 && pitch == 1;
+    match rows {
+        1 if columns == pitch => out.copy_from_slice(x),
+        2 | 4 | 8 | 16 if is_line => lines::<T, F, L, S>(rows, x, out, f),
+        _ if is_line && rows >= L * S => lines::<T, F, L, S>(rows, x, out, f),
+        _ => matrices::<T, F, L, S>([rows, columns, pitch], x, buffer, out, f),
     }
 }
 
@@ -111,46 +117,95 @@ fn join_vectors<T: Pod, const L: usize, const S: usize>(
     all[0]
 }
 
-/// Reduces a matrix to a row.
+/// Reduces a matrix to a row. Its rows lie `pitch` elements apart; those that lie side by side are one stretch.
 #[inline(always)]
-fn matrix<T: Pod>(accumulators: usize, x: &[T], buffer: &mut [T], out: &mut [T], f: &impl Fn(T, T) -> T) {
+fn matrix<T: Pod>(
+    accumulators: usize,
+    rows: usize,
+    pitch: usize,
+    x: &[T],
+    buffer: &mut [T],
+    out: &mut [T],
+    f: &impl Fn(T, T) -> T,
+) {
     let columns = out.len();
-    let mut rows = x.len() / columns;
-    let (mut x, mut buffer) = (x, buffer);
-    if rows > accumulators {
-        let (all, after) = buffer.split_at_mut(accumulators * columns);
-        let (first, rest) = x.split_at(all.len());
-        all.copy_from_slice(first);
-        add(all, rest, f);
-        (x, buffer, rows) = (all, after, accumulators);
-    } else if !rows.is_power_of_two() {
-        // The last of the lower half have nothing to be combined with.
-        let half = rows.next_power_of_two() / 2;
-        let (to, after) = buffer.split_at_mut(half * columns);
-        let (low, high) = x.split_at(to.len());
-        to.copy_from_slice(low);
-        to.iter_mut().zip(high).for_each(|(to, &x)| *to = f(*to, x));
-        (x, buffer, rows) = (to, after, half);
+    let (mut x, mut pitch, mut rows, mut buffer) = (x, pitch, rows, buffer);
+    if rows > accumulators || !rows.is_power_of_two() {
+        // Of a few rows, the last of the lower half have nothing to be combined with.
+        let count = accumulators.min(rows.next_power_of_two() / 2);
+        let (to, after) = buffer.split_at_mut(count * columns);
+        turns(x, rows, pitch, columns, to, f);
+        (x, pitch, rows, buffer) = (to, columns, count, after);
     }
     while rows > 4 {
-        let (to, after) = buffer.split_at_mut(rows / 4 * columns);
-        pass::<T, 4>(split(x), to, f);
-        (x, buffer, rows) = (to, after, rows / 4);
+        rows /= 4;
+        let (to, after) = buffer.split_at_mut(rows * columns);
+        pass::<T, 4>(x, rows, pitch, columns, to, f);
+        (x, pitch, buffer) = (to, columns, after);
     }
     match rows {
-        4 => pass::<T, 4>(split(x), out, f),
-        2 => pass::<T, 2>(split(x), out, f),
-        _ => out.copy_from_slice(x),
+        4 => pass::<T, 4>(x, 1, pitch, columns, out, f),
+        2 => pass::<T, 2>(x, 1, pitch, columns, out, f),
+        _ => out.copy_from_slice(&x[..columns]),
     }
 }
 
-/// Some rows, which lie one after another.
+/// Bytes of a turn through the accumulators from which on several are read at once: a page.
+const FAR: usize = 4096;
+
+/// Adds rows to accumulators in turns, a row to each. Some turns are read at once: a processor reads ahead in every
+/// one of them, and accumulators are loaded and stored once for all.
 #[inline(always)]
-fn split<T, const N: usize>(x: &[T]) -> [&[T]; N] {
-    let count = x.len() / N;
-    let mut rows: [&[T]; N] = [&[]; N];
-    rows.iter_mut().enumerate().for_each(|(k, row)| *row = &x[k * count..(k + 1) * count]);
-    rows
+fn turns<T: Pod>(x: &[T], rows: usize, pitch: usize, columns: usize, to: &mut [T], f: &impl Fn(T, T) -> T) {
+    let accumulators = to.len() / columns;
+    let (turn, whole) = (accumulators * pitch, rows / accumulators);
+    let (stretch, step) = if pitch == columns { (to.len(), turn) } else { (columns, pitch) };
+    let is_far = turn * size_of::<T>() >= FAR;
+    let mut done = 0;
+    while done < whole {
+        let x = &x[done * turn..];
+        done += match whole - done {
+            8.. if is_far => streams::<T, 8>(x, turn, step, stretch, done == 0, to, f),
+            4.. if is_far => streams::<T, 4>(x, turn, step, stretch, done == 0, to, f),
+            _ => streams::<T, 1>(x, turn, step, stretch, done == 0, to, f),
+        };
+    }
+    let rest = (rows - whole * accumulators) * columns;
+    for (k, to) in to[..rest].chunks_mut(stretch).enumerate() {
+        add(to, &x[whole * turn + k * step..][..to.len()], f);
+    }
+}
+
+/// Adds `N` turns to accumulators, which take those of the first ones as they are.
+#[inline(always)]
+fn streams<T: Pod, const N: usize>(
+    x: &[T],
+    turn: usize,
+    step: usize,
+    stretch: usize,
+    is_first: bool,
+    to: &mut [T],
+    f: &impl Fn(T, T) -> T,
+) -> usize {
+    for (k, to) in to.chunks_exact_mut(stretch).enumerate() {
+        // By indexes below one count, so that the loop is one of vectors.
+        let count = to.len();
+        let rows: [&[T]; N] = std::array::from_fn(|n| &x[n * turn + k * step..][..count]);
+        if is_first {
+            for i in 0..count {
+                let mut all = rows[0][i];
+                rows[1..].iter().for_each(|row| all = f(all, row[i]));
+                to[i] = all;
+            }
+        } else {
+            for i in 0..count {
+                let mut all = to[i];
+                rows.iter().for_each(|row| all = f(all, row[i]));
+                to[i] = all;
+            }
+        }
+    }
+    N
 }
 
 /// Adds stretches of elements to as many, one after another.
@@ -161,77 +216,22 @@ fn add<T: Pod>(to: &mut [T], x: &[T], f: &impl Fn(T, T) -> T) {
     }
 }
 
-/// Makes rows one by halves.
+/// Makes so many rows, of which `N` become one by halves each.
 #[inline(always)]
-fn pass<T: Pod, const N: usize>(rows: [&[T]; N], to: &mut [T], f: &impl Fn(T, T) -> T) {
-    // By indexes below one count, so that the loop is one of vectors.
-    let count = to.len();
-    let rows = rows.map(|row| &row[..count]);
-    for i in 0..count {
-        to[i] = halves(rows.map(|row| row[i]), f);
-    }
-}
-
-/// Elements of a vector or two.
-const VECTOR: usize = 8;
-
-/// Makes 1, 2, 4 or 8 rows one by halves, from an element on. Each vector by name: loops over arrays of them are
-/// not always taken apart.
-#[inline(always)]
-fn meet<T: Pod, const W: usize>(rows: &[&[T]], from: usize, to: &mut [T], f: &impl Fn(T, T) -> T) {
-    let to = to.as_chunks_mut::<W>().0;
-    let count = to.len();
-    let row = |k: usize| &rows[k][from..].as_chunks::<W>().0[..count];
-    let both = |a: &[T; W], b: &[T; W]| {
-        let mut all = *a;
-        for i in 0..W {
-            all[i] = f(all[i], b[i]);
+fn pass<T: Pod, const N: usize>(
+    x: &[T],
+    rows: usize,
+    pitch: usize,
+    columns: usize,
+    to: &mut [T],
+    f: &impl Fn(T, T) -> T,
+) {
+    let stretch = if pitch == columns { rows * columns } else { columns };
+    for (k, to) in to.chunks_exact_mut(stretch).enumerate() {
+        let count = to.len();
+        let rows: [&[T]; N] = std::array::from_fn(|n| &x[(n * rows + k) * pitch..][..count]);
+        for i in 0..count {
+            to[i] = halves(rows.map(|row| row[i]), f);
         }
-        all
-    };
-    match rows.len() {
-        8 => {
-            let ([a, b, c, d], [e, g, h, i]) =
-                ([row(0), row(1), row(2), row(3)], [row(4), row(5), row(6), row(7)]);
-            for k in 0..count {
-                let (even, odd) = (both(&a[k], &e[k]), both(&b[k], &g[k]));
-                let even = both(&even, &both(&c[k], &h[k]));
-                to[k] = both(&even, &both(&odd, &both(&d[k], &i[k])));
-            }
-        }
-        4 => {
-            let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
-            for k in 0..count {
-                to[k] = both(&both(&a[k], &c[k]), &both(&b[k], &d[k]));
-            }
-        }
-        2 => {
-            let [a, b] = [row(0), row(1)];
-            for k in 0..count {
-                to[k] = both(&a[k], &b[k]);
-            }
-        }
-        _ => to.copy_from_slice(row(0)),
-    }
-}
-
-/// Elements that are added up in registers.
-const WIDE: usize = 32;
-
-/// Adds up rows from an element on, one after another, in so many registers.
-#[inline(always)]
-fn stretch<T: Pod, const W: usize>(rows: &[&[T]], from: usize, to: &mut [T], f: &impl Fn(T, T) -> T) {
-    let [first, rest @ ..] = rows else { return };
-    for (k, to) in to.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-        let at = from + k * W;
-        let mut all = [T::zeroed(); W];
-        all.copy_from_slice(&first[at..at + W]);
-        for row in rest {
-            let x = &row[at..at + W];
-            for i in 0..W {
-                all[i] = f(all[i], x[i]);
-            }
-        }
-        *to = all;
     }
 }

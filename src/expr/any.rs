@@ -282,3 +282,8 @@ pub(super) fn apply(op: Op, operands: &[&AnyExpr], at: &'static Location<'static
     };
     AnyExpr::new(build(), at)
 }
+
+/// An expression, or its mistake.
+pub(super) fn or_mistake(result: Result<AnyExpr>, at: &'static Location<'static>) -> AnyExpr {
+    result.unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+}

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::any::apply;
+use super::any::{apply, or_mistake};
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Kind, Numeric};
 use crate::error::{Result, bail};
@@ -28,7 +28,7 @@ impl AnyExpr {
     ) -> AnyExpr {
         let at = Location::caller();
         let range = range(dtype, start.into(), end.into(), step.into(), at);
-        range.unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+        or_mistake(range, at)
     }
 
     /// So many floats from `start` to `end`, both among them, equally far apart. As PyTorch's `linspace` they are
@@ -46,7 +46,7 @@ impl AnyExpr {
     pub fn linspace(dtype: DType, start: impl Into<Scalar>, end: impl Into<Scalar>, count: usize) -> AnyExpr {
         let at = Location::caller();
         let spaced = spaced(dtype, start.into(), end.into(), count, at);
-        spaced.unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+        or_mistake(spaced, at)
     }
 
     /// Ones where both coordinates are the same, and zeros (NumPy, PyTorch and candle `eye`).

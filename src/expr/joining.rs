@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::any::apply;
+use super::any::{apply, or_mistake};
 use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
@@ -40,11 +40,6 @@ impl Pad {
     pub fn constant(value: impl Into<Scalar>) -> Pad {
         Pad::Constant(value.into())
     }
-}
-
-/// The result, or a mistake that was made at a place.
-fn or_mistake(result: Result<AnyExpr>, at: &'static Location<'static>) -> AnyExpr {
-    result.unwrap_or_else(|error| AnyExpr::new(Err(error), at))
 }
 
 macro_rules! made {

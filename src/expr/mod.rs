@@ -15,6 +15,7 @@ mod joining;
 mod lookup;
 mod operators;
 mod ops;
+mod partial;
 mod print;
 mod products;
 mod random;

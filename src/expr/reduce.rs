@@ -1,5 +1,6 @@
 //! How a reduction is built of reduce ops: axes in runs, ranges without elements or with one, types.
 
+use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Range, Sub};
 use std::panic::Location;
 use std::sync::Arc;
@@ -92,17 +93,30 @@ impl Class {
 
 /// An operand as it is reduced: of the type that accumulates, with axes in their order.
 pub(super) struct Ranges {
-    name: &'static str,
-    operand: Arc<Node>,
-    axes: SmallVec<[usize; 6]>,
+    pub name: &'static str,
+    pub operand: Arc<Node>,
+    pub axes: SmallVec<[usize; 6]>,
     pub options: ReduceOptions,
+    part: Part,
+    /// What the composition has reduced so far, where a part is built.
+    pub made: RefCell<Vec<Value>>,
     at: &'static Location<'static>,
+}
+
+/// Which part of a reduction is built.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    Whole,
+    /// The values of blocks of so many elements.
+    Blocks(usize),
+    /// What becomes of the values of all blocks, which have so many elements together.
+    Join(usize),
 }
 
 /// A value of a composition, with operators that rows of the table are written with.
 #[derive(Clone)]
 pub(super) struct Value {
-    any: AnyExpr,
+    pub any: AnyExpr,
     at: &'static Location<'static>,
 }
 
@@ -114,6 +128,7 @@ impl Ranges {
         any: &AnyExpr,
         axes: &Axes,
         options: ReduceOptions,
+        part: Part,
         at: &'static Location<'static>,
     ) -> Result<Ranges> {
         let node = any.node()?;
@@ -127,15 +142,18 @@ impl Ranges {
             dtype => dtype,
         };
         let operand = any.cast(accumulating).node()?.clone();
-        Ok(Ranges { name, operand, axes, options, at })
+        Ok(Ranges { name, operand, axes, options, part, made: RefCell::default(), at })
     }
 
-    fn shape(&self) -> &Shape {
+    pub(super) fn shape(&self) -> &Shape {
         &self.operand.shape
     }
 
     /// The elements of a range.
     pub(super) fn count(&self) -> usize {
+        if let Part::Join(count) = self.part {
+            return count;
+        }
         self.axes.iter().map(|&axis| self.shape()[axis]).product()
     }
 
@@ -168,11 +186,17 @@ impl Ranges {
     }
 
     /// One value of each range of `values`, which has the operand's shape; the axes stay with length 1.
-    pub(super) fn fold(&self, op: ReduceOp, values: &Value) -> Value {
-        self.value(values.any.node().and_then(|node| self.reduced(op, node)))
+    pub(super) fn reduce(&self, op: ReduceOp, values: &Value) -> Value {
+        let value = self.value(match self.part {
+            Part::Whole => return self.value(values.any.node().and_then(|node| self.reduced(op, node))),
+            Part::Blocks(length) => values.any.node().and_then(|node| self.blocks(op, node, length)),
+            Part::Join(_) => self.reduced(op, &self.operand),
+        });
+        self.made.borrow_mut().push(value.clone());
+        value
     }
 
-    fn reduced(&self, op: ReduceOp, node: &Arc<Node>) -> Result<Arc<Node>> {
+    pub(super) fn reduced(&self, op: ReduceOp, node: &Arc<Node>) -> Result<Arc<Node>> {
         let shape = self.shape();
         if let Some(&axis) = self.axes.iter().find(|&&axis| shape[axis] == 0) {
             if matches!(op, ReduceOp::Min | ReduceOp::Max | ReduceOp::ArgMin | ReduceOp::ArgMax) {
@@ -219,7 +243,7 @@ impl Ranges {
     }
 
     /// The reduction of one value, whose zero is +0 if it is a sum.
-    fn alone(&self, op: ReduceOp, node: &Arc<Node>) -> Result<Arc<Node>> {
+    pub(super) fn alone(&self, op: ReduceOp, node: &Arc<Node>) -> Result<Arc<Node>> {
         if op != ReduceOp::Sum || node.dtype.kind() != Kind::Float {
             return Ok(node.clone());
         }
@@ -228,7 +252,7 @@ impl Ranges {
     }
 
     /// Reduced axes between which there are only axes of length 1, without such at either end.
-    fn runs(&self) -> SmallVec<[Range<usize>; 2]> {
+    pub(super) fn runs(&self) -> SmallVec<[Range<usize>; 2]> {
         let shape = self.shape();
         let mut runs: SmallVec<[Range<usize>; 2]> = SmallVec::new();
         for &axis in self.axes.iter().filter(|&&axis| shape[axis] != 1) {
@@ -364,8 +388,8 @@ impl AnyExpr {
         }
         let options = ReduceOptions::default().keepdim();
         let axes = super::axes::IntoAxes::into_axes(axes.as_slice());
-        let ranges = Ranges::new("sum_to", Class::Numeric, self, &axes, options, at)?;
-        let sum = ranges.finish(&ranges.fold(ReduceOp::Sum, &ranges.values()), self.dtype()?)?;
+        let ranges = Ranges::new("sum_to", Class::Numeric, self, &axes, options, Part::Whole, at)?;
+        let sum = ranges.finish(&ranges.reduce(ReduceOp::Sum, &ranges.values()), self.dtype()?)?;
         let leading = |layout: &Layout| (0..lead).try_fold(layout.clone(), |layout, _| layout.squeeze(0));
         Ok(AnyExpr::new(sum.node()?.view(&leading), at))
     }

@@ -8,8 +8,9 @@
 
 use std::panic::Location;
 
+use super::any::or_mistake;
 use super::axes::IntoAxes;
-use super::reduce::{Class, Ranges, ReduceOptions, Value};
+use super::reduce::{Class, Part, Ranges, ReduceOptions, Value};
 use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float, Numeric};
 use crate::error::{Error, ErrorKind, Result};
@@ -33,12 +34,18 @@ pub struct Reduction {
     pub bound: &'static str,
     /// Whether the result has the operand's shape.
     pub keeps_shape: bool,
-    class: Class,
+    pub(super) class: Class,
     gives: Option<DType>,
-    compose: fn(&Ranges, &Value) -> Value,
+    pub(super) compose: fn(&Ranges, &Value) -> Value,
 }
 
 impl Reduction {
+    /// The one of a name.
+    pub(super) fn of(name: &str) -> Result<Reduction> {
+        let unknown = || Error::new(ErrorKind::Operation, format!("no reduction is called '{name}'"));
+        reductions().find(|reduction| reduction.name == name).ok_or_else(unknown)
+    }
+
     /// The element type of the result for operands of type `dtype`, if it takes them.
     pub fn result(&self, dtype: DType) -> Option<DType> {
         self.class.takes(dtype).then(|| self.gives.unwrap_or(dtype))
@@ -53,14 +60,12 @@ impl Reduction {
     ) -> AnyExpr {
         let build = || -> Result<AnyExpr> {
             let options = ReduceOptions { keepdim: options.keepdim || self.keeps_shape, ..options };
-            let ranges = Ranges::new(self.name, self.class, operand, &axes.into_axes(), options, at)?;
+            let ranges =
+                Ranges::new(self.name, self.class, operand, &axes.into_axes(), options, Part::Whole, at)?;
             let gives = self.gives.unwrap_or(operand.dtype()?);
             ranges.finish(&(self.compose)(&ranges, &ranges.values()), gives)
         };
-        match build() {
-            Ok(expr) => expr,
-            Err(error) => AnyExpr::new(Err(error), at),
-        }
+        or_mistake(build(), at)
     }
 }
 
@@ -98,12 +103,9 @@ impl AnyExpr {
     #[track_caller]
     pub fn reduce(&self, name: &str, axes: impl IntoAxes, options: ReduceOptions) -> AnyExpr {
         let at = Location::caller();
-        match reductions().find(|reduction| reduction.name == name) {
-            Some(reduction) => reduction.call(self, axes, options, at),
-            None => {
-                let unknown = || Error::new(ErrorKind::Operation, format!("no reduction is called '{name}'"));
-                AnyExpr::new(Err(self.node().err().unwrap_or_else(unknown)), at)
-            }
+        match self.node().and_then(|_| Reduction::of(name)) {
+            Ok(reduction) => reduction.call(self, axes, options, at),
+            Err(error) => AnyExpr::new(Err(error), at),
         }
     }
 
@@ -121,7 +123,7 @@ impl AnyExpr {
     #[track_caller]
     pub fn sum_to(&self, shape: impl Into<Shape>) -> AnyExpr {
         let at = Location::caller();
-        self.summed_to(&shape.into(), at).unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+        or_mistake(self.summed_to(&shape.into(), at), at)
     }
 }
 
@@ -250,33 +252,33 @@ reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
     /// The sum of each range. Integers wrap; floats are added in an order that the lengths of the axes alone
     /// decide, so the bits are the same on every device. f16 and bf16 are added in f32 and rounded once, at
     /// the end. Of no elements 0.
-    sum sum_keepdim() -> T within "L u of the sum of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 3.0, 8.0] |r, x| r.fold(ReduceOp::Sum, x);
+    sum sum_keepdim() -> T within "L u of the sum of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 3.0, 8.0] |r, x| r.reduce(ReduceOp::Sum, x);
     /// The product of each range, in the order of [`sum`](Self::sum). Integers wrap. Of no elements 1.
-    prod prod_keepdim() -> T within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 2.0, 15.0] |r, x| r.fold(ReduceOp::Prod, x);
+    prod prod_keepdim() -> T within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 2.0, 15.0] |r, x| r.reduce(ReduceOp::Prod, x);
     /// The least element of each range. NaN wins, and -0 is less than 0. A range without elements is an
     /// error.
-    amin amin_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1.0, -5.0] |r, x| r.fold(ReduceOp::Min, x);
+    amin amin_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1.0, -5.0] |r, x| r.reduce(ReduceOp::Min, x);
     /// The greatest element of each range. NaN wins, and 0 is greater than -0. A range without elements is an
     /// error.
-    amax amax_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 2.0, 3.0] |r, x| r.fold(ReduceOp::Max, x);
+    amax amax_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 2.0, 3.0] |r, x| r.reduce(ReduceOp::Max, x);
     /// The index of the least element of each range, among those of the range in row-major order. The first
     /// of equals wins, and the first NaN over every number. A range without elements, or with more than 2^32,
     /// is an error.
-    argmin argmin_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 0, 1] |r, x| r.fold(ReduceOp::ArgMin, x);
+    argmin argmin_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 0, 1] |r, x| r.reduce(ReduceOp::ArgMin, x);
     /// The index of the greatest element of each range, among those of the range in row-major order. The
     /// first of equals wins, and the first NaN over every number. A range without elements, or with more than
     /// 2^32, is an error.
-    argmax argmax_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1, 0] |r, x| r.fold(ReduceOp::ArgMax, x);
+    argmax argmax_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1, 0] |r, x| r.reduce(ReduceOp::ArgMax, x);
     /// The sum of the magnitudes of each range; of integers `abs(MIN)` is `MIN`.
-    l1 l1_keepdim() -> T within "L ulp", [1.0_f32, -2.0, 3.0, -5.0 => 3.0, 8.0] |r, x| r.fold(ReduceOp::Sum, &x.map(Op::Abs));
+    l1 l1_keepdim() -> T within "L ulp", [1.0_f32, -2.0, 3.0, -5.0 => 3.0, 8.0] |r, x| r.reduce(ReduceOp::Sum, &x.map(Op::Abs));
     /// The sum of the squares of each range.
     sum_square sum_square_keepdim() -> T within "L + 1 ulp", [1.0_f32, -2.0, 3.0, -5.0 => 5.0, 34.0]
-        |r, x| r.fold(ReduceOp::Sum, &x.map(Op::Square));
+        |r, x| r.reduce(ReduceOp::Sum, &x.map(Op::Square));
 }
 
 reduced! { FLOATS: Float, impl [<T: Float>] T;
     /// The mean of each range: the sum, divided by the number of elements. Of no elements NaN.
-    mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| &r.fold(ReduceOp::Sum, x) / &r.n();
+    mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| &r.reduce(ReduceOp::Sum, x) / &r.n();
     /// The variance of each range: the sum of the squares of what elements differ from the mean by, divided
     /// by their number less `correction`, which is 0 for that of the elements themselves and 1 for what a
     /// sample tells of a whole. What the mean is rounded by is made up for (Chan, Golub and LeVeque, 1983).
@@ -286,7 +288,7 @@ reduced! { FLOATS: Float, impl [<T: Float>] T;
         |r, x| var(r, x).map(Op::Sqrt);
     /// The Euclidean norm of each range: the root of [`sum_square`](Self::sum_square).
     l2 l2_keepdim() -> T within "L / 2 + 2 ulp", [3.0_f32, -4.0, 5.0, 12.0 => 5.0, 13.0]
-        |r, x| r.fold(ReduceOp::Sum, &x.map(Op::Square)).map(Op::Sqrt);
+        |r, x| r.reduce(ReduceOp::Sum, &x.map(Op::Square)).map(Op::Sqrt);
     /// The logarithm of the sum of the exponentials of each range, without overflow inside. Where the
     /// greatest element is infinite, it is the result; of no elements -inf.
     logsumexp logsumexp_keepdim() -> T within "log2 n + 5 ulp, of 1 or log n where that is more", [0.0_f32, f32::NEG_INFINITY, f32::INFINITY, 1.0 => 0.0, f32::INFINITY]
@@ -295,16 +297,16 @@ reduced! { FLOATS: Float, impl [<T: Float>] T;
 
 reduced! { TRUTHS: Bool, impl [] bool;
     /// Whether one element of each range is true. Of no elements false.
-    any any_keepdim() -> bool within "-", [true, false, false, false => true, false] |r, x| r.fold(ReduceOp::Any, x);
+    any any_keepdim() -> bool within "-", [true, false, false, false => true, false] |r, x| r.reduce(ReduceOp::Any, x);
     /// Whether all elements of each range are true. Of no elements true.
-    all all_keepdim() -> bool within "-", [true, false, true, true => false, true] |r, x| r.fold(ReduceOp::All, x);
+    all all_keepdim() -> bool within "-", [true, false, true, true => false, true] |r, x| r.reduce(ReduceOp::All, x);
 }
 
 reduced! { ELEMENTS: Element, impl [<T: Element>] T;
     /// How many elements of each range are not 0, by their bits: NaN and subnormals count, -0 does not. A
     /// range of 2^32 elements or more is an error.
     count_nonzero count_nonzero_keepdim() -> u32 within "-", [1.0_f32, 0.0, f32::NAN, -5.0 => 1, 2]
-        |r, x| r.fold(ReduceOp::Sum, &r.counts(&x.nonzero()));
+        |r, x| r.reduce(ReduceOp::Sum, &r.counts(&x.nonzero()));
 }
 
 /// Functions of ranges whose result has the operand's shape, and cumulative operations along one axis.
@@ -446,8 +448,8 @@ kept! { axis SCANS: Numeric;
 const REDUCTIONS: [&[Reduction]; 6] = [NUMERIC, FLOATS, TRUTHS, ELEMENTS, SOFTMAXES, SCANS];
 
 fn var(r: &Ranges, x: &Value) -> Value {
-    let d = x - &(&r.fold(ReduceOp::Sum, x) / &r.n());
-    let (sum, squares) = (r.fold(ReduceOp::Sum, &d), r.fold(ReduceOp::Sum, &(&d * &d)));
+    let d = x - &(&r.reduce(ReduceOp::Sum, x) / &r.n());
+    let (sum, squares) = (r.reduce(ReduceOp::Sum, &d), r.reduce(ReduceOp::Sum, &(&d * &d)));
     let rest = &(&sum * &sum) / &r.n();
     let all = rest.where_infinite(&squares, &(&squares - &rest)).max(&r.number(0.0));
     &all / &r.number((r.count() as f64 - r.options.correction).max(0.0))
@@ -456,10 +458,10 @@ fn var(r: &Ranges, x: &Value) -> Value {
 fn logsumexp(r: &Ranges, x: &Value) -> Value {
     if r.is_empty() {
         // Of no elements there is no greatest.
-        return r.fold(ReduceOp::Sum, x).map(Op::Log);
+        return r.reduce(ReduceOp::Sum, x).map(Op::Log);
     }
-    let greatest = r.fold(ReduceOp::Max, x);
-    let sum = r.fold(ReduceOp::Sum, &(x - &greatest).map(Op::Exp));
+    let greatest = r.reduce(ReduceOp::Max, x);
+    let sum = r.reduce(ReduceOp::Sum, &(x - &greatest).map(Op::Exp));
     greatest.where_infinite(&greatest, &(&greatest + &sum.map(Op::Log)))
 }
 
@@ -467,14 +469,14 @@ fn softmax(r: &Ranges, x: &Value) -> Value {
     if r.is_empty() {
         return x.clone();
     }
-    let powers = (x - &r.fold(ReduceOp::Max, x)).map(Op::Exp);
-    &powers / &r.fold(ReduceOp::Sum, &powers)
+    let powers = (x - &r.reduce(ReduceOp::Max, x)).map(Op::Exp);
+    &powers / &r.reduce(ReduceOp::Sum, &powers)
 }
 
 fn log_softmax(r: &Ranges, x: &Value) -> Value {
     if r.is_empty() {
         return x.clone();
     }
-    let below = x - &r.fold(ReduceOp::Max, x);
-    &below - &r.fold(ReduceOp::Sum, &below.map(Op::Exp)).map(Op::Log)
+    let below = x - &r.reduce(ReduceOp::Max, x);
+    &below - &r.reduce(ReduceOp::Sum, &below.map(Op::Exp)).map(Op::Log)
 }

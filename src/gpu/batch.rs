@@ -76,7 +76,9 @@ impl Batch {
         let refused = |cause: Error| buffers.refused(connection, (&compiled.name, error::line()), &cause);
         let bind_group = bind_group.map_err(refused)?;
         self.uniforms.resize(start, 0);
-        self.uniforms.extend(compiled.words.iter().flat_map(|&word| words[word].to_ne_bytes()));
+        for &word in &compiled.words {
+            self.uniforms.extend_from_slice(&words[word].to_ne_bytes());
+        }
         self.uniforms.resize(start + compiled.uniform_size as usize, 0);
         self.dispatches.push(Dispatch {
             compiled: compiled.clone(),

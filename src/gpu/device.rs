@@ -91,7 +91,7 @@ pub(super) fn target(connection: &Connection, driver: &Driver) -> plan::Target {
         math: Math::Precise,
         rate: (!drivers::is_software(&connection.device.adapter_info())).then_some(budget::RATE),
         shared: limits.max_compute_workgroup_storage_size,
-        tuning: plan::Tuning {
+        tuning: crate::tuning::Tuning {
             wide_words: driver.tuning.wide_words && connection.has(wgpu::Features::SHADER_INT64),
             ..driver.tuning
         },

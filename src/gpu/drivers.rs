@@ -3,7 +3,7 @@
 
 use wgpu::{AdapterInfo, Backend, DeviceType, MemoryHints};
 
-use crate::plan::Tuning;
+use crate::tuning::Tuning;
 
 /// A row of the table.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ impl Join {
     /// The programs, each with the elements that it writes of a layout of the result.
     pub(crate) fn places(&self, result: &Layout) -> Result<Vec<(&Program, Layout)>> {
         let mut end = 0;
-        let place = |part: &'_ Program| {
+        let place = |part: &Program| {
             let start = end;
             end += part.shape[self.axis] as isize;
             result.slice(self.axis as isize, start..end, 1)

@@ -231,43 +231,48 @@ impl Lowering {
         self.chosen(best, indexes, length)
     }
 
-    /// Scans one run: the last values of the groups of each chunk, a scan of all of these, and then the values of
+    /// Scans one run: the last values of the tiles of each chunk, a scan of all of these, and then the values of
     /// each chunk. What these leave out of themselves belongs to the next ones, so that they are moved when they are
     /// written.
     fn long_scan(&mut self, program: &Program, scan: ScanAxis) -> Result<Slot> {
         let inclusive = ProgramKind::Scan(ScanAxis { exclusive: false, ..scan });
         let program = program.clone().of_kind(inclusive.clone());
-        let (count, stored) = (program.shape[0], ScanWork::stored_type(&program));
+        let count = program.shape[0];
         let slice = |from: usize, to: usize| program.slice(0, from as isize..to.min(count) as isize);
-        let mut length = GROUP;
+        let mut work = ScanWork::new(&program, self.target)?;
+        while let Some(smaller) = work.smaller()
+            && !self.has_room_computed(&slice(0, 2 * work.tile())?)?
+        {
+            work = smaller;
+        }
+        let (tile, stored) = (work.tile(), work.stored_type());
+        let mut length = tile;
         while length < count && self.has_room_computed(&slice(0, 2 * length)?)? {
             length *= 2;
         }
         let chunks = || (0..count).step_by(length);
         let chunk = |own: &mut Lowering, from: usize| match own.bound(slice(from, from + length)?)? {
-            Ok(part) => Ok(part),
+            Ok(part) => Ok(work.over(part)),
             Err(_) => bail!(
                 Limit,
                 "a kernel binds fewer than {GROUP} elements of {stored} (max_storage_buffer_binding_size)"
             ),
         };
 
-        let groups = Layout::contiguous([count.div_ceil(GROUP)])?;
-        let lasts = self.slot(groups.count(), stored);
+        let tiles = count.div_ceil(tile);
+        let all_lasts = Layout::contiguous([work.parts(), tiles])?;
+        let lasts = self.slot(all_lasts.count(), stored);
         for from in chunks() {
-            let to = groups.slice(
-                0,
-                (from / GROUP) as isize..count.min(from + length).div_ceil(GROUP) as isize,
-                1,
-            )?;
+            let own = (from / tile) as isize..count.min(from + length).div_ceil(tile) as isize;
+            let to = all_lasts.slice(1, own, 1)?;
             let part = chunk(self, from)?;
             self.note.parts += 1;
-            let own = self.scan_pass(&ScanWork::new(&part)?.lasts())?.0[0];
+            let own = self.scan_pass(&part.lasts())?.0[0];
             self.write(&copy_of(stored, own, to.shape())?, lasts, Some(&to))?;
         }
         let input = |slot: Slot, layout: Layout| Input::new(stored, Source::Slot(slot), layout);
-        let sums = Program::copy(input(lasts, groups.clone())).of_kind(inclusive);
-        let sums = self.reduced(&sums)?;
+        let first = all_lasts.slice(0, 0..1, 1)?.reshape(&[tiles as isize])?;
+        let sums = self.reduced(&Program::copy(input(lasts, first.clone())).of_kind(inclusive))?;
 
         let all = Layout::contiguous(&program.shape)?;
         let result = self.result(&program)?;
@@ -279,17 +284,15 @@ impl Lowering {
         }
         for from in chunks() {
             let to = count.min(from + length);
-            // Before the first group of a chunk comes the last of the chunk before.
-            let before = (from / GROUP).saturating_sub(1);
-            let carried =
-                groups.slice(0, before as isize..(before + (to - from).div_ceil(GROUP)) as isize, 1)?;
-            let copy = Program::copy(input(sums, carried));
-            let carried = self.result(&copy)?;
-            self.write(&copy, carried, None)?;
+            // Before the first tile of a chunk come the last two of the chunk before.
+            let before = (from / tile).min(2);
+            let own = (from / tile - before) as isize..to.div_ceil(tile) as isize;
+            let copied =
+                [input(sums, first.slice(0, own.clone(), 1)?), input(lasts, all_lasts.slice(1, own, 1)?)];
+            let [sums, lasts] = copied.map(|input| self.computed(&Program::copy(input)));
             let part = chunk(self, from)?;
             self.note.parts += 1;
-            let work = ScanWork::new(&part)?.each(Some(carried), from > 0)?;
-            let values = self.scan_pass(&work)?.0[0];
+            let values = self.scan_pass(&part.values(sums?, lasts?, before)?)?.0[0];
             let kept = (to - from).min(count - from - moved);
             if kept == 0 {
                 break;

@@ -72,15 +72,15 @@ impl Lowering {
         }
     }
 
-    /// One pass, or the last values of groups, a scan of these, and all values.
+    /// One pass, or the last values of tiles, a scan of these, and all values.
     fn scan(&mut self, program: &Program) -> Result<Typed> {
-        let work = ScanWork::new(program)?;
-        if work.is_one(self.target) {
+        let work = ScanWork::new(program, self.target)?;
+        if work.is_one() {
             return self.scan_pass(&work);
         }
         let lasts = self.scan_pass(&work.lasts())?.0[0];
-        let carried = self.scan(&work.scan_of_lasts(lasts)?)?.0[0];
-        self.scan_pass(&work.each(Some(carried), false)?)
+        let sums = self.scan(&work.scan_of_lasts(lasts)?)?.0[0];
+        self.scan_pass(&work.values(sums, lasts, 0)?)
     }
 
     /// A pass of a scan.

@@ -5,10 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::access::Access;
 use crate::dtype::Kind;
 use crate::ir::{Body, Input, Math, Nature, Program, Step};
-
-/// What all vectors of an invocation cost, in additions, above which it computes fewer: drivers take long
-/// to compile a long text.
-pub(super) const MOST_COST: usize = 192;
+use crate::tuning::text::MOST_COST;
 
 /// What a vector of a program costs to compile at least, in additions: its loads, but for what all vectors share; its
 /// steps; and a fence after each float that arithmetic reads.

@@ -9,11 +9,11 @@ use super::kernel::Kernel;
 use super::launch::{Launch, MOST_ELEMENTS, Place, Plan};
 use super::reading::{Bound, Read, Reading};
 use super::target::Target;
-use super::tuning::Tuning;
 use super::walk::{LANES, Together, Walk};
 use crate::error::{Result, bail};
 use crate::ir::Program;
 use crate::layout::{Layout, Nest};
+use crate::tuning::Tuning;
 
 impl Plan {
     /// Plans a program of slots over a non-empty shape.

@@ -93,18 +93,18 @@ pub(crate) enum Number {
 /// What a pass of a scan goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanNumber {
-    /// Invocations side by side across runs.
+    /// Vectors side by side across runs.
     Columns,
     /// Vectors of the innermost axis.
     Vectors,
-    /// Invocations of a run.
+    /// Tiles of a run.
     Positions,
-    /// Groups of a run.
-    Groups,
-    /// 1 where groups come before the first one.
+    /// Tiles before the first one that are among what is carried.
     Before,
     /// Values of a run.
     Run,
+    /// How far the parts of what is last in a tile lie apart.
+    Part,
     /// What changes no value that it is combined with, or its low word.
     Identity,
     IdentityHigh,
@@ -132,9 +132,9 @@ impl ScanNumber {
         ScanNumber::Columns,
         ScanNumber::Vectors,
         ScanNumber::Positions,
-        ScanNumber::Groups,
         ScanNumber::Before,
         ScanNumber::Run,
+        ScanNumber::Part,
         ScanNumber::Identity,
         ScanNumber::IdentityHigh,
     ];

@@ -7,20 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::Shape;
 use crate::layout::{Nest, Path};
-
-/// Vectors of a flat walk that an invocation computes at most: more of them share nothing.
-const MOST_FLAT: u32 = 4;
-
-/// The shortest inner axis whose length is no multiple of [`LANES`] that is still walked by rows:
-/// below it, idle lanes cost more than the divisions of a flat walk.
-const SHORTEST_ROW: usize = 64;
-
-/// Strides along the inner axis from which on a load per lane touches a cache line per lane.
-const FAR: isize = 16;
-
-/// Elements of which rows must be a multiple to be written by columns where narrow workgroups do not
-/// always pay: a few lines.
-const ROW_OF_LINES: isize = 64;
+use crate::tuning::grid::{FAR, MOST_FLAT, ROW_OF_LINES, SHORTEST_ROW};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {

@@ -10,9 +10,7 @@ use super::target::Target;
 use super::walk::{LANES, Walk};
 use crate::ir::Program;
 use crate::layout::{Nest, Path};
-
-/// Bytes that an instruction moves for an invocation at most.
-const WIDEST: usize = 16;
+use crate::tuning::joined::WIDEST;
 
 /// What decides how many vectors lie side by side.
 pub(super) struct Sides<'a> {

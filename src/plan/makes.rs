@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::walk::whole;
 use crate::dtype::DType;
-use crate::ir::{ByValue, ReduceOp, Value};
+use crate::ir::{ByValue, GROUP, ReduceOp, Value};
 
 /// What a kernel makes of the elements of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -118,9 +118,18 @@ pub(crate) struct Phase {
     /// Vectors of each accumulator that are loaded before they are added, and whether there are more.
     pub unroll: u32,
     pub is_loop: bool,
+    /// Values of elements that an invocation has in registers from here on, for this phase, those after it and the output.
+    /// None where each loads and computes again.
+    pub holds: Vec<Value>,
 }
 
 impl Phase {
+    /// The vectors that an invocation loads in one iteration: so many of each of its accumulators.
+    pub(crate) fn vectors(&self, tile: &Tile) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let (unroll, own) = (self.unroll, tile.own);
+        (0..unroll).flat_map(move |k| (0..own).map(move |i| (k, i)))
+    }
+
     /// The values that it reads.
     pub(crate) fn values(&self) -> impl Iterator<Item = Value> {
         self.reductions.iter().flat_map(|own| std::iter::once(own.value).chain(own.index))
@@ -143,6 +152,12 @@ pub(crate) struct Reduction {
 }
 
 impl Reduce {
+    /// The phase that put what a phase holds into registers.
+    pub(crate) fn holder(&self, phase: usize) -> usize {
+        let same = |&before: &usize| self.phases[before].holds == self.phases[phase].holds;
+        (0..=phase).rev().take_while(same).last().unwrap_or(phase)
+    }
+
     /// Whether an axis is kept.
     pub(crate) fn keeps(&self, axis: usize) -> bool {
         !self.axes.contains(&axis)
@@ -167,12 +182,18 @@ impl Reduce {
 /// What a kernel makes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scanned {
-    /// The last value of each group, each by an invocation.
+    /// What is last in each tile, and the parts that it is made of.
     Lasts,
-    /// All values, a group by an invocation, after what is `carried` from before, if anything is.
-    Groups { carried: bool },
-    /// All values, a run by an invocation, through so many levels of groups.
-    Runs { levels: u32 },
+    /// All values, after what is `carried` from the tiles before, if anything is.
+    Values { carried: bool },
+}
+
+impl Scanned {
+    /// Operands that tell what comes before a tile of that many levels: the sums of all tiles, and the parts of what is last
+    /// in each.
+    pub(crate) fn carried(self, levels: u32) -> usize {
+        if self == (Scanned::Values { carried: true }) { 1 + levels as usize } else { 0 }
+    }
 }
 
 /// What a kernel's text depends on where it scans.
@@ -188,16 +209,23 @@ pub(crate) struct Scanner {
     pub along: bool,
     /// The axis of the run.
     pub run: usize,
-    /// Whether all groups are whole.
+    /// Whether all tiles are whole.
     pub whole: bool,
-    /// Vectors across runs that an invocation has side by side.
-    pub vectors: u32,
+    /// Of a tile: it has 16 values to this power.
+    pub levels: u32,
+    /// Whether an invocation has a group, and those of a tile meet in workgroup memory. Else it has a tile.
+    pub meets: bool,
 }
 
 impl Scanner {
-    /// Whether what comes before a group is read from memory.
-    pub(crate) fn is_carried(&self) -> bool {
-        self.scanned == Scanned::Groups { carried: true }
+    /// Groups of a tile.
+    pub(crate) fn groups(&self) -> u32 {
+        (GROUP as u32).pow(self.levels - 1)
+    }
+
+    /// Operands that tell what comes before a tile.
+    pub(crate) fn carried(&self) -> usize {
+        self.scanned.carried(self.levels)
     }
 
     /// The type in which results are stored, of whole words.

@@ -29,7 +29,6 @@ mod reduce;
 mod scan;
 mod target;
 mod tiling;
-mod tuning;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
@@ -43,6 +42,4 @@ pub(crate) use makes::{
 pub(crate) use picture::{Panel, svg};
 pub(crate) use scan::ScanWork;
 pub(crate) use target::{Faults, Target};
-pub(crate) use tiling::IN_FLIGHT;
-pub(crate) use tuning::Tuning;
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};

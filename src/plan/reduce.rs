@@ -4,7 +4,6 @@
 use smallvec::SmallVec;
 
 use super::access::{Access, Chooser, Store, Stride};
-use super::cost;
 use super::fields::{self, Field, Number, divider};
 use super::grid::workgroups;
 use super::kernel::Kernel;
@@ -101,9 +100,13 @@ impl Pass {
             leaves: program.leaves_partials(),
         };
         let (tile, workgroup, is_last) = row.tile(target)?;
+        let (holds, words) = text.held(&phases, rows.kept);
+        let all_cost = phases.iter().map(|(_, cost)| cost).sum();
+        let held = row.held(&tile, words, all_cost).filter(|_| is_last);
         let mut masked = false;
-        for (phase, cost) in &mut phases {
-            (phase.unroll, phase.is_loop) = row.unroll(&tile, *cost);
+        for ((phase, cost), holds) in phases.iter_mut().zip(holds) {
+            (phase.unroll, phase.is_loop) = held.map_or(row.unroll(&tile, *cost), |all| (all, false));
+            phase.holds = if held.is_some() { holds } else { Vec::new() };
             masked |= row.is_masked(&tile, (phase.unroll, phase.is_loop));
         }
         let output = match (is_last, rows.kept) {
@@ -243,7 +246,7 @@ impl Text<'_> {
     /// Vectors of elements that an invocation stores in one iteration.
     fn stores(&self) -> u32 {
         let cost = self.cost(&self.program.results);
-        let fits = |n: &usize| *n == 1 || *n * cost <= cost::MOST_COST;
+        let fits = |n: &usize| *n == 1 || *n * cost <= crate::tuning::text::MOST_COST;
         [4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
     }
 
@@ -283,12 +286,52 @@ impl Text<'_> {
                     number,
                 });
             }
-            let phase = Phase { reductions, unroll: 1, is_loop: false };
+            let phase = Phase { reductions, unroll: 1, is_loop: false, holds: Vec::new() };
             let read: Vec<Value> = phase.values().collect();
             let cost = self.cost(&read) + 2 * phase.reductions.len();
             phases.push((phase, cost));
         }
         Ok(phases)
+    }
+
+    /// Values of elements that each phase has in registers, so that nothing is loaded or computed twice; and the words of 32
+    /// bits that one leaves to those after it, or to the output where all elements are stored, at most.
+    fn held(&self, phases: &[(Phase, usize)], is_kept: bool) -> (Vec<Vec<Value>>, usize) {
+        let Text { program, levels, .. } = *self;
+        let mut reads: Vec<Vec<Value>> = phases.iter().map(|(phase, _)| phase.values().collect()).collect();
+        reads.extend((!is_kept).then(|| program.results.to_vec()));
+        let mut holds: Vec<Vec<Value>> = vec![Vec::new(); phases.len()];
+        // Coordinates and constants are in no memory.
+        let is_free = |value: Value| value.input().is_some_and(|i| !program.inputs[i].source.is_memory());
+        // Of each value, the phase that computes it.
+        let mut computed = program.by_value(None);
+        for (phase, read) in reads.iter().enumerate() {
+            let needed = program.needed(read, |value| levels.of_row[value] || computed[value].is_some());
+            for value in needed.which().filter(|&value| !levels.of_row[value] && !is_free(value)) {
+                let first = *computed[value].get_or_insert(phase);
+                for own in holds[first..phase].iter_mut().filter(|own| !own.contains(&value)) {
+                    own.push(value);
+                }
+            }
+        }
+        let words = |value: &Value| program.dtype_of(*value).size().div_ceil(size_of::<u32>());
+        let most = holds.iter().map(|own| own.iter().map(words).sum()).max().unwrap_or(0);
+        // What only this phase reads of those before stays for it.
+        for phase in 1..phases.len() {
+            let (before, own) = (holds[phase - 1].clone(), &mut holds[phase]);
+            let needed = program.needed(&reads[phase], |value| levels.of_row[value] || own.contains(&value));
+            own.extend(
+                before
+                    .iter()
+                    .filter(|&&value| needed[value] && !own.contains(&value))
+                    .copied()
+                    .collect::<Vec<_>>(),
+            );
+            if own.iter().all(|value| before.contains(value)) {
+                *own = before;
+            }
+        }
+        (holds, most)
     }
 }
 

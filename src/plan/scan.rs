@@ -1,10 +1,9 @@
-//! Scans: cumulative sums and products, by kernels of two forms.
+//! Scans: cumulative sums and products, tile by tile.
 //!
-//! Where runs are so many that an invocation for each keeps the adapter busy, it goes through all of its run,
-//! with what comes before a group of sixteen, a group of groups, and so on in registers: the operand is read once
-//! and nothing but the result is written. Else an invocation has one group: a pass stores the last value of each
-//! group, these are scanned in turn, and another pass over all elements adds what comes before its group. No kernel
-//! waits for another workgroup.
+//! A tile is 16, 256 or 4096 values of a run: groups of sixteen, groups of these, and so on by the contract. On a GPU an
+//! invocation has a group in registers, and those of a tile meet in workgroup memory; on the host's processor an invocation
+//! goes through all of a tile. A run of more than a tile takes three passes: what is last in each tile, a scan of these, and
+//! all values after what comes before each tile. No kernel waits for another workgroup.
 
 use smallvec::SmallVec;
 
@@ -21,19 +20,8 @@ use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
-use crate::layout::Nest;
-use crate::layout::{Axis, Layout};
-
-/// Values of a run that an invocation goes through where there are too few of them: fewer kernels are worth
-/// more then.
-const SHORT: usize = 1024;
-
-/// Elements of all runs together for which that holds where lanes lie across runs.
-const FEW: usize = 64 << 10;
-
-/// Levels of groups that the text of a long run goes through: of up to 16^4 values, and of all that a kernel
-/// counts to. Few, so that few kernels are compiled.
-const LEVELS: [u32; 2] = [3, 7];
+use crate::layout::{Axis, Layout, Nest, Shape};
+use crate::tuning::scan::{FEW, MANY, SHORT};
 
 /// A scan on its way.
 #[derive(Clone, Debug)]
@@ -42,22 +30,50 @@ pub(crate) struct ScanWork {
     axis: ScanAxis,
     /// The type of the elements of the first pass.
     element: DType,
-    /// What is done next, and whether there are groups before the first one.
-    scanned: Option<Scanned>,
-    is_continued: bool,
+    /// Of a tile: it has 16 values to this power.
+    levels: u32,
+    /// What is done next.
+    scanned: Scanned,
+    /// Tiles before the first of the run that are among what is carried.
+    before: usize,
 }
 
 impl ScanWork {
-    /// All of a scan.
-    pub(crate) fn new(program: &Program) -> Result<ScanWork> {
+    /// All of a scan, in tiles that suit an adapter.
+    pub(crate) fn new(program: &Program, target: Target) -> Result<ScanWork> {
         let ProgramKind::Scan(axis) = program.kind else { bail!(Kernel, "a program without a scan") };
         let element = program.element_type();
-        Ok(ScanWork { program: program.clone(), axis, element, scanned: None, is_continued: false })
+        let scanned = Scanned::Values { carried: false };
+        let work = ScanWork { program: program.clone(), axis, element, levels: 3, scanned, before: 0 };
+        let (form, count) = (Form::new(&work), work.count());
+        let (along, meets) = (form.lane.is_none(), target.tuning.meets);
+        let (runs, tiles) = (form.results(), form.results() * work.tiles());
+        let levels = match invocations(work.element, along, target) {
+            _ if count <= GROUP => 1,
+            ..16 if meets && along => 1,
+            ..256 if meets => 2,
+            _ if meets && !along => 2,
+            // Runs side by side lie far apart from row to row, so that groups are better apart.
+            _ if !along && runs * count > FEW => 1,
+            _ if count <= SHORT || !meets && along && tiles < MANY => 2,
+            _ => 3,
+        };
+        Ok(ScanWork { levels, ..work })
     }
 
-    /// The type in which results are stored, and the last values of groups: one of whole words.
-    pub(crate) fn stored_type(program: &Program) -> DType {
-        whole(program.element_type())
+    /// The same in smaller tiles, if there are any.
+    pub(crate) fn smaller(&self) -> Option<ScanWork> {
+        (self.levels > 1).then(|| ScanWork { levels: self.levels - 1, ..self.clone() })
+    }
+
+    /// The same over a part of the run.
+    pub(crate) fn over(&self, program: Program) -> ScanWork {
+        ScanWork { program, ..self.clone() }
+    }
+
+    /// The values of a tile.
+    pub(crate) fn tile(&self) -> usize {
+        GROUP.pow(self.levels)
     }
 
     /// The values of a run.
@@ -65,53 +81,67 @@ impl ScanWork {
         self.program.shape[self.axis.axis]
     }
 
-    fn groups(&self) -> usize {
-        self.count().div_ceil(GROUP)
-    }
-
-    /// The part of a scan that finds the last values of all groups.
-    pub(crate) fn lasts(&self) -> ScanWork {
-        ScanWork { scanned: Some(Scanned::Lasts), ..self.clone() }
-    }
-
-    /// The type and the layout of these.
-    fn carried(&self) -> Result<(DType, Layout)> {
-        let mut shape = self.program.shape.to_vec();
-        shape[self.axis.axis] = self.groups();
-        Ok((whole(self.element), Layout::contiguous(shape)?))
-    }
-
-    /// The program that scans what [`lasts`](Self::lasts) stored.
-    pub(crate) fn scan_of_lasts(&self, lasts: Slot) -> Result<Program> {
-        let (dtype, layout) = self.carried()?;
-        let input = Input::new(dtype, Source::Slot(lasts), layout);
-        Ok(Program::copy(input).of_kind(ProgramKind::Scan(ScanAxis { exclusive: false, ..self.axis })))
-    }
-
-    /// The part of a scan that computes all values, with what comes before each group, or each but the first
-    /// where the run begins with it.
-    pub(crate) fn each(&self, carried: Option<Slot>, is_continued: bool) -> Result<ScanWork> {
-        let mut work = self.clone();
-        work.scanned = Some(Scanned::Groups { carried: carried.is_some() });
-        work.is_continued = is_continued;
-        let Some(carried) = carried else { return Ok(work) };
-        let (dtype, layout) = self.carried()?;
-        work.program.inputs.push(Input::new(dtype, Source::Slot(carried), layout));
-        Ok(work)
+    fn tiles(&self) -> usize {
+        self.count().div_ceil(self.tile())
     }
 
     /// Whether one pass is all.
-    pub(crate) fn is_one(&self, target: Target) -> bool {
-        let form = Form::new(self);
-        let runs: usize = form.results();
-        let count = form.run.length;
-        match form.lane {
-            _ if count <= GROUP => true,
-            None => runs >= target.tuning.runs as usize || count <= SHORT,
-            // Runs side by side lie far apart from row to row, so that their groups are better apart.
-            Some(_) => count <= SHORT && runs * count <= FEW,
-        }
+    pub(crate) fn is_one(&self) -> bool {
+        self.tiles() == 1
     }
+
+    /// The type in which results are stored, and the last values of tiles: one of whole words.
+    pub(crate) fn stored_type(&self) -> DType {
+        whole(self.element)
+    }
+
+    /// The part of a scan that finds what is last in each tile: the last value, and the parts that it is made of. These
+    /// are the sums of all but the last of the highest groups, of all but the last in that, and so on to the last group.
+    pub(crate) fn lasts(&self) -> ScanWork {
+        ScanWork { scanned: Scanned::Lasts, ..self.clone() }
+    }
+
+    /// How many values that is of each tile.
+    pub(crate) fn parts(&self) -> usize {
+        self.levels as usize + 1
+    }
+
+    /// A value of each tile.
+    fn carried(&self) -> Shape {
+        let mut shape = self.program.shape.to_vec();
+        shape[self.axis.axis] = self.tiles();
+        Shape::from(shape)
+    }
+
+    /// The program that scans the last values, which come first in what [`lasts`](Self::lasts) stored.
+    pub(crate) fn scan_of_lasts(&self, lasts: Slot) -> Result<Program> {
+        let input = Input::new(self.stored_type(), Source::Slot(lasts), Layout::contiguous(self.carried())?);
+        Ok(Program::copy(input).of_kind(ProgramKind::Scan(ScanAxis { exclusive: false, ..self.axis })))
+    }
+
+    /// The part of a scan that computes all values, after what comes before each tile: the scan of the last values, and
+    /// what was stored of them. Of these a part begins so many tiles before the run.
+    pub(crate) fn values(&self, sums: Slot, lasts: Slot, before: usize) -> Result<ScanWork> {
+        let mut work = self.clone();
+        (work.scanned, work.before) = (Scanned::Values { carried: true }, before);
+        let mut shape = self.carried().to_vec();
+        shape[self.axis.axis] += before;
+        let layout = Layout::contiguous(shape)?;
+        for part in 0..self.parts() {
+            let (slot, offset) = if part == 0 { (sums, 0) } else { (lasts, part * layout.count()) };
+            let input = Input::new(self.stored_type(), Source::Slot(slot), layout.from(offset));
+            work.program.inputs.push(input);
+        }
+        Ok(work)
+    }
+}
+
+/// Invocations of a workgroup whose values meet in its memory: all of a group along runs, else a vector of each.
+fn invocations(element: DType, along: bool, target: Target) -> u32 {
+    let bytes = if along { GROUP } else { LANES } * element.size().max(size_of::<u32>());
+    let fits = |size: &u32| *size == 1 || *size as usize * bytes <= target.shared as usize;
+    let sizes = std::iter::successors(Some(target.workgroup), |size| Some(size / 2));
+    { sizes }.find(fits).unwrap_or(1)
 }
 
 /// The axes of a scan.
@@ -134,8 +164,10 @@ impl Form {
         kept.extend(axes(program, axis + 1..program.shape.rank()));
         let strides = program.inputs.iter().map(|input| input.layout.strides()[axis]).collect();
         let run = Axis { length: program.shape[axis], strides };
-        // Lanes lie along the axis that the fewest tensors jump along and the most lie along.
-        let tensors = || (0..program.inputs.len()).filter(|&i| program.inputs[i].source.is_memory());
+        // Lanes lie along the axis that the fewest tensors jump along and the most lie along. What is carried has no say,
+        // so that all passes agree on the axis.
+        let own = &program.inputs[..program.inputs.len() - work.scanned.carried(work.levels)];
+        let tensors = || (0..own.len()).filter(|&i| own[i].source.is_memory());
         let score = |axis: &Axis| {
             let jumps = tensors().filter(|&i| axis.strides[i].abs() > 1).count();
             let along = tensors().filter(|&i| axis.strides[i].abs() == 1).count();
@@ -156,16 +188,15 @@ impl Form {
         self.kept.iter().map(|axis| axis.length).product()
     }
 
-    /// The loops, the axis along which lanes lie innermost and the run before it, and which axis it is.
-    fn loops(&self, program: &Program, stored: usize) -> (Nest, usize) {
+    /// The loops, the axis along which lanes lie innermost and the run before it.
+    fn loops(&self, program: &Program, stored: usize) -> Nest {
         let inner = |from: usize| -> usize { self.kept[from..].iter().map(|axis| axis.length).product() };
         let out_stride = |k: usize| (inner(k + 1) * if k < self.before { stored } else { 1 }) as isize;
         let others = (0..self.kept.len()).filter(|&k| self.lane != Some(k));
         let mut order: Vec<(&Axis, isize)> = others.map(|k| (&self.kept[k], out_stride(k))).collect();
-        let run = order.len();
         order.push((&self.run, inner(self.before) as isize));
         order.extend(self.lane.map(|k| (&self.kept[k], out_stride(k))));
-        (Nest::over(program, &order), run)
+        Nest::over(program, &order)
     }
 }
 
@@ -174,7 +205,7 @@ impl Pass {
     pub(crate) fn scan(work: &ScanWork, target: Target) -> Result<Pass> {
         let program = &work.program;
         let form = Form::new(work);
-        let (count, groups, runs) = (form.run.length, work.groups(), form.results());
+        let (count, tiles, runs) = (form.run.length, work.tiles(), form.results());
         if runs.checked_mul(count).is_none_or(|all| all > MOST_ELEMENTS) {
             bail!(
                 Limit,
@@ -184,98 +215,92 @@ impl Pass {
                 MOST_ELEMENTS
             );
         }
-        let reaches = |&levels: &u32| groups <= 1 << (4 * levels);
-        let scanned = match work.scanned {
-            Some(scanned) => scanned,
-            None if groups == 1 => Scanned::Groups { carried: false },
-            None => Scanned::Runs { levels: LEVELS.into_iter().find(reaches).unwrap_or(LEVELS[1]) },
-        };
-        let is_all = scanned != Scanned::Lasts;
-        let exclusive = is_all && work.axis.exclusive;
-        let stored = if is_all { count } else { groups };
-        let (loops, run) = form.loops(program, stored);
         let along = form.lane.is_none();
-        let store = store(&loops, along, scanned, exclusive);
-        let strides = store.access().strides(loops.output(), Walk::Rows);
-        let reading = Reading::of(program, Place::Fresh);
-        let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: Together::Apart, vectors: 1 };
+        let meets = target.tuning.meets && (along || work.levels > 1);
+        let is_last = work.scanned == Scanned::Lasts;
         let scanner = Scanner {
             op: work.axis.op,
             element: work.element,
-            scanned,
-            exclusive,
+            scanned: work.scanned,
+            exclusive: !is_last && work.axis.exclusive,
             along,
-            run,
-            whole: count.is_multiple_of(GROUP),
-            vectors: if along || target.tuning.vectors == 1 { 1 } else { 2 },
+            run: if along { form.kept.len() } else { form.kept.len() - 1 },
+            whole: count.is_multiple_of(work.tile()),
+            levels: work.levels,
+            meets,
         };
-        let carried = scanner.is_carried().then(|| program.inputs.len() - 1);
+        let stored = if is_last { tiles } else { count };
+        let loops = form.loops(program, stored);
+        // All of a fresh storage is padded.
+        let is_whole = loops.inner().is_multiple_of(LANES) || along && loops.lengths.len() == 1;
+        let store = match is_whole && loops.output().has_linear_rows(1) && !(along && is_last) {
+            true => Store::Vector,
+            false => Store::Lanes,
+        };
+        let strides = store.access().strides(loops.output(), Walk::Rows);
+        let reading = Reading::of(program, Place::Fresh);
+        let chooser = Chooser { loops: &loops, walk: Walk::Rows, together: Together::Apart, vectors: 1 };
         let mut accesses = reading.reduced(program, &chooser, target);
-        // One value for a group.
-        if let Some(carried) = carried.filter(|_| along) {
-            accesses[carried] = Access::Strided;
-        }
+        // One value for a tile.
+        let first = program.inputs.len() - scanner.carried();
+        accesses[first..].iter_mut().filter(|_| along).for_each(|access| *access = Access::Strided);
         let bound = Bound::new(program, &reading, &mut accesses, 1, target)?;
-        let positions = if matches!(scanned, Scanned::Runs { .. }) { 1 } else { groups };
+
         let vectors = loops.inner().div_ceil(LANES);
-        let columns = if along { 1 } else { vectors.div_ceil(scanner.vectors as usize) };
+        let columns = if along { 1 } else { vectors };
         let others = if along { runs } else { runs / loops.inner() };
-        let invocations = others * columns * positions;
-        let [x, y] = workgroups(&program.shape, invocations, REDUCE_WORKGROUP, target)?;
+        let items = others * tiles * columns;
+        let workgroup = match meets {
+            true => invocations(work.element, along, target).max(scanner.groups()),
+            false => REDUCE_WORKGROUP,
+        };
+        let beside = if meets { workgroup / scanner.groups() } else { workgroup };
+        let invocations = items.div_ceil(beside as usize) * workgroup as usize;
+        let [x, y] = workgroups(&program.shape, invocations, workgroup, target)?;
         let identity = scanner.op.identity(scanner.element);
+        let kept = runs * stored;
         let word = |field: &Field| match *field {
-            Field::Count => invocations,
-            Field::Pitch => x * REDUCE_WORKGROUP as usize,
+            Field::Count => items,
+            Field::Pitch => x * workgroup as usize,
             Field::Scan(number) => match number {
                 ScanNumber::Columns => columns,
                 ScanNumber::Vectors => vectors,
-                ScanNumber::Positions => positions,
-                ScanNumber::Groups => groups,
-                ScanNumber::Before => usize::from(work.is_continued),
+                ScanNumber::Positions => tiles,
+                ScanNumber::Before => work.before,
                 ScanNumber::Run => count,
+                ScanNumber::Part => kept / store.access().width(),
                 ScanNumber::Identity => identity as u32 as usize,
                 ScanNumber::IdentityHigh => (identity >> 32) as usize,
             },
             _ => 0,
         };
-        let form = describe(&scanner, count, groups);
+        let form = describe(&scanner, count, tiles);
         let walk = (Walk::Rows, store, strides);
         let (kernel, reads) = Kernel::assemble(program, bound, &accesses, &loops, walk, target);
-        let kernel = Kernel { out: scanner.stored_type(), makes: Makes::Scan(scanner), ..kernel };
+        let (out, workgroup) = (scanner.stored_type(), [workgroup, 1]);
+        let kernel = Kernel { workgroup, out, makes: Makes::Scan(scanner), ..kernel };
         let words = fields::words(&kernel, &loops, program, |field| word(field) as u32);
         let launch = Launch { words, groups: [x as u32, y as u32, 1] };
-        let stored = (vec![kernel.out], runs * stored);
-        Ok(Pass::of(program, (kernel, launch, reads, loops), stored, form, None))
-    }
-}
-
-/// How results are stored.
-fn store(loops: &Nest, along: bool, scanned: Scanned, exclusive: bool) -> Store {
-    let is_moved = exclusive && !matches!(scanned, Scanned::Runs { .. });
-    // All of a fresh storage is padded.
-    let is_padded = loops.lengths.len() == 1;
-    let is_whole = loops.inner().is_multiple_of(LANES) || (along && is_padded);
-    match along {
-        // One value of a group, and values that belong one place further on.
-        true if scanned == Scanned::Lasts || is_moved => Store::Lanes,
-        _ if is_whole && loops.output().has_linear_rows(1) => Store::Vector,
-        _ => Store::Lanes,
+        let all = if is_last { kept * work.parts() } else { kept };
+        Ok(Pass::of(program, (kernel, launch, reads, loops), (vec![out], all), form, None))
     }
 }
 
 /// What a pass does, in words.
-fn describe(scanner: &Scanner, count: usize, groups: usize) -> String {
+fn describe(scanner: &Scanner, count: usize, tiles: usize) -> String {
     let lanes = if scanner.along { "lanes along the run" } else { "lanes along a kept axis" };
+    let tile = GROUP.pow(scanner.levels);
+    let who = match scanner.meets {
+        true => format!("{} invocations share a tile", scanner.groups()),
+        false => "an invocation has a tile".into(),
+    };
     match scanner.scanned {
         Scanned::Lasts => {
-            format!("the last of each of {groups} groups of {GROUP} of {count} values; {lanes}")
+            format!("what is last in each of {tiles} tiles of {tile} of {count} values; {who}; {lanes}")
         }
-        Scanned::Groups { carried: true } => {
-            format!("{count} values in groups of {GROUP}, after what comes before each group; {lanes}")
+        Scanned::Values { carried: true } => {
+            format!("{count} values in tiles of {tile}, after what comes before each; {who}; {lanes}")
         }
-        Scanned::Groups { carried: false } => format!("{count} values in a group; {lanes}"),
-        Scanned::Runs { .. } => {
-            format!("{count} values by an invocation, in groups of {GROUP} and groups of these; {lanes}")
-        }
+        Scanned::Values { carried: false } => format!("{count} values in a tile; {who}; {lanes}"),
     }
 }

@@ -1,8 +1,8 @@
 //! What is known of an adapter.
 
-use super::tuning::Tuning;
 use crate::error::{Result, bail};
 use crate::ir::Math;
+use crate::tuning::Tuning;
 
 /// What an adapter lacks, or computes otherwise than IEEE 754, so that kernels carry forms of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -62,7 +62,6 @@ impl Target {
                 "vectors" => self.tuning.vectors = number,
                 "wide_words" => self.tuning.wide_words = is_on,
                 "meets" => self.tuning.meets = is_on,
-                "runs" => self.tuning.runs = number,
                 "wave" => self.tuning.wave = number,
                 "tiles" => self.tuning.tiles = is_on,
                 "narrow" => self.tuning.narrow = is_on,

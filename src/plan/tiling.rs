@@ -14,21 +14,7 @@ use super::walk::{LANES, REDUCE_WORKGROUP};
 use crate::error::{Result, bail};
 use crate::ir::{ACCUMULATORS, BLOCK, Program};
 use crate::layout::Axis;
-
-/// Vectors that an invocation loads before it adds them, at most: enough are on their way to hide the time that memory takes.
-pub(crate) const IN_FLIGHT: usize = 8;
-
-/// Additions that the text of a loop costs at most, each vector of it counted: drivers take long to compile a long text.
-const MOST_COST: usize = 160;
-
-/// Blocks of a row that one invocation reads one after the other, at most.
-const MOST_BLOCKS: usize = 4;
-
-/// The shortest axis, unless it is one of whole vectors, along which lanes may lie.
-const SHORTEST: usize = 16;
-
-/// Accumulators that one invocation has at most.
-const FEW: usize = 16;
+use crate::tuning::reduce::{FEW, IN_FLIGHT, MOST_BLOCKS, MOST_COST, MOST_HELD, MOST_HELD_COST, SHORTEST};
 
 /// What a tile is made for.
 #[derive(Clone, Copy, Debug)]
@@ -162,6 +148,16 @@ impl Row {
         }
     }
 
+    /// Vectors of each accumulator that an invocation has in all, if it keeps so many words of each element in registers from
+    /// one phase to the next. Such a row is read once.
+    pub(super) fn held(&self, tile: &Tile, words: usize, cost: usize) -> Option<u32> {
+        let iterations = self.vectors().div_ceil(tile.accumulators as usize).next_power_of_two();
+        let vectors = iterations * tile.own as usize;
+        let has_all = words > 0 && (tile.meets || tile.blocks == 1);
+        (has_all && vectors * words <= MOST_HELD && vectors * cost <= MOST_HELD_COST)
+            .then_some(iterations as u32)
+    }
+
     /// Vectors of each accumulator that an invocation loads before it adds them, where computing an element costs so much;
     /// and whether there are more.
     pub(super) fn unroll(&self, tile: &Tile, cost: usize) -> (u32, bool) {
@@ -175,7 +171,7 @@ impl Row {
         (unroll as u32, iterations > unroll || is_part)
     }
 
-    /// Whether some of what invocations load lies past the end of the row. Nest end there.
+    /// Whether some of what invocations load lies past the end of the row. Loops end there.
     pub(super) fn is_masked(&self, tile: &Tile, (unroll, is_loop): (u32, bool)) -> bool {
         let together = self.width() * (tile.accumulators * unroll) as usize;
         !self.count.is_multiple_of(together) || !is_loop && tile.blocks as usize > self.blocks()

@@ -6,10 +6,7 @@ use smallvec::SmallVec;
 use super::graph::Graph;
 use super::{LEAST_SPARED, MOST_COST, own_cost};
 use crate::ir::NodeKind;
-
-/// What storing an element in one kernel and loading it in another costs, in additions, beside loading what
-/// it is made of. Memory is all that an exponential costs on a GPU, so it is computed again.
-const APART: usize = 48;
+use crate::tuning::apart::APART;
 
 /// The kernel that gives the results.
 const LAST: u32 = u32::MAX;

@@ -14,21 +14,7 @@ use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, pack, text
 use crate::error::Result;
 use crate::ir::{MOST_TURNS, Node, NodeKind, Op, Source};
 use crate::layout::{Layout, Shape};
-
-/// The most steps of a stage.
-const MOST_STEPS: usize = 512;
-
-/// Steps that are computed again, through another view of them, at most: each time they are more text.
-const MOST_AGAIN: usize = 32;
-
-/// How often a search is begun anew at most.
-const MOST_SEARCHES: usize = 4;
-
-/// What storing an element and loading it again costs.
-const STORED: usize = 8;
-
-/// Arrays that one storage may be bound as: by elements, by vectors and by two of these.
-const ARRAYS: usize = 3;
+use crate::tuning::stages::{ARRAYS, FEW, MOST_AGAIN, MOST_SEARCHES, MOST_STEPS, STORED};
 
 /// A node by its number in the order of the graph, under a view by its number: 0 for none.
 type Viewed = (u32, u32);
@@ -83,9 +69,6 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     groups.extend(loops.groups(&graph, &stored).filter(|group| group.len() > 1));
     Ok(Found { stages: siblings::stages(&graph, &stored, &groups), packed })
 }
-
-/// Nodes, each counted as often as it is read, up to which an expression is looked at without a graph.
-const FEW: usize = 64;
 
 /// Whether one kernel surely holds what some roots are made of, as most expressions: few operations on
 /// operands of one shape, or on such as are stretched where they are loaded.
@@ -280,10 +263,10 @@ impl<'a> Search<'a> {
     fn group(&mut self, i: usize) {
         let (kin, operand) = (self.graph.kin[i], self.graph.args[i][0] as usize);
         // A tensor for each result, of which the first is counted with any kernel. Indexes are stored beside their
-        // values, and a scan reads what is carried.
+        // values, and a scan reads what comes before tiles, and its parts.
         let each = match &self.graph.nodes[i].kind {
+            NodeKind::Scan(_) => 3,
             NodeKind::Reduce(reduce) if reduce.op.row().gives_index => 2,
-            NodeKind::Scan(_) => 2,
             _ => 1,
         };
         let beside = |results: usize| results * each - 1;

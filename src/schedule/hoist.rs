@@ -7,9 +7,7 @@ use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
 use crate::ir::{Input, Op, Program, ProgramKind, Source, Stage, Step, Value};
 use crate::layout::Layout;
-
-/// How much smaller than the result such a part is at least.
-const LEAST_RATIO: usize = 16;
+use crate::tuning::hoist::LEAST_RATIO;
 
 /// A stage without such parts of its programs, which are stages before it.
 pub(super) fn stage(mut stage: Stage, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Stage> {

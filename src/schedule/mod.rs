@@ -28,25 +28,15 @@ use crate::ir::{
     Kept, Known, Node, NodeKind, Op, Program, Results, Schedule, Source, Stage, Storage, Value, cost,
 };
 use crate::layout::Shape;
+use crate::tuning::costs::{COSTLY, LEAST_SPARED, MOST_COST, NARROWING};
 
 /// Elements of a vector, which kernels compute side by side.
 pub(crate) const LANES: usize = 4;
-
-/// What a stage must spare, in additions, to be worth a dispatch: lavapipe takes 50 us for a small kernel,
-/// and 250 us for 2^20 exponentials.
-const LEAST_SPARED: usize = 20 << 20;
-
-/// What an op costs at least that is dearer than a load, in additions.
-const COSTLY: usize = 8;
 
 /// What is dearer than a load.
 fn costly(cost: usize) -> usize {
     if cost >= COSTLY { cost } else { 0 }
 }
-
-/// The most that the costly steps of a stage may take together, in additions: compilers of drivers take long
-/// for long texts (FXC 3.5 s for eight powers, 14 s for sixteen).
-const MOST_COST: usize = 500;
 
 /// What a node takes by itself, in additions.
 fn own_cost(node: &Node) -> usize {
@@ -57,10 +47,6 @@ fn own_cost(node: &Node) -> usize {
         _ => 0,
     }
 }
-
-/// What the text of a float that becomes an integer costs: its ends and NaN are decided in steps of their own, of which
-/// GL's compiler takes 60 ms each.
-const NARROWING: usize = 16;
 
 fn is_narrowing(from: DType, to: DType) -> bool {
     from.kind() == Kind::Float && matches!(to.kind(), Kind::Signed | Kind::Unsigned)

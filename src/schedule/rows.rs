@@ -8,24 +8,9 @@ use super::Bounds;
 use crate::error::Result;
 use crate::ir::{Frame, Input, Joined, LONGEST_ROW, Op, Program, ProgramKind, RowFused, Source, Stage, Step};
 use crate::layout::Layout;
-
-/// The most steps and reductions of such a stage, and additions that its steps cost in all: its text has them once for
-/// each turn through a row and several times over, and compilers of drivers take long for long texts.
-const MOST_STEPS: usize = 64;
-const MOST_REDUCTIONS: usize = 4;
-const MOST_COST: usize = 128;
-
-/// The longest rows that lie across memory and are one stage: an invocation reads them all, and each of its
-/// elements is in another line of the cache.
-const LONGEST_ACROSS: usize = 64;
-
-/// Rows that keep an adapter busy, or elements that are too few for that in any form.
-const LEAST_ROWS: usize = 256;
-const FEW: usize = 1 << 16;
-
-/// The longest rows of which one reduction, and what follows it, is better one stage where there are many: longer ones
-/// have forms of their own, faster by more than a kernel over one element of each takes.
-const LONGEST_OF_ONE: usize = 16;
+use crate::tuning::rows::{
+    FEW, LEAST_ROWS, LONGEST_ACROSS, LONGEST_OF_ONE, MOST_COST, MOST_REDUCTIONS, MOST_STEPS,
+};
 
 /// What is known of a stage.
 struct Of {

@@ -7,7 +7,8 @@ use super::types::{compute, constant, lanes};
 use crate::dtype::{DType, Kind};
 use crate::error::{Result, bail};
 use crate::ir::ReduceOp;
-use crate::plan::{IN_FLIGHT, Phase, Reduction, Tile};
+use crate::plan::{Phase, Reduction, Tile};
+use crate::tuning::reduce::IN_FLIGHT;
 
 /// What a phase reduces side by side.
 pub(super) struct Values {
@@ -29,6 +30,14 @@ struct Component {
     name: String,
     vector: String,
     identity: String,
+}
+
+/// Where a vector of an invocation lies: the `k`th of its accumulator `i`, by the place of the first.
+pub(super) fn place(tile: &Tile, first: &str, (k, i): (u32, u32)) -> String {
+    match k * tile.accumulators + i * tile.lanes() {
+        0 => first.to_string(),
+        offset => format!("{first} + {offset}u"),
+    }
 }
 
 /// The index of nothing.
@@ -186,61 +195,53 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The function that reduces what an invocation loads of a block, from a place on: in each of its accumulators one
-    /// value after the other, and then the accumulators by halves.
+    /// Reduces what an invocation loads of a block from place `begin` on, in each of its accumulators one value after the
+    /// other, and then the accumulators by halves: `a0` with the number of the phase. `element` is the text of a vector at
+    /// a place.
     pub(super) fn accumulate(
         &mut self,
         values: &Values,
         phase: &Phase,
         tile: &Tile,
-        (parameters, arguments): (&[String], &[String]),
+        indent: &str,
+        element: impl Fn((u32, u32), &str) -> String,
     ) {
-        let (suffix, all) = (&values.suffix, values.name());
-        let places = ["begin: u32".to_string(), "end: u32".into()];
-        let places = &places[..if phase.is_loop { 2 } else { 1 }];
-        let parameters: Vec<&str> = parameters.iter().chain(places).map(String::as_str).collect();
-        line!(self.text, "fn accumulate{suffix}({}) -> {all} {{", parameters.join(", "));
-        let element = |offset: u32| {
-            let at = if phase.is_loop { "at" } else { "begin" };
-            let at = if offset == 0 { at.to_string() } else { format!("{at} + {offset}u") };
-            let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain([at.as_str()]).collect();
-            format!("element{suffix}({})", arguments.join(", "))
-        };
-        let (own, apart) = (tile.own, tile.lanes());
-        let loads = || (0..phase.unroll).flat_map(|k| (0..own).map(move |i| (k, i)));
-        let offset = |k: u32, i: u32| k * tile.accumulators + i * apart;
+        let n = &values.suffix;
+        let mut deeper = indent.to_string();
+        let at = if phase.is_loop { "at".to_string() } else { format!("begin{n}") };
         if phase.is_loop {
-            let identities: Vec<String> = values.components().into_iter().map(|own| own.identity).collect();
-            (0..own).for_each(|i| line!(self.text, "    var a{i} = {};", values.of(identities.clone())));
+            let identities = values.of(values.components().into_iter().map(|own| own.identity));
+            (0..tile.own).for_each(|i| line!(self.text, "{indent}var a{n}_{i} = {identities};"));
             let step = phase.unroll * tile.accumulators;
-            line!(self.text, "    for (var at = begin; at < end; at += {step}u) {{");
+            line!(self.text, "{indent}for (var at = begin{n}; at < end{n}; at += {step}u) {{");
+            deeper.push_str("    ");
         }
-        let indent = if phase.is_loop { "        " } else { "    " };
+        let vectors = || phase.vectors(tile);
         // Loads come before the additions that take them, unless there are as many as registers.
-        let waits = (own * phase.unroll) as usize <= IN_FLIGHT;
-        for (k, i) in loads().filter(|_| waits) {
-            line!(self.text, "{indent}let e{k}_{i} = {};", element(offset(k, i)));
+        let waits = phase.holds.is_empty() && vectors().count() <= IN_FLIGHT;
+        let element = |vector: (u32, u32)| element(vector, &place(tile, &at, vector));
+        for (k, i) in vectors().filter(|_| waits) {
+            line!(self.text, "{deeper}let e{n}_{k}_{i} = {};", element((k, i)));
         }
-        for (k, i) in loads() {
-            let own = if waits { format!("e{k}_{i}") } else { element(offset(k, i)) };
+        for (k, i) in vectors() {
+            let (a, own) =
+                (format!("a{n}_{i}"), if waits { format!("e{n}_{k}_{i}") } else { element((k, i)) });
             match (k, phase.is_loop) {
-                (0, false) => line!(self.text, "{indent}var a{i} = {own};"),
-                _ => line!(self.text, "{indent}a{i} = {};", values.added(&format!("a{i}"), &own)),
+                (0, false) => line!(self.text, "{deeper}var {a} = {own};"),
+                _ => line!(self.text, "{deeper}{a} = {};", values.added(&a, &own)),
             }
         }
         if phase.is_loop {
-            line!(self.text, "    }}");
+            line!(self.text, "{indent}}}");
         }
-        let mut half = own / 2;
+        let mut half = tile.own / 2;
         while half > 0 {
             for i in 0..half {
-                let both = values.combined(&format!("a{i}"), &format!("a{}", i + half));
-                line!(self.text, "    a{i} = {both};");
+                let both = values.combined(&format!("a{n}_{i}"), &format!("a{n}_{}", i + half));
+                line!(self.text, "{indent}a{n}_{i} = {both};");
             }
             half /= 2;
         }
-        line!(self.text, "    return a0;");
-        line!(self.text, "}}\n");
     }
 
     /// Workgroup memory, a place for each invocation.

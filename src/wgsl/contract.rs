@@ -2,8 +2,8 @@
 //! result at a time: a vector of them lies along the contracted axes. Invocations of a workgroup share what they load, or
 //! each loads its own. Sums are those of chunks, and of chunks of chunks, in the order of [`CHUNK`].
 
+use super::coordinates::Coordinate;
 use super::emitter::Emitter;
-use super::reduce::Coordinate;
 use super::text::{EACH, line};
 use super::types::{compute, lanes};
 use crate::dtype::{DType, Kind};

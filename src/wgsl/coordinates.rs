@@ -3,8 +3,34 @@
 use std::fmt::Write;
 
 use super::emitter::Emitter;
-use super::text::line;
-use crate::plan::{LANES, Walk};
+use super::text::{EACH, division, line};
+use crate::plan::{LANES, Reduce, Scanner, VectorAxis, Walk};
+
+/// A place that is divided out of an index: its name, the number that divides, and what goes with that.
+pub(super) struct Coordinate {
+    name: String,
+    length: String,
+    divider: String,
+    /// Whether the length may be 1, which has no factor.
+    may_be_one: bool,
+}
+
+impl Coordinate {
+    pub(super) fn of(name: &str, number: &str) -> Coordinate {
+        let divider = format!("p.{number}_factor, p.{number}_shift");
+        Coordinate { name: name.into(), length: format!("p.{number}"), divider, may_be_one: true }
+    }
+
+    pub(super) fn axis(axis: usize) -> Coordinate {
+        let divider = format!("p.factor{axis}, p.shift{axis}");
+        Coordinate { name: format!("c{axis}"), length: format!("p.len{axis}"), divider, may_be_one: false }
+    }
+
+    /// The same by another name.
+    pub(super) fn called(self, name: String) -> Coordinate {
+        Coordinate { name, ..self }
+    }
+}
 
 impl Emitter<'_> {
     pub(super) fn coordinates(&mut self) {
@@ -213,5 +239,83 @@ impl Emitter<'_> {
         line!(text, "    let member = {member}(r{} == vec4<u32>(0u));", self.kernel.rank);
         // Words without a member may be another invocation's.
         line!(text, "    if (!any(member)) {{ return; }}");
+    }
+
+    /// The coordinates of a row, as parameters or arguments.
+    pub(super) fn places_of_row(&self, reduce: &Reduce) -> Vec<String> {
+        let is_lane = |axis: usize| reduce.vector_axis == VectorAxis::Kept && axis + 1 == self.kernel.rank;
+        let kept = (0..self.kernel.rank).filter(|&axis| reduce.keeps(axis));
+        kept.map(|axis| if is_lane(axis) { "x".to_string() } else { format!("c{axis}") }).collect()
+    }
+
+    /// Divides places out of an index, the innermost first; the last takes what is left.
+    pub(super) fn divide_out(&mut self, index: &str, is_vector: bool, places: Vec<Coordinate>) {
+        let mut rest = index.to_string();
+        let count = places.len();
+        for (k, Coordinate { name, length, divider, may_be_one }) in places.into_iter().enumerate() {
+            if k + 1 == count {
+                line!(self.text, "    let {name} = {rest};");
+                break;
+            }
+            let quotient = match (may_be_one, is_vector) {
+                (true, _) => "share",
+                (false, true) => "quotients",
+                (false, false) => "quotient",
+            };
+            line!(self.text, "    let q_{name} = {quotient}({rest}, {divider});");
+            line!(self.text, "    let {name} = {rest} - q_{name} * {length};");
+            rest = format!("q_{name}");
+        }
+    }
+
+    /// The coordinates of the elements at a place of the row.
+    pub(super) fn elements_of_row(&mut self, reduce: &Reduce, is_masked: bool) {
+        let inner = self.kernel.rank - 1;
+        let is_along = reduce.vector_axis == VectorAxis::Reduced;
+        let last = if is_along { format!("(p.row - 1u) / {LANES}u") } else { "p.row - 1u".to_string() };
+        let inside = if is_masked { format!("min(at, {last})") } else { "at".to_string() };
+        let is_vector = reduce.vector_axis == VectorAxis::Gathered;
+        let inside = if is_vector { format!("vec4<u32>({inside})") } else { inside };
+        let places = reduce.axes.clone().rev().map(|axis| match is_along && axis == inner {
+            true => Coordinate::of("x", "vectors"),
+            false => Coordinate::axis(axis),
+        });
+        self.divide_out(&inside, is_vector, places.collect());
+        self.lane(reduce);
+    }
+
+    /// The lanes of vector `x`.
+    pub(super) fn lane(&mut self, reduce: &Reduce) {
+        if self.kernel.has_lanes(reduce) {
+            let inner = self.kernel.rank - 1;
+            line!(self.text, "    let first = x * {LANES}u;");
+            line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.len{inner} - 1u));");
+        }
+    }
+
+    /// The axes before the innermost that are kept.
+    pub(super) fn kept_axes(&self, scanner: &Scanner) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        let run = scanner.run;
+        (0..self.kernel.rank - 1).filter(move |&axis| axis != run)
+    }
+
+    /// The coordinates of them, and of a place `at` in the run and the vector `x` across runs, as parameters
+    /// or arguments. Names end with a suffix.
+    pub(super) fn scan_places(&self, scanner: &Scanner, at: &str, suffix: &str) -> String {
+        let kept = self.kept_axes(scanner).map(|axis| format!("c{axis}{suffix}"));
+        let x = (!scanner.along).then(|| format!("x{suffix}"));
+        kept.chain([at.to_string()]).chain(x).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The coordinates of a tile, whose names end with a suffix. Past the end they are of the last.
+    pub(super) fn tile_at(&mut self, scanner: &Scanner, item: &str, suffix: &str) {
+        let mut rest = format!("min({item}, p.count - 1u)");
+        if !scanner.along {
+            division(self.text, &format!("x{suffix}"), "p.columns", &mut rest);
+        }
+        division(self.text, &format!("position{suffix}"), "p.positions", &mut rest);
+        for axis in self.kept_axes(scanner).rev() {
+            division(self.text, &format!("c{axis}{suffix}"), &format!("p.len{axis}"), &mut rest);
+        }
     }
 }

@@ -112,9 +112,9 @@ fn field(field: &Field) -> String {
             ScanNumber::Columns => "columns",
             ScanNumber::Vectors => "vectors",
             ScanNumber::Positions => "positions",
-            ScanNumber::Groups => "groups",
             ScanNumber::Before => "before",
             ScanNumber::Run => "run",
+            ScanNumber::Part => "part",
             ScanNumber::Identity => "identity",
             ScanNumber::IdentityHigh => "identity_high",
         }

@@ -19,10 +19,13 @@ mod lines;
 mod load;
 mod prelude;
 mod reduce;
+mod rows;
 mod scan;
+mod stores;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tiles;
 mod types;
 mod workarounds;
 

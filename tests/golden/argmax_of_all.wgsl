@@ -74,29 +74,6 @@ fn element0(at: u32) -> Values0 {
     return Values0(select(argmax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), argmax_rank_f32(v0), exists), select(vec4<u32>(0xffffffffu), at * 4u + vec4<u32>(0u, 1u, 2u, 3u), exists));
 }
 
-fn accumulate0(begin: u32, end: u32) -> Values0 {
-    var a0 = Values0(argmax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), vec4<u32>(0xffffffffu));
-    for (var at = begin; at < end; at += 128u) {
-        let e0_0 = element0(at);
-        let e1_0 = element0(at + 16u);
-        let e2_0 = element0(at + 32u);
-        let e3_0 = element0(at + 48u);
-        let e4_0 = element0(at + 64u);
-        let e5_0 = element0(at + 80u);
-        let e6_0 = element0(at + 96u);
-        let e7_0 = element0(at + 112u);
-        a0 = follow0(a0, e0_0);
-        a0 = follow0(a0, e1_0);
-        a0 = follow0(a0, e2_0);
-        a0 = follow0(a0, e3_0);
-        a0 = follow0(a0, e4_0);
-        a0 = follow0(a0, e5_0);
-        a0 = follow0(a0, e6_0);
-        a0 = follow0(a0, e7_0);
-    }
-    return a0;
-}
-
 var<workgroup> shared_values0: array<Values0, 64>;
 
 @compute @workgroup_size(64)
@@ -105,7 +82,28 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let member = local % 16u;
     let item = min(i / 16u, p.count - 1u);
     let is_own = (member == 0u) & (i / 16u < p.count);
-    var f0 = accumulate0(member, (p.row + 3u) / 4u);
+    let begin0 = member;
+    let end0 = (p.row + 3u) / 4u;
+    var a0_0 = Values0(argmax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), vec4<u32>(0xffffffffu));
+    for (var at = begin0; at < end0; at += 128u) {
+        let e0_0_0 = element0(at);
+        let e0_1_0 = element0(at + 16u);
+        let e0_2_0 = element0(at + 32u);
+        let e0_3_0 = element0(at + 48u);
+        let e0_4_0 = element0(at + 64u);
+        let e0_5_0 = element0(at + 80u);
+        let e0_6_0 = element0(at + 96u);
+        let e0_7_0 = element0(at + 112u);
+        a0_0 = follow0(a0_0, e0_0_0);
+        a0_0 = follow0(a0_0, e0_1_0);
+        a0_0 = follow0(a0_0, e0_2_0);
+        a0_0 = follow0(a0_0, e0_3_0);
+        a0_0 = follow0(a0_0, e0_4_0);
+        a0_0 = follow0(a0_0, e0_5_0);
+        a0_0 = follow0(a0_0, e0_6_0);
+        a0_0 = follow0(a0_0, e0_7_0);
+    }
+    var f0 = a0_0;
     shared_values0[local] = f0;
     workgroupBarrier();
     if (member < 4u) {

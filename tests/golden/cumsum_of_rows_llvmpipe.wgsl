@@ -1,7 +1,8 @@
 struct Params {
     pitch: u32,
     count: u32,
-    groups: u32,
+    positions: u32,
+    run: u32,
     identity: u32,
     len0: u32,
     len1: u32,
@@ -44,26 +45,35 @@ fn join(a: f32, b: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(a + b) ^ u32(p.zero));
 }
 
+fn store(c0: u32, at: u32, value: vec4<f32>) {
+    result[c0 * p.out_stride0 + at] = pack_u32(bitcast<vec4<u32>>(value));
+}
+
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
-    let c0 = i % p.len0;
-    let after_c0 = i / p.len0;
+    let position = min(i, p.count - 1u) % p.positions;
+    let after_position = min(i, p.count - 1u) / p.positions;
+    let c0 = after_position % p.len0;
+    let after_c0 = after_position / p.len0;
     let identity = (vec4<f32>(bitcast<f32>(p.identity))).x;
-    let base = c0 * p.out_stride0;
-    var carry0 = identity;
-    var z1_0 = identity;
-    var z2_0 = identity;
-    var z3_0 = identity;
-    var c2_0 = identity;
-    var c3_0 = identity;
-    for (var group = 0u; group < p.groups; group++) {
-        let at = group * 4u;
-        let a0 = element(c0, at);
-        let a1 = element(c0, at + 1u);
-        let a2 = element(c0, at + 2u);
-        let a3 = element(c0, at + 3u);
+    let b0_first = identity;
+    let b1_first = identity;
+    let b2_first = identity;
+    var y = identity;
+    var z1 = identity;
+    var b0 = b0_first;
+    var b1 = b1_first;
+    var b2 = b2_first;
+    let begin = position * 16u;
+    let end = min(begin + 16u, (p.run + 15u) / 16u);
+    for (var group = begin; group < end; group++) {
+        let row = (group) * 4u;
+        let a0 = element(c0, row + 0u);
+        let a1 = element(c0, row + 1u);
+        let a2 = element(c0, row + 2u);
+        let a3 = element(c0, row + 3u);
         let g0 = a0.x;
         let g1 = join(g0, a0.y);
         let g2 = join(g1, a0.z);
@@ -80,38 +90,32 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let g13 = join(g12, a3.y);
         let g14 = join(g13, a3.z);
         let g15 = join(g14, a3.w);
-        let y0 = g15;
-        let r0 = after(carry0, g0);
-        let r1 = after(carry0, g1);
-        let r2 = after(carry0, g2);
-        let r3 = after(carry0, g3);
-        let r4 = after(carry0, g4);
-        let r5 = after(carry0, g5);
-        let r6 = after(carry0, g6);
-        let r7 = after(carry0, g7);
-        let r8 = after(carry0, g8);
-        let r9 = after(carry0, g9);
-        let r10 = after(carry0, g10);
-        let r11 = after(carry0, g11);
-        let r12 = after(carry0, g12);
-        let r13 = after(carry0, g13);
-        let r14 = after(carry0, g14);
-        let r15 = after(carry0, g15);
-        result[base + at + 0u] = pack_u32(bitcast<vec4<u32>>(vec4<f32>(r0, r1, r2, r3)));
-        result[base + at + 1u] = pack_u32(bitcast<vec4<u32>>(vec4<f32>(r4, r5, r6, r7)));
-        result[base + at + 2u] = pack_u32(bitcast<vec4<u32>>(vec4<f32>(r8, r9, r10, r11)));
-        result[base + at + 3u] = pack_u32(bitcast<vec4<u32>>(vec4<f32>(r12, r13, r14, r15)));
-        z1_0 = join(z1_0, y0);
-        carry0 = join(c2_0, z1_0);
-        if ((group & 15u) == 15u) {
-            z2_0 = join(z2_0, z1_0);
-            z1_0 = identity;
-            c2_0 = join(c3_0, z2_0);
-            if ((group & 255u) == 255u) {
-                z3_0 = join(z3_0, z2_0);
-                z2_0 = identity;
-                c3_0 = z3_0;
-            }
+        y = g15;
+        let r0 = after(b1, g0);
+        let r1 = after(b1, g1);
+        let r2 = after(b1, g2);
+        let r3 = after(b1, g3);
+        let r4 = after(b1, g4);
+        let r5 = after(b1, g5);
+        let r6 = after(b1, g6);
+        let r7 = after(b1, g7);
+        let r8 = after(b1, g8);
+        let r9 = after(b1, g9);
+        let r10 = after(b1, g10);
+        let r11 = after(b1, g11);
+        let r12 = after(b1, g12);
+        let r13 = after(b1, g13);
+        let r14 = after(b1, g14);
+        let r15 = after(b1, g15);
+        store(c0, row + 0u, vec4<f32>(r0, r1, r2, r3));
+        store(c0, row + 1u, vec4<f32>(r4, r5, r6, r7));
+        store(c0, row + 2u, vec4<f32>(r8, r9, r10, r11));
+        store(c0, row + 3u, vec4<f32>(r12, r13, r14, r15));
+        b0 = r15;
+        if ((group + 1u < end) & ((group & 0u) == 0u)) {
+            z1 = join(z1, y);
+            y = identity;
+            b1 = join(b2, z1);
         }
     }
 }

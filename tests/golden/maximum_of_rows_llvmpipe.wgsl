@@ -72,66 +72,64 @@ fn element0(c0: u32, at: u32) -> Values0 {
     return Values0(amax_rank_f32(v0));
 }
 
-fn accumulate0(c0: u32, begin: u32, end: u32) -> Values0 {
-    var a0 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a1 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a2 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a3 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a4 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a5 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a6 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a7 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a8 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a9 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a10 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a11 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a12 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a13 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a14 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    var a15 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
-    for (var at = begin; at < end; at += 16u) {
-        a0 = combine0(a0, element0(c0, at));
-        a1 = combine0(a1, element0(c0, at + 1u));
-        a2 = combine0(a2, element0(c0, at + 2u));
-        a3 = combine0(a3, element0(c0, at + 3u));
-        a4 = combine0(a4, element0(c0, at + 4u));
-        a5 = combine0(a5, element0(c0, at + 5u));
-        a6 = combine0(a6, element0(c0, at + 6u));
-        a7 = combine0(a7, element0(c0, at + 7u));
-        a8 = combine0(a8, element0(c0, at + 8u));
-        a9 = combine0(a9, element0(c0, at + 9u));
-        a10 = combine0(a10, element0(c0, at + 10u));
-        a11 = combine0(a11, element0(c0, at + 11u));
-        a12 = combine0(a12, element0(c0, at + 12u));
-        a13 = combine0(a13, element0(c0, at + 13u));
-        a14 = combine0(a14, element0(c0, at + 14u));
-        a15 = combine0(a15, element0(c0, at + 15u));
-    }
-    a0 = combine0(a0, a8);
-    a1 = combine0(a1, a9);
-    a2 = combine0(a2, a10);
-    a3 = combine0(a3, a11);
-    a4 = combine0(a4, a12);
-    a5 = combine0(a5, a13);
-    a6 = combine0(a6, a14);
-    a7 = combine0(a7, a15);
-    a0 = combine0(a0, a4);
-    a1 = combine0(a1, a5);
-    a2 = combine0(a2, a6);
-    a3 = combine0(a3, a7);
-    a0 = combine0(a0, a2);
-    a1 = combine0(a1, a3);
-    a0 = combine0(a0, a1);
-    return a0;
-}
-
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
     if (i >= p.count) { return; }
     let item = i;
     let c0 = item;
-    var f0 = accumulate0(c0, 0u, (p.row + 3u) / 4u);
+    let begin0 = 0u;
+    let end0 = (p.row + 3u) / 4u;
+    var a0_0 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_1 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_2 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_3 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_4 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_5 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_6 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_7 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_8 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_9 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_10 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_11 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_12 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_13 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_14 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    var a0_15 = Values0(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))));
+    for (var at = begin0; at < end0; at += 16u) {
+        a0_0 = combine0(a0_0, element0(c0, at));
+        a0_1 = combine0(a0_1, element0(c0, at + 1u));
+        a0_2 = combine0(a0_2, element0(c0, at + 2u));
+        a0_3 = combine0(a0_3, element0(c0, at + 3u));
+        a0_4 = combine0(a0_4, element0(c0, at + 4u));
+        a0_5 = combine0(a0_5, element0(c0, at + 5u));
+        a0_6 = combine0(a0_6, element0(c0, at + 6u));
+        a0_7 = combine0(a0_7, element0(c0, at + 7u));
+        a0_8 = combine0(a0_8, element0(c0, at + 8u));
+        a0_9 = combine0(a0_9, element0(c0, at + 9u));
+        a0_10 = combine0(a0_10, element0(c0, at + 10u));
+        a0_11 = combine0(a0_11, element0(c0, at + 11u));
+        a0_12 = combine0(a0_12, element0(c0, at + 12u));
+        a0_13 = combine0(a0_13, element0(c0, at + 13u));
+        a0_14 = combine0(a0_14, element0(c0, at + 14u));
+        a0_15 = combine0(a0_15, element0(c0, at + 15u));
+    }
+    a0_0 = combine0(a0_0, a0_8);
+    a0_1 = combine0(a0_1, a0_9);
+    a0_2 = combine0(a0_2, a0_10);
+    a0_3 = combine0(a0_3, a0_11);
+    a0_4 = combine0(a0_4, a0_12);
+    a0_5 = combine0(a0_5, a0_13);
+    a0_6 = combine0(a0_6, a0_14);
+    a0_7 = combine0(a0_7, a0_15);
+    a0_0 = combine0(a0_0, a0_4);
+    a0_1 = combine0(a0_1, a0_5);
+    a0_2 = combine0(a0_2, a0_6);
+    a0_3 = combine0(a0_3, a0_7);
+    a0_0 = combine0(a0_0, a0_2);
+    a0_1 = combine0(a0_1, a0_3);
+    a0_0 = combine0(a0_0, a0_1);
+    var f0 = a0_0;
     f0 = combine0(f0, Values0(f0.v0.zwxy));
     f0 = combine0(f0, Values0(f0.v0.yxwz));
     let v1 = of_amax_rank_f32(f0.v0);

@@ -1,7 +1,6 @@
 struct Params {
     pitch: u32,
     count: u32,
-    row: u32,
     out_stride0: u32,
     zero: u32,
 }
@@ -122,23 +121,22 @@ fn combine0(a: Values0, b: Values0) -> Values0 {
     return Values0(max(a.v0, b.v0));
 }
 
-fn element0(c0: u32, at: u32) -> Values0 {
+struct Held0 {
+    v0: vec4<f32>,
+}
+
+fn hold0(c0: u32, at: u32) -> Held0 {
     let x = at;
     let zero = vec4<u32>(p.zero);
     let v0 = in0[c0 * p.out_stride0 + x];
-    return Values0(amax_rank_f32(v0));
+    return Held0(v0);
 }
 
-fn accumulate0(c0: u32, begin: u32) -> Values0 {
-    let e0_0 = element0(c0, begin);
-    let e1_0 = element0(c0, begin + 16u);
-    let e2_0 = element0(c0, begin + 32u);
-    let e3_0 = element0(c0, begin + 48u);
-    var a0 = e0_0;
-    a0 = combine0(a0, e1_0);
-    a0 = combine0(a0, e2_0);
-    a0 = combine0(a0, e3_0);
-    return a0;
+fn element0(c0: u32, held: Held0, at: u32) -> Values0 {
+    let x = at;
+    let v0 = held.v0;
+    let zero = vec4<u32>(p.zero);
+    return Values0(amax_rank_f32(v0));
 }
 
 var<workgroup> shared_values0: array<Values0, 64>;
@@ -151,35 +149,32 @@ fn combine1(a: Values1, b: Values1) -> Values1 {
     return Values1(opaque_f32(a.v0 + b.v0));
 }
 
-fn element1(c0: u32, v1: vec4<f32>, at: u32) -> Values1 {
-    let x = at;
-    let zero = vec4<u32>(p.zero);
-    let v0 = in0[c0 * p.out_stride0 + x];
-    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
-    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
-    return Values1(v4);
+struct Held1 {
+    v4: vec4<f32>,
 }
 
-fn accumulate1(c0: u32, v1: vec4<f32>, begin: u32) -> Values1 {
-    let e0_0 = element1(c0, v1, begin);
-    let e1_0 = element1(c0, v1, begin + 16u);
-    let e2_0 = element1(c0, v1, begin + 32u);
-    let e3_0 = element1(c0, v1, begin + 48u);
-    var a0 = e0_0;
-    a0 = combine1(a0, e1_0);
-    a0 = combine1(a0, e2_0);
-    a0 = combine1(a0, e3_0);
-    return a0;
+fn hold1(c0: u32, v1: vec4<f32>, held: Held0, at: u32) -> Held1 {
+    let x = at;
+    let v0 = held.v0;
+    let zero = vec4<u32>(p.zero);
+    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
+    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
+    return Held1(v4);
+}
+
+fn element1(c0: u32, held: Held1, at: u32) -> Values1 {
+    let x = at;
+    let v4 = held.v4;
+    let zero = vec4<u32>(p.zero);
+    return Values1(v4);
 }
 
 var<workgroup> shared_values1: array<Values1, 64>;
 
-fn give(c0: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
+fn give(c0: u32, v2: vec4<f32>, held: Held1, at: u32) {
     let x = at;
+    let v4 = held.v4;
     let zero = vec4<u32>(p.zero);
-    let v0 = in0[c0 * p.out_stride0 + x];
-    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
-    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
     let v5 = v4 / v2;
     result[c0 * p.out_stride0 + x] = v5;
 }
@@ -192,7 +187,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let is_own = (member == 0u) & (i / 16u < p.count);
     let c0 = item;
     let zero = vec4<u32>(p.zero);
-    var f0 = accumulate0(c0, member);
+    let begin0 = member;
+    let h0_0_0 = hold0(c0, begin0);
+    let h0_1_0 = hold0(c0, begin0 + 16u);
+    let h0_2_0 = hold0(c0, begin0 + 32u);
+    let h0_3_0 = hold0(c0, begin0 + 48u);
+    var a0_0 = element0(c0, h0_0_0, begin0);
+    a0_0 = combine0(a0_0, element0(c0, h0_1_0, begin0 + 16u));
+    a0_0 = combine0(a0_0, element0(c0, h0_2_0, begin0 + 32u));
+    a0_0 = combine0(a0_0, element0(c0, h0_3_0, begin0 + 48u));
+    var f0 = a0_0;
     shared_values0[local] = f0;
     workgroupBarrier();
     if (member < 4u) {
@@ -210,7 +214,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     workgroupBarrier();
     f0 = shared_values0[local - member];
     let v1 = of_amax_rank_f32(f0.v0);
-    var f1 = accumulate1(c0, v1, member);
+    let begin1 = member;
+    let h1_0_0 = hold1(c0, v1, h0_0_0, begin1);
+    let h1_1_0 = hold1(c0, v1, h0_1_0, begin1 + 16u);
+    let h1_2_0 = hold1(c0, v1, h0_2_0, begin1 + 32u);
+    let h1_3_0 = hold1(c0, v1, h0_3_0, begin1 + 48u);
+    var a1_0 = element1(c0, h1_0_0, begin1);
+    a1_0 = combine1(a1_0, element1(c0, h1_1_0, begin1 + 16u));
+    a1_0 = combine1(a1_0, element1(c0, h1_2_0, begin1 + 32u));
+    a1_0 = combine1(a1_0, element1(c0, h1_3_0, begin1 + 48u));
+    var f1 = a1_0;
     shared_values1[local] = f1;
     workgroupBarrier();
     if (member < 4u) {
@@ -228,11 +241,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     workgroupBarrier();
     f1 = shared_values1[local - member];
     let v2 = positive_zero_f32(f1.v0);
-    let end = (p.row + 3u) / 4u;
-    for (var at = member; at < end; at += 64u) {
-        give(c0, v1, v2, at);
-        give(c0, v1, v2, min(at + 16u, end - 1u));
-        give(c0, v1, v2, min(at + 32u, end - 1u));
-        give(c0, v1, v2, min(at + 48u, end - 1u));
-    }
+    give(c0, v2, h1_0_0, begin1);
+    give(c0, v2, h1_1_0, begin1 + 16u);
+    give(c0, v2, h1_2_0, begin1 + 32u);
+    give(c0, v2, h1_3_0, begin1 + 48u);
 }

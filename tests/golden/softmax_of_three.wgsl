@@ -126,30 +126,28 @@ fn combine0(a: Values0, b: Values0) -> Values0 {
     return Values0(max(a.v0, b.v0));
 }
 
-fn element0(x: u32, at: u32) -> Values0 {
+struct Held0 {
+    v0: vec4<f32>,
+}
+
+fn hold0(x: u32, at: u32) -> Held0 {
     let c0 = min(at, p.row - 1u);
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
     let at_v0 = (c0 * p.out_stride0) + lane * p.out_stride1;
     let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
-    let exists = vec4<bool>(at < p.row);
-    return Values0(select(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), amax_rank_f32(v0), exists));
+    return Held0(v0);
 }
 
-fn accumulate0(x: u32, begin: u32) -> Values0 {
-    let e0_0 = element0(x, begin);
-    let e0_1 = element0(x, begin + 1u);
-    let e0_2 = element0(x, begin + 2u);
-    let e0_3 = element0(x, begin + 3u);
-    var a0 = e0_0;
-    var a1 = e0_1;
-    var a2 = e0_2;
-    var a3 = e0_3;
-    a0 = combine0(a0, a2);
-    a1 = combine0(a1, a3);
-    a0 = combine0(a0, a1);
-    return a0;
+fn element0(x: u32, held: Held0, at: u32) -> Values0 {
+    let c0 = min(at, p.row - 1u);
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let v0 = held.v0;
+    let zero = vec4<u32>(p.zero);
+    let exists = vec4<bool>(at < p.row);
+    return Values0(select(amax_rank_f32(vec4<f32>(bitcast<f32>(p.identity0))), amax_rank_f32(v0), exists));
 }
 
 struct Values1 {
@@ -160,43 +158,37 @@ fn combine1(a: Values1, b: Values1) -> Values1 {
     return Values1(opaque_f32(a.v0 + b.v0));
 }
 
-fn element1(x: u32, v1: vec4<f32>, at: u32) -> Values1 {
+struct Held1 {
+    v4: vec4<f32>,
+}
+
+fn hold1(x: u32, v1: vec4<f32>, held: Held0, at: u32) -> Held1 {
     let c0 = min(at, p.row - 1u);
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let v0 = held.v0;
     let zero = vec4<u32>(p.zero);
-    let at_v0 = (c0 * p.out_stride0) + lane * p.out_stride1;
-    let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
     let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
     let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
+    return Held1(v4);
+}
+
+fn element1(x: u32, held: Held1, at: u32) -> Values1 {
+    let c0 = min(at, p.row - 1u);
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let v4 = held.v4;
+    let zero = vec4<u32>(p.zero);
     let exists = vec4<bool>(at < p.row);
     return Values1(select(vec4<f32>(bitcast<f32>(p.identity1)), v4, exists));
 }
 
-fn accumulate1(x: u32, v1: vec4<f32>, begin: u32) -> Values1 {
-    let e0_0 = element1(x, v1, begin);
-    let e0_1 = element1(x, v1, begin + 1u);
-    let e0_2 = element1(x, v1, begin + 2u);
-    let e0_3 = element1(x, v1, begin + 3u);
-    var a0 = e0_0;
-    var a1 = e0_1;
-    var a2 = e0_2;
-    var a3 = e0_3;
-    a0 = combine1(a0, a2);
-    a1 = combine1(a1, a3);
-    a0 = combine1(a0, a1);
-    return a0;
-}
-
-fn give(x: u32, v1: vec4<f32>, v2: vec4<f32>, at: u32) {
+fn give(x: u32, v2: vec4<f32>, held: Held1, at: u32) {
     let c0 = at;
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
+    let v4 = held.v4;
     let zero = vec4<u32>(p.zero);
-    let at_v0 = (c0 * p.out_stride0) + lane * p.out_stride1;
-    let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
-    let v3 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v1) ^ zero);
-    let v4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(exp_f32(v3)) ^ zero);
     let v5 = v4 / v2;
     let place0 = vec4<u32>(c0 * p.out_stride0 + lane * p.out_stride1);
     let value0 = v5;
@@ -215,15 +207,36 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
     let zero = vec4<u32>(p.zero);
-    var f0 = accumulate0(x, 0u);
+    let begin0 = 0u;
+    let h0_0_0 = hold0(x, begin0);
+    let h0_0_1 = hold0(x, begin0 + 1u);
+    let h0_0_2 = hold0(x, begin0 + 2u);
+    let h0_0_3 = hold0(x, begin0 + 3u);
+    var a0_0 = element0(x, h0_0_0, begin0);
+    var a0_1 = element0(x, h0_0_1, begin0 + 1u);
+    var a0_2 = element0(x, h0_0_2, begin0 + 2u);
+    var a0_3 = element0(x, h0_0_3, begin0 + 3u);
+    a0_0 = combine0(a0_0, a0_2);
+    a0_1 = combine0(a0_1, a0_3);
+    a0_0 = combine0(a0_0, a0_1);
+    var f0 = a0_0;
     let v1 = of_amax_rank_f32(f0.v0);
-    var f1 = accumulate1(x, v1, 0u);
+    let begin1 = 0u;
+    let h1_0_0 = hold1(x, v1, h0_0_0, begin1);
+    let h1_0_1 = hold1(x, v1, h0_0_1, begin1 + 1u);
+    let h1_0_2 = hold1(x, v1, h0_0_2, begin1 + 2u);
+    let h1_0_3 = hold1(x, v1, h0_0_3, begin1 + 3u);
+    var a1_0 = element1(x, h1_0_0, begin1);
+    var a1_1 = element1(x, h1_0_1, begin1 + 1u);
+    var a1_2 = element1(x, h1_0_2, begin1 + 2u);
+    var a1_3 = element1(x, h1_0_3, begin1 + 3u);
+    a1_0 = combine1(a1_0, a1_2);
+    a1_1 = combine1(a1_1, a1_3);
+    a1_0 = combine1(a1_0, a1_1);
+    var f1 = a1_0;
     let v2 = positive_zero_f32(f1.v0);
-    let end = p.row;
-    for (var at = 0u; at < end; at += 4u) {
-        give(x, v1, v2, at);
-        give(x, v1, v2, min(at + 1u, end - 1u));
-        give(x, v1, v2, min(at + 2u, end - 1u));
-        give(x, v1, v2, min(at + 3u, end - 1u));
-    }
+    if (begin1 < p.row) { give(x, v2, h1_0_0, begin1); }
+    if (begin1 + 1u < p.row) { give(x, v2, h1_0_1, begin1 + 1u); }
+    if (begin1 + 2u < p.row) { give(x, v2, h1_0_2, begin1 + 2u); }
+    if (begin1 + 3u < p.row) { give(x, v2, h1_0_3, begin1 + 3u); }
 }

@@ -1,7 +1,6 @@
 struct Params {
     pitch: u32,
     count: u32,
-    row: u32,
     out_stride0: u32,
     scalar2: u32,
     scalar5: u32,
@@ -79,28 +78,26 @@ fn combine0(a: Values0, b: Values0) -> Values0 {
     return Values0(opaque_f32(a.v0 + b.v0));
 }
 
-fn element0(x: u32, at: u32) -> Values0 {
+struct Held0 {
+    v0: vec4<f32>,
+}
+
+fn hold0(x: u32, at: u32) -> Held0 {
     let c0 = at;
     let zero = vec4<u32>(p.zero);
     let zero1 = vec4<u32>(p.zero << 1u);
     let zero16 = vec4<u32>(p.zero << 16u);
     let v0 = in0[c0 * p.out_stride0 + x];
-    return Values0(v0);
+    return Held0(v0);
 }
 
-fn accumulate0(x: u32, begin: u32) -> Values0 {
-    let e0_0 = element0(x, begin);
-    let e0_1 = element0(x, begin + 16u);
-    let e0_2 = element0(x, begin + 32u);
-    let e0_3 = element0(x, begin + 48u);
-    var a0 = e0_0;
-    var a1 = e0_1;
-    var a2 = e0_2;
-    var a3 = e0_3;
-    a0 = combine0(a0, a2);
-    a1 = combine0(a1, a3);
-    a0 = combine0(a0, a1);
-    return a0;
+fn element0(x: u32, held: Held0, at: u32) -> Values0 {
+    let c0 = at;
+    let v0 = held.v0;
+    let zero = vec4<u32>(p.zero);
+    let zero1 = vec4<u32>(p.zero << 1u);
+    let zero16 = vec4<u32>(p.zero << 16u);
+    return Values0(v0);
 }
 
 var<workgroup> shared_values0: array<Values0, 256>;
@@ -114,40 +111,25 @@ fn combine1(a: Values1, b: Values1) -> Values1 {
     return Values1(opaque_f32(a.v0 + b.v0), opaque_f32(a.v1 + b.v1));
 }
 
-fn element1(x: u32, v9: vec4<f32>, at: u32) -> Values1 {
+fn element1(x: u32, v9: vec4<f32>, held: Held0, at: u32) -> Values1 {
     let c0 = at;
+    let v0 = held.v0;
     let zero = vec4<u32>(p.zero);
     let zero1 = vec4<u32>(p.zero << 1u);
     let zero16 = vec4<u32>(p.zero << 16u);
-    let v0 = in0[c0 * p.out_stride0 + x];
     let v10 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v9) ^ zero);
     let v11 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v10 * v10) ^ zero);
     return Values1(v10, v11);
 }
 
-fn accumulate1(x: u32, v9: vec4<f32>, begin: u32) -> Values1 {
-    let e0_0 = element1(x, v9, begin);
-    let e0_1 = element1(x, v9, begin + 16u);
-    let e0_2 = element1(x, v9, begin + 32u);
-    let e0_3 = element1(x, v9, begin + 48u);
-    var a0 = e0_0;
-    var a1 = e0_1;
-    var a2 = e0_2;
-    var a3 = e0_3;
-    a0 = combine1(a0, a2);
-    a1 = combine1(a1, a3);
-    a0 = combine1(a0, a1);
-    return a0;
-}
-
 var<workgroup> shared_values1: array<Values1, 256>;
 
-fn give(x: u32, v12: vec4<f32>, v21: vec4<f32>, at: u32) {
+fn give(x: u32, v12: vec4<f32>, v21: vec4<f32>, held: Held0, at: u32) {
     let c0 = at;
+    let v0 = held.v0;
     let zero = vec4<u32>(p.zero);
     let zero1 = vec4<u32>(p.zero << 1u);
     let zero16 = vec4<u32>(p.zero << 16u);
-    let v0 = in0[c0 * p.out_stride0 + x];
     let v13 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0 - v12) ^ zero);
     let v22 = v13 / v21;
     result[c0 * p.out_stride0 + x] = v22;
@@ -169,7 +151,19 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let v6 = vec4<f32>(bitcast<f32>(p.scalar6));
     let v7 = vec4<f32>(bitcast<f32>(p.scalar7));
     let v8 = vec4<f32>(bitcast<f32>(p.scalar8));
-    var f0 = accumulate0(x, member);
+    let begin0 = member;
+    let h0_0_0 = hold0(x, begin0);
+    let h0_0_1 = hold0(x, begin0 + 16u);
+    let h0_0_2 = hold0(x, begin0 + 32u);
+    let h0_0_3 = hold0(x, begin0 + 48u);
+    var a0_0 = element0(x, h0_0_0, begin0);
+    var a0_1 = element0(x, h0_0_1, begin0 + 16u);
+    var a0_2 = element0(x, h0_0_2, begin0 + 32u);
+    var a0_3 = element0(x, h0_0_3, begin0 + 48u);
+    a0_0 = combine0(a0_0, a0_2);
+    a0_1 = combine0(a0_1, a0_3);
+    a0_0 = combine0(a0_0, a0_1);
+    var f0 = a0_0;
     shared_values0[local] = f0;
     workgroupBarrier();
     if (member < 4u) {
@@ -187,7 +181,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let v1 = positive_zero_f32(f0.v0);
     let v9 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 / v2) ^ zero);
     let v12 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1 / v5) ^ zero);
-    var f1 = accumulate1(x, v9, member);
+    let begin1 = member;
+    var a1_0 = element1(x, v9, h0_0_0, begin1);
+    var a1_1 = element1(x, v9, h0_0_1, begin1 + 16u);
+    var a1_2 = element1(x, v9, h0_0_2, begin1 + 32u);
+    var a1_3 = element1(x, v9, h0_0_3, begin1 + 48u);
+    a1_0 = combine1(a1_0, a1_2);
+    a1_1 = combine1(a1_1, a1_3);
+    a1_0 = combine1(a1_0, a1_1);
+    var f1 = a1_0;
     shared_values1[local] = f1;
     workgroupBarrier();
     if (member < 4u) {
@@ -212,11 +214,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let v19 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(max_f32(v18, v7)) ^ zero);
     let v20 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v19 / v8) ^ zero);
     let v21 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(sqrt_f32(v20)) ^ zero1);
-    let end = p.row;
-    for (var at = member; at < end; at += 64u) {
-        give(x, v12, v21, at);
-        give(x, v12, v21, min(at + 16u, end - 1u));
-        give(x, v12, v21, min(at + 32u, end - 1u));
-        give(x, v12, v21, min(at + 48u, end - 1u));
-    }
+    give(x, v12, v21, h0_0_0, begin1);
+    give(x, v12, v21, h0_0_1, begin1 + 16u);
+    give(x, v12, v21, h0_0_2, begin1 + 32u);
+    give(x, v12, v21, h0_0_3, begin1 + 48u);
 }

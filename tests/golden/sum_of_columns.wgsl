@@ -46,21 +46,6 @@ fn element0(x: u32, v1: vec4<f32>, at: u32) -> Values0 {
     return Values0(v3);
 }
 
-fn accumulate0(x: u32, v1: vec4<f32>, begin: u32) -> Values0 {
-    let e0_0 = element0(x, v1, begin);
-    let e0_1 = element0(x, v1, begin + 16u);
-    let e0_2 = element0(x, v1, begin + 32u);
-    let e0_3 = element0(x, v1, begin + 48u);
-    var a0 = e0_0;
-    var a1 = e0_1;
-    var a2 = e0_2;
-    var a3 = e0_3;
-    a0 = combine0(a0, a2);
-    a1 = combine0(a1, a3);
-    a0 = combine0(a0, a1);
-    return a0;
-}
-
 var<workgroup> shared_values0: array<Values0, 256>;
 
 @compute @workgroup_size(256)
@@ -73,7 +58,19 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let x = item;
     let zero = vec4<u32>(p.zero);
     let v1 = in1[x];
-    var f0 = accumulate0(x, v1, member);
+    let begin0 = member;
+    let e0_0_0 = element0(x, v1, begin0);
+    let e0_0_1 = element0(x, v1, begin0 + 16u);
+    let e0_0_2 = element0(x, v1, begin0 + 32u);
+    let e0_0_3 = element0(x, v1, begin0 + 48u);
+    var a0_0 = e0_0_0;
+    var a0_1 = e0_0_1;
+    var a0_2 = e0_0_2;
+    var a0_3 = e0_0_3;
+    a0_0 = combine0(a0_0, a0_2);
+    a0_1 = combine0(a0_1, a0_3);
+    a0_0 = combine0(a0_0, a0_1);
+    var f0 = a0_0;
     shared_values0[local] = f0;
     workgroupBarrier();
     if (member < 4u) {

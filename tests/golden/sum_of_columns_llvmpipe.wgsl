@@ -74,21 +74,6 @@ fn element0(x: u32, at: u32) -> Values0 {
     return Values0(v0);
 }
 
-fn accumulate0(x: u32, begin: u32) -> Values0 {
-    let e0_0 = element0(x, begin);
-    let e0_1 = element0(x, begin + 16u);
-    let e0_2 = element0(x, begin + 32u);
-    let e0_3 = element0(x, begin + 48u);
-    var a0 = e0_0;
-    var a1 = e0_1;
-    var a2 = e0_2;
-    var a3 = e0_3;
-    a0 = combine0(a0, a2);
-    a1 = combine0(a1, a3);
-    a0 = combine0(a0, a1);
-    return a0;
-}
-
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
@@ -97,6 +82,18 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let q_x = share(item, p.columns_factor, p.columns_shift);
     let x = item - q_x * p.columns;
     let position = q_x;
-    var f0 = accumulate0(x, (position >> 4u) * 1024u + (position & 15u));
+    let begin0 = (position >> 4u) * 1024u + (position & 15u);
+    let e0_0_0 = element0(x, begin0);
+    let e0_0_1 = element0(x, begin0 + 16u);
+    let e0_0_2 = element0(x, begin0 + 32u);
+    let e0_0_3 = element0(x, begin0 + 48u);
+    var a0_0 = e0_0_0;
+    var a0_1 = e0_0_1;
+    var a0_2 = e0_0_2;
+    var a0_3 = e0_0_3;
+    a0_0 = combine0(a0_0, a0_2);
+    a0_1 = combine0(a0_1, a0_3);
+    a0_0 = combine0(a0_0, a0_1);
+    var f0 = a0_0;
     result[position * p.position_stride + x] = pack_u32(bitcast<vec4<u32>>(positive_zero_f32(f0.v0)));
 }

@@ -46,29 +46,6 @@ fn element0(c0: u32, at: u32) -> Values0 {
     return Values0(v0);
 }
 
-fn accumulate0(c0: u32, begin: u32, end: u32) -> Values0 {
-    var a0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
-    for (var at = begin; at < end; at += 128u) {
-        let e0_0 = element0(c0, at);
-        let e1_0 = element0(c0, at + 16u);
-        let e2_0 = element0(c0, at + 32u);
-        let e3_0 = element0(c0, at + 48u);
-        let e4_0 = element0(c0, at + 64u);
-        let e5_0 = element0(c0, at + 80u);
-        let e6_0 = element0(c0, at + 96u);
-        let e7_0 = element0(c0, at + 112u);
-        a0 = combine0(a0, e0_0);
-        a0 = combine0(a0, e1_0);
-        a0 = combine0(a0, e2_0);
-        a0 = combine0(a0, e3_0);
-        a0 = combine0(a0, e4_0);
-        a0 = combine0(a0, e5_0);
-        a0 = combine0(a0, e6_0);
-        a0 = combine0(a0, e7_0);
-    }
-    return a0;
-}
-
 var<workgroup> shared_values0: array<Values0, 64>;
 
 @compute @workgroup_size(64)
@@ -80,7 +57,28 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let c0 = item;
     let lane_of = member % 16u;
     let block = member / 16u;
-    var f0 = accumulate0(c0, block * 256u + lane_of, min((block + 1u) * 256u, (p.row + 3u) / 4u));
+    let begin0 = block * 256u + lane_of;
+    let end0 = min((block + 1u) * 256u, (p.row + 3u) / 4u);
+    var a0_0 = Values0(vec4<f32>(bitcast<f32>(p.identity0)));
+    for (var at = begin0; at < end0; at += 128u) {
+        let e0_0_0 = element0(c0, at);
+        let e0_1_0 = element0(c0, at + 16u);
+        let e0_2_0 = element0(c0, at + 32u);
+        let e0_3_0 = element0(c0, at + 48u);
+        let e0_4_0 = element0(c0, at + 64u);
+        let e0_5_0 = element0(c0, at + 80u);
+        let e0_6_0 = element0(c0, at + 96u);
+        let e0_7_0 = element0(c0, at + 112u);
+        a0_0 = combine0(a0_0, e0_0_0);
+        a0_0 = combine0(a0_0, e0_1_0);
+        a0_0 = combine0(a0_0, e0_2_0);
+        a0_0 = combine0(a0_0, e0_3_0);
+        a0_0 = combine0(a0_0, e0_4_0);
+        a0_0 = combine0(a0_0, e0_5_0);
+        a0_0 = combine0(a0_0, e0_6_0);
+        a0_0 = combine0(a0_0, e0_7_0);
+    }
+    var f0 = a0_0;
     shared_values0[local] = f0;
     workgroupBarrier();
     if (lane_of < 4u) {

@@ -51,21 +51,6 @@ fn element0(x: u32, at: u32) -> Values0 {
     return Values0(select(vec4<f32>(bitcast<f32>(p.identity0)), v0, exists));
 }
 
-fn accumulate0(x: u32, begin: u32) -> Values0 {
-    let e0_0 = element0(x, begin);
-    let e0_1 = element0(x, begin + 1u);
-    let e0_2 = element0(x, begin + 2u);
-    let e0_3 = element0(x, begin + 3u);
-    var a0 = e0_0;
-    var a1 = e0_1;
-    var a2 = e0_2;
-    var a3 = e0_3;
-    a0 = combine0(a0, a2);
-    a1 = combine0(a1, a3);
-    a0 = combine0(a0, a1);
-    return a0;
-}
-
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.y * p.pitch + id.x;
@@ -74,7 +59,19 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let x = item;
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.len1 - 1u));
-    var f0 = accumulate0(x, 0u);
+    let begin0 = 0u;
+    let e0_0_0 = element0(x, begin0);
+    let e0_0_1 = element0(x, begin0 + 1u);
+    let e0_0_2 = element0(x, begin0 + 2u);
+    let e0_0_3 = element0(x, begin0 + 3u);
+    var a0_0 = e0_0_0;
+    var a0_1 = e0_0_1;
+    var a0_2 = e0_0_2;
+    var a0_3 = e0_0_3;
+    a0_0 = combine0(a0_0, a0_2);
+    a0_1 = combine0(a0_1, a0_3);
+    a0_0 = combine0(a0_0, a0_1);
+    var f0 = a0_0;
     let v1 = positive_zero_f32(f0.v0);
     result[x] = v1;
 }

@@ -49,18 +49,6 @@ fn element0(c0: u32, at: u32) -> Values0 {
     return Values0(v3);
 }
 
-fn accumulate0(c0: u32, begin: u32) -> Values0 {
-    let e0_0 = element0(c0, begin);
-    let e1_0 = element0(c0, begin + 16u);
-    let e2_0 = element0(c0, begin + 32u);
-    let e3_0 = element0(c0, begin + 48u);
-    var a0 = e0_0;
-    a0 = combine0(a0, e1_0);
-    a0 = combine0(a0, e2_0);
-    a0 = combine0(a0, e3_0);
-    return a0;
-}
-
 var<workgroup> shared_values0: array<Values0, 64>;
 
 @compute @workgroup_size(64)
@@ -71,7 +59,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     let is_own = (member == 0u) & (i / 16u < p.count);
     let c0 = item;
     let zero = vec4<u32>(p.zero);
-    var f0 = accumulate0(c0, member);
+    let begin0 = member;
+    let e0_0_0 = element0(c0, begin0);
+    let e0_1_0 = element0(c0, begin0 + 16u);
+    let e0_2_0 = element0(c0, begin0 + 32u);
+    let e0_3_0 = element0(c0, begin0 + 48u);
+    var a0_0 = e0_0_0;
+    a0_0 = combine0(a0_0, e0_1_0);
+    a0_0 = combine0(a0_0, e0_2_0);
+    a0_0 = combine0(a0_0, e0_3_0);
+    var f0 = a0_0;
     shared_values0[local] = f0;
     workgroupBarrier();
     if (member < 4u) {

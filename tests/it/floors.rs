@@ -15,7 +15,7 @@ const HOUSES: &[(&str, Floors)] = &[
         &[
             &["dtype", "error", "vectors"],
             &["layout", "limits"],
-            &["options"],
+            &["options", "tuning"],
             &["ir"],
             &["schedule"],
             &["plan"],
@@ -61,13 +61,13 @@ const HOUSES: &[(&str, Floors)] = &[
                 "repeat",
                 "views",
             ],
-            &["einsum", "ops"],
+            &["einsum", "ops", "partial"],
         ],
     ),
     (
         "plan",
         &[
-            &["tuning", "walk"],
+            &["walk"],
             &["loops", "target"],
             &["access", "makes"],
             &["kernel"],
@@ -87,7 +87,8 @@ const HOUSES: &[(&str, Floors)] = &[
             &["bodies"],
             &["emitter"],
             &["combine", "coordinates", "load"],
-            &["elementwise"],
+            &["elementwise", "rows", "tiles"],
+            &["stores"],
             &["reduce", "scan"],
             &["contract"],
             &["emit"],
@@ -96,7 +97,7 @@ const HOUSES: &[(&str, Floors)] = &[
     (
         "cpu",
         &[
-            &["bytes", "convert", "memory", "narrow", "random", "single", "threads"],
+            &["bytes", "convert", "explain", "integers", "memory", "narrow", "random", "single", "threads"],
             &["erfc", "lines", "lookup", "reorder"],
             &["ahead", "load", "math", "registers"],
             &["kernels", "reduce"],

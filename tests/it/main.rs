@@ -40,6 +40,7 @@ mod opening;
 mod operations;
 mod ops;
 mod pairs;
+mod partials;
 mod pictures;
 mod pipelines;
 mod printing;

@@ -143,7 +143,10 @@ fn kernels_of_folds_are_few() {
             }
         }
         let made = device.memory().pipelines - before;
-        assert!(made <= 48, "{}: {made} kernels", device.name());
+        // A GPU has several vectors of a row on their way, a kernel for each power of two of them: 53 kernels.
+        let sums = device.zeros::<f32>([6, 4096]).unwrap().sum(1).explain(&device).unwrap().to_string();
+        let most = if sums.contains("invocations share a row") { 56 } else { 48 };
+        assert!(made <= most, "{}: {made} kernels", device.name());
     }
 }
 

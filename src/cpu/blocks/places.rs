@@ -35,6 +35,28 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// Rows of a value from an element on, if each row is one stretch of memory: the memory of all of them, and how many
+    /// elements apart rows lie there. Among the elements of the program they lie `pitch` apart.
+    pub(in crate::cpu) fn rows_in_place(
+        &self,
+        value: Value,
+        start: usize,
+        [rows, columns, pitch]: [usize; 3],
+    ) -> Option<(&'a [u8], usize)> {
+        let whole = (rows - 1) * pitch + columns;
+        if let Some(all) = self.in_place(value, start, whole) {
+            return Some((all, pitch));
+        }
+        let i = value.input().filter(|_| columns < whole)?;
+        let apart = self.readers[i].pitch(start, rows, pitch)?;
+        let (From::Bytes(bytes), Some(_)) = (self.from[i], self.in_place(value, start, columns)) else {
+            return None;
+        };
+        let (at, _) = self.readers[i].run(start, columns)?;
+        let size = self.sizes[value];
+        Some((&bytes[at * size..(at + (rows - 1) * apart + columns) * size], apart))
+    }
+
     /// What a loop over a few values looks up.
     pub(super) fn tables(&self, own: &Loop) -> SmallVec<[Table<'_>; 2]> {
         let tables = own.args.iter().filter_map(|arg| {

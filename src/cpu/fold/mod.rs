@@ -1,13 +1,12 @@
 //! Reductions, in the order of the contract, of elements that are computed in cache and never stored.
 //!
 //! An operand is `outer` matrices of `count` rows and `inner` columns, of which rows are reduced, by blocks of rows.
-//! As many as a block of computed elements holds are reduced there. Of larger ones a thread takes a strip of columns, whose
-//! accumulators are made some at a time (`leaves`). What blocks of rows give is the operand of the next round.
+//! As many as a block of computed elements holds are reduced there. Of larger ones a thread takes a strip of columns, to
+//! whose accumulators rows are added in the order of memory. What blocks of rows give is the operand of the next round.
 //!
-//! Elements that lie side by side in memory are reduced where they are.
+//! Elements that lie in memory row by row are reduced where they are.
 
 mod indexes;
-mod leaves;
 
 use smallvec::SmallVec;
 
@@ -29,15 +28,9 @@ const MOST: usize = 4096;
 const MOST_OF_LONG: usize = 2048;
 const FEW_LOOPS: usize = 3;
 
-/// Columns of a strip, whose accumulators a second-level cache holds.
-const STRIP: usize = 1024;
+/// Columns of a strip, at most: rows of long pieces are guessed best. Fewer are for threads that had nothing to do else.
+const STRIP: usize = 4096;
 const LEAST_STRIP: usize = 256;
-
-/// Elements of a leaf that is read where it is, at most: a page of f32.
-const LEAF: usize = 1024;
-
-/// Rows that are read at once, or more: they lie in pages of their own, and each is guessed.
-const SIDE: usize = 8;
 
 /// Lines of the next block that are asked for while one is reduced: the rest is guessed by then, and more wait for each
 /// other.
@@ -90,12 +83,9 @@ struct Job<'a> {
     cuts: usize,
     /// Matrices that are computed at a time, if one fits a block.
     together: usize,
-    /// Otherwise the columns of a strip, and the accumulators of a column that are a leaf, more than one only of all
-    /// columns.
+    /// Otherwise the columns of a strip.
     strip: usize,
-    leaf: usize,
-    /// Whether elements are those of inputs, and whether what comes next is asked for.
-    are_read: bool,
+    /// Whether what comes next is asked for.
     asks: bool,
     /// Bytes of an element, before it is reduced.
     size: usize,
@@ -116,14 +106,11 @@ struct Task<'a> {
 struct Scratch {
     block: blocks::Scratch,
     /// Where accumulators become one.
-    buffer: Register,
+    buffer: HostMemory,
+    /// Of each result, where rows are not reduced in place.
+    accumulators: Vec<HostMemory>,
     /// For a block of one value.
     expanded: Register,
-    /// Leaves of each result, and sums of leaves that wait for others.
-    leaves: Vec<Vec<Register>>,
-    waiting: Vec<Vec<Register>>,
-    /// A sum of leaves before it waits.
-    made: Register,
     identity: Register,
 }
 
@@ -146,12 +133,11 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
     let together = blocks.most / (rows * inner);
     // Fewer columns where threads would have nothing to do.
     let strips = (2 * threads::count()).div_ceil(outer * cuts);
-    let strip = inner.div_ceil(strips).clamp(LEAST_STRIP, STRIP);
+    let are_read = program.results.iter().all(|result| matches!(result, Value::Input(_)));
+    let most = if are_read { STRIP } else { blocks.most };
+    let strip = inner.div_ceil(strips).clamp(LEAST_STRIP.min(most), most);
     let strip = if inner <= strip { inner } else { inner.div_ceil(inner.div_ceil(strip)) };
     let strip = if together > 0 { inner } else { strip };
-    let are_read = program.results.iter().all(|result| matches!(result, Value::Input(_)));
-    let most = if are_read { LEAF } else { blocks.most };
-    let leaf = if strip == inner { 1 << (most / inner).max(1).ilog2() } else { 1 };
     let job = Job {
         blocks,
         count,
@@ -160,8 +146,6 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
         cuts,
         together,
         strip,
-        leaf,
-        are_read,
         asks: From::bytes(from) > LARGEST_NEAR,
         size: dtype.size(),
         identity: reduce.op.identity(dtype),
@@ -225,19 +209,13 @@ impl Job<'_> {
 
     fn scratch(&self) -> Result<Scratch> {
         let most = self.blocks.most * self.size;
-        let leaf = (self.leaf.min(ACCUMULATORS) * self.strip * self.size).min(most);
-        let results = &self.blocks.program.results;
-        let of_each = |count: usize, bytes: usize| -> Result<Vec<Vec<Register>>> {
-            results.iter().map(|_| (0..count).map(|_| Register::of(bytes)).collect()).collect()
-        };
-        let levels = ACCUMULATORS.ilog2() as usize + 1;
+        let accumulators = ACCUMULATORS.min(self.count) * self.strip * self.size;
+        let results = self.blocks.program.results.iter().filter(|_| self.together == 0);
         Ok(Scratch {
             block: self.blocks.scratch(),
-            buffer: Register::of(2 * most)?,
+            buffer: HostMemory::take(if self.together > 0 { 2 * most } else { accumulators / 2 * 3 })?,
+            accumulators: results.map(|_| HostMemory::take(accumulators)).collect::<Result<_>>()?,
             expanded: Register::of(most)?,
-            leaves: if self.together == 0 { of_each(SIDE, leaf)? } else { Vec::new() },
-            waiting: if self.together == 0 { of_each(levels, leaf)? } else { Vec::new() },
-            made: Register::of(if self.together == 0 { leaf } else { 0 })?,
             identity: Register::of_equal(self.identity, self.size, self.blocks.most)?,
         })
     }
@@ -293,7 +271,7 @@ impl Job<'_> {
             let column = task.column;
             let most = if self.is_in_place(&task) { usize::MAX } else { self.together.max(1) };
             self.parts(&mut task, &sizes, most, |number, mut outs| match self.together {
-                0 => self.tree(loops, number, column, &mut outs, scratch),
+                0 => self.columns(loops, number, column, &mut outs, scratch),
                 _ => self.matrices(loops, number, &mut outs, scratch),
             });
             // Which makes +0 of a sum's -0, and changes nothing else.
@@ -339,8 +317,52 @@ impl Job<'_> {
         for (k, out) in outs.iter_mut().enumerate() {
             let x =
                 places[k].unwrap_or_else(|| self.elements(k, length, &scratch.block, &mut scratch.expanded));
-            let buffer = scratch.buffer.bytes_mut(2 * rows * self.inner * self.size);
-            loops.reduce([rows, self.inner], x, buffer, out);
+            loops.reduce([rows, self.inner], x, &mut scratch.buffer, out);
+        }
+    }
+
+    /// Reduces a block of rows, or some columns of it.
+    fn columns(
+        &self,
+        loops: &Values,
+        number: usize,
+        column: usize,
+        outs: &mut Outs<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let columns = outs[0].len() / self.size;
+        let (first, rows) = self.rows(number);
+        let start = first * self.inner + column;
+        let results = self.blocks.program.results.iter();
+        let place = |&result: &Value| self.blocks.rows_in_place(result, start, [rows, columns, self.inner]);
+        if let Some(places) = results.map(place).collect::<Option<SmallVec<[_; 2]>>>() {
+            for ((x, pitch), out) in places.into_iter().zip(outs) {
+                (loops.blocks)([rows, columns, pitch], x, &mut scratch.buffer, out);
+            }
+            return;
+        }
+        let Scratch { block, buffer, accumulators, expanded, identity } = scratch;
+        let (count, most) = (ACCUMULATORS.min(rows), self.blocks.most);
+        let all = count * columns;
+        for to in accumulators.iter_mut().flat_map(|to| to[..all * self.size].chunks_mut(most * self.size)) {
+            to.copy_from_slice(identity.bytes(to.len()));
+        }
+        // Rows lie side by side, or apart.
+        let stretch = if columns == self.inner { all * (most / all).max(1) } else { columns };
+        let mut done = 0;
+        while done < rows * columns {
+            let length = (stretch - done % stretch).min(most).min(rows * columns - done);
+            let at = done / columns * self.inner + done % columns;
+            self.blocks.compute(start + at, length, None, block);
+            let to = done % all * self.size..all.min(done % all + length) * self.size;
+            for (k, accumulators) in accumulators.iter_mut().enumerate() {
+                let x = self.elements(k, length, block, expanded);
+                (loops.accumulate)(&mut accumulators[to.clone()], x);
+            }
+            done += length;
+        }
+        for (x, out) in accumulators.iter().zip(outs) {
+            (loops.blocks)([count, columns, columns], &x[..all * self.size], buffer, out);
         }
     }
 }

@@ -11,7 +11,8 @@ use crate::gpu::{adapters, drivers, execute, open, pipelines};
 use crate::ir::{Destination, Schedule, Storage};
 use crate::layout::Layout;
 use crate::options::Options;
-use crate::plan::{Target, Tuning};
+use crate::plan::Target;
+use crate::tuning::Tuning;
 use crate::{AnyExpr, AnyTensor, DType, Device, Expr, ReduceOptions, Result, Tensor};
 
 const ROWS: usize = 48;

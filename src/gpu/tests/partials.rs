@@ -9,7 +9,8 @@ use crate::gpu::tests::depth;
 use crate::gpu::{adapters, open};
 use crate::limits::Limits;
 use crate::options::Options;
-use crate::plan::{Target, Tuning};
+use crate::plan::Target;
+use crate::tuning::Tuning;
 use crate::{AnyExpr, DType, Device, Expr, ReduceOptions, Result, f16, reductions};
 
 /// Lengths around what vectors, groups and blocks have.

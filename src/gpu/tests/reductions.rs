@@ -11,7 +11,8 @@ use crate::ir::{
     Backend, Destination, Program, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Schedule, Source,
 };
 use crate::options::Options;
-use crate::plan::{Target, Tuning};
+use crate::plan::Target;
+use crate::tuning::Tuning;
 use crate::{Device, Expr, Tensor};
 
 /// What a program gives, as bytes.

@@ -1,4 +1,4 @@
-//! Scans by kernels of both forms.
+//! Scans by kernels of all forms.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use crate::gpu::adapters::find;
 use crate::gpu::device::Gpu;
 use crate::gpu::open::open;
 use crate::options::Options;
-use crate::plan::{Target, Tuning};
+use crate::plan::Target;
+use crate::tuning::Tuning;
 use crate::{Device, ReduceOptions, Result, Tensor};
 
 /// Cumulative sums of every form, as bits.
@@ -23,26 +24,43 @@ fn sums(x: &Tensor<f32>) -> Result<Vec<Vec<u32>>> {
     all.iter().map(|sum| sum.to_vec().map(bits)).collect()
 }
 
-/// A run by an invocation and a group by an invocation, whatever the driver's row says: of a single group, of
-/// as many as each level has and one more.
+/// A tile by an invocation, and by many that meet in workgroup memory of which there is much or little, whatever the adapter
+/// is: of a single group, of as many as each level has and one more.
 #[test]
-fn both_forms_give_the_same_bits() {
+fn all_forms_give_the_same_bits() {
     let numbers: Vec<f32> =
         (0..70_001_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 7e6 - 1.0).collect();
-    let shapes: [&[usize]; 8] =
-        [&[70_001], &[65_536], &[4_100], &[3, 260], &[260, 6], &[17, 35], &[2, 300, 5], &[16, 16]];
+    let shapes: [&[usize]; 10] = [
+        &[4_100, 3],
+        &[70_001],
+        &[65_536],
+        &[4_100],
+        &[3, 260],
+        &[260, 6],
+        &[17, 35],
+        &[2, 300, 5],
+        &[16, 16],
+        &[5, 8192],
+    ];
     for found in pollster::block_on(find()) {
         let gpu = pollster::block_on(open(found, &Options::default())).unwrap();
         for shape in shapes {
             let count = shape.iter().product();
-            let expected = sums(&Device::cpu().upload(&numbers[..count], shape).unwrap()).unwrap();
-            for runs in [1, u32::MAX] {
-                let tuning = Tuning { runs, ..gpu.adapter.tuning };
-                let own = Gpu::of(gpu.parts.clone(), Target { tuning, ..gpu.adapter });
+            // Of rows of three, two values that lie apart: along each axis memory is jumped through.
+            let of = |device: &Device| -> Result<_> {
+                let x = device.upload(&numbers[..count], shape)?;
+                let sums_apart =
+                    if shape.ends_with(&[3]) { sums(&x.slice_step(1, .., 2).tensor()?)? } else { vec![] };
+                Ok([sums(&x)?, sums_apart].concat())
+            };
+            let expected = of(&Device::cpu()).unwrap();
+            for (meets, shared) in [(false, 0), (true, 16 << 10), (true, 1 << 10)] {
+                let tuning = Tuning { meets, ..gpu.adapter.tuning };
+                let own = Gpu::of(gpu.parts.clone(), Target { tuning, shared, ..gpu.adapter });
                 let device = Device::from_backend(Arc::new(own));
-                let got = sums(&device.upload(&numbers[..count], shape).unwrap()).unwrap();
+                let got = of(&device).unwrap();
                 let wrong = (0..got.len()).find(|&k| got[k] != expected[k]);
-                assert_eq!(wrong, None, "{shape:?}, {runs} runs, {}", device.name());
+                assert_eq!(wrong, None, "{shape:?}, {meets}, {shared} bytes, {}", device.name());
             }
         }
     }

@@ -8,7 +8,8 @@ use crate::gpu::device::Gpu;
 use crate::gpu::open::open;
 use crate::gpu::tests::in_turn;
 use crate::options::Options;
-use crate::plan::{Faults, Target, Tuning};
+use crate::plan::{Faults, Target};
+use crate::tuning::Tuning;
 use crate::{Device, Expr, Tensor};
 
 /// Each adapter as it is opened, as if it were a GPU, and as one that has no instructions of its own for f16.

@@ -12,7 +12,8 @@ use super::golden::{self, GPU, Launched};
 use crate::dtype::{DType, Element, Numeric};
 use crate::ir::{Math, Program, ReduceOp, Schedule};
 use crate::lower::over_slots;
-use crate::plan::{Faults, Kernel, LANES, Makes, Place, Plan, Target, Tuning};
+use crate::plan::{Faults, Kernel, LANES, Makes, Place, Plan, Target};
+use crate::tuning::Tuning;
 use crate::wgsl::emit;
 use crate::{Device, Expr, bf16, f16, operations};
 
@@ -25,7 +26,7 @@ pub(super) fn target(math: Math, faulty: bool) -> Target {
     let lacking = Faults { half_rounding: true, products: true, fma: true, ..Faults::default() };
     let rounding = Faults { quotients: faulty, roots: faulty, fractions: faulty, ..lacking };
     let faults = Faults { flushes: faulty, halves: faulty, nans: faulty, ..rounding };
-    Target { faults, math, tuning: Tuning { runs: 1, tiles: true, narrow: false, ..Tuning::GPU }, ..GPU }
+    Target { faults, math, tuning: Tuning { tiles: true, narrow: false, ..Tuning::GPU }, ..GPU }
 }
 
 struct Folder {

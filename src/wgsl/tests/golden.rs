@@ -7,8 +7,9 @@ use std::path::Path;
 use crate::dtype::Element;
 use crate::ir::{Destination, Known, Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
 use crate::lower::{Cuts, Dispatch, lower, over_slots};
-use crate::plan::{Faults, Kernel, Pass, Place, Plan, ScanWork, Target, Tuning, WORKGROUP};
+use crate::plan::{Faults, Kernel, Place, Plan, Target, WORKGROUP};
 use crate::schedule::Bounds;
+use crate::tuning::Tuning;
 use crate::wgsl::emit;
 use crate::{Device, Expr, Outside, Tensor, f16};
 
@@ -24,7 +25,7 @@ pub(crate) const GPU: Target = Target {
 };
 const HOST: Target = Target {
     shared: 32768,
-    tuning: Tuning { vectors: 8, wide_words: true, runs: 16, ..Tuning::HOST },
+    tuning: Tuning { vectors: 8, wide_words: true, ..Tuning::HOST },
     faults: Faults { half_rounding: true, products: true, ..NONE },
     ..GPU
 };
@@ -102,26 +103,19 @@ pub(super) fn reduction<T: Element>(target: Target, expr: &Expr<T>, op: ReduceOp
     Launched::all(&Schedule::only(program), target).swap_remove(0)
 }
 
-/// A pass of a cumulative sum along an axis: the first, or that of all values after what is carried.
+/// The first or the last pass of a cumulative sum along an axis.
 pub(super) fn cumsum<T: Element>(
     target: Target,
     expr: &Expr<T>,
     axis: usize,
     exclusive: bool,
-    carried: bool,
+    is_last: bool,
 ) -> Launched {
     let node = expr.untyped().node().unwrap();
     let scan = ProgramKind::Scan(ScanAxis { op: ReduceOp::Sum, axis, exclusive });
-    let [program] = over_slots([&Program::new(node, &node.shape).unwrap().of_kind(scan)]);
-    let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor has a slot") };
-    let work = ScanWork::new(&program).unwrap();
-    let work = match carried {
-        true => work.each(Some(slot), false).unwrap(),
-        false if work.is_one(target) => work,
-        false => work.lasts(),
-    };
-    let pass = Pass::scan(&work, target).unwrap();
-    Launched::of(pass.plan, pass.count)
+    let program = Program::new(node, &node.shape).unwrap().of_kind(scan);
+    let mut passes = Launched::all(&Schedule::only(program), target);
+    passes.swap_remove(if is_last { passes.len() - 1 } else { 0 })
 }
 
 /// A product of matrices.
@@ -239,14 +233,14 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("sum_of_columns", reduction(GPU, &(&columns * &wide_row), ReduceOp::Sum, 0)),
         ("sum_of_odd_rows", reduction(GPU, &zeros::<f32, 2>([1000 * n, 3]).expr(), ReduceOp::Sum, 1)),
         ("argmax_of_all", reduction(GPU, &zeros::<f32, 1>([1001]).expr(), ReduceOp::ArgMax, 0)),
-        // Cumulative sums: of rows by an invocation each, with all that comes before in registers; of a long run, the
-        // last values of groups and then all; across rows.
+        // Cumulative sums: of rows by an invocation each and by sixteen that share a tile; of a long run, what is last in
+        // tiles and then all; across rows.
         ("cumsum_of_rows_llvmpipe", cumsum(HOST, &(&a * &row), 1, false, false)),
         ("cumsum_of_rows_exclusive", cumsum(GPU, &a.expr(), 1, true, false)),
         ("cumsum_of_odd_rows", cumsum(GPU, &zeros::<f32, 2>([1000 * n, 35]).expr(), 1, false, false)),
         ("cumsum_lasts", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, false)),
-        ("cumsum_groups", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, true)),
-        ("cumsum_groups_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, true, true)),
+        ("cumsum_values", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, false, true)),
+        ("cumsum_values_exclusive", cumsum(GPU, &zeros::<f32, 1>([100_000 * n]).expr(), 0, true, true)),
         ("cumsum_of_columns_llvmpipe", cumsum(HOST, &zeros::<f32, 2>([4096, 64 * n]).expr(), 0, false, true)),
         ("cumsum_of_columns", cumsum(GPU, &zeros::<f32, 2>([100, 70 * n.min(9)]).expr(), 0, false, false)),
         // All that is made of rows: by one invocation each, by sixteen, and by one each where lanes lie across

@@ -16,7 +16,7 @@ fn large() -> Vec<(&'static str, Launched)> {
     let flat = Device::cpu().zeros::<f32>([1 << 22]).unwrap();
     let square = zeros([2048, 2048]);
     let sum = |x: &Tensor<f32>, axis| golden::reduction(GPU, &x.expr(), ReduceOp::Sum, axis);
-    let cumsum = |x: &Tensor<f32>, axis, carried| golden::cumsum(GPU, &x.expr(), axis, false, carried);
+    let cumsum = |x: &Tensor<f32>, axis, is_last| golden::cumsum(GPU, &x.expr(), axis, false, is_last);
     vec![
         ("plus_one", golden::map(&(&flat + 1.0))),
         ("transposed.2048", golden::map(&(&square + square.transpose(0, 1)))),
@@ -33,7 +33,7 @@ fn large() -> Vec<(&'static str, Launched)> {
         ("sum.tall", sum(&zeros([1 << 18, 16]), 0)),
         ("cumsum.rows_of_256", cumsum(&zeros([1 << 15, 256]), 1, false)),
         ("cumsum.columns.lasts", cumsum(&square, 0, false)),
-        ("cumsum.columns.groups", cumsum(&square, 0, true)),
+        ("cumsum.columns.values", cumsum(&square, 0, true)),
         ("softmax.rows_of_1024", golden::rows(GPU, &zeros([1 << 12, 1024]).softmax(1))),
         ("softmax.rows_of_4096", golden::rows(GPU, &zeros([1 << 10, 4096]).softmax(1))),
     ]

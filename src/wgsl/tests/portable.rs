@@ -9,14 +9,15 @@ use crate::common::portable as all_languages;
 use crate::dtype::{DType, Element, Kind};
 use crate::ir::{Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
 use crate::lower::over_slots;
-use crate::plan::{Faults, Pass, Place, Plan, ScanWork, Target, Tuning};
+use crate::plan::{Faults, Place, Plan, Target};
 use crate::schedule::Bounds;
+use crate::tuning::Tuning;
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, operations};
 
 /// A GPU, or an adapter on the host's processor.
 fn adapter(is_host: bool) -> Target {
-    Target { tuning: Tuning { runs: 1, ..if is_host { Tuning::HOST } else { Tuning::GPU } }, ..GPU }
+    Target { tuning: if is_host { Tuning::HOST } else { Tuning::GPU }, ..GPU }
 }
 
 /// The latter with words of 64 bits, of which a text is not written as GLSL.
@@ -185,15 +186,7 @@ fn check_reductions<T: Element>(written: &mut usize) {
                     Some(exclusive) => program.of_kind(ProgramKind::Scan(ScanAxis { op, axis, exclusive })),
                 };
                 for is_host in [false, true] {
-                    let mut passes = Launched::all(&Schedule::only(program.clone()), adapter(is_host));
-                    if scan.is_some() {
-                        let [program] = over_slots([&program]);
-                        let Source::Slot(slot) = program.inputs[0].source else { panic!("a tensor") };
-                        let work = ScanWork::new(&program).unwrap();
-                        let works = [work.lasts(), work.each(Some(slot), false).unwrap()];
-                        let passed = works.map(|work| Pass::scan(&work, adapter(is_host)).unwrap());
-                        passes.extend(passed.map(|pass| Launched::of(pass.plan, pass.count)));
-                    }
+                    let passes = Launched::all(&Schedule::only(program.clone()), adapter(is_host));
                     for pass in passes {
                         let text = emit(&pass.plan.kernel).unwrap().text();
                         all_languages::write_all(&text).unwrap_or_else(|e| panic!("{op:?}: {e}\n{text}"));

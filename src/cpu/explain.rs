@@ -1,0 +1,31 @@
+//! What the CPU path tells of a program.
+
+use crate::ir::{BLOCK, ProgramKind, Stage, Told};
+
+/// What would run for a stage, in words.
+pub(super) fn told(stage: &Stage) -> Told {
+    let program = match stage {
+        Stage::One(program) => program,
+        Stage::Join(join) => return Told::of_parts(join.parts.len()),
+    };
+    let reduced = match &program.kind {
+        ProgramKind::Map => String::new(),
+        ProgramKind::RowFused(_) => ", rows one after the other, each to its end".into(),
+        ProgramKind::Scan(scan) => format!(", {} in groups", scan.name()),
+        ProgramKind::Contract(_) => ", product of packed panels".into(),
+        ProgramKind::Reduce(reduce) => {
+            let mut rounds = 1;
+            let mut count = reduce.count(&program.shape);
+            while count > BLOCK {
+                count = count.div_ceil(BLOCK);
+                rounds += 1;
+            }
+            let s = if rounds == 1 { "" } else { "s" };
+            format!(", {} in {rounds} round{s}", reduce.op.name())
+        }
+    };
+    let s = if program.steps.len() == 1 { "" } else { "s" };
+    let steps = program.steps.len();
+    let text = format!("runs: one pass of {steps} step{s} over blocks in cache{reduced}, on all threads\n");
+    Told { text, ..Told::default() }
+}

@@ -1,0 +1,192 @@
+//! What makes kernels fast: one place for what was measured. [`Tuning`] differs between GPUs and adapters on the host's
+//! processor; the numbers below are one for all. Facts of correctness stand in the table of drivers. Times are of f32
+//! matrices of 4096 x 4096 where nothing else is said.
+
+/// What plans are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tuning {
+    /// Vectors of an invocation: 1 where neighbours should stay next to each other, more where starting an invocation costs
+    /// as much as a few loads.
+    pub vectors: u32,
+    /// Whether wide accesses are of words of 64 bits: where an adapter loads and stores lane by lane.
+    pub wide_words: bool,
+    /// Whether invocations share a row and meet in workgroup memory: not where a barrier costs more than they gain.
+    pub meets: bool,
+    /// Invocations side by side that take one step together and compute once what all of them have in common: a workgroup of
+    /// as many along a row has no other row.
+    pub wave: u32,
+    /// Whether loading a transposed operand by tiles pays off.
+    pub tiles: bool,
+    /// Whether workgroups of few columns pay off wherever lanes are scattered across rows, and not only where they are
+    /// filled and begin at cache lines.
+    pub narrow: bool,
+}
+
+impl Tuning {
+    /// A processor of its own. Others were tried on an H100 (docs/performance.md, On a GPU): none was faster by 3 %.
+    pub(crate) const GPU: Tuning = Tuning {
+        // Same shape with 2: 1.17 times as long (H100).
+        vectors: 1,
+        wide_words: false,
+        meets: true,
+        // RDNA2's compiler: bf16 of NCHW, whose planes are 128 vectors, takes 99 cycles a wave with two rows in a workgroup
+        // and 75 with one, whose number is then in a scalar register.
+        wave: 64,
+        tiles: false,
+        narrow: true,
+    };
+
+    /// The host's processor: lavapipe, llvmpipe, SwiftShader, WARP.
+    pub(crate) const HOST: Tuning = Tuning {
+        // Starting an invocation costs as much as a few loads. SwiftShader: a row 83 ms with 1, 50 with 4; eight run out of
+        // registers.
+        vectors: 4,
+        wide_words: false,
+        // Rows by 64 invocations 34 ms on lavapipe, by one 9.6; on SwiftShader 226 and 23.
+        meets: false,
+        wave: u32::MAX,
+        // Transposed: 31 ms without on lavapipe, 27 with.
+        tiles: true,
+        // 100 channels onto last: 3.0 to 4.1 times the same shape with on lavapipe, 1.4 without.
+        narrow: false,
+    };
+}
+
+/// What is a stage of its own.
+pub(crate) mod stages {
+    /// The most steps of a stage.
+    pub(crate) const MOST_STEPS: usize = 512;
+
+    /// Steps that are computed again, through another view of them, at most: each time they are more text.
+    pub(crate) const MOST_AGAIN: usize = 32;
+
+    /// How often a search is begun anew at most.
+    pub(crate) const MOST_SEARCHES: usize = 4;
+
+    /// What storing an element and loading it again costs.
+    pub(crate) const STORED: usize = 8;
+
+    /// Arrays that one storage may be bound as: by elements, by vectors and by two of these.
+    pub(crate) const ARRAYS: usize = 3;
+
+    /// Nodes, each counted as often as it is read, up to which an expression is looked at without a graph.
+    pub(crate) const FEW: usize = 64;
+}
+
+/// What several kernels would compute, and is stored instead.
+pub(crate) mod apart {
+    /// What storing an element in one kernel and loading it in another costs, in additions, beside loading what
+    /// it is made of. Memory is all that an exponential costs on a GPU, so it is computed again.
+    pub(crate) const APART: usize = 48;
+}
+
+/// Parts of a program that have far fewer elements.
+pub(crate) mod hoist {
+    /// How much smaller than the result such a part is at least.
+    pub(crate) const LEAST_RATIO: usize = 16;
+}
+
+/// What steps cost and what a stage must spare, in additions.
+pub(crate) mod costs {
+    /// What a stage must spare, in additions, to be worth a dispatch: lavapipe takes 50 us for a small kernel,
+    /// and 250 us for 2^20 exponentials.
+    pub(crate) const LEAST_SPARED: usize = 20 << 20;
+
+    /// What an op costs at least that is dearer than a load, in additions.
+    pub(crate) const COSTLY: usize = 8;
+
+    /// The most that the costly steps of a stage may take together, in additions: compilers of drivers take long
+    /// for long texts (FXC 3.5 s for eight powers, 14 s for sixteen).
+    pub(crate) const MOST_COST: usize = 500;
+
+    /// What the text of a float that becomes an integer costs: its ends and NaN are decided in steps of their own, of which
+    /// GL's compiler takes 60 ms each.
+    pub(crate) const NARROWING: usize = 16;
+}
+
+/// Reductions and what reads them as one stage.
+pub(crate) mod rows {
+    /// The most steps and reductions of such a stage, and additions that its steps cost in all: its text has them once for
+    /// each turn through a row and several times over, and compilers of drivers take long for long texts.
+    pub(crate) const MOST_STEPS: usize = 64;
+    pub(crate) const MOST_REDUCTIONS: usize = 4;
+    pub(crate) const MOST_COST: usize = 128;
+
+    /// The longest rows that lie across memory and are one stage: an invocation reads them all, and each of its
+    /// elements is in another line of the cache.
+    pub(crate) const LONGEST_ACROSS: usize = 64;
+
+    /// Rows that keep an adapter busy, or elements that are too few for that in any form.
+    pub(crate) const LEAST_ROWS: usize = 256;
+    pub(crate) const FEW: usize = 1 << 16;
+
+    /// The longest rows of which one reduction, and what follows it, is better one stage where there are many: longer ones
+    /// have forms of their own, faster by more than a kernel over one element of each takes.
+    pub(crate) const LONGEST_OF_ONE: usize = 16;
+}
+
+/// Walks over elements.
+pub(crate) mod grid {
+    /// Vectors of a flat walk that an invocation computes at most: more of them share nothing.
+    pub(crate) const MOST_FLAT: u32 = 4;
+
+    /// The shortest inner axis whose length is no multiple of the lanes of a vector that is still walked by rows:
+    /// below it, idle lanes cost more than the divisions of a flat walk.
+    pub(crate) const SHORTEST_ROW: usize = 64;
+
+    /// Strides along the inner axis from which on a load per lane touches a cache line per lane.
+    pub(crate) const FAR: isize = 16;
+
+    /// Elements of which rows must be a multiple to be written by columns where narrow workgroups do not
+    /// always pay: a few lines.
+    pub(crate) const ROW_OF_LINES: isize = 64;
+}
+
+/// Vectors that are loaded and stored together.
+pub(crate) mod joined {
+    /// Bytes that an instruction moves for an invocation at most.
+    pub(crate) const WIDEST: usize = 16;
+}
+
+/// What texts of elementwise kernels cost to compile.
+pub(crate) mod text {
+    /// What all vectors of an invocation cost, in additions, above which it computes fewer: drivers take long
+    /// to compile a long text.
+    pub(crate) const MOST_COST: usize = 192;
+}
+
+/// Reductions over invocations.
+pub(crate) mod reduce {
+    /// Vectors that an invocation loads before it adds them, at most: enough are on their way to hide the time that memory takes.
+    pub(crate) const IN_FLIGHT: usize = 8;
+
+    /// Additions that the text of a loop costs at most, each vector of it counted: drivers take long to compile a long text.
+    pub(crate) const MOST_COST: usize = 160;
+
+    /// Vectors of 32 bits that an invocation keeps in registers at most: 64 values, of the 128 that leave a GPU enough waves.
+    pub(crate) const MOST_HELD: usize = 16;
+
+    /// What the text of all phases costs at most, in additions, where a row stays in registers.
+    pub(crate) const MOST_HELD_COST: usize = 1024;
+
+    /// Blocks of a row that one invocation reads one after the other, at most.
+    pub(crate) const MOST_BLOCKS: usize = 4;
+
+    /// The shortest axis, unless it is one of whole vectors, along which lanes may lie.
+    pub(crate) const SHORTEST: usize = 16;
+
+    /// Accumulators that one invocation has at most.
+    pub(crate) const FEW: usize = 16;
+}
+
+/// Scans by tiles.
+pub(crate) mod scan {
+    /// The longest runs for which a tile of 256 is enough: of one of 4096 most would be empty.
+    pub(crate) const SHORT: usize = 512;
+
+    /// Tiles that keep the host's processor busy.
+    pub(crate) const MANY: usize = 1024;
+
+    /// Elements of all runs together that the host's processor goes through tile by tile where lanes lie across runs.
+    pub(crate) const FEW: usize = 64 << 10;
+}

@@ -1,0 +1,163 @@
+//! What kernels that reduce rows store: partial results, one element of a row, or all of its elements.
+
+use super::combine::{Values, place};
+use super::emitter::Emitter;
+use super::rows::{declared, end_of_row, named};
+use super::text::{line, result};
+use super::types::{encode, pack};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::plan::{LANES, Output, Phase, Reduce, Role, Store, VectorAxis, Walk};
+
+impl Emitter<'_> {
+    /// The function that stores the elements at a place of the row.
+    pub(super) fn give(&mut self, reduce: &Reduce) -> Result<()> {
+        let needs =
+            self.needs(reduce, reduce.phases.len().checked_sub(1), self.kernel.results.iter().copied());
+        let parameters = declared(&self.given(reduce, &needs));
+        let item = if reduce.vector_axis == VectorAxis::Gathered { ", item: u32" } else { "" };
+        line!(self.text, "fn give({parameters}at: u32{item}) {{");
+        self.elements_of_row(reduce, false);
+        self.computed(&needs)?;
+        self.store_results(reduce, "    ");
+        line!(self.text, "}}\n");
+        Ok(())
+    }
+
+    /// Stores partial results: a value of each reduction, and its index where it has one.
+    pub(super) fn store_partials(&mut self, reduce: &Reduce, phases: &[(&Phase, Values)]) {
+        let kernel = self.kernel;
+        let Some((phase, values)) = phases.first() else { return };
+        if reduce.tile.meets {
+            line!(self.text, "    if (!is_own) {{ return; }}");
+        }
+        let mut texts = Vec::new();
+        for (i, part) in values.parts().iter().enumerate() {
+            let value = part.given(format!("f0.v{i}"));
+            texts.push(if part.element == DType::Bool { encode(DType::Bool, &value) } else { value });
+            if part.gives_index() {
+                texts.push(format!("f0.at{i}"));
+            }
+        }
+        debug_assert!(phase.reductions.iter().is_sorted_by_key(|own| own.number));
+        for ((k, text), dtype) in texts.into_iter().enumerate().zip(kernel.stored()) {
+            let array = result(k);
+            match reduce.vector_axis {
+                VectorAxis::Reduced => line!(self.text, "    {array}[item] = ({text}).x;"),
+                VectorAxis::Gathered => {
+                    let place = "position * p.position_stride + x";
+                    line!(self.text, "    {array}[{place}] = {};", pack(dtype, kernel.wide_words, text));
+                }
+                VectorAxis::Kept => {
+                    let more = "position * p.position_stride";
+                    match kernel.store {
+                        Store::Vector => {
+                            let place = self.stored_at(kernel.rank - 1, &[more, "x"]);
+                            line!(
+                                self.text,
+                                "    {array}[{place}] = {};",
+                                pack(dtype, kernel.wide_words, text)
+                            );
+                        }
+                        _ => {
+                            let place = self.stored_at(kernel.rank, &[more]);
+                            self.store_lanes(k, &place, &text, "    ");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The address of a result: by the coordinates of so many axes, and what comes on top of it.
+    fn stored_at(&self, axes: usize, more: &[&str]) -> String {
+        let terms = (0..axes).filter_map(|axis| self.term(Role::Out, axis, 0));
+        let terms: Vec<String> = terms.chain(more.iter().map(ToString::to_string)).collect();
+        if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
+    }
+
+    /// Stores the lanes of a vector that exist.
+    fn store_lanes(&mut self, k: usize, place: &str, value: &str, indent: &str) {
+        let (array, inner) = (result(k), self.kernel.rank - 1);
+        line!(self.text, "{indent}let place{k} = vec4<u32>({place});");
+        line!(self.text, "{indent}let value{k} = {value};");
+        line!(self.text, "{indent}{array}[place{k}.x] = value{k}.x;");
+        for (n, c) in "xyzw".chars().enumerate().skip(1) {
+            let exists = match self.kernel.walk {
+                Walk::Anywhere => format!("item * {LANES}u + {n}u < p.rows"),
+                _ => format!("first + {n}u < p.len{inner}"),
+            };
+            line!(self.text, "{indent}if ({exists}) {{ {array}[place{k}.{c}] = value{k}.{c}; }}");
+        }
+    }
+
+    /// Stores what is made of a row.
+    pub(super) fn reduced(&mut self, reduce: &Reduce, output: Output) {
+        let group = reduce.tile.group();
+        let Output::Elements { unroll } = output else {
+            if reduce.tile.meets {
+                line!(self.text, "    if (!is_own) {{ return; }}");
+            }
+            self.store_results(reduce, "    ");
+            return;
+        };
+        let last = reduce.phases.len().checked_sub(1);
+        let needs = self.needs(reduce, last, self.kernel.results.iter().copied());
+        let given = self.given(reduce, &needs);
+        let item = if reduce.vector_axis == VectorAxis::Gathered { ", item" } else { "" };
+        let give = |held: &str, at: &str| format!("give({}{at}{item});", named(&given, held));
+        let end = end_of_row(reduce);
+        if let Some(last) = last.filter(|_| needs.holder.is_some()) {
+            for vector in reduce.phases[last].vectors(&reduce.tile) {
+                let at = place(&reduce.tile, &format!("begin{last}"), vector);
+                let give = give(&needs.held(vector), &at);
+                match reduce.masked {
+                    true => line!(self.text, "    if ({at} < {end}) {{ {give} }}"),
+                    false => line!(self.text, "    {give}"),
+                }
+            }
+            return;
+        }
+        let begin = if reduce.tile.meets { "member" } else { "0u" };
+        line!(self.text, "    let end = {end};");
+        line!(self.text, "    for (var at = {begin}; at < end; at += {}u) {{", group * unroll);
+        for k in 0..unroll {
+            // What is past the end stores the last once more.
+            let at = if k == 0 { "at".into() } else { format!("min(at + {}u, end - 1u)", k * group) };
+            line!(self.text, "        {}", give("", &at));
+        }
+        line!(self.text, "    }}");
+    }
+
+    /// The stores of results: of the elements at a place of a row, or of what there is one of.
+    fn store_results(&mut self, reduce: &Reduce, indent: &str) {
+        let kernel = self.kernel;
+        let dtype = kernel.out;
+        for (k, &value) in kernel.results.iter().enumerate() {
+            let own = self.value(value, 0);
+            let text = match kernel.value_type(value) {
+                // What is stored by whole words is that type's value already, but for truths.
+                of if of == dtype || of == DType::Bool => encode(of, &own),
+                _ => own,
+            };
+            let array = result(k);
+            match (reduce.vector_axis, kernel.store, reduce.output) {
+                (VectorAxis::Reduced, _, Output::OnePerRow) => {
+                    let place = self.stored_at(kernel.rank - 1, &[]);
+                    line!(self.text, "{indent}{array}[{place}] = ({text}).x;");
+                }
+                (VectorAxis::Gathered, Store::Vector, _) => {
+                    line!(self.text, "{indent}{array}[item] = {};", pack(dtype, kernel.wide_words, text));
+                }
+                (_, Store::Vector, _) => {
+                    let place = self.stored_at(kernel.rank - 1, &["x"]);
+                    line!(self.text, "{indent}{array}[{place}] = {};", pack(dtype, kernel.wide_words, text));
+                }
+                _ => {
+                    let place = self.stored_at(kernel.rank, &[]);
+                    self.store_lanes(k, &place, &text, indent);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The tiles of a scan: what goes through the groups of one, by an invocation for all of them or for each.
+
+use super::emitter::Emitter;
+use super::text::line;
+use super::types::lanes;
+use crate::ir::GROUP;
+use crate::plan::{LANES, Scanned, Scanner};
+
+/// Values of a group in vectors along the run.
+pub(super) const VECTORS: usize = GROUP / LANES;
+
+impl Emitter<'_> {
+    /// The values of a group along the run, from names of its vectors; or across runs, from names of all.
+    fn prefixes(&mut self, scanner: &Scanner, indent: &str) {
+        let name = |k: usize| match scanner.along {
+            true => format!("a{}.{}", k / LANES, ["x", "y", "z", "w"][k % LANES]),
+            false => format!("a{k}"),
+        };
+        line!(self.text, "{indent}let g0 = {};", name(0));
+        for k in 1..GROUP {
+            line!(self.text, "{indent}let g{k} = join(g{}, {});", k - 1, name(k));
+        }
+    }
+
+    /// Loads a group, of this number in the run: vectors along it, or a vector across runs of each value. The first lies at
+    /// `row`.
+    fn load_group(&mut self, scanner: &Scanner, indent: &str, group: &str) {
+        let count = if scanner.along { VECTORS } else { GROUP };
+        line!(self.text, "{indent}let row = ({group}) * {count}u;");
+        for k in 0..count {
+            let places = self.scan_places(scanner, &format!("row + {k}u"), "");
+            line!(self.text, "{indent}let a{k} = element({places});");
+        }
+    }
+
+    /// Stores what a group of values becomes.
+    fn store_group(&mut self, scanner: &Scanner, indent: &str, values: Vec<String>) {
+        let values = if scanner.along { vectors(scanner, &values).collect() } else { values };
+        for (k, value) in values.iter().enumerate() {
+            let places = self.scan_places(scanner, &format!("row + {k}u"), "");
+            line!(self.text, "{indent}store({places}, {value});");
+        }
+    }
+
+    /// What is stored of a group whose values are `g0` to `g15`, after `before`; of an exclusive scan that is one place
+    /// further on, after `first`: names of sixteen values.
+    fn results(&mut self, scanner: &Scanner, indent: &str, before: &str, first: &str) -> Vec<String> {
+        for k in 0..GROUP {
+            line!(self.text, "{indent}let r{k} = after({before}, g{k});");
+        }
+        let value = |k: usize| match scanner.exclusive {
+            true if k == 0 => first.to_string(),
+            true => format!("r{}", k - 1),
+            false => format!("r{k}"),
+        };
+        (0..GROUP).map(value).collect()
+    }
+
+    /// A tile by an invocation, one group after the other. `z1` is the sum of the groups so far of a group of groups, `z2`
+    /// of such groups; `b1` is what comes before the group at hand.
+    pub(super) fn tile_each(&mut self, scanner: &Scanner) {
+        let (levels, groups, is_last) = (scanner.levels, scanner.groups(), scanner.scanned == Scanned::Lasts);
+        let sums = ["y", "z1", "z2"];
+        for sum in &sums[..levels as usize] {
+            line!(self.text, "    var {sum} = identity;");
+        }
+        for level in (0..=levels).filter(|_| !is_last) {
+            line!(self.text, "    var b{level} = b{level}_first;");
+        }
+        line!(self.text, "    let begin = position * {groups}u;");
+        line!(self.text, "    let end = min(begin + {groups}u, (p.run + {}u) / {GROUP}u);", GROUP - 1);
+        line!(self.text, "    for (var group = begin; group < end; group++) {{");
+        let indent = "        ";
+        self.load_group(scanner, indent, "group");
+        self.prefixes(scanner, indent);
+        line!(self.text, "{indent}y = g{};", GROUP - 1);
+        if !is_last {
+            let values = self.results(scanner, indent, "b1", "b0");
+            self.store_group(scanner, indent, values);
+            line!(self.text, "{indent}b0 = r{};", GROUP - 1);
+        }
+        // What is last in the tile is left in its parts.
+        for level in 1..levels {
+            let (mask, below) = ((1_u32 << (4 * (level - 1))) - 1, sums[level as usize - 1]);
+            line!(self.text, "{indent}if ((group + 1u < end) & ((group & {mask}u) == {mask}u)) {{");
+            line!(self.text, "{indent}    z{level} = join(z{level}, {below});");
+            line!(self.text, "{indent}    {below} = identity;");
+            if !is_last {
+                line!(self.text, "{indent}    b{level} = join(b{}, z{level});", level + 1);
+            }
+            line!(self.text, "{indent}}}");
+        }
+        line!(self.text, "    }}");
+        if is_last {
+            self.store_last(scanner, "    ", &sums[..levels as usize]);
+        }
+    }
+
+    /// Stores what is last in a tile: all of it, and its parts, the last group first.
+    fn store_last(&mut self, scanner: &Scanner, indent: &str, own: &[&str]) {
+        let all = own[1..].iter().fold(own[0].to_string(), |rest, part| format!("join({part}, {rest})"));
+        let places = self.scan_places(scanner, "position", "");
+        for (part, value) in std::iter::once(&all.as_str()).chain(own).enumerate() {
+            line!(self.text, "{indent}store({places}, {part}u, {value});");
+        }
+    }
+
+    /// A group by an invocation, sixteen of which make a group of groups in workgroup memory.
+    pub(super) fn group_each(&mut self, scanner: &Scanner) {
+        let (along, levels, groups) = (scanner.along, scanner.levels, scanner.groups());
+        let (workgroup, is_last) = (self.kernel.workgroup[0], scanner.scanned == Scanned::Lasts);
+        // Where a value of an invocation lies that meets others: the first of its tile, and how far they are apart.
+        let lane = if along { ".x" } else { "" };
+        let (first, apart) =
+            if along { ("local - group", 1) } else { ("own_item - tiles", workgroup / groups) };
+        if along {
+            self.turned(scanner);
+        } else {
+            self.load_group(scanner, "    ", &format!("position * {groups}u + group"));
+        }
+        self.prefixes(scanner, "    ");
+        let last = format!("g{}", GROUP - 1);
+        line!(self.text, "    let first = {first};");
+        if levels > 1 {
+            line!(self.text, "    workgroupBarrier();");
+            line!(self.text, "    shared_values[local]{lane} = {last};");
+            line!(self.text, "    workgroupBarrier();");
+            // All groups before this one, in its group of groups or in that before.
+            line!(self.text, "    let until = max(group, 1u) - 1u;");
+            line!(self.text, "    var z1 = identity;");
+            line!(self.text, "    for (var k = until & {}u; k <= until; k++) {{", !(GROUP as u32 - 1));
+            line!(self.text, "        z1 = join(z1, shared_values[first + k * {apart}u]{lane});");
+            line!(self.text, "    }}");
+        }
+        if levels > 2 {
+            line!(self.text, "    let above = until / {GROUP}u;");
+            line!(self.text, "    if ((group % {GROUP}u == 0u) & (group > 0u)) {{");
+            line!(self.text, "        shared_values[{workgroup}u + above]{lane} = z1;");
+            line!(self.text, "    }}");
+            line!(self.text, "    workgroupBarrier();");
+            line!(self.text, "    var z2 = identity;");
+            line!(self.text, "    for (var k = 0u; k < above; k++) {{");
+            line!(self.text, "        z2 = join(z2, shared_values[{workgroup}u + k]{lane});");
+            line!(self.text, "    }}");
+        }
+        if is_last {
+            line!(self.text, "    if ((group == {}u) & (own_item < p.count)) {{", groups - 1);
+            self.store_last(scanner, "        ", &[&last, "z1", "z2"][..levels as usize]);
+            line!(self.text, "    }}");
+            return;
+        }
+        line!(self.text, "    var before_group = b1_first;");
+        if levels > 1 {
+            line!(self.text, "    if (group > 0u) {{ before_group = join(b2_first, z1); }}");
+        }
+        if levels > 2 {
+            line!(self.text, "    if (above > 0u) {{ before_group = join(join(b3_first, z2), z1); }}");
+        }
+        line!(self.text, "    var previous = b0_first;");
+        if scanner.exclusive && levels > 1 {
+            line!(self.text, "    workgroupBarrier();");
+            line!(self.text, "    shared_values[local]{lane} = after(before_group, {last});");
+            line!(self.text, "    workgroupBarrier();");
+            let shared = format!("shared_values[first + until * {apart}u]{lane}");
+            line!(self.text, "    if (group > 0u) {{ previous = {shared}; }}");
+        }
+        let values = self.results(scanner, "    ", "before_group", "previous");
+        if along {
+            self.turned_back(scanner, &values);
+            return;
+        }
+        line!(self.text, "    if (own_item < p.count) {{");
+        self.store_group(scanner, "        ", values);
+        line!(self.text, "    }}");
+    }
+
+    /// Loads the vectors of a workgroup as neighbours have them in memory, and gives each invocation those of its group. Places
+    /// in workgroup memory are such that neighbours find theirs in other banks.
+    fn turned(&mut self, scanner: &Scanner) {
+        let (workgroup, vectors) = (self.kernel.workgroup[0], scanner.groups() * VECTORS as u32);
+        for k in 0..VECTORS {
+            line!(self.text, "    let vector{k} = local + {}u;", k as u32 * workgroup);
+            line!(self.text, "    let item{k} = tiles + vector{k} / {vectors}u;");
+            self.tile_at(scanner, &format!("item{k}"), &format!("_{k}"));
+            line!(self.text, "    let at{k} = position_{k} * {vectors}u + vector{k} % {vectors}u;");
+            let places = self.scan_places(scanner, &format!("at{k}"), &format!("_{k}"));
+            line!(self.text, "    let loaded{k} = element({places});");
+        }
+        for k in 0..VECTORS {
+            line!(self.text, "    shared_values[{}] = loaded{k};", bank(&format!("vector{k}")));
+        }
+        line!(self.text, "    workgroupBarrier();");
+        for k in 0..VECTORS {
+            line!(self.text, "    let own{k} = local * {VECTORS}u + {k}u;");
+            line!(self.text, "    let a{k} = shared_values[{}];", bank(&format!("own{k}")));
+        }
+    }
+
+    /// Stores the values of groups as they lie in memory.
+    fn turned_back(&mut self, scanner: &Scanner, values: &[String]) {
+        line!(self.text, "    workgroupBarrier();");
+        for (k, value) in vectors(scanner, values).enumerate() {
+            line!(self.text, "    shared_values[{}] = {value};", bank(&format!("own{k}")));
+        }
+        line!(self.text, "    workgroupBarrier();");
+        for k in 0..VECTORS {
+            let places = self.scan_places(scanner, &format!("at{k}"), &format!("_{k}"));
+            let value = format!("shared_values[{}]", bank(&format!("vector{k}")));
+            line!(self.text, "    if (item{k} < p.count) {{ store({places}, {value}); }}");
+        }
+    }
+}
+
+/// The vectors that some values are.
+fn vectors(scanner: &Scanner, values: &[String]) -> impl Iterator<Item = String> {
+    let of = lanes(scanner.element);
+    values.chunks(LANES).map(move |four| format!("{of}({})", four.join(", ")))
+}
+
+/// The place of a vector in workgroup memory: a permutation of each eight.
+fn bank(vector: &str) -> String {
+    format!("{vector} ^ (({vector} >> 3u) & 7u)")
+}
