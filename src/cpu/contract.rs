@@ -4,6 +4,8 @@
 //!
 //! An axis that a factor does not follow has stride 0 there, so one that is stretched along a batch has more rows.
 
+use std::ops::{Add, Mul, Range};
+
 use bytemuck::Pod;
 
 use super::bytes::From;
@@ -11,8 +13,8 @@ use super::eval;
 use super::memory::HostMemory;
 use super::threads::{self, Work};
 use crate::dtype::DType;
-use crate::error::{Result, bail};
-use crate::ir::{CHUNK, Input, Program, Source, Value};
+use crate::error::Result;
+use crate::ir::{CHUNK, Input, Product, Program, Source, Value};
 use crate::layout::{Layout, Shape};
 use crate::vectors;
 
@@ -45,46 +47,35 @@ macro_rules! numbers {
         }
     )+)*};
 }
-use std::ops::{Add, Mul};
 numbers! {
     [f32, f64] add mul;
     [u8, u16, u32, u64] wrapping_add wrapping_mul;
 }
 
-/// Runs a program whose products are added up along axes.
-pub(super) fn contract(
-    program: &Program,
-    axes: &std::ops::Range<usize>,
-    from: &[From<'_>],
-    out: &mut [u8],
-) -> Result<()> {
-    let Some([left, right]) = program.step(program.results[0]).and_then(|step| step.args.first_chunk())
-    else {
-        bail!(Kernel, "a contraction of what is no product")
-    };
+/// Runs a program whose products are added up along an axis.
+pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
-    let factors = [factor(program, *left, from)?, factor(program, *right, from)?];
-    let follows = |i: usize, axis: usize| factors[i].layout.strides()[axis] != 0;
-    let of = |wanted: [bool; 2]| -> Vec<usize> {
-        let kept = (0..program.shape.rank()).filter(|axis| !axes.contains(axis) && program.shape[*axis] > 1);
-        kept.filter(|&axis| [follows(0, axis), follows(1, axis)] == wanted).collect()
-    };
-    let mut batch = of([true, true]);
-    batch.extend(of([false, false]));
-    let (rows, columns) = (of([true, false]), of([false, true]));
-    let order: Vec<usize> = [&batch, &rows, &columns].into_iter().flatten().copied().collect();
+    let Product { factors: [left, right], batch, kept: [rows, columns], axis } = program.product()?;
+    let factors = [factor(program, left, from)?, factor(program, right, from)?];
     let places = |i: usize, axes: &[usize]| Places::new(&program.shape, factors[i].layout.strides(), axes);
-    let contracted: Vec<usize> = axes.clone().collect();
-    let matrices = [[0, 1].map(|i| places(i, &batch)), [places(0, &rows), places(1, &columns)]];
-    let job = Job {
-        bytes: [0, 1].map(|i| (factors[i].bytes(), factors[i].layout.offset())),
-        batch: &matrices[0],
-        kept: &matrices[1],
-        contracted: [0, 1].map(|i| places(i, &contracted)),
+    let side = |i: usize, kept: &[usize]| Side {
+        bytes: factors[i].bytes(),
+        offset: factors[i].layout.offset() as isize,
+        batch: places(i, &batch),
+        kept: places(i, kept),
+        stride: factors[i].layout.strides()[axis],
+    };
+    let mut job = Job {
+        sides: [side(0, &rows), side(1, &columns)],
+        products: program.shape[axis],
         work: Work::of(program, program.shape.iter().fold(1, |all, &n| all.saturating_mul(n))),
     };
+    // One column is a row of a product with its factors exchanged.
+    if columns.is_empty() {
+        job.sides.swap(0, 1);
+    }
     let run = |out: &mut [u8]| match program.dtype {
         DType::F32 => job.run::<f32, 16>(out),
         DType::F64 => job.run::<f64, 8>(out),
@@ -95,6 +86,7 @@ pub(super) fn contract(
             _ => job.run::<u64, 8>(out),
         },
     };
+    let order = [batch, rows, columns].concat();
     if order.is_sorted() {
         return run(out);
     }
@@ -174,136 +166,138 @@ impl Places {
         self.outer[i / self.inner] + (i % self.inner) as isize * self.stride
     }
 
-    fn range(&self, range: std::ops::Range<usize>) -> impl ExactSizeIterator<Item = isize> {
+    fn range(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = isize> {
         range.map(|i| self.at(i))
     }
 }
 
-/// Two factors, each with where its matrices begin, its rows or columns, and where its products lie.
+/// A factor: where its matrices begin, its rows or columns, and how far its elements along the products lie apart.
+struct Side<'a> {
+    bytes: &'a [u8],
+    offset: isize,
+    batch: Places,
+    kept: Places,
+    stride: isize,
+}
+
 struct Job<'a> {
-    bytes: [(&'a [u8], usize); 2],
-    batch: &'a [Places; 2],
-    kept: &'a [Places; 2],
-    contracted: [Places; 2],
+    sides: [Side<'a>; 2],
+    products: usize,
     work: Work,
 }
 
-/// What a thread packs, and the sums of tiles: those of chunks, of chunks of chunks, and so on.
-struct Scratch<T, const N: usize> {
-    left: Vec<[T; ROWS]>,
+/// What a thread packs, and the sums of the tiles of a block.
+struct Scratch<T, const R: usize, const N: usize> {
+    left: Vec<[T; R]>,
     right: Vec<[T; N]>,
-    sums: Vec<Vec<[[T; N]; ROWS]>>,
+    sums: Vec<[[T; N]; R]>,
 }
 
-/// The results of a block of a matrix, as a loop: a closure of its size would not be inlined into one with wide vectors.
-struct Block<'a, T, const N: usize> {
+/// A block of a matrix, as a loop: a closure of its size would not be inlined into one with wide vectors. `out` begins
+/// where its first row does, and has rows of some length, in which its columns begin at a place.
+struct Block<'a, T, const R: usize, const N: usize> {
     job: &'a Job<'a>,
     matrix: usize,
-    at: (usize, usize),
+    rows: Range<usize>,
+    columns: Range<usize>,
     out: &'a mut [T],
-    scratch: &'a mut Scratch<T, N>,
-}
-
-impl<T: Number, const N: usize> vectors::Loop for Block<'_, T, N> {
-    #[inline(always)]
-    fn run(self) {
-        self.job.block(self.matrix, self.at, self.out, self.scratch);
-    }
+    length: usize,
+    begin: usize,
+    scratch: &'a mut Scratch<T, R, N>,
 }
 
 impl Job<'_> {
     /// All results, matrix by matrix.
     fn run<T: Number, const N: usize>(&self, out: &mut [u8]) -> Result<()> {
-        let out: &mut [T] = bytemuck::cast_slice_mut(out);
-        let [rows, columns] = [0, 1].map(|i| self.kept[i].count());
-        // Tasks for every thread, of whole tiles.
-        let own = rows.div_ceil(threads::count()).next_multiple_of(ROWS).min(MOST_ROWS);
+        let out = bytemuck::cast_slice_mut(out);
+        if self.sides[0].kept.count() == 1 {
+            self.tiles::<T, 1, N>(out)
+        } else {
+            self.tiles::<T, ROWS, N>(out)
+        }
+    }
+
+    fn tiles<T: Number, const R: usize, const N: usize>(&self, out: &mut [T]) -> Result<()> {
+        let [rows, columns] = [0, 1].map(|i| self.sides[i].kept.count());
+        // Tasks for every thread, of whole tiles: rows, or columns of one row.
+        let share = |count: usize, of: usize| count.div_ceil(threads::count()).next_multiple_of(of);
+        let (down, across) = match rows {
+            1 => (1, share(columns, N).min(MOST_COLUMNS)),
+            _ => (share(rows, R).min(MOST_ROWS), columns),
+        };
         let tasks = out.chunks_mut(rows * columns).enumerate().flat_map(|(matrix, out)| {
-            let rows = out.chunks_mut(own * columns).enumerate();
-            rows.map(move |(k, out)| (matrix, k * own, out))
+            let parts = out.chunks_mut(down * across).enumerate();
+            parts.map(move |(k, out)| (matrix, k, out))
         });
-        let scratch = || Ok(Scratch::<T, N> { left: Vec::new(), right: Vec::new(), sums: Vec::new() });
-        threads::each(tasks.collect::<Vec<_>>(), self.work, scratch, |scratch, (matrix, row, out)| {
-            for column in (0..columns).step_by(MOST_COLUMNS) {
-                vectors::dispatch(Block { job: self, matrix, at: (row, column), out, scratch });
+        let scratch = || Ok(Scratch::<T, R, N> { left: Vec::new(), right: Vec::new(), sums: Vec::new() });
+        threads::each(tasks.collect::<Vec<_>>(), self.work, scratch, |scratch, (matrix, k, out)| {
+            let (first, length) = if rows == 1 { (k * across, out.len()) } else { (0, columns) };
+            let row = if rows == 1 { 0 } else { k * down };
+            let rows = row..row + out.len() / length;
+            for begin in (0..length).step_by(MOST_COLUMNS) {
+                let columns = first + begin..first + length.min(begin + MOST_COLUMNS);
+                let rows = rows.clone();
+                vectors::dispatch(Block { job: self, matrix, rows, columns, out, length, begin, scratch });
             }
         })
     }
+}
 
-    /// The results of some rows, which `out` has all columns of, in a block of columns.
+impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, T, R, N> {
     #[inline(always)]
-    fn block<T: Number, const N: usize>(
-        &self,
-        matrix: usize,
-        (row, column): (usize, usize),
-        out: &mut [T],
-        scratch: &mut Scratch<T, N>,
-    ) {
-        let (all, count) = (self.kept[1].count(), self.contracted[0].count());
-        let rows = row..row + out.len() / all;
-        let columns = column..all.min(column + MOST_COLUMNS);
-        let levels = levels(count);
-        let Scratch { left, right, sums } = scratch;
-        let panels = rows.len().div_ceil(ROWS);
-        let tiles = panels * columns.len().div_ceil(N);
-        sums.resize(levels, Vec::new());
-        for level in sums.iter_mut() {
-            level.clear();
-            level.resize(tiles, [[T::default(); N]; ROWS]);
-        }
-        for first in (0..count).step_by(DEPTH) {
-            let depth = first..count.min(first + DEPTH);
-            self.pack(0, matrix, rows.clone(), depth.clone(), left);
-            self.pack(1, matrix, columns.clone(), depth.clone(), right);
-            for (j, right) in right.chunks(depth.len()).enumerate() {
-                for (i, left) in left.chunks(depth.len()).enumerate() {
-                    let tile = j * panels + i;
-                    for (k, (left, right)) in left.chunks(CHUNK).zip(right.chunks(CHUNK)).enumerate() {
-                        add(&mut sums[0][tile], &chunk(left, right));
-                        carry(sums, tile, first / CHUNK + k + 1);
+    fn run(self) {
+        let Scratch { left, right, sums } = self.scratch;
+        let [rows, columns] = &self.job.sides;
+        let panels = self.rows.len().div_ceil(R);
+        let tiles = panels * self.columns.len().div_ceil(N);
+        sums.clear();
+        sums.resize(tiles, [[T::default(); N]; R]);
+        for first in (0..self.job.products).step_by(DEPTH) {
+            let depth = first..self.job.products.min(first + DEPTH);
+            rows.pack(self.matrix, self.rows.clone(), depth.clone(), left);
+            columns.pack(self.matrix, self.columns.clone(), depth.clone(), right);
+            for (right, sums) in right.chunks(depth.len()).zip(sums.chunks_mut(panels)) {
+                for (left, sums) in left.chunks(depth.len()).zip(sums) {
+                    for (left, right) in left.chunks(CHUNK).zip(right.chunks(CHUNK)) {
+                        add(sums, &chunk(left, right));
                     }
                 }
             }
         }
-        for tile in 0..tiles {
-            for level in 1..levels {
-                let below = sums[level - 1][tile];
-                add(&mut sums[level][tile], &below);
-            }
-            let (i, j) = (tile % panels, tile / panels);
-            let at = columns.start + j * N;
-            let width = N.min(columns.end - at);
-            let rows = out.chunks_mut(all).skip(i * ROWS);
-            for (out, sums) in rows.zip(&sums[levels - 1][tile]) {
-                out[at..at + width].copy_from_slice(&sums[..width]);
+        for (tile, sums) in sums.iter().enumerate() {
+            let at = tile / panels * N;
+            let width = N.min(self.columns.len() - at);
+            let rows = self.out.chunks_mut(self.length).skip(tile % panels * R);
+            for (out, sums) in rows.zip(sums) {
+                out[self.begin + at..][..width].copy_from_slice(&sums[..width]);
             }
         }
     }
+}
 
-    /// Packs some rows or columns of a factor in panels of `N`, whose last is filled up with zeros.
+impl Side<'_> {
+    /// Packs some rows or columns in panels of `N`, whose last is filled up with zeros.
     #[inline(always)]
     fn pack<T: Number, const N: usize>(
         &self,
-        i: usize,
         matrix: usize,
-        kept: std::ops::Range<usize>,
-        depth: std::ops::Range<usize>,
+        kept: Range<usize>,
+        depth: Range<usize>,
         packed: &mut Vec<[T; N]>,
     ) {
-        let (bytes, offset) = self.bytes[i];
-        let elements: &[T] = bytemuck::cast_slice(&bytes[..bytes.len() / size_of::<T>() * size_of::<T>()]);
-        let begin = offset as isize + self.batch[i].at(matrix);
+        let elements: &[T] =
+            bytemuck::cast_slice(&self.bytes[..self.bytes.len() / size_of::<T>() * size_of::<T>()]);
+        let begin = self.offset + self.batch.at(matrix) + depth.start as isize * self.stride;
         packed.clear();
         packed.resize(kept.len().div_ceil(N) * depth.len(), [T::default(); N]);
-        let along: Vec<isize> = self.contracted[i].range(depth).collect();
-        for (panel, first) in packed.chunks_mut(along.len()).zip(kept.clone().step_by(N)) {
-            let starts = self.kept[i].range(first..kept.end.min(first + N));
+        for (panel, first) in packed.chunks_mut(depth.len()).zip(kept.clone().step_by(N)) {
+            let starts = self.kept.range(first..kept.end.min(first + N));
             let starts: Vec<usize> = starts.map(|at| (begin + at) as usize).collect();
             let is_run = starts.len() == N && starts.windows(2).all(|two| two[1] == two[0] + 1);
-            for (packed, &more) in panel.iter_mut().zip(&along) {
+            for (k, packed) in (0..).zip(panel) {
+                let more = k * self.stride;
                 if is_run {
-                    let at = starts[0].wrapping_add_signed(more);
-                    packed.copy_from_slice(&elements[at..at + N]);
+                    packed.copy_from_slice(&elements[starts[0].wrapping_add_signed(more)..][..N]);
                     continue;
                 }
                 for (packed, at) in packed.iter_mut().zip(&starts) {
@@ -314,20 +308,10 @@ impl Job<'_> {
     }
 }
 
-/// Levels of sums that so many products need: one of chunks, one of chunks of chunks, and so on.
-fn levels(mut count: usize) -> usize {
-    let mut levels = 1;
-    while count > CHUNK * CHUNK {
-        count = count.div_ceil(CHUNK);
-        levels += 1;
-    }
-    levels
-}
-
 /// The sums of a chunk of products.
 #[inline(always)]
-fn chunk<T: Number, const N: usize>(left: &[[T; ROWS]], right: &[[T; N]]) -> [[T; N]; ROWS] {
-    let mut sums = [[T::default(); N]; ROWS];
+fn chunk<T: Number, const R: usize, const N: usize>(left: &[[T; R]], right: &[[T; N]]) -> [[T; N]; R] {
+    let mut sums = [[T::default(); N]; R];
     for (left, right) in left.iter().zip(right) {
         for (sums, &a) in sums.iter_mut().zip(left) {
             for (sum, &b) in sums.iter_mut().zip(right) {
@@ -339,19 +323,8 @@ fn chunk<T: Number, const N: usize>(left: &[[T; ROWS]], right: &[[T; N]]) -> [[T
 }
 
 #[inline(always)]
-fn add<T: Number, const N: usize>(sums: &mut [[T; N]; ROWS], more: &[[T; N]; ROWS]) {
+fn add<T: Number, const R: usize, const N: usize>(sums: &mut [[T; N]; R], more: &[[T; N]; R]) {
     for (sum, more) in sums.as_flattened_mut().iter_mut().zip(more.as_flattened()) {
         *sum = sum.plus(*more);
-    }
-}
-
-/// Adds what so many chunks gave a tile to the sums of the level above, wherever that is full.
-#[inline(always)]
-fn carry<T: Number, const N: usize>(sums: &mut [Vec<[[T; N]; ROWS]>], tile: usize, mut chunks: usize) {
-    let mut level = 0;
-    while chunks.is_multiple_of(CHUNK) && level + 1 < sums.len() {
-        let full = std::mem::replace(&mut sums[level][tile], [[T::default(); N]; ROWS]);
-        add(&mut sums[level + 1][tile], &full);
-        (chunks, level) = (chunks / CHUNK, level + 1);
     }
 }

@@ -188,7 +188,7 @@ fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<
             (ProgramKind::Reduce(reduce), _) => fold::fold(program, reduce, &from, outs),
             (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
             (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
-            (ProgramKind::Contract(axes), [out]) => contract::contract(program, axes, &from, out),
+            (ProgramKind::Contract(_), [out]) => contract::contract(program, &from, out),
             (kind, _) => bail!(Kernel, "several results of {kind:?}"),
         },
         (Target::Into(_, range), Some(memory)) if !program.reduces() => {

@@ -6,10 +6,10 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::{AnyExpr, Expr, IntoExpr};
+use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
 use crate::dtype::{DType, Kind, Numeric};
 use crate::error::{Result, bail};
-use crate::ir::{Node, Scalar};
+use crate::ir::{LONGEST_PRODUCT, Node, Scalar};
 use crate::layout::{Layout, Shape};
 
 /// What stands for an axis: a letter of an equation, or a number of its own.
@@ -80,30 +80,49 @@ impl Call {
         let batch = left.labels.iter().copied().filter(|label| is_shared(label) && keeps(*label));
         let kept: Vec<Label> = batch.chain(own(left)).chain(own(right)).collect();
         let all = [kept.as_slice(), &contracted].concat();
-        let nodes = [left.over(&all)?, right.over(&all)?];
-        let axes = kept.len()..all.len();
-        let products: usize = nodes[0].shape[axes.clone()].iter().product();
-        let node = match products {
-            // A sum of one is the product, but for its zero.
-            1 => {
-                let [left, right] = nodes.map(|node| AnyExpr::new(Ok(node), self.at));
-                let zero = AnyExpr::scalar(left.dtype()?, Scalar::from(0));
-                let product = AnyExpr::call("mul", &[left, right]);
-                AnyExpr::call("add", &[product, zero]).node()?.clone()
+        // One axis is contracted. Where none leads through some, the operand is stored.
+        let merged = |own: &Labelled| -> Result<AnyExpr> {
+            let any = AnyExpr::new(own.over(&all), self.at);
+            let shape = any.shape()?;
+            let products: usize = shape[kept.len()..].iter().product();
+            let lengths: Vec<isize> =
+                shape[..kept.len()].iter().chain([&products]).map(|&n| n as isize).collect();
+            let merged = any.reshape(&lengths);
+            match merged.node() {
+                Ok(_) => Ok(merged),
+                Err(_) => Ok(AnyExpr::new(any.node().map(Node::laid_out), self.at).reshape(&lengths)),
             }
-            0 => {
-                let shape = crate::layout::numpy(&nodes.each_ref().map(|node| node.shape.clone()))?;
-                let shape: Shape =
-                    shape.iter().enumerate().map(|(k, &n)| if axes.contains(&k) { 1 } else { n }).collect();
-                let zeros = Layout::contiguous([1])?.reshape(&[])?.broadcast_to(&shape)?;
-                let zeros = Node::constant(nodes[0].dtype, 0, zeros, &nodes[0]);
-                zeros.on_devices_of(&[&nodes[1]])
-            }
-            _ => Node::contract(axes.clone(), [&nodes[0], &nodes[1]])?,
         };
-        let any =
-            axes.rev().try_fold(node, |node, axis| node.view(&|layout| layout.squeeze(axis as isize)))?;
-        Ok(Labelled { any: AnyExpr::new(Ok(any), self.at), labels: kept })
+        Ok(Labelled { any: self.sum(&merged(left)?, &merged(right)?)?, labels: kept })
+    }
+
+    /// The sums of products along the last axis, without it.
+    fn sum(&self, left: &AnyExpr, right: &AnyExpr) -> Result<AnyExpr> {
+        let shape = left.shape()?;
+        let (axis, n) = (shape.rank() - 1, shape[shape.rank() - 1]);
+        if n < 2 {
+            let products = AnyExpr::call("mul", &[left.clone(), right.clone()]);
+            return Ok(products.reduce("sum", [-1], ReduceOptions::default()));
+        }
+        if n <= LONGEST_PRODUCT {
+            let sums = Node::contract(axis, [left.node()?, right.node()?])?;
+            return Ok(AnyExpr::new(Ok(sums), self.at).squeeze(-1));
+        }
+        let whole = n - n % LONGEST_PRODUCT;
+        let mut parts = Vec::new();
+        for range in [0..whole, whole..n].into_iter().filter(|range| !range.is_empty()) {
+            let part = |own: &AnyExpr| -> Result<AnyExpr> {
+                let last = [range.len().div_ceil(LONGEST_PRODUCT), range.len().min(LONGEST_PRODUCT)];
+                let shape = own.shape()?;
+                let lengths: Vec<isize> = shape[..axis].iter().chain(&last).map(|&n| n as isize).collect();
+                Ok(own.slice(-1, range.start as isize..range.end as isize).reshape(lengths))
+            };
+            parts.push(self.sum(&part(left)?, &part(right)?)?);
+        }
+        let sums = AnyExpr::concat(&parts, -1);
+        let mut lengths = vec![1; axis];
+        lengths.push(n.div_ceil(LONGEST_PRODUCT));
+        self.sum(&sums, &AnyExpr::scalar(left.dtype()?, Scalar::from(1)).broadcast_to(lengths))
     }
 }
 

@@ -1,6 +1,5 @@
 //! From the graph to a flat program: values in order, equal ones once, views pushed down to the leaves.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -83,10 +82,10 @@ impl Program {
     /// known are all of the same axes of one shape, and have the shape that they are asked for.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         if let [root] = roots
-            && let NodeKind::Contract(axes) = &root.kind
+            && let NodeKind::Contract(axis) = root.kind
             && !known.contains_key(&Arc::as_ptr(root))
         {
-            return Self::contraction(root, axes, shape, known);
+            return Self::contraction(root, axis, shape, known);
         }
         let kind = |root: &&Arc<Node>| match known.contains_key(&Arc::as_ptr(root)) {
             true => None,
@@ -103,7 +102,7 @@ impl Program {
     }
 
     /// The program of a contraction: its result is the product of two values, of which each moves along axes of its own.
-    fn contraction(root: &Arc<Node>, axes: &Range<usize>, shape: &Shape, known: &Known) -> Result<Program> {
+    fn contraction(root: &Arc<Node>, axis: usize, shape: &Shape, known: &Known) -> Result<Program> {
         let operands: SmallVec<[&Arc<Node>; 2]> = root.args.iter().collect();
         if root.shape != *shape {
             bail!(Kernel, "a product of {} where {shape} is asked for", root.shape);
@@ -115,7 +114,7 @@ impl Program {
         let product = Value::Step(all.steps.len() as u32);
         all.steps.push(Step::new(Op::Mul, root.dtype, root.dtype, args));
         all.results = smallvec![product];
-        Ok(all.of_kind(ProgramKind::Contract(axes.clone())))
+        Ok(all.of_kind(ProgramKind::Contract(axis)))
     }
 
     /// The same for roots that are not reduced.

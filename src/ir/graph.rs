@@ -91,8 +91,8 @@ pub(crate) enum NodeKind {
     Reduce(ReduceAxes),
     /// Its operand along an axis, each element as a value of those so far.
     Scan(ScanAxis),
-    /// The products of its two operands, which broadcast, added up along some axes, each range of them as one value.
-    Contract(Range<usize>),
+    /// The products of its two operands, which broadcast, added up along an axis.
+    Contract(usize),
     /// Its operand, which is computed once and stored.
     Shared,
 }
@@ -162,8 +162,8 @@ pub(crate) enum ProgramKind {
     RowFused(RowFused),
     /// Each is scanned.
     Scan(ScanAxis),
-    /// The one, which a product of two values gives, is added up along axes, in the order of [`CHUNK`](super::CHUNK).
-    Contract(Range<usize>),
+    /// The one, which a product of two values gives, is added up along an axis, in the order of [`CHUNK`](super::CHUNK).
+    Contract(usize),
 }
 
 /// A flat expression. Equal leaves and equal steps appear once.

@@ -1,7 +1,6 @@
 //! The graph: leaves, operations on nodes before them, and views of nodes.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -172,12 +171,12 @@ impl Node {
         Node::of(operand.dtype, operand.shape.clone(), NodeKind::Scan(scan), &[operand])
     }
 
-    /// The products of two operands, which broadcast, added up along neighbouring axes, which stay with length 1.
-    pub(crate) fn contract(axes: Range<usize>, operands: [&Arc<Node>; 2]) -> Result<Arc<Node>> {
+    /// The products of two operands, which broadcast, added up along an axis, which stays with length 1.
+    pub(crate) fn contract(axis: usize, operands: [&Arc<Node>; 2]) -> Result<Arc<Node>> {
         let shape = crate::layout::numpy(&operands.map(|operand| operand.shape.clone()))?;
-        let length = |(axis, &n): (usize, &usize)| if axes.contains(&axis) { 1 } else { n };
+        let length = |(own, &n): (usize, &usize)| if own == axis { 1 } else { n };
         let shape = shape.iter().enumerate().map(length).collect();
-        Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axes), &operands))
+        Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axis), &operands))
     }
 
     /// Elements of a table at indices, one for each of its axes, that broadcast together.

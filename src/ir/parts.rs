@@ -4,11 +4,35 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::{ByValue, Input, Program, ProgramBuilder, Value, needed};
+use super::{ByValue, Input, Program, ProgramBuilder, ProgramKind, Value, needed};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
+/// What a program multiplies and adds up along an axis: two factors, the other axes that both or neither follow, and those
+/// that one alone follows. Axes of length 1 are none of them.
+pub(crate) struct Product {
+    pub factors: [Value; 2],
+    pub batch: Vec<usize>,
+    pub kept: [Vec<usize>; 2],
+    pub axis: usize,
+}
+
 impl Program {
+    /// What it multiplies, where it is a contraction.
+    pub(crate) fn product(&self) -> Result<Product> {
+        let (ProgramKind::Contract(axis), Some(step)) = (&self.kind, self.step(self.results[0])) else {
+            bail!(Kernel, "a program without a contraction")
+        };
+        let (factors, axis) = ([step.args[0], step.args[1]], *axis);
+        let followed = self.followed();
+        let of = |wanted: fn(bool, bool) -> bool| -> Vec<usize> {
+            let follows = |&k: &usize| wanted(followed[factors[0]][k], followed[factors[1]][k]);
+            (0..self.shape.rank()).filter(|&k| k != axis && self.shape[k] > 1).filter(follows).collect()
+        };
+        let kept = [of(|left, right| left && !right), of(|left, right| right && !left)];
+        Ok(Product { factors, batch: of(|left, right| left == right), kept, axis })
+    }
+
     /// Evaluates a program for each result.
     pub(crate) fn each<T, All: FromIterator<T>>(
         &self,

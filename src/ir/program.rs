@@ -277,7 +277,7 @@ impl Program {
         let axes = match &self.kind {
             ProgramKind::Reduce(reduce) => reduce.axes.clone(),
             ProgramKind::RowFused(rows) => rows.axes.clone(),
-            ProgramKind::Contract(axes) => axes.clone(),
+            ProgramKind::Contract(axis) => *axis..*axis + 1,
             ProgramKind::Map | ProgramKind::Scan(_) => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })

@@ -32,6 +32,9 @@ pub(crate) const LONGEST_ROW: usize = 4096;
 /// chunk is added up in sequence; the values of the chunks are the values of the next round, until there is one. A zero is +0.
 pub(crate) const CHUNK: usize = 64;
 
+/// Products that one program adds up at most: of more it makes sums, and another the products of these and 1.
+pub(crate) const LONGEST_PRODUCT: usize = CHUNK * CHUNK;
+
 /// Values of a group of a scan.
 pub(crate) const GROUP: usize = 16;
 

@@ -43,7 +43,7 @@ impl Lowering {
     /// Runs a program of one result that reduces, as it is or in parts: a slot for it.
     pub(super) fn reduced(&mut self, program: &Program) -> Result<Slot> {
         match &program.kind {
-            ProgramKind::Contract(axes) => self.contracted(program, axes),
+            ProgramKind::Contract(_) => self.contracted(program),
             _ if self.is_whole(program) => self.one(program),
             _ => self.divided(program),
         }
@@ -375,7 +375,7 @@ fn axes(program: &Program) -> Result<Range<usize>> {
         ProgramKind::Reduce(reduce) => Ok(reduce.axes.clone()),
         ProgramKind::RowFused(rows) => Ok(rows.axes.clone()),
         ProgramKind::Scan(scan) => Ok(scan.axis..scan.axis + 1),
-        ProgramKind::Contract(axes) => Ok(axes.clone()),
+        ProgramKind::Contract(axis) => Ok(*axis..*axis + 1),
         ProgramKind::Map => bail!(Kernel, "a program that does not reduce"),
     }
 }

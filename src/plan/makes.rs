@@ -16,28 +16,32 @@ pub(crate) enum Makes {
     Contract(Contract),
 }
 
-/// What a kernel's text depends on where it adds up products of two factors, which are the results of its program.
+/// What a kernel's text depends on where it adds up products of two factors, which are the results of its program. Axes are
+/// those of a batch, of rows, the one that is contracted, and those of columns, along which lanes lie.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Contract {
-    /// The axes of matrices side by side, those that one factor alone follows, and those that are contracted.
     pub batch: Range<usize>,
-    pub kept: [Range<usize>; 2],
-    pub axes: Range<usize>,
-    /// Rows of an invocation, which has four columns.
+    pub axis: usize,
+    /// Rows and vectors of columns of an invocation.
     pub rows: u32,
-    /// Levels of sums above those of chunks.
-    pub levels: u32,
-    /// Rows and columns of the invocations that share a tile in workgroup memory, if they do.
-    pub group: Option<[u32; 2]>,
-    /// Of each factor, whether invocations side by side load it along the contracted axes.
+    pub vectors: u32,
+    /// Invocations of a workgroup, down and across.
+    pub sides: [u32; 2],
+    /// Whether these share what they load, in workgroup memory; and then, of each factor, whether those side by side load it
+    /// along the contracted axis, and whether some of what is loaded lies past its end.
+    pub shares: bool,
     pub along: [bool; 2],
-    /// Whether some of what is loaded lies past the end of these, and counts for nothing.
     pub masked: bool,
 }
 
 impl Contract {
-    /// Vectors along the contracted axes of a tile.
-    pub(crate) const DEPTH: u32 = 4;
+    /// Products whose factors are in workgroup memory at a time.
+    pub(crate) const DEPTH: u32 = 16;
+
+    /// The axes of rows.
+    pub(crate) fn rows_axes(&self) -> Range<usize> {
+        self.batch.end..self.axis
+    }
 }
 
 /// Where the four lanes of a vector lie.

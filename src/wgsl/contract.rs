@@ -1,6 +1,6 @@
-//! Kernels of products of matrices. An invocation has four columns of some rows, and adds up their products, four of each
-//! result at a time: a vector of them lies along the contracted axes. Invocations of a workgroup share what they load, or
-//! each loads its own. Sums are those of chunks, and of chunks of chunks, in the order of [`CHUNK`].
+//! Kernels of products of matrices. An invocation has some rows and some vectors of columns, and adds up their products one
+//! after the other: those of a chunk, and the sums of chunks, in the order of [`CHUNK`]. Invocations of a workgroup share
+//! what they load, or each loads its own.
 
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
@@ -11,23 +11,33 @@ use crate::error::Result;
 use crate::ir::{CHUNK, needed};
 use crate::plan::{Contract, LANES, Role, Walk};
 
-/// Vectors of products that are a chunk.
-const VECTORS: usize = CHUNK / LANES;
-
 impl Emitter<'_> {
     pub(super) fn contract(&mut self, contract: &Contract) -> Result<()> {
         let element = self.kernel.value_type(self.kernel.results[0]);
-        (0..2).try_for_each(|i| self.factor(contract, i, element))?;
-        self.place(contract);
+        self.factor(contract, 0, "row")?;
+        self.factor(contract, 1, "x")?;
         self.arithmetic(element);
+        self.store_vector(contract, element);
         self.head_of_tile(contract, element);
-        self.sums(contract, element);
-        let at = self.kept_places(contract);
-        match contract.group {
-            Some(group) => self.shared_products(contract, group, element),
-            None => self.own_products(contract, &at, element),
+        let (rows, vectors) = (0..contract.rows, 0..contract.vectors);
+        let sums = || rows.clone().flat_map(|row| vectors.clone().map(move |v| format!("{row}_{v}")));
+        let zero = format!("{}()", lanes(element));
+        sums().for_each(|own| line!(self.text, "    var total{own} = {zero};"));
+        line!(self.text, "    for (var first = 0u; first < p.row; first += {CHUNK}u) {{");
+        sums().for_each(|own| line!(self.text, "        var sum{own} = {zero};"));
+        line!(self.text, "        let end = min(first + {CHUNK}u, p.row);");
+        match contract.shares {
+            true => self.shared_products(contract, element),
+            false => self.own_products(contract),
         }
-        self.store_sums(contract, &at, element);
+        sums().for_each(|own| line!(self.text, "        total{own} = added(total{own}, sum{own});"));
+        line!(self.text, "    }}");
+        let batch = Emitter::batch(contract, "");
+        for row in rows {
+            for v in vectors.clone() {
+                line!(self.text, "    store({batch}row{row}, x{v}, total{row}_{v});");
+            }
+        }
         line!(self.text, "}}");
         Ok(())
     }
@@ -37,64 +47,46 @@ impl Emitter<'_> {
         contract.batch.clone().map(|axis| format!("batch{axis}{suffix}, ")).collect()
     }
 
-    /// The function that gives four elements of a factor along the contracted axes, at a row or column. Past their end it
-    /// loads what is there and gives zeros.
-    fn factor(&mut self, contract: &Contract, i: usize, element: DType) -> Result<()> {
-        let (kernel, vector) = (self.kernel, lanes(element));
+    /// The head of a function of a batch and of these: a row, a place along the products, a vector of columns. With the
+    /// coordinates of lanes there.
+    fn place(&mut self, contract: &Contract, name: &str, of: &[&str], more: &str) {
+        let parameters: Vec<String> = of.iter().map(|name| format!("{name}: u32")).collect();
         let batch = Emitter::batch(contract, ": u32");
-        line!(self.text, "fn factor{i}({batch}place: u32, vector: u32) -> {vector} {{");
+        line!(self.text, "fn {name}({batch}{}{more} {{", parameters.join(", "));
         // By coordinates of lanes, all are vectors.
-        let is_vector = kernel.walk == Walk::Anywhere;
+        let is_vector = self.kernel.walk == Walk::Anywhere;
         let wide = |name: String| if is_vector { format!("vec4<u32>({name})") } else { name };
         for axis in contract.batch.clone() {
             line!(self.text, "    let c{axis} = {};", wide(format!("batch{axis}")));
         }
-        let kept = contract.kept[i].clone().rev().map(Coordinate::axis).collect();
-        self.divide_out(&wide("place".into()), is_vector, kept);
-        match is_vector {
-            true => {
-                line!(self.text, "    let at = min(vector * {LANES}u + {EACH}, vec4<u32>(p.row - 1u));");
-                self.divide_out("at", true, contract.axes.clone().rev().map(Coordinate::axis).collect());
-            }
-            false => {
-                let last = format!("(p.row - 1u) / {LANES}u");
-                let x = if contract.masked { format!("min(vector, {last})") } else { "vector".into() };
-                line!(self.text, "    let x = {x};");
-                line!(self.text, "    let first = x * {LANES}u;");
-                line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.row - 1u));");
+        if of.contains(&"row") {
+            let axes = contract.rows_axes().rev().map(Coordinate::axis).collect();
+            self.divide_out(&wide("row".into()), is_vector, axes);
+        }
+        if of.contains(&"k") {
+            line!(self.text, "    let c{} = {};", contract.axis, wide("k".into()));
+        }
+        if of.contains(&"x") {
+            line!(self.text, "    let first = x * {LANES}u;");
+            line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.columns - 1u));");
+            if is_vector {
+                let axes = (contract.axis + 1..self.kernel.rank).rev().map(Coordinate::axis).collect();
+                self.divide_out("lane", true, axes);
             }
         }
+    }
+
+    /// The function that gives a factor: an element of a row in all lanes, or a vector of columns.
+    fn factor(&mut self, contract: &Contract, i: usize, of: &str) -> Result<()> {
+        let (kernel, result) = (self.kernel, self.kernel.results[i]);
+        let vector = lanes(kernel.value_type(result));
+        self.place(contract, &format!("factor{i}"), &[of, "k"], &format!(") -> {vector}"));
         self.zeros();
-        let result = kernel.results[i];
         let own = needed(kernel.operands.len(), &kernel.steps, std::iter::once(result), |_| false);
         self.loads(|operand| own.inputs()[operand])?;
         self.steps(|value| own[value])?;
-        let value = self.value(result, 0);
-        match contract.masked {
-            true => {
-                let exists = format!("vector * {LANES}u + {EACH} < vec4<u32>(p.row)");
-                line!(self.text, "    return select({vector}(), {value}, {exists});");
-            }
-            false => line!(self.text, "    return {value};"),
-        }
-        line!(self.text, "}}\n");
+        line!(self.text, "    return {};\n}}\n", self.value(result, 0));
         Ok(())
-    }
-
-    /// The function that gives the address of a result.
-    fn place(&mut self, contract: &Contract) {
-        let batch = Emitter::batch(contract, ": u32");
-        line!(self.text, "fn place({batch}row: u32, column: u32) -> u32 {{");
-        for axis in contract.batch.clone() {
-            line!(self.text, "    let c{axis} = batch{axis};");
-        }
-        for (name, axes) in ["row", "column"].into_iter().zip(&contract.kept) {
-            self.divide_out(name, false, axes.clone().rev().map(Coordinate::axis).collect());
-        }
-        let terms = (0..contract.axes.start).filter_map(|axis| self.term(Role::Out, axis, 0));
-        let at = self.sum("out", terms);
-        line!(self.text, "    return {at};");
-        line!(self.text, "}}\n");
     }
 
     /// Products and sums that nothing contracts or reorders.
@@ -106,174 +98,127 @@ impl Emitter<'_> {
                 _ => format!("a {op} b"),
             };
             line!(self.text, "fn {name}(a: {vector}, b: {vector}) -> {vector} {{");
-            line!(self.text, "    return {value};");
-            line!(self.text, "}}\n");
+            line!(self.text, "    return {value};\n}}\n");
         }
     }
 
-    /// The entry point, and the tile of a workgroup, or of an invocation: `first_row` and `first_column`.
-    fn head_of_tile(&mut self, contract: &Contract, element: DType) {
-        let workgroup = self.kernel.workgroup[0];
-        let sides = contract.group.unwrap_or([1, 1]);
-        let tile = [sides[0] * contract.rows, sides[1] * LANES as u32];
-        match contract.group {
-            Some(_) => {
-                for (i, side) in tile.iter().enumerate() {
-                    let size = side * Contract::DEPTH;
-                    line!(self.text, "var<workgroup> shared{i}: array<{}, {size}>;", lanes(element));
-                }
-                line!(self.text, "\n@compute @workgroup_size({workgroup})");
-                let local = "@builtin(local_invocation_index) local: u32";
-                line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
-            }
-            None => {
-                line!(self.text, "@compute @workgroup_size({workgroup})");
-                line!(self.text, "fn main(@builtin(global_invocation_id) id: vec3<u32>) {{");
-            }
+    /// The function that stores a vector of results, of which some may not exist.
+    fn store_vector(&mut self, contract: &Contract, element: DType) {
+        self.place(contract, "store", &["row", "x"], &format!(", value: {})", lanes(element)));
+        let terms = (0..self.kernel.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
+        let at = self.sum("out", terms);
+        line!(self.text, "    let at = vec4<u32>() + ({at});");
+        let total = match element.kind() {
+            Kind::Float => format!("positive_zero_{}(value)", compute(element)),
+            _ => "value".into(),
+        };
+        line!(self.text, "    let total = {total};");
+        line!(self.text, "    if (row >= p.rows) {{ return; }}");
+        for (k, c) in "xyzw".chars().enumerate() {
+            line!(self.text, "    if (first + {k}u < p.columns) {{ result[at.{c}] = total.{c}; }}");
         }
+        line!(self.text, "}}\n");
+    }
+
+    /// The entry point, and the rows and vectors of columns of an invocation.
+    fn head_of_tile(&mut self, contract: &Contract, element: DType) {
+        let [y, x] = contract.sides;
+        for (i, side) in contract.sides.iter().enumerate().filter(|_| contract.shares) {
+            let size = side * Contract::DEPTH;
+            line!(self.text, "var<workgroup> shared{i}: array<{}, {size}>;\n", lanes(element));
+        }
+        line!(self.text, "@compute @workgroup_size({})", x * y);
+        let local = "@builtin(local_invocation_index) local: u32";
+        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
         line!(self.text, "    let tile = id.y * p.pitch + id.x;");
         line!(self.text, "    if (tile >= p.count) {{ return; }}");
         let mut places = vec![Coordinate::of("across", "vectors"), Coordinate::of("down", "positions")];
-        places.extend(
-            contract.batch.clone().rev().map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))),
-        );
+        let batch = contract.batch.clone().rev();
+        places.extend(batch.map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))));
         self.divide_out("tile", false, places);
-        line!(self.text, "    let first_row = down * {}u;", tile[0]);
-        line!(self.text, "    let first_column = across * {}u;", tile[1]);
+        let rows = contract.rows;
+        line!(self.text, "    let first_row = down * {}u;", y * rows);
+        line!(self.text, "    let first_x = across * {}u;", x * contract.vectors);
+        for row in 0..rows {
+            line!(self.text, "    let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
+        }
+        for v in 0..contract.vectors {
+            line!(self.text, "    let x{v} = first_x + local % {x}u + {}u;", v * x);
+        }
     }
 
-    /// The rows and columns of an invocation.
-    fn kept_places(&self, contract: &Contract) -> [Vec<String>; 2] {
-        let names = ["row", "column"];
-        let of = |i: usize, count: u32| -> Vec<String> {
-            let name = names[i];
-            let place = |k: u32| match contract.group {
-                Some([_, x]) if i == 1 => format!("first_{name} + local % {x}u + {}u", k * x),
-                Some([y, x]) => format!("first_{name} + local / {x}u + {}u", k * y),
-                None => format!("first_{name} + {k}u"),
-            };
-            (0..count).map(place).collect()
-        };
-        [of(0, contract.rows), of(1, LANES as u32)]
+    /// Adds the products of a row, of which `a` is a vector of one element, to its sums.
+    fn products(&mut self, contract: &Contract, row: u32, a: &str, indent: &str) {
+        for v in 0..contract.vectors {
+            let sum = format!("sum{row}_{v}");
+            line!(self.text, "{indent}{sum} = added({sum}, multiplied({a}, b{v}));");
+        }
     }
 
-    /// The variables that sums are kept in.
-    fn sums(&mut self, contract: &Contract, element: DType) {
+    /// Each invocation loads what it multiplies. What does not exist is the last that does.
+    fn own_products(&mut self, contract: &Contract) {
+        let batch = Emitter::batch(contract, "");
+        line!(self.text, "        for (var k = first; k < end; k += 1u) {{");
+        for v in 0..contract.vectors {
+            let x = format!("min(x{v}, (p.columns - 1u) / {LANES}u)");
+            line!(self.text, "            let b{v} = factor1({batch}{x}, k);");
+        }
         for row in 0..contract.rows {
-            line!(self.text, "    var s{row} = {}();", lanes(element));
-            for level in 0..contract.levels {
-                line!(self.text, "    var s{level}_{row} = {}();", lanes(element));
-            }
+            line!(self.text, "            let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);");
+            self.products(contract, row, &format!("a{row}"), "            ");
         }
-        line!(self.text, "    let end = (p.row + {}u) / {LANES}u;", LANES - 1);
+        line!(self.text, "        }}");
     }
 
-    /// The products of a vector of each row, `a0` and so on, and of each column, `b0` to `b3`.
-    fn products(&mut self, contract: &Contract, element: DType, indent: &str) {
-        let vector = lanes(element);
-        for c in "xyzw".chars() {
-            line!(self.text, "{indent}let b_{c} = {vector}(b0.{c}, b1.{c}, b2.{c}, b3.{c});");
-            for row in 0..contract.rows {
-                let product = format!("multiplied({vector}(a{row}.{c}), b_{c})");
-                line!(self.text, "{indent}s{row} = added(s{row}, {product});");
-            }
-        }
-    }
-
-    /// Adds what is full to the level above, after vector `x` and those before it.
-    fn carry_sums(&mut self, contract: &Contract, step: u32, element: DType) {
-        line!(self.text, "        let done = x + {step}u;");
-        for level in 0..contract.levels {
-            let vectors = VECTORS * CHUNK.pow(level);
-            line!(self.text, "        if ((done & {}u) == 0u) {{", vectors - 1);
-            for row in 0..contract.rows {
-                let below = if level == 0 { format!("s{row}") } else { format!("s{}_{row}", level - 1) };
-                line!(self.text, "            s{level}_{row} = added(s{level}_{row}, {below});");
-                line!(self.text, "            {below} = {}();", lanes(element));
-            }
-            line!(self.text, "        }}");
-        }
-    }
-
-    /// Each invocation loads what it multiplies.
-    fn own_products(&mut self, contract: &Contract, at: &[Vec<String>; 2], element: DType) {
-        let (batch, names) = (Emitter::batch(contract, ""), ["a", "b"]);
-        for (i, length) in ["rows", "columns"].into_iter().enumerate() {
-            for (k, place) in at[i].iter().enumerate() {
-                line!(self.text, "    let {}_at{k} = min({place}, p.{length} - 1u);", names[i]);
-            }
-        }
-        line!(self.text, "    for (var x = 0u; x < end; x += 1u) {{");
-        for (i, name) in names.into_iter().enumerate() {
-            for k in 0..at[i].len() {
-                line!(self.text, "        let {name}{k} = factor{i}({batch}{name}_at{k}, x);");
-            }
-        }
-        self.products(contract, element, "        ");
-        self.carry_sums(contract, 1, element);
-        line!(self.text, "    }}");
-    }
-
-    /// Invocations of a workgroup load a few vectors of all rows and columns of their tile, and read these from its
-    /// memory.
-    fn shared_products(&mut self, contract: &Contract, [y, x]: [u32; 2], element: DType) {
-        let (batch, depth, workgroup) = (Emitter::batch(contract, ""), Contract::DEPTH, x * y);
-        line!(self.text, "    for (var x = 0u; x < end; x += {depth}u) {{");
-        let sides = [("row", y * contract.rows), ("column", x * LANES as u32)];
-        for (i, (name, side)) in sides.into_iter().enumerate() {
-            for load in 0..side * depth / workgroup {
-                let index = format!("(local + {}u)", load * workgroup);
-                let (place, vector) = match contract.along[i] {
+    /// Invocations of a workgroup load a few products' factors of all rows and columns of their tile, and read these from
+    /// its memory. Those past the end of the products are zeros.
+    fn shared_products(&mut self, contract: &Contract, element: DType) {
+        let (batch, depth, vector) = (Emitter::batch(contract, ""), Contract::DEPTH, lanes(element));
+        let [y, x] = contract.sides;
+        line!(self.text, "        for (var at = first; at < end; at += {depth}u) {{");
+        for (i, side) in contract.sides.into_iter().enumerate() {
+            for load in (0..side * depth).step_by((x * y) as usize) {
+                let index = format!("(local + {load}u)");
+                let (place, k) = match contract.along[i] {
                     true => (format!("{index} / {depth}u"), format!("{index} % {depth}u")),
                     false => (format!("{index} % {side}u"), format!("{index} / {side}u")),
                 };
-                let inside = format!("min(first_{name} + {place}, p.{name}s - 1u)");
-                line!(
-                    self.text,
-                    "        shared{i}[{vector} * {side}u + {place}] = factor{i}({batch}{inside}, x + {vector});"
-                );
+                let name = format!("{i}_{load}");
+                line!(self.text, "            let place{name} = {place};");
+                line!(self.text, "            let k{name} = {k};");
+                let inside = match contract.masked {
+                    true => format!("min(at + k{name}, p.row - 1u)"),
+                    false => format!("at + k{name}"),
+                };
+                let value = match i {
+                    0 => {
+                        let row = |lane: usize| {
+                            let row = format!("first_row + place{name} * {LANES}u + {lane}u");
+                            format!("factor0({batch}min({row}, p.rows - 1u), {inside}).x")
+                        };
+                        format!("{vector}({})", [0, 1, 2, 3].map(row).join(", "))
+                    }
+                    _ => {
+                        let x = format!("min(first_x + place{name}, (p.columns - 1u) / {LANES}u)");
+                        format!("factor1({batch}{x}, {inside})")
+                    }
+                };
+                let value = match contract.masked {
+                    true => format!("select({vector}(), {value}, at + k{name} < p.row)"),
+                    false => value,
+                };
+                line!(self.text, "            shared{i}[k{name} * {side}u + place{name}] = {value};");
             }
         }
-        line!(self.text, "        workgroupBarrier();");
-        line!(self.text, "        for (var vector = 0u; vector < {depth}u; vector += 1u) {{");
-        for row in 0..contract.rows {
-            let at = format!("vector * {}u + local / {x}u + {}u", sides[0].1, row * y);
-            line!(self.text, "            let a{row} = shared0[{at}];");
+        line!(self.text, "            workgroupBarrier();");
+        line!(self.text, "            for (var k = 0u; k < {depth}u; k += 1u) {{");
+        line!(self.text, "                let a = shared0[k * {y}u + local / {x}u];");
+        line!(self.text, "                let b0 = shared1[k * {x}u + local % {x}u];");
+        for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
+            self.products(contract, row, &format!("{vector}(a.{c})"), "                ");
         }
-        for column in 0..LANES as u32 {
-            let at = format!("vector * {}u + local % {x}u + {}u", sides[1].1, column * x);
-            line!(self.text, "            let b{column} = shared1[{at}];");
-        }
-        self.products(contract, element, "            ");
+        line!(self.text, "            }}");
+        line!(self.text, "            workgroupBarrier();");
         line!(self.text, "        }}");
-        line!(self.text, "        workgroupBarrier();");
-        self.carry_sums(contract, depth, element);
-        line!(self.text, "    }}");
-    }
-
-    /// Stores the sums of results that exist.
-    fn store_sums(&mut self, contract: &Contract, at: &[Vec<String>; 2], element: DType) {
-        let batch = Emitter::batch(contract, "");
-        for (row, place) in at[0].iter().enumerate() {
-            for level in 0..contract.levels {
-                let below = if level == 0 { format!("s{row}") } else { format!("s{}_{row}", level - 1) };
-                line!(self.text, "    s{level}_{row} = added(s{level}_{row}, {below});");
-            }
-            let sum = match contract.levels {
-                0 => format!("s{row}"),
-                levels => format!("s{}_{row}", levels - 1),
-            };
-            let sum = match element.kind() {
-                Kind::Float => format!("positive_zero_{}({sum})", compute(element)),
-                _ => sum,
-            };
-            line!(self.text, "    let total{row} = {sum};");
-            line!(self.text, "    let row{row} = {place};");
-            for (column, c) in at[1].iter().zip("xyzw".chars()) {
-                let exists = format!("(row{row} < p.rows) & ({column} < p.columns)");
-                let store = format!("result[place({batch}row{row}, {column})] = total{row}.{c};");
-                line!(self.text, "    if ({exists}) {{ {store} }}");
-            }
-        }
     }
 }

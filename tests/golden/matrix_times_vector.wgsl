@@ -7,17 +7,18 @@ struct Params {
     vectors: u32,
     vectors_factor: u32,
     vectors_shift: u32,
-    out_stride0: u32,
     x0_offset: u32,
     x0_stride0: u32,
+    x0_stride1: u32,
     x1_offset: u32,
+    x1_stride0: u32,
     zero: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read_write> result: array<f32>;
-@group(0) @binding(2) var<storage, read> in0: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in0: array<f32>;
+@group(0) @binding(3) var<storage, read> in1: array<f32>;
 
 fn high_word_u32(a: u32, b: u32) -> u32 {
     return u32((u64(a) * u64(b)) >> 32u);
@@ -52,26 +53,19 @@ fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
 }
 
-fn factor0(place: u32, vector: u32) -> vec4<f32> {
-    let x = vector;
-    let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.row - 1u));
-    let v1 = in1[p.x1_offset + x];
+fn factor0(row: u32, k: u32) -> vec4<f32> {
+    let c0 = k;
+    let v1 = vec4<f32>(in1[p.x1_offset + c0 * p.x1_stride0]);
     return v1;
 }
 
-fn factor1(place: u32, vector: u32) -> vec4<f32> {
-    let c0 = place;
-    let x = vector;
+fn factor1(x: u32, k: u32) -> vec4<f32> {
+    let c0 = k;
     let first = x * 4u;
-    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.row - 1u));
-    let v0 = in0[p.x0_offset + c0 * p.x0_stride0 + x];
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let at_v0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
+    let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
     return v0;
-}
-
-fn place(row: u32, column: u32) -> u32 {
-    let c0 = column;
-    return c0 * p.out_stride0;
 }
 
 fn multiplied(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
@@ -82,48 +76,39 @@ fn added(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return opaque_f32(a + b);
 }
 
+fn store(row: u32, x: u32, value: vec4<f32>) {
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let at = vec4<u32>() + (lane);
+    let total = positive_zero_f32(value);
+    if (row >= p.rows) { return; }
+    if (first + 0u < p.columns) { result[at.x] = total.x; }
+    if (first + 1u < p.columns) { result[at.y] = total.y; }
+    if (first + 2u < p.columns) { result[at.z] = total.z; }
+    if (first + 3u < p.columns) { result[at.w] = total.w; }
+}
+
 @compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let tile = id.y * p.pitch + id.x;
     if (tile >= p.count) { return; }
     let q_across = share(tile, p.vectors_factor, p.vectors_shift);
     let across = tile - q_across * p.vectors;
     let down = q_across;
     let first_row = down * 1u;
-    let first_column = across * 4u;
-    var s0 = vec4<f32>();
-    var s0_0 = vec4<f32>();
-    let end = (p.row + 3u) / 4u;
-    let a_at0 = min(first_row + 0u, p.rows - 1u);
-    let b_at0 = min(first_column + 0u, p.columns - 1u);
-    let b_at1 = min(first_column + 1u, p.columns - 1u);
-    let b_at2 = min(first_column + 2u, p.columns - 1u);
-    let b_at3 = min(first_column + 3u, p.columns - 1u);
-    for (var x = 0u; x < end; x += 1u) {
-        let a0 = factor0(a_at0, x);
-        let b0 = factor1(b_at0, x);
-        let b1 = factor1(b_at1, x);
-        let b2 = factor1(b_at2, x);
-        let b3 = factor1(b_at3, x);
-        let b_x = vec4<f32>(b0.x, b1.x, b2.x, b3.x);
-        s0 = added(s0, multiplied(vec4<f32>(a0.x), b_x));
-        let b_y = vec4<f32>(b0.y, b1.y, b2.y, b3.y);
-        s0 = added(s0, multiplied(vec4<f32>(a0.y), b_y));
-        let b_z = vec4<f32>(b0.z, b1.z, b2.z, b3.z);
-        s0 = added(s0, multiplied(vec4<f32>(a0.z), b_z));
-        let b_w = vec4<f32>(b0.w, b1.w, b2.w, b3.w);
-        s0 = added(s0, multiplied(vec4<f32>(a0.w), b_w));
-        let done = x + 1u;
-        if ((done & 15u) == 0u) {
-            s0_0 = added(s0_0, s0);
-            s0 = vec4<f32>();
+    let first_x = across * 64u;
+    let row0 = first_row + local / 64u * 1u + 0u;
+    let x0 = first_x + local % 64u + 0u;
+    var total0_0 = vec4<f32>();
+    for (var first = 0u; first < p.row; first += 64u) {
+        var sum0_0 = vec4<f32>();
+        let end = min(first + 64u, p.row);
+        for (var k = first; k < end; k += 1u) {
+            let b0 = factor1(min(x0, (p.columns - 1u) / 4u), k);
+            let a0 = factor0(min(row0, p.rows - 1u), k);
+            sum0_0 = added(sum0_0, multiplied(a0, b0));
         }
+        total0_0 = added(total0_0, sum0_0);
     }
-    s0_0 = added(s0_0, s0);
-    let total0 = positive_zero_f32(s0_0);
-    let row0 = first_row + 0u;
-    if ((row0 < p.rows) & (first_column + 0u < p.columns)) { result[place(row0, first_column + 0u)] = total0.x; }
-    if ((row0 < p.rows) & (first_column + 1u < p.columns)) { result[place(row0, first_column + 1u)] = total0.y; }
-    if ((row0 < p.rows) & (first_column + 2u < p.columns)) { result[place(row0, first_column + 2u)] = total0.z; }
-    if ((row0 < p.rows) & (first_column + 3u < p.columns)) { result[place(row0, first_column + 3u)] = total0.w; }
+    store(row0, x0, total0_0);
 }
