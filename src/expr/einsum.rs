@@ -58,28 +58,22 @@ fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) 
         bail!(Shape, "einsum \"{equation}\" names {} operands and got {}", terms.len(), operands.len());
     }
     let mut all: Vec<Labelled> = Vec::new();
-    let mut order: Vec<Label> = Vec::new();
-    let mut uses: Vec<(Label, usize)> = Vec::new();
+    let mut every: Vec<Label> = Vec::new();
     for (text, operand) in terms.iter().zip(operands) {
         let labels = term(equation, text, Some(operand.shape()?.rank()), 0)?;
-        for &label in &labels {
-            match uses.iter_mut().find(|(known, _)| *known == label) {
-                Some((_, count)) => *count += 1,
-                None => {
-                    uses.push((label, 1));
-                    order.push(label);
-                }
-            }
-        }
+        every.extend(&labels);
         all.push(diagonals(equation, call.labelled(operand, labels), at)?);
     }
+    let is_first = |&k: &usize| !every[..k].contains(&every[k]);
+    let order: Vec<Label> = (0..every.len()).filter(is_first).map(|k| every[k]).collect();
     let mut open: Vec<Label> = order.iter().copied().filter(|&label| label >= ELLIPSIS).collect();
     open.sort_unstable_by(|a, b| b.cmp(a));
     let result = match output {
         Some(text) => term(equation, text, None, open.len())?,
         None => {
-            let once = uses.iter().filter(|(label, count)| *count == 1 && *label < ELLIPSIS);
-            let mut once: Vec<Label> = once.map(|(label, _)| *label).collect();
+            let count = |label: &Label| every.iter().filter(|own| *own == label).count();
+            let once = order.iter().copied().filter(|label| count(label) == 1 && *label < ELLIPSIS);
+            let mut once: Vec<Label> = once.collect();
             once.sort_unstable();
             [open.as_slice(), &once].concat()
         }
@@ -125,8 +119,11 @@ fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) 
         let (i, j) = cheapest(&all)?;
         let right = all.remove(j);
         let left = all.remove(i);
-        let keeps = |label| result.contains(&label) || all.iter().any(|own| own.labels.contains(&label));
-        let product = call.product([&left, &right], keeps, &order)?;
+        let has = |own: &Labelled, label: &Label| own.labels.contains(label);
+        let keeps = |label: &Label| result.contains(label) || all.iter().any(|own| has(own, label));
+        let both = order.iter().copied().filter(|label| has(&left, label) && has(&right, label));
+        let contracted: Vec<Label> = both.filter(|label| !keeps(label)).collect();
+        let product = call.product([&left, &right], &contracted)?;
         all.insert(i, product);
     }
     match all.pop() {

@@ -63,23 +63,11 @@ impl Call {
         Ok(AnyExpr::new(cast.node().cloned(), self.at))
     }
 
-    /// The product of two operands, of which labels are kept where `keeps` says so, and the others contracted in the order
-    /// of `order`.
-    pub(super) fn product(
-        &self,
-        [left, right]: [&Labelled; 2],
-        keeps: impl Fn(Label) -> bool,
-        order: &[Label],
-    ) -> Result<Labelled> {
-        let is_shared = |label: &Label| left.labels.contains(label) && right.labels.contains(label);
-        let contracted: Vec<Label> =
-            order.iter().copied().filter(|label| is_shared(label) && !keeps(*label)).collect();
-        let own = |of: &Labelled| -> Vec<Label> {
-            of.labels.iter().copied().filter(|label| !is_shared(label)).collect()
-        };
-        let batch = left.labels.iter().copied().filter(|label| is_shared(label) && keeps(*label));
-        let kept: Vec<Label> = batch.chain(own(left)).chain(own(right)).collect();
-        let all = [kept.as_slice(), &contracted].concat();
+    /// The product of two operands, of which some labels of both are contracted, in their order.
+    pub(super) fn product(&self, [left, right]: [&Labelled; 2], contracted: &[Label]) -> Result<Labelled> {
+        let own = left.labels.iter().chain(right.labels.iter().filter(|label| !left.labels.contains(label)));
+        let kept: Vec<Label> = own.copied().filter(|label| !contracted.contains(label)).collect();
+        let all = [kept.as_slice(), contracted].concat();
         // One axis is contracted. Where none leads through some, the operand is stored.
         let merged = |own: &Labelled| -> Result<AnyExpr> {
             let any = AnyExpr::new(own.over(&all), self.at);
@@ -145,121 +133,117 @@ impl Labelled {
     }
 }
 
-fn matmul(a: &AnyExpr, b: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
-    let call = Call::new("matmul", &[a, b], at)?;
-    let (left, right) = (a.shape()?, b.shape()?);
-    let (m, n) = (left.rank(), right.rank());
-    if m == 0 || n == 0 {
-        bail!(Shape, "matmul of {left} and {right}: a number is no matrix, multiply by it with `*`");
-    }
-    let (columns, rows) = (left[m - 1], right[n.max(2) - 2]);
-    if columns != rows {
-        bail!(Shape, "matmul of {left} and {right}: {columns} columns meet {rows} rows");
-    }
-    const ROW: Label = 0;
-    const COLUMN: Label = 1;
-    const INNER: Label = 2;
-    // Batches are counted from the end.
-    let batch = |rank: usize| (0..rank.saturating_sub(2)).rev().map(|axis| axis as Label + 3);
-    let labels = |own: &[Label], rank: usize| batch(rank).chain(own.iter().copied()).collect();
-    let left = call.labelled(a, labels(if m == 1 { &[INNER] } else { &[ROW, INNER] }, m));
-    let right = call.labelled(b, labels(if n == 1 { &[INNER] } else { &[INNER, COLUMN] }, n));
-    let result = call.product([&left, &right], |label| label != INNER, &[INNER])?;
-    let kept = [(ROW, m), (COLUMN, n)].into_iter().filter(|(_, rank)| *rank > 1).map(|(label, _)| label);
-    call.finish(result, &batch(m.max(n)).chain(kept).collect::<Vec<Label>>())
-}
-
-/// The sum of products over axes of both operands, by their numbers; the other axes are those of the left, then of the
-/// right.
-fn met(
+/// Two operands that are multiplied, their shapes, and what that is called.
+struct Pair<'a> {
     name: &'static str,
-    [a, b]: [&AnyExpr; 2],
-    axes: [Vec<usize>; 2],
-    at: &'static Location<'static>,
-) -> Result<AnyExpr> {
-    let call = Call::new(name, &[a, b], at)?;
-    let (left, right) = (a.shape()?, b.shape()?);
-    for (&i, &j) in axes[0].iter().zip(&axes[1]) {
-        if left[i] != right[j] {
+    operands: [&'a AnyExpr; 2],
+    shapes: [&'a Shape; 2],
+    call: Call,
+}
+
+impl Pair<'_> {
+    /// The product of operands whose axes have some labels, of which some are contracted, with those of the result.
+    fn product(&self, labels: [Vec<Label>; 2], contracted: &[Label], result: &[Label]) -> Result<AnyExpr> {
+        let Pair { name, operands: [a, b], shapes: [left, right], call } = self;
+        for label in contracted {
+            let place = |own: &Vec<Label>| own.iter().position(|own| own == label).unwrap_or(0);
+            let [i, j] = labels.each_ref().map(place);
             let (n, m) = (left[i], right[j]);
-            bail!(Shape, "{name} of {left} and {right}: axis {i} of length {n} meets axis {j} of length {m}");
+            if n != m {
+                bail!(
+                    Shape,
+                    "{name} of {left} and {right}: axis {i} of length {n} meets axis {j} of length {m}"
+                );
+            }
         }
+        let [of_left, of_right] = labels;
+        let operands = [call.labelled(a, of_left), call.labelled(b, of_right)];
+        call.finish(call.product([&operands[0], &operands[1]], contracted)?, result)
     }
-    let of_left: Vec<Label> = (0..left.rank() as Label).collect();
-    let own = |axis: usize| match axes[1].iter().position(|own| *own == axis) {
-        Some(place) => axes[0][place] as Label,
-        None => (left.rank() + axis) as Label,
-    };
-    let of_right: Vec<Label> = (0..right.rank()).map(own).collect();
-    let order: Vec<Label> = axes[0].iter().map(|&axis| axis as Label).collect();
-    let kept = of_left.iter().chain(&of_right).copied().filter(|label| !order.contains(label));
-    let kept: Vec<Label> = kept.collect();
-    let operands = [call.labelled(a, of_left), call.labelled(b, of_right)];
-    let result = call.product([&operands[0], &operands[1]], |label| !order.contains(&label), &order)?;
-    call.finish(result, &kept)
-}
 
-fn dot(a: &AnyExpr, b: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
-    let (left, right) = (a.shape()?, b.shape()?);
-    if left.rank() == 0 || right.rank() == 0 {
-        bail!(Shape, "dot of {left} and {right}: multiply by a number with `*`");
+    /// The axis of an operand that a number means.
+    fn axis(&self, i: usize, axis: isize) -> Result<usize> {
+        Layout::contiguous(self.shapes[i])?.axis(axis)
     }
-    met("dot", [a, b], [vec![left.rank() - 1], vec![right.rank().max(2) - 2]], at)
-}
 
-fn outer(a: &AnyExpr, b: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
-    let (left, right) = (a.shape()?, b.shape()?);
-    if left.rank() != 1 || right.rank() != 1 {
-        bail!(Shape, "outer of {left} and {right}: it takes operands of one axis");
+    /// Over axes of both, by their numbers; the other axes are those of the left, then of the right.
+    fn met(&self, axes: [&[usize]; 2]) -> Result<AnyExpr> {
+        let of_left: Vec<Label> = (0..self.shapes[0].rank() as Label).collect();
+        let own = |axis: usize| match axes[1].iter().position(|own| *own == axis) {
+            Some(place) => axes[0][place] as Label,
+            None => (of_left.len() + axis) as Label,
+        };
+        let of_right: Vec<Label> = (0..self.shapes[1].rank()).map(own).collect();
+        let contracted: Vec<Label> = axes[0].iter().map(|&axis| axis as Label).collect();
+        let kept = of_left.iter().chain(&of_right).copied().filter(|label| !contracted.contains(label));
+        let kept: Vec<Label> = kept.collect();
+        self.product([of_left, of_right], &contracted, &kept)
     }
-    met("outer", [a, b], [vec![], vec![]], at)
-}
 
-fn tensordot(
-    a: &AnyExpr,
-    b: &AnyExpr,
-    axes: &[[isize; 2]],
-    at: &'static Location<'static>,
-) -> Result<AnyExpr> {
-    let (left, right) = (a.shape()?, b.shape()?);
-    let of = |i: usize, shape: &Shape| -> Result<Vec<usize>> {
-        let layout = Layout::contiguous(shape)?;
-        let own = axes.iter().map(|pair| layout.axis(pair[i])).collect::<Result<Vec<usize>>>()?;
-        match (1..own.len()).find(|&k| own[..k].contains(&own[k])) {
-            Some(k) => bail!(Axis, "tensordot of {left} and {right} names axis {} of {shape} twice", own[k]),
-            None => Ok(own),
+    fn matmul(&self) -> Result<AnyExpr> {
+        let [left, right] = self.shapes;
+        let [m, n] = [left, right].map(Shape::rank);
+        if m == 0 || n == 0 {
+            bail!(Shape, "matmul of {left} and {right}: a number is no matrix, multiply by it with `*`");
         }
-    };
-    met("tensordot", [a, b], [of(0, left)?, of(1, right)?], at)
-}
-
-fn vecdot(a: &AnyExpr, b: &AnyExpr, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
-    let call = Call::new("vecdot", &[a, b], at)?;
-    let shapes = [a.shape()?, b.shape()?];
-    let axes = shapes.map(|shape| Layout::contiguous(shape).and_then(|layout| layout.axis(axis)));
-    let [i, j] = axes;
-    let (i, j) = (i?, j?);
-    if shapes[0][i] != shapes[1][j] {
-        let (n, m) = (shapes[0][i], shapes[1][j]);
-        bail!(Shape, "vecdot of {} and {}: a length of {n} meets one of {m}", shapes[0], shapes[1]);
+        let (columns, rows) = (left[m - 1], right[n.max(2) - 2]);
+        if columns != rows {
+            bail!(Shape, "matmul of {left} and {right}: {columns} columns meet {rows} rows");
+        }
+        let [row, column, inner] = [0, 1, 2];
+        // Batches are counted from the end.
+        let batch = |rank: usize| (0..rank.saturating_sub(2)).rev().map(|axis| axis as Label + 3);
+        let left = batch(m).chain([row, inner].into_iter().skip(2 - m.min(2)));
+        let right = batch(n).chain([inner, column].into_iter().take(n));
+        let kept = batch(m.max(n)).chain((m > 1).then_some(row)).chain((n > 1).then_some(column));
+        self.product([left.collect(), right.collect()], &[inner], &kept.collect::<Vec<Label>>())
     }
-    // All but the axis broadcast, counted from the end.
-    let labels = |rank: usize, axis: usize| -> Vec<Label> {
-        let mut others = (1..rank as Label).rev();
-        (0..rank).map(|k| if k == axis { 0 } else { others.next().unwrap_or(0) }).collect()
-    };
-    let [left, right] = [(a, i), (b, j)].map(|(any, axis)| {
-        let rank = any.shape().map_or(0, |shape| shape.rank());
-        call.labelled(any, labels(rank, axis))
-    });
-    let result = call.product([&left, &right], |label| label != 0, &[0])?;
-    let rank = shapes[0].rank().max(shapes[1].rank()) as Label;
-    call.finish(result, &(1..rank).rev().collect::<Vec<Label>>())
+
+    fn dot(&self) -> Result<AnyExpr> {
+        let [left, right] = self.shapes;
+        if left.rank() == 0 || right.rank() == 0 {
+            bail!(Shape, "dot of {left} and {right}: multiply by a number with `*`");
+        }
+        self.met([&[left.rank() - 1], &[right.rank().max(2) - 2]])
+    }
+
+    fn outer(&self) -> Result<AnyExpr> {
+        let [left, right] = self.shapes;
+        if left.rank() != 1 || right.rank() != 1 {
+            bail!(Shape, "outer of {left} and {right}: it takes operands of one axis");
+        }
+        self.met([&[], &[]])
+    }
+
+    fn tensordot(&self, axes: &[[isize; 2]]) -> Result<AnyExpr> {
+        let of = |i: usize| -> Result<Vec<usize>> {
+            let own = axes.iter().map(|pair| self.axis(i, pair[i])).collect::<Result<Vec<usize>>>()?;
+            let ([left, right], shape) = (self.shapes, self.shapes[i]);
+            match (1..own.len()).find(|&k| own[..k].contains(&own[k])) {
+                Some(k) => {
+                    bail!(Axis, "tensordot of {left} and {right} names axis {} of {shape} twice", own[k])
+                }
+                None => Ok(own),
+            }
+        };
+        self.met([&of(0)?, &of(1)?])
+    }
+
+    fn vecdot(&self, axis: isize) -> Result<AnyExpr> {
+        // All but the axis broadcast, counted from the end.
+        let labels = |i: usize| -> Result<Vec<Label>> {
+            let (rank, axis) = (self.shapes[i].rank(), self.axis(i, axis)?);
+            let mut others = (1..rank as Label).rev();
+            Ok((0..rank).map(|k| if k == axis { 0 } else { others.next().unwrap_or(0) }).collect())
+        };
+        let rank = self.shapes[0].rank().max(self.shapes[1].rank()) as Label;
+        self.product([labels(0)?, labels(1)?], &[0], &(1..rank).rev().collect::<Vec<Label>>())
+    }
 }
 
 macro_rules! products {
     ($($(#[$doc:meta])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal,
-        |$a:ident, $b:ident, $at:ident| $body:expr;)*) => {
+        |$pair:ident| $body:expr;)*) => {
         /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The products
         /// of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their number alone.
         impl AnyExpr {$(
@@ -275,8 +259,14 @@ macro_rules! products {
             /// ```
             #[track_caller]
             pub fn $name(&self, other: impl Into<AnyExpr>, $($arg: $t),*) -> AnyExpr {
-                let ($a, $b, $at) = (self, &other.into(), Location::caller());
-                $body.unwrap_or_else(|error| AnyExpr::new(Err(error), $at))
+                let (other, at) = (&other.into(), Location::caller());
+                let product = || {
+                    let shapes = [self.shape()?, other.shape()?];
+                    let (name, operands) = (stringify!($name), [self, other]);
+                    let $pair = Pair { name, operands, shapes, call: Call::new(name, &operands, at)? };
+                    $body
+                };
+                product().unwrap_or_else(|error| AnyExpr::new(Err(error), at))
             }
         )*}
 
@@ -306,17 +296,17 @@ products! {
     #[doc(alias = "gemm")]
     #[doc(alias = "mm")]
     #[doc(alias = "bmm")]
-    matmul(), "x.matmul(&v)" => "[21, 43]", |a, b, at| matmul(a, b, at);
+    matmul(), "x.matmul(&v)" => "[21, 43]", |pair| pair.matmul();
     /// The sum of products along the last axis of this and the one before the last of the other, or its only one (NumPy
     /// `dot`). Of vectors and matrices it is [`matmul`](Self::matmul).
-    dot(), "v.dot(&v)" => "[101]", |a, b, at| dot(a, b, at);
+    dot(), "v.dot(&v)" => "[101]", |pair| pair.dot();
     /// The sum of products along an axis of both; the other axes broadcast.
     #[doc(alias = "inner")]
-    vecdot(axis: isize), "x.vecdot(&v, -1)" => "[21, 43]", |a, b, at| vecdot(a, b, axis, at);
+    vecdot(axis: isize), "x.vecdot(&v, -1)" => "[21, 43]", |pair| pair.vecdot(axis);
     /// The sum of products over pairs of axes, one of each operand; the other axes of this come first, then those of the other.
     tensordot(axes: impl AsRef<[[isize; 2]]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",
-        |a, b, at| tensordot(a, b, axes.as_ref(), at);
+        |pair| pair.tensordot(axes.as_ref());
     /// Each element of a vector times each of another.
     #[doc(alias = "ger")]
-    outer(), "v.outer(&v)" => "[1, 10, 10, 100]", |a, b, at| outer(a, b, at);
+    outer(), "v.outer(&v)" => "[1, 10, 10, 100]", |pair| pair.outer();
 }

@@ -6,11 +6,10 @@
 //!
 //! Each file uses only those before it: what a device binds, and how work over more than that is divided ([`ranges`]); the
 //! [`commands`], and how a list is put together; kernels that store [`elementwise`] programs, those of reductions
-//! ([`mod@reduce`]), reductions in [`chunks`], products of matrices ([`contract`]), and lookups in large [`tables`].
+//! ([`mod@reduce`]), reductions in [`chunks`], and lookups in large [`tables`].
 
 mod chunks;
 mod commands;
-mod contract;
 mod elementwise;
 mod ranges;
 mod reduce;

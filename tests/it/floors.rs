@@ -127,7 +127,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["backend"],
         ],
     ),
-    ("lower", &[&["ranges"], &["commands"], &["elementwise", "reduce"], &["chunks", "contract", "tables"]]),
+    ("lower", &[&["ranges"], &["commands"], &["elementwise", "reduce"], &["chunks", "tables"]]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -412,7 +412,10 @@ fn mistakes() {
         "tensordot of [2, 3, 4] and [2, 5, 6]: axis 1 of length 3 meets axis 1 of length 5"
     );
     assert_eq!(said(x.tensordot(&y, [[3, 0]])).0, ErrorKind::Axis);
-    assert_eq!(said(x.vecdot(&y, -1)).1, "vecdot of [2, 3, 4] and [2, 5, 6]: a length of 4 meets one of 6");
+    assert_eq!(
+        said(x.vecdot(&y, -1)).1,
+        "vecdot of [2, 3, 4] and [2, 5, 6]: axis 2 of length 4 meets axis 2 of length 6"
+    );
     assert_eq!(said(x.outer(&y)).1, "outer of [2, 3, 4] and [2, 5, 6]: it takes operands of one axis");
     let of = |equation: &str| said(Expr::einsum(equation, [&x, &y])).1;
     assert_eq!(of("abc,abd->abcd"), "einsum \"abc,abd->abcd\": label 'b' has lengths 3 and 5");
