@@ -288,20 +288,32 @@ impl Side<'_> {
         let elements: &[T] =
             bytemuck::cast_slice(&self.bytes[..self.bytes.len() / size_of::<T>() * size_of::<T>()]);
         let begin = self.offset + self.batch.at(matrix) + depth.start as isize * self.stride;
+        let depth = depth.len();
         packed.clear();
-        packed.resize(kept.len().div_ceil(N) * depth.len(), [T::default(); N]);
-        for (panel, first) in packed.chunks_mut(depth.len()).zip(kept.clone().step_by(N)) {
-            let starts = self.kept.range(first..kept.end.min(first + N));
-            let starts: Vec<usize> = starts.map(|at| (begin + at) as usize).collect();
-            let is_run = starts.len() == N && starts.windows(2).all(|two| two[1] == two[0] + 1);
-            for (k, packed) in (0..).zip(panel) {
-                let more = k * self.stride;
-                if is_run {
-                    packed.copy_from_slice(&elements[starts[0].wrapping_add_signed(more)..][..N]);
-                    continue;
+        packed.resize(kept.len().div_ceil(N) * depth, [T::default(); N]);
+        // In the order of memory: all that lie next to each other along one place of the products, or along all.
+        if self.kept.outer.len() == 1 && self.kept.stride == 1 {
+            for k in 0..depth {
+                let at = (begin + self.kept.at(kept.start) + k as isize * self.stride) as usize;
+                for (panel, part) in elements[at..at + kept.len()].chunks(N).enumerate() {
+                    let packed = &mut packed[panel * depth + k];
+                    match part.first_chunk() {
+                        Some(part) => *packed = *part,
+                        None => packed[..part.len()].copy_from_slice(part),
+                    }
                 }
-                for (packed, at) in packed.iter_mut().zip(&starts) {
-                    *packed = elements[at.wrapping_add_signed(more)];
+            }
+            return;
+        }
+        for (i, at) in self.kept.range(kept).enumerate() {
+            let panel = packed[i / N * depth..][..depth].iter_mut().map(|packed| &mut packed[i % N]);
+            let at = (begin + at) as usize;
+            match self.stride {
+                1 => panel.zip(&elements[at..at + depth]).for_each(|(packed, &element)| *packed = element),
+                stride => {
+                    for (k, packed) in (0..).zip(panel) {
+                        *packed = elements[at.wrapping_add_signed(k * stride)];
+                    }
                 }
             }
         }
