@@ -1,6 +1,6 @@
 //! Products of two factors that are added up along axes: matrices of rows and columns, for each place of the axes that
-//! both factors follow. Panels of either are packed so that a chunk of products is added up in registers, in the order of
-//! [`CHUNK`].
+//! both factors follow. Panels of either are packed so that a chunk of products is added up in registers, in the order
+//! of [`CHUNK`].
 //!
 //! An axis that a factor does not follow has stride 0 there, so one that is stretched along a batch has more rows.
 

@@ -1,7 +1,7 @@
 //! Products of matrices and tensors: which axes of two operands meet, which are side by side, and which stay.
 //!
-//! Every axis has a label. Labels that both operands have and the result has not are contracted; that is one node, whose order
-//! of additions stands at [`CHUNK`](crate::ir::CHUNK).
+//! Every axis has a label. Labels that both operands have and the result has not are contracted; that is one node,
+//! whose order of additions stands at [`CHUNK`](crate::ir::CHUNK).
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -244,8 +244,9 @@ impl Pair<'_> {
 macro_rules! products {
     ($($(#[$doc:meta])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal,
         |$pair:ident| $body:expr;)*) => {
-        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The products
-        /// of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their number alone.
+        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The
+        /// products of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their
+        /// number alone.
         impl AnyExpr {$(
             $(#[$doc])+
             ///
@@ -270,8 +271,9 @@ macro_rules! products {
             }
         )*}
 
-        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The products
-        /// of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their number alone.
+        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The
+        /// products of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their
+        /// number alone.
         impl<T: Numeric> Expr<T> {$(
             $(#[$doc])+
             ///
@@ -290,9 +292,9 @@ macro_rules! products {
     };
 }
 products! {
-    /// The product of matrices: rows of the last two axes of this meet columns of the other's. Axes before them are batches
-    /// and broadcast. One axis alone is a row on the left, or a column on the right, and goes again (NumPy, PyTorch, array
-    /// API).
+    /// The product of matrices: rows of the last two axes of this meet columns of the other's. Axes before them are
+    /// batches and broadcast. One axis alone is a row on the left, or a column on the right, and goes again (NumPy,
+    /// PyTorch, array API).
     #[doc(alias = "gemm")]
     #[doc(alias = "mm")]
     #[doc(alias = "bmm")]
@@ -303,7 +305,8 @@ products! {
     /// The sum of products along an axis of both; the other axes broadcast.
     #[doc(alias = "inner")]
     vecdot(axis: isize), "x.vecdot(&v, -1)" => "[21, 43]", |pair| pair.vecdot(axis);
-    /// The sum of products over pairs of axes, one of each operand; the other axes of this come first, then those of the other.
+    /// The sum of products over pairs of axes, one of each operand; the other axes of this come first, then those of
+    /// the other.
     tensordot(axes: impl AsRef<[[isize; 2]]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",
         |pair| pair.tensordot(axes.as_ref());
     /// Each element of a vector times each of another.

@@ -98,7 +98,8 @@ impl Lowering {
         Ok(result)
     }
 
-    /// Rows, or factors of a product, as ones that a kernel binds: what it does not bind whole is copied. Given back where that is too large.
+    /// Rows, or factors of a product, as ones that a kernel binds: what it does not bind whole is copied. Given back
+    /// where that is too large.
     fn bound_rows(&mut self, program: Program) -> Result<std::result::Result<Program, Program>> {
         let mut copied = program.clone();
         let mut copies = Vec::new();

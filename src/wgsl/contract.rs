@@ -1,6 +1,6 @@
-//! Kernels of products of matrices. An invocation has some rows and some vectors of columns, and adds up their products one
-//! after the other: those of a chunk, and the sums of chunks, in the order of [`CHUNK`]. Invocations of a workgroup share
-//! what they load, or each loads its own.
+//! Kernels of products of matrices. An invocation has some rows and some vectors of columns, and adds up their products
+//! one after the other: those of a chunk, and the sums of chunks, in the order of [`CHUNK`]. Invocations of a workgroup
+//! share what they load, or each loads its own.
 
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
@@ -170,8 +170,8 @@ impl Emitter<'_> {
         line!(self.text, "        }}");
     }
 
-    /// Invocations of a workgroup load a few products' factors of all rows and columns of their tile, and read these from
-    /// its memory. Those past the end of the products are zeros.
+    /// Invocations of a workgroup load a few products' factors of all rows and columns of their tile, and read these
+    /// from its memory. Those past the end of the products are zeros.
     fn shared_products(&mut self, contract: &Contract, element: DType) {
         let (batch, depth, vector) = (Emitter::batch(contract, ""), Contract::DEPTH, lanes(element));
         let [y, x] = contract.sides;
