@@ -19,6 +19,9 @@ pub mod broadcasting {}
 #[doc = include_str!("../docs/guide/rules.md")]
 pub mod rules {}
 
+#[doc = include_str!("../docs/guide/products.md")]
+pub mod products {}
+
 #[doc = include_str!("../docs/guide/missing.md")]
 pub mod missing {}
 

@@ -198,6 +198,23 @@ fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResul
     Array::new(py, AnyExpr::concat(&parts, axis), depth + 1, work, first.slot.clone())
 }
 
+/// Products of arrays of one type, summed as an equation says.
+#[pyfunction]
+fn einsum(py: Python<'_>, equation: &str, arrays: Vec<Bound<'_, Array>>) -> PyResult<Array> {
+    let Some(first) = arrays.first().map(|array| array.get()) else {
+        return Err(PyValueError::new_err("einsum takes an array at least"));
+    };
+    let (mut parts, mut depth, mut work) = (Vec::new(), 0, 0);
+    for array in &arrays {
+        let array = array.get();
+        first.slot.join(&array.slot, py)?;
+        let part = array.part();
+        (depth, work) = (part.depth.max(depth), part.work.max(work));
+        parts.push(part.expr);
+    }
+    Array::new(py, AnyExpr::einsum(equation, &parts), depth + 1, work, first.slot.clone())
+}
+
 /// What leads to an element along an axis of a table.
 #[derive(FromPyObject)]
 enum Along<'py> {
@@ -318,6 +335,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(roll, module)?)?;
     module.add_function(wrap_pyfunction!(reshape, module)?)?;
     module.add_function(wrap_pyfunction!(concat, module)?)?;
+    module.add_function(wrap_pyfunction!(einsum, module)?)?;
     module.add_function(wrap_pyfunction!(lookup, module)?)?;
     module.add_function(wrap_pyfunction!(align, module)?)?;
     module.add_function(wrap_pyfunction!(documentation, module)?)?;

@@ -168,6 +168,25 @@ def test_arrays_of_numpy_are_taken(x):
         assert result.device == cpu.device
 
 
+def test_products():
+    a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    b = np.arange(40, dtype=np.int16).reshape(2, 4, 5)
+    x, y = zs.asarray(a), zs.asarray(b)
+    same(x @ y, (a @ b).astype(np.float32))
+    same(x @ zs.asarray([1, 2, 3, 4]), (a @ np.float32([1, 2, 3, 4])))
+    same(zs.asarray([1.0, 2, 3], dtype=zs.float32) @ x, np.float32([1, 2, 3]) @ a)
+    same(zs.matmul(x[0, 0], x[0, 1]), a[0, 0] @ a[0, 1])
+    same(zs.vecdot(x, x[:1, :1]), (a * a[:1, :1]).sum(-1))
+    same(zs.vecdot(x, x, axis=0 - 3), (a * a).sum(0))
+    same(zs.tensordot(x, x, axes=([0, 2], [0, 2])), np.tensordot(a, a, axes=([0, 2], [0, 2])))
+    same(zs.tensordot(x, x, axes=0), np.tensordot(a, a, axes=0))
+    same(zs.einsum("bij,bjk->kb", x, y), np.einsum("bij,bjk->kb", a, b).astype(np.float32))
+    same(zs.einsum("...ij->...ji", x), np.einsum("...ij->...ji", a))
+    same(zs.outer(x[0, 0], x[0, 1]), np.outer(a[0, 0], a[0, 1]))
+    with pytest.raises(ValueError, match="label 'j' has lengths 4 and 3"):
+        zs.einsum("ij,jk", x[0], x[0])
+
+
 def test_limits_of_other_types():
     for elements, least, greatest, expected in [
         (np.int8([100]), None, np.int32([300]), [100]), (np.uint8([5]), np.int32([-1]), None, [5]),

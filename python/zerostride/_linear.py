@@ -1,25 +1,57 @@
-"""Products of vectors and matrices: elementwise products that are added up, of which nothing is stored."""
+"""Products of vectors, matrices and tensors, each by an equation of letters."""
 
 from __future__ import annotations
 
-import math
+import string
 from collections.abc import Sequence
 
 from . import _core
 from ._arguments import arrays_of, axes_of, axis_of, is_one, of_array
 from ._core import Array
 from ._dtypes import result_type
-from ._manipulation import moveaxis, reshape
 from ._types import AnyArray
 
-__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+__all__ = ["einsum", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
 
 
-def _numeric(name, x1, x2):
-    dtype = result_type(x1, x2)
+def _product(name, equation, *arrays):
+    dtype = result_type(*arrays)
     if dtype.kind == "b":
         raise TypeError(f"{name} takes floats and integers, not bool: cast first")
-    return (x if x.dtype == dtype else _core.cast(x, dtype) for x in (x1, x2))
+    return _core.einsum(equation, [x if x.dtype == dtype else _core.cast(x, dtype) for x in arrays])
+
+
+def einsum(equation: str, /, *arrays: AnyArray) -> Array:
+    """Products summed as an equation says, by NumPy's rules.
+
+    Parameters
+    ----------
+    equation : str
+        A letter for each axis of each array, and after ``->`` those of the result.
+    *arrays : Array
+
+    Returns
+    -------
+    Array
+    """
+    return _product("einsum", equation, *arrays_of("einsum", arrays))
+
+
+def outer(x1: AnyArray, x2: AnyArray, /) -> Array:
+    """Each element of a vector times each of another.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+
+    Returns
+    -------
+    Array
+    """
+    x1, x2 = arrays_of("outer", [x1, x2])
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"outer of {list(x1.shape)} and {list(x2.shape)}: it takes arrays of one axis")
+    return _product("outer", "i,j->ij", x1, x2)
 
 
 @of_array
@@ -54,15 +86,10 @@ def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
     inner = x2.shape[-2] if x2.ndim > 1 else x2.shape[0]
     if x1.shape[-1] != inner:
         raise ValueError(f"matmul of {list(x1.shape)} and {list(x2.shape)}: {x1.shape[-1]} columns meet {inner} rows")
-    x1, x2 = _numeric("matmul", x1, x2)
-    row, column = x1.ndim == 1, x2.ndim == 1
-    x1 = _core.unsqueeze(x1, 0) if row else x1
-    x2 = _core.unsqueeze(x2, 1) if column else x2
-    # Along the last axis, where both are added up: (..., rows, 1, inner) and (..., 1, columns, inner).
-    products = _core.apply("mul", "same", _core.unsqueeze(x1, -2), _core.unsqueeze(x2.mT, -3))
-    result = _core.reduce("sum", products, [-1])
-    result = _core.squeeze(result, -1) if column else result
-    return _core.squeeze(result, -1 if column else -2) if row else result
+    left, row = ("k", "") if x1.ndim == 1 else ("...ik", "i")
+    right, column = ("k", "") if x2.ndim == 1 else ("...kj", "j")
+    batch = "..." if x1.ndim > 1 or x2.ndim > 1 else ""
+    return _product("matmul", f"{left},{right}->{batch}{row}{column}", x1, x2)
 
 
 def vecdot(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
@@ -79,11 +106,13 @@ def vecdot(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     Array
     """
     x1, x2 = arrays_of("vecdot", [x1, x2])
-    lengths = [x.shape[axis_of(axis, x.ndim, "vecdot")] for x in (x1, x2)]
+    axes = [axis_of(axis, x.ndim, "vecdot") for x in (x1, x2)]
+    lengths = [x.shape[own] for x, own in zip((x1, x2), axes)]
     if lengths[0] != lengths[1]:
         raise ValueError(f"vecdot of lengths {lengths[0]} and {lengths[1]}: they must be equal")
-    x1, x2 = (moveaxis(x, axis, -1) for x in _numeric("vecdot", x1, x2))
-    return _core.reduce("sum", _core.apply("mul", "same", x1, x2), [-1])
+    # The others broadcast, counted from the end.
+    last = [_core.permute(x, [k for k in range(x.ndim) if k != own] + [own]) for x, own in zip((x1, x2), axes)]
+    return _product("vecdot", "...k,...k->...", *last)
 
 
 def tensordot(x1: AnyArray, x2: AnyArray, /, *, axes: int | Sequence[Sequence[int]] = 2) -> Array:
@@ -109,13 +138,11 @@ def tensordot(x1: AnyArray, x2: AnyArray, /, *, axes: int | Sequence[Sequence[in
     met = [x1.shape[axis] for axis in left]
     if met != [x2.shape[axis] for axis in right]:
         raise ValueError(f"tensordot of {list(x1.shape)} and {list(x2.shape)} over axes {left} and {right}")
-    x1, x2 = _numeric("tensordot", x1, x2)
-    rows = [axis for axis in range(x1.ndim) if axis not in left]
-    columns = [axis for axis in range(x2.ndim) if axis not in right]
-    shape = [x1.shape[axis] for axis in rows] + [x2.shape[axis] for axis in columns]
-    inner = math.prod(met)
-    x1 = _core.permute(x1, rows + left)
-    x2 = _core.permute(x2, columns + right)
-    x1 = reshape(x1, (math.prod(x1.shape[: len(rows)]), 1, inner))
-    x2 = reshape(x2, (1, math.prod(x2.shape[: len(columns)]), inner))
-    return reshape(_core.reduce("sum", _core.apply("mul", "same", x1, x2), [-1]), shape)
+    letters = list(string.ascii_letters)
+    if x1.ndim + x2.ndim > len(letters):
+        raise ValueError(f"tensordot of {x1.ndim} and {x2.ndim} axes, of more than {len(letters)} in all")
+    of_x1, of_x2 = letters[: x1.ndim], letters[x1.ndim : x1.ndim + x2.ndim]
+    for i, j in zip(left, right):
+        of_x2[j] = of_x1[i]
+    kept = [c for k, c in enumerate(of_x1) if k not in left] + [c for k, c in enumerate(of_x2) if k not in right]
+    return _product("tensordot", f"{''.join(of_x1)},{''.join(of_x2)}->{''.join(kept)}", x1, x2)

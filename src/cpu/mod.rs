@@ -9,11 +9,12 @@
 //! [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and how elements [`reorder`]; what is read
 //! [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the [`kernels`] of the op table, and those
 //! that [`reduce`]; the [`jobs`] that compute steps; loops that [`combine`], and those of [`pairs`] of steps; the
-//! [`engine`]; [`eval`] and [`scan`]; [`fold`] and [`join`]; [`rows`].
+//! [`engine`]; [`eval`], [`scan`] and [`contract`]; [`fold`] and [`join`]; [`rows`].
 
 mod ahead;
 mod bytes;
 mod combine;
+mod contract;
 mod convert;
 mod engine;
 mod erfc;
@@ -190,6 +191,7 @@ fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<
             (ProgramKind::Reduce(reduce), _) => fold::fold(program, reduce, &from, outs),
             (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
             (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
+            (ProgramKind::Contract(_), [out]) => contract::contract(program, &from, out),
             (kind, _) => bail!(Kernel, "several results of {kind:?}"),
         },
         (Target::Into(_, range), Some(memory)) if !program.reduces() => {
@@ -359,7 +361,7 @@ impl CpuDevice {
         let is_once = match program.kind {
             ProgramKind::Reduce(_) => true,
             ProgramKind::Map | ProgramKind::RowFused(_) => program.turns() > 0,
-            ProgramKind::Scan(_) => false,
+            ProgramKind::Scan(_) | ProgramKind::Contract(_) => false,
         };
         if !is_once || program.results.len() == 1 {
             return program.each(|one| self.result(one));

@@ -1,13 +1,14 @@
 //! Expressions, as programs build them: what the crate shows of the graph that [`ir`](crate::ir) is made of.
 //!
 //! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and how
-//! it will [`reduce`]; all else that builds, and how it is printed ([`mod@print`]); and the list of [`ops`].
+//! it will [`reduce`]; all else that builds, and how it is printed ([`mod@print`]); products by an equation ([`einsum`]); and the list of [`ops`].
 
 mod any;
 mod axes;
 mod build;
 mod compat;
 mod composed;
+mod einsum;
 mod function;
 mod generators;
 mod joining;
@@ -16,6 +17,7 @@ mod operators;
 mod ops;
 mod partial;
 mod print;
+mod products;
 mod random;
 mod reduce;
 mod reductions;

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use super::builder::ProgramBuilder;
 use super::node::LoopTable;
 use super::small_map::SmallMap;
-use super::{Extent, Input, Node, NodeKind, Op, Program, Source, Step, Value};
+use super::{Extent, Input, Node, NodeKind, Op, Program, ProgramKind, Source, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
@@ -81,6 +81,12 @@ impl Program {
     /// The same for several results, where some nodes are known. Roots that are reductions and not
     /// known are all of the same axes of one shape, and have the shape that they are asked for.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
+        if let [root] = roots
+            && let NodeKind::Contract(axis) = root.kind
+            && !known.contains_key(&Arc::as_ptr(root))
+        {
+            return Self::contraction(root, axis, shape, known);
+        }
         let kind = |root: &&Arc<Node>| match known.contains_key(&Arc::as_ptr(root)) {
             true => None,
             false => root.kind.of_program(),
@@ -93,6 +99,22 @@ impl Program {
             bail!(Kernel, "a {} beside what is no such reduction", roots[0].name());
         }
         Ok(Self::elements(&operands, over, known)?.of_kind(first))
+    }
+
+    /// The program of a contraction: its result is the product of two values, of which each moves along axes of its own.
+    fn contraction(root: &Arc<Node>, axis: usize, shape: &Shape, known: &Known) -> Result<Program> {
+        let operands: SmallVec<[&Arc<Node>; 2]> = root.args.iter().collect();
+        if root.shape != *shape {
+            bail!(Kernel, "a product of {} where {shape} is asked for", root.shape);
+        }
+        let over = crate::layout::numpy(&operands.iter().map(|own| own.shape.clone()).collect::<Vec<_>>())?;
+        let mut all = Self::elements(&operands, &over, known)?;
+        let [left, right] = [0, 1].map(|i| *all.results.get(i).unwrap_or(&all.results[0]));
+        let args = smallvec![left, right];
+        let product = Value::Step(all.steps.len() as u32);
+        all.steps.push(Step::new(Op::Mul, root.dtype, root.dtype, args));
+        all.results = smallvec![product];
+        Ok(all.of_kind(ProgramKind::Contract(axis)))
     }
 
     /// The same for roots that are not reduced.
@@ -164,7 +186,9 @@ impl<'a> Flatten<'a> {
                 }
                 NodeKind::View(layout) => view = self.under(layout, view)?,
                 NodeKind::Shared => {}
-                NodeKind::Reduce(_) | NodeKind::Scan(_) => bail!(Kernel, "{} is no stage", node.name()),
+                NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Contract(_) => {
+                    bail!(Kernel, "{} is no stage", node.name())
+                }
                 NodeKind::Join(_) => bail!(Kernel, "what is joined is no stage"),
             }
             // A view or a shared node is its operand.

@@ -91,6 +91,8 @@ pub(crate) enum NodeKind {
     Reduce(ReduceAxes),
     /// Its operand along an axis, each element as a value of those so far.
     Scan(ScanAxis),
+    /// The products of its two operands, which broadcast, added up along an axis.
+    Contract(usize),
     /// Its operand, which is computed once and stored.
     Shared,
 }
@@ -160,6 +162,8 @@ pub(crate) enum ProgramKind {
     RowFused(RowFused),
     /// Each is scanned.
     Scan(ScanAxis),
+    /// The one, which a product of two values gives, is added up along an axis, in the order of [`CHUNK`](super::CHUNK).
+    Contract(usize),
 }
 
 /// A flat expression. Equal leaves and equal steps appear once.

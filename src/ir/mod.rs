@@ -49,9 +49,11 @@ pub(crate) use kept::Kept;
 pub(crate) use node::LoopTable;
 pub use op::Math;
 pub(crate) use op::{Nature, Op, ROWS, cost, for_each_op, is_costly};
+pub(crate) use parts::Product;
 pub(crate) use program::{Frame, MOST_TURNS};
 pub(crate) use reduce::{
-    ACCUMULATORS, BLOCK, GROUP, LONGEST_ROW, ReduceAxes, ReduceOp, ScanAxis, for_each_reduce_op,
+    ACCUMULATORS, BLOCK, CHUNK, GROUP, LONGEST_PRODUCT, LONGEST_ROW, ReduceAxes, ReduceOp, ScanAxis,
+    for_each_reduce_op,
 };
 pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;

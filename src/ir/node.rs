@@ -52,7 +52,8 @@ impl NodeKind {
 
     /// Whether what it gives is always stored.
     pub(crate) fn is_stored(&self) -> bool {
-        matches!(self, NodeKind::Shared | NodeKind::Join(_)) || self.of_program().is_some()
+        matches!(self, NodeKind::Shared | NodeKind::Join(_) | NodeKind::Contract(_))
+            || self.of_program().is_some()
     }
 }
 
@@ -168,6 +169,14 @@ impl Node {
     /// A scan, which has the operand's shape.
     pub(crate) fn scan(scan: ScanAxis, operand: &Arc<Node>) -> Arc<Node> {
         Node::of(operand.dtype, operand.shape.clone(), NodeKind::Scan(scan), &[operand])
+    }
+
+    /// The products of two operands, which broadcast, added up along an axis, which stays with length 1.
+    pub(crate) fn contract(axis: usize, operands: [&Arc<Node>; 2]) -> Result<Arc<Node>> {
+        let shape = crate::layout::numpy(&operands.map(|operand| operand.shape.clone()))?;
+        let length = |(own, &n): (usize, &usize)| if own == axis { 1 } else { n };
+        let shape = shape.iter().enumerate().map(length).collect();
+        Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axis), &operands))
     }
 
     /// Elements of a table at indices, one for each of its axes, that broadcast together.
@@ -309,6 +318,7 @@ impl Node {
             NodeKind::Join(_) => "concat",
             NodeKind::Reduce(reduce) => reduce.op.name(),
             NodeKind::Scan(scan) => scan.name(),
+            NodeKind::Contract(_) => "product",
             NodeKind::Shared => "shared",
         }
     }

@@ -4,11 +4,35 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use super::{ByValue, Input, Program, ProgramBuilder, Value, needed};
+use super::{ByValue, Input, Program, ProgramBuilder, ProgramKind, Value, needed};
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
+/// What a program multiplies and adds up along an axis: two factors, the other axes that both or neither follow, and those
+/// that one alone follows. Axes of length 1 are none of them.
+pub(crate) struct Product {
+    pub factors: [Value; 2],
+    pub batch: Vec<usize>,
+    pub kept: [Vec<usize>; 2],
+    pub axis: usize,
+}
+
 impl Program {
+    /// What it multiplies, where it is a contraction.
+    pub(crate) fn product(&self) -> Result<Product> {
+        let (ProgramKind::Contract(axis), Some(step)) = (&self.kind, self.step(self.results[0])) else {
+            bail!(Kernel, "a program without a contraction")
+        };
+        let (factors, axis) = ([step.args[0], step.args[1]], *axis);
+        let followed = self.followed();
+        let of = |wanted: fn(bool, bool) -> bool| -> Vec<usize> {
+            let follows = |&k: &usize| wanted(followed[factors[0]][k], followed[factors[1]][k]);
+            (0..self.shape.rank()).filter(|&k| k != axis && self.shape[k] > 1).filter(follows).collect()
+        };
+        let kept = [of(|left, right| left && !right), of(|left, right| right && !left)];
+        Ok(Product { factors, batch: of(|left, right| left == right), kept, axis })
+    }
+
     /// Evaluates a program for each result.
     pub(crate) fn each<T, All: FromIterator<T>>(
         &self,
@@ -55,6 +79,32 @@ impl Program {
         }
         let dtype = self.dtype_of(results[0]);
         Ok(part.finish(shape, dtype, results.iter().map(|&result| values[result]).collect()))
+    }
+
+    /// Of each value, the axes along which it changes.
+    pub(crate) fn followed(&self) -> ByValue<Vec<bool>> {
+        let of_layout = |layout: &Layout| -> Vec<bool> {
+            layout.shape().iter().zip(layout.strides()).map(|(&n, &stride)| n > 1 && stride != 0).collect()
+        };
+        ByValue::of(self.inputs.iter().map(|input| of_layout(&input.layout)), &self.steps, |step, axes| {
+            let mut all = vec![false; self.shape.rank()];
+            for &arg in &step.args {
+                all.iter_mut().zip(&axes[arg]).for_each(|(all, &own)| *all |= own);
+            }
+            all
+        })
+    }
+
+    /// The program of one value, over the axes along which it changes. It has the inputs that are needed, in their order.
+    pub(crate) fn narrowed(&self, value: Value, axes: &[bool]) -> Result<Program> {
+        let lengths: Vec<usize> =
+            self.shape.iter().zip(axes).map(|(&n, &axis)| if axis { n } else { n.min(1) }).collect();
+        self.extract(&[value], Shape::from(lengths.clone()), &BTreeMap::new(), |layout| {
+            let fixed = (0..).zip(axes).filter(|(_, axis)| !**axis);
+            let first =
+                |layout: Layout, axis: isize| layout.slice(axis, 0..lengths[axis as usize] as isize, 1);
+            fixed.map(|(axis, _)| axis).try_fold(layout.clone(), first)
+        })
     }
 
     /// Programs of steps over one shape as one of all their results, in which equal inputs and equal steps appear

@@ -81,10 +81,8 @@ impl Program {
     /// The shape of what is stored for each result.
     pub(crate) fn result_shape(&self) -> Shape {
         match (&self.kind, self.frame()) {
-            (ProgramKind::Reduce(_) | ProgramKind::RowFused(RowFused { kept: true, .. }), Some(frame)) => {
-                frame.kept()
-            }
-            _ => self.shape.clone(),
+            (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => self.shape.clone(),
+            (_, Some(frame)) => frame.kept(),
         }
     }
 
@@ -184,6 +182,12 @@ impl Program {
         self.operations(&self.shape).saturating_add(self.read_bytes() as u64).saturating_add(bytes)
     }
 
+    /// Elements that a kernel counts: of a contraction these are its results.
+    pub(crate) fn counted(&self) -> usize {
+        let is_contraction = matches!(self.kind, ProgramKind::Contract(_));
+        if is_contraction { self.result_shape() } else { self.shape.clone() }.iter().product()
+    }
+
     /// What it takes before it stores, over a part of these lengths, along which each input has these strides.
     pub(crate) fn work_before<'a>(&self, lengths: &[usize], strides: impl Fn(usize) -> &'a [isize]) -> u64 {
         let bytes = self.tensors_read().map(|(i, input)| input.bytes(lengths, strides(i)) as u64);
@@ -279,6 +283,7 @@ impl Program {
         let axes = match &self.kind {
             ProgramKind::Reduce(reduce) => reduce.axes.clone(),
             ProgramKind::RowFused(rows) => rows.axes.clone(),
+            ProgramKind::Contract(axis) => *axis..*axis + 1,
             ProgramKind::Map | ProgramKind::Scan(_) => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })

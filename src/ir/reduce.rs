@@ -26,6 +26,15 @@ pub(crate) const ACCUMULATORS: usize = 64;
 /// Values of a row that is computed to its end, at most.
 pub(crate) const LONGEST_ROW: usize = 4096;
 
+/// Products of a contraction that are added one after the other.
+///
+/// A contraction is made in this order: the products, each rounded, in row-major order of the axes, in chunks of so many; a
+/// chunk is added up in sequence; the values of the chunks are the values of the next round, until there is one. A zero is +0.
+pub(crate) const CHUNK: usize = 64;
+
+/// Products that one program adds up at most: of more it makes sums, and another the products of these and 1.
+pub(crate) const LONGEST_PRODUCT: usize = CHUNK * CHUNK;
+
 /// Values of a group of a scan.
 pub(crate) const GROUP: usize = 16;
 

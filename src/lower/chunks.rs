@@ -13,7 +13,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{
     BLOCK, GROUP, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceAxes, ReduceOp, ScanAxis, Slot,
-    Source, Step,
+    Source, Step, Value,
 };
 use crate::layout::{Layout, Shape};
 use crate::plan::ScanWork;
@@ -29,7 +29,7 @@ impl Lowering {
 
     /// Whether kernels bind all that a program takes. Its passes store no more values than there are elements.
     fn is_shown(&self, program: &Program) -> bool {
-        let is_small = || self.cuts.shows(program.shape.iter().product(), WIDEST);
+        let is_small = || self.cuts.shows(program.counted(), WIDEST);
         self.cuts.is_shown(program) && (is_small() || self.has_room(program))
     }
 
@@ -98,15 +98,17 @@ impl Lowering {
         Ok(result)
     }
 
-    /// Rows as ones that a kernel binds: what it does not bind whole is copied. Given back where that is too large.
+    /// Rows, or factors of a product, as ones that a kernel binds: what it does not bind whole is copied. Given back
+    /// where that is too large.
     fn bound_rows(&mut self, program: Program) -> Result<std::result::Result<Program, Program>> {
         let mut copied = program.clone();
         let mut copies = Vec::new();
+        let followed = program.followed();
         for (i, input) in copied.inputs.iter_mut().enumerate() {
-            let copy = Program::copy(input.clone());
+            let copy = program.narrowed(Value::Input(i as u32), &followed.inputs()[i])?;
             if matches!(input.source, Source::Slot(_)) && !self.cuts.is_shown(&copy) {
-                let stored = imagined(copy.shape.iter().product());
-                *input = copy_of(copy.dtype, stored, &copy.shape)?.inputs.swap_remove(0);
+                input.source = Source::Slot(imagined(copy.shape.iter().product()));
+                input.layout = Layout::contiguous(&copy.shape)?.broadcast_to(&program.shape)?;
                 copies.push((i, copy));
             }
         }
@@ -115,7 +117,7 @@ impl Lowering {
             return Ok(Err(program));
         }
         for (i, copy) in copies {
-            copied.inputs[i] = self.stored(&copy)?.inputs.swap_remove(0);
+            copied.inputs[i].source = self.stored(&copy)?.inputs.swap_remove(0).source;
         }
         Ok(Ok(copied))
     }
@@ -126,7 +128,7 @@ impl Lowering {
         if self.is_whole(&program) {
             return Ok(Ok(program));
         }
-        if program.row_fused().is_some() {
+        if program.row_fused().is_some() || matches!(program.kind, ProgramKind::Contract(_)) {
             return self.bound_rows(program);
         }
         if !self.has_room_computed(&program)? {
@@ -371,6 +373,7 @@ fn axes(program: &Program) -> Result<Range<usize>> {
         ProgramKind::Reduce(reduce) => Ok(reduce.axes.clone()),
         ProgramKind::RowFused(rows) => Ok(rows.axes.clone()),
         ProgramKind::Scan(scan) => Ok(scan.axis..scan.axis + 1),
+        ProgramKind::Contract(axis) => Ok(*axis..*axis + 1),
         ProgramKind::Map => bail!(Kernel, "a program that does not reduce"),
     }
 }

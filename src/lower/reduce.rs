@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Command, Lowering};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, Input, Op, Program, ProgramBuilder, Slot, Source, Step};
+use crate::ir::{BLOCK, Input, Op, Program, ProgramBuilder, ProgramKind, Slot, Source, Step};
 use crate::layout::Layout;
 use crate::plan::{Pass, ScanWork};
 
@@ -16,9 +16,14 @@ impl Lowering {
     /// Reduces or scans what kernels bind: a slot for each result.
     pub(super) fn whole(&mut self, program: &Program) -> Result<SmallVec<[Slot; 1]>> {
         self.note.parts += 1;
-        let (slots, dtype) = match program.is_scan() {
-            true => self.scan(program)?,
-            false => self.rows(program)?,
+        let (slots, dtype) = match program.kind {
+            ProgramKind::Scan(_) => self.scan(program)?,
+            ProgramKind::Contract(_) => {
+                let pass = Pass::contract(program, self.target)?;
+                let dtype = pass.stored[0];
+                (self.pass(pass)?, dtype)
+            }
+            _ => self.rows(program)?,
         };
         if dtype == program.dtype {
             return Ok(slots);

@@ -72,6 +72,7 @@ impl Program {
             ProgramKind::Reduce(reduce) => {
                 format!("{} {} {expression}", reduce.op.name(), over(reduce.axes.clone()))
             }
+            ProgramKind::Contract(axis) => format!("product {} {expression}", over(*axis..*axis + 1)),
             ProgramKind::Scan(scan) => {
                 let exclusive = if scan.exclusive { "exclusive " } else { "" };
                 format!("{exclusive}{} {} {expression}", scan.name(), over(scan.axis..scan.axis + 1))

@@ -68,7 +68,8 @@ const GRID: [Field; 8] = [
     Field::FirstRows,
 ];
 
-/// What a pass of a reduction goes by.
+/// What a pass of a reduction goes by. In a contraction rows and columns are those of a matrix, a row of products is
+/// reduced, and positions and vectors are its tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     /// Values of a row, and how many rows there are.
@@ -153,6 +154,7 @@ impl Kernel {
                 }
             }
             Makes::Scan(_) => fields.extend(ScanNumber::ALL.map(Field::Scan)),
+            Makes::Contract(_) => fields.extend(Number::ALL.map(Field::Reduce)),
         }
         let axis = |axis| [Field::Length(axis), Field::Factor(axis), Field::Shift(axis)];
         fields.extend((0..self.rank).flat_map(axis));

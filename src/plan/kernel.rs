@@ -92,6 +92,7 @@ impl Kernel {
         match &self.makes {
             Makes::Elements => {}
             Makes::Scan(scanner) => names.extend(["cumulative", scanner.op.name()]),
+            Makes::Contract(_) => names.push("product"),
             Makes::Reduce(reduce) => names.extend(reduce.reductions().map(|own| own.op.name())),
         }
         names.join(", ")
@@ -154,7 +155,7 @@ impl Kernel {
         match &self.makes {
             Makes::Elements => self.results.iter().map(|&result| self.value_type(result)).collect(),
             Makes::Reduce(reduce) if reduce.output == Output::Partials => reduce.partials().collect(),
-            Makes::Scan(_) => SmallVec::from_slice(&[self.out]),
+            Makes::Scan(_) | Makes::Contract(_) => SmallVec::from_slice(&[self.out]),
             Makes::Reduce(_) => self.results.iter().map(|_| self.out).collect(),
         }
     }

@@ -13,6 +13,35 @@ pub(crate) enum Makes {
     Elements,
     Reduce(Reduce),
     Scan(Scanner),
+    Contract(Contract),
+}
+
+/// What a kernel's text depends on where it adds up products of two factors, which are the results of its program. Axes are
+/// those of a batch, of rows, the one that is contracted, and those of columns, along which lanes lie.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Contract {
+    pub batch: Range<usize>,
+    pub axis: usize,
+    /// Rows and vectors of columns of an invocation.
+    pub rows: u32,
+    pub vectors: u32,
+    /// Invocations of a workgroup, down and across.
+    pub sides: [u32; 2],
+    /// Whether these share what they load, in workgroup memory; and then, of each factor, whether those side by side load it
+    /// along the contracted axis, and whether some of what is loaded lies past its end.
+    pub shares: bool,
+    pub along: [bool; 2],
+    pub masked: bool,
+}
+
+impl Contract {
+    /// Products whose factors are in workgroup memory at a time.
+    pub(crate) const DEPTH: u32 = 16;
+
+    /// The axes of rows.
+    pub(crate) fn rows_axes(&self) -> Range<usize> {
+        self.batch.end..self.axis
+    }
 }
 
 /// Where the four lanes of a vector lie.

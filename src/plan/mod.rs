@@ -8,10 +8,11 @@
 //! Each file uses only those before it: what is fast ([`tuning`]), the [`target`], and how invocations [`walk`]; the [`loops`] over elements; each [`access`], and what a kernel [`makes`] of elements; the [`kernel`]; the [`fields`]
 //! of its uniform block, its [`launch`], and the [`cost`] of its text; the [`grid`], and the [`reading`] of operands;
 //! vectors that are [`joined`], and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of a pass that
-//! [`mod@reduce`]s and of a [`scan`]; and what is told of plans ([`explain`],
+//! [`mod@reduce`]s, of a [`scan`] and of a product of matrices ([`contract`]); and what is told of plans ([`explain`],
 //! [`picture`]).
 
 mod access;
+mod contract;
 mod cost;
 mod elementwise;
 mod explain;
@@ -35,7 +36,9 @@ pub(crate) use explain::{name as operand_name, tell};
 pub(crate) use fields::{Field, Number, ScanNumber};
 pub(crate) use kernel::{Kernel, Operand, Origin, Role};
 pub(crate) use launch::{MOST_ELEMENTS, Pass, Place, Plan};
-pub(crate) use makes::{Makes, Output, Phase, Reduce, Reduction, Scanned, Scanner, Tile, VectorAxis};
+pub(crate) use makes::{
+    Contract, Makes, Output, Phase, Reduce, Reduction, Scanned, Scanner, Tile, VectorAxis,
+};
 pub(crate) use picture::{Panel, svg};
 pub(crate) use scan::ScanWork;
 pub(crate) use target::{Faults, Target};

@@ -12,7 +12,7 @@ use super::loops::Loops;
 use super::siblings::{self, Stage};
 use super::{Bounds, LEAST_SPARED, MOST_COST, apart, costly, own_cost, pack, text_cost};
 use crate::error::Result;
-use crate::ir::{MOST_TURNS, Node, NodeKind, Source};
+use crate::ir::{MOST_TURNS, Node, NodeKind, Op, Source};
 use crate::layout::{Layout, Shape};
 use crate::tuning::stages::{ARRAYS, FEW, MOST_AGAIN, MOST_SEARCHES, MOST_STEPS, STORED};
 
@@ -53,7 +53,9 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     let packed = if wide.is_empty() { None } else { pack::roots(&graph, &wide)? };
     // What gives the results is the last program, unless that reads them.
     let is_last = match graph.roots.as_slice() {
-        [root] if matches!(graph.nodes[*root].kind, NodeKind::Join(_)) => roots[0].shape == *shape,
+        [root] if matches!(graph.nodes[*root].kind, NodeKind::Join(_) | NodeKind::Contract(_)) => {
+            roots[0].shape == *shape
+        }
         [root] if !graph.is_reduction(*root) => true,
         all => {
             let first = groups.iter().find(|group| group.contains(&all[0]));
@@ -180,6 +182,12 @@ impl<'a> Search<'a> {
                 self.group(i);
                 Vec::new()
             }
+            NodeKind::Contract(_) => {
+                for arg in self.graph.args[i].clone() {
+                    self.factor(arg as usize);
+                }
+                Vec::new()
+            }
             NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..) => self.operation(i, node),
         };
         self.stored[i] = was_stored || node.kind.is_stored();
@@ -235,6 +243,20 @@ impl<'a> Search<'a> {
                 }
             }
         }
+    }
+
+    /// Stores an operand of a contraction, which reads each element many times, unless it is loaded, or loaded and cast.
+    fn factor(&mut self, mut i: usize) {
+        let nodes = &self.graph.nodes;
+        let is_cast = |part: usize| matches!(nodes[part].kind, NodeKind::Op(Op::Cast));
+        let is_plain = |&(part, _): &Viewed| self.is_loaded(part as usize) || is_cast(part as usize);
+        if self.parts[i].iter().all(is_plain) {
+            return;
+        }
+        while matches!(nodes[i].kind, NodeKind::View(_)) && !self.stored[i] {
+            i = self.graph.args[i][0] as usize;
+        }
+        self.store(i);
     }
 
     /// Makes a reduction one of a group, where one kernel holds all of that.

@@ -78,10 +78,10 @@ impl<'a> Graph<'a> {
                 graph.reads[arg as usize] += 1;
                 let own = graph.count(arg as usize);
                 let of_row = is_of_row(&graph.nodes[arg as usize].shape, &node.shape, row);
-                let direct =
-                    !matches!(node.kind, NodeKind::View(_) | NodeKind::Join(_)) && (own == count || of_row);
-                // What is joined is read once.
-                let count = if direct || matches!(node.kind, NodeKind::Join(_)) { own } else { count };
+                // What is joined or multiplied is read once.
+                let is_once = matches!(node.kind, NodeKind::Join(_) | NodeKind::Contract(_));
+                let direct = !is_once && !matches!(node.kind, NodeKind::View(_)) && (own == count || of_row);
+                let count = if direct || is_once { own } else { count };
                 let read = &mut graph.elements[arg as usize];
                 // All that read it as it is share its elements.
                 *read = if direct { (*read).max(count) } else { read.saturating_add(count) };

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 
 use super::{Bounds, LEAST_SPARED, costly};
 use crate::error::Result;
-use crate::ir::{ByValue, Input, Op, Program, Source, Stage, Step, Value};
-use crate::layout::{Layout, Shape};
+use crate::ir::{Input, Op, Program, ProgramKind, Source, Stage, Step, Value};
+use crate::layout::Layout;
 use crate::tuning::hoist::LEAST_RATIO;
 
 /// A stage without such parts of its programs, which are stages before it.
 pub(super) fn stage(mut stage: Stage, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Stage> {
-    for program in stage.programs_mut() {
+    // Of a contraction its factors are.
+    let is_apart = |program: &Program| matches!(program.kind, ProgramKind::Contract(_));
+    for program in stage.programs_mut().iter_mut().filter(|program| !is_apart(program)) {
         if let Some(rest) = without_parts(program, bounds, stages)? {
             *program = rest;
         }
@@ -48,7 +50,7 @@ fn parts(program: &Program) -> Result<Vec<(Value, Program)>> {
     if all.saturating_mul(count) < LEAST_SPARED {
         return Ok(Vec::new());
     }
-    let axes = followed(program);
+    let axes = program.followed();
     let mut parts: Vec<(Value, Program)> = Vec::new();
     let mut open: Vec<Value> = program.results.to_vec();
     let mut seen = program.by_value(false);
@@ -59,26 +61,12 @@ fn parts(program: &Program) -> Result<Vec<(Value, Program)>> {
         }
         // The states of a loop are values, and the loop is none.
         if step.op != Op::Repeat && is_worth_it(program, value, &axes[value]) {
-            parts.push((value, narrowed(program, value, &axes[value])?));
+            parts.push((value, program.narrowed(value, &axes[value])?));
         } else {
             open.extend(&step.args);
         }
     }
     Ok(parts)
-}
-
-/// Of each value, the axes along which it changes.
-fn followed(program: &Program) -> ByValue<Vec<bool>> {
-    let of_layout = |layout: &Layout| -> Vec<bool> {
-        layout.shape().iter().zip(layout.strides()).map(|(&n, &stride)| n > 1 && stride != 0).collect()
-    };
-    ByValue::of(program.inputs.iter().map(|input| of_layout(&input.layout)), &program.steps, |step, axes| {
-        let mut all = vec![false; program.shape.rank()];
-        for &arg in &step.args {
-            all.iter_mut().zip(&axes[arg]).for_each(|(all, &own)| *all |= own);
-        }
-        all
-    })
 }
 
 fn expense(step: &Step) -> usize {
@@ -94,14 +82,4 @@ fn is_worth_it(program: &Program, value: Value, axes: &[bool]) -> bool {
     let steps = program.needed(&[value], |_| false).which().filter_map(|value| program.step(value));
     let all: usize = steps.map(expense).sum();
     all.saturating_mul(count - own) >= LEAST_SPARED
-}
-
-/// The program of one value, over the axes along which it changes.
-fn narrowed(program: &Program, value: Value, axes: &[bool]) -> Result<Program> {
-    let lengths: Vec<usize> =
-        program.shape.iter().zip(axes).map(|(&n, &axis)| if axis { n } else { 1 }).collect();
-    program.extract(&[value], Shape::from(lengths), &BTreeMap::new(), |layout| {
-        let fixed = (0..).zip(axes).filter(|(_, axis)| !**axis);
-        fixed.map(|(axis, _)| axis).try_fold(layout.clone(), |layout, axis| layout.slice(axis, 0..1, 1))
-    })
 }

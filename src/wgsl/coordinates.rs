@@ -25,6 +25,11 @@ impl Coordinate {
         let divider = format!("p.factor{axis}, p.shift{axis}");
         Coordinate { name: format!("c{axis}"), length: format!("p.len{axis}"), divider, may_be_one: false }
     }
+
+    /// The same by another name.
+    pub(super) fn called(self, name: String) -> Coordinate {
+        Coordinate { name, ..self }
+    }
 }
 
 impl Emitter<'_> {

@@ -41,6 +41,7 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
     match &kernel.makes {
         Makes::Elements => emitter.elements()?,
         Makes::Scan(scanner) => emitter.scan(scanner)?,
+        Makes::Contract(contract) => emitter.contract(contract)?,
         Makes::Reduce(reduce) => emitter.reduce(reduce)?,
     }
     let main = emitter.bodies.functions()? + &main;

@@ -4,10 +4,11 @@
 //! [`prelude`], and which [`lines`] are of which operand; [`fences`], forms that are [`workarounds`], and how elements
 //! are [`gather`]ed; the [`bodies`] of functions; the [`emitter`] that has all of these; where its lanes are
 //! ([`coordinates`]), what it loads ([`load`]), and how values are [`combine`]d; [`elementwise`] kernels; those that
-//! [`mod@reduce`] or [`scan`]; and all of a text ([`mod@emit`]).
+//! [`mod@reduce`], [`scan`] or [`contract`]; and all of a text ([`mod@emit`]).
 
 mod bodies;
 mod combine;
+mod contract;
 mod coordinates;
 mod elementwise;
 mod emit;

@@ -44,6 +44,7 @@ mod partials;
 mod pictures;
 mod pipelines;
 mod printing;
+mod products;
 mod random;
 mod readme;
 mod reductions;

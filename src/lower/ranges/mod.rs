@@ -168,7 +168,7 @@ impl Cuts {
 
     /// Whether all that a program reads, and writes to a new storage, is shown by windows.
     pub(crate) fn is_shown(&self, program: &Program) -> bool {
-        let count: usize = program.shape.iter().product();
+        let count = program.counted();
         let results: usize = program.result_shape().iter().product();
         let shown = |input: &Input| match input.source {
             Source::Slot(slot) => self.shows(slot.elements, input.dtype),

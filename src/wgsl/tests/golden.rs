@@ -118,6 +118,13 @@ pub(super) fn cumsum<T: Element>(
     passes.swap_remove(if is_last { passes.len() - 1 } else { 0 })
 }
 
+/// A product of matrices.
+fn product<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
+    let node = expr.untyped().node().unwrap();
+    let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
+    Launched::all(&Schedule::new(&[node], &node.shape, bounds).unwrap(), target).swap_remove(0)
+}
+
 /// An expression that is rows.
 pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     let node = expr.untyped().node().unwrap();
@@ -246,6 +253,18 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ),
         ("softmax_of_three", rows(GPU, &zeros::<f32, 2>([1000 * n, 3]).softmax(1))),
         ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),
+        // Products of matrices: by workgroups that share a tile, of small integers, whose products end within a vector; by
+        // an invocation each; of a matrix and a vector.
+        ("product", product(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
+        (
+            "product_of_bytes",
+            product(GPU, &bytes.cast::<f32>().matmul(zeros::<f32, 3>([3, 255, 70]).slice(2, ..70))),
+        ),
+        (
+            "product_llvmpipe",
+            product(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64]))),
+        ),
+        ("matrix_times_vector", product(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 1>([256])))),
         // Lookups: by two indices, of elements that share words, of rows that are loaded whole, and around a border.
         ("lookup", map(&a.at([&i, &(&i + 1)]))),
         ("lookup_bytes", map(&bytes.at_with([&i, &i], Outside::fill(7)))),

@@ -1,0 +1,342 @@
+//! Products of two factors that are added up along axes: matrices of rows and columns, for each place of the axes that
+//! both factors follow. Panels of either are packed so that a chunk of products is added up in registers, in the order
+//! of [`CHUNK`].
+//!
+//! An axis that a factor does not follow has stride 0 there, so one that is stretched along a batch has more rows.
+
+use std::ops::{Add, Mul, Range};
+
+use bytemuck::Pod;
+
+use super::bytes::From;
+use super::eval;
+use super::memory::HostMemory;
+use super::threads::{self, Work};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::ir::{CHUNK, Input, Product, Program, Source, Value};
+use crate::layout::{Layout, Shape};
+use crate::vectors;
+
+/// Rows of a tile, whose sums stay in registers: with two vectors of columns they take twelve of sixteen.
+const ROWS: usize = 6;
+
+/// Products that are packed at a time, and rows and columns: a panel stays in the first cache, the rest in the second.
+const DEPTH: usize = 4 * CHUNK;
+const MOST_ROWS: usize = 32 * ROWS;
+const MOST_COLUMNS: usize = 512;
+
+/// What elements are multiplied and added as: integers of either sign are one.
+trait Number: Pod + Send + Sync + Default {
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+}
+
+macro_rules! numbers {
+    ($([$($t:ty),+] $plus:ident $times:ident;)*) => {$($(
+        impl Number for $t {
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.$plus(other)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.$times(other)
+            }
+        }
+    )+)*};
+}
+numbers! {
+    [f32, f64] add mul;
+    [u8, u16, u32, u64] wrapping_add wrapping_mul;
+}
+
+/// Runs a program whose products are added up along an axis.
+pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
+    if out.is_empty() {
+        return Ok(());
+    }
+    let Product { factors: [left, right], batch, kept: [rows, columns], axis } = program.product()?;
+    let factors = [factor(program, left, from)?, factor(program, right, from)?];
+    let places = |i: usize, axes: &[usize]| Places::new(&program.shape, factors[i].layout.strides(), axes);
+    let side = |i: usize, kept: &[usize]| Side {
+        bytes: factors[i].bytes(),
+        offset: factors[i].layout.offset() as isize,
+        batch: places(i, &batch),
+        kept: places(i, kept),
+        stride: factors[i].layout.strides()[axis],
+    };
+    let mut job = Job {
+        sides: [side(0, &rows), side(1, &columns)],
+        products: program.shape[axis],
+        work: Work::of(program, program.shape.iter().fold(1, |all, &n| all.saturating_mul(n))),
+    };
+    // One column is a row of a product with its factors exchanged.
+    if columns.is_empty() {
+        job.sides.swap(0, 1);
+    }
+    let run = |out: &mut [u8]| match program.dtype {
+        DType::F32 => job.run::<f32, 16>(out),
+        DType::F64 => job.run::<f64, 8>(out),
+        dtype => match dtype.size() {
+            1 => job.run::<u8, 16>(out),
+            2 => job.run::<u16, 16>(out),
+            4 => job.run::<u32, 16>(out),
+            _ => job.run::<u64, 8>(out),
+        },
+    };
+    let order = [batch, rows, columns].concat();
+    if order.is_sorted() {
+        return run(out);
+    }
+    // Matrix by matrix, and then as the result lies.
+    let mut held = HostMemory::take(out.len())?;
+    run(&mut held[..out.len()])?;
+    let shape = program.result_shape();
+    let mut strides = vec![0; shape.rank()];
+    order.iter().rev().fold(1, |stride, &axis| {
+        strides[axis] = stride as isize;
+        stride * shape[axis]
+    });
+    let layout = Layout::strided(shape, &strides, 0, usize::MAX)?;
+    let turn = Program::copy(Input::new(program.dtype, Source::Scalar(0), layout));
+    eval::eval(&turn, &[From::Bytes(&held)], out)
+}
+
+/// A factor: elements of a storage, or of memory that was computed.
+struct Factor<'a> {
+    read: &'a [u8],
+    computed: Option<HostMemory>,
+    layout: Layout,
+}
+
+impl Factor<'_> {
+    fn bytes(&self) -> &[u8] {
+        self.computed.as_deref().unwrap_or(self.read)
+    }
+}
+
+/// A factor of a program: where it is read, or computed, once for each element along the axes that it follows.
+fn factor<'a>(program: &Program, value: Value, from: &[From<'a>]) -> Result<Factor<'a>> {
+    if let Value::Input(i) = value
+        && let (input, From::Bytes(read)) = (&program.inputs[i as usize], from[i as usize])
+        && !input.is_table()
+    {
+        return Ok(Factor { read, computed: None, layout: input.layout.clone() });
+    }
+    let part = program.narrowed(value, &program.followed()[value])?;
+    let needed = program.needed(&[value], |_| false);
+    let own: Vec<From<'_>> =
+        from.iter().zip(needed.inputs()).filter(|(_, needed)| **needed).map(|(from, _)| *from).collect();
+    let layout = Layout::contiguous(&part.shape)?.broadcast_to(&program.shape)?;
+    let bytes = part.byte_size()?;
+    let mut computed = HostMemory::take(bytes)?;
+    if bytes > 0 {
+        eval::eval(&part, &own, &mut computed[..bytes])?;
+    }
+    Ok(Factor { read: &[], computed: Some(computed), layout })
+}
+
+/// How far from its first element a factor is at each place along some axes, in row-major order.
+struct Places {
+    outer: Vec<isize>,
+    /// Along the last axis.
+    inner: usize,
+    stride: isize,
+}
+
+impl Places {
+    fn new(shape: &Shape, strides: &[isize], axes: &[usize]) -> Places {
+        let Some((&last, axes)) = axes.split_last() else {
+            return Places { outer: vec![0], inner: 1, stride: 0 };
+        };
+        let outer = axes.iter().fold(vec![0], |outer, &axis| {
+            let along = |at: isize| (0..shape[axis] as isize).map(move |i| at + i * strides[axis]);
+            outer.into_iter().flat_map(along).collect()
+        });
+        Places { outer, inner: shape[last], stride: strides[last] }
+    }
+
+    fn count(&self) -> usize {
+        self.outer.len() * self.inner
+    }
+
+    fn at(&self, i: usize) -> isize {
+        self.outer[i / self.inner] + (i % self.inner) as isize * self.stride
+    }
+
+    fn range(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = isize> {
+        range.map(|i| self.at(i))
+    }
+}
+
+/// A factor: where its matrices begin, its rows or columns, and how far its elements along the products lie apart.
+struct Side<'a> {
+    bytes: &'a [u8],
+    offset: isize,
+    batch: Places,
+    kept: Places,
+    stride: isize,
+}
+
+struct Job<'a> {
+    sides: [Side<'a>; 2],
+    products: usize,
+    work: Work,
+}
+
+/// What a thread packs, and the sums of the tiles of a block.
+struct Scratch<T, const R: usize, const N: usize> {
+    left: Vec<[T; R]>,
+    right: Vec<[T; N]>,
+    sums: Vec<[[T; N]; R]>,
+}
+
+/// A block of a matrix, as a loop: a closure of its size would not be inlined into one with wide vectors. `out` begins
+/// where its first row does, and has rows of some length, in which its columns begin at a place.
+struct Block<'a, T, const R: usize, const N: usize> {
+    job: &'a Job<'a>,
+    matrix: usize,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    out: &'a mut [T],
+    length: usize,
+    begin: usize,
+    scratch: &'a mut Scratch<T, R, N>,
+}
+
+impl Job<'_> {
+    /// All results, matrix by matrix.
+    fn run<T: Number, const N: usize>(&self, out: &mut [u8]) -> Result<()> {
+        let out = bytemuck::cast_slice_mut(out);
+        if self.sides[0].kept.count() == 1 {
+            self.tiles::<T, 1, N>(out)
+        } else {
+            self.tiles::<T, ROWS, N>(out)
+        }
+    }
+
+    fn tiles<T: Number, const R: usize, const N: usize>(&self, out: &mut [T]) -> Result<()> {
+        let [rows, columns] = [0, 1].map(|i| self.sides[i].kept.count());
+        // Tasks for every thread, of whole tiles: rows, or columns of one row.
+        let share = |count: usize, of: usize| count.div_ceil(threads::count()).next_multiple_of(of);
+        let (down, across) = match rows {
+            1 => (1, share(columns, N).min(MOST_COLUMNS)),
+            _ => (share(rows, R).min(MOST_ROWS), columns),
+        };
+        let tasks = out.chunks_mut(rows * columns).enumerate().flat_map(|(matrix, out)| {
+            let parts = out.chunks_mut(down * across).enumerate();
+            parts.map(move |(k, out)| (matrix, k, out))
+        });
+        let scratch = || Ok(Scratch::<T, R, N> { left: Vec::new(), right: Vec::new(), sums: Vec::new() });
+        threads::each(tasks.collect::<Vec<_>>(), self.work, scratch, |scratch, (matrix, k, out)| {
+            let (first, length) = if rows == 1 { (k * across, out.len()) } else { (0, columns) };
+            let row = if rows == 1 { 0 } else { k * down };
+            let rows = row..row + out.len() / length;
+            for begin in (0..length).step_by(MOST_COLUMNS) {
+                let columns = first + begin..first + length.min(begin + MOST_COLUMNS);
+                let rows = rows.clone();
+                vectors::dispatch(Block { job: self, matrix, rows, columns, out, length, begin, scratch });
+            }
+        })
+    }
+}
+
+impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, T, R, N> {
+    #[inline(always)]
+    fn run(self) {
+        let Scratch { left, right, sums } = self.scratch;
+        let [rows, columns] = &self.job.sides;
+        let panels = self.rows.len().div_ceil(R);
+        let tiles = panels * self.columns.len().div_ceil(N);
+        sums.clear();
+        sums.resize(tiles, [[T::default(); N]; R]);
+        for first in (0..self.job.products).step_by(DEPTH) {
+            let depth = first..self.job.products.min(first + DEPTH);
+            rows.pack(self.matrix, self.rows.clone(), depth.clone(), left);
+            columns.pack(self.matrix, self.columns.clone(), depth.clone(), right);
+            for (right, sums) in right.chunks(depth.len()).zip(sums.chunks_mut(panels)) {
+                for (left, sums) in left.chunks(depth.len()).zip(sums) {
+                    for (left, right) in left.chunks(CHUNK).zip(right.chunks(CHUNK)) {
+                        add(sums, &chunk(left, right));
+                    }
+                }
+            }
+        }
+        for (tile, sums) in sums.iter().enumerate() {
+            let at = tile / panels * N;
+            let width = N.min(self.columns.len() - at);
+            let rows = self.out.chunks_mut(self.length).skip(tile % panels * R);
+            for (out, sums) in rows.zip(sums) {
+                out[self.begin + at..][..width].copy_from_slice(&sums[..width]);
+            }
+        }
+    }
+}
+
+impl Side<'_> {
+    /// Packs some rows or columns in panels of `N`, whose last is filled up with zeros.
+    #[inline(always)]
+    fn pack<T: Number, const N: usize>(
+        &self,
+        matrix: usize,
+        kept: Range<usize>,
+        depth: Range<usize>,
+        packed: &mut Vec<[T; N]>,
+    ) {
+        let elements: &[T] =
+            bytemuck::cast_slice(&self.bytes[..self.bytes.len() / size_of::<T>() * size_of::<T>()]);
+        let begin = self.offset + self.batch.at(matrix) + depth.start as isize * self.stride;
+        let depth = depth.len();
+        packed.clear();
+        packed.resize(kept.len().div_ceil(N) * depth, [T::default(); N]);
+        // In the order of memory: all that lie next to each other along one place of the products, or along all.
+        if self.kept.outer.len() == 1 && self.kept.stride == 1 {
+            for k in 0..depth {
+                let at = (begin + self.kept.at(kept.start) + k as isize * self.stride) as usize;
+                for (panel, part) in elements[at..at + kept.len()].chunks(N).enumerate() {
+                    let packed = &mut packed[panel * depth + k];
+                    match part.first_chunk() {
+                        Some(part) => *packed = *part,
+                        None => packed[..part.len()].copy_from_slice(part),
+                    }
+                }
+            }
+            return;
+        }
+        for (i, at) in self.kept.range(kept).enumerate() {
+            let panel = packed[i / N * depth..][..depth].iter_mut().map(|packed| &mut packed[i % N]);
+            let at = (begin + at) as usize;
+            match self.stride {
+                1 => panel.zip(&elements[at..at + depth]).for_each(|(packed, &element)| *packed = element),
+                stride => {
+                    for (k, packed) in (0..).zip(panel) {
+                        *packed = elements[at.wrapping_add_signed(k * stride)];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The sums of a chunk of products.
+#[inline(always)]
+fn chunk<T: Number, const R: usize, const N: usize>(left: &[[T; R]], right: &[[T; N]]) -> [[T; N]; R] {
+    let mut sums = [[T::default(); N]; R];
+    for (left, right) in left.iter().zip(right) {
+        for (sums, &a) in sums.iter_mut().zip(left) {
+            for (sum, &b) in sums.iter_mut().zip(right) {
+                *sum = sum.plus(a.times(b));
+            }
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn add<T: Number, const R: usize, const N: usize>(sums: &mut [[T; N]; R], more: &[[T; N]; R]) {
+    for (sum, more) in sums.as_flattened_mut().iter_mut().zip(more.as_flattened()) {
+        *sum = sum.plus(*more);
+    }
+}

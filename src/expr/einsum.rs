@@ -1,0 +1,222 @@
+//! Products by an equation that has a letter for each axis. Operands are taken two by two.
+
+use std::panic::Location;
+
+use super::products::{Call, Label, Labelled};
+use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
+use crate::dtype::Numeric;
+use crate::error::{Result, bail};
+use crate::layout::{Layout, Shape};
+
+/// The first label of an axis that `...` stands for, counted from the end.
+const ELLIPSIS: Label = 1 << 24;
+
+/// The labels of a term of an equation, of so many axes where it is an operand's.
+fn term(equation: &str, text: &str, rank: Option<usize>, most: usize) -> Result<Vec<Label>> {
+    let (before, after) = text.split_once("...").unwrap_or((text, ""));
+    let letters = |text: &str| -> Result<Vec<Label>> {
+        let mut labels = Vec::new();
+        for c in text.chars().filter(|c| !c.is_whitespace()) {
+            if !c.is_ascii_alphabetic() {
+                bail!(Shape, "einsum \"{equation}\": '{c}' is no label, which are letters");
+            }
+            labels.push(c as Label);
+        }
+        Ok(labels)
+    };
+    let (before, after) = (letters(before)?, letters(after)?);
+    let named = before.len() + after.len();
+    let is_open = text.contains("...");
+    let own = match rank {
+        Some(rank) if named > rank || named < rank && !is_open => {
+            bail!(
+                Shape,
+                "einsum \"{equation}\": \"{}\" has {named} labels for an operand of {rank} axes",
+                text.trim()
+            )
+        }
+        Some(rank) => rank - named,
+        None if is_open => most,
+        None => 0,
+    };
+    let open = (0..own as Label).rev().map(|k| ELLIPSIS + k);
+    Ok(before.into_iter().chain(open).chain(after).collect())
+}
+
+fn written(label: Label) -> String {
+    char::from_u32(label).filter(|_| label < ELLIPSIS).map_or("...".into(), |c| c.to_string())
+}
+
+fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) -> Result<AnyExpr> {
+    let call = Call::new("einsum", &operands.iter().collect::<Vec<_>>(), at)?;
+    let (inputs, output) = match equation.split_once("->") {
+        Some((inputs, output)) => (inputs, Some(output)),
+        None => (equation, None),
+    };
+    let terms: Vec<&str> = inputs.split(',').collect();
+    if terms.len() != operands.len() {
+        bail!(Shape, "einsum \"{equation}\" names {} operands and got {}", terms.len(), operands.len());
+    }
+    let mut all: Vec<Labelled> = Vec::new();
+    let mut every: Vec<Label> = Vec::new();
+    for (text, operand) in terms.iter().zip(operands) {
+        let labels = term(equation, text, Some(operand.shape()?.rank()), 0)?;
+        every.extend(&labels);
+        all.push(diagonals(equation, call.labelled(operand, labels), at)?);
+    }
+    let is_first = |&k: &usize| !every[..k].contains(&every[k]);
+    let order: Vec<Label> = (0..every.len()).filter(is_first).map(|k| every[k]).collect();
+    let mut open: Vec<Label> = order.iter().copied().filter(|&label| label >= ELLIPSIS).collect();
+    open.sort_unstable_by(|a, b| b.cmp(a));
+    let result = match output {
+        Some(text) => term(equation, text, None, open.len())?,
+        None => {
+            let count = |label: &Label| every.iter().filter(|own| *own == label).count();
+            let once = order.iter().copied().filter(|label| count(label) == 1 && *label < ELLIPSIS);
+            let mut once: Vec<Label> = once.collect();
+            once.sort_unstable();
+            [open.as_slice(), &once].concat()
+        }
+    };
+    for (k, &label) in result.iter().enumerate() {
+        if result[..k].contains(&label) {
+            bail!(Shape, "einsum \"{equation}\": the result has label '{}' twice", written(label));
+        }
+        if !order.contains(&label) {
+            bail!(
+                Shape,
+                "einsum \"{equation}\": the result has label '{}', which no operand has",
+                written(label)
+            );
+        }
+    }
+    if !open.iter().all(|label| result.contains(label)) {
+        bail!(Shape, "einsum \"{equation}\": the result has no \"...\", which operands have");
+    }
+    for &label in &order {
+        let lengths = all.iter().filter(|own| own.labels.contains(&label)).map(|own| own.length(label));
+        let lengths = lengths.collect::<Result<Vec<usize>>>()?;
+        let differs = |&n: &usize| n != lengths[0] && label < ELLIPSIS;
+        if let Some(other) = lengths.iter().find(|n| differs(n)) {
+            let (name, first) = (written(label), lengths[0]);
+            bail!(Shape, "einsum \"{equation}\": label '{name}' has lengths {first} and {other}");
+        }
+    }
+    // What one operand has alone, and the result has not, is summed first.
+    for i in 0..all.len() {
+        let is_alone = |label: &Label| {
+            let others = all.iter().enumerate().any(|(k, own)| k != i && own.labels.contains(label));
+            !others && !result.contains(label)
+        };
+        let alone = (0..).zip(&all[i].labels).filter(|(_, label)| is_alone(label));
+        let alone: Vec<isize> = alone.map(|(axis, _)| axis).collect();
+        if !alone.is_empty() {
+            let labels = all[i].labels.iter().copied().filter(|label| !is_alone(label)).collect();
+            all[i] = Labelled { any: all[i].any.reduce("sum", alone, ReduceOptions::default()), labels };
+        }
+    }
+    while all.len() > 1 {
+        let (i, j) = cheapest(&all)?;
+        let right = all.remove(j);
+        let left = all.remove(i);
+        let has = |own: &Labelled, label: &Label| own.labels.contains(label);
+        let keeps = |label: &Label| result.contains(label) || all.iter().any(|own| has(own, label));
+        let both = order.iter().copied().filter(|label| has(&left, label) && has(&right, label));
+        let contracted: Vec<Label> = both.filter(|label| !keeps(label)).collect();
+        let product = call.product([&left, &right], &contracted)?;
+        all.insert(i, product);
+    }
+    match all.pop() {
+        Some(last) => call.finish(last, &result),
+        None => bail!(Operation, "einsum takes an operand at least"),
+    }
+}
+
+/// An operand in which a label that it has several times is that of its diagonal.
+fn diagonals(equation: &str, mut own: Labelled, at: &'static Location<'static>) -> Result<Labelled> {
+    let is_last = |labels: &[Label], k: usize| !labels[..k].contains(&labels[k]);
+    let labels = own.labels.clone();
+    let first: Vec<usize> = (0..labels.len()).filter(|&k| is_last(&labels, k)).collect();
+    if first.len() == labels.len() {
+        return Ok(own);
+    }
+    let place = |k: usize| first.iter().position(|&axis| labels[axis] == labels[k]).unwrap_or(0);
+    let shape = own.any.shape()?;
+    for k in 0..labels.len() {
+        let (n, other) = (shape[first[place(k)]], shape[k]);
+        if n != other {
+            bail!(Shape, "einsum \"{equation}\": label '{}' has lengths {n} and {other}", written(labels[k]));
+        }
+    }
+    let node = own.any.node()?.view(&|layout| {
+        let mut strides = vec![0; first.len()];
+        layout.strides().iter().enumerate().for_each(|(k, stride)| strides[place(k)] += stride);
+        let shape: Shape = first.iter().map(|&axis| layout.shape()[axis]).collect();
+        Layout::strided(shape, &strides, layout.offset(), usize::MAX)
+    })?;
+    own.any = AnyExpr::new(Ok(node), at);
+    own.labels = first.iter().map(|&axis| labels[axis]).collect();
+    Ok(own)
+}
+
+/// The pair of operands whose product takes the fewest multiplications, the leftmost of equals.
+fn cheapest(all: &[Labelled]) -> Result<(usize, usize)> {
+    let mut best = ((0, 1), usize::MAX);
+    for i in 0..all.len() {
+        for j in i + 1..all.len() {
+            let own = all[i].labels.iter().map(|&label| Ok(all[i].length(label)?.max(all[j].length(label)?)));
+            let more = all[j].labels.iter().filter(|label| !all[i].labels.contains(label));
+            let lengths = own.chain(more.map(|&label| all[j].length(label)));
+            let cost = lengths.collect::<Result<Vec<usize>>>()?;
+            let cost = cost.into_iter().fold(1_usize, usize::saturating_mul);
+            if cost < best.1 {
+                best = ((i, j), cost);
+            }
+        }
+    }
+    Ok(best.0)
+}
+
+impl AnyExpr {
+    /// Products summed as an equation says ([`Expr::einsum`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 2, 3, 4], [2, 2])?);
+    /// assert_eq!(AnyExpr::einsum("ij,kj->ik", &[x.clone(), x]).to_vec::<i32>()?, [5, 11, 11, 25]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn einsum(equation: &str, operands: &[AnyExpr]) -> AnyExpr {
+        let at = Location::caller();
+        einsum(equation, operands, at).unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+    }
+}
+
+impl<T: Numeric> Expr<T> {
+    /// Products summed as an equation says: a letter for each axis of each operand, and after `->` those of the result (NumPy
+    /// `einsum`). A letter that the result lacks is summed over; `...` stands for axes that broadcast; a letter twice in one
+    /// operand is its diagonal. Without `->` the result has the letters that appear once, in alphabetical order.
+    ///
+    /// What one operand has alone is summed first. More than two operands are taken two by two: the pair of the fewest
+    /// multiplications first, the leftmost of equals, and the product takes the place of its left factor.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let device = Device::cpu();
+    /// let (q, k) = (device.upload(&[1.0_f32, 2.0, 3.0, 4.0], [2, 2])?, device.upload(&[1.0_f32, 0.0], [1, 2])?);
+    /// assert_eq!(Expr::einsum("qd,kd->qk", [&q, &k]).to_vec()?, [1.0, 3.0]);
+    /// assert_eq!(Expr::einsum("ii", [&q]).to_vec()?, [5.0]);
+    ///
+    /// let error = Expr::einsum("ij,jk", [&q, &k]).eval().unwrap_err();
+    /// assert_eq!(error.message(), "einsum \"ij,jk\": label 'j' has lengths 2 and 1");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn einsum<E: IntoExpr<T>>(equation: &str, operands: impl IntoIterator<Item = E>) -> Expr<T> {
+        let operands: Vec<AnyExpr> = operands.into_iter().map(|operand| operand.into_expr().any).collect();
+        Expr::face(AnyExpr::einsum(equation, &operands))
+    }
+}

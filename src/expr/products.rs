@@ -1,0 +1,315 @@
+//! Products of matrices and tensors: which axes of two operands meet, which are side by side, and which stay.
+//!
+//! Every axis has a label. Labels that both operands have and the result has not are contracted; that is one node,
+//! whose order of additions stands at [`CHUNK`](crate::ir::CHUNK).
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
+use crate::dtype::{DType, Kind, Numeric};
+use crate::error::{Result, bail};
+use crate::ir::{LONGEST_PRODUCT, Node, Scalar};
+use crate::layout::{Layout, Shape};
+
+/// What stands for an axis: a letter of an equation, or a number of its own.
+pub(super) type Label = u32;
+
+/// An operand in the type that accumulates, with the labels of its axes, each once.
+#[derive(Clone)]
+pub(super) struct Labelled {
+    pub any: AnyExpr,
+    pub labels: Vec<Label>,
+}
+
+/// The type of some operands, and where they are multiplied.
+pub(super) struct Call {
+    dtype: DType,
+    at: &'static Location<'static>,
+}
+
+impl Call {
+    /// Checks the types of some operands.
+    pub(super) fn new(
+        name: &'static str,
+        operands: &[&AnyExpr],
+        at: &'static Location<'static>,
+    ) -> Result<Call> {
+        let types = operands.iter().map(|operand| operand.dtype()).collect::<Result<Vec<DType>>>()?;
+        let Some(&dtype) = types.first() else { bail!(Operation, "{name} takes an operand at least") };
+        if let Some(other) = types.iter().find(|&&other| other != dtype) {
+            bail!(
+                Operation,
+                "{name} takes operands of one type and got {dtype} and {other}: cast one of them"
+            );
+        }
+        if dtype.kind() == Kind::Bool {
+            bail!(Operation, "{name} takes floats and integers, not bool: cast first");
+        }
+        Ok(Call { dtype, at })
+    }
+
+    /// An operand whose axes have some labels.
+    pub(super) fn labelled(&self, any: &AnyExpr, labels: Vec<Label>) -> Labelled {
+        let accumulating =
+            if self.dtype.size() == 2 && self.dtype.kind() == Kind::Float { DType::F32 } else { self.dtype };
+        Labelled { any: any.cast(accumulating), labels }
+    }
+
+    /// A result with its axes in the order of some labels, in the operands' type.
+    pub(super) fn finish(&self, result: Labelled, labels: &[Label]) -> Result<AnyExpr> {
+        let result = result.over(labels)?;
+        let cast = AnyExpr::new(Ok(result), self.at).cast(self.dtype);
+        Ok(AnyExpr::new(cast.node().cloned(), self.at))
+    }
+
+    /// The product of two operands, of which some labels of both are contracted, in their order.
+    pub(super) fn product(&self, [left, right]: [&Labelled; 2], contracted: &[Label]) -> Result<Labelled> {
+        let own = left.labels.iter().chain(right.labels.iter().filter(|label| !left.labels.contains(label)));
+        let kept: Vec<Label> = own.copied().filter(|label| !contracted.contains(label)).collect();
+        let all = [kept.as_slice(), contracted].concat();
+        // One axis is contracted. Where none leads through some, the operand is stored.
+        let merged = |own: &Labelled| -> Result<AnyExpr> {
+            let any = AnyExpr::new(own.over(&all), self.at);
+            let shape = any.shape()?;
+            let products: usize = shape[kept.len()..].iter().product();
+            let lengths: Vec<isize> =
+                shape[..kept.len()].iter().chain([&products]).map(|&n| n as isize).collect();
+            let merged = any.reshape(&lengths);
+            match merged.node() {
+                Ok(_) => Ok(merged),
+                Err(_) => Ok(AnyExpr::new(any.node().map(Node::laid_out), self.at).reshape(&lengths)),
+            }
+        };
+        Ok(Labelled { any: self.sum(&merged(left)?, &merged(right)?)?, labels: kept })
+    }
+
+    /// The sums of products along the last axis, without it.
+    fn sum(&self, left: &AnyExpr, right: &AnyExpr) -> Result<AnyExpr> {
+        let shape = left.shape()?;
+        let (axis, n) = (shape.rank() - 1, shape[shape.rank() - 1]);
+        if n < 2 {
+            let products = AnyExpr::call("mul", &[left.clone(), right.clone()]);
+            return Ok(products.reduce("sum", [-1], ReduceOptions::default()));
+        }
+        if n <= LONGEST_PRODUCT {
+            let sums = Node::contract(axis, [left.node()?, right.node()?])?;
+            return Ok(AnyExpr::new(Ok(sums), self.at).squeeze(-1));
+        }
+        let whole = n - n % LONGEST_PRODUCT;
+        let mut parts = Vec::new();
+        for range in [0..whole, whole..n].into_iter().filter(|range| !range.is_empty()) {
+            let part = |own: &AnyExpr| -> Result<AnyExpr> {
+                let last = [range.len().div_ceil(LONGEST_PRODUCT), range.len().min(LONGEST_PRODUCT)];
+                let shape = own.shape()?;
+                let lengths: Vec<isize> = shape[..axis].iter().chain(&last).map(|&n| n as isize).collect();
+                Ok(own.slice(-1, range.start as isize..range.end as isize).reshape(lengths))
+            };
+            parts.push(self.sum(&part(left)?, &part(right)?)?);
+        }
+        let sums = AnyExpr::concat(&parts, -1);
+        let mut lengths = vec![1; axis];
+        lengths.push(n.div_ceil(LONGEST_PRODUCT));
+        self.sum(&sums, &AnyExpr::scalar(left.dtype()?, Scalar::from(1)).broadcast_to(lengths))
+    }
+}
+
+impl Labelled {
+    /// The operand with its axes in the order of some labels, of length 1 where it has none.
+    fn over(&self, labels: &[Label]) -> Result<Arc<Node>> {
+        let place = |label: &Label| self.labels.iter().position(|own| own == label);
+        let axes: Vec<isize> = labels.iter().filter_map(place).map(|axis| axis as isize).collect();
+        self.any.node()?.view(&|layout| {
+            let missing = (0..).zip(labels).filter(|(_, label)| place(label).is_none());
+            missing
+                .map(|(axis, _)| axis)
+                .try_fold(layout.permute(&axes)?, |layout, axis| layout.unsqueeze(axis))
+        })
+    }
+
+    pub(super) fn length(&self, label: Label) -> Result<usize> {
+        let axis = self.labels.iter().position(|own| *own == label);
+        Ok(axis.map_or(1, |axis| self.any.shape().map_or(1, |shape| shape[axis])))
+    }
+}
+
+/// Two operands that are multiplied, their shapes, and what that is called.
+struct Pair<'a> {
+    name: &'static str,
+    operands: [&'a AnyExpr; 2],
+    shapes: [&'a Shape; 2],
+    call: Call,
+}
+
+impl Pair<'_> {
+    /// The product of operands whose axes have some labels, of which some are contracted, with those of the result.
+    fn product(&self, labels: [Vec<Label>; 2], contracted: &[Label], result: &[Label]) -> Result<AnyExpr> {
+        let Pair { name, operands: [a, b], shapes: [left, right], call } = self;
+        for label in contracted {
+            let place = |own: &Vec<Label>| own.iter().position(|own| own == label).unwrap_or(0);
+            let [i, j] = labels.each_ref().map(place);
+            let (n, m) = (left[i], right[j]);
+            if n != m {
+                bail!(
+                    Shape,
+                    "{name} of {left} and {right}: axis {i} of length {n} meets axis {j} of length {m}"
+                );
+            }
+        }
+        let [of_left, of_right] = labels;
+        let operands = [call.labelled(a, of_left), call.labelled(b, of_right)];
+        call.finish(call.product([&operands[0], &operands[1]], contracted)?, result)
+    }
+
+    /// The axis of an operand that a number means.
+    fn axis(&self, i: usize, axis: isize) -> Result<usize> {
+        Layout::contiguous(self.shapes[i])?.axis(axis)
+    }
+
+    /// Over axes of both, by their numbers; the other axes are those of the left, then of the right.
+    fn met(&self, axes: [&[usize]; 2]) -> Result<AnyExpr> {
+        let of_left: Vec<Label> = (0..self.shapes[0].rank() as Label).collect();
+        let own = |axis: usize| match axes[1].iter().position(|own| *own == axis) {
+            Some(place) => axes[0][place] as Label,
+            None => (of_left.len() + axis) as Label,
+        };
+        let of_right: Vec<Label> = (0..self.shapes[1].rank()).map(own).collect();
+        let contracted: Vec<Label> = axes[0].iter().map(|&axis| axis as Label).collect();
+        let kept = of_left.iter().chain(&of_right).copied().filter(|label| !contracted.contains(label));
+        let kept: Vec<Label> = kept.collect();
+        self.product([of_left, of_right], &contracted, &kept)
+    }
+
+    fn matmul(&self) -> Result<AnyExpr> {
+        let [left, right] = self.shapes;
+        let [m, n] = [left, right].map(Shape::rank);
+        if m == 0 || n == 0 {
+            bail!(Shape, "matmul of {left} and {right}: a number is no matrix, multiply by it with `*`");
+        }
+        let (columns, rows) = (left[m - 1], right[n.max(2) - 2]);
+        if columns != rows {
+            bail!(Shape, "matmul of {left} and {right}: {columns} columns meet {rows} rows");
+        }
+        let [row, column, inner] = [0, 1, 2];
+        // Batches are counted from the end.
+        let batch = |rank: usize| (0..rank.saturating_sub(2)).rev().map(|axis| axis as Label + 3);
+        let left = batch(m).chain([row, inner].into_iter().skip(2 - m.min(2)));
+        let right = batch(n).chain([inner, column].into_iter().take(n));
+        let kept = batch(m.max(n)).chain((m > 1).then_some(row)).chain((n > 1).then_some(column));
+        self.product([left.collect(), right.collect()], &[inner], &kept.collect::<Vec<Label>>())
+    }
+
+    fn dot(&self) -> Result<AnyExpr> {
+        let [left, right] = self.shapes;
+        if left.rank() == 0 || right.rank() == 0 {
+            bail!(Shape, "dot of {left} and {right}: multiply by a number with `*`");
+        }
+        self.met([&[left.rank() - 1], &[right.rank().max(2) - 2]])
+    }
+
+    fn outer(&self) -> Result<AnyExpr> {
+        let [left, right] = self.shapes;
+        if left.rank() != 1 || right.rank() != 1 {
+            bail!(Shape, "outer of {left} and {right}: it takes operands of one axis");
+        }
+        self.met([&[], &[]])
+    }
+
+    fn tensordot(&self, axes: &[[isize; 2]]) -> Result<AnyExpr> {
+        let of = |i: usize| -> Result<Vec<usize>> {
+            let own = axes.iter().map(|pair| self.axis(i, pair[i])).collect::<Result<Vec<usize>>>()?;
+            let ([left, right], shape) = (self.shapes, self.shapes[i]);
+            match (1..own.len()).find(|&k| own[..k].contains(&own[k])) {
+                Some(k) => {
+                    bail!(Axis, "tensordot of {left} and {right} names axis {} of {shape} twice", own[k])
+                }
+                None => Ok(own),
+            }
+        };
+        self.met([&of(0)?, &of(1)?])
+    }
+
+    fn vecdot(&self, axis: isize) -> Result<AnyExpr> {
+        // All but the axis broadcast, counted from the end.
+        let labels = |i: usize| -> Result<Vec<Label>> {
+            let (rank, axis) = (self.shapes[i].rank(), self.axis(i, axis)?);
+            let mut others = (1..rank as Label).rev();
+            Ok((0..rank).map(|k| if k == axis { 0 } else { others.next().unwrap_or(0) }).collect())
+        };
+        let rank = self.shapes[0].rank().max(self.shapes[1].rank()) as Label;
+        self.product([labels(0)?, labels(1)?], &[0], &(1..rank).rev().collect::<Vec<Label>>())
+    }
+}
+
+macro_rules! products {
+    ($($(#[$doc:meta])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal,
+        |$pair:ident| $body:expr;)*) => {
+        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The
+        /// products of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their
+        /// number alone.
+        impl AnyExpr {$(
+            $(#[$doc])+
+            ///
+            /// ```
+            /// # use zerostride::AnyExpr;
+            /// # let device = zerostride::Device::cpu();
+            /// let x = AnyExpr::from(device.upload(&[1, 2, 3, 4], [2, 2])?);
+            /// let v = AnyExpr::from(device.upload(&[1, 10], [2])?);
+            #[doc = concat!("assert_eq!(", $eg, ".to_vec::<i32>()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, other: impl Into<AnyExpr>, $($arg: $t),*) -> AnyExpr {
+                let (other, at) = (&other.into(), Location::caller());
+                let product = || {
+                    let shapes = [self.shape()?, other.shape()?];
+                    let (name, operands) = (stringify!($name), [self, other]);
+                    let $pair = Pair { name, operands, shapes, call: Call::new(name, &operands, at)? };
+                    $body
+                };
+                product().unwrap_or_else(|error| AnyExpr::new(Err(error), at))
+            }
+        )*}
+
+        /// Products of matrices and tensors. f16 and bf16 are added up in f32 and rounded once, integers wrap. The
+        /// products of a result are added 64 in sequence, and the sums of these again, so that its bits depend on their
+        /// number alone.
+        impl<T: Numeric> Expr<T> {$(
+            $(#[$doc])+
+            ///
+            /// ```
+            /// # let device = zerostride::Device::cpu();
+            /// let x = device.upload(&[1, 2, 3, 4], [2, 2])?;
+            /// let v = device.upload(&[1, 10], [2])?;
+            #[doc = concat!("assert_eq!(", $eg, ".to_vec()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, other: impl IntoExpr<T>, $($arg: $t),*) -> Expr<T> {
+                Expr::face(self.any.$name(other.into_expr(), $($arg),*))
+            }
+        )*}
+    };
+}
+products! {
+    /// The product of matrices: rows of the last two axes of this meet columns of the other's. Axes before them are
+    /// batches and broadcast. One axis alone is a row on the left, or a column on the right, and goes again (NumPy,
+    /// PyTorch, array API).
+    #[doc(alias = "gemm")]
+    #[doc(alias = "mm")]
+    #[doc(alias = "bmm")]
+    matmul(), "x.matmul(&v)" => "[21, 43]", |pair| pair.matmul();
+    /// The sum of products along the last axis of this and the one before the last of the other, or its only one (NumPy
+    /// `dot`). Of vectors and matrices it is [`matmul`](Self::matmul).
+    dot(), "v.dot(&v)" => "[101]", |pair| pair.dot();
+    /// The sum of products along an axis of both; the other axes broadcast.
+    #[doc(alias = "inner")]
+    vecdot(axis: isize), "x.vecdot(&v, -1)" => "[21, 43]", |pair| pair.vecdot(axis);
+    /// The sum of products over pairs of axes, one of each operand; the other axes of this come first, then those of
+    /// the other.
+    tensordot(axes: impl AsRef<[[isize; 2]]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",
+        |pair| pair.tensordot(axes.as_ref());
+    /// Each element of a vector times each of another.
+    #[doc(alias = "ger")]
+    outer(), "v.outer(&v)" => "[1, 10, 10, 100]", |pair| pair.outer();
+}

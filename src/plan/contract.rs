@@ -1,0 +1,151 @@
+//! The plan of a product of matrices: which axes are rows, columns, batches, and how results are laid over invocations.
+
+use super::access::{Chooser, Store};
+use super::fields::{self, Field, Number, divider};
+use super::grid::workgroups;
+use super::kernel::Kernel;
+use super::launch::{Launch, MOST_ELEMENTS, Pass, Place};
+use super::makes::{Contract, Makes};
+use super::reading::{Bound, Reading};
+use super::target::Target;
+use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
+use crate::error::{Result, bail};
+use crate::ir::{Product, Program, Value};
+use crate::layout::{Axes, Axis, Layout, Nest, merge};
+use crate::tuning::contract::SIDE;
+
+impl Pass {
+    /// Plans a program whose products are added up along an axis.
+    pub(crate) fn contract(program: &Program, target: Target) -> Result<Pass> {
+        let Product { mut factors, batch, mut kept, axis } = program.product()?;
+        // Lanes lie along columns: those of the right factor, unless it has one or they lie apart in memory.
+        let is_dense =
+            [0, 1].map(|i| kept[i].last().is_some_and(|&axis| stride(program, factors[i], axis) == 1));
+        if kept[1].is_empty() || is_dense == [true, false] {
+            factors.swap(0, 1);
+            kept.swap(0, 1);
+        }
+        let along = factors.map(|factor| stride(program, factor, axis) == 1);
+        let shape = &program.shape;
+        let same = |layout: &Layout| Ok(layout.clone());
+        let own = program.extract(&factors, shape.clone(), &Default::default(), same)?;
+        let out = Layout::contiguous(program.result_shape())?;
+        let axes = |axes: Vec<usize>| -> Axes {
+            let strides = |k: usize| own.inputs.iter().map(move |input| input.layout.strides()[k]);
+            let stride = |k: usize| if k == axis { 0 } else { out.strides()[k] };
+            let all = axes.into_iter().map(|k| Axis {
+                length: shape[k],
+                strides: std::iter::once(stride(k)).chain(strides(k)).collect(),
+            });
+            merge(all)
+        };
+        let [left, right] = kept;
+        let mut groups = [batch, left, vec![axis], right].map(axes);
+        for group in [2, 3].into_iter().filter(|&group| groups[group].is_empty()).collect::<Vec<_>>() {
+            groups[group].push(Axis { length: 1, strides: (0..=own.inputs.len()).map(|_| 0).collect() });
+        }
+        let count = |axes: &Axes| axes.iter().fold(1_usize, |all, axis| all.saturating_mul(axis.length));
+        let [batches, rows, products, columns] = groups.each_ref().map(count);
+        let results = batches.saturating_mul(rows).saturating_mul(columns);
+        if results > MOST_ELEMENTS {
+            bail!(
+                Limit,
+                "a product over {shape} has more than {MOST_ELEMENTS} results, which is what a kernel counts to: evaluate it \
+                 in slices"
+            );
+        }
+        let walk = if groups[3].len() == 1 { Walk::Rows } else { Walk::Anywhere };
+        let batch = 0..groups[0].len();
+        let contract = Contract {
+            axis: batch.end + groups[1].len(),
+            batch,
+            along,
+            ..tile(program, [rows, columns, products], target)
+        };
+        let offsets = std::iter::once(0).chain(own.inputs.iter().map(|input| input.layout.offset()));
+        let loops = Nest::of(offsets, groups.iter().flatten());
+        let reading = Reading::of(&own, Place::Fresh);
+        let chooser = Chooser { loops: &loops, walk, together: Together::Apart, vectors: 1 };
+        let mut accesses = reading.reduced(&own, &chooser, target);
+        let bound = Bound::new(&own, &reading, &mut accesses, 1, target)?;
+        let [y, x] = contract.sides;
+        let tile = [y * contract.rows, x * contract.vectors * LANES as u32];
+        let tiles = [rows.div_ceil(tile[0] as usize), columns.div_ceil(tile[1] as usize)];
+        let all = batches * tiles[0] * tiles[1];
+        let groups = workgroups(shape, all * (x * y) as usize, x * y, target)?;
+        let matrices = if contract.batch.is_empty() { "a product" } else { "products" };
+        let form = format!(
+            "{matrices} of {rows} rows and {columns} columns over {products}: a workgroup has {} by {} results",
+            tile[0], tile[1]
+        );
+        let strides = Store::Lanes.access().strides(loops.output(), walk);
+        let (kernel, reads) =
+            Kernel::assemble(&own, bound, &accesses, &loops, (walk, Store::Lanes, strides), target);
+        let stored = whole(program.dtype);
+        let makes = Makes::Contract(contract);
+        let kernel = Kernel { workgroup: [x * y, 1], out: stored, makes, ..kernel };
+        let words = fields::words(&kernel, &loops, &own, |field| {
+            let number = match *field {
+                Field::Count => all,
+                Field::Pitch => groups[0],
+                Field::Reduce(Number::Row) => products,
+                Field::Reduce(Number::Rows) => rows,
+                Field::Reduce(Number::Columns) => columns,
+                Field::Reduce(Number::Positions) => tiles[0],
+                Field::Reduce(Number::PositionsFactor) => divider(tiles[0]).0 as usize,
+                Field::Reduce(Number::PositionsShift) => divider(tiles[0]).1 as usize,
+                Field::Reduce(Number::Vectors) => tiles[1],
+                Field::Reduce(Number::VectorsFactor) => divider(tiles[1]).0 as usize,
+                Field::Reduce(Number::VectorsShift) => divider(tiles[1]).1 as usize,
+                _ => 0,
+            };
+            number as u32
+        });
+        let launch = Launch { words, groups: [groups[0] as u32, groups[1] as u32, 1] };
+        Ok(Pass::of(program, (kernel, launch, reads, loops), (vec![stored], results), form, None))
+    }
+}
+
+/// How far the elements of a factor, or of the largest tensor that it is made of, lie apart along an axis.
+fn stride(program: &Program, factor: Value, axis: usize) -> isize {
+    let needed = program.needed(&[factor], |_| false);
+    let own = program.inputs.iter().zip(needed.inputs()).filter(|(_, needed)| **needed);
+    let largest = own.max_by_key(|(input, _)| input.layout.distinct());
+    largest.map_or(0, |(input, _)| input.layout.strides()[axis])
+}
+
+/// How results are laid over invocations, of matrices of so many rows and columns over so many products.
+fn tile(program: &Program, [rows, columns, products]: [usize; 3], target: Target) -> Contract {
+    let [most, vectors] = target.tuning.product;
+    let own = if rows == 1 {
+        1
+    } else if rows <= LANES {
+        LANES as u32
+    } else {
+        most
+    };
+    let element = program.dtype.size().max(size_of::<u32>()) as u32;
+    let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * element;
+    let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
+    let shares = target.tuning.meets && own == LANES as u32;
+    let shared = [[16, 16], [8, 16], [8, 8]].into_iter().find(fits).filter(|_| shares);
+    let sides = shared.unwrap_or_else(|| {
+        let tiles = [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
+        match tiles.map(|tiles| tiles < SIDE as usize) {
+            [true, false] => [1, REDUCE_WORKGROUP],
+            [_, true] => [REDUCE_WORKGROUP, 1],
+            _ => [REDUCE_WORKGROUP / SIDE, SIDE],
+        }
+    });
+    let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
+    Contract {
+        batch: 0..0,
+        axis: 0,
+        along: [false; 2],
+        rows: own,
+        vectors,
+        sides,
+        shares,
+        masked: shares && masked,
+    }
+}

@@ -1,0 +1,224 @@
+//! Kernels of products of matrices. An invocation has some rows and some vectors of columns, and adds up their products
+//! one after the other: those of a chunk, and the sums of chunks, in the order of [`CHUNK`]. Invocations of a workgroup
+//! share what they load, or each loads its own.
+
+use super::coordinates::Coordinate;
+use super::emitter::Emitter;
+use super::text::{EACH, line};
+use super::types::{compute, lanes};
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::ir::{CHUNK, needed};
+use crate::plan::{Contract, LANES, Role, Walk};
+
+impl Emitter<'_> {
+    pub(super) fn contract(&mut self, contract: &Contract) -> Result<()> {
+        let element = self.kernel.value_type(self.kernel.results[0]);
+        self.factor(contract, 0, "row")?;
+        self.factor(contract, 1, "x")?;
+        self.arithmetic(element);
+        self.store_vector(contract, element);
+        self.head_of_tile(contract, element);
+        let (rows, vectors) = (0..contract.rows, 0..contract.vectors);
+        let sums = || rows.clone().flat_map(|row| vectors.clone().map(move |v| format!("{row}_{v}")));
+        let zero = format!("{}()", lanes(element));
+        sums().for_each(|own| line!(self.text, "    var total{own} = {zero};"));
+        line!(self.text, "    for (var first = 0u; first < p.row; first += {CHUNK}u) {{");
+        sums().for_each(|own| line!(self.text, "        var sum{own} = {zero};"));
+        line!(self.text, "        let end = min(first + {CHUNK}u, p.row);");
+        match contract.shares {
+            true => self.shared_products(contract, element),
+            false => self.own_products(contract),
+        }
+        sums().for_each(|own| line!(self.text, "        total{own} = added(total{own}, sum{own});"));
+        line!(self.text, "    }}");
+        let batch = Emitter::batch(contract, "");
+        for row in rows {
+            for v in vectors.clone() {
+                line!(self.text, "    store({batch}row{row}, x{v}, total{row}_{v});");
+            }
+        }
+        line!(self.text, "}}");
+        Ok(())
+    }
+
+    /// The coordinates of a batch, as parameters or arguments, each with what follows it.
+    fn batch(contract: &Contract, suffix: &str) -> String {
+        contract.batch.clone().map(|axis| format!("batch{axis}{suffix}, ")).collect()
+    }
+
+    /// The head of a function of a batch and of these: a row, a place along the products, a vector of columns. With the
+    /// coordinates of lanes there.
+    fn place(&mut self, contract: &Contract, name: &str, of: &[&str], more: &str) {
+        let parameters: Vec<String> = of.iter().map(|name| format!("{name}: u32")).collect();
+        let batch = Emitter::batch(contract, ": u32");
+        line!(self.text, "fn {name}({batch}{}{more} {{", parameters.join(", "));
+        // By coordinates of lanes, all are vectors.
+        let is_vector = self.kernel.walk == Walk::Anywhere;
+        let wide = |name: String| if is_vector { format!("vec4<u32>({name})") } else { name };
+        for axis in contract.batch.clone() {
+            line!(self.text, "    let c{axis} = {};", wide(format!("batch{axis}")));
+        }
+        if of.contains(&"row") {
+            let axes = contract.rows_axes().rev().map(Coordinate::axis).collect();
+            self.divide_out(&wide("row".into()), is_vector, axes);
+        }
+        if of.contains(&"k") {
+            line!(self.text, "    let c{} = {};", contract.axis, wide("k".into()));
+        }
+        if of.contains(&"x") {
+            line!(self.text, "    let first = x * {LANES}u;");
+            line!(self.text, "    let lane = min(first + {EACH}, vec4<u32>(p.columns - 1u));");
+            if is_vector {
+                let axes = (contract.axis + 1..self.kernel.rank).rev().map(Coordinate::axis).collect();
+                self.divide_out("lane", true, axes);
+            }
+        }
+    }
+
+    /// The function that gives a factor: an element of a row in all lanes, or a vector of columns.
+    fn factor(&mut self, contract: &Contract, i: usize, of: &str) -> Result<()> {
+        let (kernel, result) = (self.kernel, self.kernel.results[i]);
+        let vector = lanes(kernel.value_type(result));
+        self.place(contract, &format!("factor{i}"), &[of, "k"], &format!(") -> {vector}"));
+        self.zeros();
+        let own = needed(kernel.operands.len(), &kernel.steps, std::iter::once(result), |_| false);
+        self.loads(|operand| own.inputs()[operand])?;
+        self.steps(|value| own[value])?;
+        line!(self.text, "    return {};\n}}\n", self.value(result, 0));
+        Ok(())
+    }
+
+    /// Products and sums that nothing contracts or reorders.
+    fn arithmetic(&mut self, element: DType) {
+        let vector = lanes(element);
+        for (name, op) in [("multiplied", "*"), ("added", "+")] {
+            let value = match element.kind() {
+                Kind::Float => format!("opaque_{}(a {op} b)", compute(element)),
+                _ => format!("a {op} b"),
+            };
+            line!(self.text, "fn {name}(a: {vector}, b: {vector}) -> {vector} {{");
+            line!(self.text, "    return {value};\n}}\n");
+        }
+    }
+
+    /// The function that stores a vector of results, of which some may not exist.
+    fn store_vector(&mut self, contract: &Contract, element: DType) {
+        self.place(contract, "store", &["row", "x"], &format!(", value: {})", lanes(element)));
+        let terms = (0..self.kernel.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
+        let at = self.sum("out", terms);
+        line!(self.text, "    let at = vec4<u32>() + ({at});");
+        let total = match element.kind() {
+            Kind::Float => format!("positive_zero_{}(value)", compute(element)),
+            _ => "value".into(),
+        };
+        line!(self.text, "    let total = {total};");
+        line!(self.text, "    if (row >= p.rows) {{ return; }}");
+        for (k, c) in "xyzw".chars().enumerate() {
+            line!(self.text, "    if (first + {k}u < p.columns) {{ result[at.{c}] = total.{c}; }}");
+        }
+        line!(self.text, "}}\n");
+    }
+
+    /// The entry point, and the rows and vectors of columns of an invocation.
+    fn head_of_tile(&mut self, contract: &Contract, element: DType) {
+        let [y, x] = contract.sides;
+        for (i, side) in contract.sides.iter().enumerate().filter(|_| contract.shares) {
+            let size = side * Contract::DEPTH;
+            line!(self.text, "var<workgroup> shared{i}: array<{}, {size}>;\n", lanes(element));
+        }
+        line!(self.text, "@compute @workgroup_size({})", x * y);
+        let local = "@builtin(local_invocation_index) local: u32";
+        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
+        line!(self.text, "    let tile = id.y * p.pitch + id.x;");
+        line!(self.text, "    if (tile >= p.count) {{ return; }}");
+        let mut places = vec![Coordinate::of("across", "vectors"), Coordinate::of("down", "positions")];
+        let batch = contract.batch.clone().rev();
+        places.extend(batch.map(|axis| Coordinate::axis(axis).called(format!("batch{axis}"))));
+        self.divide_out("tile", false, places);
+        let rows = contract.rows;
+        line!(self.text, "    let first_row = down * {}u;", y * rows);
+        line!(self.text, "    let first_x = across * {}u;", x * contract.vectors);
+        for row in 0..rows {
+            line!(self.text, "    let row{row} = first_row + local / {x}u * {rows}u + {row}u;");
+        }
+        for v in 0..contract.vectors {
+            line!(self.text, "    let x{v} = first_x + local % {x}u + {}u;", v * x);
+        }
+    }
+
+    /// Adds the products of a row, of which `a` is a vector of one element, to its sums.
+    fn products(&mut self, contract: &Contract, row: u32, a: &str, indent: &str) {
+        for v in 0..contract.vectors {
+            let sum = format!("sum{row}_{v}");
+            line!(self.text, "{indent}{sum} = added({sum}, multiplied({a}, b{v}));");
+        }
+    }
+
+    /// Each invocation loads what it multiplies. What does not exist is the last that does.
+    fn own_products(&mut self, contract: &Contract) {
+        let batch = Emitter::batch(contract, "");
+        line!(self.text, "        for (var k = first; k < end; k += 1u) {{");
+        for v in 0..contract.vectors {
+            let x = format!("min(x{v}, (p.columns - 1u) / {LANES}u)");
+            line!(self.text, "            let b{v} = factor1({batch}{x}, k);");
+        }
+        for row in 0..contract.rows {
+            line!(self.text, "            let a{row} = factor0({batch}min(row{row}, p.rows - 1u), k);");
+            self.products(contract, row, &format!("a{row}"), "            ");
+        }
+        line!(self.text, "        }}");
+    }
+
+    /// Invocations of a workgroup load a few products' factors of all rows and columns of their tile, and read these
+    /// from its memory. Those past the end of the products are zeros.
+    fn shared_products(&mut self, contract: &Contract, element: DType) {
+        let (batch, depth, vector) = (Emitter::batch(contract, ""), Contract::DEPTH, lanes(element));
+        let [y, x] = contract.sides;
+        line!(self.text, "        for (var at = first; at < end; at += {depth}u) {{");
+        for (i, side) in contract.sides.into_iter().enumerate() {
+            for load in (0..side * depth).step_by((x * y) as usize) {
+                let index = format!("(local + {load}u)");
+                let (place, k) = match contract.along[i] {
+                    true => (format!("{index} / {depth}u"), format!("{index} % {depth}u")),
+                    false => (format!("{index} % {side}u"), format!("{index} / {side}u")),
+                };
+                let name = format!("{i}_{load}");
+                line!(self.text, "            let place{name} = {place};");
+                line!(self.text, "            let k{name} = {k};");
+                let inside = match contract.masked {
+                    true => format!("min(at + k{name}, p.row - 1u)"),
+                    false => format!("at + k{name}"),
+                };
+                let value = match i {
+                    0 => {
+                        let row = |lane: usize| {
+                            let row = format!("first_row + place{name} * {LANES}u + {lane}u");
+                            format!("factor0({batch}min({row}, p.rows - 1u), {inside}).x")
+                        };
+                        format!("{vector}({})", [0, 1, 2, 3].map(row).join(", "))
+                    }
+                    _ => {
+                        let x = format!("min(first_x + place{name}, (p.columns - 1u) / {LANES}u)");
+                        format!("factor1({batch}{x}, {inside})")
+                    }
+                };
+                let value = match contract.masked {
+                    true => format!("select({vector}(), {value}, at + k{name} < p.row)"),
+                    false => value,
+                };
+                line!(self.text, "            shared{i}[k{name} * {side}u + place{name}] = {value};");
+            }
+        }
+        line!(self.text, "            workgroupBarrier();");
+        line!(self.text, "            for (var k = 0u; k < {depth}u; k += 1u) {{");
+        line!(self.text, "                let a = shared0[k * {y}u + local / {x}u];");
+        line!(self.text, "                let b0 = shared1[k * {x}u + local % {x}u];");
+        for (row, c) in (0..contract.rows).zip("xyzw".chars()) {
+            self.products(contract, row, &format!("{vector}(a.{c})"), "                ");
+        }
+        line!(self.text, "            }}");
+        line!(self.text, "            workgroupBarrier();");
+        line!(self.text, "        }}");
+    }
+}

@@ -1,0 +1,114 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    row: u32,
+    rows: u32,
+    columns: u32,
+    vectors: u32,
+    vectors_factor: u32,
+    vectors_shift: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    x0_stride1: u32,
+    x1_offset: u32,
+    x1_stride0: u32,
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(2) var<storage, read> in0: array<f32>;
+@group(0) @binding(3) var<storage, read> in1: array<f32>;
+
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
+}
+
+// The same where n may be divided by 1, which a factor of 0 stands for.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
+
+const SIGN_f32: u32 = 0x80000000u;
+
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
+}
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
+// +0 for -0, and other numbers as they are.
+fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
+    let bits = bits_f32(x);
+    return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
+}
+
+fn factor0(row: u32, k: u32) -> vec4<f32> {
+    let c0 = k;
+    let v1 = vec4<f32>(in1[p.x1_offset + c0 * p.x1_stride0]);
+    return v1;
+}
+
+fn factor1(x: u32, k: u32) -> vec4<f32> {
+    let c0 = k;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let at_v0 = (p.x0_offset + c0 * p.x0_stride0) + lane * p.x0_stride1;
+    let v0 = vec4<f32>(in0[at_v0.x], in0[at_v0.y], in0[at_v0.z], in0[at_v0.w]);
+    return v0;
+}
+
+fn multiplied(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return opaque_f32(a * b);
+}
+
+fn added(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return opaque_f32(a + b);
+}
+
+fn store(row: u32, x: u32, value: vec4<f32>) {
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let at = vec4<u32>() + (lane);
+    let total = positive_zero_f32(value);
+    if (row >= p.rows) { return; }
+    if (first + 0u < p.columns) { result[at.x] = total.x; }
+    if (first + 1u < p.columns) { result[at.y] = total.y; }
+    if (first + 2u < p.columns) { result[at.z] = total.z; }
+    if (first + 3u < p.columns) { result[at.w] = total.w; }
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let tile = id.y * p.pitch + id.x;
+    if (tile >= p.count) { return; }
+    let q_across = share(tile, p.vectors_factor, p.vectors_shift);
+    let across = tile - q_across * p.vectors;
+    let down = q_across;
+    let first_row = down * 1u;
+    let first_x = across * 64u;
+    let row0 = first_row + local / 64u * 1u + 0u;
+    let x0 = first_x + local % 64u + 0u;
+    var total0_0 = vec4<f32>();
+    for (var first = 0u; first < p.row; first += 64u) {
+        var sum0_0 = vec4<f32>();
+        let end = min(first + 64u, p.row);
+        for (var k = first; k < end; k += 1u) {
+            let b0 = factor1(min(x0, (p.columns - 1u) / 4u), k);
+            let a0 = factor0(min(row0, p.rows - 1u), k);
+            sum0_0 = added(sum0_0, multiplied(a0, b0));
+        }
+        total0_0 = added(total0_0, sum0_0);
+    }
+    store(row0, x0, total0_0);
+}

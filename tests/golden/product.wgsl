@@ -1,0 +1,148 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    row: u32,
+    rows: u32,
+    columns: u32,
+    vectors: u32,
+    vectors_factor: u32,
+    vectors_shift: u32,
+    out_stride0: u32,
+    x0_offset: u32,
+    x0_stride0: u32,
+    x0_stride1: u32,
+    x1_offset: u32,
+    x1_stride1: u32,
+    zero: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(2) var<storage, read> in0: array<f32>;
+@group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
+
+fn high_word_u32(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
+// The same of one number.
+fn quotient(n: u32, factor: u32, shift: u32) -> u32 {
+    return high_word_u32(n, factor) >> shift;
+}
+
+// The same where n may be divided by 1, which a factor of 0 stands for.
+fn share(n: u32, factor: u32, shift: u32) -> u32 {
+    return select(quotient(n, factor, shift), n, factor == 0u);
+}
+
+const SIGN_f32: u32 = 0x80000000u;
+
+// The same number, which no compiler can know. Drivers take floats for real numbers, so that they
+// reorder, factor and cancel: this keeps `(x + y) - x` from becoming `y`, and `x * a * b` from becoming
+// `x * (a * b)`. It stands where a rewriting would leave the bound of a function.
+fn opaque_f32(x: vec4<f32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) ^ vec4<u32>(p.zero));
+}
+
+fn bits_f32(x: vec4<f32>) -> vec4<u32> {
+    return bitcast<vec4<u32>>(x);
+}
+
+// +0 for -0, and other numbers as they are.
+fn positive_zero_f32(x: vec4<f32>) -> vec4<f32> {
+    let bits = bits_f32(x);
+    return bitcast<vec4<f32>>(select(bits, vec4<u32>(0), bits == vec4<u32>(SIGN_f32)));
+}
+
+fn factor0(row: u32, k: u32) -> vec4<f32> {
+    let c0 = row;
+    let c1 = k;
+    let v0 = vec4<f32>(in0[p.x0_offset + c0 * p.x0_stride0 + c1 * p.x0_stride1]);
+    return v0;
+}
+
+fn factor1(x: u32, k: u32) -> vec4<f32> {
+    let c1 = k;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let v1 = in1[p.x1_offset + c1 * p.x1_stride1 + x];
+    return v1;
+}
+
+fn multiplied(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return opaque_f32(a * b);
+}
+
+fn added(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
+    return opaque_f32(a + b);
+}
+
+fn store(row: u32, x: u32, value: vec4<f32>) {
+    let c0 = row;
+    let first = x * 4u;
+    let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
+    let at = vec4<u32>() + (c0 * p.out_stride0 + lane);
+    let total = positive_zero_f32(value);
+    if (row >= p.rows) { return; }
+    if (first + 0u < p.columns) { result[at.x] = total.x; }
+    if (first + 1u < p.columns) { result[at.y] = total.y; }
+    if (first + 2u < p.columns) { result[at.z] = total.z; }
+    if (first + 3u < p.columns) { result[at.w] = total.w; }
+}
+
+var<workgroup> shared0: array<vec4<f32>, 256>;
+
+var<workgroup> shared1: array<vec4<f32>, 256>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let tile = id.y * p.pitch + id.x;
+    if (tile >= p.count) { return; }
+    let q_across = share(tile, p.vectors_factor, p.vectors_shift);
+    let across = tile - q_across * p.vectors;
+    let down = q_across;
+    let first_row = down * 64u;
+    let first_x = across * 16u;
+    let row0 = first_row + local / 16u * 4u + 0u;
+    let row1 = first_row + local / 16u * 4u + 1u;
+    let row2 = first_row + local / 16u * 4u + 2u;
+    let row3 = first_row + local / 16u * 4u + 3u;
+    let x0 = first_x + local % 16u + 0u;
+    var total0_0 = vec4<f32>();
+    var total1_0 = vec4<f32>();
+    var total2_0 = vec4<f32>();
+    var total3_0 = vec4<f32>();
+    for (var first = 0u; first < p.row; first += 64u) {
+        var sum0_0 = vec4<f32>();
+        var sum1_0 = vec4<f32>();
+        var sum2_0 = vec4<f32>();
+        var sum3_0 = vec4<f32>();
+        let end = min(first + 64u, p.row);
+        for (var at = first; at < end; at += 16u) {
+            let place0_0 = (local + 0u) / 16u;
+            let k0_0 = (local + 0u) % 16u;
+            shared0[k0_0 * 16u + place0_0] = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), at + k0_0).x);
+            let place1_0 = (local + 0u) % 16u;
+            let k1_0 = (local + 0u) / 16u;
+            shared1[k1_0 * 16u + place1_0] = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), at + k1_0);
+            workgroupBarrier();
+            for (var k = 0u; k < 16u; k += 1u) {
+                let a = shared0[k * 16u + local / 16u];
+                let b0 = shared1[k * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a.x), b0));
+                sum1_0 = added(sum1_0, multiplied(vec4<f32>(a.y), b0));
+                sum2_0 = added(sum2_0, multiplied(vec4<f32>(a.z), b0));
+                sum3_0 = added(sum3_0, multiplied(vec4<f32>(a.w), b0));
+            }
+            workgroupBarrier();
+        }
+        total0_0 = added(total0_0, sum0_0);
+        total1_0 = added(total1_0, sum1_0);
+        total2_0 = added(total2_0, sum2_0);
+        total3_0 = added(total3_0, sum3_0);
+    }
+    store(row0, x0, total0_0);
+    store(row1, x0, total1_0);
+    store(row2, x0, total2_0);
+    store(row3, x0, total3_0);
+}

@@ -1,0 +1,433 @@
+//! Products of matrices and tensors: bit for bit the contract's order of additions, on every device, whatever the layout, the
+//! batch and what is computed before.
+
+use crate::common::depth::depth;
+use crate::common::{Random, check_kernels, in_turn, on_every_device};
+use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Numeric, Tensor, bf16, f16};
+
+/// An element type as the contract multiplies and adds it.
+trait Number: Numeric {
+    type Sum: Copy;
+    fn drawn(random: &mut Random) -> Self;
+    fn product(self, other: Self) -> Self::Sum;
+    fn plus(a: Self::Sum, b: Self::Sum) -> Self::Sum;
+    fn done(sum: Option<Self::Sum>) -> Self;
+    fn bits(self) -> u64;
+}
+
+/// A float of 20 bits around 0, now and then a special one.
+fn float(random: &mut Random) -> f64 {
+    (random.next() >> 44) as f64 / f64::from(1 << 18) - 2.0
+}
+
+macro_rules! numbers {
+    ($($t:ty as $sum:ty: |$random:ident| $drawn:expr, |$x:ident| $wide:expr, $times:ident $plus:ident, |$s:ident| $done:expr;)*) => {$(
+        impl Number for $t {
+            type Sum = $sum;
+            fn drawn($random: &mut Random) -> $t {
+                $drawn
+            }
+            fn product(self, other: $t) -> $sum {
+                let wide = |$x: $t| -> $sum { $wide };
+                <$sum>::$times(wide(self), wide(other))
+            }
+            fn plus(a: $sum, b: $sum) -> $sum {
+                <$sum>::$plus(a, b)
+            }
+            fn done(sum: Option<$sum>) -> $t {
+                let $s = <$sum>::$plus(sum.unwrap_or_default(), <$sum>::default());
+                $done
+            }
+            fn bits(self) -> u64 {
+                let mut bytes = [0; 8];
+                bytes[..size_of::<$t>()].copy_from_slice(&self.to_le_bytes());
+                u64::from_le_bytes(bytes)
+            }
+        }
+    )*};
+}
+use std::ops::{Add, Mul};
+numbers! {
+    f32 as f32: |random| float(random) as f32, |x| x, mul add, |s| s;
+    f64 as f64: |random| float(random), |x| x, mul add, |s| s;
+    f16 as f32: |random| f16::from_f64(float(random)), |x| x.to_f32(), mul add, |s| f16::from_f32(s);
+    bf16 as f32: |random| bf16::from_f64(float(random)), |x| x.to_f32(), mul add, |s| bf16::from_f32(s);
+    i8 as i8: |random| random.next() as i8, |x| x, wrapping_mul wrapping_add, |s| s;
+    u8 as u8: |random| random.next() as u8, |x| x, wrapping_mul wrapping_add, |s| s;
+    i16 as i16: |random| random.next() as i16, |x| x, wrapping_mul wrapping_add, |s| s;
+    u16 as u16: |random| random.next() as u16, |x| x, wrapping_mul wrapping_add, |s| s;
+    i32 as i32: |random| random.next() as i32, |x| x, wrapping_mul wrapping_add, |s| s;
+    u32 as u32: |random| random.next() as u32, |x| x, wrapping_mul wrapping_add, |s| s;
+    i64 as i64: |random| random.next() as i64, |x| x, wrapping_mul wrapping_add, |s| s;
+    u64 as u64: |random| random.next(), |x| x, wrapping_mul wrapping_add, |s| s;
+}
+
+/// `chain` of the contract.
+fn chain<T: Number>(mut p: Vec<T::Sum>) -> T {
+    while p.len() > 1 {
+        p = p.chunks(64).map(|chunk| chunk[1..].iter().fold(chunk[0], |s, &v| T::plus(s, v))).collect();
+    }
+    T::done(p.first().copied())
+}
+
+/// An operand: its elements in row-major order, and a letter and a length for each axis.
+struct Operand<T> {
+    values: Vec<T>,
+    axes: Vec<(char, usize)>,
+}
+
+impl<T: Number> Operand<T> {
+    fn drawn(axes: &[(char, usize)], random: &mut Random) -> Operand<T> {
+        let count = axes.iter().map(|(_, n)| n).product();
+        Operand { values: (0..count).map(|_| T::drawn(random)).collect(), axes: axes.to_vec() }
+    }
+
+    /// The element at some indices of letters; an axis of length 1 has one for all.
+    fn at(&self, indices: &[(char, usize)]) -> T {
+        let index = |letter: char| indices.iter().find(|(own, _)| *own == letter).unwrap().1;
+        self.values[self.axes.iter().fold(0, |at, &(letter, n)| at * n + index(letter).min(n - 1))]
+    }
+
+    /// A tensor of it, whose axes lie in any order, backwards, or among others.
+    fn tensor(&self, device: &Device, random: &mut Random) -> Expr<T> {
+        let rank = self.axes.len();
+        let mut order: Vec<usize> = (0..rank).collect();
+        (1..rank).for_each(|k| order.swap(k, random.below(k + 1)));
+        let shape: Vec<usize> = order.iter().map(|&axis| self.axes[axis].1).collect();
+        let mut places = vec![0; rank];
+        order.iter().enumerate().for_each(|(k, &axis)| places[axis] = k as isize);
+        let dense = device.upload(&self.values, self.shape()).unwrap();
+        let axes: Vec<isize> = order.iter().map(|&axis| axis as isize).collect();
+        let wide: Vec<usize> = shape.iter().map(|n| n + random.below(2)).collect();
+        let storage = device.zeros::<T>(wide).unwrap();
+        let mut view: Expr<T> = storage.expr();
+        for (k, &n) in shape.iter().enumerate() {
+            view = view.slice(k as isize, 0..n as isize);
+            if random.chance(20) {
+                view = view.flip(k as isize);
+            }
+        }
+        view.assign(dense.permute(&axes)).unwrap();
+        view.permute(&places)
+    }
+
+    fn shape(&self) -> Vec<usize> {
+        self.axes.iter().map(|(_, n)| *n).collect()
+    }
+}
+
+/// All indices of some axes, in row-major order.
+fn indices(axes: &[(char, usize)]) -> Vec<Vec<(char, usize)>> {
+    axes.iter().fold(vec![Vec::new()], |all, &(letter, n)| {
+        let more = |own: Vec<(char, usize)>| (0..n).map(move |i| [&own[..], &[(letter, i)]].concat());
+        all.into_iter().flat_map(more).collect()
+    })
+}
+
+/// What the contract says of a product, of which these axes are kept and those summed.
+fn expected<T: Number>(
+    a: &Operand<T>,
+    b: &Operand<T>,
+    kept: &[(char, usize)],
+    summed: &[(char, usize)],
+) -> Vec<T> {
+    let inner = indices(summed);
+    let result = |outer: Vec<(char, usize)>| {
+        let product = |inner: &Vec<(char, usize)>| {
+            let all = [&outer[..], &inner[..]].concat();
+            a.at(&all).product(b.at(&all))
+        };
+        chain::<T>(inner.iter().map(product).collect())
+    };
+    indices(kept).into_iter().map(result).collect()
+}
+
+fn agrees<T: Number>(device: &Device, got: &Expr<T>, expected: &[T], what: &str) {
+    let got = got.eval_on(device).and_then(|got| got.to_vec());
+    let got = got.unwrap_or_else(|error| panic!("{what} on {}: {error}", device.name()));
+    assert_eq!(got.len(), expected.len(), "{what} on {}", device.name());
+    for (i, (got, expected)) in got.iter().zip(expected).enumerate() {
+        let (own, other) = (got.bits(), expected.bits());
+        assert_eq!(own, other, "{what} on {}: element {i} is {got:?}, not {expected:?}", device.name());
+    }
+}
+
+fn text(axes: &[(char, usize)]) -> String {
+    axes.iter().map(|(letter, _)| letter).collect()
+}
+
+/// A product of two operands with these letters, by an equation.
+fn einsum<T: Number>(device: &Device, [a, b, kept, summed]: [&[(char, usize)]; 4], random: &mut Random) {
+    let (left, right) = (Operand::<T>::drawn(a, random), Operand::<T>::drawn(b, random));
+    let expected = expected(&left, &right, kept, summed);
+    let equation = format!("{},{}->{}", text(a), text(b), text(kept));
+    let what = format!("{equation} of {} {:?} {:?}", T::DTYPE, left.shape(), right.shape());
+    let (x, y) = (left.tensor(device, random), right.tensor(device, random));
+    agrees(device, &Expr::einsum(&equation, [&x, &y]), &expected, &what);
+}
+
+/// A matrix product of a type, of rows, columns, and how many products.
+fn matmul<T: Number>(device: &Device, [m, n, k]: [usize; 3], random: &mut Random) {
+    if device.zeros::<T>([1]).and_then(|x| x.add_one()).is_err() {
+        return;
+    }
+    einsum::<T>(
+        device,
+        [&[('i', m), ('k', k)], &[('k', k), ('j', n)], &[('i', m), ('j', n)], &[('k', k)]],
+        random,
+    );
+}
+
+/// Whether a device has a type.
+trait HasType {
+    fn add_one(&self) -> zerostride::Result<()>;
+}
+
+impl<T: Number> HasType for Tensor<T> {
+    fn add_one(&self) -> zerostride::Result<()> {
+        (self + self).eval().map(drop)
+    }
+}
+
+#[test]
+fn lengths_around_chunks() {
+    on_every_device(|device| {
+        let mut random = Random(1);
+        let lengths = [0, 1, 2, 3, 4, 5, 16, 63, 64, 65, 127, 128, 129, 1000, 4095, 4096, 4097, 10_000];
+        for k in lengths {
+            let shapes = [[1, 1], [1, 9], [9, 1], [7, 17]];
+            for [m, n] in shapes.into_iter().filter(|[m, n]| m * n * k < 500_000) {
+                matmul::<f32>(device, [m, n, k], &mut random);
+            }
+        }
+    });
+}
+
+#[test]
+fn shapes() {
+    let mut random = Random(2);
+    for case in 0..depth(12, 200) {
+        let side = |random: &mut Random| {
+            let most = [8, 40, 130, 300][random.below(4)];
+            1 + random.below(most)
+        };
+        let shape = [side(&mut random), side(&mut random), side(&mut random)];
+        for device in in_turn(case) {
+            matmul::<f32>(device, shape, &mut Random(case as u64));
+            check_kernels(device);
+        }
+    }
+}
+
+#[test]
+fn types() {
+    on_every_device(|device| {
+        let mut random = Random(3);
+        for shape in [[5, 18, 70], [33, 3, 8], [66, 70, 131]] {
+            matmul::<f64>(device, shape, &mut random);
+            matmul::<f16>(device, shape, &mut random);
+            matmul::<bf16>(device, shape, &mut random);
+            matmul::<i8>(device, shape, &mut random);
+            matmul::<u8>(device, shape, &mut random);
+            matmul::<i16>(device, shape, &mut random);
+            matmul::<u16>(device, shape, &mut random);
+            matmul::<i32>(device, shape, &mut random);
+            matmul::<u32>(device, shape, &mut random);
+            matmul::<i64>(device, shape, &mut random);
+            matmul::<u64>(device, shape, &mut random);
+        }
+    });
+}
+
+/// Any axes of either operand kept, summed and side by side.
+#[test]
+fn tensors() {
+    for case in 0..depth(40, 400) {
+        let mut random = Random(100 + case as u64);
+        let (mut a, mut b, mut kept, mut summed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for letter in "abcdefg".chars().take(1 + random.below(6)) {
+            let axis = (letter, 1 + random.below(9));
+            match random.below(4) {
+                0 => [&mut a, &mut kept].into_iter().for_each(|own: &mut Vec<_>| own.push(axis)),
+                1 => [&mut b, &mut kept].into_iter().for_each(|own: &mut Vec<_>| own.push(axis)),
+                2 => [&mut a, &mut b, &mut kept].into_iter().for_each(|own| own.push(axis)),
+                _ => [&mut a, &mut b, &mut summed].into_iter().for_each(|own| own.push(axis)),
+            }
+        }
+        (1..b.len()).for_each(|k| b.swap(k, random.below(k + 1)));
+        (1..kept.len()).for_each(|k| kept.swap(k, random.below(k + 1)));
+        for device in in_turn(case) {
+            einsum::<f32>(device, [&a, &b, &kept, &summed], &mut random);
+            check_kernels(device);
+        }
+    }
+}
+
+/// Batches that are stretched, on either side: the rule of shapes alone says which elements meet (candle #3744).
+#[test]
+fn stretched_batches() {
+    on_every_device(|device| {
+        let mut random = Random(4);
+        for [left, right] in [[[1, 1], [3, 2]], [[3, 2], [1, 1]], [[3, 1], [1, 2]], [[3, 2], [3, 2]]] {
+            let (m, n, k) = (9, 5, 33);
+            let batch = |[b, c]: [usize; 2]| [('b', b), ('c', c)];
+            let a = Operand::<f32>::drawn(&[&batch(left)[..], &[('i', m), ('k', k)]].concat(), &mut random);
+            let b = Operand::<f32>::drawn(&[&batch(right)[..], &[('k', k), ('j', n)]].concat(), &mut random);
+            let all: Vec<usize> = left.iter().zip(right).map(|(&l, r)| l.max(r)).collect();
+            let kept = [('b', all[0]), ('c', all[1]), ('i', m), ('j', n)];
+            let expected = expected(&a, &b, &kept, &[('k', k)]);
+            let (x, y) = (a.tensor(device, &mut random), b.tensor(device, &mut random));
+            agrees(device, &x.matmul(&y), &expected, "stretched by the rule");
+            let x = x.expand([all[0] as isize, all[1] as isize, -1, -1]);
+            let y = y.expand([all[0] as isize, all[1] as isize, -1, -1]);
+            agrees(device, &x.matmul(&y), &expected, "stretched before");
+        }
+        // candle's: [1, 8, 8, 64] and [8, 64, 8] of stride 0.
+        let (x, y) = (device.full([1, 64, 8], 1.0_f32).unwrap(), device.full([1, 8, 64], 1.0_f32).unwrap());
+        let product = x.broadcast_to([8, 64, 8]).matmul(y.broadcast_to([8, 8, 64]));
+        assert!(product.to_vec().unwrap().iter().all(|&x| x == 8.0));
+    });
+}
+
+/// Operands and what follows may be computed, and results read by others.
+#[test]
+fn computed_operands() {
+    on_every_device(|device| {
+        let mut random = Random(5);
+        let a = Operand::<f32>::drawn(&[('i', 21), ('k', 70)], &mut random);
+        let b = Operand::<f32>::drawn(&[('k', 70), ('j', 13)], &mut random);
+        let kept = [('i', 21), ('j', 13)];
+        let (x, y) = (a.tensor(device, &mut random), b.tensor(device, &mut random));
+        let plain = expected(&a, &b, &kept, &[('k', 70)]);
+        let doubled =
+            Operand { values: a.values.iter().map(|x| x * 2.0 + 1.0).collect(), axes: a.axes.clone() };
+        let other = expected(&doubled, &b, &kept, &[('k', 70)]);
+        let product = x.matmul(&y);
+        agrees(device, &(&x * 2.0 + 1.0).matmul(&y), &other, "a computed operand");
+        agrees(
+            device,
+            &(product.clone() + 1.0),
+            &plain.iter().map(|x| x + 1.0).collect::<Vec<_>>(),
+            "what follows",
+        );
+        let both: Vec<f32> = plain.iter().zip(&other).map(|(x, y)| x - y).collect();
+        agrees(device, &(&product - (&x * 2.0 + 1.0).matmul(&y)), &both, "two products");
+        let square = product.matmul(product.transpose(0, 1));
+        let own = Operand { values: plain, axes: vec![('i', 21), ('j', 13)] };
+        let turned = Operand { values: own.values.clone(), axes: vec![('l', 21), ('j', 13)] };
+        let expected = expected(&own, &turned, &[('i', 21), ('l', 21)], &[('j', 13)]);
+        agrees(device, &square, &expected, "a product of a product");
+        // Of one tensor, of a constant, of coordinates, and of small integers times floats.
+        let v = device.upload(&[1.0_f32, 2.0, 3.0], [3]).unwrap();
+        assert_eq!(v.dot(&v).to_vec().unwrap(), [14.0]);
+        assert_eq!(v.dot(Expr::scalar(2.0_f32).broadcast_to([3])).to_vec().unwrap(), [12.0]);
+        assert_eq!(v.dot(v.index(0).cast::<f32>()).to_vec().unwrap(), [8.0]);
+        let w = device.upload(&[1_u8, 0, 2], [3]).unwrap();
+        assert_eq!(v.dot(w.cast::<f32>()).to_vec().unwrap(), [7.0]);
+        // Written to a part of a tensor, which it reads.
+        let all = device.upload(&[1.0_f32, 2.0, 3.0, 4.0], [2, 2]).unwrap();
+        all.assign(all.matmul(&all)).unwrap();
+        assert_eq!(all.to_vec().unwrap(), [7.0, 10.0, 15.0, 22.0]);
+    });
+}
+
+#[test]
+fn ranks() {
+    on_every_device(|device| {
+        let tensor = |shape: &[usize]| {
+            let count: usize = shape.iter().product();
+            device.upload(&(0..count).map(|i| i as i32).collect::<Vec<_>>(), shape).unwrap()
+        };
+        let shape = |a: &[usize], b: &[usize]| tensor(a).matmul(tensor(b)).shape().unwrap().to_vec();
+        assert_eq!(shape(&[3], &[3]), [0_usize; 0]);
+        assert_eq!(shape(&[3], &[3, 4]), [4]);
+        assert_eq!(shape(&[2, 3], &[3]), [2]);
+        assert_eq!(shape(&[5, 2, 3], &[3]), [5, 2]);
+        assert_eq!(shape(&[3], &[5, 3, 4]), [5, 4]);
+        assert_eq!(shape(&[7, 1, 2, 3], &[5, 3, 4]), [7, 5, 2, 4]);
+        assert_eq!(tensor(&[2, 0]).matmul(tensor(&[0, 2])).to_vec().unwrap(), [0; 4]);
+        assert_eq!(tensor(&[0, 3]).matmul(tensor(&[3, 2])).to_vec().unwrap(), [0; 0]);
+        let (a, b) = (tensor(&[2, 3, 4]), tensor(&[4, 3, 5]));
+        assert_eq!(a.tensordot(&b, [[1, 1], [2, 0]]).shape().unwrap(), &[2, 5]);
+        let [x, y] = [a.tensordot(&b, [[1, 1], [-1, 0]]), Expr::einsum("ijk,kjl->il", [&a, &b])];
+        assert_eq!(x.to_vec().unwrap(), y.to_vec().unwrap());
+        assert_eq!(a.vecdot(tensor(&[4]), -1).to_vec().unwrap(), [14, 38, 62, 86, 110, 134]);
+        assert_eq!(a.vecdot(tensor(&[2, 1, 4]), 2).shape().unwrap(), &[2, 3]);
+        assert_eq!(a.dot(tensor(&[6, 4, 5])).shape().unwrap(), &[2, 3, 6, 5]);
+    });
+}
+
+#[test]
+fn equations() {
+    on_every_device(|device| {
+        let x = device.upload(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3]).unwrap();
+        let v = device.upload(&[1, 10, 100], [3]).unwrap();
+        let of = |equation: &str, operands: &[&Tensor<i32>]| {
+            let operands: Vec<AnyExpr> = operands.iter().map(|&own| own.expr().into()).collect();
+            AnyExpr::einsum(equation, &operands).to_vec::<i32>().unwrap()
+        };
+        assert_eq!(of("ii", &[&x]), [15]);
+        assert_eq!(of("ii->i", &[&x]), [1, 5, 9]);
+        assert_eq!(of("ij->", &[&x]), [45]);
+        assert_eq!(of("ji", &[&x]), [1, 4, 7, 2, 5, 8, 3, 6, 9]);
+        assert_eq!(of("ij,j", &[&x, &v]), [321, 654, 987]);
+        assert_eq!(of("ij,k->k", &[&x, &v]), [45, 450, 4500]);
+        assert_eq!(of("i,i,i->i", &[&v, &v, &v]), [1, 1000, 1_000_000]);
+        assert_eq!(of("i,ij,j->", &[&v, &x, &v]), [321 + 6540 + 98_700]);
+        assert_eq!(of("...j,j->...", &[&x, &v]), [321, 654, 987]);
+        assert_eq!(of("...,...", &[&x, &v]), [1, 20, 300, 4, 50, 600, 7, 80, 900]);
+        assert_eq!(of(" i j , j k -> k i ", &[&x, &x]), of("ij,jk->ki", &[&x, &x]));
+    });
+}
+
+#[test]
+fn long_products() {
+    on_every_device(|device| {
+        let mut random = Random(6);
+        for k in depth(&[140_000][..], &[131_073, 140_000, 270_000]).iter().copied() {
+            matmul::<f32>(device, [1, 2, k], &mut random);
+        }
+        // Axes that are no one axis.
+        let axes = [('k', 70), ('l', 2000)];
+        einsum::<f32>(device, [&axes, &[axes[1], axes[0], ('j', 2)], &[('j', 2)], &axes], &mut random);
+    });
+}
+
+#[test]
+fn mistakes() {
+    let device = Device::cpu();
+    let tensor = |shape: &[usize]| device.zeros::<f32>(shape).unwrap().expr();
+    let said = |expr: Expr<f32>| {
+        let error = expr.eval().unwrap_err();
+        (error.kind(), error.message().to_string())
+    };
+    let (x, y) = (tensor(&[2, 3, 4]), tensor(&[2, 5, 6]));
+    assert_eq!(
+        said(x.matmul(&y)),
+        (ErrorKind::Shape, "matmul of [2, 3, 4] and [2, 5, 6]: 4 columns meet 5 rows".into())
+    );
+    assert!(said(x.matmul(2.0)).1.starts_with("matmul of [2, 3, 4] and []: a number is no matrix"));
+    assert_eq!(
+        said(x.tensordot(&y, [[1, 1]])).1,
+        "tensordot of [2, 3, 4] and [2, 5, 6]: axis 1 of length 3 meets axis 1 of length 5"
+    );
+    assert_eq!(said(x.tensordot(&y, [[3, 0]])).0, ErrorKind::Axis);
+    assert_eq!(
+        said(x.vecdot(&y, -1)).1,
+        "vecdot of [2, 3, 4] and [2, 5, 6]: axis 2 of length 4 meets axis 2 of length 6"
+    );
+    assert_eq!(said(x.outer(&y)).1, "outer of [2, 3, 4] and [2, 5, 6]: it takes operands of one axis");
+    let of = |equation: &str| said(Expr::einsum(equation, [&x, &y])).1;
+    assert_eq!(of("abc,abd->abcd"), "einsum \"abc,abd->abcd\": label 'b' has lengths 3 and 5");
+    assert_eq!(of("abc->abc"), "einsum \"abc->abc\" names 1 operands and got 2");
+    assert_eq!(of("ab,abd->"), "einsum \"ab,abd->\": \"ab\" has 2 labels for an operand of 3 axes");
+    assert_eq!(of("abc,aef->z"), "einsum \"abc,aef->z\": the result has label 'z', which no operand has");
+    assert_eq!(of("abc,aef->aa"), "einsum \"abc,aef->aa\": the result has label 'a' twice");
+    assert_eq!(of("a1c,aef->a"), "einsum \"a1c,aef->a\": '1' is no label, which are letters");
+    let (bools, ints) = (AnyExpr::from(x.eq(&x)), AnyExpr::from(x.cast::<i32>()));
+    let message = bools.matmul(&bools).eval().unwrap_err().message().to_string();
+    assert_eq!(message, "matmul takes floats and integers, not bool: cast first");
+    let message = ints.matmul(AnyExpr::from(&x)).eval().unwrap_err().message().to_string();
+    assert_eq!(message, "matmul takes operands of one type and got i32 and f32: cast one of them");
+    assert_eq!(ints.dtype().unwrap(), DType::I32);
+}
