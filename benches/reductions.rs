@@ -1,6 +1,6 @@
 //! How fast reductions are, as a multiple of an elementwise operation on the same tensor in the same run:
 //! `x + 1.0`, which reads and writes what a sum only reads, or `exp(x)` where exponentials are made. A product of
-//! matrices, which is a sum of products here, stands beside one written by hand.
+//! matrices stands beside one written by hand, an invocation a result.
 //!
 //! ```text
 //! cargo bench --bench reductions -- [--device NAME] [--quick] [--json FILE] [--sizes] [--case NAME]...
