@@ -152,6 +152,16 @@ impl Builder<'_> {
             };
             return Ok(self.expr(&terms[0])?.index(axis as isize));
         }
+        if matches!(name, "matmul" | "dot" | "outer") {
+            // Which axes meet is theirs to say, and no rule's.
+            counts(2)?;
+            let [a, b] = [self.expr(&terms[0])?, self.expr(&terms[1])?];
+            return Ok(match name {
+                "matmul" => a.matmul(b),
+                "dot" => a.dot(b),
+                _ => a.outer(b),
+            });
+        }
         let is_select = matches!(name, "select" | "where");
         let arity = match is_select {
             true => Some(3),

@@ -122,12 +122,16 @@ const tests = {
       [{ operands: 'a = [1, 3, 1]; b = [3, 1, 7]', expression: 'a + b', rule: 'inplace' }, /a destination keeps its shape/],
       [{ operands: 'a = [99999, 99999]', expression: 'a' }, /more than the 65536 elements/],
       [{ operands: 'a = [2]', expression: '('.repeat(200) }, /more than 60 deep/],
+      [{ operands: 'a = [2, 3]; b = [2, 3]', expression: 'matmul(a, b)' }, /3 columns meet 2 rows/],
     ];
     for (const [fields, pattern] of refused) {
       assert.equal(await type(page, fields), 'refused', JSON.stringify(fields));
       assert.match((await text(page, '#mistake')).replace(/\n/g, ' '), pattern);
       if (/axis 2/.test(String(pattern))) assert.equal(await page.locator('#layouts td.clash').count(), 2);
     }
+    assert.equal(await type(page, { operands: 'a = [2, 3]; b = [3, 4]', expression: 'matmul(a, b) + 1' }), 'done');
+    assert.equal(await text(page, '#verdict'), 'f32 [2, 4]');
+    assert.match(await text(page, '#compared'), /same bits/);
     assert.equal(await type(page, { operands: 'a = [2, 3]', expression: 'a + 1' }), 'done');
     assert.equal(await text(page, '#mistake'), '');
     assert.equal(await text(page, '#verdict'), 'f32 [2, 3]');

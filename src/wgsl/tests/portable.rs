@@ -238,6 +238,37 @@ fn check_rows<T: Element>(written: &mut usize) {
     }
 }
 
+/// Products of a type, by tiles and by a host's invocations, of operands that lie along memory and across it.
+fn check_products<T: Element>(written: &mut usize) {
+    let device = Device::cpu();
+    for (left, right) in [([40, 70], [70, 50]), ([1, 70], [70, 50]), ([64, 4096], [4096, 1])] {
+        let [a, b] = [left, right].map(|shape| device.zeros::<T>(shape).unwrap().expr());
+        let turned = |x: &Expr<T>| x.untyped().transpose(0, 1);
+        for product in [a.untyped().matmul(&b), turned(&b).matmul(turned(&a))] {
+            let node = product.node().unwrap();
+            let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
+            let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
+            for is_host in [false, true] {
+                for launched in Launched::all(&schedule, adapter(is_host)) {
+                    let text = emit(&launched.plan.kernel).unwrap().text();
+                    all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                    *written += 1;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_in_every_language() {
+    let mut written = 0;
+    macro_rules! on {
+        ($($t:ident)*) => { $(check_products::<$t>(&mut written);)* };
+    }
+    on!(f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);
+    assert!(written >= 144, "only {written} kernels");
+}
+
 #[test]
 fn rows_in_every_language() {
     let mut written = 0;
