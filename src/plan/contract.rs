@@ -59,8 +59,7 @@ impl Pass {
         let contract = Contract {
             axis: batch.end + groups[1].len(),
             batch,
-            along,
-            ..tile(program, [rows, columns, products], target)
+            ..tile(program, [rows, columns, products], along, target)
         };
         let offsets = std::iter::once(0).chain(own.inputs.iter().map(|input| input.layout.offset()));
         let loops = Nest::of(offsets, groups.iter().flatten());
@@ -78,10 +77,14 @@ impl Pass {
             "{matrices} of {rows} rows and {columns} columns over {products}: a workgroup has {} by {} results",
             tile[0], tile[1]
         );
-        let strides = Store::Lanes.access().strides(loops.output(), walk);
+        let is_linear = loops.output().has_linear_rows(1) && columns.is_multiple_of(LANES);
+        let (store, stored) = match is_linear && walk == Walk::Rows {
+            true => (Store::Vector, program.dtype),
+            false => (Store::Lanes, whole(program.dtype)),
+        };
+        let strides = store.access().strides(loops.output(), walk);
         let (kernel, reads) =
-            Kernel::assemble(&own, bound, &accesses, &loops, (walk, Store::Lanes, strides), target);
-        let stored = whole(program.dtype);
+            Kernel::assemble(&own, bound, &accesses, &loops, (walk, store, strides), target);
         let makes = Makes::Contract(contract);
         let kernel = Kernel { workgroup: [x * y, 1], out: stored, makes, ..kernel };
         let words = fields::words(&kernel, &loops, &own, |field| {
@@ -115,7 +118,12 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
 }
 
 /// How results are laid over invocations, of matrices of so many rows and columns over so many products.
-fn tile(program: &Program, [rows, columns, products]: [usize; 3], target: Target) -> Contract {
+fn tile(
+    program: &Program,
+    [rows, columns, products]: [usize; 3],
+    along: [bool; 2],
+    target: Target,
+) -> Contract {
     let [most, vectors] = target.tuning.product;
     let own = if rows == 1 {
         1
@@ -127,8 +135,14 @@ fn tile(program: &Program, [rows, columns, products]: [usize; 3], target: Target
     let element = program.dtype.size().max(size_of::<u32>()) as u32;
     let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * element;
     let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
-    let shares = target.tuning.meets && own == LANES as u32;
-    let shared = [[16, 16], [8, 16], [8, 8]].into_iter().find(fits).filter(|_| shares);
+    // A single row is multiplied by what lies along it: neighbours read that side by side, and a fourth of them multiplies.
+    let tiles: &[[u32; 2]] = match own {
+        _ if !target.tuning.meets => &[],
+        1 if along[1] => &[[4, 16]],
+        own if own == LANES as u32 => &[[16, 16], [8, 16], [8, 8]],
+        _ => &[],
+    };
+    let shared = tiles.iter().copied().find(fits);
     let sides = shared.unwrap_or_else(|| {
         let tiles = [rows.div_ceil(own as usize), columns.div_ceil(LANES * vectors as usize)];
         match tiles.map(|tiles| tiles < SIDE as usize) {
@@ -138,14 +152,5 @@ fn tile(program: &Program, [rows, columns, products]: [usize; 3], target: Target
         }
     });
     let (shares, masked) = (shared.is_some(), !products.is_multiple_of(Contract::DEPTH as usize));
-    Contract {
-        batch: 0..0,
-        axis: 0,
-        along: [false; 2],
-        rows: own,
-        vectors,
-        sides,
-        shares,
-        masked: shares && masked,
-    }
+    Contract { batch: 0..0, axis: 0, along, rows: own, vectors, sides, shares, masked: shares && masked }
 }

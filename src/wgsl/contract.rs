@@ -5,11 +5,11 @@
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
 use super::text::{EACH, line};
-use super::types::{compute, lanes};
+use super::types::{compute, lanes, pack};
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::ir::{CHUNK, needed};
-use crate::plan::{Contract, LANES, Role, Walk};
+use crate::plan::{Contract, LANES, Role, Store, Walk};
 
 impl Emitter<'_> {
     pub(super) fn contract(&mut self, contract: &Contract) -> Result<()> {
@@ -105,15 +105,21 @@ impl Emitter<'_> {
     /// The function that stores a vector of results, of which some may not exist.
     fn store_vector(&mut self, contract: &Contract, element: DType) {
         self.place(contract, "store", &["row", "x"], &format!(", value: {})", lanes(element)));
-        let terms = (0..self.kernel.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
-        let at = self.sum("out", terms);
-        line!(self.text, "    let at = vec4<u32>() + ({at});");
         let total = match element.kind() {
             Kind::Float => format!("positive_zero_{}(value)", compute(element)),
             _ => "value".into(),
         };
         line!(self.text, "    let total = {total};");
         line!(self.text, "    if (row >= p.rows) {{ return; }}");
+        if self.kernel.store == Store::Vector {
+            let total = pack(element, self.kernel.wide_words, "total".into());
+            let at = self.stored_at(self.kernel.rank - 1, &["x"]);
+            line!(self.text, "    if (first < p.columns) {{ result[{at}] = {total}; }}");
+            line!(self.text, "}}\n");
+            return;
+        }
+        let terms = (0..self.kernel.rank).filter_map(|axis| self.term(Role::Out, axis, 0));
+        line!(self.text, "    let at = vec4<u32>() + ({});", self.sum("out", terms));
         for (k, c) in "xyzw".chars().enumerate() {
             line!(self.text, "    if (first + {k}u < p.columns) {{ result[at.{c}] = total.{c}; }}");
         }

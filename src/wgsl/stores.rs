@@ -75,7 +75,7 @@ impl Emitter<'_> {
     }
 
     /// The address of a result: by the coordinates of so many axes, and what comes on top of it.
-    fn stored_at(&self, axes: usize, more: &[&str]) -> String {
+    pub(super) fn stored_at(&self, axes: usize, more: &[&str]) -> String {
         let terms = (0..axes).filter_map(|axis| self.term(Role::Out, axis, 0));
         let terms: Vec<String> = terms.chain(more.iter().map(ToString::to_string)).collect();
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }

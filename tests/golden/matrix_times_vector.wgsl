@@ -16,7 +16,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<f32>;
 @group(0) @binding(3) var<storage, read> in1: array<f32>;
 
@@ -79,14 +79,14 @@ fn added(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
 fn store(row: u32, x: u32, value: vec4<f32>) {
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
-    let at = vec4<u32>() + (lane);
     let total = positive_zero_f32(value);
     if (row >= p.rows) { return; }
-    if (first + 0u < p.columns) { result[at.x] = total.x; }
-    if (first + 1u < p.columns) { result[at.y] = total.y; }
-    if (first + 2u < p.columns) { result[at.z] = total.z; }
-    if (first + 3u < p.columns) { result[at.w] = total.w; }
+    if (first < p.columns) { result[x] = total; }
 }
+
+var<workgroup> shared0: array<vec4<f32>, 64>;
+
+var<workgroup> shared1: array<vec4<f32>, 256>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
@@ -95,18 +95,37 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     let q_across = share(tile, p.vectors_factor, p.vectors_shift);
     let across = tile - q_across * p.vectors;
     let down = q_across;
-    let first_row = down * 1u;
-    let first_x = across * 64u;
-    let row0 = first_row + local / 64u * 1u + 0u;
-    let x0 = first_x + local % 64u + 0u;
+    let first_row = down * 4u;
+    let first_x = across * 16u;
+    let row0 = first_row + local / 16u * 1u + 0u;
+    let x0 = first_x + local % 16u + 0u;
     var total0_0 = vec4<f32>();
     for (var first = 0u; first < p.row; first += 64u) {
         var sum0_0 = vec4<f32>();
         let end = min(first + 64u, p.row);
-        for (var k = first; k < end; k += 1u) {
-            let b0 = factor1(min(x0, (p.columns - 1u) / 4u), k);
-            let a0 = factor0(min(row0, p.rows - 1u), k);
-            sum0_0 = added(sum0_0, multiplied(a0, b0));
+        for (var at = first; at < end; at += 16u) {
+            let place0_0 = (local + 0u) / 16u;
+            let k0_0 = (local + 0u) % 16u;
+            shared0[k0_0 * 4u + place0_0] = vec4<f32>(factor0(min(first_row + place0_0 * 4u + 0u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 1u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 2u, p.rows - 1u), at + k0_0).x, factor0(min(first_row + place0_0 * 4u + 3u, p.rows - 1u), at + k0_0).x);
+            let place1_0 = (local + 0u) / 16u;
+            let k1_0 = (local + 0u) % 16u;
+            shared1[k1_0 * 16u + place1_0] = factor1(min(first_x + place1_0, (p.columns - 1u) / 4u), at + k1_0);
+            let place1_64 = (local + 64u) / 16u;
+            let k1_64 = (local + 64u) % 16u;
+            shared1[k1_64 * 16u + place1_64] = factor1(min(first_x + place1_64, (p.columns - 1u) / 4u), at + k1_64);
+            let place1_128 = (local + 128u) / 16u;
+            let k1_128 = (local + 128u) % 16u;
+            shared1[k1_128 * 16u + place1_128] = factor1(min(first_x + place1_128, (p.columns - 1u) / 4u), at + k1_128);
+            let place1_192 = (local + 192u) / 16u;
+            let k1_192 = (local + 192u) % 16u;
+            shared1[k1_192 * 16u + place1_192] = factor1(min(first_x + place1_192, (p.columns - 1u) / 4u), at + k1_192);
+            workgroupBarrier();
+            for (var k = 0u; k < 16u; k += 1u) {
+                let a = shared0[k * 4u + local / 16u];
+                let b0 = shared1[k * 16u + local % 16u];
+                sum0_0 = added(sum0_0, multiplied(vec4<f32>(a.x), b0));
+            }
+            workgroupBarrier();
         }
         total0_0 = added(total0_0, sum0_0);
     }

@@ -17,7 +17,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read_write> result: array<f32>;
+@group(0) @binding(1) var<storage, read_write> result: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> in0: array<f32>;
 @group(0) @binding(3) var<storage, read> in1: array<vec4<f32>>;
 
@@ -81,13 +81,9 @@ fn store(row: u32, x: u32, value: vec4<f32>) {
     let c0 = row;
     let first = x * 4u;
     let lane = min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(p.columns - 1u));
-    let at = vec4<u32>() + (c0 * p.out_stride0 + lane);
     let total = positive_zero_f32(value);
     if (row >= p.rows) { return; }
-    if (first + 0u < p.columns) { result[at.x] = total.x; }
-    if (first + 1u < p.columns) { result[at.y] = total.y; }
-    if (first + 2u < p.columns) { result[at.z] = total.z; }
-    if (first + 3u < p.columns) { result[at.w] = total.w; }
+    if (first < p.columns) { result[c0 * p.out_stride0 + x] = total; }
 }
 
 var<workgroup> shared0: array<vec4<f32>, 256>;

@@ -109,9 +109,9 @@ fn store(row: u32, x: u32, value: vec4<f32>) {
     let q_c3 = quotients(lane, p.factor3, p.shift3);
     let c3 = lane - q_c3 * p.len3;
     let c2 = q_c3;
-    let at = vec4<u32>() + (c0 * p.out_stride0 + c2 * p.out_stride2 + c3);
     let total = positive_zero_f32(value);
     if (row >= p.rows) { return; }
+    let at = vec4<u32>() + (c0 * p.out_stride0 + c2 * p.out_stride2 + c3);
     if (first + 0u < p.columns) { result[at.x] = total.x; }
     if (first + 1u < p.columns) { result[at.y] = total.y; }
     if (first + 2u < p.columns) { result[at.z] = total.z; }
