@@ -2,8 +2,8 @@
 //! batch and what is computed before.
 
 use crate::common::depth::depth;
-use crate::common::{Random, check_kernels, in_turn, on_every_device};
-use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Numeric, Tensor, bf16, f16};
+use crate::common::{Random, check_kernels, found, in_turn, on_every_device};
+use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Limits, Numeric, Options, Tensor, bf16, f16};
 
 /// An element type as the contract multiplies and adds it.
 trait Number: Numeric {
@@ -391,6 +391,39 @@ fn long_products() {
         let axes = [('k', 70), ('l', 2000)];
         einsum::<f32>(device, [&axes, &[axes[1], axes[0], ('j', 2)], &[('j', 2)], &axes], &mut random);
     });
+}
+
+/// Factors and results that are larger than a binding, or lie in tensors that are.
+#[test]
+fn larger_than_a_binding() {
+    for adapter in found() {
+        let name = format!("{}:{}", adapter.backend, adapter.index);
+        let mut limits = Limits::downlevel();
+        limits.max_storage_buffer_binding_size = 64 << 10;
+        limits.max_buffer_size = 512 << 10;
+        let device = Device::open_with(&Options::default().adapter(name).limits(limits)).unwrap();
+        let products = |device: &Device| -> Vec<Vec<u32>> {
+            let mut random = Random(8);
+            let mut drawn = |shape: [usize; 2]| {
+                let values: Vec<f32> = (0..shape[0] * shape[1])
+                    .map(|_| (random.next() >> 44) as f32 / 262_144.0 - 2.0)
+                    .collect();
+                device.upload(&values, shape).unwrap()
+            };
+            let (a, b, v) = (drawn([300, 200]), drawn([200, 150]), drawn([200, 1]));
+            let part = a.slice(0, 100..140).tensor().unwrap();
+            let all = [
+                a.matmul(&b),
+                b.transpose(0, 1).matmul(a.transpose(0, 1)),
+                a.matmul(&v),
+                (&a + 1.0).matmul(&b) * 2.0,
+                part.matmul(&b),
+                a.matmul(b.slice(1, 3..8)),
+            ];
+            all.iter().map(|x| x.to_vec().unwrap().into_iter().map(f32::to_bits).collect()).collect()
+        };
+        assert!(products(&device) == products(&Device::cpu()), "{}", device.name());
+    }
 }
 
 #[test]
