@@ -248,6 +248,11 @@ impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, T, R
     fn run(self) {
         let Scratch { left, right, sums } = self.scratch;
         let [rows, columns] = &self.job.sides;
+        if R == 1 && columns.stride == 1 {
+            rows.pack(self.matrix, self.rows, 0..self.job.products, left);
+            let results = &mut self.out[self.begin..][..self.columns.len()];
+            return columns.times::<T, N>(self.matrix, self.columns, left.as_flattened(), results);
+        }
         let panels = self.rows.len().div_ceil(R);
         let tiles = panels * self.columns.len().div_ceil(N);
         sums.clear();
@@ -285,8 +290,7 @@ impl Side<'_> {
         depth: Range<usize>,
         packed: &mut Vec<[T; N]>,
     ) {
-        let elements: &[T] =
-            bytemuck::cast_slice(&self.bytes[..self.bytes.len() / size_of::<T>() * size_of::<T>()]);
+        let elements: &[T] = self.elements();
         let begin = self.offset + self.batch.at(matrix) + depth.start as isize * self.stride;
         let depth = depth.len();
         packed.clear();
@@ -317,6 +321,42 @@ impl Side<'_> {
                 }
             }
         }
+    }
+
+    /// Columns that lie along the products, times one row: read where they are, `N` side by side.
+    #[inline(always)]
+    fn times<T: Number, const N: usize>(
+        &self,
+        matrix: usize,
+        kept: Range<usize>,
+        row: &[T],
+        results: &mut [T],
+    ) {
+        let begin = self.offset + self.batch.at(matrix);
+        let last = kept.end - 1;
+        for (first, results) in kept.step_by(N).zip(results.chunks_mut(N)) {
+            // What does not exist is the last that does.
+            let columns: [&[T]; N] = std::array::from_fn(|i| {
+                let at = (begin + self.kept.at(last.min(first + i))) as usize;
+                &self.elements()[at..at + row.len()]
+            });
+            let mut totals = [[T::default(); N]];
+            for (k, row) in row.chunks(CHUNK).enumerate() {
+                let columns = columns.map(|column| &column[k * CHUNK..][..row.len()]);
+                let mut sums = [[T::default(); N]];
+                for (k, &a) in row.iter().enumerate() {
+                    for (sum, column) in sums[0].iter_mut().zip(&columns) {
+                        *sum = sum.plus(a.times(column[k]));
+                    }
+                }
+                add(&mut totals, &sums);
+            }
+            results.copy_from_slice(&totals[0][..results.len()]);
+        }
+    }
+
+    fn elements<T: Number>(&self) -> &[T] {
+        bytemuck::cast_slice(&self.bytes[..self.bytes.len() / size_of::<T>() * size_of::<T>()])
     }
 }
 
