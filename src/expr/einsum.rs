@@ -64,6 +64,28 @@ fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) 
         every.extend(&labels);
         all.push(diagonals(equation, call.labelled(operand, labels), at)?);
     }
+    let (order, result) = labels(equation, output, &every)?;
+    agree(equation, &all, &order)?;
+    sum_alone(&mut all, &result);
+    while all.len() > 1 {
+        let (i, j) = cheapest(&all)?;
+        let right = all.remove(j);
+        let left = all.remove(i);
+        let has = |own: &Labelled, label: &Label| own.labels.contains(label);
+        let keeps = |label: &Label| result.contains(label) || all.iter().any(|own| has(own, label));
+        let both = order.iter().copied().filter(|label| has(&left, label) && has(&right, label));
+        let contracted: Vec<Label> = both.filter(|label| !keeps(label)).collect();
+        let product = call.product([&left, &right], &contracted)?;
+        all.insert(i, product);
+    }
+    match all.pop() {
+        Some(last) => call.finish(last, &result),
+        None => bail!(Operation, "einsum takes an operand at least"),
+    }
+}
+
+/// The labels of all operands, each once, and those of the result.
+fn labels(equation: &str, output: Option<&str>, every: &[Label]) -> Result<(Vec<Label>, Vec<Label>)> {
     let is_first = |&k: &usize| !every[..k].contains(&every[k]);
     let order: Vec<Label> = (0..every.len()).filter(is_first).map(|k| every[k]).collect();
     let mut open: Vec<Label> = order.iter().copied().filter(|&label| label >= ELLIPSIS).collect();
@@ -93,7 +115,12 @@ fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) 
     if !open.iter().all(|label| result.contains(label)) {
         bail!(Shape, "einsum \"{equation}\": the result has no \"...\", which operands have");
     }
-    for &label in &order {
+    Ok((order, result))
+}
+
+/// Checks that each label has one length.
+fn agree(equation: &str, all: &[Labelled], order: &[Label]) -> Result<()> {
+    for &label in order {
         let lengths = all.iter().filter(|own| own.labels.contains(&label)).map(|own| own.length(label));
         let lengths = lengths.collect::<Result<Vec<usize>>>()?;
         let differs = |&n: &usize| n != lengths[0] && label < ELLIPSIS;
@@ -102,7 +129,11 @@ fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) 
             bail!(Shape, "einsum \"{equation}\": label '{name}' has lengths {first} and {other}");
         }
     }
-    // What one operand has alone, and the result has not, is summed first.
+    Ok(())
+}
+
+/// Sums what one operand has alone, and the result has not.
+fn sum_alone(all: &mut [Labelled], result: &[Label]) {
     for i in 0..all.len() {
         let is_alone = |label: &Label| {
             let others = all.iter().enumerate().any(|(k, own)| k != i && own.labels.contains(label));
@@ -114,21 +145,6 @@ fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) 
             let labels = all[i].labels.iter().copied().filter(|label| !is_alone(label)).collect();
             all[i] = Labelled { any: all[i].any.reduce("sum", alone, ReduceOptions::default()), labels };
         }
-    }
-    while all.len() > 1 {
-        let (i, j) = cheapest(&all)?;
-        let right = all.remove(j);
-        let left = all.remove(i);
-        let has = |own: &Labelled, label: &Label| own.labels.contains(label);
-        let keeps = |label: &Label| result.contains(label) || all.iter().any(|own| has(own, label));
-        let both = order.iter().copied().filter(|label| has(&left, label) && has(&right, label));
-        let contracted: Vec<Label> = both.filter(|label| !keeps(label)).collect();
-        let product = call.product([&left, &right], &contracted)?;
-        all.insert(i, product);
-    }
-    match all.pop() {
-        Some(last) => call.finish(last, &result),
-        None => bail!(Operation, "einsum takes an operand at least"),
     }
 }
 
