@@ -35,7 +35,7 @@ pub(super) static GPU: Driver = Driver {
 static LLVMPIPE: Driver = Driver {
     // A loop of 65536 turns gives what 65535 do, and so do two of 40000, one within the other or behind it.
     turns: 65_535,
-    tuning: Tuning::LLVMPIPE,
+    tuning: Tuning::LANE_BY_LANE,
     ..SOFTWARE
 };
 

@@ -25,7 +25,7 @@ pub(crate) const GPU: Target = Target {
 };
 const HOST: Target = Target {
     shared: 32768,
-    tuning: Tuning::LLVMPIPE,
+    tuning: Tuning::LANE_BY_LANE,
     faults: Faults { half_rounding: true, products: true, ..NONE },
     ..GPU
 };
