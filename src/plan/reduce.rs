@@ -16,7 +16,7 @@ use super::tiling::{Row, vector_axis};
 use super::walk::{self, LANES, Together, Walk};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{Levels, Program, RowReduction, Value};
+use crate::ir::{ACCUMULATORS, Levels, Program, RowReduction, Value};
 use crate::layout::Nest;
 use crate::layout::{Axis, Layout, Shape};
 use crate::tuning::reduce::COLUMNS;
@@ -92,11 +92,13 @@ impl Pass {
         let levels = program.levels();
         let text = Text { program, levels: &levels, accesses: &accesses, vector_axis };
         let mut phases = text.phases()?;
+        let vectors = loops.inner().div_ceil(LANES);
         let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
         // What a row has in common with others is the same in all columns of an invocation.
         let is_apart = |i: usize| levels.of_row.inputs()[i] && kept[lane].strides[i] != 0;
-        let joins = is_kept && is_linear && !(0..program.inputs.len()).any(is_apart);
-        let vectors = loops.inner().div_ceil(LANES);
+        // Where half of them exist at least, and rows are read in a loop.
+        let is_large = 2 * vectors >= COLUMNS && count > ACCUMULATORS;
+        let joins = is_large && is_kept && is_linear && !(0..program.inputs.len()).any(is_apart);
         let row = Row {
             vector_axis,
             count,
@@ -104,7 +106,7 @@ impl Pass {
             cost: phases.iter().map(|(_, cost)| *cost).max().unwrap_or(1),
             bytes: phases.iter().map(|(phase, _)| bytes(phase)).sum(),
             leaves: program.leaves_partials(),
-            columns: if joins && vectors.is_multiple_of(COLUMNS) { COLUMNS } else { 1 },
+            columns: if joins { COLUMNS } else { 1 },
         };
         let (tile, workgroup, is_last) = row.tile(target)?;
         let (holds, words) = text.held(&phases, rows.kept);
@@ -154,7 +156,7 @@ impl Pass {
         // Vectors of rows.
         let columns = match vector_axis {
             VectorAxis::Reduced => 1,
-            VectorAxis::Kept => vectors / tile.columns as usize,
+            VectorAxis::Kept => vectors.div_ceil(tile.columns as usize),
             VectorAxis::Gathered => results.div_ceil(LANES),
         };
         let (positions, next) = if is_last { (1, None) } else { row.partials(&tile) };

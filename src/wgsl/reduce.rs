@@ -150,7 +150,8 @@ impl Emitter<'_> {
         if tile.columns > 1 {
             line!(self.text, "    let x = columns * {}u;", tile.columns);
             for column in 1..tile.columns {
-                line!(self.text, "    let {} = x + {column}u;", numbered("x", column));
+                // What does not exist is the last that does.
+                line!(self.text, "    let {} = min(x + {column}u, p.vectors - 1u);", numbered("x", column));
             }
         }
         if is_gathered {

@@ -62,7 +62,13 @@ impl Emitter<'_> {
                         Store::Vector => {
                             let place = self.stored_at(kernel.rank - 1, &[more, &x]);
                             let text = pack(dtype, kernel.wide_words, text);
-                            line!(self.text, "    {array}[{place}] = {text};");
+                            match column {
+                                0 => line!(self.text, "    {array}[{place}] = {text};"),
+                                _ => {
+                                    let exists = format!("x + {column}u < p.vectors");
+                                    line!(self.text, "    if ({exists}) {{ {array}[{place}] = {text}; }}");
+                                }
+                            }
                         }
                         _ => {
                             let place = self.stored_at(kernel.rank, &[more]);
