@@ -204,15 +204,19 @@ fn einsum(py: Python<'_>, equation: &str, arrays: Vec<Bound<'_, Array>>) -> PyRe
     let Some(first) = arrays.first().map(|array| array.get()) else {
         return Err(PyValueError::new_err("einsum takes an array at least"));
     };
-    let (mut parts, mut depth, mut work) = (Vec::new(), 0, 0);
+    let (mut parts, mut depth, mut work, mut sizes) = (Vec::new(), 0, 0, 1.0);
     for array in &arrays {
         let array = array.get();
         first.slot.join(&array.slot, py)?;
         let part = array.part();
         (depth, work) = (part.depth.max(depth), part.work.max(work));
+        sizes *= array.size() as f64;
         parts.push(part.expr);
     }
-    Array::new(py, AnyExpr::einsum(equation, &parts), depth + 1, work, first.slot.clone())
+    let product = AnyExpr::einsum(equation, &parts);
+    // Each length of a product of two matrices stands in two of three shapes.
+    let result = product.shape().map_or(0, |shape| shape.iter().product()) as f64;
+    Array::new(py, product, depth + 1, work.max((sizes * result).sqrt() as usize), first.slot.clone())
 }
 
 /// What leads to an element along an axis of a table.
