@@ -9,7 +9,6 @@ use super::makes::{Contract, Makes};
 use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
-use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
@@ -78,8 +77,7 @@ impl Pass {
             "{matrices} of {rows} rows and {columns} columns over {products}: a workgroup has {} by {} results",
             tile[0], tile[1]
         );
-        let is_linear =
-            program.dtype == DType::F32 && loops.output().has_linear_rows(1) && columns.is_multiple_of(LANES);
+        let is_linear = loops.output().has_linear_rows(1) && columns.is_multiple_of(LANES);
         let (store, stored) = match is_linear && walk == Walk::Rows {
             true => (Store::Vector, program.dtype),
             false => (Store::Lanes, whole(program.dtype)),

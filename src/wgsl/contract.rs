@@ -5,7 +5,7 @@
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
 use super::text::{EACH, line};
-use super::types::{compute, lanes, pack};
+use super::types::{compute, encode, lanes, narrow, pack};
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::ir::{CHUNK, needed};
@@ -112,7 +112,8 @@ impl Emitter<'_> {
         line!(self.text, "    let total = {total};");
         line!(self.text, "    if (row >= p.rows) {{ return; }}");
         if self.kernel.store == Store::Vector {
-            let total = pack(element, self.kernel.wide_words, "total".into());
+            let total = encode(element, &narrow(element, "total".into()));
+            let total = pack(element, self.kernel.wide_words, total);
             let at = self.stored_at(self.kernel.rank - 1, &["x"]);
             line!(self.text, "    if (first < p.columns) {{ result[{at}] = {total}; }}");
             line!(self.text, "}}\n");
