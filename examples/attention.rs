@@ -76,7 +76,9 @@ impl Block {
         let [queries, keys, values] = [of_head(&self.queries)?, of_head(&self.keys)?, of_head(&self.values)?];
         let row = |all: &[f64], token: usize| all[token * DEPTH..][..DEPTH].to_vec();
         let own = row(&queries, query);
-        let score = |key: usize| own.iter().zip(row(&keys, key)).map(|(a, b)| a * b).sum::<f64>() / 8.0;
+        let score = |key: usize| {
+            own.iter().zip(row(&keys, key)).map(|(a, b)| a * b).sum::<f64>() / (DEPTH as f64).sqrt()
+        };
         let scores: Vec<f64> = (0..=query).map(score).collect();
         let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = scores.iter().map(|score| (score - largest).exp()).collect();

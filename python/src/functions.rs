@@ -187,15 +187,25 @@ fn concat(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: isize) -> PyResul
     let Some(first) = arrays.first().map(|array| array.get()) else {
         return Err(PyValueError::new_err("concat takes an array at least"));
     };
-    let (mut parts, mut depth, mut work) = (Vec::new(), 0, 0);
-    for array in &arrays {
-        let array = array.get();
-        first.slot.join(&array.slot, py)?;
-        let part = array.part();
-        (depth, work) = (part.depth.max(depth), part.work.max(work));
-        parts.push(part.expr.cast(first.dtype));
-    }
+    let (parts, depth, work) = joined(py, first, &arrays)?;
+    let parts: Vec<AnyExpr> = parts.iter().map(|part| part.cast(first.dtype)).collect();
     Array::new(py, AnyExpr::concat(&parts, axis), depth + 1, work, first.slot.clone())
+}
+
+/// The expressions of some arrays, on the device of the first; and the most that was put off, and the most work, of one.
+fn joined(
+    py: Python<'_>,
+    first: &Array,
+    arrays: &[Bound<'_, Array>],
+) -> PyResult<(Vec<AnyExpr>, u32, usize)> {
+    let (mut parts, mut depth, mut work) = (Vec::new(), 0, 0);
+    for array in arrays {
+        first.slot.join(&array.get().slot, py)?;
+        let part = array.get().part();
+        (depth, work) = (part.depth.max(depth), part.work.max(work));
+        parts.push(part.expr);
+    }
+    Ok((parts, depth, work))
 }
 
 /// Products of arrays of one type, summed as an equation says.
@@ -204,16 +214,9 @@ fn einsum(py: Python<'_>, equation: &str, arrays: Vec<Bound<'_, Array>>) -> PyRe
     let Some(first) = arrays.first().map(|array| array.get()) else {
         return Err(PyValueError::new_err("einsum takes an array at least"));
     };
-    let (mut parts, mut depth, mut work, mut sizes) = (Vec::new(), 0, 0, 1.0);
-    for array in &arrays {
-        let array = array.get();
-        first.slot.join(&array.slot, py)?;
-        let part = array.part();
-        (depth, work) = (part.depth.max(depth), part.work.max(work));
-        sizes *= array.size() as f64;
-        parts.push(part.expr);
-    }
+    let (parts, depth, work) = joined(py, first, &arrays)?;
     let product = AnyExpr::einsum(equation, &parts);
+    let sizes: f64 = arrays.iter().map(|array| array.get().size() as f64).product();
     // Each length of a product of two matrices stands in two of three shapes.
     let result = product.shape().map_or(0, |shape| shape.iter().product()) as f64;
     Array::new(py, product, depth + 1, work.max((sizes * result).sqrt() as usize), first.slot.clone())

@@ -8,7 +8,7 @@ use super::lines::{self, LINE};
 const MOST: usize = 4;
 
 /// Lines of each input, without those that an input before it has; none in the places that are left.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Ahead<'a>([&'a [[u8; LINE]]; MOST]);
 
 impl<'a> Ahead<'a> {

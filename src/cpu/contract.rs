@@ -11,10 +11,11 @@ use bytemuck::Pod;
 use super::bytes::From;
 use super::eval;
 use super::memory::HostMemory;
+use super::reorder;
 use super::threads::{self, Work};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{CHUNK, Input, Product, Program, Source, Value};
+use crate::ir::{CHUNK, Product, Program, Value};
 use crate::layout::{Layout, Shape};
 use crate::vectors;
 
@@ -94,14 +95,10 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
     let mut held = HostMemory::take(out.len())?;
     run(&mut held[..out.len()])?;
     let shape = program.result_shape();
-    let mut strides = vec![0; shape.rank()];
-    order.iter().rev().fold(1, |stride, &axis| {
-        strides[axis] = stride as isize;
-        stride * shape[axis]
-    });
-    let layout = Layout::strided(shape, &strides, 0, usize::MAX)?;
-    let turn = Program::copy(Input::new(program.dtype, Source::Scalar(0), layout));
-    eval::eval(&turn, &[From::Bytes(&held)], out)
+    let others = (0..shape.rank()).filter(|axis| !order.contains(axis));
+    let order: Vec<usize> = others.chain(order.iter().copied()).collect();
+    let lengths = order.iter().map(|&axis| shape[axis]).collect();
+    eval::laid_out(program.dtype, &held, reorder::restored(&order, lengths)?, out)
 }
 
 /// A factor: elements of a storage, or of memory that was computed.
@@ -251,7 +248,7 @@ impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, T, R
         if R == 1 && columns.stride == 1 {
             rows.pack(self.matrix, self.rows, 0..self.job.products, left);
             let results = &mut self.out[self.begin..][..self.columns.len()];
-            return columns.times::<T, N>(self.matrix, self.columns, left.as_flattened(), results);
+            return columns.times_row::<T, N>(self.matrix, self.columns, left.as_flattened(), results);
         }
         let panels = self.rows.len().div_ceil(R);
         let tiles = panels * self.columns.len().div_ceil(N);
@@ -325,7 +322,7 @@ impl Side<'_> {
 
     /// Columns that lie along the products, times one row: read where they are, `N` side by side.
     #[inline(always)]
-    fn times<T: Number, const N: usize>(
+    fn times_row<T: Number, const N: usize>(
         &self,
         matrix: usize,
         kept: Range<usize>,

@@ -9,8 +9,9 @@ use super::engine::{Engine, Out, Scratch};
 use super::lines::{self, LINE, Stream};
 use super::load::Reader;
 use super::threads::{self, Work};
+use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::Program;
+use crate::ir::{Input, Program, Source};
 use crate::layout::Layout;
 
 /// Elements of a block: a block of words fills a quarter of a small first-level cache.
@@ -45,6 +46,12 @@ struct Job<'a> {
     row: usize,
     /// Whether results are stored past the cache.
     streams: bool,
+}
+
+/// Copies what is at hand, read by a layout, in row-major order into `out`.
+pub(super) fn laid_out(dtype: DType, held: &[u8], layout: Layout, out: &mut [u8]) -> Result<()> {
+    let copy = Program::copy(Input::new(dtype, Source::Scalar(0), layout));
+    eval(&copy, &[From::Bytes(held)], out)
 }
 
 /// Runs a program over all of its elements, in row-major order, into `out`.

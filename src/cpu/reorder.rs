@@ -122,7 +122,7 @@ fn permuted(program: &Program, order: &[usize]) -> Result<Program> {
 }
 
 /// Results that are row-major in another order of the axes, as they were asked for.
-fn restored(order: &[usize], shape: Shape) -> Result<Layout> {
+pub(super) fn restored(order: &[usize], shape: Shape) -> Result<Layout> {
     let mut back: Vec<isize> = (0..order.len() as isize).collect();
     back.sort_by_key(|&i| order[i as usize]);
     Layout::contiguous(shape)?.permute(&back)

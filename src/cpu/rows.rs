@@ -31,8 +31,7 @@ pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let bytes = out.len();
     let mut held = HostMemory::take(bytes)?;
     run(&turned, from, &mut held[..bytes])?;
-    let copy = Program::copy(Input::new(program.dtype, Source::Scalar(0), layout));
-    eval::eval(&copy, &[From::Bytes(&held[..bytes])], out)
+    eval::laid_out(program.dtype, &held[..bytes], layout, out)
 }
 
 /// A program made ready.

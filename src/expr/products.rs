@@ -250,6 +250,8 @@ macro_rules! products {
         impl AnyExpr {$(
             $(#[$doc])+
             ///
+            /// It is an error where axes that meet have different lengths, or operands different types.
+            ///
             /// ```
             /// # use zerostride::AnyExpr;
             /// # let device = zerostride::Device::cpu();
@@ -277,6 +279,8 @@ macro_rules! products {
         impl<T: Numeric> Expr<T> {$(
             $(#[$doc])+
             ///
+            /// It is an error where axes that meet have different lengths, or operands different types.
+            ///
             /// ```
             /// # let device = zerostride::Device::cpu();
             /// let x = device.upload(&[1, 2, 3, 4], [2, 2])?;
@@ -302,14 +306,14 @@ products! {
     /// The sum of products along the last axis of this and the one before the last of the other, or its only one (NumPy
     /// `dot`). Of vectors and matrices it is [`matmul`](Self::matmul).
     dot(), "v.dot(&v)" => "[101]", |pair| pair.dot();
-    /// The sum of products along an axis of both; the other axes broadcast.
+    /// The sum of products along an axis of both; the other axes broadcast (array API).
     #[doc(alias = "inner")]
     vecdot(axis: isize), "x.vecdot(&v, -1)" => "[21, 43]", |pair| pair.vecdot(axis);
     /// The sum of products over pairs of axes, one of each operand; the other axes of this come first, then those of
-    /// the other.
+    /// the other (NumPy, array API).
     tensordot(axes: impl AsRef<[[isize; 2]]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",
         |pair| pair.tensordot(axes.as_ref());
-    /// Each element of a vector times each of another.
+    /// Each element of a vector times each of another (NumPy, array API).
     #[doc(alias = "ger")]
     outer(), "v.outer(&v)" => "[1, 10, 10, 100]", |pair| pair.outer();
 }

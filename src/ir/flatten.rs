@@ -108,17 +108,24 @@ impl Program {
             bail!(Kernel, "a product of {} where {shape} is asked for", root.shape);
         }
         let over = crate::layout::numpy(&operands.iter().map(|own| own.shape.clone()).collect::<Vec<_>>())?;
-        let mut all = Self::elements(&operands, &over, known)?;
-        let [left, right] = [0, 1].map(|i| *all.results.get(i).unwrap_or(&all.results[0]));
-        let args = smallvec![left, right];
-        let product = Value::Step(all.steps.len() as u32);
-        all.steps.push(Step::new(Op::Mul, root.dtype, root.dtype, args));
-        all.results = smallvec![product];
-        Ok(all.of_kind(ProgramKind::Contract(axis)))
+        let (mut all, factors) = Self::values(&operands, &over, known)?;
+        let product =
+            all.steps.once(Step::new(Op::Mul, root.dtype, root.dtype, factors.into_iter().collect()));
+        Ok(all.finish(over, root.dtype, smallvec![product]).of_kind(ProgramKind::Contract(axis)))
     }
 
     /// The same for roots that are not reduced.
     fn elements(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
+        let (all, results) = Self::values(roots, shape, known)?;
+        Ok(all.finish(shape.clone(), roots[0].dtype, results))
+    }
+
+    /// The values of some roots over a shape, in a program that is not finished.
+    fn values(
+        roots: &[&Arc<Node>],
+        shape: &Shape,
+        known: &Known,
+    ) -> Result<(ProgramBuilder, SmallVec<[Value; 1]>)> {
         let mut flat =
             Flatten { known, views: SmallVec::new(), program: ProgramBuilder::new(), done: SmallMap::new() };
         let mut results: SmallVec<[Value; 1]> = SmallVec::new();
@@ -127,7 +134,7 @@ impl Program {
             let view = flat.number(if root.shape == *shape { own } else { own.broadcast_to(shape)? });
             results.push(flat.root(root, view)?);
         }
-        Ok(flat.program.finish(shape.clone(), roots[0].dtype, results))
+        Ok((flat.program, results))
     }
 }
 

@@ -369,12 +369,10 @@ impl Lowering {
 
 /// The axes along which a program reduces or scans.
 fn axes(program: &Program) -> Result<Range<usize>> {
-    match &program.kind {
-        ProgramKind::Reduce(reduce) => Ok(reduce.axes.clone()),
-        ProgramKind::RowFused(rows) => Ok(rows.axes.clone()),
-        ProgramKind::Scan(scan) => Ok(scan.axis..scan.axis + 1),
-        ProgramKind::Contract(axis) => Ok(*axis..*axis + 1),
-        ProgramKind::Map => bail!(Kernel, "a program that does not reduce"),
+    match (&program.kind, program.frame()) {
+        (ProgramKind::Scan(scan), _) => Ok(scan.axis..scan.axis + 1),
+        (_, Some(frame)) => Ok(frame.axes),
+        (_, None) => bail!(Kernel, "a program that does not reduce"),
     }
 }
 

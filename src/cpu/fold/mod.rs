@@ -57,8 +57,7 @@ pub(super) fn fold(
     let mut held = outs.iter().map(|out| HostMemory::take(out.len())).collect::<Result<Vec<_>>>()?;
     rounds(&program, &reduce, from, slices(&mut held, outs[0].len()))?;
     for (held, out) in held.iter().zip(&mut outs) {
-        let turn = Program::copy(operand(program.dtype, result.clone()));
-        eval::eval(&turn, &[From::Bytes(held)], out)?;
+        eval::laid_out(program.dtype, held, result.clone(), out)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::plan::{Faults, Kernel, Place, Plan, Target, WORKGROUP};
 use crate::schedule::Bounds;
 use crate::tuning::Tuning;
 use crate::wgsl::emit;
-use crate::{Device, Expr, Outside, Tensor, f16};
+use crate::{AnyExpr, Device, Expr, Outside, Tensor, f16};
 
 pub(crate) const GPU: Target = Target {
     groups: 65535,
@@ -118,24 +118,32 @@ pub(super) fn cumsum<T: Element>(
     passes.swap_remove(if is_last { passes.len() - 1 } else { 0 })
 }
 
-/// A product of matrices.
-fn product<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
-    let node = expr.untyped().node().unwrap();
+/// What runs of an expression where rows are stages.
+pub(super) fn scheduled(expr: &AnyExpr) -> Schedule {
+    let node = expr.node().unwrap();
     let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
-    Launched::all(&Schedule::new(&[node], &node.shape, bounds).unwrap(), target).swap_remove(0)
+    Schedule::new(&[node], &node.shape, bounds).unwrap()
 }
 
-/// An expression that is rows.
-pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
-    let node = expr.untyped().node().unwrap();
-    let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
-    let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
+/// The same of an expression that is rows, all in one stage.
+pub(super) fn scheduled_rows(expr: &AnyExpr) -> Schedule {
+    let schedule = scheduled(expr);
     assert!(
         schedule.stages.is_empty()
             && schedule.last.one().is_some_and(|program| program.row_fused().is_some()),
         "{schedule:?}"
     );
-    Launched::all(&schedule, target).swap_remove(0)
+    schedule
+}
+
+/// A product of matrices.
+fn product<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
+    Launched::all(&scheduled(expr.untyped()), target).swap_remove(0)
+}
+
+/// An expression that is rows.
+pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
+    Launched::all(&scheduled_rows(expr.untyped()), target).swap_remove(0)
 }
 
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {

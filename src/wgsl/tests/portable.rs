@@ -4,13 +4,12 @@
 //! Where ZEROSTRIDE_DUMP names a folder, the kernels are kept there for compilers that are no part of
 //! naga: `scripts/check-dx12` and `scripts/check-spirv` read them.
 
-use super::golden::{GPU, Launched};
+use super::golden::{GPU, Launched, scheduled, scheduled_rows};
 use crate::common::portable as all_languages;
 use crate::dtype::{DType, Element, Kind};
 use crate::ir::{Math, Program, ProgramKind, ReduceOp, ScanAxis, Schedule, Source};
 use crate::lower::over_slots;
 use crate::plan::{Faults, Place, Plan, Target};
-use crate::schedule::Bounds;
 use crate::tuning::Tuning;
 use crate::wgsl::emit;
 use crate::{AnyExpr, Device, Expr, Outside, Pad, ReduceOptions, bf16, f16, operations};
@@ -223,14 +222,7 @@ fn check_rows<T: Element>(written: &mut usize) {
             all.extend([x.untyped().reduce("softmax", axis, keepdim), beside(x.untyped(), &range("std"))]);
         }
         for (expr, is_host) in all.iter().flat_map(|expr| [false, true].map(|is_host| (expr, is_host))) {
-            let node = expr.node().unwrap();
-            let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
-            let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
-            assert!(
-                schedule.stages.is_empty()
-                    && schedule.last.one().is_some_and(|program| program.row_fused().is_some()),
-                "{schedule:?}"
-            );
+            let schedule = scheduled_rows(expr);
             let text = emit(&Launched::all(&schedule, adapter(is_host))[0].plan.kernel).unwrap().text();
             all_languages::write_all(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             *written += 1;
@@ -245,9 +237,7 @@ fn check_products<T: Element>(written: &mut usize) {
         let [a, b] = [left, right].map(|shape| device.zeros::<T>(shape).unwrap().expr());
         let turned = |x: &Expr<T>| x.untyped().transpose(0, 1);
         for product in [a.untyped().matmul(&b), turned(&b).matmul(turned(&a))] {
-            let node = product.node().unwrap();
-            let bounds = Bounds { operands: usize::MAX, row: 1, whole: u64::MAX };
-            let schedule = Schedule::new(&[node], &node.shape, bounds).unwrap();
+            let schedule = scheduled(&product);
             for is_host in [false, true] {
                 for launched in Launched::all(&schedule, adapter(is_host)) {
                     let text = emit(&launched.plan.kernel).unwrap().text();
