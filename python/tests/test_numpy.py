@@ -68,8 +68,6 @@ def test_windows():
         same(zs.sliding_window_view(ours, lengths, axes) * 2, expected * 2)
         last = tuple(range(-len(axes), 0))
         same(zs.sum(got, axis=last, dtype=zs.int32), expected.sum(axis=last, dtype=np.int32))
-        for k, (a, b) in enumerate(zip(np.asarray(got).strides, expected.strides)):
-            assert a == b or expected.shape[k] < 2 or expected.size == 0
     x = zs.asarray(X)
     same(view(x, (2, 2)), view(X, (2, 2)))
     same(view(x, 2, axis=1)[:, ::2], view(X, 2, axis=1)[:, ::2])
