@@ -11,30 +11,30 @@ macro_rules! for_each_dtype {
     ($go:ident) => {
         $go! {
             /// 32-bit float (IEEE 754 binary32).
-            F32 f32: Float, 0.0, [Numeric], |x| f32::to_bits(x).into(), extend fill;
+            F32 f32: Float, 0.0, [], |x| f32::to_bits(x).into(), extend fill;
             /// 16-bit float (IEEE 754 binary16). Computes in f32 and rounds once per operation.
-            F16 f16: Float, (f16::ZERO), [Numeric], |x| f16::to_bits(x).into(), extend fill;
+            F16 f16: Float, (f16::ZERO), [], |x| f16::to_bits(x).into(), extend fill;
             /// 16-bit float with the exponent of f32 (bfloat16). Computes in f32 and rounds once per
             /// operation.
-            BF16 bf16: Float, (bf16::ZERO), [Numeric], |x| bf16::to_bits(x).into(), extend fill;
+            BF16 bf16: Float, (bf16::ZERO), [], |x| bf16::to_bits(x).into(), extend fill;
             /// 64-bit float (IEEE 754 binary64). Needs an adapter with `SHADER_F64`.
-            F64 f64: Float, 0.0, [Numeric], |x| f64::to_bits(x), extend fill;
+            F64 f64: Float, 0.0, [], |x| f64::to_bits(x), extend fill;
             /// 8-bit signed integer.
-            I8 i8: Signed, 0, [Numeric Bits Integer], |x| (x as u8).into(), extend fill;
+            I8 i8: Signed, 0, [Bits Integer], |x| (x as u8).into(), extend fill;
             /// 8-bit unsigned integer.
-            U8 u8: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), extend fill;
+            U8 u8: Unsigned, 0, [Bits Integer], |x| x.into(), extend fill;
             /// 16-bit signed integer.
-            I16 i16: Signed, 0, [Numeric Bits Integer], |x| (x as u16).into(), extend fill;
+            I16 i16: Signed, 0, [Bits Integer], |x| (x as u16).into(), extend fill;
             /// 16-bit unsigned integer.
-            U16 u16: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), extend fill;
+            U16 u16: Unsigned, 0, [Bits Integer], |x| x.into(), extend fill;
             /// 32-bit signed integer.
-            I32 i32: Signed, 0, [Numeric Bits Integer], |x| (x as u32).into(), extend fill;
+            I32 i32: Signed, 0, [Bits Integer], |x| (x as u32).into(), extend fill;
             /// 32-bit unsigned integer.
-            U32 u32: Unsigned, 0, [Numeric Bits Integer], |x| x.into(), extend fill;
+            U32 u32: Unsigned, 0, [Bits Integer], |x| x.into(), extend fill;
             /// 64-bit signed integer. Needs an adapter with `SHADER_INT64`.
-            I64 i64: Signed, 0, [Numeric Bits Integer], |x| x as u64, extend fill;
+            I64 i64: Signed, 0, [Bits Integer], |x| x as u64, extend fill;
             /// 64-bit unsigned integer. Needs an adapter with `SHADER_INT64`.
-            U64 u64: Unsigned, 0, [Numeric Bits Integer], |x| x, extend fill;
+            U64 u64: Unsigned, 0, [Bits Integer], |x| x, extend fill;
             /// Truth value, a byte of 0 or 1.
             Bool bool: Bool, false, [Bits], |x| x.into(), extend_truths fill_truths;
         }
@@ -143,7 +143,27 @@ pub trait Element:
 }
 
 /// Types with arithmetic: all but `bool`.
-pub trait Numeric: Element {}
+///
+/// Numbers of a type that only the caller knows are made of `i32`:
+///
+/// ```
+/// use zerostride::{Device, Expr, IntoExpr, Numeric};
+///
+/// fn odd<T: Numeric>(x: impl IntoExpr<T>) -> Expr<T> {
+///     x.into_expr() * T::from_i32(2) + T::ONE
+/// }
+/// let device = Device::cpu();
+/// assert_eq!(odd(&device.upload(&[1.5_f32], [1])?).to_vec()?, [4.0]);
+/// assert_eq!(odd(&device.upload(&[7_u8], [1])?).to_vec()?, [15]);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+pub trait Numeric: Element {
+    /// The one of the type.
+    const ONE: Self;
+
+    /// The number in this type, as Rust's `as` makes it: floats are rounded, integers wrap.
+    fn from_i32(value: i32) -> Self;
+}
 
 /// Floating-point types.
 pub trait Float: Numeric {
@@ -182,6 +202,23 @@ fn extend_truths(all: &mut Vec<bool>, bytes: &[u8]) {
 
 fn fill_truths(all: &mut [bool], bytes: &[u8]) {
     all.iter_mut().zip(bytes).for_each(|(truth, &byte)| *truth = byte != 0);
+}
+
+macro_rules! numbers {
+    ($($t:ident $one:expr, |$x:ident| $value:expr;)*) => {$(
+        impl Numeric for $t {
+            const ONE: Self = $one;
+            fn from_i32($x: i32) -> Self { $value }
+        }
+    )*};
+    ($($t:ident)*) => { numbers! { $($t 1, |x| x as $t;)* } };
+}
+numbers!(i8 u8 i16 u16 i32 u32 i64 u64);
+numbers! {
+    f32 1.0, |x| x as f32;
+    f64 1.0, |x| x.into();
+    f16 f16::ONE, |x| <f16 as Float>::from_f64(x.into());
+    bf16 bf16::ONE, |x| <bf16 as Float>::from_f64(x.into());
 }
 
 macro_rules! floats {

@@ -19,6 +19,10 @@ pub mod broadcasting {}
 #[doc = include_str!("../docs/guide/rules.md")]
 pub mod rules {}
 
+#[doc = include_str!("../docs/pictures/links.md")]
+#[doc = include_str!("../docs/guide/windows.md")]
+pub mod windows {}
+
 #[doc = include_str!("../docs/guide/products.md")]
 pub mod products {}
 

@@ -123,8 +123,8 @@ pub use interop::npy;
 #[cfg(feature = "safetensors")]
 pub use interop::safetensors;
 pub use ir::{AnyFunction, KernelTime, Math, Memory, Scalar};
-pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
-pub use tensor::{AnyTensor, AssignAll, EvalAll, Explain, ExplainedOperand, HostBytes, Tensor};
+pub use layout::{AxisIndex, Broadcast, IndexRange, IndexRanges, Integers, Layout, MAX_RANK, Shape};
+pub use tensor::{AnyTensor, AssignAll, EvalAll, Explain, ExplainedOperand, HostBytes, Place, Tensor};
 
 #[cfg(feature = "gpu")]
 pub use wgpu;

@@ -135,6 +135,12 @@ fn permute(py: Python<'_>, x: &Bound<'_, Array>, axes: Vec<isize>) -> PyResult<A
     x.get().viewed(py, |expr| expr.permute(axes))
 }
 
+/// Windows along axes, which become the last ones.
+#[pyfunction]
+fn windows(py: Python<'_>, x: &Bound<'_, Array>, lengths: Vec<usize>, axes: Vec<usize>) -> PyResult<Array> {
+    x.get().viewed(py, |expr| expr.windows(lengths, axes))
+}
+
 #[pyfunction]
 fn broadcast_to(py: Python<'_>, x: &Bound<'_, Array>, shape: Vec<usize>) -> PyResult<Array> {
     x.get().viewed(py, |expr| expr.broadcast_to(shape))
@@ -335,6 +341,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reduce_partial, module)?)?;
     module.add_function(wrap_pyfunction!(reduce_join, module)?)?;
     module.add_function(wrap_pyfunction!(permute, module)?)?;
+    module.add_function(wrap_pyfunction!(windows, module)?)?;
     module.add_function(wrap_pyfunction!(broadcast_to, module)?)?;
     module.add_function(wrap_pyfunction!(unsqueeze, module)?)?;
     module.add_function(wrap_pyfunction!(squeeze, module)?)?;

@@ -45,6 +45,40 @@ def test_as_numpy(x, call):
     np.testing.assert_allclose(np.asarray(ours), theirs, rtol=2e-6)
 
 
+def test_windows():
+    random = np.random.default_rng(46)
+    view = np.lib.stride_tricks.sliding_window_view
+    for _ in range(40):
+        shape = tuple(random.integers(3, 8, size=random.integers(1, 5)))
+        theirs = random.integers(-100, 100, size=shape).astype(np.int32)
+        ours = zs.asarray(theirs)
+        turned = tuple(slice(None, None, step) for step in random.choice([-2, -1, 1], size=len(shape)))
+        theirs, ours = theirs[turned], ours[turned]
+        axes = tuple(int(axis) for axis in random.integers(-len(shape), len(shape), size=random.integers(1, 4)))
+        lengths = tuple(int(length) for length in random.integers(0, 4, size=len(axes)))
+        try:
+            expected = view(theirs, lengths, axes)
+        except ValueError:
+            with pytest.raises(ValueError, match="a window of"):
+                np.asarray(view(ours, lengths, axes))
+            continue
+        got = view(ours, lengths, axes)
+        assert isinstance(got, zs.Array)
+        same(got, expected)
+        same(zs.sliding_window_view(ours, lengths, axes) * 2, expected * 2)
+        last = tuple(range(-len(axes), 0))
+        same(zs.sum(got, axis=last, dtype=zs.int32), expected.sum(axis=last, dtype=np.int32))
+    x = zs.asarray(X)
+    same(view(x, (2, 2)), view(X, (2, 2)))
+    same(view(x, 2, axis=1)[:, ::2], view(X, 2, axis=1)[:, ::2])
+    same(zs.max(zs.sliding_window_view(zs.exp(x), 2, 0), axis=-1), view(np.exp(X), 2, 0).max(axis=-1), rtol=1e-6)
+    for call in (lambda: view(x, (2, 2), 0), lambda: view(x, 2, writeable=True), lambda: view(x, 2)):
+        with pytest.raises(ValueError):
+            call()
+    with pytest.raises(np.exceptions.AxisError):
+        view(x, 2, 2)
+
+
 def test_what_goes_out(x):
     out = np.empty((2, 3), np.float32)
     assert np.add(x, 1, out=out) is out

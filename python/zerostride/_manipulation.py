@@ -16,7 +16,7 @@ from ._types import AnyArray, Axes, Shape
 
 __all__ = [
     "align", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis",
-    "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+    "permute_dims", "repeat", "reshape", "roll", "sliding_window_view", "squeeze", "stack", "tile", "unstack",
 ]  # fmt: skip
 
 
@@ -208,6 +208,31 @@ def expand_dims(x: AnyArray, /, axis: int | tuple[int, ...] = 0) -> Array:
     for each in sorted(axes_of(axes, x.ndim + len(axes), "expand_dims")):
         x = _core.unsqueeze(x, each)
     return x
+
+
+@of_array
+def sliding_window_view(x: AnyArray, /, window_shape: Shape, axis: int | tuple[int, ...] | None = None) -> Array:
+    """Windows of an array, as NumPy's function of that name: a view, whose strides are used twice. Nothing is copied.
+
+    Parameters
+    ----------
+    x : Array
+    window_shape : int or tuple of int
+        The length of a window along each axis.
+    axis : int or tuple of int, optional
+        The axis of each length; all axes without it. An axis may be named more than once.
+
+    Returns
+    -------
+    Array
+        Along those axes where windows begin, and after all axes the windows' own. A slice with a step of the former is
+        a stride of the windows, one of the latter a dilation.
+    """
+    lengths = counts(window_shape, "the window_shape of sliding_window_view")
+    places = range(x.ndim) if axis is None else integers(axis, "the axis of sliding_window_view")
+    if len(lengths) != len(places):
+        raise ValueError(f"sliding_window_view takes a length for each of {len(places)} axes, not {len(lengths)}")
+    return _core.windows(x, lengths, [axis_of(each, x.ndim, "sliding_window_view") for each in places])
 
 
 @of_array

@@ -284,6 +284,13 @@ def _swapaxes(a, axis1, axis2):
     return a.swapaxes(axis1, axis2)
 
 
+@_implements(np.lib.stride_tricks.sliding_window_view)
+def _sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    if writeable:
+        raise ValueError("a view of windows is not written, as its elements are in several of them: copy it")
+    return zs.sliding_window_view(x, window_shape, axis)
+
+
 @_implements(np.broadcast_to)
 def _broadcast_to(array, shape, subok=False):
     return zs.broadcast_to(array, shape)

@@ -7,7 +7,6 @@ use crate::dtype::Element;
 use crate::error::{Result, called};
 use crate::expr::{AnyExpr, Expr};
 use crate::gpu;
-use crate::tensor::{AnyTensor, Tensor};
 
 impl AnyExpr {
     /// Records what [`AnyTensor::assign`] does into an encoder of the caller's ([`Expr::record_into`]).
@@ -28,9 +27,10 @@ impl AnyExpr {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn record_into(&self, encoder: &mut wgpu::CommandEncoder, destination: &AnyTensor) -> Result<()> {
+    pub fn record_into(&self, encoder: &mut wgpu::CommandEncoder, destination: &AnyExpr) -> Result<()> {
         let at = Location::caller();
         called(at, || {
+            let destination = destination.tensor()?;
             gpu::of(destination.device().backend())?.record_into(encoder, |gpu| {
                 destination.assign_by(&Device::from_backend(gpu.clone()), self, at)
             })
@@ -39,7 +39,7 @@ impl AnyExpr {
 }
 
 impl<T: Element> Expr<T> {
-    /// Records what `destination.assign(self)` does into an encoder of the caller's, where it stands between the
+    /// Records what `destination.assign(self)` does, to a tensor or a view of one, into an encoder of the caller's, where it stands between the
     /// caller's passes and runs when the caller submits it. What was recorded before is submitted by this
     /// call; [the order](Device::from_wgpu) of everything else is that of submissions. Nothing waits for the device.
     ///
@@ -52,16 +52,19 @@ impl<T: Element> Expr<T> {
     /// ```
     /// # let device = zerostride::Device::all().remove(0).open()?;
     /// # let Some((gpu, queue)) = device.wgpu() else { return Ok(()) };
+    /// use zerostride::Expr;
+    ///
     /// let x = device.upload(&[1.0_f32, 2.0, 3.0], [3])?;
     /// let mut encoder = gpu.create_command_encoder(&Default::default());
     /// (&x * 2.0).record_into(&mut encoder, &x)?;
+    /// Expr::scalar(7.0).record_into(&mut encoder, &x.slice(0, -1..))?;
     /// assert_eq!(x.to_vec()?, [1.0, 2.0, 3.0]); // not submitted yet
     /// queue.submit([encoder.finish()]);
-    /// assert_eq!(x.to_vec()?, [2.0, 4.0, 6.0]);
+    /// assert_eq!(x.to_vec()?, [2.0, 4.0, 7.0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn record_into(&self, encoder: &mut wgpu::CommandEncoder, destination: &Tensor<T>) -> Result<()> {
-        self.untyped().record_into(encoder, &destination.into())
+    pub fn record_into(&self, encoder: &mut wgpu::CommandEncoder, destination: &Expr<T>) -> Result<()> {
+        self.untyped().record_into(encoder, destination.untyped())
     }
 }

@@ -9,7 +9,7 @@ use super::compat;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::ir::{Backend, Node, Op, Scalar, Source, Storage, result_type};
-use crate::layout::{Broadcast, Layout, Shape};
+use crate::layout::{AxisIndex, Broadcast, Layout, Shape};
 
 /// An [`Expr`](crate::Expr) whose element type is a value, for what learns types at run time: files, other languages,
 /// pages.
@@ -97,6 +97,20 @@ impl AnyExpr {
         }
     }
 
+    /// One value of a shape, by stride 0: it takes no memory, and no device until it is evaluated ([`Expr::full`](crate::Expr::full)).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, DType, Device};
+    ///
+    /// let x = AnyExpr::full(DType::I16, [2, 2], 9).eval_on(&Device::cpu())?;
+    /// assert_eq!(x.to_vec::<i16>()?, [9; 4]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn full(dtype: DType, shape: impl Into<Shape>, value: impl Into<Scalar>) -> AnyExpr {
+        AnyExpr::scalar(dtype, value).broadcast_to(shape)
+    }
+
     /// The type of the elements.
     ///
     /// # Errors
@@ -132,7 +146,8 @@ impl AnyExpr {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn index(&self, axis: isize) -> AnyExpr {
+    pub fn index(&self, axis: impl AxisIndex) -> AnyExpr {
+        let axis = axis.signed();
         let leaf = |node: &Arc<Node>| {
             let layout = Layout::coordinate(&node.shape, axis)?;
             Ok(Node::leaf(DType::I32, Source::Index(node.devices.first().cloned()), layout))
@@ -150,8 +165,8 @@ impl AnyExpr {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn coordinate(shape: impl Into<Shape>, axis: isize) -> AnyExpr {
-        let layout = Layout::coordinate(&shape.into(), axis);
+    pub fn coordinate(shape: impl Into<Shape>, axis: impl AxisIndex) -> AnyExpr {
+        let layout = Layout::coordinate(&shape.into(), axis.signed());
         let leaf = |layout| Node::leaf(DType::I32, Source::Index(None), layout);
         Self::new(layout.map(leaf), Location::caller())
     }
@@ -211,7 +226,7 @@ impl AnyExpr {
 
     /// This expression under a view, or the mistake.
     #[track_caller]
-    pub(super) fn view(&self, view: impl Fn(&Layout) -> Result<Layout>) -> AnyExpr {
+    pub(crate) fn view(&self, view: impl Fn(&Layout) -> Result<Layout>) -> AnyExpr {
         Self::new(self.node().and_then(|node| node.view(&view)), Location::caller())
     }
 

@@ -5,7 +5,7 @@ use std::ops::RangeFull;
 use smallvec::SmallVec;
 
 use crate::error::{Result, bail};
-use crate::layout::{Layout, MAX_RANK, Shape};
+use crate::layout::{Integers, Layout, MAX_RANK, Shape};
 
 /// Axes of any operand: a list, or all that it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What reductions take as axes: one, an array, a slice or a `Vec` of them, or `..` for all.
+/// What reductions take as axes: one, a list of them ([`Integers`]), or `..` for all.
 ///
 /// The order of a list does not matter, and negative axes count from the end. The empty list reduces nothing:
 /// every element is a range of its own (NumPy, JAX; PyTorch and ONNX take it for all axes).
@@ -28,35 +28,38 @@ mod sealed {
 /// assert_eq!(x.sum(-2).to_vec()?, [5, 7, 9]);
 /// assert_eq!(x.sum([0, 1]).to_vec()?, [21]);
 /// assert_eq!(x.sum(..).to_vec()?, [21]);
-/// assert_eq!(x.sum(vec![]).to_vec()?, [1, 2, 3, 4, 5, 6]);
+/// assert_eq!(x.sum([0_usize; 0]).to_vec()?, [1, 2, 3, 4, 5, 6]);
 /// # Ok::<(), zerostride::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no axes",
+    note = "axes are an integer of any type, an array, a slice or a `Vec` of them, or `..` for all"
+)]
 pub trait IntoAxes: sealed::Sealed {
     /// The axes as a value.
     fn into_axes(self) -> Axes;
 }
 
-macro_rules! into_axes {
-    ($([$($generic:tt)*] $t:ty, |$axes:ident| $value:expr;)*) => {$(
-        impl<$($generic)*> sealed::Sealed for $t {}
-        impl<$($generic)*> IntoAxes for $t {
-            fn into_axes(self) -> Axes {
-                let $axes = self;
-                Axes($value)
-            }
-        }
-    )*};
+impl<L: Integers> sealed::Sealed for L {}
+impl sealed::Sealed for RangeFull {}
+impl sealed::Sealed for Axes {}
+
+impl<L: Integers> IntoAxes for L {
+    fn into_axes(self) -> Axes {
+        Axes(Some(self.signed_all()))
+    }
 }
 
-into_axes! {
-    [] isize, |axis| Some(SmallVec::from_slice(&[axis]));
-    [const N: usize] [isize; N], |axes| Some(SmallVec::from_slice(&axes));
-    [const N: usize] &[isize; N], |axes| Some(SmallVec::from_slice(axes));
-    [] &[isize], |axes| Some(SmallVec::from_slice(axes));
-    [] Vec<isize>, |axes| Some(axes.into());
-    [] &Vec<isize>, |axes| Some(SmallVec::from_slice(axes));
-    [] RangeFull, |_all| None;
-    [] Axes, |axes| axes.0;
+impl IntoAxes for RangeFull {
+    fn into_axes(self) -> Axes {
+        Axes(None)
+    }
+}
+
+impl IntoAxes for Axes {
+    fn into_axes(self) -> Axes {
+        self
+    }
 }
 
 impl Axes {

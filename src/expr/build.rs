@@ -8,7 +8,7 @@ use super::any::apply;
 use crate::dtype::{Bits, Element, Float, Integer, Numeric};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Op, for_each_op};
-use crate::layout::{Broadcast, Shape};
+use crate::layout::{AxisIndex, Broadcast, Shape};
 
 /// A recipe for a tensor of `T`: a graph of operations over tensors, scalars and coordinates.
 ///
@@ -157,6 +157,34 @@ impl<T: Element> Expr<T> {
         Self::face(AnyExpr::constant(T::DTYPE, value.to_bits()))
     }
 
+    /// One value of a shape, by stride 0: it takes no memory, and no device until it is evaluated.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let x = Device::cpu().upload(&[1.0_f32, 2.0], [2])?;
+    /// assert_eq!((Expr::full([3, 2], 0.5) + &x).to_vec()?, [1.5, 2.5, 1.5, 2.5, 1.5, 2.5]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn full(shape: impl Into<Shape>, value: T) -> Self {
+        Self::scalar(value).broadcast_to(shape)
+    }
+
+    /// Zeros of a shape (`false` for bool), as [`full`](Self::full) makes them.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let x = Device::cpu().upload(&[1_u8, 2], [1, 2])?;
+    /// assert_eq!(Expr::concat([Expr::zeros([1, 2]), x.expr()], 0).to_vec()?, [0, 0, 1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn zeros(shape: impl Into<Shape>) -> Self {
+        Self::full(shape, T::ZERO)
+    }
+
     /// The shape of the result.
     ///
     /// # Errors
@@ -176,7 +204,7 @@ impl<T: Element> Expr<T> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn index(&self, axis: isize) -> Expr<i32> {
+    pub fn index(&self, axis: impl AxisIndex) -> Expr<i32> {
         Expr::face(self.any.index(axis))
     }
 
@@ -242,7 +270,7 @@ impl Expr<i32> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn coordinate(shape: impl Into<Shape>, axis: isize) -> Self {
+    pub fn coordinate(shape: impl Into<Shape>, axis: impl AxisIndex) -> Self {
         Self::face(AnyExpr::coordinate(shape, axis))
     }
 }

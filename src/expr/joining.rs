@@ -8,7 +8,7 @@ use super::{AnyExpr, Expr, IntoExpr};
 use crate::dtype::{DType, Element};
 use crate::error::{Result, bail};
 use crate::ir::{Node, Op, Scalar};
-use crate::layout::{Layout, Shape};
+use crate::layout::{AxisIndex, Integers, Layout, Shape};
 
 /// What [`pad`](Expr::pad) puts around, by NumPy's names.
 ///
@@ -84,8 +84,8 @@ made! {
     /// The elements moved along some axes, by a shift for each: those that leave at one end come in at the other
     /// (NumPy and PyTorch `roll`). A positive shift moves them towards the end. It fuses with what reads it: the
     /// periodic borders of a stencil cost nothing else.
-    roll(shifts: impl AsRef<[isize]>, axes: impl AsRef<[isize]>), "roll([1], [1])" => "[3, 1, 2, 6, 4, 5]",
-        |x, at| x.rolled(shifts.as_ref(), axes.as_ref(), at);
+    roll(shifts: impl Integers, axes: impl Integers), "roll([1], [1])" => "[3, 1, 2, 6, 4, 5]",
+        |x, at| x.rolled(&shifts.signed_all(), &axes.signed_all(), at);
     /// With so many elements before and after each axis, a pair for every one of them (NumPy `pad`). Borders
     /// longer than the axis repeat it.
     pad(widths: impl AsRef<[(usize, usize)]>, pad: Pad), "pad([(0, 0), (1, 0)], Pad::Edge)" => "[1, 1, 2, 3, 4, 4, 5, 6]",
@@ -96,8 +96,8 @@ made! {
     tile(times: impl AsRef<[usize]>), "slice(1, ..2).tile([2])" => "[1, 2, 1, 2, 4, 5, 4, 5]",
         |x, at| x.tiled(times.as_ref(), at);
     /// Each element so many times along an axis (NumPy `repeat`, PyTorch `repeat_interleave`).
-    repeat_interleave(times: usize, axis: isize), "slice(1, ..2).repeat_interleave(2, 1)" => "[1, 1, 2, 2, 4, 4, 5, 5]",
-        |x, at| x.repeated(times, axis, at);
+    repeat_interleave(times: usize, axis: impl AxisIndex), "slice(1, ..2).repeat_interleave(2, 1)" => "[1, 1, 2, 2, 4, 4, 5, 5]",
+        |x, at| x.repeated(times, axis.signed(), at);
 }
 
 impl AnyExpr {
@@ -114,9 +114,9 @@ impl AnyExpr {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn concat(parts: &[AnyExpr], axis: isize) -> AnyExpr {
+    pub fn concat(parts: &[AnyExpr], axis: impl AxisIndex) -> AnyExpr {
         let at = Location::caller();
-        or_mistake(joined(parts, axis, at), at)
+        or_mistake(joined(parts, axis.signed(), at), at)
     }
 
     /// Tensors of one shape along a new axis before index `axis` of the result (NumPy, PyTorch and candle
@@ -132,9 +132,9 @@ impl AnyExpr {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn stack(parts: &[AnyExpr], axis: isize) -> AnyExpr {
+    pub fn stack(parts: &[AnyExpr], axis: impl AxisIndex) -> AnyExpr {
         let at = Location::caller();
-        or_mistake(stacked(parts, axis, at), at)
+        or_mistake(stacked(parts, axis.signed(), at), at)
     }
 
     /// What lies at each index of an axis, without that axis (PyTorch `unbind`): views, in their order.
@@ -151,10 +151,10 @@ impl AnyExpr {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn unbind(&self, axis: isize) -> Result<Vec<AnyExpr>> {
+    pub fn unbind(&self, axis: impl AxisIndex) -> Result<Vec<AnyExpr>> {
         let at = Location::caller();
         let node = self.node()?;
-        let own = Layout::contiguous(&node.shape).and_then(|layout| layout.axis(axis));
+        let own = Layout::contiguous(&node.shape).and_then(|layout| layout.axis(axis.signed()));
         let axis = own.map_err(|error| error.at(at))?;
         let part = |i: usize| {
             let (axis, i) = (axis as isize, i as isize);
@@ -461,7 +461,7 @@ impl<T: Element> Expr<T> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn concat<E: IntoExpr<T>>(parts: impl IntoIterator<Item = E>, axis: isize) -> Expr<T> {
+    pub fn concat<E: IntoExpr<T>>(parts: impl IntoIterator<Item = E>, axis: impl AxisIndex) -> Expr<T> {
         let parts: Vec<AnyExpr> = parts.into_iter().map(|part| part.into_expr().any).collect();
         Expr::face(AnyExpr::concat(&parts, axis))
     }
@@ -478,7 +478,7 @@ impl<T: Element> Expr<T> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn stack<E: IntoExpr<T>>(parts: impl IntoIterator<Item = E>, axis: isize) -> Expr<T> {
+    pub fn stack<E: IntoExpr<T>>(parts: impl IntoIterator<Item = E>, axis: impl AxisIndex) -> Expr<T> {
         let parts: Vec<AnyExpr> = parts.into_iter().map(|part| part.into_expr().any).collect();
         Expr::face(AnyExpr::stack(&parts, axis))
     }
@@ -497,7 +497,7 @@ impl<T: Element> Expr<T> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn unbind(&self, axis: isize) -> Result<Vec<Expr<T>>> {
+    pub fn unbind(&self, axis: impl AxisIndex) -> Result<Vec<Expr<T>>> {
         Ok(self.any.unbind(axis)?.into_iter().map(Expr::face).collect())
     }
 }

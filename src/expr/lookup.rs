@@ -11,7 +11,7 @@ use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{Node, NodeKind, Op, Scalar, Source, limits};
-use crate::layout::{Layout, Shape};
+use crate::layout::{AxisIndex, Layout, Shape};
 
 /// What a lookup gives at an index outside of an axis. Indices that are negative count from the end first, so -1
 /// is the last element and never outside of an axis that has one.
@@ -102,11 +102,11 @@ lookups! {
     /// What lies at some indices along one axis, in place of which the axes of the indices stand (NumPy `take`;
     /// PyTorch `index_select`, whose indices have one axis). Negative indices count from the end; one outside of
     /// the axis gives the nearest element, or what [`take_with`](Self::take_with) says.
-    take [] (indices: impl Into<AnyExpr>, axis: isize), "take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
-        |x, at| x.taken(&indices.into(), axis, Outside::Nearest, at);
+    take [] (indices: impl Into<AnyExpr>, axis: impl AxisIndex), "take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
+        |x, at| x.taken(&indices.into(), axis.signed(), Outside::Nearest, at);
     /// [`take`](Self::take), with what an index outside of the axis gives.
-    take_with [] (indices: impl Into<AnyExpr>, axis: isize, outside: Outside), "take_with(&j, 1, Outside::Wrapped)" => "[3, 1, 6, 4]",
-        |x, at| x.taken(&indices.into(), axis, outside, at);
+    take_with [] (indices: impl Into<AnyExpr>, axis: impl AxisIndex, outside: Outside), "take_with(&j, 1, Outside::Wrapped)" => "[3, 1, 6, 4]",
+        |x, at| x.taken(&indices.into(), axis.signed(), outside, at);
 }
 
 impl AnyExpr {

@@ -15,7 +15,7 @@ use super::{AnyExpr, Expr};
 use crate::dtype::{DType, Element, Float, Numeric};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Op, ReduceOp};
-use crate::layout::Shape;
+use crate::layout::{AxisIndex, Shape};
 
 /// A reduction, softmax or cumulative operation.
 #[derive(Clone, Copy, Debug)]
@@ -362,8 +362,8 @@ macro_rules! kept {
             /// # Ok::<(), zerostride::Error>(())
             /// ```
             #[track_caller]
-            pub fn $name(&self, axis: isize) -> AnyExpr {
-                self.reduce(stringify!($name), axis, ReduceOptions::default())
+            pub fn $name(&self, axis: impl AxisIndex) -> AnyExpr {
+                self.reduce(stringify!($name), axis.signed(), ReduceOptions::default())
             }
 
             #[doc = concat!("[`", stringify!($name), "`](Self::", stringify!($name), ") without the element itself, or from the end to the front.")]
@@ -377,8 +377,8 @@ macro_rules! kept {
             /// # Ok::<(), zerostride::Error>(())
             /// ```
             #[track_caller]
-            pub fn $with(&self, axis: isize, options: ReduceOptions) -> AnyExpr {
-                self.reduce(stringify!($name), axis, options)
+            pub fn $with(&self, axis: impl AxisIndex, options: ReduceOptions) -> AnyExpr {
+                self.reduce(stringify!($name), axis.signed(), options)
             }
         )*}
 
@@ -393,7 +393,7 @@ macro_rules! kept {
             /// # Ok::<(), zerostride::Error>(())
             /// ```
             #[track_caller]
-            pub fn $name(&self, axis: isize) -> Expr<T> {
+            pub fn $name(&self, axis: impl AxisIndex) -> Expr<T> {
                 Expr::face(self.any.$name(axis))
             }
 
@@ -408,7 +408,7 @@ macro_rules! kept {
             /// # Ok::<(), zerostride::Error>(())
             /// ```
             #[track_caller]
-            pub fn $with(&self, axis: isize, options: ReduceOptions) -> Expr<T> {
+            pub fn $with(&self, axis: impl AxisIndex, options: ReduceOptions) -> Expr<T> {
                 Expr::face(self.any.$with(axis, options))
             }
         )*}

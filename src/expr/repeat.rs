@@ -77,8 +77,8 @@ impl Expr<()> {
     /// turn begins with. The closure is called once, with expressions that stand for the values of a turn, and says
     /// what they become. It may read tensors, coordinates and all else from outside of the loop, which are loaded once,
     /// before it. Of the values themselves it takes operations of elements, and lookups by them in what is made before
-    /// the loop: a view or a reduction of one would need other elements in the middle of their turns, and is a mistake
-    /// that says so.
+    /// the loop, and views that move no element, as `unsqueeze`. A loop may take no other view of its own values, and no
+    /// reduction: these need other elements in the middle of their turns, and are mistakes that say so.
     ///
     /// The bits are those of as many steps one after another, on every device. Screens wait for a kernel, and systems end
     /// one that runs for some seconds: a loop that takes long runs as several, of fewer elements and of fewer turns.
@@ -259,6 +259,10 @@ fn turns(
 /// The number of the first table while a turn is being made flat: tables come after shared values, once all are known.
 const TABLES: u32 = 1 << 31;
 
+fn count(shape: &Shape) -> usize {
+    shape.iter().product()
+}
+
 /// What a turn looks up, as [`LoopTable`].
 struct Table {
     table: Arc<Node>,
@@ -318,18 +322,17 @@ impl Turn {
         if let NodeKind::Leaf { source: Source::State(state), layout } = &node.kind {
             let own = state.checked_sub(self.id).filter(|own| (*own as usize) < self.types.len());
             let Some(own) = own else { return Ok(None) };
-            if !layout.is_identity() || *layout.shape() != self.shape {
-                bail!(
-                    Operation,
-                    "a view of a value inside of its loop: it shows other elements in the middle of their turns; take the view before the loop, or of what it gives"
-                );
-            }
+            self.moves_nothing(layout)?;
             return Ok(Some(Value::Input(own as u32)));
         }
         if node.args.iter().all(|arg| self.known.get(&Arc::as_ptr(arg)).is_none_or(Option::is_none)) {
             return Ok(None);
         }
         if matches!(node.kind, NodeKind::Shared) {
+            return Ok(Some(self.value(&node.args[0])?));
+        }
+        if let NodeKind::View(layout) = &node.kind {
+            self.moves_nothing(layout)?;
             return Ok(Some(self.value(&node.args[0])?));
         }
         if !node.kind.is_operation() {
@@ -339,7 +342,9 @@ impl Turn {
                 node.name()
             );
         }
-        if node.shape != self.shape {
+        // In another shape are values that are seen so, as long as each is still by itself.
+        let is_seen = matches!(node.kind, NodeKind::Op(_)) && count(&node.shape) == count(&self.shape);
+        if node.shape != self.shape && !is_seen {
             bail!(
                 Shape,
                 "the values of a loop have the shape {} and {} of them {}: begin with values of that shape, by broadcast_to",
@@ -355,11 +360,33 @@ impl Turn {
             self.depth = self.depth.max(inner.depth + 1);
         }
         let (operands, tables) = node.operands();
-        let mut args = operands.iter().map(|arg| self.value(arg)).collect::<Result<SmallVec<_>>>()?;
+        let mut args = SmallVec::new();
+        for arg in operands {
+            args.push(match self.known.get(&Arc::as_ptr(arg)) {
+                Some(Some(found)) => *found,
+                _ if node.shape == self.shape => self.value(arg)?,
+                _ => {
+                    let lengths: Vec<isize> = self.shape.iter().map(|&n| n as isize).collect();
+                    let seen = |layout: &Layout| layout.broadcast_to(&node.shape)?.reshape(&lengths);
+                    self.value(&arg.view(&seen)?)?
+                }
+            });
+        }
         for table in tables {
             args.push(self.table(table)?);
         }
         Ok(node.step(args, |step| self.steps.once(step)))
+    }
+
+    /// Whether a view of the values, or of what is made of them, leaves each element where it is.
+    fn moves_nothing(&self, view: &Layout) -> Result<()> {
+        if !view.is_identity() || view.count() != count(&self.shape) {
+            bail!(
+                Operation,
+                "a loop may not take views of its own values that move elements, as flip and slice do: take the view before the loop, or of what it gives"
+            );
+        }
+        Ok(())
     }
 
     /// A lookup by what a turn makes: coordinates and constants among the indices are of the table, as they are the same

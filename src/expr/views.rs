@@ -2,15 +2,15 @@
 
 use super::{AnyExpr, Expr};
 use crate::dtype::Element;
-use crate::layout::{IndexRange, Shape};
+use crate::layout::{AxisIndex, IndexRange, IndexRanges, Integers, Shape};
 
 macro_rules! views {
-    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*) as $eg:literal, $shape:expr,
-        $(let $held:ident = $value:expr,)? |$l:ident| $view:expr;)*) => {
+    ($($(#[doc $($doc:tt)+])+ $name:ident($($arg:ident: $t:ty),*) as $eg:literal, $shape:expr,
+        $(let $held:pat = $value:expr,)* |$l:ident| $view:expr;)*) => {
         /// Views. They cost nothing; a mistake is kept and returned by what consumes the expression. A view of
         /// a tensor names the tensor's own elements: [`assign`](AnyExpr::assign) writes them.
         impl AnyExpr {$(
-            $(#[doc = $doc])+
+            $(#[doc $($doc)+])+
             ///
             /// ```
             /// # let device = zerostride::Device::cpu();
@@ -20,7 +20,7 @@ macro_rules! views {
             /// ```
             #[track_caller]
             pub fn $name(&self, $($arg: $t),*) -> AnyExpr {
-                $(let $held = $value;)?
+                $(let $held = $value;)*
                 self.view(|$l| $view)
             }
         )*}
@@ -29,7 +29,7 @@ macro_rules! views {
         /// kept and returned by what consumes the expression. A view of a tensor names the tensor's own
         /// elements: [`assign`](Expr::assign) writes them, and [`tensor`](Expr::tensor) makes it a tensor.
         impl<T: Element> Expr<T> {$(
-            $(#[doc = $doc])+
+            $(#[doc $($doc)+])+
             ///
             /// ```
             /// # let device = zerostride::Device::cpu();
@@ -48,33 +48,73 @@ macro_rules! views {
 views! {
     /// Axes in another order: axis `k` of the result is axis `axes[k]` of this one. Negative
     /// axes count from the end.
-    permute(axes: impl AsRef<[isize]>) as "permute([1, 0])", [3, 2], |l| l.permute(axes.as_ref());
+    #[doc(alias = "moveaxis")]
+    permute(axes: impl Integers) as "permute([1, 0])", [3, 2],
+        let axes = axes.signed_all(), |l| l.permute(&axes);
     /// Two axes exchanged.
-    transpose(a: isize, b: isize) as "transpose(0, 1)", [3, 2], |l| l.transpose(a, b);
+    #[doc(alias = "swapaxes")]
+    #[doc(alias = "T")]
+    transpose(a: impl AxisIndex, b: impl AxisIndex) as "transpose(0, 1)", [3, 2],
+        let (a, b) = (a.signed(), b.signed()), |l| l.transpose(a, b);
     /// The indexes of `range` along `axis`. Negative bounds count from the end; a bound outside
     /// of the axis is an error and not clamped.
-    slice(axis: isize, range: impl IndexRange) as "slice(1, 1..)", [2, 2],
-        let range = range.bounds(), |l| l.slice(axis, range, 1);
+    #[doc(alias = "narrow")]
+    slice(axis: impl AxisIndex, range: impl IndexRange) as "slice(1, 1..)", [2, 2],
+        let (axis, range) = (axis.signed(), range.bounds()), |l| l.slice(axis, range, 1);
     /// Every `step`-th index of `range` along `axis`, as Python's `[start:end:step]`: with a
     /// negative step the walk goes down from `start` and ends before `end`. A bound outside of
     /// the axis is an error and not clamped.
-    slice_step(axis: isize, range: impl IndexRange, step: isize) as "slice_step(1, .., -2)", [2, 2],
-        let range = range.bounds(), |l| l.slice(axis, range, step);
+    slice_step(axis: impl AxisIndex, range: impl IndexRange, step: impl AxisIndex) as "slice_step(1, .., -2)", [2, 2],
+        let (axis, range, step) = (axis.signed(), range.bounds(), step.signed()), |l| l.slice(axis, range, step);
+    /// The indexes of a range along each of the first axes, by a tuple of ranges or an array of equal ones. Axes after
+    /// these stay whole. Bounds are those of [`slice`](Self::slice).
+    slices(ranges: impl IndexRanges) as "slices((..1, 1..-1))", [1, 1],
+        let ranges = ranges.ranges(), |l| l.slices(ranges.clone());
+    /// Windows of `lengths` along `axes`, which become the last axes, one for each length. The axes themselves then
+    /// count where windows begin. Nothing is copied: a stride is used twice (NumPy `sliding_window_view`).
+    ///
+    /// A reduction over the last axes is a pool, a weighted sum a convolution; [`pad`](Self::pad) makes borders.
+    /// [`windows_with`](Self::windows_with) has steps and dilations. See the [guide](crate::guide::windows).
+    #[doc(alias = "sliding_window_view")]
+    #[doc(alias = "unfold")]
+    #[doc(alias = "conv2d")]
+    #[doc(alias = "max_pool2d")]
+    windows(lengths: impl Integers, axes: impl Integers) as "windows([2, 2], [0, 1])", [1, 2, 2, 2],
+        let (lengths, axes) = (lengths.signed_all(), axes.signed_all()), |l| {
+            let ones = vec![1; axes.len()];
+            l.windows(&lengths, &axes, &ones, &ones)
+        };
+    /// [`windows`](Self::windows) that begin at every `steps[k]`-th index and whose elements lie `dilations[k]` indexes
+    /// apart. A step or a dilation is at least 1 (ONNX `strides` and `dilations`).
+    windows_with(lengths: impl Integers, axes: impl Integers, steps: impl Integers, dilations: impl Integers)
+        as "windows_with([2], [1], [1], [2])", [2, 1, 2],
+        let [lengths, axes] = [lengths.signed_all(), axes.signed_all()],
+        let [steps, dilations] = [steps.signed_all(), dilations.signed_all()],
+        |l| l.windows(&lengths, &axes, &steps, &dilations);
     /// `axis` backwards.
-    flip(axis: isize) as "flip(0)", [2, 3], |l| l.flip(axis);
+    flip(axis: impl AxisIndex) as "flip(0)", [2, 3], let axis = axis.signed(), |l| l.flip(axis);
     /// Stretched to `shape` in one direction: axes align at the end, each has length 1 or that
     /// of the target, new axes lead (NumPy `broadcast_to`).
     broadcast_to(shape: impl Into<Shape>) as "broadcast_to([4, 2, 3])", [4, 2, 3],
         let shape = shape.into(), |l| l.broadcast_to(&shape);
     /// [`broadcast_to`](Self::broadcast_to) where -1 keeps the length of an axis (PyTorch
     /// `expand`).
-    expand(shape: impl AsRef<[isize]>) as "expand([4, -1, -1])", [4, 2, 3], |l| l.expand(shape.as_ref());
+    expand(shape: impl Integers) as "expand([4, -1, -1])", [4, 2, 3],
+        let shape = shape.signed_all(), |l| l.expand(&shape);
     /// Without `axis`, which must have length 1.
-    squeeze(axis: isize) as "slice(0, ..1).squeeze(0)", [3], |l| l.squeeze(axis);
+    squeeze(axis: impl AxisIndex) as "slice(0, ..1).squeeze(0)", [3],
+        let axis = axis.signed(), |l| l.squeeze(axis);
     /// With a new axis of length 1 before index `axis` of the result.
-    unsqueeze(axis: isize) as "unsqueeze(-1)", [2, 3, 1], |l| l.unsqueeze(axis);
+    #[doc(alias = "expand_dims")]
+    #[doc(alias = "newaxis")]
+    unsqueeze(axis: impl AxisIndex) as "unsqueeze(-1)", [2, 3, 1],
+        let axis = axis.signed(), |l| l.unsqueeze(axis);
     /// Another shape of as many elements in the same order, where that needs no copy. One
     /// length may be -1: what remains. Where elements would have to move it is an error that
     /// says so; evaluate first and reshape the result.
-    reshape(shape: impl AsRef<[isize]>) as "reshape([3, -1])", [3, 2], |l| l.reshape(shape.as_ref());
+    #[doc(alias = "view")]
+    #[doc(alias = "flatten")]
+    #[doc(alias = "ravel")]
+    reshape(shape: impl Integers) as "reshape([3, -1])", [3, 2],
+        let shape = shape.signed_all(), |l| l.reshape(&shape);
 }

@@ -10,8 +10,8 @@
 //! let device = Device::cpu();
 //! let red = device.upload(&[255_u8, 0, 0], [3])?.broadcast_to([2, 4, 3]);
 //! let path = std::env::temp_dir().join("zerostride-example.png");
-//! image::save(&red, &path)?;
-//! let picture = image::load(&path, &device)?;
+//! image::write(&path, &red)?;
+//! let picture = image::read(&path, &device)?;
 //! assert_eq!(picture.shape(), &[2, 4, 3]);
 //! assert_eq!(picture.slice(0, ..1).slice(1, ..1).to_vec()?, [255, 0, 0]);
 //! # Ok::<(), zerostride::Error>(())
@@ -23,7 +23,7 @@ use std::path::Path;
 use image::{DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 use super::file::{Bytes, refused, replace, within};
-use crate::{Device, Expr, Result, Tensor};
+use crate::{Device, Expr, IntoExpr, Result, Tensor};
 
 /// Bytes that one of a file may become at most. PNG's are deflated (RFC 1951: 258 by two bits). JPEG has a bit at
 /// least for each 8 x 8 values of a channel (T.81, F.1.2), of which one may stand for as many as 4 x 4 others.
@@ -40,7 +40,7 @@ fn most(format: ImageFormat) -> Option<u64> {
 ///
 /// # Errors
 /// When the file cannot be read or is no picture, or the device does not take it. The text names the file.
-pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Tensor<u8>> {
+pub fn read(path: impl AsRef<Path>, device: &Device) -> Result<Tensor<u8>> {
     let path = path.as_ref();
     let file = Bytes::open(path)?;
     let decoded = decode(&file).map_err(|reason| file.refused(reason))?;
@@ -155,11 +155,11 @@ pub fn picture(pixels: &Expr<u8>) -> Result<DynamicImage> {
 /// # Errors
 /// As [`picture`]; when there is no format of that name, it has no such channels, or the file cannot be written.
 #[track_caller]
-pub fn save(pixels: &Expr<u8>, path: impl AsRef<Path>) -> Result<()> {
+pub fn write(path: impl AsRef<Path>, pixels: impl IntoExpr<u8>) -> Result<()> {
     let path = path.as_ref();
     let failed = |error: image::ImageError| refused(path, format_args!("cannot write it: {error}"));
     let format = ImageFormat::from_path(path).map_err(failed)?;
-    let picture = picture(pixels)?;
+    let picture = picture(&pixels.into_expr())?;
     if format == ImageFormat::Jpeg && picture.color().has_alpha() {
         let text = format_args!(
             "JPEG has no channel of how opaque a picture is: slice {} of them",

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::layout::{Layout, Shape};
+use crate::layout::{Layout, Shape, distinct};
 
 /// Turns of a kernel: llvmpipe ends each of its loops after 65535 turns of all together, and screens do not wait for a
 /// kernel that takes longer. More of them are stages, of which each begins with what the one before has stored.
@@ -34,9 +34,8 @@ impl Input {
 
     /// Bytes of the elements that it shows along axes, each counted once, and no more than there are places.
     fn bytes(&self, lengths: &[usize], strides: &[isize]) -> usize {
-        let moves = lengths.iter().zip(strides).filter(|(_, stride)| **stride != 0);
         let looked_up = self.computed.iter().map(|extent| extent.length).product();
-        let elements = moves.map(|(&n, _)| n).product::<usize>().saturating_mul(looked_up);
+        let elements = distinct(lengths, strides).saturating_mul(looked_up);
         elements.min(lengths.iter().product()) * self.dtype.size()
     }
 

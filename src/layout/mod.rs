@@ -9,6 +9,7 @@ mod overlap;
 mod range;
 mod shape;
 mod view;
+mod windows;
 
 use std::fmt;
 
@@ -17,7 +18,8 @@ use smallvec::SmallVec;
 pub use broadcast::Broadcast;
 pub(crate) use broadcast::numpy;
 pub(crate) use nest::{Axes, Axis, Nest, Path, merge};
-pub use range::{AxisIndex, IndexRange};
+pub(crate) use overlap::distinct;
+pub use range::{AxisIndex, IndexRange, IndexRanges, Integers};
 pub use shape::{MAX_RANK, Shape};
 
 use crate::error::{Result, bail};

@@ -1,5 +1,7 @@
 //! Whether layouts meet: an element visited twice, or two layouts with an element in common.
 
+use smallvec::SmallVec;
+
 use super::Layout;
 
 /// Largest span, in elements, that is checked element by element.
@@ -58,6 +60,23 @@ impl Layout {
         let distance = (self.offset as i128 - other.offset as i128).unsigned_abs();
         if step == 0 { distance == 0 } else { distance.is_multiple_of(step) }
     }
+}
+
+/// How many elements axes visit, each counted once; more where axes of unlike strides meet. An axis whose steps fall into
+/// what a smaller stride visits lengthens that: of windows an element is counted once.
+pub(crate) fn distinct(lengths: &[usize], strides: &[isize]) -> usize {
+    let axes = lengths.iter().zip(strides).filter(|&(&n, &stride)| n != 1 && stride != 0);
+    let mut axes: SmallVec<[(usize, usize); 6]> = axes.map(|(&n, s)| (s.unsigned_abs(), n)).collect();
+    axes.sort_unstable();
+    let mut known: SmallVec<[(usize, usize); 6]> = SmallVec::new();
+    for (stride, n) in axes {
+        let meets = |(unit, length): &&mut (usize, usize)| stride % *unit == 0 && stride / *unit <= *length;
+        match known.iter_mut().find(meets) {
+            Some((unit, length)) if n > 0 => *length += (n - 1) * (stride / *unit),
+            _ => known.push((stride, n)),
+        }
+    }
+    known.iter().fold(1, |all: usize, (_, n)| all.saturating_mul(*n))
 }
 
 fn gcd(a: u128, b: u128) -> u128 {

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::{IndexRange, Layout, Shape, Strides};
+use super::{IndexRange, IndexRanges, Layout, Shape, Strides};
 use crate::error::{Result, bail};
 
 /// `axis` counted from the front; negative axes count from the back.
@@ -134,6 +134,42 @@ impl Layout {
             view.strides[k] = if count > 1 { self.strides[k] * step } else { self.strides[k] };
         }
         Ok(view)
+    }
+
+    /// The indexes of a range along each of the first axes; those after these stay whole.
+    ///
+    /// # Errors
+    /// When there are more ranges than axes, or as [`slice`](Self::slice).
+    ///
+    /// ```
+    /// use zerostride::Layout;
+    ///
+    /// let inner = Layout::contiguous([4, 5])?.slices((1..-1, 1..-1))?;
+    /// assert_eq!((inner.shape(), inner.offset()), (&[2, 3].into(), 6));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    pub fn slices(&self, ranges: impl IndexRanges) -> Result<Layout> {
+        let ranges = ranges.ranges();
+        if ranges.len() > self.rank() {
+            bail!(
+                Axis,
+                "slices of {} by {} ranges, which is more than it has axes",
+                self.shape,
+                ranges.len()
+            );
+        }
+        let slice = |view: Layout, (k, range)| view.slice(k as isize, range, 1);
+        ranges.into_iter().enumerate().try_fold(self.clone(), slice)
+    }
+
+    /// One element: a shape without axes.
+    pub(crate) fn element(&self, index: &[isize]) -> Result<Layout> {
+        if index.len() != self.rank() {
+            bail!(Axis, "element {index:?} of {}, which has {} axes", self.shape, self.rank());
+        }
+        let at = |view: Layout, (k, &i): (usize, &isize)| view.slice(k as isize, i..=i, 1);
+        let one = index.iter().enumerate().try_fold(self.clone(), at)?;
+        Ok(Layout { shape: Shape::default(), strides: Strides::new(), offset: one.offset })
     }
 
     /// `axis` backwards.

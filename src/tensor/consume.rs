@@ -37,6 +37,51 @@ impl AnyExpr {
         called(at, || self.run(&self.own_device(at)?))
     }
 
+    /// A new row-major tensor of the elements, which nothing else names: [`eval`](Self::eval) by the name that a copy has
+    /// elsewhere ([`Expr::copy`](crate::Expr::copy)).
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    #[track_caller]
+    #[doc(alias = "clone")]
+    pub fn copy(&self) -> Result<AnyTensor> {
+        self.eval()
+    }
+
+    /// The elements on a device ([`Expr::to`](crate::Expr::to)).
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval) and [`Device::upload_bytes`].
+    ///
+    /// ```
+    /// use zerostride::{DType, Device};
+    ///
+    /// let (here, there) = (Device::cpu(), Device::open()?);
+    /// let x = here.upload_bytes(&[1, 2], DType::U8, [2])?.flip(0).to(&there)?;
+    /// assert!(x.device().same(&there));
+    /// assert_eq!(x.to_bytes()?, [2, 1]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    #[doc(alias = "cuda")]
+    pub fn to(&self, device: &Device) -> Result<AnyTensor> {
+        called(Location::caller(), || {
+            if self.backends()?.is_empty() {
+                return self.eval_on(device);
+            }
+            let own = self.elements()?;
+            match own.device().same(device) {
+                true => Ok(own),
+                false => device.upload_bytes(&own.to_bytes()?, own.dtype(), own.shape()),
+            }
+        })
+    }
+
+    /// One element, by an index for each axis ([`Expr::get`](crate::Expr::get)).
+    pub(super) fn element(&self, index: &[isize]) -> AnyExpr {
+        self.view(|layout| layout.element(index))
+    }
+
     /// The device of the tensors.
     fn own_device(&self, at: Line) -> Result<Device> {
         let backends = self.backends()?;

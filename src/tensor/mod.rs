@@ -14,7 +14,7 @@ mod views;
 pub use any::AnyTensor;
 pub use explain::{Explain, ExplainedOperand};
 pub use read::HostBytes;
-pub use several::{AssignAll, EvalAll};
+pub use several::{AssignAll, EvalAll, Place};
 
 use std::fmt;
 use std::future::Future;

@@ -34,15 +34,37 @@ pub trait EvalAll {
     fn eval_all(self) -> Result<Self::Tensors>;
 }
 
-/// Tuples of tensors, of up to six, that tuples of as many expressions are assigned to.
+/// What an expression is assigned to: a tensor, or views of one.
+pub trait Place {
+    /// The type of the elements.
+    type Element: Element;
+
+    /// The elements by name.
+    fn place(self) -> AnyExpr;
+}
+
+macro_rules! places {
+    ($($place:ty)*) => {$(
+        impl<T: Element> Place for $place {
+            type Element = T;
+
+            fn place(self) -> AnyExpr {
+                self.into()
+            }
+        }
+    )*};
+}
+places!(Tensor<T> &Tensor<T> Expr<T> &Expr<T>);
+
+/// Tuples of tensors and views, of up to six, that tuples of as many expressions are assigned to.
 pub trait AssignAll<Values> {
     /// Replaces the elements of each tensor by those of its expression, all of which read what was there before.
     /// Expressions of equal shapes are one kernel, and that writes the tensors where no expression reads one of
     /// them and each is all of what its device holds for it; else what it gives is copied. Elements that several of
-    /// the tensors have keep what the last of these gives.
+    /// the tensors have keep what the last of these gives. [`Expr::assign_all`] takes any number of one type.
     ///
     /// # Errors
-    /// As [`Tensor::assign`]; nothing is written then.
+    /// As [`Expr::assign`]; nothing is written then.
     ///
     /// ```
     /// use zerostride::{AssignAll, Device};
@@ -52,6 +74,8 @@ pub trait AssignAll<Values> {
     /// (&x, &y).assign_all((&y, &x + 1))?;
     /// assert_eq!(x.to_vec()?, [3, 4]);
     /// assert_eq!(y.to_vec()?, [2, 3]);
+    /// (x.slice(0, ..1), &y).assign_all((0, &x * 10))?;
+    /// assert_eq!((x.to_vec()?, y.to_vec()?), (vec![0, 4], vec![30, 40]));
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     fn assign_all(self, values: Values) -> Result<()>;
@@ -75,11 +99,11 @@ macro_rules! tuples {
             }
         }
 
-        impl<$($t: Element, $v: IntoExpr<$t>),+> AssignAll<($($v,)+)> for ($(&Tensor<$t>,)+) {
+        impl<$($t: Place, $v: IntoExpr<$t::Element>),+> AssignAll<($($v,)+)> for ($($t,)+) {
             #[track_caller]
             fn assign_all(self, values: ($($v,)+)) -> Result<()> {
                 let (($($x,)+), ($($y,)+)) = (self, values);
-                AnyTensor::assign_each(&[$((&$x.any, AnyExpr::from($y.into_expr()))),+], Location::caller())
+                AnyTensor::assign_all([$(($x.place(), AnyExpr::from($y.into_expr()))),+])
             }
         }
     )*};
@@ -93,8 +117,33 @@ tuples! {
     (A V a x) (B W b y) (C X c z) (D Y d u) (E Z e v) (F U f w);
 }
 
+impl<T: Element> Expr<T> {
+    /// Assigns any number of expressions to tensors or views of these, as if all were read before the first is written
+    /// ([`AssignAll`], whose tuples may be of several types).
+    ///
+    /// # Errors
+    /// As [`assign`](Self::assign); nothing is written then.
+    ///
+    /// ```
+    /// use zerostride::{Device, Expr};
+    ///
+    /// let x = Device::cpu().upload(&[1, 2, 3, 4], [4])?;
+    /// let parts = [x.slice(0, ..2), x.slice(0, 2..)];
+    /// Expr::assign_all([(&parts[0], &parts[1]), (&parts[1], &parts[0])])?;
+    /// assert_eq!(x.to_vec()?, [3, 4, 1, 2]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn assign_all<P: Place<Element = T>, V: IntoExpr<T>>(
+        pairs: impl IntoIterator<Item = (P, V)>,
+    ) -> Result<()> {
+        AnyTensor::assign_all(pairs.into_iter().map(|(to, value)| (to.place(), value.into_expr())))
+    }
+}
+
 impl AnyTensor {
-    /// Assigns expressions to tensors, as if all were read before the first is written ([`AssignAll`]).
+    /// Assigns expressions to tensors or views of these, as if all were read before the first is written
+    /// ([`AssignAll`]).
     ///
     /// # Errors
     /// As [`assign`](Self::assign); nothing is written then.
@@ -105,21 +154,22 @@ impl AnyTensor {
     /// let device = Device::cpu();
     /// let x = device.upload_bytes(&[1, 2], DType::U8, [2])?;
     /// let y = device.zeros_any(DType::I16, [2])?;
-    /// AnyTensor::assign_all(&[(&x, y.cast(DType::U8)), (&y, x.cast(DType::I16))])?;
+    /// AnyTensor::assign_all([(&x, y.cast(DType::U8)), (&y, x.cast(DType::I16))])?;
     /// assert_eq!(x.to_bytes()?, [0, 0]);
     /// assert_eq!(y.to_bytes()?, [1, 0, 2, 0]);
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn assign_all(pairs: &[(&AnyTensor, AnyExpr)]) -> Result<()> {
-        Self::assign_each(pairs, Location::caller())
+    pub fn assign_all<P: Into<AnyExpr>, V: Into<AnyExpr>>(
+        pairs: impl IntoIterator<Item = (P, V)>,
+    ) -> Result<()> {
+        let at = Location::caller();
+        let named = |(to, value): (P, V)| Ok((to.into().tensor().map_err(|e| e.at(at))?, value.into()));
+        let pairs = pairs.into_iter().map(named).collect::<Result<Vec<_>>>()?;
+        called(at, || Self::assign_pairs(&pairs, at))
     }
 
-    fn assign_each(pairs: &[(&AnyTensor, AnyExpr)], at: Line) -> Result<()> {
-        called(at, || Self::assign_pairs(pairs, at))
-    }
-
-    fn assign_pairs(pairs: &[(&AnyTensor, AnyExpr)], at: Line) -> Result<()> {
+    fn assign_pairs(pairs: &[(AnyTensor, AnyExpr)], at: Line) -> Result<()> {
         let Some((first, _)) = pairs.first() else { return Ok(()) };
         let device = &first.device;
         for (to, value) in pairs {
@@ -142,7 +192,7 @@ impl AnyTensor {
         }
         let meet =
             |a: &AnyTensor, b: &AnyTensor| a.storage.same(&b.storage) && a.layout.may_overlap(&b.layout);
-        let shares = |i: usize| pairs[..i].iter().any(|(before, _)| meet(before, pairs[i].0));
+        let shares = |i: usize| pairs[..i].iter().any(|(before, _)| meet(before, &pairs[i].0));
         let is_written =
             |(storage, _): (&Storage, &Layout)| pairs.iter().any(|(to, _)| to.storage.same(storage));
         let stages = groups.iter().flat_map(|(_, schedule)| schedule.all());
@@ -157,7 +207,7 @@ impl AnyTensor {
         }
         let mut written = Written(Vec::new());
         for (group, schedule) in &groups {
-            let own: Vec<&AnyTensor> = group.iter().map(|&i| pairs[i].0).collect();
+            let own: Vec<&AnyTensor> = group.iter().map(|&i| &pairs[i].0).collect();
             written.and(&own, Self::assign_group(device, schedule, &own))?;
         }
         Ok(())

@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::dtype::Element;
 use crate::error::Result;
 use crate::expr::{AnyExpr, Expr};
+use crate::layout::Integers;
 
 /// Consumers.
 impl<T: Element> Expr<T> {
@@ -26,6 +27,46 @@ impl<T: Element> Expr<T> {
     #[track_caller]
     pub fn eval(&self) -> Result<Tensor<T>> {
         Ok(Tensor::face(self.untyped().eval()?))
+    }
+
+    /// A new row-major tensor of the elements, which nothing else names. (`clone` is another name for the same ones.) It is
+    /// [`eval`](Self::eval) by the name that a copy has elsewhere.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[1, 2, 3, 4], [2, 2])?;
+    /// let (copy, column) = (x.copy()?, x.slice(1, ..1).copy()?);
+    /// x.assign(0)?;
+    /// assert_eq!((copy.to_vec()?, column.to_vec()?), (vec![1, 2, 3, 4], vec![1, 3]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    #[doc(alias = "clone")]
+    pub fn copy(&self) -> Result<Tensor<T>> {
+        self.eval()
+    }
+
+    /// The elements on a device. What is computed is computed where its tensors live. A tensor that lives there already is
+    /// returned as it is, as by PyTorch's `to`; else the elements go through the host, which waits for them.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval) and [`Device::upload`].
+    ///
+    /// ```
+    /// use zerostride::Device;
+    ///
+    /// let (here, there) = (Device::cpu(), Device::open()?);
+    /// let x = here.upload(&[1.0_f32, 2.0], [2])?;
+    /// let y = x.to(&there)? * 2.0;
+    /// assert_eq!((y.to(&here)? + &x).to_vec()?, [3.0, 6.0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    #[doc(alias = "cuda")]
+    pub fn to(&self, device: &Device) -> Result<Tensor<T>> {
+        Ok(Tensor::face(self.untyped().to(device)?))
     }
 
     /// Runs the expression on a device, which its tensors, if any, must live on.
@@ -107,6 +148,25 @@ impl<T: Element> Expr<T> {
     #[track_caller]
     pub fn item(&self) -> Result<T> {
         Tensor::face(self.untyped().elements()?).item()
+    }
+
+    /// Evaluates, and reads one element, by an index for each axis; negative ones count from the end. Of an expression
+    /// nothing else is computed. Each call waits for the device: for many elements read all, by [`to_vec`](Self::to_vec).
+    ///
+    /// # Errors
+    /// When an index lies outside of its axis, there is one too few or too many, or as [`eval`](Self::eval).
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// assert_eq!((x.get([1, 0])?, (&x * 10).get([0, -1])?), (4, 30));
+    ///
+    /// let error = x.get([1, 3]).unwrap_err();
+    /// assert_eq!(error.message(), "slice bound 3 is outside of axis 1 of [2, 3], which has length 3");
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn get(&self, index: impl Integers) -> Result<T> {
+        Self::face(self.untyped().element(&index.signed_all())).item()
     }
 
     /// Evaluates, and writes the elements in row-major order to `all` ([`Tensor::read_into`]).

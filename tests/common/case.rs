@@ -215,7 +215,7 @@ impl Case {
                         all.iter().map(|(_, _, value)| builder.untyped(value)).collect();
                     match to.as_slice() {
                         [to] => to.assign(&values[0])?,
-                        all => AnyTensor::assign_all(&all.iter().zip(values).collect::<Vec<_>>())?,
+                        all => AnyTensor::assign_all(all.iter().zip(values))?,
                     }
                 }
             }

@@ -288,6 +288,11 @@ impl Draw {
                 let [c, a, b] = [DType::Bool, of, of].map(|of| self.operand(of, shape, (ops - 1) / 3));
                 return c.select(&a, &b);
             }
+            75..=79 if shape.len() > 1 && !shape.contains(&0) => {
+                if let Some(windows) = self.windows(of, shape, ops) {
+                    return windows;
+                }
+            }
             _ => {}
         }
         // Comparisons give bool.
@@ -296,6 +301,22 @@ impl Draw {
         let args: Vec<Recipe> =
             (0..op.arity).map(|_| self.operand(from, shape, (ops - 1) / op.arity)).collect();
         Recipe::call(op.name, &args.iter().collect::<Vec<_>>())
+    }
+
+    /// Windows that the last axis goes through, along another.
+    fn windows(&mut self, of: DType, shape: &[usize], ops: usize) -> Option<Recipe> {
+        let (&length, rest) = shape.split_last()?;
+        let axis = self.random.below(rest.len());
+        let [step, dilation] =
+            [0; 2].map(|_| if self.random.chance(60) { 1 } else { 2 + self.random.below(2) });
+        let mut own = rest.to_vec();
+        own[axis] = (own[axis] - 1) * step + (length - 1) * dilation + 1 + self.random.below(step);
+        if room(&own) > 2 * self.size.elements {
+            return None;
+        }
+        let inner = self.draw(of, &own, ops - 1);
+        let numbers = [length, step, dilation].map(|n| n as isize);
+        Some(self.stretched(inner, &own).view(View::Windows(axis as isize, numbers)))
     }
 
     /// Parts of a shape next to each other.

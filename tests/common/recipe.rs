@@ -82,11 +82,13 @@ pub enum View {
     Unsqueeze(isize),
     Squeeze(isize),
     Reshape(Vec<isize>),
+    /// Windows of a length along an axis, with a step and a dilation.
+    Windows(isize, [isize; 3]),
 }
 
 /// The same views of layouts, tensors and expressions.
 macro_rules! viewed {
-    ($view:expr, $x:expr, $slice:ident $($try:tt)?) => {
+    ($view:expr, $x:expr, $slice:ident $windows:ident) => {
         match $view {
             View::Permute(axes) => $x.permute(axes),
             View::Cut(axis, start, end) => $x.$slice(*axis, *start..*end, 1),
@@ -96,13 +98,16 @@ macro_rules! viewed {
             View::Unsqueeze(axis) => $x.unsqueeze(*axis),
             View::Squeeze(axis) => $x.squeeze(*axis),
             View::Reshape(lengths) => $x.reshape(lengths),
+            View::Windows(axis, [length, step, dilation]) => {
+                $x.$windows(&[*length], &[*axis], &[*step], &[*dilation])
+            }
         }
     };
 }
 
 impl View {
     pub fn of(&self, layout: &Layout) -> zerostride::Result<Layout> {
-        viewed!(self, layout, slice)
+        viewed!(self, layout, slice windows)
     }
 
     pub fn of_tensor<T: Element>(&self, tensor: &Tensor<T>) -> zerostride::Result<Tensor<T>> {
@@ -110,7 +115,7 @@ impl View {
     }
 
     fn of_expr<T: Element>(&self, expr: &Expr<T>) -> Expr<T> {
-        viewed!(self, expr, slice_step)
+        viewed!(self, expr, slice_step windows_with)
     }
 }
 

@@ -394,3 +394,22 @@ fn warned_of_reinterpreted_shapes() {
         )
     );
 }
+
+/// The compiler's texts in the guide are those that the source asks it for.
+#[test]
+fn the_guide_has_the_texts_of_the_compiler() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = ["src/expr/build.rs", "src/expr/axes.rs", "src/layout/range.rs"];
+    let sources = files.map(|file| std::fs::read_to_string(root.join(file)).unwrap()).concat();
+    let texts: Vec<&str> =
+        sources.split("message = \"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let page = std::fs::read_to_string(root.join("docs/guide/errors.md")).unwrap();
+    let told: Vec<&str> = page.split("| the compiler: `` ").skip(1).collect();
+    assert!(told.len() > 3, "{} texts", told.len());
+    for told in told {
+        let told = told.split("``").next().unwrap();
+        // Names stand between backquotes, in both.
+        let words = |text: &str| text.split('`').step_by(2).map(str::to_string).collect::<Vec<_>>();
+        assert!(texts.iter().any(|text| words(text) == words(told)), "{told} is no text of {texts:?}");
+    }
+}

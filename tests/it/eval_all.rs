@@ -162,7 +162,7 @@ fn assigned_at_once() {
         assert_eq!(x.to_vec().unwrap(), before);
         let (any, other) = (AnyTensor::from(&x), AnyTensor::from(&bytes));
         let pairs = [(&any, AnyExpr::scalar(DType::F32, 3)), (&other, AnyExpr::scalar(DType::F32, 3))];
-        let error = AnyTensor::assign_all(&pairs).unwrap_err();
+        let error = AnyTensor::assign_all(pairs).unwrap_err();
         assert_eq!(error.message(), "cannot assign f32 to a tensor of u8: cast the value");
         assert!(error.to_string().contains("eval_all.rs"), "{error}");
         assert_eq!(x.to_vec().unwrap(), before);

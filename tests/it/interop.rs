@@ -500,27 +500,27 @@ fn tensors_that_lie_are_refused() {
 fn pictures_are_read_and_written() {
     let pixel = |y: u8, x: u8| [x * 50, 7, y * 5 + x];
     on_every_device(|device| {
-        let rgb = image::load(file("rgb.png"), device).unwrap();
+        let rgb = image::read(file("rgb.png"), device).unwrap();
         assert_eq!(rgb.shape(), &[3, 5, 3]);
         let all: Vec<u8> = (0..3).flat_map(|y| (0..5).flat_map(move |x| pixel(y, x))).collect();
         assert_eq!(rgb.to_vec().unwrap(), all);
-        let gray = image::load(file("gray.png"), device).unwrap();
+        let gray = image::read(file("gray.png"), device).unwrap();
         assert_eq!((gray.shape().to_vec(), gray.to_vec().unwrap()), (vec![3, 5, 1], (0..15).collect()));
-        let rgba = image::load(file("rgba.png"), device).unwrap();
+        let rgba = image::read(file("rgba.png"), device).unwrap();
         assert_eq!(rgba.shape(), &[3, 5, 4]);
         assert_eq!(rgba.slice(2, ..3).to_vec().unwrap(), all);
         assert_eq!(rgba.slice(2, 3..).to_vec().unwrap(), [128; 15]);
-        assert_eq!(image::load(file("gray_alpha.png"), device).unwrap().shape(), &[3, 5, 2]);
-        assert_eq!(image::load(file("flat.jpg"), device).unwrap().to_vec().unwrap(), [100; 768]);
+        assert_eq!(image::read(file("gray_alpha.png"), device).unwrap().shape(), &[3, 5, 2]);
+        assert_eq!(image::read(file("flat.jpg"), device).unwrap().to_vec().unwrap(), [100; 768]);
         // 16 bits, of which 8 stay.
-        let deep = image::load(file("deep.png"), device).unwrap();
+        let deep = image::read(file("deep.png"), device).unwrap();
         assert!(deep.to_vec().unwrap().into_iter().eq((0..15).map(|i| i * 17)));
 
         for (channels, name) in [(1, "one.png"), (2, "two.png"), (3, "three.png"), (4, "four.png")] {
             let own = Scratch::new(name);
             let picture = rgba.flip(0).slice(2, ..channels);
-            image::save(&picture, &own.0).unwrap();
-            let back = image::load(&own.0, device).unwrap();
+            image::write(&own.0, &picture).unwrap();
+            let back = image::read(&own.0, device).unwrap();
             assert_eq!(back.to_vec().unwrap(), picture.to_vec().unwrap());
         }
     });
@@ -531,7 +531,7 @@ fn pictures_that_lie_are_refused() {
     let device = Device::cpu();
     for channels in [2, 4] {
         let own = Scratch::of(&format!("opaque{channels}.jpg"), b"before");
-        let error = image::save(&device.full([8, 8, channels], 7_u8).unwrap(), &own.0).unwrap_err();
+        let error = image::write(&own.0, device.full([8, 8, channels], 7_u8).unwrap()).unwrap_err();
         assert!(error.message().contains("JPEG has no channel of how opaque"), "{error}");
         assert_eq!(std::fs::read(&own.0).unwrap(), b"before");
     }
@@ -544,7 +544,7 @@ fn pictures_that_lie_are_refused() {
     lie[29..33].copy_from_slice(&(!crc).to_be_bytes());
     let size = lie.len();
     let own = Scratch::of("lie.png", &lie);
-    let error = refused(&own, |path| image::load(path, &device));
+    let error = refused(&own, |path| image::read(path, &device));
     assert!(
         error.ends_with(&format!(
             "lie.png: a picture of 15000 x 15000 takes 225000000 bytes, which {size} packed ones cannot hold"
@@ -556,7 +556,7 @@ fn pictures_that_lie_are_refused() {
     let frame = lie.windows(2).position(|marker| marker == [0xff, 0xc0]).unwrap();
     lie[frame + 5..frame + 9].copy_from_slice(&[0x3a, 0x98, 0x3a, 0x98]);
     let size = lie.len();
-    let error = refused(&Scratch::of("lie.jpg", &lie), |path| image::load(path, &device));
+    let error = refused(&Scratch::of("lie.jpg", &lie), |path| image::read(path, &device));
     assert!(
         error.ends_with(&format!(
             "lie.jpg: a picture of 15000 x 15000 takes 675000000 bytes, which {size} packed ones cannot hold"
@@ -565,11 +565,11 @@ fn pictures_that_lie_are_refused() {
     );
     let own = Scratch::of("text.png", b"no picture");
     assert!(
-        message(image::load(&own.0, &device)).ends_with("text.png: no format of pictures begins like this")
+        message(image::read(&own.0, &device)).ends_with("text.png: no format of pictures begins like this")
     );
     let flat = device.zeros::<u8>([2, 2]).unwrap();
-    assert!(message(image::save(&flat, Scratch::new("x.unknown").0.clone())).contains("cannot write it: "));
-    assert!(image::save(&flat.broadcast_to([2, 2, 2, 2]), file("never.png")).is_err());
+    assert!(message(image::write(Scratch::new("x.unknown").0.clone(), &flat)).contains("cannot write it: "));
+    assert!(image::write(file("never.png"), flat.broadcast_to([2, 2, 2, 2])).is_err());
 }
 
 /// Arrays of every order, direction, gap and stretch, there and back.

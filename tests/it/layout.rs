@@ -64,6 +64,7 @@ enum View {
     Flip(usize),
     Unsqueeze(usize),
     Stretch(usize),
+    Windows { axis: usize, length: usize, step: usize, dilation: usize },
 }
 
 fn views() -> impl Strategy<Value = Vec<View>> {
@@ -74,6 +75,8 @@ fn views() -> impl Strategy<Value = Vec<View>> {
         (0..6usize).prop_map(View::Flip),
         (0..6usize).prop_map(View::Unsqueeze),
         (1..4usize).prop_map(View::Stretch),
+        (0..6usize, 0..4usize, 1..4usize, 1..3usize)
+            .prop_map(|(axis, length, step, dilation)| View::Windows { axis, length, step, dilation }),
     ];
     prop::collection::vec(view, 0..7)
 }
@@ -188,6 +191,25 @@ proptest! {
                     model = model.remap(shape, |index| {
                         let inner = index[1..].iter().zip(&own);
                         inner.map(|(&i, &n)| if n == 1 { 0 } else { i }).collect()
+                    });
+                }
+                View::Windows { axis, length, step, dilation } if rank > 0 => {
+                    let k = axis % rank;
+                    let [own, at, by, apart] = [length, k, step, dilation].map(|n| [n as isize]);
+                    let windows = layout.windows(&own, &at, &by, &apart);
+                    let span = if length == 0 { 0 } else { (length - 1) * dilation + 1 };
+                    let begins = |i: &usize| i + span <= model.shape[k];
+                    let starts: Vec<usize> = (0..=model.shape[k]).step_by(step).filter(begins).collect();
+                    prop_assert_eq!(windows.is_err(), starts.is_empty());
+                    let Ok(windows) = windows else { continue };
+                    layout = windows;
+                    let mut shape = model.shape.clone();
+                    shape[k] = starts.len();
+                    shape.push(length);
+                    model = model.remap(shape, |index| {
+                        let mut from = index[..rank].to_vec();
+                        from[k] = starts[index[k]] + index[rank] * dilation;
+                        from
                     });
                 }
                 _ => {}

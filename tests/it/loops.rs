@@ -236,6 +236,30 @@ fn functions_and_random_numbers_inside() {
     });
 }
 
+/// Views that leave each element where it is, of the values and of what is made of them, beside operands of their shape.
+#[test]
+fn views_that_move_no_element() {
+    let seen = everywhere(|device| {
+        let rows = device.upload(&[1.0_f32, 2.0, 3.0], [3, 1, 1]).unwrap();
+        let columns = device.upload(&[0.5_f32, 0.25, 0.125, 0.0625], [4]).unwrap();
+        Expr::repeat(5, columns.broadcast_to([3, 4]), |a| {
+            let wide = a.unsqueeze(1) * &rows + &columns; // [3, 1, 4]
+            (wide.squeeze(1) - a.broadcast_to([3, 4]).unsqueeze(0).squeeze(0) * 0.5).reshape([3, 4])
+        })
+    });
+    let plain = (0..12).map(|i| {
+        let (row, column) = ((i / 4 + 1) as f32, [0.5_f32, 0.25, 0.125, 0.0625][i % 4]);
+        (0..5).fold(column, |a, _| a * row + column - a * 0.5)
+    });
+    assert_eq!(seen, plain.collect::<Vec<f32>>());
+    // A loop over one axis, told of in two: what is lent to it is seen in one.
+    let seen = everywhere(|device| {
+        let x = device.upload(&[1.0_f32, 2.0, 3.0], [3, 1]).unwrap();
+        Expr::repeat(3, Expr::full([3], 1.0_f32), |a| (a.unsqueeze(-1) * &x + 1.0).squeeze(-1))
+    });
+    assert_eq!(seen, [4.0, 15.0, 40.0]);
+}
+
 #[test]
 fn mistakes_are_told() {
     let x = || Expr::<f32>::uniform([3, 4], 1);
@@ -251,11 +275,11 @@ fn mistakes_are_told() {
         ),
         (
             told(Expr::repeat(3, x(), |a| a.flip(0))),
-            "a view of a value inside of its loop: it shows other elements in the middle of their turns; take the view before the loop, or of what it gives",
+            "a loop may not take views of its own values that move elements, as flip and slice do: take the view before the loop, or of what it gives",
         ),
         (
             told(Expr::repeat(3, x(), |a| (&a + 1.0).permute([1, 0]).permute([1, 0]).flip(0))),
-            "view of a value inside of its loop: it needs other elements in the middle of their turns; take it of what the loop gives",
+            "a loop may not take views of its own values that move elements, as flip and slice do: take the view before the loop, or of what it gives",
         ),
         (
             told(Expr::repeat(3, x(), |a| a.sum_keepdim(1) + x())),

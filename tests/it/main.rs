@@ -51,6 +51,7 @@ mod reductions;
 mod reductions_bits;
 mod rules;
 mod schedule;
+mod sliding;
 mod strict;
 mod untyped;
 mod windows;

@@ -210,6 +210,12 @@ fn table() -> String {
             plain(row.doc)
         );
     }
+    text += "\n## Views\n\nOf tensors and of what is computed, at no cost: they take every type, move no element, and are\n\
+             pushed down to the tensors below. A view of a tensor is a destination too.\n\n\
+             | name | what | NumPy | PyTorch |\n|---|---|---|---|\n";
+    for (name, what, numpy, torch) in VIEWS {
+        text += &format!("| `{name}` | {what} | {numpy} | {torch} |\n");
+    }
     text += "\n## What moves elements, and what makes tensors\n\nLookups and what is made of them take every type and change no\n\
              element. Those of a tensor fuse with what computes indices and with what follows, inside of loops too;\n\
              `concat` and `stack` compute each operand to its place, `tile` and `repeat_interleave` store their results\n\
@@ -220,6 +226,26 @@ fn table() -> String {
     }
     text
 }
+
+/// Views, and the names that NumPy and PyTorch have for them.
+const VIEWS: &[(&str, &str, &str, &str)] = &[
+    ("permute", "Axes in another order.", "transpose", "permute"),
+    ("transpose", "Two axes exchanged.", "swapaxes", "transpose"),
+    ("slice", "The indexes of a range along an axis.", "x[:, a:b]", "narrow"),
+    ("slices", "A range along each of the first axes.", "x[a:b, c:d]", "x[a:b, c:d]"),
+    ("slice_step", "Every so many indexes of a range, of either sign.", "x[a:b:s]", "x[a:b:s]"),
+    ("flip", "An axis backwards.", "flip", "flip, of a copy"),
+    ("broadcast_to", "Stretched to a shape, one way.", "broadcast_to", "expand"),
+    ("expand", "The same where -1 keeps a length.", "-", "expand"),
+    ("broadcast", "Stretched against a shape by the rule of a system.", "-", "-"),
+    ("squeeze", "Without an axis of length 1.", "squeeze", "squeeze"),
+    ("unsqueeze", "With a new axis of length 1.", "expand_dims", "unsqueeze"),
+    ("reshape", "Another shape of the same order, where that needs no copy.", "reshape", "view"),
+    ("windows", "Windows along axes, which become the last axes.", "sliding_window_view", "unfold"),
+    ("windows_with", "The same with steps and dilations.", "-", "unfold"),
+    ("unbind", "What lies at each index of an axis.", "unstack", "unbind"),
+    ("as_strided", "Any strides over the storage of a tensor.", "as_strided", "as_strided"),
+];
 
 /// What moves elements and makes tensors, and the names that NumPy and PyTorch have for it.
 const OTHERS: &[(&str, &str, &str, &str)] = &[
@@ -241,6 +267,7 @@ const OTHERS: &[(&str, &str, &str, &str)] = &[
     ("roll", "Elements moved along axes, around the end.", "roll", "roll"),
     ("tile", "All of it again and again, so many times along each axis.", "tile", "tile"),
     ("repeat_interleave", "Each element so many times along an axis.", "repeat", "repeat_interleave"),
+    ("full", "One value of a shape, by stride 0. `zeros` is 0.", "full", "full"),
     ("arange", "Numbers in steps from a start to before an end.", "arange", "arange"),
     ("linspace", "Floats equally far apart, the end included.", "linspace", "linspace"),
     ("eye", "Ones where both coordinates are the same, and zeros.", "eye", "eye"),
