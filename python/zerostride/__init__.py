@@ -25,7 +25,7 @@ from ._statistics import *
 from ._searching import *
 from ._linear import *
 from ._info import *
-from . import _methods
+from . import _methods, linalg as linalg
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"

@@ -215,7 +215,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **options):
 
 
 def _array_function(self, function, types, args, kwargs):
-    from . import _numpy
+    from . import _numpy, _numpy_linear
 
     return _numpy.function(self, function, types, args, kwargs)
 

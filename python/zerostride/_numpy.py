@@ -9,7 +9,6 @@ import numpy as np
 
 import zerostride as zs
 
-from . import _core
 from ._arguments import axis_of
 from ._core import Array
 from ._creation import on_host
@@ -238,20 +237,6 @@ def _take_along_axis(arr, indices, axis=-1):
     if isinstance(indices, Array):
         must_be_inside(indices, flat.shape[axis], axis)
     return zs.take_along_axis(flat, indices, axis=axis)
-
-
-@_implements(np.tensordot)
-def _tensordot(a, b, axes=2):
-    return zs.tensordot(*_ours([a, b]), axes=axes)
-
-
-@_implements(np.dot)
-def _dot(a, b, out=None):
-    a, b = _ours([a, b])
-    if a.ndim == 0 or b.ndim == 0:
-        return delivered(a * b, out)
-    axes = 1 if b.ndim == 1 else ([-1], [-2])
-    return delivered(zs.tensordot(a, b, axes=axes if b.ndim > 1 else ([-1], [0])), out)
 
 
 @_implements(np.transpose)
@@ -486,14 +471,6 @@ def _array_equal(a1, a2, equal_nan=False):
         return False
     same = a == b
     return bool(zs.all(same | (zs.isnan(a) & zs.isnan(b)) if equal_nan else same))
-
-
-@_implements(np.linalg.norm)
-def _norm(x, ord=None, axis=None, keepdims=False):
-    if ord not in (None, 2) or (ord == 2 and (axis is None and x.ndim > 1 or isinstance(axis, tuple))):
-        raise TypeError(f"norm of zerostride is the Euclidean one, not ord={ord!r}")
-    floats = x if is_float(x.dtype) else zs.astype(x, default_float(x.device))
-    return _core.reduce("l2", floats, zs._statistics.axes(x, axis, "norm"), keepdims)
 
 
 @_implements(np.array_repr)

@@ -33,6 +33,10 @@ _FOLDS = {
     "add": zs.sum, "multiply": zs.prod, "maximum": zs.max, "minimum": zs.min, "logical_and": zs.all,
     "logical_or": zs.any, "logaddexp": zs.logsumexp,
 }  # fmt: skip
+_PRODUCTS = {
+    "matmul": zs.matmul, "vecdot": zs.vecdot, "matvec": lambda a, x: zs.matmul(a, x[..., None])[..., 0],
+    "vecmat": lambda x, a: zs.matmul(x[..., None, :], a)[..., 0, :],
+}  # fmt: skip
 _SCANS = {"add": zs.cumulative_sum, "multiply": zs.cumulative_prod}
 
 
@@ -40,10 +44,8 @@ def _of_ufunc(ufunc):
     name = ufunc.__name__
     if name == "true_divide":
         name = "divide"
-    if name == "matmul":
-        return zs.matmul
-    if name == "vecdot":
-        return zs.vecdot
+    if name in _PRODUCTS:
+        return _PRODUCTS[name]
     if name == "float_power":
         return _float_power
     if name == "divmod":

@@ -126,7 +126,7 @@ fn factor<'a>(program: &Program, value: Value, from: &[From<'a>]) -> Result<Fact
     let needed = program.needed(&[value], |_| false);
     let own: Vec<From<'_>> =
         from.iter().zip(needed.inputs()).filter(|(_, needed)| **needed).map(|(from, _)| *from).collect();
-    let layout = Layout::contiguous(&part.shape)?.broadcast_to(&program.shape)?;
+    let layout = Layout::contiguous(&part.shape)?.stretched(&program.shape);
     let bytes = part.byte_size()?;
     let mut computed = HostMemory::take(bytes)?;
     if bytes > 0 {

@@ -67,6 +67,10 @@ impl Call {
     pub(super) fn product(&self, [left, right]: [&Labelled; 2], contracted: &[Label]) -> Result<Labelled> {
         let own = left.labels.iter().chain(right.labels.iter().filter(|label| !left.labels.contains(label)));
         let kept: Vec<Label> = own.copied().filter(|label| !contracted.contains(label)).collect();
+        if contracted.is_empty() {
+            let factors = [left, right].map(|own| AnyExpr::new(own.over(&kept), self.at));
+            return Ok(Labelled { any: AnyExpr::call("mul", &factors), labels: kept });
+        }
         let all = [kept.as_slice(), contracted].concat();
         // One axis is contracted. Where none leads through some, the operand is stored.
         let merged = |own: &Labelled| -> Result<AnyExpr> {

@@ -107,7 +107,7 @@ impl Program {
         if root.shape != *shape {
             bail!(Kernel, "a product of {} where {shape} is asked for", root.shape);
         }
-        let over = crate::layout::numpy(&operands.iter().map(|own| own.shape.clone()).collect::<Vec<_>>())?;
+        let over = crate::layout::walked(&operands.iter().map(|own| own.shape.clone()).collect::<Vec<_>>())?;
         let (mut all, factors) = Self::values(&operands, &over, known)?;
         let product =
             all.steps.once(Step::new(Op::Mul, root.dtype, root.dtype, factors.into_iter().collect()));
@@ -131,7 +131,7 @@ impl Program {
         let mut results: SmallVec<[Value; 1]> = SmallVec::new();
         for root in roots {
             let own = Layout::contiguous(&root.shape)?;
-            let view = flat.number(if root.shape == *shape { own } else { own.broadcast_to(shape)? });
+            let view = flat.number(if root.shape == *shape { own } else { own.stretched(shape) });
             results.push(flat.root(root, view)?);
         }
         Ok((flat.program, results))

@@ -173,7 +173,7 @@ impl Node {
 
     /// The products of two operands, which broadcast, added up along an axis, which stays with length 1.
     pub(crate) fn contract(axis: usize, operands: [&Arc<Node>; 2]) -> Result<Arc<Node>> {
-        let shape = crate::layout::numpy(&operands.map(|operand| operand.shape.clone()))?;
+        let shape = crate::layout::walked(&operands.map(|operand| operand.shape.clone()))?;
         let length = |(own, &n): (usize, &usize)| if own == axis { 1 } else { n };
         let shape = shape.iter().enumerate().map(length).collect();
         Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axis), &operands))

@@ -374,6 +374,13 @@ fn join(a: usize, b: usize) -> Option<usize> {
 
 /// NumPy's rule over any number of shapes.
 pub(crate) fn numpy(shapes: &[Shape]) -> Result<Shape> {
+    let shape = walked(shapes)?;
+    shape.count()?;
+    Ok(shape)
+}
+
+/// The same, where what has this shape is walked and never stored: it may have more elements than memory has places.
+pub(crate) fn walked(shapes: &[Shape]) -> Result<Shape> {
     numpy_as(shapes, &Broadcast::NumPy)
 }
 
@@ -400,7 +407,6 @@ fn numpy_as(shapes: &[Shape], rule: &Broadcast) -> Result<Shape> {
             }
         }
     }
-    result.count()?;
     Ok(result)
 }
 

@@ -20,7 +20,7 @@ impl Layout {
         if self.is_identity() {
             return Some(view.clone());
         }
-        if view.count() == 0 || self.rank() == 0 {
+        if view.shape.contains(&0) || self.rank() == 0 {
             return Some(Layout { offset: self.offset, ..view.clone() });
         }
         // Axes that this layout walks as one need not be told apart.

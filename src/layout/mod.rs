@@ -16,7 +16,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 pub use broadcast::Broadcast;
-pub(crate) use broadcast::numpy;
+pub(crate) use broadcast::{numpy, walked};
 pub(crate) use nest::{Axes, Axis, Nest, Path, merge};
 pub(crate) use overlap::distinct;
 pub use range::{AxisIndex, IndexRange, IndexRanges, Integers};
@@ -145,7 +145,7 @@ impl Layout {
         self.shape.contains(&0)
             || self.shape.iter().zip(&self.strides).rev().all(|(&n, &stride)| {
                 let is_next = n == 1 || stride == step;
-                step *= n as isize;
+                step = step.saturating_mul(n as isize);
                 is_next
             })
     }

@@ -128,7 +128,7 @@ impl Layout {
         let count = usize::try_from(distance).map_or(0, |d| d.div_ceil(step.unsigned_abs()));
         let mut view = self.clone();
         view.shape = view.shape.iter().enumerate().map(|(i, &n)| if i == k { count } else { n }).collect();
-        if count > 0 && self.count() > 0 {
+        if count > 0 && !self.shape.contains(&0) {
             view.offset = (self.offset as isize + start * self.strides[k]) as usize;
             // Only reached when two indexes exist, so the product stays inside of the storage.
             view.strides[k] = if count > 1 { self.strides[k] * step } else { self.strides[k] };

@@ -108,7 +108,7 @@ impl Lowering {
             let copy = program.narrowed(Value::Input(i as u32), &followed.inputs()[i])?;
             if matches!(input.source, Source::Slot(_)) && !self.cuts.is_shown(&copy) {
                 input.source = Source::Slot(imagined(copy.shape.iter().product()));
-                input.layout = Layout::contiguous(&copy.shape)?.broadcast_to(&program.shape)?;
+                input.layout = Layout::contiguous(&copy.shape)?.stretched(&program.shape);
                 copies.push((i, copy));
             }
         }

@@ -52,6 +52,11 @@ fn reductions() {
 }
 
 #[test]
+fn products() {
+    check(include_str!("../data/products.jsonl"), 10, 1);
+}
+
+#[test]
 fn joining() {
     check(include_str!("../data/joining.jsonl"), 500, 8);
 }

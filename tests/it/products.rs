@@ -366,6 +366,13 @@ fn equations() {
         assert_eq!(of("...j,j->...", &[&x, &v]), [321, 654, 987]);
         assert_eq!(of("...,...", &[&x, &v]), [1, 20, 300, 4, 50, 600, 7, 80, 900]);
         assert_eq!(of(" i j , j k -> k i ", &[&x, &x]), of("ij,jk->ki", &[&x, &x]));
+        // Where nothing is summed the product is all there is, and its zero has a sign.
+        let (none, negative) =
+            (device.upload(&[0.0_f32], [1]).unwrap(), device.upload(&[-1.0_f32], [1]).unwrap());
+        for product in [none.outer(&negative), none.tensordot(&negative, [])] {
+            assert_eq!(product.to_vec().unwrap()[0].to_bits(), (-0.0_f32).to_bits());
+        }
+        assert_eq!(none.dot(&negative).to_vec().unwrap()[0].to_bits(), 0);
     });
 }
 

@@ -1,0 +1,197 @@
+"""Products, diagonals and norms of vectors and matrices: of the array API standard's ``linalg`` all that needs no solver."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Literal
+
+from numpy.typing import DTypeLike
+
+from . import _core
+from ._arguments import arrays_of, axis_of, integer, of_array
+from ._core import Array
+from ._creation import eye
+from ._dtypes import default_float, is_float, result_type
+from ._elementwise import abs, pow
+from ._linear import matmul, matrix_transpose, outer, tensordot, vecdot
+from ._manipulation import broadcast_to, moveaxis, roll
+from ._statistics import axes, count_nonzero, max, min, sum
+from ._types import AnyArray, Axes
+
+__all__ = [
+    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "tensordot", "trace",
+    "vecdot", "vector_norm",
+]  # fmt: skip
+
+
+def _matrices(x, what):
+    if x.ndim < 2:
+        raise ValueError(f"{what} of {list(x.shape)}: it takes matrices, of two axes or more")
+    return x
+
+
+def cross(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
+    """The cross product of vectors of three elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+    axis : int
+        That of the vectors, in both. The others broadcast.
+
+    Returns
+    -------
+    Array
+    """
+    x1, x2 = arrays_of("cross", [x1, x2])
+    own = [axis_of(axis, x.ndim, "cross") for x in (x1, x2)]
+    lengths = [x.shape[k] for x, k in zip((x1, x2), own)]
+    if lengths != [3, 3]:
+        raise ValueError(f"cross of lengths {lengths[0]} and {lengths[1]}: vectors have 3 elements")
+    dtype = result_type(x1, x2)
+    if dtype.kind == "b":
+        raise TypeError("cross takes floats and integers, not bool: cast first")
+    a, b = (moveaxis(x, k, -1) for x, k in zip((x1, x2), own))
+    result = roll(a, -1, axis=-1) * roll(b, -2, axis=-1) - roll(a, -2, axis=-1) * roll(b, -1, axis=-1)
+    return moveaxis(result, -1, axis)
+
+
+@of_array
+def diagonal(x: AnyArray, /, *, offset: int = 0) -> Array:
+    """The diagonal of each matrix of a stack.
+
+    Parameters
+    ----------
+    x : Array
+    offset : int
+        How far above the main diagonal, or below if it is negative.
+
+    Returns
+    -------
+    Array
+    """
+    rows, columns = _matrices(x, "diagonal").shape[-2:]
+    offset = integer(offset, "the offset of diagonal")
+    down, across = builtins.max(-offset, 0), builtins.max(offset, 0)
+    n = builtins.max(builtins.min(rows - down, columns - across), 0)
+    square = x[..., builtins.min(down, rows) :, builtins.min(across, columns) :][..., :n, :n]
+    # Letters are of numbers, and bool is none.
+    numbers = _core.cast(square, "uint8") if x.dtype.kind == "b" else square
+    found = _core.einsum("...ii->...i", [numbers])
+    return found if found.dtype == x.dtype else _core.cast(found, x.dtype)
+
+
+@of_array
+def trace(x: AnyArray, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
+    """The sum of the diagonal of each matrix of a stack.
+
+    Parameters
+    ----------
+    x : Array
+    offset : int
+        How far above the main diagonal, or below if it is negative.
+    dtype : dtype, optional
+        Of the result; integers narrower than the default type become that.
+
+    Returns
+    -------
+    Array
+    """
+    return sum(diagonal(_matrices(x, "trace"), offset=offset), axis=-1, dtype=dtype)
+
+
+@of_array
+def vector_norm(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
+    """The norm of vectors, or of all elements as one.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int or tuple of int, optional
+        That of the vectors; all axes without it.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+    ord : number
+        The root of this order of the sum of powers of this order of magnitudes. ``inf`` and ``-inf`` are the largest and
+        the least magnitude, 0 how many elements are other than 0.
+
+    Returns
+    -------
+    Array
+    """
+    x = x if is_float(x.dtype) else _core.cast(x, default_float(x.device))
+    over = axes(x, axis, "vector_norm")
+    if ord in (1, 2):
+        return _core.reduce("l1" if ord == 1 else "l2", x, over, keepdims)
+    if ord == math.inf:
+        return max(abs(x), axis=axis, keepdims=keepdims)
+    if ord == -math.inf:
+        return min(abs(x), axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return _core.cast(count_nonzero(x, axis=axis, keepdims=keepdims), x.dtype)
+    # Powers are more than narrow floats hold.
+    wide = x if x.dtype.itemsize > 2 else _core.cast(x, "float32")
+    found = pow(_core.reduce("sum", pow(abs(wide), float(ord)), over, keepdims), 1 / ord)
+    return found if found.dtype == x.dtype else _core.cast(found, x.dtype)
+
+
+@of_array
+def matrix_norm(
+    x: AnyArray, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
+) -> Array:
+    """The norm of each matrix of a stack.
+
+    Parameters
+    ----------
+    x : Array
+    keepdims : bool
+        Whether the last two axes stay, with length 1.
+    ord : {"fro", 1, -1, inf, -inf}
+        The root of the sum of squares; the largest or the least sum of the magnitudes of a column (1), or of a row (inf).
+        Those that need singular values (2, -2, "nuc") are not here.
+
+    Returns
+    -------
+    Array
+    """
+    _matrices(x, "matrix_norm")
+    if ord is None or ord == "fro":
+        return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise ValueError(f"a matrix norm of ord={ord!r}: there are 'fro', 1, -1, inf and -inf, as singular values are not here")
+    summed, found = (-2, -1) if ord in (1, -1) else (-1, -2)
+    sums = vector_norm(x, axis=summed, keepdims=True, ord=1)
+    found = (max if ord > 0 else min)(sums, axis=found, keepdims=True)
+    return found if keepdims else found[..., 0, 0]
+
+
+@of_array
+def matrix_power(x: AnyArray, n: int, /) -> Array:
+    """Each square matrix of a stack times itself, so many times.
+
+    Parameters
+    ----------
+    x : Array
+    n : int
+        From 0 on: those below 0 are powers of the inverse, which is not here.
+
+    Returns
+    -------
+    Array
+    """
+    n = integer(n, "the n of matrix_power")
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"matrix_power of {list(x.shape)}: it takes square matrices")
+    if n < 0:
+        raise ValueError(f"matrix_power by {n}: the inverse, which a negative power is of, is not here")
+    if n == 0:
+        return broadcast_to(eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape)
+    result, square = None, x
+    while True:
+        if n % 2:
+            result = square if result is None else matmul(result, square)
+        n //= 2
+        if n == 0:
+            return result._copy() if result is x else result
+        square = matmul(square, square)
