@@ -143,6 +143,15 @@ pub(crate) mod rows {
     pub(crate) const LONGEST_OF_ONE: usize = 16;
 }
 
+/// Reductions of windows as steps.
+pub(crate) mod unroll {
+    /// The most elements of a window, each of which is loads of its own in the text.
+    pub(crate) const LONGEST: usize = 32;
+
+    /// What the steps of all of them cost at most, in additions.
+    pub(crate) const MOST_COST: usize = 256;
+}
+
 /// Walks over elements.
 pub(crate) mod grid {
     /// Vectors of a flat walk that an invocation computes at most: more of them share nothing.

@@ -162,8 +162,25 @@ impl Program {
 
     /// Bytes that it reads at least: each element of each tensor once.
     pub(crate) fn read_bytes(&self) -> usize {
-        let tensors = self.inputs.iter().filter(|input| input.source.is_memory());
-        tensors.map(|input| input.bytes(input.layout.shape(), input.layout.strides())).sum()
+        // Of each tensor its bytes through all layouts, and between which elements these lie.
+        let mut all: SmallVec<[(&Input, usize, (i128, i128)); 4]> = SmallVec::new();
+        for (_, input) in self.tensors_read() {
+            let own = input.bytes(input.layout.shape(), input.layout.strides());
+            let (low, high) = input.layout.reach();
+            let is_same = |known: &&Input| known.source.is_same(&input.source);
+            match all.iter_mut().find(|(known, ..)| !input.is_table() && !known.is_table() && is_same(known))
+            {
+                Some((_, bytes, reach)) => {
+                    (*bytes, *reach) = (*bytes + own, (reach.0.min(low), reach.1.max(high)));
+                }
+                None => all.push((input, own, (low, high))),
+            }
+        }
+        let most = |input: &Input, (low, high): (i128, i128)| match input.is_table() {
+            true => usize::MAX,
+            false => (high - low + 1) as usize * input.dtype.size(),
+        };
+        all.iter().map(|&(input, bytes, reach)| bytes.min(most(input, reach))).sum()
     }
 
     /// What running it takes, in bytes: those that move, and its operations, of which [`OPERATIONS`] are a byte. Each of its

@@ -133,10 +133,9 @@ impl Layout {
         self.shape.iter().product()
     }
 
-    /// The number of elements, counting each once where an axis of stride 0 repeats it.
+    /// The number of elements, each counted once.
     pub(crate) fn distinct(&self) -> usize {
-        let own = self.shape.iter().zip(&self.strides).filter(|(_, stride)| **stride != 0);
-        own.map(|(&length, _)| length).product()
+        distinct(&self.shape, &self.strides)
     }
 
     /// Whether the elements lie in row-major order without gaps, at whatever offset.

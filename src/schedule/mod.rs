@@ -5,7 +5,7 @@
 //! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
 //! too much or compute again what is read through several views, [`apart`] where several kernels would compute
 //! it, [`loops`] where that are the values of a loop, [`pack`] where one operation reads more than a kernel binds, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of reductions
-//! that read the same, and [`rows`] of reductions and what reads them.
+//! that read the same, and [`rows`] of reductions and what reads them; [`unroll`] makes steps of those of windows.
 
 mod apart;
 mod boundaries;
@@ -15,6 +15,7 @@ mod loops;
 mod pack;
 mod rows;
 mod siblings;
+mod unroll;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -146,7 +147,8 @@ impl Schedule {
         }
         let last = hoist::stage(Stage::of(roots, shape, &known)?, bounds, &mut stages)?;
         stages.push(last);
-        let mut stages = rows::join(stages, bounds)?;
+        let stages = rows::join(stages, bounds)?.into_iter();
+        let mut stages = stages.map(|stage| unroll::stage(stage, bounds)).collect::<Result<Vec<_>>>()?;
         let Some(last) = stages.pop() else { bail!(Kernel, "a schedule without a stage") };
         let mut finished = vec![Vec::new(); stages.len()];
         let mut seen = vec![false; stages.len()];

@@ -2,7 +2,9 @@
 
 use crate::common::depth::depth;
 use crate::common::{Random, on_every_device};
-use zerostride::{AnyTensor, DType, Device, Element, ErrorKind, Expr, Pad, Result, Tensor};
+use zerostride::{
+    AnyExpr, AnyTensor, DType, Device, Element, ErrorKind, Expr, Pad, ReduceOptions, Result, Tensor,
+};
 
 /// A shape and its elements in row-major order.
 #[derive(Clone)]
@@ -101,6 +103,19 @@ fn windows_are_those_of_their_definition() {
             let about = format!("case {case}: {lengths:?} {axes:?} {steps:?} {dilations:?} of {shape:?}");
             assert_eq!(windows.shape().unwrap().to_vec(), expected.shape, "{about}");
             assert_eq!(windows.to_vec().unwrap(), expected.all, "{about}");
+            // Of a tensor they are a layout of its own elements, whose strides are NumPy's.
+            if let (Ok(own), Ok(seen)) = (x.tensor(), windows.tensor()) {
+                let strides = own.layout().strides();
+                let mut known = strides.to_vec();
+                for (k, &axis) in axes.iter().enumerate() {
+                    known[axis] *= steps[k] as isize;
+                    known.push(strides[axis] * dilations[k] as isize);
+                }
+                let long = |all: &[isize]| -> Vec<isize> {
+                    all.iter().zip(&expected.shape).filter(|(_, n)| **n > 1).map(|(&s, _)| s).collect()
+                };
+                assert_eq!(long(seen.layout().strides()), long(&known), "{about}");
+            }
             let doubled: Vec<i32> = expected.all.iter().map(|value| value * 2 + 1).collect();
             assert_eq!((&windows * 2 + 1).to_vec().unwrap(), doubled, "{about}");
             let last: Vec<isize> = (1..=axes.len() as isize).map(|k| -k).collect();
@@ -163,13 +178,81 @@ fn pools_and_convolutions_have_the_bits_of_shifted_slices() {
     });
 }
 
+/// Whatever reduces windows has the bits of the same reduction of a copy, whose elements lie apart: of zeros of both signs,
+/// infinities, NaN, and of what is read by several reductions.
+#[test]
+fn reductions_of_windows_have_the_bits_of_those_of_a_copy() {
+    fn value(i: usize) -> f32 {
+        match i * 7919 % 97 {
+            0 => f32::NAN,
+            1 => f32::INFINITY,
+            2..=30 => 0.0,
+            31..=60 => -0.0,
+            k => (k as f32 - 78.0) * 1.37e-3 * (i % 11) as f32,
+        }
+    }
+    let same = |a: &[u8], b: &[u8], about: &str| {
+        let floats = |bytes: &[u8]| -> Vec<f32> { bytemuck::pod_collect_to_vec(bytes) };
+        for (i, (a, b)) in floats(a).into_iter().zip(floats(b)).enumerate() {
+            assert!(
+                a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+                "{about}: {a:?} and {b:?} at {i}"
+            );
+        }
+    };
+    on_every_device(|device| {
+        let all: Vec<f32> = (0..23 * 41).map(value).collect();
+        let x = AnyTensor::from(device.upload(&all, [23, 41]).unwrap());
+        for (length, dilation) in [(2, 1), (3, 1), (3, 2), (5, 1), (7, 1)] {
+            let windows = x.windows_with(length, 0, 1, dilation).windows_with(length, 1, 1, dilation);
+            let finite = AnyExpr::call("clamp", &[windows.clone(), number(-1.0), number(1.0)]);
+            for windows in [&windows, &finite] {
+                let copy = windows.eval().unwrap();
+                for row in zerostride::reductions()
+                    .filter(|row| !row.keeps_shape && row.result(DType::F32).is_some())
+                {
+                    let of = |x: &AnyExpr| {
+                        let reduced = x.reduce(row.name, [-2, -1], ReduceOptions::default());
+                        reduced.cast(DType::F32).to_bytes().unwrap()
+                    };
+                    same(
+                        &of(windows),
+                        &of(&copy),
+                        &format!("{} of {length} {dilation} on {}", row.name, device.name()),
+                    );
+                }
+                let truths = |x: &AnyExpr| AnyExpr::call("gt", &[x.clone(), number(0.0)]);
+                for name in ["any", "all", "count_nonzero"] {
+                    let of = |x: &AnyExpr| {
+                        truths(x).reduce(name, [-2, -1], ReduceOptions::default()).to_bytes().unwrap()
+                    };
+                    assert_eq!(of(windows), of(&copy), "{name}");
+                }
+                // Halves are computed in f32 and rounded once.
+                let half =
+                    |x: &AnyExpr| x.cast(DType::F16).reduce("mean", [-2, -1], ReduceOptions::default());
+                let of = |x: &AnyExpr| half(x).cast(DType::F32).to_bytes().unwrap();
+                same(&of(windows), &of(&copy), "mean of f16");
+                // The shares of a window, which stay apart.
+                let shares =
+                    |x: &AnyExpr| x.reduce("softmax", [-1], ReduceOptions::default()).to_bytes().unwrap();
+                same(&shares(windows), &shares(&copy), "softmax");
+            }
+        }
+    });
+}
+
+fn number(value: f32) -> AnyExpr {
+    AnyExpr::scalar(DType::F32, value)
+}
+
 /// A reduction of windows of a tensor is one kernel over the tensor's own elements, each of which counts once.
 #[test]
 fn windows_are_read_where_they_lie() {
     on_every_device(|device| {
         let x = device.zeros::<f32>([64, 96]).unwrap();
         let blur = x.windows([3, 3], [0, 1]).mean([-2, -1]).explain(device).unwrap();
-        assert_eq!(blur.operands().len(), 1, "{blur}");
+        assert!(blur.operands().iter().all(|own| own.is_of(&AnyTensor::from(&x))), "{blur}");
         let text = blur.to_string();
         let moved = 4 * (64 * 96 + 62 * 94);
         assert!(text.contains(&format!("moves: {moved} bytes at least")), "{text}");
