@@ -50,10 +50,14 @@ impl NodeKind {
         }
     }
 
+    /// Whether kernels of its own compute it, which read each element of its operands once for all.
+    pub(crate) fn is_apart(&self) -> bool {
+        matches!(self, NodeKind::Join(_) | NodeKind::Contract(_))
+    }
+
     /// Whether what it gives is always stored.
     pub(crate) fn is_stored(&self) -> bool {
-        matches!(self, NodeKind::Shared | NodeKind::Join(_) | NodeKind::Contract(_))
-            || self.of_program().is_some()
+        matches!(self, NodeKind::Shared) || self.is_apart() || self.of_program().is_some()
     }
 }
 

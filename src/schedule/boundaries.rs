@@ -53,9 +53,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     let packed = if wide.is_empty() { None } else { pack::roots(&graph, &wide)? };
     // What gives the results is the last program, unless that reads them.
     let is_last = match graph.roots.as_slice() {
-        [root] if matches!(graph.nodes[*root].kind, NodeKind::Join(_) | NodeKind::Contract(_)) => {
-            roots[0].shape == *shape
-        }
+        [root] if graph.nodes[*root].kind.is_apart() => roots[0].shape == *shape,
         [root] if !graph.is_reduction(*root) => true,
         all => {
             let first = groups.iter().find(|group| group.contains(&all[0]));
