@@ -215,6 +215,11 @@ pub(crate) mod reduce {
 pub(crate) mod contract {
     /// Invocations across a workgroup that shares nothing: each vector of columns is read by all rows below it.
     pub(crate) const SIDE: u32 = 8;
+
+    /// Workgroups below which most of a large GPU has nothing to do, so that chunks are spread over more, and how many chunks
+    /// are worth a pass of their own.
+    pub(crate) const FEW_TILES: u32 = 64;
+    pub(crate) const LEAST_CHUNKS: usize = 8;
 }
 
 /// Scans by tiles.

@@ -62,7 +62,7 @@ fn writes_all(plan: &Plan, results: &[Bound<'_>]) -> bool {
     if kernel.fresh && results.iter().all(|bound| is_whole(bound) && !bound.buffer.is_lent) {
         return true;
     }
-    let elements = plan.elements() as u64;
+    let elements = plan.elements();
     let covers = |(i, bound): (usize, &Bound<'_>)| {
         let bytes = elements * kernel.value_type(kernel.results[i]).size() as u64;
         is_whole(bound) && bytes >= bound.buffer.held

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Command, Lowering};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
-use crate::ir::{BLOCK, Input, Op, Program, ProgramBuilder, ProgramKind, Slot, Source, Step};
+use crate::ir::{BLOCK, CHUNK, Input, Op, Program, ProgramBuilder, ProgramKind, Scalar, Slot, Source, Step};
 use crate::layout::Layout;
 use crate::plan::{Pass, ScanWork};
 
@@ -18,11 +18,7 @@ impl Lowering {
         self.note.parts += 1;
         let (slots, dtype) = match program.kind {
             ProgramKind::Scan(_) => self.scan(program)?,
-            ProgramKind::Contract(_) => {
-                let pass = Pass::contract(program, self.target)?;
-                let dtype = pass.stored[0];
-                (self.pass(pass)?, dtype)
-            }
+            ProgramKind::Contract(axis) => self.product(program, axis)?,
             _ => self.rows(program)?,
         };
         if dtype == program.dtype {
@@ -47,6 +43,35 @@ impl Lowering {
             _ => true,
         };
         planned.is_err() || aside.commands.list.iter().all(is_shown)
+    }
+
+    /// A product of matrices. Where few workgroups have all results, the sums of chunks are one pass and their sum is
+    /// another, which is the contract's order too.
+    fn product(&mut self, program: &Program, axis: usize) -> Result<Typed> {
+        let pass = Pass::contract(program, self.target)?;
+        let (dtype, n) = (pass.stored[0], program.shape[axis]);
+        if !pass.is_better_in_chunks(n, self.target) || !self.cuts.shows(n / CHUNK * pass.count, dtype) {
+            return Ok((self.pass(pass)?, dtype));
+        }
+        let mut chunks = program.clone().of_kind(ProgramKind::Contract(axis + 1));
+        chunks.shape =
+            [&program.shape[..axis], &[n / CHUNK, CHUNK], &program.shape[axis + 1..]].concat().into();
+        let lengths: Vec<isize> = chunks.shape.iter().map(|&n| n as isize).collect();
+        for input in &mut chunks.inputs {
+            input.layout = input.layout.reshape(&lengths)?;
+        }
+        let pass = Pass::contract(&chunks, self.target)?;
+        let sums = Layout::contiguous(chunks.result_shape())?.squeeze(axis as isize + 1)?;
+        let (shape, slot) = (sums.shape().clone(), self.pass(pass)?[0]);
+        let mut all = ProgramBuilder::new();
+        let one = Layout::contiguous([])?.stretched(&shape);
+        let one = Input::new(dtype, Source::Scalar(Scalar::from(1).to_bits(dtype)?), one);
+        let factors = [Input::new(dtype, Source::Slot(slot), sums), one].map(|input| all.input(input));
+        let product = all.steps.once(Step::new(Op::Mul, dtype, dtype, factors.into_iter().collect()));
+        let sums = all.finish(shape, dtype, smallvec![product]).of_kind(ProgramKind::Contract(axis));
+        let pass = Pass::contract(&sums, self.target)?;
+        let dtype = pass.stored[0];
+        Ok((self.pass(pass)?, dtype))
     }
 
     /// Passes over rows, each over the partial results that the one before left.

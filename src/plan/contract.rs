@@ -10,9 +10,9 @@ use super::reading::{Bound, Reading};
 use super::target::Target;
 use super::walk::{LANES, REDUCE_WORKGROUP, Together, Walk, whole};
 use crate::error::{Result, bail};
-use crate::ir::{Product, Program, Value};
+use crate::ir::{CHUNK, Product, Program, Value};
 use crate::layout::{Axes, Axis, Layout, Nest, merge};
-use crate::tuning::contract::SIDE;
+use crate::tuning::contract::{FEW_TILES, LEAST_CHUNKS, SIDE};
 
 impl Pass {
     /// Plans a program whose products are added up along an axis.
@@ -106,6 +106,13 @@ impl Pass {
         });
         let launch = Launch { words, groups: [groups[0] as u32, groups[1] as u32, 1] };
         Ok(Pass::of(program, (kernel, launch, reads, loops), (vec![stored], results), form, None))
+    }
+
+    /// Whether few workgroups add up so many products, of whole chunks, that more would be done sooner with the chunks.
+    pub(crate) fn is_better_in_chunks(&self, products: usize, target: Target) -> bool {
+        let is_few = self.plan.launch.groups.iter().product::<u32>() < FEW_TILES;
+        let is_long = products >= LEAST_CHUNKS * CHUNK && products.is_multiple_of(CHUNK);
+        target.tuning.meets && is_few && is_long
     }
 }
 

@@ -42,8 +42,8 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Elements that the kernel runs over.
-    pub(crate) fn elements(&self) -> usize {
-        self.loops.lengths.iter().product()
+    pub(crate) fn elements(&self) -> u64 {
+        self.loops.lengths.iter().map(|&n| n as u64).product()
     }
 
     /// Bytes that a program must move at least: each element of each tensor once, and of the result.

@@ -78,6 +78,19 @@ fn counts(commands: &Commands) -> (usize, usize) {
     (commands.dispatches.len(), commands.slots - commands.operands)
 }
 
+/// Few results of many products: chunks are spread over workgroups, and their sums are one more pass.
+#[test]
+fn chunks_of_few_results_are_shared() {
+    let groups = |rows: usize, products: usize| -> Vec<u32> {
+        let (a, b) = (tensor(DType::F32, &[rows, products]), tensor(DType::F32, &[products, 16]));
+        let commands = new(&a.expr().matmul(b.expr()), limits(128 << 20));
+        commands.dispatches.iter().map(|own| own.plan.launch.groups.iter().product()).collect()
+    };
+    assert_eq!(groups(16, 4096), [64, 4]);
+    // Not where there are enough, where chunks are few, or where one is no chunk.
+    assert_eq!([groups(8192, 4096), groups(16, 448), groups(16, 4095)].map(|own| own.len()), [1, 1, 1]);
+}
+
 #[test]
 fn one_kernel_is_an_allocation_and_a_dispatch() {
     let (x, y) = (tensor(DType::F32, &[64, 1]), tensor(DType::F32, &[100]));
