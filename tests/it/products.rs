@@ -212,7 +212,7 @@ fn shapes() {
 fn types() {
     on_every_device(|device| {
         let mut random = Random(3);
-        for shape in [[5, 18, 70], [33, 3, 8], [66, 70, 131]] {
+        for shape in [[5, 18, 70], [33, 3, 8], [66, 70, 131], [3, 5, 576]] {
             matmul::<f64>(device, shape, &mut random);
             matmul::<f16>(device, shape, &mut random);
             matmul::<bf16>(device, shape, &mut random);
