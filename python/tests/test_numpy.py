@@ -79,6 +79,20 @@ def test_windows():
         view(x, 2, 2)
 
 
+def test_convolutions_beside_scipy():
+    ndimage = pytest.importorskip("scipy.ndimage")
+    random = np.random.default_rng(5)
+    image = random.random((60, 83), np.float32)
+    for shape in ((3, 3), (5, 5), (1, 4), (7, 2)):
+        kernel = random.random(shape, np.float32) - np.float32(0.5)
+        windows = np.lib.stride_tricks.sliding_window_view(zs.asarray(image), shape)
+        own = np.asarray(zs.sum(windows * zs.asarray(kernel), axis=(-2, -1)))
+        # In f64, where every window is inside.
+        theirs = ndimage.correlate(image.astype(np.float64), kernel.astype(np.float64), mode="constant")
+        y, x = (length // 2 for length in shape)
+        np.testing.assert_allclose(own, theirs[y : y + own.shape[0], x : x + own.shape[1]], atol=1e-6)
+
+
 def test_what_goes_out(x):
     out = np.empty((2, 3), np.float32)
     assert np.add(x, 1, out=out) is out

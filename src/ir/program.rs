@@ -162,25 +162,23 @@ impl Program {
 
     /// Bytes that it reads at least: each element of each tensor once.
     pub(crate) fn read_bytes(&self) -> usize {
-        // Of each tensor its bytes through all layouts, and between which elements these lie.
-        let mut all: SmallVec<[(&Input, usize, (i128, i128)); 4]> = SmallVec::new();
-        for (_, input) in self.tensors_read() {
-            let own = input.bytes(input.layout.shape(), input.layout.strides());
-            let (low, high) = input.layout.reach();
-            let is_same = |known: &&Input| known.source.is_same(&input.source);
-            match all.iter_mut().find(|(known, ..)| !input.is_table() && !known.is_table() && is_same(known))
-            {
-                Some((_, bytes, reach)) => {
-                    (*bytes, *reach) = (*bytes + own, (reach.0.min(low), reach.1.max(high)));
-                }
-                None => all.push((input, own, (low, high))),
+        let all: SmallVec<[&Input; 8]> = self.tensors_read().map(|(_, input)| input).collect();
+        let is_same = |a: &Input, b: &Input| !a.is_table() && !b.is_table() && a.source.is_same(&b.source);
+        let bytes = |input: &Input| input.bytes(input.layout.shape(), input.layout.strides());
+        let of_tensor = |(i, first): (usize, &&Input)| {
+            if all[..i].iter().any(|other| is_same(other, first)) {
+                return 0;
             }
-        }
-        let most = |input: &Input, (low, high): (i128, i128)| match input.is_table() {
-            true => usize::MAX,
-            false => (high - low + 1) as usize * input.dtype.size(),
+            // Through all layouts, and no more than there is between the first element and the last.
+            let (mut shown, (mut low, mut high)) = (bytes(first), first.layout.reach());
+            for other in all[i + 1..].iter().filter(|other| is_same(first, other)) {
+                let reach = other.layout.reach();
+                (shown, low, high) = (shown + bytes(other), low.min(reach.0), high.max(reach.1));
+            }
+            let most = (high - low + 1) as usize * first.dtype.size();
+            if first.is_table() { shown } else { shown.min(most) }
         };
-        all.iter().map(|&(input, bytes, reach)| bytes.min(most(input, reach))).sum()
+        all.iter().enumerate().map(of_tensor).sum()
     }
 
     /// What running it takes, in bytes: those that move, and its operations, of which [`OPERATIONS`] are a byte. Each of its

@@ -158,7 +158,10 @@ impl Layout {
                 ranges.len()
             );
         }
-        let slice = |view: Layout, (k, range)| view.slice(k as isize, range, 1);
+        let slice = |view: Layout, (k, range)| {
+            self.slice(k as isize, range, 1)?; // whose mistake names this shape
+            view.slice(k as isize, range, 1)
+        };
         ranges.into_iter().enumerate().try_fold(self.clone(), slice)
     }
 
@@ -167,9 +170,11 @@ impl Layout {
         if index.len() != self.rank() {
             bail!(Axis, "element {index:?} of {}, which has {} axes", self.shape, self.rank());
         }
-        let at = |view: Layout, (k, &i): (usize, &isize)| view.slice(k as isize, i..=i, 1);
-        let one = index.iter().enumerate().try_fold(self.clone(), at)?;
-        Ok(Layout { shape: Shape::default(), strides: Strides::new(), offset: one.offset })
+        let at = |offset: usize, (k, &i): (usize, &isize)| -> Result<usize> {
+            Ok(offset + self.slice(k as isize, i..=i, 1)?.offset - self.offset)
+        };
+        let offset = index.iter().enumerate().try_fold(self.offset, at)?;
+        Ok(Layout { shape: Shape::default(), strides: Strides::new(), offset })
     }
 
     /// `axis` backwards.

@@ -72,7 +72,7 @@ impl Layout {
                 _ => format!(" whose elements lie {dilation} apart"),
             };
             bail!(
-                Axis,
+                Shape,
                 "a window of {length}{apart} along axis {k} of {of}, which has length {n}: pad it, or take a shorter one"
             );
         }
