@@ -53,9 +53,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     let packed = if wide.is_empty() { None } else { pack::roots(&graph, &wide)? };
     // What gives the results is the last program, unless that reads them.
     let is_last = match graph.roots.as_slice() {
-        [root] if matches!(graph.nodes[*root].kind, NodeKind::Join(_) | NodeKind::Contract(_)) => {
-            roots[0].shape == *shape
-        }
+        [root] if graph.nodes[*root].kind.is_alone() => roots[0].shape == *shape,
         [root] if !graph.is_reduction(*root) => true,
         all => {
             let first = groups.iter().find(|group| group.contains(&all[0]));
@@ -182,7 +180,7 @@ impl<'a> Search<'a> {
                 self.group(i);
                 Vec::new()
             }
-            NodeKind::Contract(_) => {
+            NodeKind::Contract(_) | NodeKind::Sort(_) => {
                 for arg in self.graph.args[i].clone() {
                     self.factor(arg as usize);
                 }
@@ -245,7 +243,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Stores an operand of a contraction, which reads each element many times, unless it is loaded, or loaded and cast.
+    /// Stores an operand of a contraction or a sort, which reads each element many times, unless it is loaded, or loaded and cast.
     fn factor(&mut self, mut i: usize) {
         let nodes = &self.graph.nodes;
         let is_cast = |part: usize| matches!(nodes[part].kind, NodeKind::Op(Op::Cast));

@@ -78,8 +78,7 @@ impl<'a> Graph<'a> {
                 graph.reads[arg as usize] += 1;
                 let own = graph.count(arg as usize);
                 let of_row = is_of_row(&graph.nodes[arg as usize].shape, &node.shape, row);
-                // What is joined or multiplied is read once.
-                let is_once = matches!(node.kind, NodeKind::Join(_) | NodeKind::Contract(_));
+                let is_once = node.kind.is_alone();
                 let direct = !is_once && !matches!(node.kind, NodeKind::View(_)) && (own == count || of_row);
                 let count = if direct || is_once { own } else { count };
                 let read = &mut graph.elements[arg as usize];

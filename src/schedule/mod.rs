@@ -198,9 +198,8 @@ impl Schedule {
 /// Whether one program may give the results of both expressions.
 pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
     let kind = |node| result(node).kind.of_program().map(|kind| (kind, &result(node).args[0].shape));
-    // What is joined is written by several kernels, and a contraction is a kernel of its own.
-    let is_joined = |node: &Arc<Node>| matches!(result(node).kind, NodeKind::Join(_) | NodeKind::Contract(_));
-    let apart = !Arc::ptr_eq(a, b) && (is_joined(a) || is_joined(b));
+    let is_alone = |node: &Arc<Node>| result(node).kind.is_alone();
+    let apart = !Arc::ptr_eq(a, b) && (is_alone(a) || is_alone(b));
     let reduces = kind(a).is_some();
     a.shape == b.shape && kind(a) == kind(b) && (a.dtype == b.dtype || !reduces) && !apart
 }

@@ -51,6 +51,7 @@ mod reductions;
 mod reductions_bits;
 mod rules;
 mod schedule;
+mod sorting;
 mod strict;
 mod untyped;
 mod windows;
