@@ -124,7 +124,7 @@ pub use interop::npy;
 pub use interop::safetensors;
 pub use ir::{AnyFunction, KernelTime, Math, Memory, Scalar};
 pub use layout::{AxisIndex, Broadcast, IndexRange, Layout, MAX_RANK, Shape};
-pub use tensor::{AnyTensor, AssignAll, EvalAll, Explain, ExplainedOperand, HostBytes, Tensor};
+pub use tensor::{AnyTensor, AssignAll, EvalAll, Explain, ExplainedOperand, HostBytes, Tensor, Unique};
 
 #[cfg(feature = "gpu")]
 pub use wgpu;

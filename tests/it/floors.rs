@@ -62,6 +62,7 @@ const HOUSES: &[(&str, Floors)] = &[
                 "views",
             ],
             &["einsum", "ops", "partial", "sorting"],
+            &["selecting"],
         ],
     ),
     (

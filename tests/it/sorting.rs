@@ -436,3 +436,110 @@ fn mistakes_are_errors() {
     assert_eq!(x.sort(0).explain(&device).unwrap().to_string().matches("sort").count(), 2);
     assert_eq!(DType::U32, AnyExpr::from(x.argsort(0)).dtype().unwrap());
 }
+
+#[test]
+fn selected() {
+    on_every_device(|device| {
+        let mut random = Random(9);
+        for shape in [vec![0], vec![1], vec![700], vec![9, 41], vec![3, 0], vec![5000, 2]] {
+            let count: usize = shape.iter().product();
+            let values: Vec<f32> = (0..count).map(|_| f32::drawn(&mut random)).collect();
+            let x = viewed(device, &values, &shape, &mut random);
+            let truth: Vec<bool> = values.iter().map(|&x| x > 0.5).collect();
+            let kept: Vec<f32> = values.iter().copied().filter(|&x| x > 0.5).collect();
+            let what = format!("of {shape:?}");
+            agrees(&x.compress(x.gt(0.5)).unwrap(), device, &kept, &format!("compress {what}"));
+            let places = |is_wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
+                (0..count).filter(|&i| is_wanted(i)).collect()
+            };
+            let rows = |places: &[usize]| -> Vec<u32> {
+                let inner = |axis: usize| shape[axis + 1..].iter().product::<usize>();
+                let index = |axis: usize, i: usize| (i / inner(axis) % shape[axis]) as u32;
+                let row = |axis: usize| places.iter().map(move |&i| (axis, i));
+                (0..shape.len()).flat_map(row).map(|(axis, i)| index(axis, i)).collect()
+            };
+            let found = places(&|i| values[i] != 0.0);
+            agrees(&x.nonzero().unwrap(), device, &rows(&found), &format!("nonzero {what}"));
+            let true_ones = places(&|i| truth[i]);
+            let size = true_ones.len() + 3;
+            let mut padded = Vec::new();
+            for row in rows(&true_ones).chunks(true_ones.len().max(1)) {
+                padded.extend(row.iter().copied().chain([7; 3]));
+            }
+            let mask = x.gt(0.5);
+            if true_ones.is_empty() {
+                padded = vec![7; 3 * shape.len()];
+            }
+            agrees(&mask.nonzero_padded(size, 7), device, &padded, &format!("nonzero_padded {what}"));
+            assert_eq!(mask.nonzero_padded(1, 7).shape().unwrap(), &[shape.len(), 1]);
+        }
+        // Rows where a mask is true.
+        let x = device.upload(&[1, 2, 3, 4, 5, 6], [3, 2]).unwrap();
+        let mask = device.upload(&[true, false, true], [3]).unwrap();
+        let rows = x.transpose(0, 1).transpose(0, 1).compress(&mask).unwrap();
+        assert_eq!((rows.shape().to_vec(), rows.to_vec().unwrap()), (vec![2, 2], vec![1, 2, 5, 6]));
+    });
+}
+
+#[test]
+fn unique() {
+    fn check<T: Sorted>(device: &Device, shape: &[usize], random: &mut Random) {
+        let count = shape.iter().product();
+        let values: Vec<T> = (0..count).map(|_| T::drawn(random)).collect();
+        let order = argsorted(&values, (1, count, 1), false);
+        let (mut different, mut counts, mut indices) = (Vec::new(), Vec::new(), Vec::new());
+        let mut inverse = vec![0; count];
+        for &i in &order {
+            let value = values[i as usize];
+            if different.last().is_none_or(|last: &T| last.order(&value).is_ne()) {
+                different.push(value);
+                counts.push(0);
+                indices.push(i);
+            }
+            *counts.last_mut().unwrap() += 1;
+            inverse[i as usize] = different.len() as u32 - 1;
+        }
+        let found = viewed(device, &values, shape, random).unique().unwrap();
+        let what = format!("unique of {} {shape:?}", T::DTYPE);
+        agrees(&found.values, device, &different, &what);
+        agrees(&found.counts, device, &counts, &what);
+        agrees(&found.inverse, device, &inverse, &what);
+        agrees(&found.indices, device, &indices, &what);
+        assert_eq!(found.inverse.shape().to_vec(), shape);
+    }
+    on_every_device(|device| {
+        let mut random = Random(10);
+        for shape in [&[0][..], &[1], &[2], &[500], &[7, 31], &[]] {
+            check::<f32>(device, shape, &mut random);
+            check::<u8>(device, shape, &mut random);
+            check::<bool>(device, shape, &mut random);
+        }
+    });
+}
+
+#[test]
+fn counted() {
+    on_every_device(|device| {
+        let mut random = Random(11);
+        let values: Vec<i32> = (0..3000).map(|_| random.below(300) as i32 - 20).collect();
+        let x = viewed(device, &values, &[60, 50], &mut random);
+        for bins in [0, 1, 2, 64, 255, 256, 500] {
+            let counts: Vec<u32> =
+                (0..bins).map(|bin| values.iter().filter(|&&x| x == bin as i32).count() as u32).collect();
+            agrees(&x.bincount(bins), device, &counts, &format!("{bins} bins"));
+        }
+        let bytes: Vec<u8> = values.iter().map(|&x| x as u8).collect();
+        let counts: Vec<u32> =
+            (0..256).map(|bin| bytes.iter().filter(|&&x| usize::from(x) == bin).count() as u32).collect();
+        agrees(&device.upload(&bytes, [3000]).unwrap().bincount(256), device, &counts, "bytes");
+        assert_eq!(
+            device.upload(&[-1_i8, 0, 127], [3]).unwrap().bincount(200).slice(0, 127..129).to_vec().unwrap(),
+            [1, 0]
+        );
+        assert_eq!(device.zeros::<u8>([0, 3]).unwrap().bincount(2).to_vec().unwrap(), [0, 0]);
+    });
+    let wide = Device::cpu().upload(&[i64::MIN, -1, 1 << 32, 1, i64::MAX], [5]).unwrap();
+    assert_eq!(wide.bincount(2).to_vec().unwrap(), [0, 1]);
+    let wide = Device::cpu().upload(&[u64::MAX, 1 << 32, 1], [3]).unwrap();
+    assert_eq!(wide.bincount(2).to_vec().unwrap(), [0, 1]);
+}
