@@ -26,6 +26,9 @@ pub mod windows {}
 #[doc = include_str!("../docs/guide/products.md")]
 pub mod products {}
 
+#[doc = include_str!("../docs/guide/sorting.md")]
+pub mod sorting {}
+
 #[doc = include_str!("../docs/guide/missing.md")]
 pub mod missing {}
 

@@ -112,8 +112,8 @@ pub use device::{Adapter, AdapterKind, DEVICE_VARIABLE, Device, Limits, Options}
 pub use dtype::{Bits, DType, Element, Float, Integer, Numeric, bf16, f16};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::{
-    AnyExpr, Axes, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoExpr, Key, LoopState,
-    Operation, Outside, Pad, ReduceOptions, Reduction, compositions, operations, reductions,
+    AnyExpr, Axes, Between, Closure, Composition, Expr, Function, FunctionElement, IntoAxes, IntoExpr, Key,
+    LoopState, Operation, Outside, Pad, ReduceOptions, Reduction, Side, compositions, operations, reductions,
     warn_on_reinterpreted_shapes,
 };
 #[cfg(feature = "image")]
@@ -124,7 +124,9 @@ pub use interop::npy;
 pub use interop::safetensors;
 pub use ir::{AnyFunction, KernelTime, Math, Memory, Scalar};
 pub use layout::{AxisIndex, Broadcast, IndexRange, IndexRanges, Integers, Layout, MAX_RANK, Shape};
-pub use tensor::{AnyTensor, AssignAll, EvalAll, Explain, ExplainedOperand, HostBytes, Place, Tensor};
+pub use tensor::{
+    AnyTensor, AssignAll, EvalAll, Explain, ExplainedOperand, HostBytes, Place, Tensor, Unique,
+};
 
 #[cfg(feature = "gpu")]
 pub use wgpu;

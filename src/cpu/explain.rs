@@ -12,6 +12,7 @@ pub(super) fn told(stage: &Stage) -> Told {
         ProgramKind::Map => String::new(),
         ProgramKind::RowFused(_) => ", rows one after the other, each to its end".into(),
         ProgramKind::Scan(scan) => format!(", {} in groups", scan.name()),
+        ProgramKind::Sort(_) => ", radix sort of rows, of long ones by the highest digit first".into(),
         ProgramKind::Contract(_) => ", product of packed panels".into(),
         ProgramKind::Reduce(reduce) => {
             let mut rounds = 1;

@@ -9,7 +9,7 @@
 //! [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and how elements [`reorder`]; what is read
 //! [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the [`kernels`] of the op table, and those
 //! that [`reduce`]; the [`jobs`] that compute steps; loops that [`combine`], and those of [`pairs`] of steps; the
-//! [`engine`]; [`eval`], [`scan`] and [`contract`]; [`fold`] and [`join`]; [`rows`].
+//! [`engine`]; [`eval`], [`scan`], [`contract`] and [`mod@sort`]; [`fold`] and [`join`]; [`rows`].
 
 mod ahead;
 mod bytes;
@@ -39,6 +39,7 @@ mod reorder;
 mod rows;
 mod scan;
 mod single;
+mod sort;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 mod threads;
@@ -192,6 +193,7 @@ fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<
             (ProgramKind::RowFused(_), [out]) => rows::rows(program, &from, out),
             (ProgramKind::Scan(axis), [out]) => scan::scan(program, axis, &from, out),
             (ProgramKind::Contract(_), [out]) => contract::contract(program, &from, out),
+            (ProgramKind::Sort(sort), [out]) => sort::sort(program, *sort, &from, out),
             (kind, _) => bail!(Kernel, "several results of {kind:?}"),
         },
         (Target::Into(_, range), Some(memory)) if !program.reduces() => {
@@ -361,7 +363,7 @@ impl CpuDevice {
         let is_once = match program.kind {
             ProgramKind::Reduce(_) => true,
             ProgramKind::Map | ProgramKind::RowFused(_) => program.turns() > 0,
-            ProgramKind::Scan(_) | ProgramKind::Contract(_) => false,
+            ProgramKind::Scan(_) | ProgramKind::Contract(_) | ProgramKind::Sort(_) => false,
         };
         if !is_once || program.results.len() == 1 {
             return program.each(|one| self.result(one));

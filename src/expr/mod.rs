@@ -1,7 +1,7 @@
 //! Expressions, as programs build them: what the crate shows of the graph that [`ir`](crate::ir) is made of.
 //!
 //! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and how
-//! it will [`reduce`]; all else that builds, and how it is printed ([`mod@print`]); products by an equation ([`einsum`]); and the list of [`ops`].
+//! it will [`reduce`]; all else that builds, and how it is printed ([`mod@print`]); products by an equation ([`einsum`]) what is found by [`sorting`], and by that what is [`selecting`]; and the list of [`ops`].
 
 mod any;
 mod axes;
@@ -22,6 +22,8 @@ mod random;
 mod reduce;
 mod reductions;
 mod repeat;
+mod selecting;
+mod sorting;
 mod views;
 
 pub use any::AnyExpr;
@@ -38,3 +40,4 @@ pub use random::Key;
 pub use reduce::ReduceOptions;
 pub use reductions::{Reduction, reductions};
 pub use repeat::LoopState;
+pub use sorting::{Between, Side};

@@ -87,6 +87,13 @@ impl Program {
         {
             return Self::contraction(root, axis, shape, known);
         }
+        if let [root] = roots
+            && let NodeKind::Sort(sort) = root.kind
+            && !known.contains_key(&Arc::as_ptr(root))
+        {
+            let [operand] = root.args.as_slice() else { bail!(Kernel, "a sort without an operand") };
+            return Ok(Self::elements(&[operand], &operand.shape, known)?.of_kind(ProgramKind::Sort(sort)));
+        }
         let kind = |root: &&Arc<Node>| match known.contains_key(&Arc::as_ptr(root)) {
             true => None,
             false => root.kind.of_program(),
@@ -193,7 +200,7 @@ impl<'a> Flatten<'a> {
                 }
                 NodeKind::View(layout) => view = self.under(layout, view)?,
                 NodeKind::Shared => {}
-                NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Contract(_) => {
+                NodeKind::Reduce(_) | NodeKind::Scan(_) | NodeKind::Contract(_) | NodeKind::Sort(_) => {
                     bail!(Kernel, "{} is no stage", node.name())
                 }
                 NodeKind::Join(_) => bail!(Kernel, "what is joined is no stage"),

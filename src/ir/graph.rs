@@ -10,7 +10,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::answers::{HostBytes, Memory, Outcome, PIECE, Reading, Times, Told};
-use super::{Body, Kept, Math, Op, ReduceAxes, ReduceOp, ScanAxis, Step, Value};
+use super::{Body, Kept, Math, Op, ReduceAxes, ReduceOp, ScanAxis, Sort, Step, Value};
 use crate::dtype::DType;
 use crate::error::{Error, Result, bail};
 use crate::layout::{Layout, Shape};
@@ -93,6 +93,8 @@ pub(crate) enum NodeKind {
     Scan(ScanAxis),
     /// The products of its two operands, which broadcast, added up along an axis.
     Contract(usize),
+    /// Its operand, of 32 or 64 bits an element, sorted along the last axis.
+    Sort(Sort),
     /// Its operand, which is computed once and stored.
     Shared,
 }
@@ -164,6 +166,8 @@ pub(crate) enum ProgramKind {
     Scan(ScanAxis),
     /// The one, which a product of two values gives, is added up along an axis, in the order of [`CHUNK`](super::CHUNK).
     Contract(usize),
+    /// The one is sorted along the last axis.
+    Sort(Sort),
 }
 
 /// A flat expression. Equal leaves and equal steps appear once.

@@ -3,7 +3,7 @@
 //!
 //! Each file uses only those before it: the table of ops ([`mod@op`]), a [`scalar`], a function as it is `validated` and
 //! [`written`], a [`value`], a [`small_map`], what is [`kept`], random words ([`philox`]), and what devices give as [`answers`]; a
-//! [`callee`], the table of folds ([`mod@reduce`]) and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
+//! [`callee`], the table of folds ([`mod@reduce`]), the keys that [`sort`] elements, and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
 //! they do ([`node`], [`program`], [`storage`]) and the [`fingerprint`] of an expression; the [`builder`] of programs; and programs of
 //! [`parts`] of others, and of nodes ([`flatten`], [`rows`]); and what a schedule's [`stage`] is.
 
@@ -25,6 +25,7 @@ mod reduce;
 mod rows;
 mod scalar;
 mod small_map;
+mod sort;
 mod stage;
 mod storage;
 mod typing;
@@ -58,6 +59,7 @@ pub(crate) use reduce::{
 pub(crate) use rows::{Joined, Levels};
 pub use scalar::Scalar;
 pub(crate) use scalar::limits;
+pub(crate) use sort::{KeyKind, Sort};
 pub(crate) use typing::{operand_type, result_type, takes_no};
 pub(crate) use value::{ByValue, Value};
 pub(crate) use written::Written;

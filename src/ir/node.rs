@@ -6,7 +6,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{
-    Backend, Body, Kept, Loop, Node, NodeKind, Op, ProgramKind, ReduceAxes, ScanAxis, Source, Step, Value,
+    Backend, Body, Kept, Loop, Node, NodeKind, Op, ProgramKind, ReduceAxes, ScanAxis, Sort, Source, Step,
+    Value,
 };
 use crate::dtype::DType;
 use crate::error::{Result, bail};
@@ -52,7 +53,7 @@ impl NodeKind {
 
     /// Whether kernels of its own compute it, which read each element of its operands once for all.
     pub(crate) fn is_apart(&self) -> bool {
-        matches!(self, NodeKind::Join(_) | NodeKind::Contract(_))
+        matches!(self, NodeKind::Join(_) | NodeKind::Contract(_) | NodeKind::Sort(_))
     }
 
     /// Whether what it gives is always stored.
@@ -181,6 +182,11 @@ impl Node {
         let length = |(own, &n): (usize, &usize)| if own == axis { 1 } else { n };
         let shape = shape.iter().enumerate().map(length).collect();
         Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axis), &operands))
+    }
+
+    /// The last axis sorted.
+    pub(crate) fn sort(sort: Sort, operand: &Arc<Node>) -> Arc<Node> {
+        Node::of(sort.result(operand.dtype), operand.shape.clone(), NodeKind::Sort(sort), &[operand])
     }
 
     /// Elements of a table at indices, one for each of its axes, that broadcast together.
@@ -323,6 +329,7 @@ impl Node {
             NodeKind::Reduce(reduce) => reduce.op.name(),
             NodeKind::Scan(scan) => scan.name(),
             NodeKind::Contract(_) => "product",
+            NodeKind::Sort(sort) => sort.name(),
             NodeKind::Shared => "shared",
         }
     }

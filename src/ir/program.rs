@@ -99,7 +99,7 @@ impl Program {
     /// The type of a result.
     pub(crate) fn result_type(&self, i: usize) -> DType {
         match self.kind {
-            ProgramKind::Reduce(_) | ProgramKind::Scan(_) => self.dtype,
+            ProgramKind::Reduce(_) | ProgramKind::Scan(_) | ProgramKind::Sort(_) => self.dtype,
             _ => self.dtype_of(self.results[i]),
         }
     }
@@ -114,6 +114,7 @@ impl Program {
         let element = self.element_type();
         self.dtype = match &kind {
             ProgramKind::Reduce(reduce) => reduce.op.result(element).unwrap_or(element),
+            ProgramKind::Sort(sort) => sort.result(element),
             _ => element,
         };
         self.kind = kind;
@@ -299,7 +300,7 @@ impl Program {
             ProgramKind::Reduce(reduce) => reduce.axes.clone(),
             ProgramKind::RowFused(rows) => rows.axes.clone(),
             ProgramKind::Contract(axis) => *axis..*axis + 1,
-            ProgramKind::Map | ProgramKind::Scan(_) => return None,
+            ProgramKind::Map | ProgramKind::Scan(_) | ProgramKind::Sort(_) => return None,
         };
         Some(Frame { shape: self.shape.clone(), axes })
     }

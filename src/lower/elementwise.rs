@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::commands::{Lowering, copy_of, slots};
 use super::ranges::Cuts;
 use crate::error::{Result, bail};
-use crate::ir::{Join, Program, Slot, Source, Stage};
+use crate::ir::{Join, Program, ProgramKind, Slot, Source, Stage};
 use crate::layout::Layout;
 use crate::plan::Plan;
 
@@ -72,9 +72,10 @@ impl Lowering {
             return self.result(program);
         }
         let program = &*self.without_tables(program)?;
-        match program.reduces() {
-            true => self.reduced(program),
-            false => {
+        match program.kind {
+            ProgramKind::Sort(sort) => self.sort(program, sort),
+            _ if program.reduces() => self.reduced(program),
+            _ => {
                 let result = self.result(program)?;
                 self.write(program, result, None)?;
                 Ok(result)

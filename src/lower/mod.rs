@@ -6,13 +6,14 @@
 //!
 //! Each file uses only those before it: what a device binds, and how work over more than that is divided ([`ranges`]); the
 //! [`commands`], and how a list is put together; kernels that store [`elementwise`] programs, those of reductions
-//! ([`mod@reduce`]), reductions in [`chunks`], and lookups in large [`tables`].
+//! ([`mod@reduce`]), a [`mod@sort`], reductions in [`chunks`], and lookups in large [`tables`].
 
 mod chunks;
 mod commands;
 mod elementwise;
 mod ranges;
 mod reduce;
+mod sort;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,9 @@ impl Program {
             ProgramKind::Reduce(reduce) => {
                 format!("{} {} {expression}", reduce.op.name(), over(reduce.axes.clone()))
             }
+            ProgramKind::Sort(sort) => {
+                format!("{} {} {expression}", sort.name(), over(self.shape.rank() - 1..self.shape.rank()))
+            }
             ProgramKind::Contract(axis) => format!("product {} {expression}", over(*axis..*axis + 1)),
             ProgramKind::Scan(scan) => {
                 let exclusive = if scan.exclusive { "exclusive " } else { "" };

@@ -49,6 +49,8 @@ pub(crate) enum Field {
     Reduce(Number),
     /// A number of a scan.
     Scan(ScanNumber),
+    /// A number of a sort.
+    Sort(SortNumber),
     /// What stands past the end of a row for one of its reductions, or its low word.
     Identity(usize),
     IdentityHigh(usize),
@@ -110,6 +112,41 @@ pub(crate) enum ScanNumber {
     IdentityHigh,
 }
 
+/// What a pass of a sort goes by: see [`Run`](super::Run).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SortNumber {
+    /// Elements and tiles of a row.
+    Length,
+    Tiles,
+    /// Elements and tiles of a row before these, and all tiles of one.
+    Start,
+    Before,
+    All,
+    /// The lowest bit of a digit, and what keys are flipped by.
+    Shift,
+    Flip,
+    /// Elements of a row whose number is the key.
+    Row,
+    /// The first place that is bound, and how many are.
+    Low,
+    Size,
+}
+
+impl SortNumber {
+    const ALL: [SortNumber; 10] = [
+        SortNumber::Length,
+        SortNumber::Tiles,
+        SortNumber::Start,
+        SortNumber::Before,
+        SortNumber::All,
+        SortNumber::Shift,
+        SortNumber::Flip,
+        SortNumber::Row,
+        SortNumber::Low,
+        SortNumber::Size,
+    ];
+}
+
 impl Number {
     const ALL: [Number; 12] = [
         Number::Row,
@@ -155,6 +192,7 @@ impl Kernel {
             }
             Makes::Scan(_) => fields.extend(ScanNumber::ALL.map(Field::Scan)),
             Makes::Contract(_) => fields.extend(Number::ALL.map(Field::Reduce)),
+            Makes::Sort(_) => fields.extend(SortNumber::ALL.map(Field::Sort)),
         }
         let axis = |axis| [Field::Length(axis), Field::Factor(axis), Field::Shift(axis)];
         fields.extend((0..self.rank).flat_map(axis));

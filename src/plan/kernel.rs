@@ -93,6 +93,7 @@ impl Kernel {
             Makes::Elements => {}
             Makes::Scan(scanner) => names.extend(["cumulative", scanner.op.name()]),
             Makes::Contract(_) => names.push("product"),
+            Makes::Sort(_) => names.push("sort"),
             Makes::Reduce(reduce) => names.extend(reduce.reductions().map(|own| own.op.name())),
         }
         names.join(", ")
@@ -157,6 +158,10 @@ impl Kernel {
             Makes::Reduce(reduce) if reduce.output == Output::Partials => reduce.partials().collect(),
             Makes::Scan(_) | Makes::Contract(_) => SmallVec::from_slice(&[self.out]),
             Makes::Reduce(_) => self.results.iter().map(|_| self.out).collect(),
+            Makes::Sort(sorter) => {
+                let moved = sorter.moved.map_or(1, |own| usize::from(own.values) + usize::from(own.indices));
+                std::iter::repeat_n(self.out, moved).collect()
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::walk::whole;
 use crate::dtype::DType;
-use crate::ir::{ByValue, GROUP, ReduceOp, Value};
+use crate::ir::{ByValue, GROUP, KeyKind, ReduceOp, Value};
 
 /// What a kernel makes of the elements of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +14,7 @@ pub(crate) enum Makes {
     Reduce(Reduce),
     Scan(Scanner),
     Contract(Contract),
+    Sort(Sorter),
 }
 
 /// What a kernel's text depends on where it adds up products of two factors, which are the results of its program. Axes are
@@ -42,6 +43,34 @@ impl Contract {
     pub(crate) fn rows_axes(&self) -> Range<usize> {
         self.batch.end..self.axis
     }
+}
+
+/// What a kernel's text depends on where it counts the digits of keys, or moves elements by them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sorter {
+    pub kind: KeyKind,
+    /// Words of an element.
+    pub words: u32,
+    /// Bits of a digit.
+    pub digit: u32,
+    /// Invocations of a workgroup, and neighbouring elements that each of them has.
+    pub group: u32,
+    pub each: u32,
+    /// Whether keys are the numbers of rows, by the indices of elements.
+    pub by_row: bool,
+    /// What is moved. Else digits are counted.
+    pub moved: Option<Moved>,
+}
+
+/// What is moved of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Moved {
+    pub values: bool,
+    pub indices: bool,
+    /// Whether a pass before has moved elements.
+    pub again: bool,
+    /// Whether indices become those within rows.
+    pub of_row: bool,
 }
 
 /// Where the four lanes of a vector lie.

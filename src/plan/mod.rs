@@ -8,7 +8,7 @@
 //! Each file uses only those before it: what is fast ([`tuning`]), the [`target`], and how invocations [`walk`]; the [`loops`] over elements; each [`access`], and what a kernel [`makes`] of elements; the [`kernel`]; the [`fields`]
 //! of its uniform block, its [`launch`], and the [`cost`] of its text; the [`grid`], and the [`reading`] of operands;
 //! vectors that are [`joined`], and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of a pass that
-//! [`mod@reduce`]s, of a [`scan`] and of a product of matrices ([`contract`]); and what is told of plans ([`explain`],
+//! [`mod@reduce`]s, of a [`scan`], of a product of matrices ([`contract`]) and of a [`mod@sort`]; and what is told of plans ([`explain`],
 //! [`picture`]).
 
 mod access;
@@ -27,19 +27,21 @@ mod picture;
 mod reading;
 mod reduce;
 mod scan;
+mod sort;
 mod target;
 mod tiling;
 mod walk;
 
 pub(crate) use access::{Access, Store, Stride};
 pub(crate) use explain::{name as operand_name, tell};
-pub(crate) use fields::{Field, Number, ScanNumber};
+pub(crate) use fields::{Field, Number, ScanNumber, SortNumber};
 pub(crate) use kernel::{Kernel, Operand, Origin, Role};
 pub(crate) use launch::{MOST_ELEMENTS, Pass, Place, Plan};
 pub(crate) use makes::{
-    Contract, Makes, Output, Phase, Reduce, Reduction, Scanned, Scanner, Tile, VectorAxis,
+    Contract, Makes, Moved, Output, Phase, Reduce, Reduction, Scanned, Scanner, Sorter, Tile, VectorAxis,
 };
 pub(crate) use picture::{Panel, svg};
 pub(crate) use scan::ScanWork;
+pub(crate) use sort::Run;
 pub(crate) use target::{Faults, Target};
 pub(crate) use walk::{LANES, Packing, WORKGROUP, Walk};

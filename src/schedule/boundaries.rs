@@ -180,7 +180,7 @@ impl<'a> Search<'a> {
                 self.group(i);
                 Vec::new()
             }
-            NodeKind::Contract(_) => {
+            NodeKind::Contract(_) | NodeKind::Sort(_) => {
                 for arg in self.graph.args[i].clone() {
                     self.factor(arg as usize);
                 }
@@ -243,7 +243,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Stores an operand of a contraction, which reads each element many times, unless it is loaded, or loaded and cast.
+    /// Stores an operand of a contraction or a sort, which reads each element many times, unless it is loaded, or loaded and cast.
     fn factor(&mut self, mut i: usize) {
         let nodes = &self.graph.nodes;
         let is_cast = |part: usize| matches!(nodes[part].kind, NodeKind::Op(Op::Cast));

@@ -78,7 +78,7 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
 
 /// Where the rows of a stage lie, if it reduces or reads what is reduced so.
 fn known(program: &Program, of: &[Option<Of>]) -> Option<Of> {
-    if matches!(program.kind, ProgramKind::Scan(_) | ProgramKind::Contract(_)) {
+    if matches!(program.kind, ProgramKind::Scan(_) | ProgramKind::Contract(_) | ProgramKind::Sort(_)) {
         return None;
     }
     if let ProgramKind::Reduce(reduce) = &program.kind {
@@ -132,7 +132,7 @@ fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<
     let kept = match &outer.kind {
         ProgramKind::Reduce(_) => true,
         ProgramKind::RowFused(rows) => rows.kept,
-        ProgramKind::Map | ProgramKind::Scan(_) | ProgramKind::Contract(_) => false,
+        ProgramKind::Map | ProgramKind::Scan(_) | ProgramKind::Contract(_) | ProgramKind::Sort(_) => false,
     };
     let mut all = Joined::new(frame.clone());
     let known = all.add(&inner, |_| None)?;

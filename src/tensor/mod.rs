@@ -7,6 +7,7 @@ mod explain;
 mod later;
 mod print;
 mod read;
+mod selecting;
 mod several;
 mod typed;
 mod views;
@@ -14,6 +15,7 @@ mod views;
 pub use any::AnyTensor;
 pub use explain::{Explain, ExplainedOperand};
 pub use read::HostBytes;
+pub use selecting::Unique;
 pub use several::{AssignAll, EvalAll, Place};
 
 use std::fmt;

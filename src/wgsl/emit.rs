@@ -8,7 +8,7 @@ use super::types::{array, stored_array};
 use super::{lines, prelude};
 use crate::error::Result;
 use crate::ir::Step;
-use crate::plan::{Faults, Field, Kernel, Makes, Number, ScanNumber};
+use crate::plan::{Faults, Field, Kernel, Makes, Number, ScanNumber, SortNumber};
 
 /// The text of a kernel, which depends on nothing but the kernel.
 pub(crate) struct Emitted {
@@ -42,6 +42,7 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
         Makes::Elements => emitter.elements()?,
         Makes::Scan(scanner) => emitter.scan(scanner)?,
         Makes::Contract(contract) => emitter.contract(contract)?,
+        Makes::Sort(sorter) => emitter.sort(sorter),
         Makes::Reduce(reduce) => emitter.reduce(reduce)?,
     }
     let main = emitter.bodies.functions()? + &main;
@@ -117,6 +118,19 @@ fn field(field: &Field) -> String {
             ScanNumber::Part => "part",
             ScanNumber::Identity => "identity",
             ScanNumber::IdentityHigh => "identity_high",
+        }
+        .into(),
+        Field::Sort(number) => match number {
+            SortNumber::Length => "length",
+            SortNumber::Tiles => "tiles",
+            SortNumber::Start => "start",
+            SortNumber::Before => "before",
+            SortNumber::All => "all",
+            SortNumber::Shift => "shift",
+            SortNumber::Flip => "flip",
+            SortNumber::Row => "row",
+            SortNumber::Low => "low",
+            SortNumber::Size => "size",
         }
         .into(),
         Field::Identity(i) => format!("identity{i}"),

@@ -48,7 +48,7 @@ impl Fences {
         let types = kernel.operands.iter().map(|operand| operand.dtype);
         // What a reduction combines is read by that: numbers by arithmetic, or ranks by bits.
         let read: Vec<Value> = match &kernel.makes {
-            Makes::Elements => Vec::new(),
+            Makes::Elements | Makes::Sort(_) => Vec::new(),
             Makes::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
             Makes::Scan(_) | Makes::Contract(_) => kernel.results.to_vec(),
         };

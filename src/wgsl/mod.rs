@@ -4,7 +4,7 @@
 //! [`prelude`], and which [`lines`] are of which operand; [`fences`], forms that are [`workarounds`], and how elements
 //! are [`gather`]ed; the [`bodies`] of functions; the [`emitter`] that has all of these; where its lanes are
 //! ([`coordinates`]), what it loads ([`load`]), and how values are [`combine`]d; [`elementwise`] kernels; those that
-//! [`mod@reduce`], [`scan`] or [`contract`]; and all of a text ([`mod@emit`]).
+//! [`mod@reduce`], [`scan`], [`contract`] or [`mod@sort`]; and all of a text ([`mod@emit`]).
 
 mod bodies;
 mod combine;
@@ -21,6 +21,7 @@ mod prelude;
 mod reduce;
 mod rows;
 mod scan;
+mod sort;
 mod stores;
 #[cfg(test)]
 mod tests;

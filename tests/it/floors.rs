@@ -32,7 +32,7 @@ const HOUSES: &[(&str, Floors)] = &[
         &[
             &["answers", "constant", "kept", "op", "philox", "scalar", "small_map", "validated", "value"],
             &["written"],
-            &["callee", "reduce", "typing"],
+            &["callee", "reduce", "sort", "typing"],
             &["body"],
             &["graph"],
             &["fingerprint", "node", "program", "storage"],
@@ -61,7 +61,8 @@ const HOUSES: &[(&str, Floors)] = &[
                 "repeat",
                 "views",
             ],
-            &["einsum", "ops", "partial"],
+            &["einsum", "ops", "partial", "sorting"],
+            &["selecting"],
         ],
     ),
     (
@@ -74,7 +75,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["cost", "fields", "launch"],
             &["grid", "reading", "tiling"],
             &["joined"],
-            &["contract", "elementwise", "reduce", "scan"],
+            &["contract", "elementwise", "reduce", "scan", "sort"],
             &["explain"],
             &["picture"],
         ],
@@ -90,7 +91,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["elementwise", "rows", "tiles"],
             &["stores"],
             &["reduce", "scan"],
-            &["contract"],
+            &["contract", "sort"],
             &["emit"],
         ],
     ),
@@ -105,7 +106,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["pairs"],
             &["engine"],
             &["eval", "scan"],
-            &["contract", "fold", "join"],
+            &["contract", "fold", "join", "sort"],
             &["rows"],
         ],
     ),
@@ -127,7 +128,7 @@ const HOUSES: &[(&str, Floors)] = &[
             &["backend"],
         ],
     ),
-    ("lower", &[&["ranges"], &["commands"], &["elementwise", "reduce"], &["chunks", "tables"]]),
+    ("lower", &[&["ranges"], &["commands"], &["elementwise", "reduce", "sort"], &["chunks", "tables"]]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

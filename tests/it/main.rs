@@ -52,6 +52,7 @@ mod reductions_bits;
 mod rules;
 mod schedule;
 mod sliding;
+mod sorting;
 mod strict;
 mod untyped;
 mod windows;

@@ -166,6 +166,37 @@ impl Cuts {
         BindingRange { buffer: 0, start, size: Cuts::bytes(elements.end, dtype) - start }
     }
 
+    /// Ranges of elements of a storage, each of which a window shows, of elements of a type or of u32, and a kernel counts.
+    /// All, where that may be.
+    pub(crate) fn ranges(&self, elements: usize, dtype: DType) -> Vec<Range<usize>> {
+        let sizes = [dtype.size(), size_of::<u32>()];
+        if self.shows(elements, dtype) && elements <= self.elements {
+            return std::iter::once(0..elements).collect();
+        }
+        let grain = GRAIN.max(self.align as usize / sizes[1]);
+        let step = (self.whole() as usize / sizes[0]).min(self.elements) / grain * grain;
+        let mut ranges = Vec::new();
+        let mut start = 0;
+        while start < elements {
+            let edge = |size: usize| (start * size / self.buffer as usize + 1) * self.buffer as usize / size;
+            let end = sizes.map(edge).into_iter().fold(elements.min(start + step.max(grain)), usize::min);
+            ranges.push(start..end);
+            start = end;
+        }
+        ranges
+    }
+
+    /// A storage of which one of these ranges is bound.
+    pub(crate) fn bound(&self, slot: Slot, range: &Range<usize>, dtype: DType) -> Slot {
+        if *range == (0..slot.elements) {
+            return slot;
+        }
+        let (first, bytes) = ((range.start * dtype.size()) as u64, Cuts::bytes(range.len(), dtype));
+        let range =
+            BindingRange { buffer: (first / self.buffer) as usize, start: first % self.buffer, size: bytes };
+        Slot { range: Some(range), ..slot }
+    }
+
     /// Whether all that a program reads, and writes to a new storage, is shown by windows.
     pub(crate) fn is_shown(&self, program: &Program) -> bool {
         let count = program.counted();

@@ -23,9 +23,10 @@ fn tensor(dtype: DType, shape: &[usize]) -> AnyTensor {
     AnyTensor::new(device, storage, dtype, layout)
 }
 
+const BOUNDS: Bounds = Bounds { operands: 7, row: 1, whole: u64::MAX };
+
 fn schedule(expr: &AnyExpr, shape: &Shape) -> Schedule {
-    let bounds = Bounds { operands: 7, row: 1, whole: u64::MAX };
-    Schedule::new(&[expr.node().unwrap()], shape, bounds).unwrap()
+    Schedule::new(&[expr.node().unwrap()], shape, BOUNDS).unwrap()
 }
 
 /// The commands of an expression into a new storage, of which what every list must be is checked.
@@ -163,6 +164,33 @@ fn a_table_larger_than_a_binding_is_looked_up_in_pieces() {
     assert_eq!(counts(&new(&found, limits(GIB))), (1, 1));
 }
 
+/// For each digit a count, the scan of the counts and a move; where bindings show parts, a count of each part and a move from
+/// each to each.
+#[test]
+fn a_sort_goes_digit_by_digit() {
+    let x = tensor(DType::F32, &[100_000]);
+    let commands = new(&x.sort(0), limits(128 << 20));
+    assert!(commands.dispatches.iter().all(|dispatch| dispatch.pass.is_some()), "{commands:?}");
+    let moves = |commands: &Commands| {
+        let is_move = |form: &&String| form.starts_with("elements moved");
+        commands.dispatches.iter().filter_map(|dispatch| dispatch.pass.as_ref()).filter(is_move).count()
+    };
+    assert_eq!(moves(&commands), 8);
+    assert_eq!(moves(&new(&tensor(DType::I8, &[5000]).argsort(0), limits(128 << 20))), 2);
+    assert_eq!(moves(&new(&tensor(DType::F64, &[5000]).argsort(0), limits(128 << 20))), 16);
+    // Rows of a few elements are one, and then go by their numbers: ten bits.
+    assert_eq!(moves(&new(&tensor(DType::U32, &[1000, 9]).sort(1), limits(128 << 20))), 8 + 3);
+    // 100000 elements are 400 KB.
+    let commands = new(&x.argsort(0), limits(128 << 10));
+    assert_eq!(moves(&commands), 8 * 4 * 4);
+    let halves = new(&tensor(DType::F32, &[4, 20_000]).sort(1), limits(128 << 10));
+    assert_eq!(moves(&halves), 8 * 4);
+    let error =
+        Schedule::new(&[tensor(DType::F32, &[1 << 28]).sort(0).node().unwrap()], &[1 << 28].into(), BOUNDS)
+            .and_then(|schedule| lower(&schedule, Destination::New, GPU, limits(1 << 20)));
+    assert_eq!(error.unwrap_err().kind(), crate::ErrorKind::Limit);
+}
+
 #[test]
 fn what_overlaps_is_assigned_by_a_temporary() {
     let x = tensor(DType::F32, &[1000]);
@@ -195,8 +223,7 @@ fn a_loop_is_cut_within_a_budget() {
         vec![call("add", &[&x[0], &x[1]]), call("sub", &[&x[0], &x[1]])]
     });
     let nodes: Vec<_> = results.iter().map(|result| result.node().unwrap()).collect();
-    let bounds = Bounds { operands: 7, row: 1, whole: u64::MAX };
-    let schedule = Schedule::new(&nodes, x.shape(), bounds).unwrap();
+    let schedule = Schedule::new(&nodes, x.shape(), BOUNDS).unwrap();
     let cuts = limits(128 << 20).within(schedule.last.one().unwrap().work() / 10);
     let (commands, _) = lower(&schedule, Destination::New, GPU, cuts).unwrap();
     let commands = checked(commands, cuts);

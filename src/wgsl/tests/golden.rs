@@ -141,6 +141,14 @@ fn product<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     Launched::all(&scheduled(expr.untyped()), target).swap_remove(0)
 }
 
+/// A pass of a sort of as few elements as a tile has: the count of the first digit, or the move by it.
+fn sort(target: Target, expr: &AnyExpr, pass: &str) -> Launched {
+    let (commands, _) = lower(&scheduled(expr), Destination::New, target, Cuts::UNBOUND).unwrap();
+    let is_it = |dispatch: &&Dispatch| dispatch.pass.as_ref().is_some_and(|form| form.starts_with(pass));
+    let dispatch = commands.dispatches.iter().find(is_it).unwrap();
+    Launched::of(dispatch.plan.clone(), dispatch.writes[0].elements)
+}
+
 /// An expression that is rows.
 pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     Launched::all(&scheduled_rows(expr.untyped()), target).swap_remove(0)
@@ -273,6 +281,13 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             product(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64]))),
         ),
         ("matrix_times_vector", product(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 1>([256])))),
+        // Sorts: the digits of a tile counted; elements moved, and elements of two words with their indices.
+        ("digits", sort(GPU, &zeros::<f32, 1>([100_000 * n]).sort(0).into(), "digits")),
+        ("moved", sort(GPU, &zeros::<f32, 1>([1000]).sort(0).into(), "elements moved")),
+        (
+            "moved_with_indices_llvmpipe",
+            sort(HOST, &zeros::<f64, 1>([1000]).argsort(0).into(), "elements moved"),
+        ),
         // Lookups: by two indices, of elements that share words, of rows that are loaded whole, and around a border.
         ("lookup", map(&a.at([&i, &(&i + 1)]))),
         ("lookup_bytes", map(&bytes.at_with([&i, &i], Outside::fill(7)))),

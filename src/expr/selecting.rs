@@ -1,0 +1,161 @@
+//! What depends on which elements there are, as expressions of shapes that are known: places of true elements, and counts of
+//! keys. Both are sorts by few bits; what has as many elements as are found is evaluated (`tensor::selecting`).
+
+use std::panic::Location;
+
+use super::any::{apply, or_mistake};
+use super::{AnyExpr, Expr, Outside, Side};
+use crate::dtype::{DType, Element, Integer, Kind};
+use crate::error::{Result, bail};
+use crate::ir::{Node, Op, Scalar, Sort};
+use crate::layout::Shape;
+
+impl AnyExpr {
+    /// All elements along one axis, copied where no view leads to them.
+    pub(crate) fn flat(&self) -> Result<AnyExpr> {
+        let count = self.shape()?.count()? as isize;
+        let line = self.reshape([count]);
+        match line.node() {
+            Ok(_) => Ok(line),
+            Err(_) => Ok(AnyExpr::new(Ok(self.node()?.laid_out()), Location::caller()).reshape([count])),
+        }
+    }
+
+    /// Elements along one axis, which are less than 2 to some power, sorted, or their indices.
+    fn by_few_bits(&self, sort: Sort, at: &'static Location<'static>) -> Result<AnyExpr> {
+        match self.shape()?.count()? {
+            0 | 1 if sort.gives_index => self.of_constant(0, self.shape()?, at),
+            0 | 1 => Ok(self.clone()),
+            _ => Ok(AnyExpr::new(Ok(Node::sort(sort, self.node()?)), at)),
+        }
+    }
+
+    /// The numbers of elements in row-major order, of those that are true first.
+    pub(crate) fn true_first(&self, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let truth = self.flat()?.cast(DType::Bool).cast(DType::U32);
+        if u32::try_from(truth.shape()?[0]).is_err() {
+            bail!(
+                Overflow,
+                "nonzero of {}, and places of more than 2^32 - 1 elements are no u32",
+                self.shape()?
+            );
+        }
+        truth.by_few_bits(Sort { gives_index: true, descending: true, bits: 1 }, at)
+    }
+
+    /// The coordinates of elements by their numbers: of each axis a row.
+    pub(crate) fn coordinates(&self, shape: &Shape, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let number = |value: usize| AnyExpr::scalar(DType::U32, value as u64);
+        let row = |axis: usize| {
+            let inner = shape[axis + 1..].iter().product();
+            let rows = apply(Op::Div, &[self, &number(inner)], at);
+            apply(Op::Rem, &[&rows, &number(shape[axis])], at).unsqueeze(0)
+        };
+        match shape.rank() {
+            0 => bail!(Shape, "nonzero of one element without axes: it has no coordinates"),
+            rank => Ok(AnyExpr::concat(&(0..rank).map(row).collect::<Vec<_>>(), 0)),
+        }
+    }
+
+    fn nonzero_of(&self, size: usize, fill: Scalar, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let shape = self.shape()?;
+        let count = self.cast(DType::Bool).reduce("count_nonzero", .., super::ReduceOptions::default());
+        let place = AnyExpr::coordinate([size], 0);
+        let found = self.true_first(at)?.taken(&place, 0, Outside::fill(0), at)?;
+        let is_there = apply(Op::Lt, &[&place.cast(DType::U32), &count], at);
+        let fill = AnyExpr::scalar(DType::U32, fill);
+        Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
+    }
+
+    fn counted(&self, bins: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let dtype = self.dtype()?;
+        if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
+            bail!(Operation, "bincount takes integers, not {dtype}: cast first");
+        }
+        if i32::try_from(bins).is_err() {
+            bail!(Limit, "bincount of {bins} bins: there are less than 2^31");
+        }
+        // What is in no bin is in one after the last.
+        let least = |x: &AnyExpr, value: usize| {
+            let dtype = x.dtype()?;
+            Ok(apply(Op::Min, &[x, &AnyExpr::scalar(dtype, value as u64)], at))
+        };
+        let all = self.flat()?;
+        let all = match (dtype.size(), dtype.kind()) {
+            (8, Kind::Signed) => {
+                let above = apply(Op::Max, &[&least(&all, bins)?, &AnyExpr::scalar(dtype, -1)], at);
+                above.cast(DType::U32)
+            }
+            (8, _) => least(&all, bins)?.cast(DType::U32),
+            _ => all.cast(DType::U32),
+        };
+        let bits = u32::BITS - (bins as u32).leading_zeros();
+        let sort = Sort { gives_index: false, descending: false, bits: bits.max(1) };
+        let sorted = least(&all, bins)?.by_few_bits(sort, at)?;
+        let ends = sorted.searchsorted(AnyExpr::coordinate([bins + 1], 0).cast(DType::U32), Side::Left);
+        let (first, after) = (ends.slice(0, 0..bins as isize), ends.slice(0, 1..bins as isize + 1));
+        Ok(apply(Op::Sub, &[&after, &first], at))
+    }
+
+    /// The coordinates of the elements that are not zero, as many as are asked for ([`Expr::nonzero_padded`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[0, 7, 0, 5], [2, 2])?);
+    /// assert_eq!(x.nonzero_padded(3, 9).to_vec::<u32>()?, [0, 1, 9, 1, 1, 9]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn nonzero_padded(&self, size: usize, fill: impl Into<Scalar>) -> AnyExpr {
+        let at = Location::caller();
+        or_mistake(self.nonzero_of(size, fill.into(), at), at)
+    }
+
+    /// How many elements are 0, 1 and so on, up to so many ([`Expr::bincount`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[1, 0, 1, 7, -1], [5])?);
+    /// assert_eq!(x.bincount(3).to_vec::<u32>()?, [1, 2, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn bincount(&self, bins: usize) -> AnyExpr {
+        let at = Location::caller();
+        or_mistake(self.counted(bins, at), at)
+    }
+}
+
+impl<T: Element> Expr<T> {
+    /// The coordinates of the elements that are not zero, in row-major order: a row for each axis. So many columns, of
+    /// which those past the last element have a value of their own: nothing is read back (JAX `nonzero` with `size`).
+    ///
+    /// One element without axes is an error.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[0, 7, 0, 5], [2, 2])?;
+    /// assert_eq!(x.nonzero_padded(3, 9).to_vec()?, [0, 1, 9, 1, 1, 9]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn nonzero_padded(&self, size: usize, fill: u32) -> Expr<u32> {
+        Expr::face(self.any.nonzero_padded(size, fill))
+    }
+}
+
+impl<T: Integer> Expr<T> {
+    /// How many elements are 0, 1 and so on, up to so many, in any shape (NumPy `bincount`). What is in no bin is not
+    /// counted.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[1, 0, 1, 7, -1], [5])?;
+    /// assert_eq!(x.bincount(3).to_vec()?, [1, 2, 0]);
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn bincount(&self, bins: usize) -> Expr<u32> {
+        Expr::face(self.any.bincount(bins))
+    }
+}

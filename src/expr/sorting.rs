@@ -1,0 +1,464 @@
+//! Sorted elements, and what is found by sorting: the order of elements, the greatest, medians and quantiles, and places in
+//! what is sorted. One node sorts the last axis of elements of 32 or 64 bits ([`Sort`]); the rest is composed.
+//!
+//! Every sort is stable, NaN is the greatest and both zeros are equal, so there is one answer, which is NumPy's stable one.
+
+use std::panic::Location;
+
+use super::any::{apply, or_mistake};
+use super::{AnyExpr, Expr, IntoExpr, Outside};
+use crate::dtype::{DType, Element, Float, Kind};
+use crate::error::{Result, bail};
+use crate::ir::{Node, Op, Scalar, Sort};
+use crate::layout::{Layout, Shape};
+
+/// Where a value stands among equal ones that are sorted (NumPy `searchsorted`).
+///
+/// ```
+/// use zerostride::{Device, Side};
+///
+/// let sorted = Device::cpu().upload(&[1, 2, 2, 3], [4])?;
+/// assert_eq!(sorted.searchsorted(2, Side::Left).item()?, 1);
+/// assert_eq!(sorted.searchsorted(2, Side::Right).item()?, 3);
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// Before them.
+    #[default]
+    Left,
+    /// After them.
+    Right,
+}
+
+/// What a quantile is where it lies between two elements (NumPy `quantile`).
+///
+/// ```
+/// use zerostride::{Between, Device};
+///
+/// let x = Device::cpu().upload(&[1.0_f32, 2.0, 4.0, 8.0], [4])?;
+/// let of = |between| x.quantile(0.5, 0, between).item();
+/// assert_eq!((of(Between::Linear)?, of(Between::Lower)?, of(Between::Higher)?), (3.0, 2.0, 4.0));
+/// assert_eq!((of(Between::Midpoint)?, of(Between::Nearest)?), (3.0, 4.0));
+/// # Ok::<(), zerostride::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Between {
+    /// As far from the lower one as the quantile says: `a + (b - a) * t`, or `b - (b - a) * (1 - t)` for t of a half and
+    /// more, each operation rounded, and t rounded once.
+    #[default]
+    Linear,
+    /// The lower one.
+    Lower,
+    /// The higher one.
+    Higher,
+    /// Half the way.
+    Midpoint,
+    /// The nearer one, and in the middle the one of even index.
+    Nearest,
+}
+
+/// An axis of an operand that is sorted.
+struct Axis<'a> {
+    name: &'static str,
+    any: &'a AnyExpr,
+    dtype: DType,
+    shape: &'a Shape,
+    axis: usize,
+    at: &'static Location<'static>,
+}
+
+impl<'a> Axis<'a> {
+    fn new(
+        name: &'static str,
+        any: &'a AnyExpr,
+        axis: isize,
+        at: &'static Location<'static>,
+    ) -> Result<Axis<'a>> {
+        let (shape, dtype) = (any.shape()?, any.dtype()?);
+        let axis = Layout::contiguous(shape)?.axis(axis)?;
+        if u32::try_from(shape[axis]).is_err() {
+            bail!(
+                Overflow,
+                "{name} of {shape} over axis {axis}, and places of more than 2^32 - 1 elements are no u32"
+            );
+        }
+        Ok(Axis { name, any, dtype, shape, axis, at })
+    }
+
+    fn length(&self) -> usize {
+        self.shape[self.axis]
+    }
+
+    /// Fails where there are no elements to choose one of.
+    fn is_not_empty(&self) -> Result<()> {
+        match self.length() {
+            0 => bail!(Shape, "{} over axis {} of {}, which has length 0", self.name, self.axis, self.shape),
+            _ => Ok(()),
+        }
+    }
+
+    /// The elements in a type of 32 or 64 bits, of which so many low bits differ, and the number that was added to them.
+    fn keys(&self) -> (AnyExpr, u32, Option<Scalar>) {
+        let bits = 8 * self.dtype.size() as u32;
+        match (self.dtype.kind(), bits) {
+            (Kind::Bool, _) => (self.any.cast(DType::U32), 1, None),
+            (_, 32 | 64) => (self.any.clone(), bits, None),
+            (Kind::Float, _) => (self.any.cast(DType::F32), 32, None),
+            (Kind::Signed, _) => {
+                let half = Scalar::from(1_i32 << (bits - 1));
+                let raised = apply(
+                    Op::Add,
+                    &[&self.any.cast(DType::I32), &AnyExpr::scalar(DType::I32, half)],
+                    self.at,
+                );
+                (raised.cast(DType::U32), bits, Some(half))
+            }
+            (Kind::Unsigned, _) => (self.any.cast(DType::U32), bits, None),
+        }
+    }
+
+    /// Elements sorted, or their indices.
+    fn sorted(&self, gives_index: bool, descending: bool) -> Result<AnyExpr> {
+        if self.length() < 2 || self.shape.contains(&0) {
+            return match gives_index {
+                true => self.any.cast(DType::U32).of_constant(0, self.shape, self.at),
+                false => Ok(self.any.clone()),
+            };
+        }
+        let (keys, bits, added) = self.keys();
+        let turned = |any: &AnyExpr| any.transpose(self.axis as isize, -1);
+        let keys = turned(&keys);
+        let node = Node::sort(Sort { gives_index, descending, bits }, keys.node()?);
+        let sorted = turned(&AnyExpr::new(Ok(node), self.at));
+        Ok(match added {
+            _ if gives_index => sorted,
+            Some(added) => {
+                let added = AnyExpr::scalar(DType::I32, added);
+                apply(Op::Sub, &[&sorted.cast(DType::I32), &added], self.at).cast(self.dtype)
+            }
+            None => sorted.cast(self.dtype),
+        })
+    }
+
+    /// The sorted element at a place, without the axis.
+    fn place(&self, sorted: &AnyExpr, place: usize) -> AnyExpr {
+        let (axis, place) = (self.axis as isize, place as isize);
+        sorted.slice(axis, place..place + 1).squeeze(axis)
+    }
+
+    /// The quantile of sorted elements that lies `at` so far from the first, in units of places.
+    fn between(&self, virtual_index: f64, between: Between) -> Result<AnyExpr> {
+        if self.dtype.kind() != Kind::Float {
+            bail!(Operation, "{} takes floats, not {}: cast first", self.name, self.dtype);
+        }
+        self.is_not_empty()?;
+        let accumulating = if self.dtype.size() == 2 { DType::F32 } else { self.dtype };
+        let wide = self.any.cast(accumulating);
+        let sorted = Axis { any: &wide, dtype: accumulating, ..*self }.sorted(false, false)?.shared();
+        let lower = virtual_index.floor();
+        let (index, weight) = match between {
+            Between::Linear => (lower, virtual_index - lower),
+            Between::Lower => (lower, 0.0),
+            Between::Higher => (virtual_index.ceil(), 0.0),
+            Between::Midpoint => (lower, if lower == virtual_index { 0.0 } else { 0.5 }),
+            Between::Nearest => (virtual_index.round_ties_even(), 0.0),
+        };
+        let (index, last) = (index as usize, self.place(&sorted, self.length() - 1));
+        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], self.at);
+        let a = self.place(&sorted, index);
+        let found = if weight == 0.0 {
+            a
+        } else {
+            let b = self.place(&sorted, index + 1);
+            let number = |value: f64| AnyExpr::scalar(accumulating, Scalar::from(value));
+            let apart = op(Op::Sub, &b, &a);
+            match (self.name, weight < 0.5) {
+                ("median", _) => op(Op::Div, &op(Op::Add, &a, &b), &number(2.0)),
+                (_, true) => op(Op::Add, &a, &op(Op::Mul, &apart, &number(weight))),
+                (_, false) => op(Op::Sub, &b, &op(Op::Mul, &apart, &number(1.0 - weight))),
+            }
+        };
+        // One NaN makes the result NaN, and is last.
+        let is_nan = apply(Op::IsNan, &[&last], self.at);
+        Ok(apply(Op::Select, &[&is_nan, &last, &found], self.at).cast(self.dtype))
+    }
+}
+
+impl AnyExpr {
+    fn sorted(
+        &self,
+        name: &'static str,
+        axis: isize,
+        descending: bool,
+        at: &'static Location<'static>,
+    ) -> Result<AnyExpr> {
+        Axis::new(name, self, axis, at)?.sorted(name.starts_with("arg"), descending)
+    }
+
+    fn along(&self, indices: &AnyExpr, axis: isize, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let (shape, own) = (self.shape()?, indices.shape()?);
+        let axis = Layout::contiguous(shape)?.axis(axis)?;
+        if shape.rank() != own.rank() {
+            bail!(Shape, "take_along of {shape} at {own}: indices have as many axes");
+        }
+        let with = |shape: &Shape, length: usize| -> Shape {
+            shape.iter().enumerate().map(|(k, &n)| if k == axis { length } else { n }).collect()
+        };
+        let all = crate::layout::numpy(&[with(shape, own[axis]), own.clone()])?;
+        let table = self.broadcast_to(with(&all, shape[axis]));
+        let place = |k: usize| match k == axis {
+            true => indices.broadcast_to(all.clone()),
+            false => AnyExpr::coordinate(all.clone(), k as isize),
+        };
+        table.looked_up((0..all.rank()).map(place).collect(), Outside::Nearest, at)
+    }
+
+    fn searched(&self, values: &AnyExpr, side: Side, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let (sorted, dtype, shape) = (self.shape()?, self.dtype()?, values.shape()?);
+        let other = values.dtype()?;
+        if dtype != other {
+            bail!(
+                Operation,
+                "searchsorted takes operands of one type and got {dtype} and {other}: cast one of them"
+            );
+        }
+        let [length] = sorted[..] else {
+            bail!(Shape, "searchsorted in {sorted}: what is sorted has one axis");
+        };
+        let zero = self.cast(DType::I32).of_constant(0, shape, at)?;
+        if length == 0 || shape.contains(&0) {
+            return Ok(zero.cast(DType::U32));
+        }
+        let Ok(most) = i32::try_from(length) else {
+            bail!(
+                Limit,
+                "searchsorted in {sorted}, and what is looked up has less than 2^31 elements: search a slice"
+            );
+        };
+        // The count of elements before the value, bit by bit from the highest.
+        let number = |value: i32| AnyExpr::scalar(DType::I32, value);
+        let turns = most.ilog2() + 1;
+        let first = number(1 << (turns - 1));
+        let (most, one) = (number(most), number(1));
+        let table = self.shared();
+        let op = |op: Op, a: &AnyExpr, b: &AnyExpr| apply(op, &[a, b], at);
+        let found = AnyExpr::repeat(turns, &[zero, first], |state| {
+            let [count, bit] = state else { return state.to_vec() };
+            let next = op(Op::Add, count, bit);
+            let index = op(Op::Sub, &op(Op::Min, &next, &most), &one);
+            let element = or_mistake(table.found(&[index], at), at);
+            let is_before = match side {
+                Side::Left => op(Op::Lt, &element, values),
+                Side::Right => op(Op::Le, &element, values),
+            };
+            // NaN is the greatest.
+            let is_before = match dtype.kind() {
+                Kind::Float => {
+                    let is_nan = apply(Op::IsNan, &[values], at);
+                    let is_last = match side {
+                        Side::Right => is_nan,
+                        Side::Left => {
+                            let is_number = apply(Op::Not, &[&apply(Op::IsNan, &[&element], at)], at);
+                            op(Op::And, &is_nan, &is_number)
+                        }
+                    };
+                    op(Op::Or, &is_before, &is_last)
+                }
+                _ => is_before,
+            };
+            let is_more = op(Op::And, &op(Op::Le, &next, &most), &is_before);
+            vec![apply(Op::Select, &[&is_more, &next, count], at), op(Op::Shr, bit, &one)]
+        });
+        Ok(found[0].cast(DType::U32))
+    }
+
+    fn among(&self, test: &AnyExpr, at: &'static Location<'static>) -> Result<AnyExpr> {
+        let test = test.reshape([-1]);
+        let Some(last) = test.shape()?[0].checked_sub(1) else {
+            return self.cast(DType::Bool).of_constant(0, self.shape()?, at);
+        };
+        let sorted = test.sort(0).shared();
+        let place = sorted.searched(self, Side::Left, at)?.cast(DType::I32);
+        let place = apply(Op::Min, &[&place, &AnyExpr::scalar(DType::I32, last as i64)], at);
+        Ok(apply(Op::Eq, &[&sorted.found(&[place], at)?, self], at))
+    }
+}
+
+macro_rules! sorted {
+    ($($(#[$doc:meta])+ $name:ident$([$other:ident])?($($arg:ident: $t:ty),*) -> $gives:ty $(where $bound:ident)?,
+        $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
+        /// Sorted elements, and what is found by sorting. Sorts are stable, NaN is the greatest and zeros are equal, so
+        /// that every device gives NumPy's stable answer.
+        impl AnyExpr {$(
+            $(#[$doc])+
+            ///
+            /// ```
+            /// # use zerostride::{AnyExpr, Between, Side};
+            /// # let device = zerostride::Device::cpu();
+            /// # type T = f32;
+            /// let x = AnyExpr::from(device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?);
+            /// let (y, i) = (AnyExpr::from(device.upload(&[1.0_f32, 2.5], [2])?), device.upload(&[0, -1], [2])?);
+            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec::<", stringify!($gives), ">()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, $($other: impl Into<AnyExpr>,)? $($arg: $t),*) -> AnyExpr {
+                let ($x, $at) = (self, Location::caller());
+                $(let $other = &$other.into();)?
+                or_mistake($body, $at)
+            }
+        )*}
+
+        /// Sorted elements, and what is found by sorting. Sorts are stable, NaN is the greatest and zeros are equal, so
+        /// that every device gives NumPy's stable answer.
+        impl<T: Element> Expr<T> {$(
+            $(#[$doc])+
+            ///
+            /// ```
+            /// # use zerostride::{Between, Side};
+            /// # let device = zerostride::Device::cpu();
+            /// let x = device.upload(&[3.0_f32, 1.0, 2.0, 1.0], [4])?;
+            /// let (y, i) = (device.upload(&[1.0_f32, 2.5], [2])?, device.upload(&[0, -1], [2])?);
+            #[doc = concat!("assert_eq!(x.", $eg, ".to_vec()?, ", $to, ");")]
+            /// # Ok::<(), zerostride::Error>(())
+            /// ```
+            #[track_caller]
+            pub fn $name(&self, $($other: impl IntoExpr<T>,)? $($arg: $t),*) -> Expr<$gives> $(where T: $bound)? {
+                $(let $other = $other.into_expr();)?
+                Expr::face(self.any.$name($($other,)? $($arg),*))
+            }
+        )*}
+    };
+}
+sorted! {
+    /// The elements sorted along an axis, the least first (NumPy `sort` with `kind="stable"`). To sort by several keys, sort
+    /// by the last of them first.
+    sort(axis: isize) -> T, "sort(0)" => "[1.0, 1.0, 2.0, 3.0]", |x, at| x.sorted("sort", axis, false, at);
+    /// The elements sorted along an axis, the greatest first. Equal elements stay in their order.
+    sort_descending(axis: isize) -> T, "sort_descending(0)" => "[3.0, 2.0, 1.0, 1.0]",
+        |x, at| x.sorted("sort", axis, true, at);
+    /// The indices along an axis that sort it, the least element first: `take_along` of them is `sort` (NumPy `argsort`
+    /// with `kind="stable"`).
+    argsort(axis: isize) -> u32, "argsort(0)" => "[1, 3, 2, 0]", |x, at| x.sorted("argsort", axis, false, at);
+    /// The indices along an axis that sort it, the greatest element first. Equal elements stay in their order.
+    argsort_descending(axis: isize) -> u32, "argsort_descending(0)" => "[0, 2, 1, 3]",
+        |x, at| x.sorted("argsort", axis, true, at);
+    /// The elements at indices along an axis, each of its own place along the others, which broadcast (NumPy
+    /// `take_along_axis`; PyTorch `gather`). Negative indices count from the end; one outside of the axis gives the nearest
+    /// element.
+    #[doc(alias = "gather")]
+    take_along(indices: impl Into<AnyExpr>, axis: isize) -> T, "take_along(&i, 0)" => "[3.0, 1.0]",
+        |x, at| x.along(&indices.into(), axis, at);
+    /// The median along an axis, which goes: the mean of both elements in the middle where their number is even. It is NaN
+    /// where an element is (NumPy `median`). f16 and bf16 are computed in f32 and rounded once.
+    ///
+    /// An axis without elements is an error.
+    median(axis: isize) -> T where Float, "median(0)" => "[1.5]", |x, at| {
+        let axis = Axis::new("median", x, axis, at);
+        axis.and_then(|axis| axis.between((axis.length().max(1) - 1) as f64 / 2.0, Between::Linear))
+    };
+    /// The quantile `q`, from 0 to 1, along an axis, which goes: where the element `q * (n - 1)` of the sorted ones would be,
+    /// computed in f64. It is NaN where an element is (NumPy `quantile` and `percentile`). f16 and bf16 are computed in f32
+    /// and rounded once.
+    ///
+    /// A `q` outside of 0 to 1 and an axis without elements are errors.
+    #[doc(alias = "percentile")]
+    quantile(q: f64, axis: isize, between: Between) -> T where Float, "quantile(0.25, 0, Between::Linear)" => "[1.0]",
+        |x, at| Axis::new("quantile", x, axis, at).and_then(|axis| match (0.0..=1.0).contains(&q) {
+            true => axis.between(q * (axis.length().max(1) - 1) as f64, between),
+            false => bail!(Data, "a quantile of {q}: it goes from 0 to 1"),
+        });
+    /// Where values would go into this sorted axis: how many of its elements are before each (NumPy `searchsorted`, and
+    /// `digitize` with the bins sorted; PyTorch `bucketize`). What is not sorted gives places that mean nothing.
+    #[doc(alias = "digitize")]
+    #[doc(alias = "bucketize")]
+    searchsorted[values](side: Side) -> u32, "sort(0).searchsorted(&y, Side::Right)" => "[2, 3]",
+        |x, at| x.searched(values, side, at);
+    /// Whether each element is one of some others, of any shape (NumPy `isin`). NaN is none.
+    isin[test]() -> bool, "isin(&y)" => "[false, true, false, true]", |x, at| x.among(test, at);
+}
+
+impl AnyExpr {
+    /// The `k` greatest elements along an axis, the greatest first, and their indices as u32 ([`Expr::topk`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[3, 1, 4, 1], [4])?);
+    /// let (values, indices) = x.topk(2, 0);
+    /// assert_eq!((values.to_vec::<i32>()?, indices.to_vec::<u32>()?), (vec![4, 3], vec![2, 0]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn topk(&self, k: usize, axis: isize) -> (AnyExpr, AnyExpr) {
+        let end = isize::try_from(k).unwrap_or(isize::MAX);
+        let indices = self.argsort_descending(axis).slice(axis, 0..end);
+        (self.take_along(&indices, axis), indices)
+    }
+
+    /// The `k`-th least element along an axis, from 1 on, and its index as u32, without the axis ([`Expr::kthvalue`]).
+    ///
+    /// ```
+    /// use zerostride::{AnyExpr, Device};
+    ///
+    /// let x = AnyExpr::from(Device::cpu().upload(&[3, 1, 4, 1], [4])?);
+    /// let (value, index) = x.kthvalue(3, 0);
+    /// assert_eq!((value.to_vec::<i32>()?, index.to_vec::<u32>()?), (vec![3], vec![0]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn kthvalue(&self, k: usize, axis: isize) -> (AnyExpr, AnyExpr) {
+        let at = Location::caller();
+        let indices = || -> Result<AnyExpr> {
+            let own = Axis::new("kthvalue", self, axis, at)?;
+            let (n, shape) = (own.length(), own.shape);
+            if !(1..=n).contains(&k) {
+                bail!(
+                    Shape,
+                    "kthvalue {k} over axis {} of {shape}, which has length {n}: k goes from 1 to {n}",
+                    own.axis
+                );
+            }
+            Ok(self.argsort(axis).slice(axis, k as isize - 1..k as isize))
+        };
+        let indices = or_mistake(indices(), at);
+        (self.take_along(&indices, axis).squeeze(axis), indices.squeeze(axis))
+    }
+}
+
+impl<T: Element> Expr<T> {
+    /// The `k` greatest elements along an axis, the greatest first, and their indices (PyTorch and ONNX `TopK`). Of equal
+    /// elements the first comes first.
+    ///
+    /// More than there are is an error.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[3, 1, 4, 1], [4])?;
+    /// let (values, indices) = x.topk(2, 0);
+    /// assert_eq!((values.to_vec()?, indices.to_vec()?), (vec![4, 3], vec![2, 0]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn topk(&self, k: usize, axis: isize) -> (Expr<T>, Expr<u32>) {
+        let (values, indices) = self.any.topk(k, axis);
+        (Expr::face(values), Expr::face(indices))
+    }
+
+    /// The `k`-th least element along an axis, from 1 on, and its index, without the axis (PyTorch `kthvalue`). Of equal
+    /// elements the first comes first.
+    ///
+    /// A `k` that is 0 or more than there are is an error.
+    ///
+    /// ```
+    /// let x = zerostride::Device::cpu().upload(&[3, 1, 4, 1], [4])?;
+    /// let (value, index) = x.kthvalue(3, 0);
+    /// assert_eq!((value.to_vec()?, index.to_vec()?), (vec![3], vec![0]));
+    /// # Ok::<(), zerostride::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn kthvalue(&self, k: usize, axis: isize) -> (Expr<T>, Expr<u32>) {
+        let (value, index) = self.any.kthvalue(k, axis);
+        (Expr::face(value), Expr::face(index))
+    }
+}

@@ -1,0 +1,101 @@
+//! Sorting: the bits that order elements, and what a sort along an axis gives.
+//!
+//! A *key* is a word of unsigned bits that orders elements as `amax` ranks them: NaN is the greatest, whatever its sign, and
+//! both zeros are equal. Every sort is stable, so there is one answer.
+
+use crate::dtype::{DType, Kind};
+
+/// How the bits of an element of 32 or 64 bits become its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum KeyKind {
+    Unsigned,
+    Signed,
+    Float,
+}
+
+/// A stable sort of the last axis, of more than one element: of values, or of their indices as u32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sort {
+    pub gives_index: bool,
+    /// The greatest first. Equal elements stay in their order all the same.
+    pub descending: bool,
+    /// The low bits of a key that may differ between elements.
+    pub bits: u32,
+}
+
+impl Sort {
+    pub(crate) fn name(&self) -> &'static str {
+        if self.gives_index { "argsort" } else { "sort" }
+    }
+
+    /// The type of the result for elements of a type.
+    pub(crate) fn result(&self, dtype: DType) -> DType {
+        if self.gives_index { DType::U32 } else { dtype }
+    }
+}
+
+impl KeyKind {
+    pub(crate) fn of(dtype: DType) -> KeyKind {
+        match dtype.kind() {
+            Kind::Float => KeyKind::Float,
+            Kind::Signed => KeyKind::Signed,
+            Kind::Unsigned | Kind::Bool => KeyKind::Unsigned,
+        }
+    }
+
+    /// The key of the bits of an element of 32 bits. `wgsl/sort.rs` has the same as text.
+    #[inline(always)]
+    pub(crate) fn key32(self, bits: u32) -> u32 {
+        const SIGN: u32 = 1 << 31;
+        match self {
+            KeyKind::Unsigned => bits,
+            KeyKind::Signed => bits ^ SIGN,
+            KeyKind::Float => match bits & !SIGN {
+                0 => SIGN,
+                rest if rest > f32::INFINITY.to_bits() => u32::MAX,
+                _ if bits & SIGN != 0 => !bits,
+                _ => bits | SIGN,
+            },
+        }
+    }
+
+    /// The same of 64 bits.
+    #[inline(always)]
+    pub(crate) fn key64(self, bits: u64) -> u64 {
+        const SIGN: u64 = 1 << 63;
+        match self {
+            KeyKind::Unsigned => bits,
+            KeyKind::Signed => bits ^ SIGN,
+            KeyKind::Float => match bits & !SIGN {
+                0 => SIGN,
+                rest if rest > f64::INFINITY.to_bits() => u64::MAX,
+                _ if bits & SIGN != 0 => !bits,
+                _ => bits | SIGN,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KeyKind;
+
+    #[test]
+    fn keys_order_elements() {
+        let floats =
+            [f32::NEG_INFINITY, f32::MIN, -1.0, -f32::MIN_POSITIVE, -1e-45, 0.0, 1e-45, 1.0, f32::INFINITY];
+        let of_32 = |x: f32| KeyKind::Float.key32(x.to_bits());
+        let of_64 = |x: f64| KeyKind::Float.key64(x.to_bits());
+        for pair in floats.windows(2) {
+            assert!(of_32(pair[0]) < of_32(pair[1]), "{pair:?}");
+            assert!(of_64(pair[0].into()) < of_64(pair[1].into()), "{pair:?}");
+        }
+        assert_eq!((of_32(-0.0), of_64(-0.0)), (of_32(0.0), of_64(0.0)));
+        assert!(of_32(f32::NAN) > of_32(f32::INFINITY) && of_32(-f32::NAN) == of_32(f32::NAN));
+        assert!(of_64(f64::NAN) > of_64(f64::INFINITY) && of_64(-f64::NAN) == of_64(f64::NAN));
+        let signed = |x: i32| KeyKind::Signed.key32(x as u32);
+        assert!(signed(i32::MIN) < signed(-1) && signed(-1) < signed(0) && signed(0) < signed(i32::MAX));
+        let signed = |x: i64| KeyKind::Signed.key64(x as u64);
+        assert!(signed(i64::MIN) < signed(-1) && signed(-1) < signed(0) && signed(0) < signed(i64::MAX));
+    }
+}

@@ -1,0 +1,181 @@
+//! Sorts: for each digit of the keys its counts in tiles, what these add up to, and elements moved there. Rows that are
+//! shorter than a tile are one long row, which is sorted by the number of the row at last. What is larger than a binding
+//! is gone through range by range, from each of one slot to each of another.
+
+use std::ops::Range;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::commands::{Lowering, copy_of};
+use crate::dtype::DType;
+use crate::error::{Result, bail};
+use crate::ir::{Input, Program, ProgramKind, ReduceOp, ScanAxis, Slot, Sort, Source};
+use crate::layout::Layout;
+use crate::plan::{Moved, Plan, Run, Sorter};
+
+/// What is moved from pass to pass: values, and the indices of elements.
+#[derive(Clone, Copy, Default)]
+struct Elements {
+    values: Option<Slot>,
+    indices: Option<Slot>,
+}
+
+/// One digit: its lowest bit, and whether it is one of the numbers of rows.
+type Digit = (u32, bool);
+
+/// A sort of rows of one slot.
+struct Rows {
+    sort: Sort,
+    dtype: DType,
+    rows: usize,
+    length: usize,
+    /// Elements of a row as the sort was asked for, where all rows are one here.
+    row: Option<usize>,
+}
+
+impl Lowering {
+    /// Sorts the last axis: a slot for the result.
+    pub(super) fn sort(&mut self, program: &Program, sort: Sort) -> Result<Slot> {
+        let (shape, dtype) = (&program.shape, program.element_type());
+        let (count, length) = (shape.count()?, shape[shape.rank() - 1]);
+        let is_shown = self.cuts.ranges(count, dtype).len() == 1;
+        // Halves of many rows.
+        let longest =
+            (0..shape.rank() - 1).rev().max_by_key(|&axis| shape[axis]).filter(|&axis| shape[axis] > 1);
+        if let Some(axis) = longest.filter(|_| !is_shown) {
+            let result = self.result(program)?;
+            let (n, layout) = (shape[axis] as isize, Layout::contiguous(shape)?);
+            for range in [0..n / 2, n / 2..n] {
+                let (axis, to) = (axis as isize, layout.slice(axis as isize, range.clone(), 1)?);
+                let part = self.sort(&program.slice(axis, range)?, sort)?;
+                self.write(&copy_of(program.dtype, part, to.shape())?, result, Some(&to))?;
+            }
+            return Ok(result);
+        }
+        let elements = program.clone().of_kind(ProgramKind::Map);
+        let values = match (elements.steps.is_empty(), &elements.inputs[..]) {
+            (true, [Input { source: Source::Slot(slot), layout, .. }])
+                if layout.is_identity() && slot.elements == count && !slot.is_exact =>
+            {
+                *slot
+            }
+            _ => self.computed(&elements)?,
+        };
+        let tile = Sorter::new(dtype, self.target).tile();
+        let is_flat = count > length && 2 * length <= tile;
+        let rows = match is_flat {
+            true => Rows { sort, dtype, rows: 1, length: count, row: Some(length) },
+            false => Rows { sort, dtype, rows: count / length, length, row: None },
+        };
+        let result = self.by_digits(&rows, values)?;
+        self.note.parts = 1;
+        self.note.passes = self.commands.dispatches.len() - self.note.first;
+        Ok(result)
+    }
+
+    fn by_digits(&mut self, rows: &Rows, values: Slot) -> Result<Slot> {
+        let digit = Sorter::new(rows.dtype, self.target).digit;
+        let of =
+            |bits: u32, by_row: bool| (0..bits).step_by(digit as usize).map(move |shift| (shift, by_row));
+        let numbers = rows.row.map_or(0, |row| usize::BITS - (rows.length / row - 1).leading_zeros());
+        let digits: Vec<Digit> = of(rows.sort.bits, false).chain(of(numbers, true)).collect();
+        let mut elements = Elements { values: Some(values), indices: None };
+        for (number, &digit) in digits.iter().enumerate() {
+            let rest = &digits[number + 1..];
+            let is_last = rest.is_empty();
+            let gives_index = rows.sort.gives_index;
+            let moved = Moved {
+                values: if is_last {
+                    !gives_index
+                } else {
+                    !gives_index || rest.iter().any(|digit| !digit.1)
+                },
+                indices: if is_last { gives_index } else { gives_index || rows.row.is_some() },
+                again: number > 0,
+                of_row: is_last && rows.row.is_some(),
+            };
+            elements = self.by_digit(rows, digit, elements, moved)?;
+        }
+        match if rows.sort.gives_index { elements.indices } else { elements.values } {
+            Some(slot) => Ok(slot),
+            None => bail!(Kernel, "a sort without a digit"),
+        }
+    }
+
+    /// Moves elements by one digit.
+    fn by_digit(
+        &mut self,
+        rows: &Rows,
+        (shift, by_row): Digit,
+        elements: Elements,
+        moved: Moved,
+    ) -> Result<Elements> {
+        let count = rows.rows * rows.length;
+        let sorter = Sorter { by_row, ..Sorter::new(rows.dtype, self.target) };
+        let ranges = self.cuts.ranges(count, rows.dtype);
+        // Of several ranges there is one row.
+        let length = |range: &Range<usize>| if ranges.len() == 1 { rows.length } else { range.len() };
+        let tiles: usize = ranges.iter().map(|range| length(range).div_ceil(sorter.tile())).sum();
+        let counts = (rows.rows * tiles) << sorter.digit;
+        if !self.cuts.shows(counts, DType::U32) {
+            bail!(
+                Limit,
+                "a sort of {count} elements counts more digits than a kernel binds: sort parts of it"
+            );
+        }
+        let (descending, row) = (rows.sort.descending, rows.row.unwrap_or(0));
+        let run = Run { rows: rows.rows, tiles, shift, descending, row, ..Run::default() };
+        let mut before = 0;
+        let runs: Vec<(Run, Range<usize>)> = ranges
+            .iter()
+            .map(|range| {
+                let own = Run { length: length(range), start: range.start, before, ..run };
+                before += own.length.div_ceil(sorter.tile());
+                (own, range.clone())
+            })
+            .collect();
+        // What a pass reads, of a range of the elements.
+        let cuts = self.cuts;
+        let reads = |sorter: &Sorter, range: &Range<usize>| -> Vec<Slot> {
+            let values = elements.values.filter(|_| sorter.reads_values());
+            let indices = elements.indices.filter(|_| sorter.reads_indices());
+            let values = values.map(|slot| cuts.bound(slot, range, rows.dtype));
+            values.into_iter().chain(indices.map(|slot| cuts.bound(slot, range, DType::U32))).collect()
+        };
+        let counted = self.slot(counts, DType::U32);
+        for (run, range) in &runs {
+            self.sort_pass(&sorter, *run, reads(&sorter, range), smallvec![counted])?;
+        }
+        let layout = Layout::contiguous([counts])?;
+        let axis = ScanAxis { op: ReduceOp::Sum, axis: 0, exclusive: true };
+        let scan = Program::copy(Input::new(DType::U32, Source::Slot(counted), layout));
+        let offsets = self.computed(&scan.of_kind(ProgramKind::Scan(axis)))?;
+        let next = Elements {
+            values: moved.values.then(|| self.slot(count, rows.dtype)),
+            indices: moved.indices.then(|| self.slot(count, DType::U32)),
+        };
+        let sorter = Sorter { moved: Some(moved), ..sorter };
+        for ((run, range), to) in runs.iter().flat_map(|run| ranges.iter().map(move |to| (run, to))) {
+            let run = Run { low: to.start, size: to.len(), ..*run };
+            let mut own = reads(&sorter, range);
+            own.push(offsets);
+            let values = next.values.map(|slot| cuts.bound(slot, to, rows.dtype));
+            let indices = next.indices.map(|slot| cuts.bound(slot, to, DType::U32));
+            let writes = values.into_iter().chain(indices).collect();
+            self.sort_pass(&sorter, run, own, writes)?;
+        }
+        Ok(next)
+    }
+
+    fn sort_pass(
+        &mut self,
+        sorter: &Sorter,
+        run: Run,
+        reads: Vec<Slot>,
+        writes: SmallVec<[Slot; 1]>,
+    ) -> Result<()> {
+        let plan = Plan::sort(sorter.clone(), run, reads, self.target)?;
+        self.note.moved = self.note.moved.saturating_add(plan.work as usize);
+        self.dispatch(plan, writes, Some(sorter.describe(&run)))
+    }
+}

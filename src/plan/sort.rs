@@ -1,0 +1,143 @@
+//! Passes of a stable radix sort. A tile of a row belongs to a workgroup, and an invocation of it has neighbouring elements.
+//! One pass counts the digits of each tile; the counts of all tiles before, digit by digit, are where those of a tile go;
+//! and the next pass moves them there. No kernel waits for another workgroup.
+
+use smallvec::SmallVec;
+
+use super::access::Store;
+use super::fields::{self, Field, SortNumber};
+use super::grid::workgroups;
+use super::kernel::{Binding, Kernel};
+use super::launch::{Launch, Plan};
+use super::makes::{Makes, Moved, Sorter};
+use super::target::Target;
+use super::walk::{LANES, Walk};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::ir::{KeyKind, Program, Slot};
+use crate::layout::{Axis, Nest, Shape};
+
+/// What a pass goes over: elements of rows, and where they and their counts lie.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Run {
+    pub rows: usize,
+    /// Elements of each row.
+    pub length: usize,
+    /// Elements and tiles of a row that come before these, and all tiles of a row.
+    pub start: usize,
+    pub before: usize,
+    pub tiles: usize,
+    /// The lowest bit of the digit.
+    pub shift: u32,
+    pub descending: bool,
+    /// Elements of a row where its number is the key.
+    pub row: usize,
+    /// Of the places that elements are moved to the first that is bound, and how many are.
+    pub low: usize,
+    pub size: usize,
+}
+
+impl Sorter {
+    /// A pass over the digits of elements of a type, which suits an adapter.
+    pub(crate) fn new(dtype: DType, target: Target) -> Sorter {
+        let [digit, group, each] = target.tuning.sort;
+        let (kind, words) = (KeyKind::of(dtype), (dtype.size() / size_of::<u32>()) as u32);
+        Sorter { kind, words, digit, group: group.min(target.workgroup), each, by_row: false, moved: None }
+    }
+
+    /// Elements of a tile.
+    pub(crate) fn tile(&self) -> usize {
+        (self.group * self.each) as usize
+    }
+}
+
+impl Plan {
+    /// Plans a pass that reads values, indices and where the digits of tiles go, as far as it needs them.
+    pub(crate) fn sort(sorter: Sorter, run: Run, reads: Vec<Slot>, target: Target) -> Result<Plan> {
+        let tiles = run.length.div_ceil(sorter.tile());
+        let count = run.rows * tiles;
+        let elements = run.rows * run.length;
+        let [x, y] =
+            workgroups(&Shape::from([elements]), count * sorter.group as usize, sorter.group, target)?;
+        let axis = Axis { length: elements, strides: SmallVec::from_slice(&[1]) };
+        let loops = Nest::of(std::iter::once(0), std::iter::once(&axis));
+        let words = sorter.words as usize * usize::from(sorter.reads_values());
+        let stored = sorter.stored();
+        let moved = words + usize::from(sorter.reads_indices()) + stored;
+        let kernel = Kernel {
+            walk: Walk::Flat,
+            rank: 1,
+            workgroup: [sorter.group, 1],
+            vectors: sorter.each.div_ceil(LANES as u32),
+            bindings: vec![Binding { dtype: DType::U32, width: 1 }; reads.len()],
+            operands: Vec::new(),
+            steps: Vec::new(),
+            results: SmallVec::new(),
+            out: DType::U32,
+            store: Store::Lanes,
+            strides: SmallVec::new(),
+            fresh: true,
+            carries: false,
+            wide_words: false,
+            faults: target.faults,
+            math: target.math,
+            makes: Makes::Sort(sorter),
+        };
+        let nothing =
+            Program::of_steps([elements].into(), DType::U32, Vec::new(), Vec::new(), SmallVec::new());
+        let words = fields::words(&kernel, &loops, &nothing, |field| match *field {
+            Field::Count => count as u32,
+            Field::Pitch => x as u32,
+            Field::Sort(number) => match number {
+                SortNumber::Length => run.length as u32,
+                SortNumber::Start => run.start as u32,
+                SortNumber::Tiles => tiles as u32,
+                SortNumber::Before => run.before as u32,
+                SortNumber::All => run.tiles as u32,
+                SortNumber::Shift => run.shift,
+                SortNumber::Flip => {
+                    if run.descending {
+                        u32::MAX
+                    } else {
+                        0
+                    }
+                }
+                SortNumber::Row => run.row as u32,
+                SortNumber::Low => run.low as u32,
+                SortNumber::Size => run.size as u32,
+            },
+            _ => 0,
+        });
+        let launch = Launch { words, groups: [x as u32, y as u32, 1] };
+        let work = (elements * moved * size_of::<u32>()) as u64;
+        Ok(Plan { kernel, launch, reads, loops, work })
+    }
+}
+
+impl Sorter {
+    pub(crate) fn reads_values(&self) -> bool {
+        !self.by_row || self.moved.is_some_and(|moved| moved.values)
+    }
+
+    /// Whether indices were stored by a pass before. Else an index is the place in the row.
+    pub(crate) fn reads_indices(&self) -> bool {
+        self.by_row || self.moved.is_some_and(|moved| moved.indices && moved.again)
+    }
+
+    /// Words that are stored of an element.
+    fn stored(&self) -> usize {
+        let words =
+            |moved: Moved| usize::from(moved.values) * self.words as usize + usize::from(moved.indices);
+        self.moved.map_or(0, words)
+    }
+
+    /// What a pass does, in words.
+    pub(crate) fn describe(&self, run: &Run) -> String {
+        let of = if self.by_row { "row numbers" } else { "keys" };
+        let bits = run.shift..run.shift + self.digit;
+        match self.moved {
+            None => format!("digits of tiles of {} elements counted, bits {bits:?} of {of}", self.tile()),
+            Some(_) => format!("elements moved by bits {bits:?} of {of}"),
+        }
+    }
+}

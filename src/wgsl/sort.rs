@@ -1,0 +1,152 @@
+//! Kernels of a radix sort: the digits of a tile counted, or its elements moved to where they go. Each invocation counts
+//! its own elements in workgroup memory, digit by digit, and then finds how many of those before it have the same digit.
+
+use super::emitter::Emitter;
+use super::text::line;
+use crate::ir::KeyKind;
+use crate::plan::Sorter;
+
+impl Emitter<'_> {
+    pub(super) fn sort(&mut self, sorter: &Sorter) {
+        let Sorter { digit, group, each, words, .. } = *sorter;
+        let digits = 1_u32 << digit;
+        // The counts of a digit are added up by so many invocations, each those of so many.
+        let sections = (group / digits).max(1);
+        let section = group / sections;
+        let mut inputs = (0..).map(|i| format!("in{i}"));
+        let mut input =
+            |is_read: bool| if is_read { inputs.next().unwrap_or_default() } else { String::new() };
+        let values = input(sorter.reads_values());
+        let indices = input(sorter.reads_indices());
+        let offsets = input(sorter.moved.is_some());
+        let word =
+            |k: u32| if words == 1 { format!("{values}[at]") } else { format!("{values}[at * 2u + {k}u]") };
+
+        line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits);
+        line!(self.text, "var<workgroup> sums: array<u32, {}>;\n", digits * sections);
+        line!(self.text, "fn digit(at: u32) -> u32 {{");
+        if sorter.by_row {
+            line!(self.text, "    let key = {indices}[at] / p.row;");
+        } else {
+            line!(self.text, "    let low = {};", word(0));
+            self.key(sorter, &word(1));
+        }
+        line!(self.text, "    return key >> (p.shift & 31u) & {}u;\n}}\n", digits - 1);
+
+        line!(self.text, "@compute @workgroup_size({group})");
+        let local = "@builtin(local_invocation_index) local: u32";
+        line!(self.text, "fn main(@builtin(workgroup_id) id: vec3<u32>, {local}) {{");
+        line!(self.text, "    let number = id.y * p.pitch + id.x;");
+        line!(self.text, "    if (number >= p.count) {{ return; }}");
+        line!(self.text, "    let row = number / p.tiles;");
+        line!(self.text, "    let tile = number % p.tiles;");
+        line!(self.text, "    let place = tile * {}u + local * {each}u;", sorter.tile());
+        line!(self.text, "    let first = row * p.length;");
+        line!(self.text, "    let begin = first + min(place, p.length);");
+        line!(self.text, "    let end = first + min(place + {each}u, p.length);");
+        line!(self.text, "    let counted = row * {digits}u * p.all + p.before + tile;");
+        line!(
+            self.text,
+            "    for (var d = 0u; d < {digits}u; d += 1u) {{ counts[d * {group}u + local] = 0u; }}"
+        );
+        line!(self.text, "    for (var at = begin; at < end; at += 1u) {{");
+        line!(self.text, "        counts[digit(at) * {group}u + local] += 1u;");
+        line!(self.text, "    }}");
+        line!(self.text, "    workgroupBarrier();");
+        // Each count becomes the sum of those before it in its section.
+        line!(self.text, "    for (var k = local; k < {}u; k += {group}u) {{", digits * sections);
+        line!(self.text, "        let begun = k * {section}u;");
+        line!(self.text, "        var sum = 0u;");
+        line!(self.text, "        for (var i = begun; i < begun + {section}u; i += 1u) {{");
+        line!(self.text, "            let own = counts[i];");
+        line!(self.text, "            counts[i] = sum;");
+        line!(self.text, "            sum += own;");
+        line!(self.text, "        }}");
+        line!(self.text, "        sums[k] = sum;");
+        line!(self.text, "    }}");
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    for (var d = local; d < {digits}u; d += {group}u) {{");
+        let Some(moved) = sorter.moved else {
+            line!(self.text, "        var sum = 0u;");
+            line!(
+                self.text,
+                "        for (var i = 0u; i < {sections}u; i += 1u) {{ sum += sums[d * {sections}u + i]; }}"
+            );
+            line!(self.text, "        result[counted + d * p.all] = sum;");
+            line!(self.text, "    }}\n}}");
+            return;
+        };
+        line!(self.text, "        var sum = {offsets}[counted + d * p.all];");
+        line!(self.text, "        for (var i = d * {sections}u; i < (d + 1u) * {sections}u; i += 1u) {{");
+        line!(self.text, "            let own = sums[i];");
+        line!(self.text, "            sums[i] = sum;");
+        line!(self.text, "            sum += own;");
+        line!(self.text, "        }}");
+        line!(self.text, "    }}");
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    for (var at = begin; at < end; at += 1u) {{");
+        line!(self.text, "        let d = digit(at);");
+        line!(self.text, "        let own = d * {group}u + local;");
+        line!(
+            self.text,
+            "        let to = sums[d * {sections}u + local / {section}u] + counts[own] - p.low;"
+        );
+        line!(self.text, "        counts[own] += 1u;");
+        line!(self.text, "        if (to < p.size) {{");
+        let mut results = ["result", "result1"].into_iter();
+        if let Some(result) = results.next().filter(|_| moved.values) {
+            match words {
+                1 => line!(self.text, "            {result}[to] = {};", word(0)),
+                _ => (0..words).for_each(|k| {
+                    line!(self.text, "            {result}[to * 2u + {k}u] = {};", word(k));
+                }),
+            }
+        }
+        if moved.indices {
+            let result = if moved.values { "result1" } else { "result" };
+            let index =
+                if sorter.reads_indices() { format!("{indices}[at]") } else { "p.start + at - first".into() };
+            let index = if moved.of_row { format!("{index} % p.row") } else { index };
+            line!(self.text, "            {result}[to] = {index};");
+        }
+        line!(self.text, "        }}\n    }}\n}}");
+    }
+
+    /// The lines that make a `key` of the word `low` and, of two words, of another: the one that has the digit. As
+    /// [`KeyKind`] has it.
+    fn key(&mut self, sorter: &Sorter, high: &str) {
+        const SIGN: &str = "0x80000000u";
+        let is_wide = sorter.words > 1;
+        if is_wide {
+            line!(self.text, "    let high = {high};");
+        }
+        let top = if is_wide { "high" } else { "low" };
+        match sorter.kind {
+            KeyKind::Unsigned => line!(self.text, "    let top = {top};"),
+            KeyKind::Signed => line!(self.text, "    let top = {top} ^ {SIGN};"),
+            KeyKind::Float => {
+                let (zero, nan) = match is_wide {
+                    false => ("rest == 0u", "rest > 0x7f800000u"),
+                    true => {
+                        ("(rest | low) == 0u", "(rest > 0x7ff00000u || (rest == 0x7ff00000u && low != 0u))")
+                    }
+                };
+                line!(self.text, "    let rest = {top} & 0x7fffffffu;");
+                line!(self.text, "    let is_nan = {nan};");
+                line!(self.text, "    let is_below = {top} >= {SIGN} && !({zero});");
+                line!(self.text, "    let flipped = {top} ^ select({SIGN}, 0xffffffffu, is_below);");
+                line!(self.text, "    let signed = select(flipped, {SIGN}, {zero});");
+                line!(self.text, "    let top = select(signed, 0xffffffffu, is_nan);");
+            }
+        }
+        let of_low = match (is_wide, sorter.kind) {
+            (false, _) => "top",
+            (true, KeyKind::Float) => "select(low ^ select(0u, 0xffffffffu, is_below), 0xffffffffu, is_nan)",
+            (true, _) => "low",
+        };
+        match is_wide {
+            false => line!(self.text, "    let key = {of_low} ^ p.flip;"),
+            true => line!(self.text, "    let key = select({of_low}, top, p.shift >= 32u) ^ p.flip;"),
+        }
+    }
+}

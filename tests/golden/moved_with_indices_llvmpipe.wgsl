@@ -1,0 +1,84 @@
+struct Params {
+    pitch: u32,
+    count: u32,
+    length: u32,
+    tiles: u32,
+    start: u32,
+    before: u32,
+    all: u32,
+    shift: u32,
+    flip: u32,
+    low: u32,
+    size: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read_write> result: array<u32>;
+@group(0) @binding(2) var<storage, read_write> result1: array<u32>;
+@group(0) @binding(3) var<storage, read> in0: array<u32>;
+@group(0) @binding(4) var<storage, read> in1: array<u32>;
+
+var<workgroup> counts: array<u32, 2048>;
+var<workgroup> sums: array<u32, 256>;
+
+fn digit(at: u32) -> u32 {
+    let low = in0[at * 2u + 0u];
+    let high = in0[at * 2u + 1u];
+    let rest = high & 0x7fffffffu;
+    let is_nan = (rest > 0x7ff00000u || (rest == 0x7ff00000u && low != 0u));
+    let is_below = high >= 0x80000000u && !((rest | low) == 0u);
+    let flipped = high ^ select(0x80000000u, 0xffffffffu, is_below);
+    let signed = select(flipped, 0x80000000u, (rest | low) == 0u);
+    let top = select(signed, 0xffffffffu, is_nan);
+    let key = select(select(low ^ select(0u, 0xffffffffu, is_below), 0xffffffffu, is_nan), top, p.shift >= 32u) ^ p.flip;
+    return key >> (p.shift & 31u) & 255u;
+}
+
+@compute @workgroup_size(8)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let number = id.y * p.pitch + id.x;
+    if (number >= p.count) { return; }
+    let row = number / p.tiles;
+    let tile = number % p.tiles;
+    let place = tile * 4096u + local * 512u;
+    let first = row * p.length;
+    let begin = first + min(place, p.length);
+    let end = first + min(place + 512u, p.length);
+    let counted = row * 256u * p.all + p.before + tile;
+    for (var d = 0u; d < 256u; d += 1u) { counts[d * 8u + local] = 0u; }
+    for (var at = begin; at < end; at += 1u) {
+        counts[digit(at) * 8u + local] += 1u;
+    }
+    workgroupBarrier();
+    for (var k = local; k < 256u; k += 8u) {
+        let begun = k * 8u;
+        var sum = 0u;
+        for (var i = begun; i < begun + 8u; i += 1u) {
+            let own = counts[i];
+            counts[i] = sum;
+            sum += own;
+        }
+        sums[k] = sum;
+    }
+    workgroupBarrier();
+    for (var d = local; d < 256u; d += 8u) {
+        var sum = in1[counted + d * p.all];
+        for (var i = d * 1u; i < (d + 1u) * 1u; i += 1u) {
+            let own = sums[i];
+            sums[i] = sum;
+            sum += own;
+        }
+    }
+    workgroupBarrier();
+    for (var at = begin; at < end; at += 1u) {
+        let d = digit(at);
+        let own = d * 8u + local;
+        let to = sums[d * 1u + local / 8u] + counts[own] - p.low;
+        counts[own] += 1u;
+        if (to < p.size) {
+            result[to * 2u + 0u] = in0[at * 2u + 0u];
+            result[to * 2u + 1u] = in0[at * 2u + 1u];
+            result1[to] = p.start + at - first;
+        }
+    }
+}
