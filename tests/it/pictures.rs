@@ -21,7 +21,7 @@ fn pictures() -> Result<Vec<(&'static str, String)>> {
         ("outer", draw(&(&column * &row))?),
         ("channels", draw(&(&images * &channels))?),
         ("transposed", draw(&(&matrix + zeros(&[4, 3])?.transpose(0, 1)))?),
-        ("windows", draw(&zeros(&[5, 6])?.windows([3, 3], [0, 1]).amax([-2, -1]))?),
+        ("windows", draw(&zeros(&[5, 6])?.windows([3, 3], [0, 1]))?),
         ("sum", draw(&matrix.sum_keepdim(1))?),
         ("standardize", draw(&((&matrix - matrix.mean_keepdim(1)) / matrix.std_keepdim(1, 0)))?),
     ])
