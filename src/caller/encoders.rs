@@ -9,10 +9,10 @@ use crate::expr::{AnyExpr, Expr};
 use crate::gpu;
 
 impl AnyExpr {
-    /// Records what [`AnyTensor::assign`] does into an encoder of the caller's ([`Expr::record_into`]).
+    /// Records what [`AnyTensor::assign`](crate::AnyTensor::assign) does into an encoder of the caller's ([`Expr::record_into`]).
     ///
     /// # Errors
-    /// As [`AnyTensor::assign`]; nothing is encoded then.
+    /// As [`AnyTensor::assign`](crate::AnyTensor::assign); nothing is encoded then.
     ///
     /// ```
     /// # let device = zerostride::Device::all().remove(0).open()?;
@@ -47,7 +47,7 @@ impl<T: Element> Expr<T> {
     /// must be of the destination's device, and no pass of it may be open.
     ///
     /// # Errors
-    /// As [`Tensor::assign`], and on the CPU path; nothing is encoded then.
+    /// As [`Tensor::assign`](crate::Tensor::assign), and on the CPU path; nothing is encoded then.
     ///
     /// ```
     /// # let device = zerostride::Device::all().remove(0).open()?;

@@ -97,12 +97,21 @@ struct By<L, K, S> {
 }
 
 /// Two buffers of a thread, of what is moved.
-struct Scratch<E>([Vec<E>; 2]);
+struct Scratch([HostMemory; 2]);
 
-impl<E: Pod> Scratch<E> {
-    fn new() -> Result<Scratch<E>> {
-        Ok(Scratch([Vec::new(), Vec::new()]))
+impl Scratch {
+    fn of<E>(count: usize) -> Result<Scratch> {
+        let bytes = count * size_of::<E>();
+        Ok(Scratch([HostMemory::take(bytes)?, HostMemory::take(bytes)?]))
     }
+
+    fn buffers<E: Pod>(&mut self, count: usize) -> [&mut [E]; 2] {
+        self.0.each_mut().map(|buffer| elements(buffer, count))
+    }
+}
+
+fn elements<E: Pod>(memory: &mut HostMemory, count: usize) -> &mut [E] {
+    bytemuck::cast_slice_mut(&mut memory[..count * size_of::<E>()])
 }
 
 impl Rows<'_> {
@@ -126,19 +135,24 @@ impl Rows<'_> {
         }
         let beside = (PART / length / 4).max(1) * length;
         let tasks = all.chunks(beside).zip(out.chunks_mut(beside));
-        threads::each(tasks, self.work, Scratch::new, |scratch, (rows, out)| {
-            for (row, out) in rows.chunks(length).zip(out.chunks_mut(length)) {
-                scratch.0[0].clear();
-                scratch.0[0].extend(row.iter().zip(0..).map(|(&x, i)| (by.load)(x, i)));
-                by.digits(scratch, self.bits, out);
-            }
-        })
+        threads::each(
+            tasks,
+            self.work,
+            || Scratch::of::<E>(length),
+            |scratch, (rows, out)| {
+                for (row, out) in rows.chunks(length).zip(out.chunks_mut(length)) {
+                    let [a, b] = scratch.buffers(length);
+                    a.iter_mut().zip(row).zip(0..).for_each(|((a, &x), i)| *a = (by.load)(x, i));
+                    by.digits([a, b], self.bits, out);
+                }
+            },
+        )
     }
 }
 
 impl<L, K, S> By<L, K, S> {
     /// Sorts what is in the first buffer by the low bits of keys, which alone differ.
-    fn digits<E, O>(&self, Scratch([a, b]): &mut Scratch<E>, bits: u32, out: &mut [O])
+    fn digits<E, O>(&self, [mut a, mut b]: [&mut [E]; 2], bits: u32, out: &mut [O])
     where
         E: Pod,
         K: Fn(E) -> u64,
@@ -147,7 +161,6 @@ impl<L, K, S> By<L, K, S> {
         if a.len() <= FEW {
             a.sort_by_key(|&e| (self.key)(e));
         } else {
-            b.resize(a.len(), E::zeroed());
             // As few digits as may be, alike.
             let width = bits.div_ceil(bits.div_ceil(LOW).max(1)).max(1);
             let mask = (1 << width) - 1;
@@ -171,7 +184,7 @@ impl<L, K, S> By<L, K, S> {
                     b[*place as usize] = e;
                     *place += 1;
                 }
-                std::mem::swap(a, b);
+                std::mem::swap(&mut a, &mut b);
             }
         }
         out.iter_mut().zip(a.iter()).for_each(|(out, &e)| *out = (self.store)(e));
@@ -205,13 +218,15 @@ impl<L, K, S> By<L, K, S> {
         let digit = |e: E| ((self.key)(e) >> low) as usize & ((1 << HIGH) - 1);
 
         let mut held = HostMemory::take(out.len() * size_of::<E>())?;
-        let held: &mut [E] = bytemuck::cast_slice_mut(&mut held[..out.len() * size_of::<E>()]);
+        let held: &mut [E] = elements(&mut held, out.len());
         // Of each part, where the elements of each digit begin in it.
-        let mut places = vec![0_u32; parts << HIGH];
+        let mut places = HostMemory::take((parts << HIGH) * size_of::<u32>())?;
+        let places: &mut [u32] = elements(&mut places, parts << HIGH);
         let starts = (0..row.len() as u32).step_by(PART);
         let tasks = starts.zip(row.chunks(PART)).zip(held.chunks_mut(PART)).zip(places.chunks_mut(1 << HIGH));
         let next = || Ok((Vec::new(), vec![0_u32; 1 << HIGH]));
         threads::each(tasks, work, next, |(loaded, next), (((start, part), held), places)| {
+            places.fill(0);
             loaded.clear();
             loaded.extend(part.iter().zip(start..).map(|(&x, i)| (self.load)(x, i)));
             loaded.iter().for_each(|&e| places[digit(e)] += 1);
@@ -240,10 +255,21 @@ impl<L, K, S> By<L, K, S> {
                 tasks.push((digit, own));
             }
         }
-        threads::each(tasks, work, Scratch::new, |scratch, (digit, out)| {
-            scratch.0[0].clear();
-            runs(digit).for_each(|run| scratch.0[0].extend_from_slice(run));
-            self.digits(scratch, low, out);
-        })
+        let most = tasks.iter().map(|(_, own)| own.len()).max().unwrap_or(0);
+        threads::each(
+            tasks,
+            work,
+            || Scratch::of::<E>(most),
+            |scratch, (digit, out)| {
+                let [a, b] = scratch.buffers(out.len());
+                let mut rest = &mut *a;
+                for run in runs(digit) {
+                    let (own, after) = rest.split_at_mut(run.len());
+                    own.copy_from_slice(run);
+                    rest = after;
+                }
+                self.digits([a, b], low, out);
+            },
+        )
     }
 }

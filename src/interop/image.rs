@@ -64,7 +64,7 @@ fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
     DynamicImage::from_decoder(decoder).map_err(told)
 }
 
-/// A picture of the crate `image` onto a device, as [`load`] does.
+/// A picture of the crate `image` onto a device, as [`read`] does.
 ///
 /// # Errors
 /// As [`Device::upload`].
