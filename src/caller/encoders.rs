@@ -9,7 +9,8 @@ use crate::expr::{AnyExpr, Expr};
 use crate::gpu;
 
 impl AnyExpr {
-    /// Records what [`AnyTensor::assign`](crate::AnyTensor::assign) does into an encoder of the caller's ([`Expr::record_into`]).
+    /// Records what [`AnyTensor::assign`](crate::AnyTensor::assign) does into an encoder of the caller's
+    /// ([`Expr::record_into`]).
     ///
     /// # Errors
     /// As [`AnyTensor::assign`](crate::AnyTensor::assign); nothing is encoded then.
@@ -39,8 +40,8 @@ impl AnyExpr {
 }
 
 impl<T: Element> Expr<T> {
-    /// Records what `destination.assign(self)` does, to a tensor or a view of one, into an encoder of the caller's, where it stands between the
-    /// caller's passes and runs when the caller submits it. What was recorded before is submitted by this
+    /// Records what `destination.assign(self)` does, to a tensor or a view of one, into an encoder of the caller's. It stands
+    /// between the caller's passes and runs when the caller submits it. What was recorded before is submitted by this
     /// call; [the order](Device::from_wgpu) of everything else is that of submissions. Nothing waits for the device.
     ///
     /// What the work needs beside its tensors belongs to it until it has run, or the encoder is dropped. The encoder

@@ -97,7 +97,8 @@ impl AnyExpr {
         }
     }
 
-    /// One value of a shape, by stride 0: it takes no memory, and no device until it is evaluated ([`Expr::full`](crate::Expr::full)).
+    /// One value of a shape, by stride 0: it takes no memory, and no device until it is evaluated
+    /// ([`Expr::full`](crate::Expr::full)).
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};

@@ -46,31 +46,27 @@ impl KeyKind {
     /// The key of the bits of an element of 32 bits. `wgsl/sort.rs` has the same as text.
     #[inline(always)]
     pub(crate) fn key32(self, bits: u32) -> u32 {
-        const SIGN: u32 = 1 << 31;
-        match self {
-            KeyKind::Unsigned => bits,
-            KeyKind::Signed => bits ^ SIGN,
-            KeyKind::Float => match bits & !SIGN {
-                0 => SIGN,
-                rest if rest > f32::INFINITY.to_bits() => u32::MAX,
-                _ if bits & SIGN != 0 => !bits,
-                _ => bits | SIGN,
-            },
-        }
+        self.key(bits.into(), 1 << 31, f32::INFINITY.to_bits().into()) as u32
     }
 
     /// The same of 64 bits.
     #[inline(always)]
     pub(crate) fn key64(self, bits: u64) -> u64 {
-        const SIGN: u64 = 1 << 63;
+        self.key(bits, 1 << 63, f64::INFINITY.to_bits())
+    }
+
+    /// The same of bits of which the highest is the sign.
+    #[inline(always)]
+    fn key(self, bits: u64, sign: u64, infinity: u64) -> u64 {
+        let all = sign | (sign - 1);
         match self {
             KeyKind::Unsigned => bits,
-            KeyKind::Signed => bits ^ SIGN,
-            KeyKind::Float => match bits & !SIGN {
-                0 => SIGN,
-                rest if rest > f64::INFINITY.to_bits() => u64::MAX,
-                _ if bits & SIGN != 0 => !bits,
-                _ => bits | SIGN,
+            KeyKind::Signed => bits ^ sign,
+            KeyKind::Float => match bits & !sign {
+                0 => sign,
+                rest if rest > infinity => all,
+                _ if bits & sign != 0 => bits ^ all,
+                _ => bits | sign,
             },
         }
     }

@@ -6,7 +6,7 @@ use super::commands::{Command, Lowering};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::ir::{BLOCK, CHUNK, Input, Op, Program, ProgramBuilder, ProgramKind, Scalar, Slot, Source, Step};
-use crate::layout::Layout;
+use crate::layout::{Layout, MAX_RANK};
 use crate::plan::{Pass, ScanWork};
 
 /// Slots, and the type of their elements.
@@ -50,7 +50,8 @@ impl Lowering {
     fn product(&mut self, program: &Program, axis: usize) -> Result<Typed> {
         let pass = Pass::contract(program, self.target)?;
         let (dtype, n) = (pass.stored[0], program.shape[axis]);
-        if !pass.is_better_in_chunks(n, self.target) || !self.cuts.shows(n / CHUNK * pass.count, dtype) {
+        let is_split = program.shape.rank() < MAX_RANK && pass.is_better_in_chunks(n, self.target);
+        if !is_split || !self.cuts.shows(n / CHUNK * pass.count, dtype) {
             return Ok((self.pass(pass)?, dtype));
         }
         let mut chunks = program.clone().of_kind(ProgramKind::Contract(axis + 1));
