@@ -10,7 +10,7 @@ use super::{AnyExpr, Expr, IntoExpr, ReduceOptions};
 use crate::dtype::{DType, Kind, Numeric};
 use crate::error::{Result, bail};
 use crate::ir::{LONGEST_PRODUCT, Node, Scalar};
-use crate::layout::{Layout, Shape};
+use crate::layout::{AxisIndex, Layout, Shape};
 
 /// What stands for an axis: a letter of an equation, or a number of its own.
 pub(super) type Label = u32;
@@ -312,7 +312,7 @@ products! {
     dot(), "v.dot(&v)" => "[101]", |pair| pair.dot();
     /// The sum of products along an axis of both; the other axes broadcast (array API).
     #[doc(alias = "inner")]
-    vecdot(axis: isize), "x.vecdot(&v, -1)" => "[21, 43]", |pair| pair.vecdot(axis);
+    vecdot(axis: impl AxisIndex), "x.vecdot(&v, -1)" => "[21, 43]", |pair| pair.vecdot(axis.signed());
     /// The sum of products over pairs of axes, one of each operand; the other axes of this come first, then those of
     /// the other (NumPy, array API).
     tensordot(axes: impl AsRef<[[isize; 2]]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",

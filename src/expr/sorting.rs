@@ -10,7 +10,7 @@ use super::{AnyExpr, Expr, IntoExpr, Outside};
 use crate::dtype::{DType, Element, Float, Kind};
 use crate::error::{Result, bail};
 use crate::ir::{Node, Op, Scalar, Sort};
-use crate::layout::{Layout, Shape};
+use crate::layout::{AxisIndex, Layout, Shape};
 
 /// Where a value stands among equal ones that are sorted (NumPy `searchsorted`).
 ///
@@ -334,28 +334,28 @@ macro_rules! sorted {
 sorted! {
     /// The elements sorted along an axis, the least first (NumPy `sort` with `kind="stable"`). To sort by several keys, sort
     /// by the last of them first.
-    sort(axis: isize) -> T, "sort(0)" => "[1.0, 1.0, 2.0, 3.0]", |x, at| x.sorted("sort", axis, false, at);
+    sort(axis: impl AxisIndex) -> T, "sort(0)" => "[1.0, 1.0, 2.0, 3.0]", |x, at| x.sorted("sort", axis.signed(), false, at);
     /// The elements sorted along an axis, the greatest first. Equal elements stay in their order.
-    sort_descending(axis: isize) -> T, "sort_descending(0)" => "[3.0, 2.0, 1.0, 1.0]",
-        |x, at| x.sorted("sort", axis, true, at);
+    sort_descending(axis: impl AxisIndex) -> T, "sort_descending(0)" => "[3.0, 2.0, 1.0, 1.0]",
+        |x, at| x.sorted("sort", axis.signed(), true, at);
     /// The indices along an axis that sort it, the least element first: `take_along` of them is `sort` (NumPy `argsort`
     /// with `kind="stable"`).
-    argsort(axis: isize) -> u32, "argsort(0)" => "[1, 3, 2, 0]", |x, at| x.sorted("argsort", axis, false, at);
+    argsort(axis: impl AxisIndex) -> u32, "argsort(0)" => "[1, 3, 2, 0]", |x, at| x.sorted("argsort", axis.signed(), false, at);
     /// The indices along an axis that sort it, the greatest element first. Equal elements stay in their order.
-    argsort_descending(axis: isize) -> u32, "argsort_descending(0)" => "[0, 2, 1, 3]",
-        |x, at| x.sorted("argsort", axis, true, at);
+    argsort_descending(axis: impl AxisIndex) -> u32, "argsort_descending(0)" => "[0, 2, 1, 3]",
+        |x, at| x.sorted("argsort", axis.signed(), true, at);
     /// The elements at indices along an axis, each of its own place along the others, which broadcast (NumPy
     /// `take_along_axis`; PyTorch `gather`). Negative indices count from the end; one outside of the axis gives the nearest
     /// element.
     #[doc(alias = "gather")]
-    take_along(indices: impl Into<AnyExpr>, axis: isize) -> T, "take_along(&i, 0)" => "[3.0, 1.0]",
-        |x, at| x.along(&indices.into(), axis, at);
+    take_along(indices: impl Into<AnyExpr>, axis: impl AxisIndex) -> T, "take_along(&i, 0)" => "[3.0, 1.0]",
+        |x, at| x.along(&indices.into(), axis.signed(), at);
     /// The median along an axis, which goes: the mean of both elements in the middle where their number is even. It is NaN
     /// where an element is (NumPy `median`). f16 and bf16 are computed in f32 and rounded once.
     ///
     /// An axis without elements is an error.
-    median(axis: isize) -> T where Float, "median(0)" => "[1.5]", |x, at| {
-        let axis = Axis::new("median", x, axis, at);
+    median(axis: impl AxisIndex) -> T where Float, "median(0)" => "[1.5]", |x, at| {
+        let axis = Axis::new("median", x, axis.signed(), at);
         axis.and_then(|axis| axis.between((axis.length().max(1) - 1) as f64 / 2.0, Between::Linear))
     };
     /// The quantile `q`, from 0 to 1, along an axis, which goes: where the element `q * (n - 1)` of the sorted ones would be,
@@ -364,8 +364,8 @@ sorted! {
     ///
     /// A `q` outside of 0 to 1 and an axis without elements are errors.
     #[doc(alias = "percentile")]
-    quantile(q: f64, axis: isize, between: Between) -> T where Float, "quantile(0.25, 0, Between::Linear)" => "[1.0]",
-        |x, at| Axis::new("quantile", x, axis, at).and_then(|axis| match (0.0..=1.0).contains(&q) {
+    quantile(q: f64, axis: impl AxisIndex, between: Between) -> T where Float, "quantile(0.25, 0, Between::Linear)" => "[1.0]",
+        |x, at| Axis::new("quantile", x, axis.signed(), at).and_then(|axis| match (0.0..=1.0).contains(&q) {
             true => axis.between(q * (axis.length().max(1) - 1) as f64, between),
             false => bail!(Data, "a quantile of {q}: it goes from 0 to 1"),
         });
@@ -391,8 +391,8 @@ impl AnyExpr {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn topk(&self, k: usize, axis: isize) -> (AnyExpr, AnyExpr) {
-        let end = isize::try_from(k).unwrap_or(isize::MAX);
+    pub fn topk(&self, k: usize, axis: impl AxisIndex) -> (AnyExpr, AnyExpr) {
+        let (axis, end) = (axis.signed(), isize::try_from(k).unwrap_or(isize::MAX));
         let indices = self.argsort_descending(axis).slice(axis, 0..end);
         (self.take_along(&indices, axis), indices)
     }
@@ -408,8 +408,8 @@ impl AnyExpr {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn kthvalue(&self, k: usize, axis: isize) -> (AnyExpr, AnyExpr) {
-        let at = Location::caller();
+    pub fn kthvalue(&self, k: usize, axis: impl AxisIndex) -> (AnyExpr, AnyExpr) {
+        let (axis, at) = (axis.signed(), Location::caller());
         let indices = || -> Result<AnyExpr> {
             let own = Axis::new("kthvalue", self, axis, at)?;
             let (n, shape) = (own.length(), own.shape);
@@ -440,7 +440,7 @@ impl<T: Element> Expr<T> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn topk(&self, k: usize, axis: isize) -> (Expr<T>, Expr<u32>) {
+    pub fn topk(&self, k: usize, axis: impl AxisIndex) -> (Expr<T>, Expr<u32>) {
         let (values, indices) = self.any.topk(k, axis);
         (Expr::face(values), Expr::face(indices))
     }
@@ -457,7 +457,7 @@ impl<T: Element> Expr<T> {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     #[track_caller]
-    pub fn kthvalue(&self, k: usize, axis: isize) -> (Expr<T>, Expr<u32>) {
+    pub fn kthvalue(&self, k: usize, axis: impl AxisIndex) -> (Expr<T>, Expr<u32>) {
         let (value, index) = self.any.kthvalue(k, axis);
         (Expr::face(value), Expr::face(index))
     }
