@@ -44,8 +44,8 @@ impl Tuning {
         narrow: true,
         // Sums of a chunk and of chunks are 32 registers, of 128.
         product: [4, 1],
-        // An invocation's counts of 16 digits are 64 bytes of workgroup memory.
-        sort: [4, 128, 16],
+        // With 16 counts of an invocation, 13 KiB of workgroup memory.
+        sort: [4, 128, 8],
     };
 
     /// The host's processor: lavapipe, llvmpipe, SwiftShader, WARP.
@@ -66,8 +66,8 @@ impl Tuning {
         // 512 x 512 x 512, by hand, ms: lavapipe 435, 267, 221 with 4 x 1, 4 x 2, 4 x 4, and 229, 157 with 8 x 2, 8 x 4, of
         // which the last takes 0.2 s to compile. SwiftShader: 368 with 4 x 4 and 297 with 8 x 2.
         product: [8, 2],
-        // Fewer passes, each invocation with a stretch of its own.
-        sort: [8, 8, 512],
+        // Fewer passes, each invocation with a stretch of its own: 16 KiB, which every adapter has.
+        sort: [8, 8, 224],
     };
 
     /// The host's processor where it loads and stores lane by lane: lavapipe and llvmpipe. A word of 64 bits is one load there

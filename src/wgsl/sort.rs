@@ -1,5 +1,6 @@
-//! Kernels of a radix sort: the digits of a tile counted, or its elements moved to where they go. Each invocation counts
-//! its own elements in workgroup memory, digit by digit, and then finds how many of those before it have the same digit.
+//! Kernels of a radix sort: the digits of a tile counted, or its elements moved to where they go. Elements are loaded as they
+//! lie, and their digits kept in workgroup memory, where each invocation counts those of neighbours, digit by digit, and then
+//! finds how many before its own have the same digit.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -13,6 +14,7 @@ impl Emitter<'_> {
         // The counts of a digit are added up by so many invocations, each those of so many.
         let sections = (group / digits).max(1);
         let section = group / sections;
+        let tile = sorter.tile();
         let mut inputs = (0..).map(|i| format!("in{i}"));
         let mut input =
             |is_read: bool| if is_read { inputs.next().unwrap_or_default() } else { String::new() };
@@ -23,7 +25,9 @@ impl Emitter<'_> {
             |k: u32| if words == 1 { format!("{values}[at]") } else { format!("{values}[at * 2u + {k}u]") };
 
         line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits);
-        line!(self.text, "var<workgroup> sums: array<u32, {}>;\n", digits * sections);
+        line!(self.text, "var<workgroup> sums: array<u32, {}>;", digits * sections);
+        // The digit of each element, and then where it goes.
+        line!(self.text, "var<workgroup> places: array<u32, {tile}>;\n");
         line!(self.text, "fn digit(at: u32) -> u32 {{");
         if sorter.by_row {
             line!(self.text, "    let key = {indices}[at] / p.row;");
@@ -31,7 +35,7 @@ impl Emitter<'_> {
             line!(self.text, "    let low = {};", word(0));
             self.key(sorter, &word(1));
         }
-        line!(self.text, "    return key >> (p.shift & 31u) & {}u;\n}}\n", digits - 1);
+        line!(self.text, "    return (key >> (p.shift & 31u)) & {}u;\n}}\n", digits - 1);
 
         line!(self.text, "@compute @workgroup_size({group})");
         let local = "@builtin(local_invocation_index) local: u32";
@@ -40,17 +44,23 @@ impl Emitter<'_> {
         line!(self.text, "    if (number >= p.count) {{ return; }}");
         line!(self.text, "    let row = number / p.tiles;");
         line!(self.text, "    let tile = number % p.tiles;");
-        line!(self.text, "    let place = tile * {}u + local * {each}u;", sorter.tile());
-        line!(self.text, "    let first = row * p.length;");
-        line!(self.text, "    let begin = first + min(place, p.length);");
-        line!(self.text, "    let end = first + min(place + {each}u, p.length);");
+        line!(self.text, "    let before = tile * {tile}u;");
+        line!(self.text, "    let first = row * p.length + before;");
+        line!(self.text, "    let size = min(p.length - before, {tile}u);");
         line!(self.text, "    let counted = row * {digits}u * p.all + p.before + tile;");
+        line!(
+            self.text,
+            "    for (var k = local; k < size; k += {group}u) {{ places[k] = digit(first + k); }}"
+        );
         line!(
             self.text,
             "    for (var d = 0u; d < {digits}u; d += 1u) {{ counts[d * {group}u + local] = 0u; }}"
         );
-        line!(self.text, "    for (var at = begin; at < end; at += 1u) {{");
-        line!(self.text, "        counts[digit(at) * {group}u + local] += 1u;");
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    let begin = min(local * {each}u, size);");
+        line!(self.text, "    let end = min(begin + {each}u, size);");
+        line!(self.text, "    for (var k = begin; k < end; k += 1u) {{");
+        line!(self.text, "        counts[places[k] * {group}u + local] += 1u;");
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
         // Each count becomes the sum of those before it in its section.
@@ -84,14 +94,16 @@ impl Emitter<'_> {
         line!(self.text, "        }}");
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
-        line!(self.text, "    for (var at = begin; at < end; at += 1u) {{");
-        line!(self.text, "        let d = digit(at);");
+        line!(self.text, "    for (var k = begin; k < end; k += 1u) {{");
+        line!(self.text, "        let d = places[k];");
         line!(self.text, "        let own = d * {group}u + local;");
-        line!(
-            self.text,
-            "        let to = sums[d * {sections}u + local / {section}u] + counts[own] - p.low;"
-        );
+        line!(self.text, "        places[k] = sums[d * {sections}u + local / {section}u] + counts[own];");
         line!(self.text, "        counts[own] += 1u;");
+        line!(self.text, "    }}");
+        line!(self.text, "    workgroupBarrier();");
+        line!(self.text, "    for (var k = local; k < size; k += {group}u) {{");
+        line!(self.text, "        let at = first + k;");
+        line!(self.text, "        let to = places[k] - p.low;");
         line!(self.text, "        if (to < p.size) {{");
         let mut results = ["result", "result1"].into_iter();
         if let Some(result) = results.next().filter(|_| moved.values) {
@@ -105,7 +117,7 @@ impl Emitter<'_> {
         if moved.indices {
             let result = if moved.values { "result1" } else { "result" };
             let index =
-                if sorter.reads_indices() { format!("{indices}[at]") } else { "p.start + at - first".into() };
+                if sorter.reads_indices() { format!("{indices}[at]") } else { "p.start + before + k".into() };
             let index = if moved.of_row { format!("{index} % p.row") } else { index };
             line!(self.text, "            {result}[to] = {index};");
         }

@@ -18,6 +18,7 @@ struct Params {
 
 var<workgroup> counts: array<u32, 2048>;
 var<workgroup> sums: array<u32, 128>;
+var<workgroup> places: array<u32, 1024>;
 
 fn digit(at: u32) -> u32 {
     let low = in0[at];
@@ -28,7 +29,7 @@ fn digit(at: u32) -> u32 {
     let signed = select(flipped, 0x80000000u, rest == 0u);
     let top = select(signed, 0xffffffffu, is_nan);
     let key = top ^ p.flip;
-    return key >> (p.shift & 31u) & 15u;
+    return (key >> (p.shift & 31u)) & 15u;
 }
 
 @compute @workgroup_size(128)
@@ -37,14 +38,17 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     if (number >= p.count) { return; }
     let row = number / p.tiles;
     let tile = number % p.tiles;
-    let place = tile * 2048u + local * 16u;
-    let first = row * p.length;
-    let begin = first + min(place, p.length);
-    let end = first + min(place + 16u, p.length);
+    let before = tile * 1024u;
+    let first = row * p.length + before;
+    let size = min(p.length - before, 1024u);
     let counted = row * 16u * p.all + p.before + tile;
+    for (var k = local; k < size; k += 128u) { places[k] = digit(first + k); }
     for (var d = 0u; d < 16u; d += 1u) { counts[d * 128u + local] = 0u; }
-    for (var at = begin; at < end; at += 1u) {
-        counts[digit(at) * 128u + local] += 1u;
+    workgroupBarrier();
+    let begin = min(local * 8u, size);
+    let end = min(begin + 8u, size);
+    for (var k = begin; k < end; k += 1u) {
+        counts[places[k] * 128u + local] += 1u;
     }
     workgroupBarrier();
     for (var k = local; k < 128u; k += 128u) {
@@ -67,11 +71,16 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         }
     }
     workgroupBarrier();
-    for (var at = begin; at < end; at += 1u) {
-        let d = digit(at);
+    for (var k = begin; k < end; k += 1u) {
+        let d = places[k];
         let own = d * 128u + local;
-        let to = sums[d * 8u + local / 16u] + counts[own] - p.low;
+        places[k] = sums[d * 8u + local / 16u] + counts[own];
         counts[own] += 1u;
+    }
+    workgroupBarrier();
+    for (var k = local; k < size; k += 128u) {
+        let at = first + k;
+        let to = places[k] - p.low;
         if (to < p.size) {
             result[to] = in0[at];
         }

@@ -20,6 +20,7 @@ struct Params {
 
 var<workgroup> counts: array<u32, 2048>;
 var<workgroup> sums: array<u32, 256>;
+var<workgroup> places: array<u32, 1792>;
 
 fn digit(at: u32) -> u32 {
     let low = in0[at * 2u + 0u];
@@ -31,7 +32,7 @@ fn digit(at: u32) -> u32 {
     let signed = select(flipped, 0x80000000u, (rest | low) == 0u);
     let top = select(signed, 0xffffffffu, is_nan);
     let key = select(select(low ^ select(0u, 0xffffffffu, is_below), 0xffffffffu, is_nan), top, p.shift >= 32u) ^ p.flip;
-    return key >> (p.shift & 31u) & 255u;
+    return (key >> (p.shift & 31u)) & 255u;
 }
 
 @compute @workgroup_size(8)
@@ -40,14 +41,17 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     if (number >= p.count) { return; }
     let row = number / p.tiles;
     let tile = number % p.tiles;
-    let place = tile * 4096u + local * 512u;
-    let first = row * p.length;
-    let begin = first + min(place, p.length);
-    let end = first + min(place + 512u, p.length);
+    let before = tile * 1792u;
+    let first = row * p.length + before;
+    let size = min(p.length - before, 1792u);
     let counted = row * 256u * p.all + p.before + tile;
+    for (var k = local; k < size; k += 8u) { places[k] = digit(first + k); }
     for (var d = 0u; d < 256u; d += 1u) { counts[d * 8u + local] = 0u; }
-    for (var at = begin; at < end; at += 1u) {
-        counts[digit(at) * 8u + local] += 1u;
+    workgroupBarrier();
+    let begin = min(local * 224u, size);
+    let end = min(begin + 224u, size);
+    for (var k = begin; k < end; k += 1u) {
+        counts[places[k] * 8u + local] += 1u;
     }
     workgroupBarrier();
     for (var k = local; k < 256u; k += 8u) {
@@ -70,15 +74,20 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
         }
     }
     workgroupBarrier();
-    for (var at = begin; at < end; at += 1u) {
-        let d = digit(at);
+    for (var k = begin; k < end; k += 1u) {
+        let d = places[k];
         let own = d * 8u + local;
-        let to = sums[d * 1u + local / 8u] + counts[own] - p.low;
+        places[k] = sums[d * 1u + local / 8u] + counts[own];
         counts[own] += 1u;
+    }
+    workgroupBarrier();
+    for (var k = local; k < size; k += 8u) {
+        let at = first + k;
+        let to = places[k] - p.low;
         if (to < p.size) {
             result[to * 2u + 0u] = in0[at * 2u + 0u];
             result[to * 2u + 1u] = in0[at * 2u + 1u];
-            result1[to] = p.start + at - first;
+            result1[to] = p.start + before + k;
         }
     }
 }
