@@ -139,8 +139,8 @@ def test_an_interrupt_ends_the_wait_of_a_few_elements_for_a_queue():
         few = zs.asarray(np.arange(8, dtype=np.float32)).evaluate()
         x = zs.asarray(np.ones((1024, 1024), np.float32)).evaluate()
         # Its kernels are compiled before: an interrupt while they are leaves the queue without work.
-        float(zs.sum(zs.sin(x @ x) @ x))
-        y = zs.sum(zs.sin(x @ x) @ x)
+        float(zs.sum(zs.sin(x @ x) @ x @ x @ x))
+        y = zs.sum(zs.sin(x @ x) @ x @ x @ x)
         for read in (lambda: float(y), lambda: float(few[3]), lambda: np.asarray(few + 2), zs.Device().synchronize):
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             start = time.perf_counter()
