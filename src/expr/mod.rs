@@ -1,7 +1,8 @@
 //! Expressions, as programs build them: what the crate shows of the graph that [`ir`](crate::ir) is made of.
 //!
 //! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and how
-//! it will [`reduce`]; all else that builds, and how it is printed ([`mod@print`]); products by an equation ([`einsum`]) what is found by [`sorting`], and by that what is [`selecting`]; and the list of [`ops`].
+//! it will [`reduce`]; all else that builds, and how it is printed ([`mod@print`]); products by an equation
+//! ([`einsum`]); what is found by [`sorting`], and [`selecting`] by it; and the list of [`ops`].
 
 mod any;
 mod axes;
