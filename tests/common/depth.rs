@@ -1,19 +1,39 @@
-//! How deep tests go: a quick run takes a part of what it could draw.
+//! How deep tests go: `ZEROSTRIDE_TESTS` is `quick`, `once` or `all`.
 
 use std::collections::HashSet;
 
-/// The first of two, or the second where `ZEROSTRIDE_TESTS` is `all`, as scripts/test --all sets it.
-pub fn depth<T>(quick: T, all: T) -> T {
+#[derive(PartialEq)]
+enum Depth {
+    /// A part of the cases, each on the CPU path and one adapter in turn.
+    Quick,
+    /// Every case, on the CPU path and one adapter in turn: scripts/test --all.
+    Once,
+    /// Every case on every device.
+    All,
+}
+
+fn read() -> Depth {
     match std::env::var("ZEROSTRIDE_TESTS").as_deref() {
-        Ok("all") => all,
-        Ok("quick" | "") | Err(_) => quick,
-        Ok(other) => panic!("ZEROSTRIDE_TESTS is {other}, and neither quick nor all"),
+        Ok("all") => Depth::All,
+        Ok("once") => Depth::Once,
+        Ok("quick" | "") | Err(_) => Depth::Quick,
+        Ok(other) => panic!("ZEROSTRIDE_TESTS is {other}, and neither quick, once nor all"),
     }
 }
 
-/// Whether a case is run on a device: in a quick run each case is run on one of so many in turn.
+/// The first of two in a quick run, the second in others.
+pub fn depth<T>(quick: T, others: T) -> T {
+    if read() == Depth::Quick { quick } else { others }
+}
+
+/// Whether a case is run on a device, where so many devices take turns.
 pub fn in_turn(case: usize, device: usize, turns: usize) -> bool {
-    (case + device).is_multiple_of(depth(turns, 1))
+    read() == Depth::All || (case + device).is_multiple_of(turns)
+}
+
+/// The lines of a corpus for one of so many devices that take turns. A hash of the line decides.
+pub fn share(text: &str, device: usize, turns: usize) -> impl Iterator<Item = &str> {
+    text.lines().filter(move |line| in_turn((hash(line) % turns as u64) as usize, device, turns))
 }
 
 /// Whether a text is one that a quick run takes, one of so many. Its hash decides, so each machine takes the same,

@@ -109,11 +109,15 @@ pub fn cannot_run(why: &str) {
     assert!(std::env::var_os("CI").is_none(), "CI runs all tests: {why}");
 }
 
-/// The devices for a case of some: all; in a quick run the CPU path and one of the others in turn.
+/// The devices for a case of some: the CPU path and one of the others in turn, or all.
 pub fn in_turn(case: usize) -> impl Iterator<Item = &'static Device> {
-    let turns = devices().len() - 1;
-    let is_run = move |&(k, _): &(usize, _)| k == 0 || depth::in_turn(case, k, turns.max(1));
+    let is_run = move |&(k, _): &(usize, _)| k == 0 || depth::in_turn(case, k, turns());
     devices().iter().enumerate().filter(is_run).map(|(_, device)| device)
+}
+
+/// How many devices take turns.
+pub fn turns() -> usize {
+    (devices().len() - 1).max(1)
 }
 
 /// The devices that are no CPU path.

@@ -2,27 +2,25 @@
 
 use serde_json::Value;
 
-use crate::common::depth::{depth, thinned};
-use crate::common::on_every_device;
+use crate::common::depth::{depth, share, thinned};
+use crate::common::{check_kernels, devices, turns};
 use crate::suite::{self, Event};
 
-/// Checks a file's lines, of which each device can have so many at least. A quick run takes one of `quick`, and the first of
-/// each kind.
+/// Checks a file's lines, of which the CPU path can have so many at least. A quick run takes one of `quick` there and fewer
+/// on adapters, which compile a kernel for most lines, and the first of each kind on each device. Others take all lines, on
+/// adapters in turn.
 fn check(text: &str, least: usize, quick: u64) {
     let kind = |line: &str| {
         let case: Value = serde_json::from_str(line).unwrap();
         ["op", "mode"].map(|key| case[key].to_string()).concat()
     };
-    let of = |number: u64| {
-        let lines: Vec<&str> = thinned(number, text, kind).collect();
-        suite::parse(&lines.join("\n")).unwrap()
-    };
-    // Adapters take longer, for most lines compile a kernel.
-    let (for_cpu, for_adapters) = (of(quick), of(4 * quick));
-    println!("{} and {} of {} lines", for_cpu.len(), for_adapters.len(), text.lines().count());
-    let least = depth(least / 8 / quick as usize, least);
-    on_every_device(|device| {
-        let cases = if device.name() == "cpu" { &for_cpu } else { &for_adapters };
+    for (k, device) in devices().iter().enumerate() {
+        let is_cpu = device.name() == "cpu";
+        let lines: Vec<&str> = match is_cpu {
+            true => thinned(quick, text, kind).collect(),
+            false => depth(thinned(4 * quick, text, kind).collect(), share(text, k, turns()).collect()),
+        };
+        let cases = suite::parse(&lines.join("\n")).unwrap();
         let tell = |event| match event {
             Event::Done(_) => {}
             Event::Failed(how) => panic!("{how} on {}", device.name()),
@@ -30,10 +28,13 @@ fn check(text: &str, least: usize, quick: u64) {
                 assert!(why.contains("needs the feature"), "{name} on {}: {why}", device.name());
             }
         };
-        let rows = pollster::block_on(suite::check(device, cases, usize::MAX, tell));
+        let rows = pollster::block_on(suite::check(device, &cases, usize::MAX, tell));
         let [passed, _, skipped] = suite::counts(&rows);
+        println!("{passed} of {} lines passed on {}", text.lines().count(), device.name());
+        let least = if is_cpu { depth(least / 8 / quick as usize, least) } else { 1 };
         assert!(passed >= least && passed + skipped == cases.len(), "{passed} passed on {}", device.name());
-    });
+        check_kernels(device);
+    }
 }
 
 #[test]
