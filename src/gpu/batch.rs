@@ -75,11 +75,10 @@ impl Batch {
         let buffers = Buffers::new(bound, work.results().len(), whole);
         let refused = |cause: Error| buffers.refused(connection, (&compiled.name, error::line()), &cause);
         let bind_group = bind_group.map_err(refused)?;
-        self.uniforms.resize(start, 0);
-        for &word in &compiled.words {
-            self.uniforms.extend_from_slice(&words[word].to_ne_bytes());
-        }
         self.uniforms.resize(start + compiled.uniform_size as usize, 0);
+        for (bytes, &word) in self.uniforms[start..].chunks_exact_mut(size_of::<u32>()).zip(&compiled.words) {
+            bytes.copy_from_slice(&words[word].to_ne_bytes());
+        }
         self.dispatches.push(Dispatch {
             compiled: compiled.clone(),
             bind_group,

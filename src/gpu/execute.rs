@@ -132,9 +132,10 @@ fn execute<'a>(
                         Error::new(ErrorKind::Kernel, format!("slot {} has no memory", slot.number))
                     }),
                 };
-                let slots = dispatch.writes.iter().chain(&dispatch.plan.reads);
-                let all = slots.map(|slot| bound(storage(slot)?, slot.range));
-                let all = all.collect::<Result<SmallVec<[Bound<'_>; 8]>>>()?;
+                let mut all: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
+                for slot in dispatch.writes.iter().chain(&dispatch.plan.reads) {
+                    all.push(bound(storage(slot)?, slot.range)?);
+                }
                 let compiled = match work.compiled[number].upgrade() {
                     Some(compiled) => compiled,
                     None => gpu.pipeline(&dispatch.plan.kernel)?,
@@ -154,7 +155,7 @@ fn execute<'a>(
         return Err(error);
     }
     gpu.parts.connection.check()?;
-    let result = |&slot: &usize| made[slot - commands.operands].clone();
+    let result = |&slot: &usize| made[slot - commands.operands].take();
     Ok(commands.results.iter().filter_map(result).collect())
 }
 

@@ -95,6 +95,7 @@ impl Pool {
     }
 
     /// What lies idle, inside of the gate, as some of it may go.
+    #[inline]
     fn shelf(&self) -> (Entered, MutexGuard<'_, Shelf>) {
         (self.gate.enter(), lock(&self.shelf))
     }
