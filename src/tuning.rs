@@ -30,7 +30,7 @@ pub(crate) struct Tuning {
 }
 
 impl Tuning {
-    /// A processor of its own. Others were tried on an H100 (docs/performance.md, On a GPU): none was faster by 3 %.
+    /// A processor of its own. Others were tried on an H100 (benches/results/2026-11-27-decisions.md): none was faster by 3 %.
     pub(crate) const GPU: Tuning = Tuning {
         // Same shape with 2: 1.17 times as long (H100).
         vectors: 1,
