@@ -78,13 +78,17 @@ fn design_shows_what_stages_print() {
     let mut page = fs::read_to_string(&path).unwrap();
     for (name, text) in blocks() {
         let mark = format!("<!-- {name} -->\n```");
-        let start = page.find(&mark).unwrap_or_else(|| panic!("DESIGN.md has no block {name:?}")) + mark.len();
+        let start =
+            page.find(&mark).unwrap_or_else(|| panic!("DESIGN.md has no block {name:?}")) + mark.len();
         let start = start + page[start..].find('\n').unwrap() + 1;
         let end = start + page[start..].find("```\n").unwrap();
         if std::env::var_os("ZEROSTRIDE_BLESS").is_some() {
             page.replace_range(start..end, &text);
         } else {
-            assert!(page[start..end] == text, "{name}: if the change is meant, run with ZEROSTRIDE_BLESS=1\n{text}");
+            assert!(
+                page[start..end] == text,
+                "{name}: if the change is meant, run with ZEROSTRIDE_BLESS=1\n{text}"
+            );
         }
     }
     if std::env::var_os("ZEROSTRIDE_BLESS").is_some() {

@@ -43,6 +43,7 @@ macro_rules! checks {
 checks! {
     webgpu_is_picked
     results_are_those_of_the_cpu_path
+    the_hash_is_that_of_the_readme
     forms_that_wait_name_those_that_do_not
     kernels_are_timed
     lost_devices_are_told
@@ -105,6 +106,23 @@ async fn compared(device: &Device) -> Outcome {
 
 async fn results_are_those_of_the_cpu_path() -> Outcome {
     compared(&webgpu().await?).await
+}
+
+/// `examples/hash` on WebGPU: one hash on every device.
+async fn the_hash_is_that_of_the_readme() -> Outcome {
+    let device = webgpu().await?;
+    let mut hashes = String::new();
+    for (name, expr) in crate::hash::all() {
+        let hash = async |device: &Device| {
+            Ok::<_, Error>(crate::hash::hash(&expr.eval_on(device)?.to_bytes_async().await?))
+        };
+        let (got, expected) = (hash(&device).await.map_err(text)?, hash(&Device::cpu()).await.map_err(text)?);
+        ensure!(got == expected, "{name}: {got}, but {expected} on the CPU path");
+        hashes += &got;
+    }
+    let all = crate::hash::hash(hashes.as_bytes());
+    ensure!(include_str!("../../../README.md").contains(&all), "the README does not name {all}");
+    Ok(())
 }
 
 async fn forms_that_wait_name_those_that_do_not() -> Outcome {

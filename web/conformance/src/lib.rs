@@ -1,6 +1,8 @@
 //! The conformance tool in a page's worker, and checks of what a browser does otherwise than other systems.
 
 mod checks;
+#[path = "../../../examples/hash/work.rs"]
+mod hash;
 #[path = "../../../examples/conformance/suite/mod.rs"]
 mod suite;
 
