@@ -4,16 +4,16 @@ use sha2::{Digest, Sha256};
 use zerostride::{AnyExpr, Expr};
 
 /// Rows and columns of the zoom.
-pub const SIZE: [usize; 2] = [40, 64];
+pub(crate) const SIZE: [usize; 2] = [40, 64];
 /// Iterations of the zoom at most.
-pub const MOST: u32 = 200;
+pub(crate) const MOST: u32 = 200;
 /// The middle of the zoom: where four iterations from 0 lead to a point that stays, so that spirals meet there.
 const CENTER: [f64; 2] = [-0.101_096_363_845_622, 0.956_286_510_809_142];
 /// From one pixel to the next. Neighbouring f32 lie 64 times as far apart at the middle.
 const STEP: f32 = 1.0 / (1_u64 << 30) as f32;
 
 /// All work: a name, and an expression that reads no tensor.
-pub fn all() -> [(&'static str, AnyExpr); 5] {
+pub(crate) fn all() -> [(&'static str, AnyExpr); 5] {
     [
         ("zoom of Mandelbrot's set", zoom().into()),
         ("sum of 2^20 quotients", sum().into()),
@@ -24,7 +24,7 @@ pub fn all() -> [(&'static str, AnyExpr); 5] {
 }
 
 /// The SHA-256 of some bytes, in hexadecimal.
-pub fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
