@@ -1,10 +1,9 @@
-//! The table of reductions: the one place that knows what is made of ranges of elements.
+//! The table of reductions: the one place that lists functions of ranges of elements.
 //!
-//! A row says what a reduction is called, which types it takes and gives, how it is composed of reduce ops and
-//! operations, and gives an example that is run as a doctest. The methods, the names for
-//! [`AnyExpr::reduce`], [`reductions`] and the documentation are made from the rows, which stand by the types
-//! that they take. In a composition, `x` is the operand in the type that accumulates, `r` its ranges, and the
-//! result is cast once, at the end.
+//! A row has the name of a reduction, the types of its operand and result, its composition from reduce ops and
+//! operations, and an example that runs as a doctest. The methods, the names for [`AnyExpr::reduce`], [`reductions`]
+//! and the documentation are made from the rows, which are grouped by types. In a composition, `x` is the operand in
+//! the type that accumulates and `r` its ranges. The result is cast once, at the end.
 
 use std::panic::Location;
 
@@ -23,14 +22,13 @@ use crate::layout::{AxisIndex, Shape};
 pub struct Reduction {
     /// The name of the method on [`Expr`].
     pub name: &'static str,
-    /// What it does, edge cases included.
+    /// Its description, edge cases included.
     pub doc: &'static str,
-    /// How far a float result may be from the exact one, where that was rounded at all: `-` is exact. L is how
-    /// many additions a value goes through at most. In a run of n elements along neighbouring axes that is
-    /// `ceil(n / 64) - 1 + ceil(log2 min(n, 64))` for up to 1024 of them, else 21 and what `ceil(n / 1024)`
-    /// elements have; several runs add up. u is half a unit of 1; m is the greatest element of a range. The bits
-    /// are the same on every device all the same, but for what exponentials and logarithms are in. f16 and bf16
-    /// are within 1 ulp.
+    /// The bound of a float result's distance from the exact one; `-` is exact. L is the most additions that a value
+    /// goes through. In a run of n elements along neighbouring axes that is `ceil(n / 64) - 1 + ceil(log2 min(n, 64))`
+    /// for up to 1024 of them, and otherwise 21 more than for `ceil(n / 1024)` elements. Several runs add up. u is half
+    /// a unit of 1, and m is the greatest element of a range. The bits are the same on every device, except where
+    /// exponentials and logarithms contribute. f16 and bf16 are within 1 ulp.
     pub bound: &'static str,
     /// Whether the result has the operand's shape.
     pub keeps_shape: bool,
@@ -40,7 +38,7 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// The one of a name.
+    /// The row of a name.
     pub(super) fn of(name: &str) -> Result<Reduction> {
         let unknown = || Error::new(ErrorKind::Operation, format!("no reduction is called '{name}'"));
         reductions().find(|reduction| reduction.name == name).ok_or_else(unknown)
@@ -69,7 +67,7 @@ impl Reduction {
     }
 }
 
-/// Every reduction, softmax and cumulative operation. `sum_to`, which takes a shape, is not among them.
+/// Every reduction, softmax and cumulative operation, but not `sum_to`, which takes a shape.
 ///
 /// ```
 /// use zerostride::{DType, reductions};
@@ -85,8 +83,7 @@ pub fn reductions() -> impl Iterator<Item = Reduction> {
 impl AnyExpr {
     /// The reduction called `name` over some axes.
     ///
-    /// A wrong name, type or axis is kept as the expression's mistake. An option that the reduction does not
-    /// have changes nothing.
+    /// A wrong name, type or axis is a mistake of the expression. An option that the reduction lacks changes nothing.
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device, ReduceOptions};
@@ -109,9 +106,8 @@ impl AnyExpr {
         }
     }
 
-    /// The sums that make this expression of `shape` again, where that could be
-    /// [broadcast](Self::broadcast_to) to this shape: over the axes that `shape` lacks, and those where it
-    /// has 1 ([`Expr::sum_to`]).
+    /// The sums that reduce this expression to `shape`, if `shape` could be [broadcast](Self::broadcast_to) to this
+    /// one's: over the axes that `shape` lacks, and those where it has length 1 ([`Expr::sum_to`]).
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device};
@@ -128,10 +124,9 @@ impl AnyExpr {
 }
 
 impl<T: Numeric> Expr<T> {
-    /// The sums that make this expression of `shape` again, where that could be
-    /// [broadcast](Self::broadcast_to) to this shape: over the axes that `shape` lacks, and those where it
-    /// has 1. It is the adjoint of a broadcast: what the gradient of a result becomes for an operand (PyTorch
-    /// `sum_to_size`).
+    /// The sums that reduce this expression to `shape`, if `shape` could be [broadcast](Self::broadcast_to) to this
+    /// one's: over the axes that `shape` lacks, and those where it has length 1. It is the adjoint of a broadcast: it
+    /// computes an operand's gradient from the result's (PyTorch `sum_to_size`).
     ///
     /// ```
     /// use zerostride::Device;
@@ -159,7 +154,7 @@ macro_rules! gives {
     };
 }
 
-/// Reductions of a class of types, which lose their axes or keep them with length 1.
+/// Reductions of a class of types, which drop their axes or keep them with length 1.
 macro_rules! reduced {
     ($rows:ident: $class:ident, impl [$($generic:tt)*] $t:ty;
         $($(#[doc = $doc:literal])+ $name:ident $keepdim:ident($($correction:ident = $eg:literal)?) -> $gives:ident within $bound:literal,
@@ -457,7 +452,7 @@ fn var(r: &Ranges, x: &Value) -> Value {
 
 fn logsumexp(r: &Ranges, x: &Value) -> Value {
     if r.is_empty() {
-        // Of no elements there is no greatest.
+        // Without elements there is no greatest.
         return r.reduce(ReduceOp::Sum, x).map(Op::Log);
     }
     let greatest = r.reduce(ReduceOp::Max, x);
