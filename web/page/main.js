@@ -1,4 +1,4 @@
-// The page: the module, the device, and the parts, of which one is seen.
+// The page: the module, the device, and the parts, one of which is shown.
 
 import init, { Page, table } from './pkg/zerostride.js';
 import { $ } from './dom.js';
@@ -9,6 +9,7 @@ const PARTS = {
   playground: async () => playground,
   picture: () => import('./picture.js'),
   speed: () => import('./speed.js'),
+  bits: () => import('./bits.js'),
 };
 
 /** What the parts share: `page` is the module's. */
