@@ -67,7 +67,7 @@ impl Page {
     /// Fails when the device is lost.
     ///
     /// # Errors
-    /// So.
+    /// When it is.
     pub fn check(&self) -> Result<(), JsValue> {
         self.gpu().map_or(Ok(()), |device| device.flush()).map_err(js::thrown)
     }
