@@ -6,17 +6,13 @@
 //!
 //! | column | meaning |
 //! |---|---|
-//! | `within 3` | the bound of an inexact float op, in units in the last place. No other place states it |
-//! | `above 1.0` | results of a smaller magnitude are measured in this one's units, for functions with zeros at
-//! irrational points |
-//! | `costs 15` | the op's time in additions, roughly, if that is not 1. Schedules use it |
-//! | `is commutative` | the op is the same step in both orders. Of two zeros the order decides which one a minimum
-//! returns |
+//! | `within 3` | the bound of an inexact float op, in units in the last place; stated here alone |
+//! | `above 1.0` | below this magnitude the units are its own, for functions with zeros at irrational points |
+//! | `costs 15` | the op's time in additions, roughly, if that is not 1; schedules use it |
+//! | `is commutative` | both orders are one step; of two zeros the order decides which a minimum returns |
 //! | `in pairs` | the op takes less time than its loads and stores, so the CPU path joins two of them |
-//! | `float`, `int`, `word`, `bool` | a form, and so the types that the op takes. A `word` form has the same bits for
-//! signed and unsigned integers |
-//! | `moves`, `bits`, `stored` | forms of floats, see [`Nature`]: the result is an operand, up to its sign; only bits
-//! are read and made; the CPU form takes floats as they are stored |
+//! | `float`, `int`, `word`, `bool` | forms, whose types the op takes; `word` has the same bits with and without sign |
+//! | `moves`, `bits`, `stored` | forms of floats: see [`Nature`]; a `stored` one takes floats as they are stored |
 //!
 //! A `float` form is arithmetic, which compilers of drivers rewrite as if it were algebra. In a WGSL form `{a}`, `{b}`,
 //! `{c}` are the operands, `{D}` is the element type, `{T}` the type that computes (narrow integers compute in 32 bits
@@ -34,15 +30,14 @@ pub enum Math {
     #[default]
     Precise,
     /// By the adapter's builtins, for `exp exp2 exp10 log log2 log10 sin cos tan tanh sigmoid pow` of
-    /// f32, f16 and bf16: as accurate as the adapter makes them. WGSL asks little ("Accuracy of
-    /// expressions": `sin` and `cos` within 2^-11 between -pi and pi, `tanh` within 1e-5). NaN and
-    /// infinities are as in precise math, of one operation.
+    /// f32, f16 and bf16, with the adapter's accuracy. WGSL requires little ("Accuracy of expressions": `sin` and `cos`
+    /// within 2^-11 between -pi and pi, `tanh` within 1e-5). NaN and infinities of one operation are as in precise math.
+    ///
     /// Drivers may then rewrite several operations of an expression as if they were algebra. Of 4096 random numbers,
     /// llvmpipe (Mesa 22.3) had other bits than one operation at a time for 1969 of `(a + b) - a` (the result is `b`),
     /// 2021 of `(a - b) + b`, 3892 of the error term of TwoSum (it is 0), 1474 of a step of Kahan's summation and 1185
     /// of `a * b + a * c` (up to 109 units in the last place). `a - a` of infinities is 0. Quotients and roots are the
     /// adapter's own, and it may flush a product that rounds up to the least normal float.
-    /// whether a product that rounds up to the least normal float is flushed with the lesser ones.
     Fast,
 }
 
