@@ -1,4 +1,4 @@
-//! How deep tests go: a quick run takes a part of what it could draw.
+//! The depth of tests: a quick run takes a part of the random cases.
 
 use std::collections::HashSet;
 

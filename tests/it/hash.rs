@@ -1,4 +1,4 @@
-//! `examples/hash` prints one hash on every device, the one that the README names.
+//! `examples/hash` prints one hash on every device, and the README names it.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,4 @@
-//! `docs/operations.md` is the op table, and cannot drift from it.
-//! `ZEROSTRIDE_BLESS=1 cargo test --test it operations` writes it anew.
+//! `docs/operations.md` is the op table. `ZEROSTRIDE_BLESS=1 cargo test --test it operations` writes it.
 
 use std::fs;
 use std::path::Path;
