@@ -244,11 +244,11 @@ macro_rules! typed {
 }
 
 reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
-    /// The sum of each range. Integers wrap; floats are added in an order that the lengths of the axes alone
-    /// decide, so the bits are the same on every device. f16 and bf16 are added in f32 and rounded once, at
-    /// the end. Of no elements 0.
+    /// The sum of each range; 0 for no elements. Integers wrap. The lengths of the axes alone decide the order in
+    /// which floats are added, so the bits are the same on every device. f16 and bf16 are added in f32 and
+    /// rounded once, at the end.
     sum sum_keepdim() -> T within "L u of the sum of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 3.0, 8.0] |r, x| r.reduce(ReduceOp::Sum, x);
-    /// The product of each range, in the order of [`sum`](Self::sum). Integers wrap. Of no elements 1.
+    /// The product of each range, in the order of [`sum`](Self::sum); 1 for no elements. Integers wrap.
     prod prod_keepdim() -> T within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 2.0, 15.0] |r, x| r.reduce(ReduceOp::Prod, x);
     /// The least element of each range. NaN wins, and -0 is less than 0. A range without elements is an
     /// error.
@@ -256,15 +256,15 @@ reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
     /// The greatest element of each range. NaN wins, and 0 is greater than -0. A range without elements is an
     /// error.
     amax amax_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 2.0, 3.0] |r, x| r.reduce(ReduceOp::Max, x);
-    /// The index of the least element of each range, among those of the range in row-major order. The first
-    /// of equals wins, and the first NaN over every number. A range without elements, or with more than 2^32,
-    /// is an error.
+    /// The index of the least element of each range, counted in row-major order. The first of equal elements
+    /// wins, and the first NaN wins over every number. A range without elements, or with more than 2^32, is an
+    /// error.
     argmin argmin_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 0, 1] |r, x| r.reduce(ReduceOp::ArgMin, x);
-    /// The index of the greatest element of each range, among those of the range in row-major order. The
-    /// first of equals wins, and the first NaN over every number. A range without elements, or with more than
-    /// 2^32, is an error.
+    /// The index of the greatest element of each range, counted in row-major order. The first of equal elements
+    /// wins, and the first NaN wins over every number. A range without elements, or with more than 2^32, is an
+    /// error.
     argmax argmax_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1, 0] |r, x| r.reduce(ReduceOp::ArgMax, x);
-    /// The sum of the magnitudes of each range; of integers `abs(MIN)` is `MIN`.
+    /// The sum of the magnitudes of each range. For integers `abs(MIN)` is `MIN`.
     l1 l1_keepdim() -> T within "L ulp", [1.0_f32, -2.0, 3.0, -5.0 => 3.0, 8.0] |r, x| r.reduce(ReduceOp::Sum, &x.map(Op::Abs));
     /// The sum of the squares of each range.
     sum_square sum_square_keepdim() -> T within "L + 1 ulp", [1.0_f32, -2.0, 3.0, -5.0 => 5.0, 34.0]
@@ -272,11 +272,11 @@ reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
 }
 
 reduced! { FLOATS: Float, impl [<T: Float>] T;
-    /// The mean of each range: the sum, divided by the number of elements. Of no elements NaN.
+    /// The mean of each range: the sum, divided by the number of elements; NaN for no elements.
     mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| &r.reduce(ReduceOp::Sum, x) / &r.n();
-    /// The variance of each range: the sum of the squares of what elements differ from the mean by, divided
-    /// by their number less `correction`, which is 0 for that of the elements themselves and 1 for what a
-    /// sample tells of a whole. What the mean is rounded by is made up for (Chan, Golub and LeVeque, 1983).
+    /// The variance of each range: the sum of the squared differences from the mean, divided by the number of
+    /// elements less `correction`. That is 0 for the variance of the elements themselves, and 1 for an estimate
+    /// from a sample. The mean's rounding error is corrected (Chan, Golub and LeVeque, 1983).
     var var_keepdim(correction = 0) -> T within "L + 6 ulp, or the square of 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0] |r, x| var(r, x);
     /// The standard deviation of each range: the root of [`var`](Self::var).
     std std_keepdim(correction = 0) -> T within "L / 2 + 4 ulp, or 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0]
@@ -284,22 +284,22 @@ reduced! { FLOATS: Float, impl [<T: Float>] T;
     /// The Euclidean norm of each range: the root of [`sum_square`](Self::sum_square).
     l2 l2_keepdim() -> T within "L / 2 + 2 ulp", [3.0_f32, -4.0, 5.0, 12.0 => 5.0, 13.0]
         |r, x| r.reduce(ReduceOp::Sum, &x.map(Op::Square)).map(Op::Sqrt);
-    /// The logarithm of the sum of the exponentials of each range, without overflow inside. Where the
-    /// greatest element is infinite, it is the result; of no elements -inf.
+    /// The logarithm of the sum of the exponentials of each range, without overflow inside; -inf for no
+    /// elements. If the greatest element is infinite, it is the result.
     logsumexp logsumexp_keepdim() -> T within "log2 n + 5 ulp, of 1 or log n where that is more", [0.0_f32, f32::NEG_INFINITY, f32::INFINITY, 1.0 => 0.0, f32::INFINITY]
         |r, x| logsumexp(r, x);
 }
 
 reduced! { TRUTHS: Bool, impl [] bool;
-    /// Whether one element of each range is true. Of no elements false.
+    /// Whether any element of each range is true; false for no elements.
     any any_keepdim() -> bool within "-", [true, false, false, false => true, false] |r, x| r.reduce(ReduceOp::Any, x);
-    /// Whether all elements of each range are true. Of no elements true.
+    /// Whether all elements of each range are true; true for no elements.
     all all_keepdim() -> bool within "-", [true, false, true, true => false, true] |r, x| r.reduce(ReduceOp::All, x);
 }
 
 reduced! { ELEMENTS: Element, impl [<T: Element>] T;
-    /// How many elements of each range are not 0, by their bits: NaN and subnormals count, -0 does not. A
-    /// range of 2^32 elements or more is an error.
+    /// The number of elements of each range that are not 0, by their bits: NaN and subnormals count, -0 does not.
+    /// A range of 2^32 elements or more is an error.
     count_nonzero count_nonzero_keepdim() -> u32 within "-", [1.0_f32, 0.0, f32::NAN, -5.0 => 1, 2]
         |r, x| r.reduce(ReduceOp::Sum, &r.counts(&x.nonzero()));
 }
@@ -422,8 +422,8 @@ macro_rules! kept {
 }
 
 kept! { axes SOFTMAXES: Float;
-    /// Exponentials that add up to 1 in each range, without overflow inside. A range with NaN or inf, or of
-    /// -inf alone, is NaN throughout.
+    /// Exponentials that add up to 1 in each range, without overflow inside. All results of a range with NaN or
+    /// inf, or of -inf alone, are NaN.
     softmax within "2 log2 n + 14 + (m - x) ulp", [0.0_f32, 0.0, 1.0, f32::NEG_INFINITY => 0.5, 0.5, 1.0, 0.0] |r, x| softmax(r, x);
     /// The logarithm of [`softmax`](Self::softmax), without underflow inside.
     log_softmax within "log2 n + 5 ulp, of 1 or log n where that is more", [1.0_f32, f32::NEG_INFINITY, f32::NEG_INFINITY, 2.0 => 0.0, f32::NEG_INFINITY, f32::NEG_INFINITY, 0.0]
@@ -431,10 +431,10 @@ kept! { axes SOFTMAXES: Float;
 }
 
 kept! { axis SCANS: Numeric;
-    /// The sum of each element and those before it along an axis. Integers wrap; floats are added in an order
-    /// that the length of the axis alone decides, f16 and bf16 in f32.
+    /// The sum of each element and the ones before it along an axis. Integers wrap. The length of the axis alone
+    /// decides the order in which floats are added, f16 and bf16 in f32.
     cumsum cumsum_with within "(16 levels - 1) u of the sum of magnitudes so far", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 3.0, 3.0, 8.0; 3.0, 2.0, 8.0, 5.0] |r, _x| r.scan(ReduceOp::Sum);
-    /// The product of each element and those before it along an axis, in the order of
+    /// The product of each element and the ones before it along an axis, in the order of
     /// [`cumsum`](Self::cumsum). Integers wrap.
     cumprod cumprod_with within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 2.0, 3.0, 15.0; 2.0, 2.0, 15.0, 5.0] |r, _x| r.scan(ReduceOp::Prod);
 }
