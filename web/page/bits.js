@@ -9,6 +9,7 @@ const KNOWN = [
   ['lavapipe, Vulkan (LLVM 15)', '2026-11-27'],
   ['llvmpipe, OpenGL (LLVM 15)', '2026-11-27'],
   ['SwiftShader, Vulkan', '2026-11-27'],
+  ['Chromium, WebGPU on SwiftShader', '2026-11-27'],
 ];
 const KNOWN_HASH = 'f3952b8c5489501a0397adb82ba780b9628e6c1560d632f7abc0bcfdcbb6de24';
 
