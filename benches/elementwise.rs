@@ -1,11 +1,11 @@
-//! How fast elementwise work is, by layout: bytes over time, against the device's own buffer copy,
-//! against the same shape, and against the CPU path in the same run.
+//! The speed of elementwise work, by layout: bytes over time, against the device's own buffer copy, against the same
+//! shape, and against the CPU path in the same run.
 //!
 //! ```text
 //! cargo bench --bench elementwise -- [--device NAME] [--quick] [--json FILE] [--sweep] [--host] [--expressions] [--strict] [--case NAME]...
 //! ```
 //!
-//! Times are medians of interleaved, warm runs, each of which ends when the device is done.
+//! Times are medians of interleaved, warm runs. Each run ends when the device is done.
 
 #[path = "elementwise/arithmetic.rs"]
 mod arithmetic;

@@ -1,12 +1,12 @@
-//! What a GPU does: the time of kernels by the device's own timestamps, and of many evaluations for each wait, next to what
-//! the device takes to copy as many bytes.
+//! The speed of a GPU: times of kernels by the device's own timestamps, or of many evaluations for each wait, against a
+//! copy of the same bytes on the device.
 //!
 //! ```text
 //! cargo bench --bench gpu -- [--device NAME] [--quick] [--json FILE] [--step NAME]... [--case NAME]...
 //! ```
 //!
-//! Each case has three sets of tensors that take turns, so that no cache holds what an evaluation reads; sizes are 64 MiB and
-//! 1 GiB of f32. A host that waits for each evaluation would measure the wait.
+//! Each case has three sets of tensors that take turns, so that no cache holds an evaluation's operands. Sizes are 64
+//! MiB and 1 GiB of f32. A host that waited for each evaluation would measure the wait.
 
 #[allow(dead_code)] // used here in part
 #[path = "reductions/cases.rs"]

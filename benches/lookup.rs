@@ -1,11 +1,11 @@
-//! Lookups beside what they are measured by: rows of a table beside `x + 1.0` of the result's shape; a resize, a warp
-//! and a step of Gray and Scott's reaction beside kernels by hand, of an invocation an element.
+//! The speed of lookups: rows of a table against `x + 1.0` of the result's shape; a resize, a warp and a step of Gray
+//! and Scott's reaction against kernels by hand with an invocation for each element.
 //!
 //! ```text
 //! cargo bench --bench lookup -- [--device NAME] [--quick]
 //! ```
 //!
-//! Times are medians of interleaved, warm runs, each of which ends when the device is done.
+//! Times are medians of interleaved, warm runs. Each run ends when the device is done.
 
 #[allow(dead_code)] // used here in part
 mod common;

@@ -1,11 +1,11 @@
-//! What random numbers and loops take: `uniform` as a multiple of `full` of the same shape, which writes as much; and
-//! Mandelbrot's set beside kernels of it by hand, of a pixel and of four pixels an invocation.
+//! The speed of random numbers and loops: `uniform` against `full` of the same shape, which writes the same bytes; and
+//! Mandelbrot's set against kernels by hand, with one and with four pixels for each invocation.
 //!
 //! ```text
 //! cargo bench --bench loops -- [--device NAME] [--quick]
 //! ```
 //!
-//! Times are medians of interleaved, warm runs, each of which ends when the device is done.
+//! Times are medians of interleaved, warm runs. Each run ends when the device is done.
 
 #[allow(dead_code)] // used here in part
 mod common;

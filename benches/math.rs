@@ -1,12 +1,12 @@
-//! What precise math costs: every function that WGSL has as a builtin, against that builtin as the
-//! driver computes it, in a kernel of raw wgpu with everything prebuilt.
+//! The cost of precise math: every function with a WGSL builtin against that builtin, as the driver computes it, in a
+//! prebuilt kernel of raw wgpu.
 //!
 //! ```text
 //! cargo bench --bench math -- [--device NAME] [--elements N]
 //! ```
 //!
-//! Times are medians of interleaved, warm runs, each of which ends when the device is done. `compile`
-//! is the time of the first evaluation, whose kernel is built.
+//! Times are medians of interleaved, warm runs. Each run ends when the device is done. `compile` is the time of the
+//! first evaluation, which builds the kernel.
 
 #[allow(dead_code)] // used here in part
 mod common;

@@ -1,12 +1,12 @@
-//! The CPU path beside loops that a user would write without the crate: what programs do with pictures, and functions
-//! of many numbers beside NumPy's, where `python3` has it.
+//! The CPU path against loops that a user would write without the crate: work on pictures, and functions of many
+//! numbers against NumPy's, if `python3` has it.
 //!
 //! ```text
 //! cargo bench --bench pictures [-- --quick] [--only NAME]
 //! ```
 //!
-//! Loops are compiled for any processor of the architecture (`plain`) and for the vectors that this one has (`wide`).
-//! Every result is held against the loop's. Times are medians of interleaved, warm runs.
+//! Loops are compiled for any processor of the architecture (`plain`) and for the vectors of this one (`wide`). Every
+//! result is compared with the loop's. Times are medians of interleaved, warm runs.
 
 #[allow(dead_code)] // used here in part
 mod common;

@@ -1,14 +1,14 @@
-//! How fast reductions are, as a multiple of an elementwise operation on the same tensor in the same run:
-//! `x + 1.0`, which reads and writes what a sum only reads, or `exp(x)` where exponentials are made. A product of
-//! matrices stands beside one written by hand, an invocation a result.
+//! The speed of reductions, as a multiple of an elementwise operation on the same tensor in the same run: `x + 1.0`,
+//! which reads and writes the bytes that a sum only reads, or `exp(x)` if the reduction computes exponentials. A
+//! product of matrices is measured against one by hand, with an invocation for each result.
 //!
 //! ```text
 //! cargo bench --bench reductions -- [--device NAME] [--quick] [--json FILE] [--sizes] [--case NAME]...
 //! ```
 //!
-//! Times are medians of interleaved, warm runs, each of which ends when the device is done. `most` is the
-//! multiple that the crate means to stay below on software drivers. `busy` is the ratio of the time that threads
-//! of this process ran, which other work on the machine disturbs less; Linux tells it.
+//! Times are medians of interleaved, warm runs. Each run ends when the device is done. `most` is the multiple that the
+//! crate aims to stay below on software drivers. `busy` is the ratio of the time that this process's threads ran, as
+//! Linux reports it, which other work on the machine disturbs less.
 
 #[path = "reductions/cases.rs"]
 mod cases;

@@ -1,5 +1,5 @@
-//! A block of attention: scores of queries and keys, a mask, softmax, and values. Checked bit by bit against the CPU path
-//! and closely against plain loops, timed, and drawn: how much each token looks at those before it.
+//! A block of attention: scores of queries and keys, a mask, softmax, and values. Checked bit by bit against the CPU
+//! path and approximately against plain loops, timed, and drawn as the weight of each earlier token.
 //!
 //! ```text
 //! cargo run --release --example attention [-- --device NAME]
@@ -40,8 +40,8 @@ struct Block {
 }
 
 impl Block {
-    /// Queries and keys turn with the place of their token, each pair of numbers at a pace of its own, so that near tokens
-    /// are alike; and noise.
+    /// Queries and keys rotate with the place of their token, each pair of numbers at its own speed, so that near
+    /// tokens are similar; and noise.
     fn new(device: &Device, tokens: usize) -> Result<Block, Failure> {
         let shape = [BATCHES, HEADS, tokens, DEPTH];
         let noise = |key: u64| Expr::<f32>::normal(shape, key);
@@ -55,7 +55,7 @@ impl Block {
         })
     }
 
-    /// How much each token looks at each: no token at later ones.
+    /// The weight of each token for each: 0 for later ones.
     fn weights(&self) -> Expr<f32> {
         let scores = Expr::einsum("bhqd,bhkd->bhqk", [&self.queries, &self.keys]) / (DEPTH as f32).sqrt();
         let tokens = self.queries.shape()[2];
@@ -111,7 +111,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Products of the same operands have the same bits on the CPU path; all of it is near the plain loops.
+/// Products of the same operands have the same bits on the CPU path. The whole result is near the plain loops'.
 fn check(block: &Block, attended: &Tensor<f32>) -> Result<(), Failure> {
     let cpu = Device::cpu();
     let moved = |own: &Tensor<f32>| cpu.upload(&own.to_vec()?, own.shape().clone());

@@ -1,5 +1,5 @@
 //! Loops in a kernel, as pictures: Mandelbrot's set, the basins of Newton's method, and a march along rays through a
-//! landscape of spheres. Each is one expression, and one kernel, of a thousand turns or less.
+//! landscape of spheres. Each is one expression, and one kernel, of at most a thousand iterations.
 //!
 //! ```text
 //! cargo run --release --example fractal [-- --device NAME]
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// How long `z * z + c` stays near, of 1000 turns: bright where that is long, and dark inside.
+/// How many of 1000 iterations of `z * z + c` stay near: bright for many, and dark inside.
 fn mandelbrot(x: &Expr<f32>, y: &Expr<f32>) -> Expr<f32> {
     let (x, zero) = (x - 0.5, x * 0.0);
     let (_, _, turns) = Expr::repeat_while(1000, (zero.clone(), zero.clone(), zero), |(a, b, turns)| {
@@ -53,7 +53,7 @@ fn mandelbrot(x: &Expr<f32>, y: &Expr<f32>) -> Expr<f32> {
     turns.ge(1000.0).select(0.0, (turns / 64.0).sqrt())
 }
 
-/// Which root of `z^3 = 1` Newton's method comes to, and how soon.
+/// The root of `z^3 = 1` that Newton's method reaches, and how soon.
 fn newton(x: &Expr<f32>, y: &Expr<f32>) -> Expr<f32> {
     let (a, b, turns) = Expr::repeat_while(50, (x.clone(), y.clone(), x * 0.0), |(a, b, turns)| {
         // z^2, z^3 - 1, and their quotient.
@@ -67,7 +67,8 @@ fn newton(x: &Expr<f32>, y: &Expr<f32>) -> Expr<f32> {
     root / (turns * 0.06 + 1.0)
 }
 
-/// How far a ray goes to the nearest of spheres that repeat in all directions: each step as long as the distance to it.
+/// The distance along a ray to the nearest of spheres that repeat in all directions. Each step is as long as the
+/// distance from the spheres.
 fn march(x: &Expr<f32>, y: &Expr<f32>) -> Expr<f32> {
     let length = (x * x + y * y + 1.0).sqrt();
     let direction = [x / &length, y / &length, 1.0 / &length];

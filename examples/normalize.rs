@@ -1,6 +1,6 @@
-//! The main job on real input: a picture of bytes, height x width x channel, normalized per channel
-//! to floats, channel x height x width: the mean and the spread of each channel by reductions, the rest in one
-//! kernel; checked against the CPU path, timed on both, and drawn.
+//! The main use on real input: a picture of bytes, height x width x channel, normalized by channel to floats, channel x
+//! height x width. Reductions compute the mean and the spread of each channel, and one kernel does the rest. Checked
+//! against the CPU path, timed on both, and drawn.
 //!
 //! ```text
 //! cargo run --release --example normalize [-- --device NAME] [IMAGE]

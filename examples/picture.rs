@@ -1,5 +1,5 @@
-//! A picture developed: white balance, a curve by lookup, a vignette, a colour map for the shadows and a warp, all of
-//! it one kernel after the sums that the balance needs; checked against the CPU path, and drawn.
+//! A developed picture: white balance, a curve by lookup, a vignette, a colour map for the shadows and a warp. All of
+//! it is one kernel after the sums of the balance. Checked against the CPU path, and drawn.
 //!
 //! ```text
 //! cargo run --release --example picture [IMAGE] [-- --device NAME]
@@ -47,7 +47,8 @@ fn run(options: &Options) -> Result<(), Failure> {
 
     let (own, cpu) = (picture.to_vec()?, Device::cpu());
     let reference = developed(&cpu, &cpu.upload(photo.as_raw(), shape)?)?.to_vec()?;
-    // Functions of a few units in the last place, rounded to bytes, and indices beside one another.
+    // Functions are within a few units in the last place, so rounded bytes may differ by one, and indices by a
+    // neighbour.
     let differ = own.iter().zip(&reference).filter(|(a, b)| a.abs_diff(**b) > 1).count();
     if differ * 1000 > own.len() {
         return Err(format!("{differ} of {} bytes differ from those of the CPU path", own.len()).into());
@@ -60,14 +61,14 @@ fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What becomes of a picture of height, width and channels.
+/// The developed picture of height, width and channels.
 fn developed(device: &Device, photo: &Tensor<u8>) -> zerostride::Result<Expr<u8>> {
     let [height, width] = [photo.shape()[0], photo.shape()[1]];
     // Grey on average: each channel as bright as all of them.
     let mean = photo.cast::<f32>().mean([0, 1]);
     let gain = (mean.mean(0) / mean).eval()?;
 
-    // Where each pixel comes from: lines bend towards the edge, as through an old lens.
+    // The source of each pixel: lines bend towards the edge, as through an old lens.
     let place = |axis: usize, length: usize| {
         let at = Expr::coordinate([height, width, 1], axis as isize).cast::<f32>();
         (at * 2.0 + 1.0) / length as f32 - 1.0
@@ -80,12 +81,12 @@ fn developed(device: &Device, photo: &Tensor<u8>) -> zerostride::Result<Expr<u8>
     let channel = Expr::coordinate([height, width, 3], 2);
     let warped = photo.at([&bent(&y, height), &bent(&x, width), &channel]).cast::<f32>();
 
-    // The curve of a film: 256 entries, by which shadows and lights are softened.
+    // The curve of a film: 256 entries that soften shadows and lights.
     let light = Expr::<f32>::linspace(0, 1, 256);
     let curve = ((light * 7.0 - 3.5).sigmoid() * 255.0).eval_on(device)?;
     let toned = curve.take((warped * gain).min(255.0).cast::<u8>(), 0);
 
-    // Shadows in blue and lights in gold, by a map of four colours of which the nearest is taken.
+    // Shadows in blue and lights in gold, by the nearest of a map's four colours.
     let colours = device.upload(
         &[20.0_f32, 30.0, 70.0, 90.0, 80.0, 110.0, 220.0, 170.0, 120.0, 255.0, 240.0, 210.0],
         [4, 3],

@@ -61,7 +61,7 @@ fn run(options: &Options) -> std::result::Result<(), Box<dyn std::error::Error>>
 
 /// The second substance after some steps.
 fn simulated(device: &Device, steps: usize) -> Result<Tensor<f32>> {
-    // Nothing but the first, and a few squares of the second.
+    // The first substance everywhere, and a few squares of the second.
     let (row, column) = (Expr::coordinate([SIDE, SIDE], 0), Expr::coordinate([SIDE, SIDE], 1));
     let square = (&row * 3 + &column).rem(151).lt(12) & (&column * 5 - &row).abs().rem(173).lt(12);
     let mut u = square.select(0.5_f32, 1.0_f32).eval_on(device)?;
@@ -75,7 +75,7 @@ fn simulated(device: &Device, steps: usize) -> Result<Tensor<f32>> {
     Ok(v)
 }
 
-/// What both are a step later. Beyond a border is the other end.
+/// Both fields a step later. Beyond a border is the opposite edge.
 fn step(u: &Tensor<f32>, v: &Tensor<f32>) -> (Expr<f32>, Expr<f32>) {
     let around = |x: &Tensor<f32>| {
         x.roll([1], [0]) + x.roll([-1], [0]) + x.roll([1], [1]) + x.roll([-1], [1]) - x * 4.0

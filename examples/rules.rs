@@ -1,6 +1,6 @@
-//! Every example of the documents that the rules come from, as a table: shapes, rule, and the result
-//! or this crate's error. Examples that are pictures there come last, with their names. Each example is
-//! evaluated on the device and must end as it does in its system.
+//! Every example of the rules' documents, as a table: shapes, rule, and the result or this crate's error. Examples that
+//! are pictures there come last, by name. Each example is evaluated on the device and must end as it does in its
+//! system.
 //!
 //! ```text
 //! cargo run --release --example rules [-- --device NAME]
@@ -26,7 +26,7 @@ struct Example {
     rule: Rule,
     a: Vec<usize>,
     b: Vec<usize>,
-    /// The result in that system; none where it refuses.
+    /// The result in that system; `None` if it refuses.
     result: Option<Vec<usize>>,
     /// The name of a picture, empty for an example of the text.
     picture: String,
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the table; whether every line ended as in its system.
+/// Prints the table. Returns whether every line ended as in its system.
 fn run(name: Option<&str>) -> Result<bool> {
     let device = name.map_or_else(Device::open, Device::named)?;
     println!("on {}\n", device.name());

@@ -1,5 +1,5 @@
-//! What reductions are for, on made-up measurements: columns standardized, rows as probabilities, and k-means,
-//! each an expression that nothing is copied for; checked against the CPU path, and the clusters drawn.
+//! Reductions of made-up measurements: standardized columns, rows as probabilities, and k-means, each an expression
+//! that copies nothing. Checked against the CPU path, and the clusters are drawn.
 //!
 //! ```text
 //! cargo run --release --example statistics [-- --device NAME]
@@ -57,7 +57,7 @@ fn run(options: &Options) -> Result<(), Failure> {
         println!("  {center:.3?}");
     }
 
-    // How near the points are to the centers, as probabilities: a row of softmax each.
+    // The nearness of points to the centers, as probabilities: a softmax for each row.
     let membership = (-distances(&standard, &centers)).softmax(1).eval()?;
     let sums = membership.sum(1).to_vec()?;
     println!("rows of the softmax of distances sum to {:.6} and the like", sums[0]);
@@ -110,7 +110,7 @@ fn distances(points: &Tensor<f32>, centers: &Tensor<f32>) -> Expr<f32> {
     (points.expr().unsqueeze(1) - centers.expr().unsqueeze(0)).square().sum(2)
 }
 
-/// Lloyd's algorithm: the centers, and the number of the nearest for each point.
+/// Lloyd's algorithm: the centers, and for each point the number of the nearest.
 fn clusters(device: &Device, points: &Tensor<f32>) -> zerostride::Result<(Tensor<f32>, Tensor<u32>)> {
     let numbers = Expr::coordinate([1, CLUSTERS], 1).cast::<u32>().eval_on(device)?;
     let mut centers = points.slice(0, ..CLUSTERS as isize).eval()?;

@@ -4,9 +4,9 @@ use std::fmt;
 
 pub use half::{bf16, f16};
 
-/// Calls `$go!` with the table of element types: of each its documentation, its tag, Rust's type, what its
-/// values are like, the zero, the classes that it belongs to beside [`Element`], its elements as bits, and
-/// what reads them from bytes. Everything that lists the types is made from it.
+/// Calls `$go!` with the table of element types. A row has the documentation, the tag, Rust's type, the kind of
+/// values, the zero, the classes beside [`Element`], the elements as bits, and the function that reads them from
+/// bytes. Everything that lists the types is made from it.
 macro_rules! for_each_dtype {
     ($go:ident) => {
         $go! {
@@ -42,7 +42,7 @@ macro_rules! for_each_dtype {
 }
 pub(crate) use for_each_dtype;
 
-/// What the values of a type are like.
+/// The kind of values that a type has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Float,
@@ -70,7 +70,7 @@ macro_rules! define {
         )*}
 
         impl DType {
-            /// Every element type there is.
+            /// Every element type.
             pub const ALL: [DType; [$(stringify!($tag)),*].len()] = [$(DType::$tag),*];
 
             /// Bytes of one element, in memory of the host and of the device. On the GPU, elements of
@@ -183,7 +183,7 @@ pub trait Bits: Element {}
 /// Integer types.
 pub trait Integer: Numeric + Bits {}
 
-/// Appends bytes, which may lie at any address, as elements.
+/// Appends the elements of bytes, which need not be aligned.
 fn extend<T: bytemuck::Pod>(all: &mut Vec<T>, bytes: &[u8]) {
     match bytemuck::try_cast_slice(bytes) {
         Ok(aligned) => all.extend_from_slice(aligned),
@@ -191,7 +191,7 @@ fn extend<T: bytemuck::Pod>(all: &mut Vec<T>, bytes: &[u8]) {
     }
 }
 
-/// Writes as many bytes as elements have.
+/// Writes the bytes of elements.
 fn fill<T: bytemuck::Pod>(all: &mut [T], bytes: &[u8]) {
     bytemuck::cast_slice_mut(all).copy_from_slice(bytes);
 }

@@ -1,4 +1,4 @@
-//! The one error type: what was asked, which rule refused it, what to do instead.
+//! The one error type: the values, the rule that refused them, and the remedy.
 
 use std::cell::Cell;
 use std::fmt;
@@ -27,12 +27,12 @@ pub enum ErrorKind {
     Axis,
     /// No operation of that name, or none for these types.
     Operation,
-    /// Element types that do not go together, another one than was asked for, or a value that a type does
-    /// not hold.
+    /// Element types that an operation does not combine, another type than the caller named, or a value that a type
+    /// cannot hold.
     Type,
     /// Host data does not have the length that the shape needs.
     Data,
-    /// A file or a directory cannot be read or written, or does not hold what its format asks for.
+    /// A file or a directory cannot be read or written, or violates its format.
     File,
     /// An element count, a byte size, a rank or an expression is larger than can be represented.
     Overflow,
@@ -46,8 +46,8 @@ pub enum ErrorKind {
     Limit,
     /// The device or the host has no memory left for the request.
     Memory,
-    /// A call that waits for a device, where nothing may wait: on a page of a browser. The message names the form
-    /// that does not.
+    /// A call that waits for a device, on a page of a browser, which must not wait. The message names the form that
+    /// does not wait.
     Blocking,
     /// The device was lost; its tensors are gone.
     Lost,
@@ -91,7 +91,7 @@ impl Error {
         Error(Box::new(Inner { kind, message: message.into(), location: None, axis: None }))
     }
 
-    /// Of a form that waits, of which there is one that does not.
+    /// The error of a call that waits, where a form that does not wait exists.
     #[cold]
     pub(crate) fn blocking(form: &str, device: &str) -> Self {
         let text =
@@ -121,7 +121,7 @@ impl Error {
         self
     }
 
-    /// The axis at which shapes do not go together under a rule: of the result, or of a rule's target.
+    /// The axis of the result, or of a rule's target, at which a rule refuses the shapes.
     ///
     /// ```
     /// let error = zerostride::Broadcast::NumPy.shape(&[2, 3, 4], &[2, 4]).unwrap_err();
@@ -162,14 +162,14 @@ thread_local! {
     static LINE: Cell<Option<Line>> = const { Cell::new(None) };
 }
 
-/// The line of the public call that this thread is inside of. Work that is recorded keeps it: an error that is found
-/// later then names the call that asked for the work.
+/// The source line of the public call that this thread is inside of. Recorded work keeps it, so that a later error
+/// names the call that recorded the work.
 pub(crate) fn line() -> Option<Line> {
     LINE.get()
 }
 
-/// Does `work` inside of a public call. An error without a line gets that of the call. Of calls within calls the
-/// outermost is named, as that is the user's.
+/// Does `work` inside of a public call. An error without a source line gets the call's. In nested calls that is the
+/// outermost one, which is the user's.
 pub(crate) fn called<T>(line: Line, work: impl FnOnce() -> Result<T>) -> Result<T> {
     struct Outer(Option<Line>);
     impl Drop for Outer {
@@ -183,7 +183,8 @@ pub(crate) fn called<T>(line: Line, work: impl FnOnce() -> Result<T>) -> Result<
     work().map_err(|error| error.at(line))
 }
 
-/// Why elements are not to be read: what would have computed them failed. Who writes all of them anew takes it away.
+/// The error of the kernel that would have computed some elements. Every read returns it, until all of the elements are
+/// written again.
 #[derive(Debug, Default)]
 pub(crate) struct Poison {
     is_set: AtomicBool,
@@ -191,7 +192,7 @@ pub(crate) struct Poison {
 }
 
 impl Poison {
-    /// Sets the error that every read gets from now on.
+    /// Sets the error that every read returns from now on.
     pub(crate) fn set(&self, error: Error) {
         *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         self.is_set.store(true, Ordering::Release);
@@ -202,7 +203,7 @@ impl Poison {
         self.is_set.store(false, Ordering::Release);
     }
 
-    /// Fails where the elements were not computed.
+    /// Returns the error, if the elements were not computed.
     pub(crate) fn check(&self) -> Result<()> {
         if !self.is_set.load(Ordering::Acquire) {
             return Ok(());

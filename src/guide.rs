@@ -6,12 +6,12 @@ pub mod tour {}
 #[doc = include_str!("../docs/guide/setup.md")]
 pub mod setup {}
 
-/// Their line and our line, and what differs.
+/// Lines of NumPy and PyTorch beside ours, and what differs.
 #[doc = include_str!("../docs/guide/from-numpy.md")]
 pub mod from_numpy {}
 
-// The pictures as data come first, and Markdown takes the first of two links of one name: so a page shows
-// the files beside it where it is read as a file, and these where it is rendered.
+// The pictures as data come first, and Markdown takes the first of two links of one name. So a page shows picture files
+// in the repository, and data in the rendered documentation.
 #[doc = include_str!("../docs/pictures/links.md")]
 #[doc = include_str!("../docs/guide/broadcasting.md")]
 pub mod broadcasting {}

@@ -49,29 +49,29 @@
 //!
 //! # Limits
 //!
-//! Expressions may be of any length and depth and read any number of tensors: they run as several kernels where
-//! one does not hold them. What is limited is an error and says so:
+//! Expressions may have any length and depth and read any number of tensors: a long one runs as several kernels.
+//! Exceeding another limit is an error that names it:
 //!
 //! | | |
 //! |---|---|
 //! | axes of a tensor | [`MAX_RANK`], 128 |
 //! | elements of a tensor, stretched ones counted | `isize::MAX` |
-//! | bytes of a tensor | the memory of the device: it may be larger than a binding and than a buffer of the adapter, and is worked on in parts then |
-//! | a lone kernel | as many bindings as the adapter has, one of which is the result's: 4 at least |
-//! | steps of one kernel | a cost of 500 additions, beyond which drivers compile for seconds; more is computed in stages |
+//! | bytes of a tensor | the memory of the device. Work over a tensor larger than a binding or a buffer of the adapter is cut into chunks |
+//! | bindings of a kernel | the adapter's, at least 4, one of which is the result's |
+//! | steps of one kernel | a cost of 500 additions, beyond which drivers compile for seconds. A longer expression runs in stages |
 //! | `i64`, `u64`, `f64` | on adapters with `SHADER_INT64` and `SHADER_F64`, and on the CPU path |
-//! | time of one kernel | 250 ms of an adapter, roughly, as systems reset a GPU that takes seconds; what takes longer is worked on in parts |
-//! | turns of the loops of one kernel | 60000; a longer loop runs as several. Loops within each other: as many as the driver takes, 65535 on llvmpipe |
+//! | time of one kernel | an estimated 250 ms of an adapter, as systems reset a GPU that takes seconds. Longer work is cut into chunks |
+//! | iterations of one kernel | 60000; a longer loop runs as several. Nested loops: the driver's limit, 65535 on llvmpipe |
 //! | random numbers of one key | 2^31 - 1 |
 //! | compiled kernels that are kept | 256, or as many as [`Options::pipelines`] says |
 //! | an element that a destination visits | once: writing to a stretched tensor is an error |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// What only kernels ask for.
+// Only kernels use some items.
 #![cfg_attr(not(feature = "gpu"), allow(dead_code, unreachable_code, unused_imports))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
-// What tests of the inside share with those of the outside.
+// Helpers that unit tests share with the integration tests.
 #[cfg(all(test, feature = "gpu"))]
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -1,16 +1,16 @@
 //! The limits of an adapter that matter here.
 
-/// The list of them: names as WebGPU has them, wgpu's types, which of two values is the lesser limit, the least that kernels
-/// of this crate run with, and what adapters of WebGPU and older ones have at least.
+/// The list of limits. A row has WebGPU's name, wgpu's type, which of two values is the lower limit, the least value that
+/// kernels of this crate need, and the guaranteed values of WebGPU and of older adapters.
 macro_rules! for_each_limit {
     ($then:ident) => {
         $then! {
             /// Bytes of a buffer. A tensor of more has several.
             max_buffer_size: u64, lesser by min, least 65_536, webgpu 268_435_456, downlevel 268_435_456;
-            /// Bytes of a buffer that a kernel reaches. What is larger is worked on in parts.
+            /// Bytes of a buffer that a binding reaches. Work over a larger storage is cut into chunks.
             max_storage_buffer_binding_size: u64, lesser by min, least 16_384, webgpu 134_217_728, downlevel 134_217_728;
-            /// Buffers that a kernel reads and writes: the tensors of an expression and its results. Of an expression
-            /// of more a part is computed first; an operation of three operands takes four.
+            /// Buffers that a kernel reads and writes: the tensors of an expression and its results. An expression with more
+            /// tensors runs as several kernels. An operation of three operands needs four.
             max_storage_buffers_per_shader_stage: u32, lesser by min, least 4, webgpu 8, downlevel 4;
             /// Bytes of the numbers that a kernel is given: lengths, strides, constants.
             max_uniform_buffer_binding_size: u64, lesser by min, least 4096, webgpu 65_536, downlevel 16_384;
@@ -24,9 +24,9 @@ macro_rules! for_each_limit {
             max_compute_workgroup_size_y: u32, lesser by min, least 64, webgpu 256, downlevel 256;
             /// Bytes of memory that the invocations of a workgroup share.
             max_compute_workgroup_storage_size: u32, lesser by min, least 16_352, webgpu 16_384, downlevel 16_352;
-            /// Bytes that the begin of a uniform block is a multiple of.
+            /// The alignment of a uniform block, in bytes.
             min_uniform_buffer_offset_alignment: u32, lesser by max, least 1, webgpu 256, downlevel 256;
-            /// Bytes that the begin of a window of a buffer is a multiple of.
+            /// The alignment of a range of a buffer, in bytes.
             min_storage_buffer_offset_alignment: u32, lesser by max, least 1, webgpu 256, downlevel 256;
         }
     };
@@ -56,12 +56,12 @@ macro_rules! limits {
         )*}
 
         impl Limits {
-            /// What every adapter of WebGPU has: 8 storage buffers, 128 MiB bindings, 256 MiB buffers.
+            /// The guaranteed limits of WebGPU: 8 storage buffers, bindings of 128 MiB, buffers of 256 MiB.
             pub fn webgpu() -> Limits {
                 Limits { $($name: $webgpu,)* }
             }
 
-            /// What wgpu asks of older adapters, as those of GLES 3.1: 4 storage buffers.
+            /// The limits that wgpu guarantees on older adapters, such as GLES 3.1: 4 storage buffers.
             pub fn downlevel() -> Limits {
                 Limits { $($name: $downlevel,)* }
             }

@@ -1,4 +1,4 @@
-//! What kinds of adapters there are, and how one is opened.
+//! Kinds of adapters, and options for opening one.
 
 use crate::limits::Limits;
 
@@ -31,13 +31,13 @@ impl AdapterKind {
     }
 }
 
-/// How a device is opened by [`Device::open_with`](crate::Device::open_with): which adapter, and how much
-/// of it is used. By default as [`Device::open`](crate::Device::open) does it.
+/// Options of [`Device::open_with`](crate::Device::open_with): which adapter to open, and how much of it to use. The
+/// default is that of [`Device::open`](crate::Device::open).
 ///
 /// ```
 /// use zerostride::{Device, Limits, Options};
 ///
-/// // As on the least of all WebGPU adapters, and without 64-bit types.
+/// // The limits of the smallest WebGPU adapters, and no 64-bit types.
 /// let options = Options::default().limits(Limits::webgpu()).features(["TIMESTAMP_QUERY"]);
 /// if let Ok(device) = Device::open_with(&options.adapter("vulkan:0")) {
 ///     let x = device.upload(&[1.0_f32, 2.0], [2])?;
@@ -61,16 +61,15 @@ impl Options {
         self
     }
 
-    /// Uses no more of the adapter than this. What it has less of stays as it is. The CPU path has no
-    /// limits.
+    /// Lowers the adapter's limits to these. A limit that is already lower stays. The CPU path has no limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// Uses these optional features of the adapter only, by names as
-    /// [`Adapter::features`](crate::Adapter::features) gives them. An adapter that lacks one does not
-    /// open. By default all that help are used where they are there: `SHADER_INT64` (`i64` and `u64`),
+    /// Uses only these optional features of the adapter, by the names of
+    /// [`Adapter::features`](crate::Adapter::features). An adapter that lacks one does not open. The default
+    /// is every useful feature that the adapter has: `SHADER_INT64` (`i64` and `u64`),
     /// `SHADER_F64`, `SHADER_F16` (`f16` rounded by an instruction), `TIMESTAMP_QUERY` ([`Device::profile`](crate::Device::profile)) and
     /// `PIPELINE_CACHE` ([`Device::cache_pipelines`](crate::Device::cache_pipelines)).
     pub fn features<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
@@ -78,15 +77,15 @@ impl Options {
         self
     }
 
-    /// Keeps this many compiled kernels, by default 256: of more, those go that were not used for
-    /// longest, and are compiled anew where they are needed again.
+    /// Keeps this many compiled kernels, 256 by default. The least recently used are dropped, and compiled again when
+    /// they are needed.
     pub fn pipelines(mut self, most: usize) -> Self {
         self.pipelines = Some(most);
         self
     }
 
-    /// Gives the adapter as much work at a time as one that moves so many bytes in a second, whatever it does: so tests
-    /// cut small programs as a slow GPU cuts large ones.
+    /// Cuts work as for an adapter that moves this many bytes in a second. With a low rate, tests cut small programs as a
+    /// slow GPU cuts large ones.
     #[doc(hidden)]
     pub fn rate(mut self, bytes: u64) -> Self {
         self.rate = Some(bytes);

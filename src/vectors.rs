@@ -1,14 +1,14 @@
-//! The vectors of the processor, chosen when a loop runs. What such a loop calls must be inlined into it, as functions
-//! on their own have only the vectors that every processor has. Which are chosen changes no result: nothing is
-//! contracted, so wider vectors are more of the same additions and products.
+//! The processor's vector instructions, chosen when a loop runs. Functions that a loop calls must be inlined into it, since
+//! a separate function has only the vectors that every processor has. The choice changes no result: nothing is contracted,
+//! so wider vectors do more of the same additions and products at once.
 
 /// A loop over elements.
 pub(crate) trait Loop: Sized {
-    /// Runs it, with the vectors of the function that this is inlined into.
+    /// Runs the loop, with the vectors of the function that this is inlined into.
     fn run(self);
 
-    /// Runs it on a processor without AVX2. A loop that takes a function calls it there for each element, so that one
-    /// loop of each type serves all functions: compiled for every function, such loops would double the build.
+    /// Runs the loop on a processor without AVX2. A loop over a function then calls it for each element, so that one loop of
+    /// each type serves all functions. A loop for every function would double the build.
     #[cfg(target_arch = "x86_64")]
     fn run_old(self) {
         self.run();
@@ -22,7 +22,7 @@ impl<F: FnOnce()> Loop for F {
     }
 }
 
-/// Runs a loop over elements that waits for memory more than for arithmetic: 512 bits are slower there than 256.
+/// Runs a loop that waits for memory more than for arithmetic. 512 bits are slower there than 256.
 #[inline]
 pub(crate) fn dispatch(own: impl Loop) {
     #[cfg(target_arch = "x86_64")]
@@ -34,7 +34,7 @@ pub(crate) fn dispatch(own: impl Loop) {
 /// The vectors of a loop, by whether its arithmetic takes longer than its loads and stores.
 pub(crate) struct Vectors<const COSTLY: bool>;
 
-/// What runs a loop.
+/// Runs a loop.
 pub(crate) trait Dispatch {
     fn dispatch(own: impl Loop);
 }
@@ -76,7 +76,7 @@ mod x86 {
 
     #[derive(Clone, Copy, PartialEq, PartialOrd)]
     enum Width {
-        /// Of 128 bits: processors before 2013, and some emulators.
+        /// Vectors of 128 bits: processors before 2013, and some emulators.
         Old,
         Bits256,
         Bits512,

@@ -1,13 +1,12 @@
-//! Checks devices against verified cases, for real: every line is evaluated on the device and
-//! every element is compared.
+//! Checks devices against verified cases: every line is evaluated on the device, and every element is compared.
 //!
 //! ```text
 //! cargo run --release --example conformance -- [--device NAME]... [--report FILE] FILE...
 //! ```
 //!
-//! Files hold one JSON object a line: questions about shapes (`mode`), about values (`op`), or about
-//! reductions (`op` and `shape`), or about lookups and joins (`op` and `result`), in the format of `tests/data/README.md`. Without `--device` every device of this machine is
-//! checked. The exit code is 1 when a case failed.
+//! Files have one JSON object a line, about shapes (`mode`), values (`op`), reductions (`op` and `shape`), or lookups
+//! and joins (`op` and `result`), in the format of `tests/data/README.md`. Without `--device` every device of this
+//! machine is checked. The exit code is 1 if a case failed.
 
 #[path = "../../benches/common/progress.rs"]
 mod progress;

@@ -1,4 +1,4 @@
-//! Buffers of the caller's as tensors, and tensors as buffers.
+//! The caller's buffers as tensors, and tensors as buffers.
 
 use std::panic::Location;
 
@@ -9,8 +9,8 @@ use crate::gpu::{self, Loan};
 use crate::layout::Shape;
 use crate::tensor::{AnyTensor, Tensor};
 
-/// A buffer that a tensor lies in, as [`Tensor::buffer`] lends it. While this lives, the memory is not used for
-/// anything else, even when the tensor is dropped.
+/// The buffer of a tensor, as [`Tensor::buffer`] lends it. While this lives, the memory is not reused, even if the
+/// tensor is dropped.
 #[derive(Clone, Debug)]
 pub struct LentBuffer {
     loan: Loan,
@@ -18,8 +18,8 @@ pub struct LentBuffer {
 }
 
 impl LentBuffer {
-    /// The buffer. One that this crate made has `STORAGE`, `COPY_SRC` and `COPY_DST`, and may be larger than the tensor
-    /// and hold others' elements.
+    /// The buffer. If this crate made it, it has `STORAGE`, `COPY_SRC` and `COPY_DST`. It may be larger than the
+    /// tensor, and hold elements of others.
     pub fn buffer(&self) -> &wgpu::Buffer {
         self.loan.raw()
     }
@@ -29,8 +29,8 @@ impl LentBuffer {
         self.loan.offset
     }
 
-    /// Bytes from there to the end of the last element in memory. Between them lie elements of the tensor where
-    /// its [layout](Tensor::layout) says.
+    /// Bytes from there to the end of the last element in memory. The tensor's [layout](Tensor::layout) says where
+    /// elements lie between them.
     pub fn size(&self) -> u64 {
         self.loan.size
     }
@@ -40,9 +40,8 @@ impl LentBuffer {
         self.dtype
     }
 
-    /// The bytes as a binding of a bind group, rounded up to whole words. Where [`offset`](Self::offset) is not a multiple of
-    /// the device's `min_storage_buffer_offset_alignment`, bind all of the buffer and give the shader the
-    /// offset.
+    /// The bytes as a binding of a bind group, rounded up to whole words. If [`offset`](Self::offset) is no multiple of
+    /// the device's `min_storage_buffer_offset_alignment`, bind the whole buffer and pass the offset to the shader.
     pub fn binding(&self) -> wgpu::BindingResource<'_> {
         let size = self.size().next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -54,7 +53,7 @@ impl LentBuffer {
 }
 
 impl AnyTensor {
-    /// Elements of a buffer of the caller's ([`Tensor::from_buffer`]).
+    /// A tensor over a caller's buffer ([`Tensor::from_buffer`]).
     ///
     /// # Errors
     /// As there.
@@ -90,7 +89,7 @@ impl AnyTensor {
         })
     }
 
-    /// The buffer that the elements lie in ([`Tensor::buffer`]).
+    /// The buffer of the elements ([`Tensor::buffer`]).
     ///
     /// # Errors
     /// As there.
@@ -114,20 +113,19 @@ impl AnyTensor {
 }
 
 impl<T: Element> Tensor<T> {
-    /// Elements of a buffer of the caller's, with strides in elements; the first index is at `byte_offset`.
-    /// Nothing is copied: the tensor may be read and [assigned](Tensor::assign) to, and what the caller's passes write is
-    /// seen ([the order](Device::from_wgpu)). Neither is anything else of the buffer
-    /// written, though elements of 8 and 16 bits are written by words, those beside them with what they hold; nor
-    /// is the buffer used for other tensors. It lives as long as a tensor of it does; do not `destroy` it or map
-    /// it while what was recorded of it is not submitted.
+    /// A tensor over a caller's buffer, with strides in elements. The first index is at `byte_offset`. Nothing is
+    /// copied: the tensor can be read and [assigned](Tensor::assign) to, and sees the writes of the caller's passes
+    /// ([the order](Device::from_wgpu)). No byte beside the tensor changes, though elements of 8 and 16 bits are
+    /// written in words, which rewrite their neighbours unchanged. No other tensor uses the buffer. The buffer lives as
+    /// long as a tensor over it. Do not `destroy` or map it before recorded work on it is submitted.
     ///
-    /// The buffer needs the usage `STORAGE`. Reading it back is faster with `COPY_SRC`, and one whose size is a
-    /// multiple of 32 bytes is read by whole vectors to the end.
+    /// The buffer needs the usage `STORAGE`. With `COPY_SRC` it is read back faster. With a size that is a multiple of
+    /// 32 bytes, kernels load whole vectors to the end.
     ///
     /// # Errors
-    /// When an element would lie outside, `byte_offset` is no multiple of the element's size, the usage is missing,
-    /// the buffer is of another device, or the device does not have the type. Elements of 16 bits need a
-    /// buffer of whole groups of 8 bytes up to the last of them, those of 8 bits one of whole words.
+    /// When an element would lie outside, `byte_offset` is no multiple of the element's size, the usage is missing, the
+    /// buffer is another device's, or the device lacks the type. Elements of 16 bits need a buffer of whole groups of 8
+    /// bytes up to the last of them, elements of 8 bits one of whole words.
     ///
     /// ```
     /// use zerostride::{Device, Tensor, wgpu};
@@ -157,12 +155,12 @@ impl<T: Element> Tensor<T> {
         Ok(Tensor::face(AnyTensor::from_buffer(device, buffer, T::DTYPE, byte_offset, shape, strides)?))
     }
 
-    /// The buffer that the elements lie in, for a bind group or a copy of the caller's. What was recorded of the
-    /// tensor so far is submitted by this call; what comes later, by [`Device::flush`].
+    /// The buffer of the elements, for a bind group or a copy of the caller's. This call submits the tensor's recorded
+    /// work. [`Device::flush`] submits later work.
     ///
     /// # Errors
-    /// On the CPU path; when the elements lie in several buffers, as those of tensors larger than
-    /// `max_buffer_size` do: slices of it lie in one.
+    /// On the CPU path. When the elements lie in several buffers, as those of tensors larger than `max_buffer_size` do:
+    /// slices of it lie in one.
     ///
     /// ```
     /// # let device = zerostride::Device::all().remove(0).open()?;

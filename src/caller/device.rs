@@ -1,4 +1,4 @@
-//! Devices of the caller's.
+//! The caller's devices.
 
 use crate::device::{Device, wait_for};
 use crate::error::Result;
@@ -6,8 +6,8 @@ use crate::gpu;
 
 /// Devices of wgpu.
 impl Device {
-    /// The features and limits to ask an adapter of wgpu for, so that a device of it computes with all types that
-    /// it can. None of it must be had: [`from_wgpu`](Self::from_wgpu) takes any device.
+    /// The features and limits to request from a wgpu adapter, so that its device computes with all types that the
+    /// adapter has. None of them is necessary: [`from_wgpu`](Self::from_wgpu) takes any device.
     ///
     /// ```
     /// use zerostride::{Device, wgpu};
@@ -29,19 +29,19 @@ impl Device {
         gpu::wants(adapter)
     }
 
-    /// A device of the caller's, as it is: with whatever features and limits it has. Types that need more are an
-    /// error of [`ErrorKind::Limit`](crate::ErrorKind::Limit) where they are used. The same device gives the same one
-    /// for as long as that is in use, with its compiled kernels and its memory; keep it, as the first call runs
-    /// a kernel and waits for it, which tells how the adapter rounds.
+    /// A device over the caller's wgpu device, with whatever features and limits that has. Using a type that needs more
+    /// is an error of [`ErrorKind::Limit`](crate::ErrorKind::Limit). While the returned device is in use, another call
+    /// with the same wgpu device returns it again, with its compiled kernels and memory. Keep it, as the first call
+    /// runs a kernel and waits for it, to test how the adapter rounds.
     ///
-    /// wgpu has one callback for errors and one for loss; both stay the caller's. Errors of what is done here are
-    /// kept for the next call and do not reach them; that the device is lost is found out by the next call
-    /// that waits. Pipelines, buffers and submissions of the caller's are left alone.
+    /// wgpu has one callback for errors and one for loss, and both stay the caller's. Errors of this crate's work are
+    /// returned by its calls and do not reach them. The next call that waits finds a lost device. Pipelines, buffers
+    /// and submissions of the caller are left alone.
     ///
     /// # The order of things
     ///
-    /// A device runs what is submitted to its queue, in that order, whoever submits it. Operations of this crate
-    /// are recorded, and submitted together: by [`flush`](Self::flush), by what reads or waits, and where many have come together.
+    /// A device runs submissions to its queue in order, whoever submits them. This crate records operations and submits
+    /// many together: by [`flush`](Self::flush), by calls that read or wait, and when enough work is recorded.
     ///
     /// | | runs |
     /// |---|---|
@@ -55,14 +55,13 @@ impl Device {
     /// | `upload` | as `queue.write_buffer`, into memory that nothing uses yet |
     /// | `queue.write_buffer` of the caller's | before everything that is submitted after it, *recorded before or not* |
     ///
-    /// So `flush` before `write_buffer`, where what was recorded is to read the old contents, and before `submit`,
-    /// where a pass of the caller's is to read what was computed.
-    /// What is recorded between `record_into` and the caller's `submit` may run before or after that: `flush`
-    /// decides it. Nothing of this waits for the device, but what reads; and of `upload` and `write` what is more than
-    /// 64 MiB at once. Some drivers wait in a submission for the one before, whoever makes it (lavapipe does).
+    /// So call `flush` before `write_buffer` if recorded work must read the old contents, and before `submit` if a pass
+    /// of the caller must read computed elements. Work that is recorded between `record_into` and the caller's `submit`
+    /// may run before or after that; `flush` decides. Only reads wait for the device, and the part of an `upload` or a
+    /// `write` beyond 64 MiB. Some drivers wait in a submission for the one before, whoever makes it (lavapipe does).
     ///
     /// # Errors
-    /// When the device's limits are less than kernels need ([`Limits::downlevel`](crate::Limits::downlevel) are enough),
+    /// When the device's limits are lower than kernels need ([`Limits::downlevel`](crate::Limits::downlevel) suffices),
     /// there is no memory, or the device is lost.
     ///
     /// ```
@@ -87,8 +86,7 @@ impl Device {
         Ok(Device::from_backend(gpu::adopt(device, queue).await?))
     }
 
-    /// wgpu's device and queue, unless this is the CPU path. On a device that this crate opened, both callbacks
-    /// are taken.
+    /// wgpu's device and queue, unless this is the CPU path. If this crate opened the device, it uses both callbacks.
     ///
     /// ```
     /// assert!(zerostride::Device::cpu().wgpu().is_none());
@@ -97,8 +95,8 @@ impl Device {
         gpu::of(self.backend()).ok().map(|gpu| gpu.wgpu())
     }
 
-    /// Submits what was recorded, without waiting for it. What the caller submits to the queue of this device
-    /// afterwards runs after it. Nothing on the CPU path.
+    /// Submits recorded work, without waiting for it. Later submissions of the caller to this queue run after it. Does
+    /// nothing on the CPU path.
     ///
     /// # Errors
     /// When the device is lost, or reported an error.

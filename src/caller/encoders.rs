@@ -1,4 +1,4 @@
-//! Work into encoders of the caller's.
+//! Work in the caller's encoders.
 
 use std::panic::Location;
 
@@ -40,12 +40,12 @@ impl AnyExpr {
 }
 
 impl<T: Element> Expr<T> {
-    /// Records what `destination.assign(self)` does, to a tensor or a view of one, into an encoder of the caller's. It stands
-    /// between the caller's passes and runs when the caller submits it. What was recorded before is submitted by this
-    /// call; [the order](Device::from_wgpu) of everything else is that of submissions. Nothing waits for the device.
+    /// Records `destination.assign(self)`, for a tensor or a view of one, into a caller's encoder. It runs between the
+    /// caller's passes, when the caller submits the encoder. This call submits earlier recorded work. [The
+    /// order](Device::from_wgpu) of everything else is that of submissions. Nothing waits for the device.
     ///
-    /// What the work needs beside its tensors belongs to it until it has run, or the encoder is dropped. The encoder
-    /// must be of the destination's device, and no pass of it may be open.
+    /// Temporaries of the work live until it has run, or the encoder is dropped. The encoder must be of the
+    /// destination's device, and no pass of it may be open.
     ///
     /// # Errors
     /// As [`Tensor::assign`](crate::Tensor::assign), and on the CPU path; nothing is encoded then.

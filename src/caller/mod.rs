@@ -1,5 +1,4 @@
-//! The caller's wgpu: a device, buffers, encoders and textures that a program has already. What is here and
-//! `gpu/` is all that names `wgpu`.
+//! The caller's wgpu: a program's own device, buffers, encoders and textures. Only this folder and `gpu/` name `wgpu`.
 
 mod buffers;
 mod device;

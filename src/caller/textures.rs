@@ -1,4 +1,4 @@
-//! Textures of the caller's, filled and read.
+//! The caller's textures, filled and read.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -167,7 +167,7 @@ impl AnyExpr {
     }
 }
 
-/// Copies elements to a texture, at once or by an encoder of the caller's.
+/// Copies elements to a texture, at once or in a caller's encoder.
 fn to_texture(
     expr: &AnyExpr,
     device: &Device,
@@ -192,7 +192,7 @@ fn to_texture(
     })
 }
 
-/// The part of a texture that an expression goes to, if there is any.
+/// The area of a texture that an expression fills, if it has elements.
 fn area<'a>(expr: &AnyExpr, texture: wgpu::TexelCopyTextureInfo<'a>, at: Line) -> Result<Option<Area<'a>>> {
     let node = expr.node()?;
     let area = Area::of(texture, &node.shape).map_err(|e| e.at(at))?;
@@ -208,7 +208,7 @@ fn area<'a>(expr: &AnyExpr, texture: wgpu::TexelCopyTextureInfo<'a>, at: Line) -
     Ok(Some(area).filter(|area| !area.is_empty()))
 }
 
-/// The elements in rows as textures need them: where they are, or computed to there.
+/// The elements in rows with the alignment of textures: in place, or computed.
 fn rows(expr: &AnyExpr, area: Area<'_>, gpu: &Arc<Gpu>, at: Line) -> Result<(Storage, Layout)> {
     let device = Device::from_backend(gpu.clone());
     if let NodeKind::Leaf { source: Source::Tensor(storage), layout } = &expr.node()?.kind
@@ -224,11 +224,11 @@ fn rows(expr: &AnyExpr, area: Area<'_>, gpu: &Arc<Gpu>, at: Line) -> Result<(Sto
 }
 
 impl<T: Element> Expr<T> {
-    /// Computes the elements into a texture of the caller's: `[height, width, channels]`, `[height, width]` for one
-    /// channel, `[layers, height, width, channels]` for several layers or a depth, from the given origin on. A
-    /// kernel writes rows as wgpu copies them, at multiples of 256 bytes; a tensor that lies so is copied as it is.
-    /// The call submits what was recorded and then the copy, so that what the caller submits next sees the
-    /// texture filled. Nothing waits for the device.
+    /// Computes the elements into a caller's texture: `[height, width, channels]`, `[height, width]` for one channel,
+    /// `[layers, height, width, channels]` for several layers or a depth, from the given origin on. A kernel writes
+    /// rows at multiples of 256 bytes, as wgpu copies them; a tensor with such rows is copied directly. The call
+    /// submits recorded work and then the copy, so the caller's next submission sees the texture filled. Nothing waits
+    /// for the device.
     ///
     /// | channels of the format | element type |
     /// |---|---|
@@ -240,8 +240,8 @@ impl<T: Element> Expr<T> {
     /// Channels are in the format's order: blue first for `Bgra8Unorm`.
     ///
     /// # Errors
-    /// As [`eval`](Self::eval); when the format has another element type or number of channels, or the elements do not fit
-    /// the texture; when that lacks `COPY_DST`.
+    /// As [`eval`](Self::eval). When the format has another element type or number of channels, when the elements do
+    /// not fit the texture, or when the texture lacks `COPY_DST`.
     ///
     /// ```
     /// use zerostride::wgpu;
@@ -303,8 +303,8 @@ impl<T: Element> Expr<T> {
         self.untyped().copy_to_texture_on(device, texture)
     }
 
-    /// Records what [`copy_to_texture`](Self::copy_to_texture) does into an encoder of the caller's, as
-    /// [`record_into`](Self::record_into) does.
+    /// Records [`copy_to_texture`](Self::copy_to_texture) into a caller's encoder, as
+    /// [`record_into`](Self::record_into) records an assignment.
     ///
     /// # Errors
     /// As [`copy_to_texture`](Self::copy_to_texture); nothing is encoded then.
@@ -380,7 +380,7 @@ impl<T: Element> Expr<T> {
 }
 
 impl AnyTensor {
-    /// A new tensor of the texels of a texture ([`Tensor::from_texture`]), of the type that its channels have.
+    /// A new tensor of a texture's texels ([`Tensor::from_texture`]), with the type of its channels.
     ///
     /// # Errors
     /// As there.
@@ -417,11 +417,10 @@ impl AnyTensor {
 }
 
 impl<T: Element> Tensor<T> {
-    /// A new tensor `[height, width, channels]` of the texels of a texture, from the given origin on; of one with
-    /// several layers or a depth, `[layers, height, width, channels]`. The element type is that of the format's
-    /// channels ([`copy_to_texture`](Expr::copy_to_texture) has the table). The copy is submitted by this call and
-    /// sees what was submitted before; nothing waits for it. Rows begin at multiples of 256 bytes, which the
-    /// tensor's strides tell.
+    /// A new tensor `[height, width, channels]` of a texture's texels, from the given origin on; for several layers or
+    /// a depth, `[layers, height, width, channels]`. The element type is that of the format's channels
+    /// ([`copy_to_texture`](Expr::copy_to_texture) has the table). This call submits the copy, which sees earlier
+    /// submissions, and does not wait for it. Rows begin at multiples of 256 bytes, as the tensor's strides show.
     ///
     /// # Errors
     /// When the format has another element type, or the texture lacks `COPY_SRC`; when there is no memory.

@@ -1,23 +1,23 @@
-//! Memory that is read next, and is asked for while what was read is computed. A processor guesses what is loaded next
-//! where that lies in a line, and not across what is computed between.
-//! Lines are asked for few at a time, which costs nothing: more at a time wait for each other, and loads for them.
+//! Prefetching: the engine asks for the memory of the next tile while it computes this one. A processor guesses loads
+//! that continue a stream, but not across arithmetic between them. Few lines are asked for at a time, which costs
+//! nothing. More at a time wait for each other, and loads wait for them.
 
 use super::lines::{self, LINE};
 
-/// Inputs whose lines are asked for, at most.
+/// The most inputs whose lines are prefetched.
 const MOST: usize = 4;
 
-/// Lines of each input, without those that an input before it has; none in the places that are left.
+/// Lines of each input, without lines of an earlier input. Other places are empty.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead<'a>([&'a [[u8; LINE]]; MOST]);
 
 impl<'a> Ahead<'a> {
-    /// Of some stretches of memory.
+    /// The lines of some ranges of memory.
     pub(super) fn in_stretches(stretches: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut all = [&[][..]; MOST];
         let mut count = 0;
         for own in stretches {
-            // Channels of a picture lie in the same lines.
+            // Channels of a picture share lines.
             let is_known =
                 |lines: &&[[u8; LINE]]| lines.as_flattened().as_ptr_range().contains(&own.as_ptr());
             if !all[..count].iter().any(is_known) {
@@ -31,13 +31,13 @@ impl<'a> Ahead<'a> {
         Ahead(all)
     }
 
-    /// The first ones, so many in all.
+    /// The first of them, up to a number.
     pub(super) fn first(self, most: usize) -> Self {
         let inputs = self.0.iter().filter(|lines| !lines.is_empty()).count().max(1);
         Ahead(self.0.map(|lines| &lines[..lines.len().min(most / inputs)]))
     }
 
-    /// What asks for one of so many parts each time, of one input after the other.
+    /// Prefetches in parts: each call asks for one of `parts` parts, input after input.
     #[inline(always)]
     pub(super) fn in_steps(self, steps: usize) -> impl FnMut() {
         let all: usize = self.0.iter().map(|lines| lines.len()).sum();
@@ -46,14 +46,14 @@ impl<'a> Ahead<'a> {
         move || lines::ask(parts.next().unwrap_or_default())
     }
 
-    /// Begins to load all of it.
+    /// Prefetches all of it.
     pub(super) fn load(self) {
         self.0.into_iter().for_each(lines::ask);
     }
 }
 
-/// The stretch of so many elements of a size, of which the first is at `at` and others `stride` further each; none where
-/// they have no line for each, or less.
+/// The range of elements of a size that begin at `at` and lie `stride` apart. `None` if there is not more than one
+/// element a line.
 pub(super) fn stretch(
     bytes: &[u8],
     size: usize,

@@ -1,4 +1,4 @@
-//! What elements are as memory: bytes that are moved by a type of their size, and where those of an input lie.
+//! Elements as memory: bytes that move by a type of their size, and the memory of an input.
 
 /// Calls `$call` with the type that moves elements of `$size` bytes.
 macro_rules! with_memory {
@@ -26,12 +26,12 @@ macro_rules! with_memory {
 
 pub(super) use with_memory;
 
-/// What an input is read from.
+/// The memory of an input.
 #[derive(Clone, Copy)]
 pub(super) enum From<'a> {
     /// Elements of a storage.
     Bytes(&'a [u8]),
-    /// The elements that the output holds until they are overwritten.
+    /// The elements of the output, until they are overwritten.
     Output,
     /// One constant, as its bits.
     Scalar(u64),
@@ -40,11 +40,11 @@ pub(super) enum From<'a> {
 }
 
 impl From<'_> {
-    /// Bytes that are read of memory, at most.
+    /// Bytes of memory that are read at most.
     pub(super) fn bytes(all: &[From<'_>]) -> usize {
         all.iter().map(|from| if let From::Bytes(bytes) = from { bytes.len() } else { 0 }).sum()
     }
 }
 
-/// Bytes that stay in the second cache of many processors, so that none are asked for.
+/// Bytes that stay in the second-level cache of many processors, so that they are not prefetched.
 pub(super) const LARGEST_NEAR: usize = 1 << 20;

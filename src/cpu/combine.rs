@@ -1,5 +1,5 @@
-//! Loops of reductions and scans over elements in cache: the CPU forms of the reduction table, each compiled into
-//! loops per type. Elements are matrices: rows that are combined, of columns that are not.
+//! Loops of reductions and scans over elements in cache: the CPU forms of the reduction table, compiled into a loop for
+//! each type. Elements are matrices, whose rows are combined and whose columns stay.
 
 use bytemuck::Pod;
 
@@ -20,26 +20,26 @@ type Blocks = fn([usize; 3], &[u8], &mut [u8], &mut [u8]);
 type Seeking = fn(usize, usize, bool, &[u8], &mut [u8], &mut [u32]);
 type Merging = fn(&mut [u8], &mut [u32], &[u8], &[u32]);
 
-/// Of a reduction that gives a value.
+/// A reduction to a value.
 #[derive(Clone, Copy)]
 pub(super) struct Values {
-    /// Combines elements with others, stretch by stretch of their number, each into the former.
+    /// Combines elements with others, range by range of the destination's length, into the destination.
     pub accumulate: fn(&mut [u8], &[u8]),
-    /// Reduces matrices of so many rows, a block at most, and columns, to a row each: the elements, by way of memory
-    /// for one and a half of the accumulators of a matrix, into the last. Rows lie as many elements apart as the last
-    /// number says: more than they have columns only of a single matrix.
+    /// Reduces matrices of at most a block of rows, each to a row: reads the elements, uses memory for one and a half
+    /// of a matrix's accumulators, and writes the last slice. Rows lie `pitch` elements apart; if that is more than the
+    /// columns, there is one matrix.
     pub blocks: Blocks,
-    /// Of the reductions that have cumulative forms.
+    /// For reductions with cumulative forms.
     pub scans: Option<Scans>,
     /// Bytes of an element.
     size: usize,
-    /// Rows of a block, or all where the order does not show.
+    /// Rows of a block; all rows if the order does not show.
     block: usize,
 }
 
 impl Values {
-    /// Reduces matrices of any number of rows: each block of them first, and then what these give. The buffer has twice as
-    /// many bytes as a matrix.
+    /// Reduces matrices of any number of rows: first each block, then the blocks' values. The buffer has twice the
+    /// bytes of a matrix.
     pub(super) fn reduce(&self, [rows, columns]: [usize; 2], x: &[u8], buffer: &mut [u8], out: &mut [u8]) {
         if rows <= self.block {
             return (self.blocks)([rows, columns, columns], x, buffer, out);
@@ -62,27 +62,25 @@ impl Values {
 /// Loops of cumulative forms.
 #[derive(Clone, Copy)]
 pub(super) struct Scans {
-    /// Scans the rows of so many columns of each group, and copies the last ones, of as many groups as there
-    /// is memory for.
+    /// Scans the rows of each group, and copies the groups' last rows, for as many groups as there is memory for.
     pub groups: fn(usize, &mut [u8], &mut [u8]),
-    /// Combines the rows of so many columns of each group with a row of its own.
+    /// Combines the rows of each group with one row.
     pub carry: fn(usize, &mut [u8], &[u8]),
-    /// Scans rows of so many columns, from the row of an index on, into as many others, with what comes before
-    /// them: [`LEVELS`] pairs of rows, which begin as what changes no value.
+    /// Scans rows of some columns, from the row of an index on, into other memory. `before` holds the state: [`LEVELS`]
+    /// pairs of rows, which begin as the identity.
     pub through: fn(usize, usize, &[u8], &mut [u8], &mut [u8]),
 }
 
-/// Levels of groups, groups of groups, and so on, of the longest scan.
+/// Levels of groups, groups of groups, and so on, in the longest scan.
 pub(super) const LEVELS: usize = usize::BITS as usize / GROUP.ilog2() as usize;
 
-/// Of a reduction that gives the index of a value.
+/// A reduction to an index.
 #[derive(Clone, Copy)]
 pub(super) struct Indexes {
-    /// Looks through rows of so many columns, from the row of an index on, for what is better than the
-    /// values of the rows before, unless these are the first, and puts it in their places, with the indexes
-    /// of its rows.
+    /// Searches rows of some columns, from the row of an index on, for better values than the ones so far, and stores
+    /// them with their row indices. If these are the first rows, there are no values yet.
     pub seek: Seeking,
-    /// Puts what is better in the places of values that come before it, with its indexes.
+    /// Replaces earlier values by better ones, with their indices.
     pub merge: Merging,
 }
 
@@ -126,8 +124,8 @@ vectors! {
     }
 
     through as Through<T>(columns: usize, first: usize, x: &'a [T], out: &'a mut [T], state: &'a mut [T]; f) {
-        // A row of the group at hand and one of what comes before it, then, for each level, one of the groups of
-        // a group so far, and one of what comes before that.
+        // A row of this group and the row before it. Then for each level a row of its groups so far, and the row before
+        // them.
         for (row, (x, out)) in x.chunks_exact(columns).zip(out.chunks_exact_mut(columns)).enumerate() {
             let row = first + row;
             let (y, carry) = state.split_at_mut(columns);
@@ -149,7 +147,7 @@ vectors! {
     }
 
     seek as Seek<bool>(columns: usize, first: usize, is_first: bool, x: &'a [T], best: &'a mut [T], index: &'a mut [u32]; f) {
-        // Rows side by side, as many as fill what stays in registers, where there are some times as many.
+        // Rows side by side that fill the registers, if there are several times as many.
         let rows = x.len() / columns;
         let side = match HELD.div_ceil(columns).next_power_of_two() {
             side if side <= rows / 4 => side,
@@ -174,7 +172,7 @@ vectors! {
             let own = best.iter_mut().zip(&mut *index);
             for ((best, index), (&value, &turn)) in own.zip(bests.iter().zip(turns)) {
                 let at = (first + turn as usize * side + k) as u32;
-                // Of equal ones the first.
+                // Of equal values the first.
                 let is_earlier = !f(value, *best) && at < *index;
                 if (is_first && k == 0) || f(*best, value) || is_earlier {
                     (*best, *index) = (value, at);
@@ -192,10 +190,10 @@ vectors! {
     }
 }
 
-/// Elements that stay in registers with their indexes.
+/// Elements that stay in registers with their indices.
 const HELD: usize = 16;
 
-/// Puts a group that is done to those of its group of groups, and so on, and finds what comes before the next.
+/// Adds a finished group to its group of groups, and so on, and computes the row before the next group.
 #[inline(always)]
 fn ascend<T: Pod>(columns: usize, group: usize, state: &mut [T], f: &impl Fn(T, T) -> T) {
     let mut number = group;
@@ -204,7 +202,7 @@ fn ascend<T: Pod>(columns: usize, group: usize, state: &mut [T], f: &impl Fn(T, 
         let (last, carry) = below[2 * (level - 1) * columns..].split_at_mut(columns);
         let (sum, rest) = own.split_at_mut(columns);
         let before = &rest[..columns];
-        // What a group of groups begins with is the first of its groups.
+        // The first group begins the next level's group.
         let is_first = number.is_multiple_of(GROUP);
         for (((last, carry), sum), &before) in last.iter().zip(carry).zip(sum).zip(before) {
             *sum = if is_first { *last } else { f(*sum, *last) };
@@ -217,8 +215,8 @@ fn ascend<T: Pod>(columns: usize, group: usize, state: &mut [T], f: &impl Fn(T, 
     }
 }
 
-/// Looks through rows, of which the first has an index, for what is better than the values so far. A strip of columns
-/// at a time: what is chosen lane by lane and stored becomes a masked store, which some processors take apart.
+/// Searches rows, the first of which has an index, for better values. It takes a strip of columns at a time: a
+/// lane-by-lane choice that is stored becomes a masked store, which some processors execute slowly.
 #[inline(always)]
 fn better<T: Pod>(
     best: &mut [T],
@@ -238,7 +236,7 @@ fn better<T: Pod>(
         }
         return;
     }
-    // The last strip ends with the row, and looks once more at columns of the one before.
+    // The last strip ends with the row, and repeats some columns of the strip before.
     for column in (0..columns).step_by(HELD).map(|column| column.min(columns - HELD)) {
         let strip = column..column + HELD;
         let (mut bests, mut indexes) = ([T::zeroed(); HELD], [0; HELD]);
@@ -256,8 +254,8 @@ fn better<T: Pod>(
     }
 }
 
-/// The loops of a reduction for a type. `I8 U8: u8 32` is one loop over u8, which serves i8 too; a vector of 32 bytes has 32
-/// lanes of it. Where the order of additions does not show, as many accumulators as fill four vectors are enough.
+/// The loops of a reduction for a type. `I8 U8: u8 32` is one loop over u8, which serves i8 too; 32 bytes of a vector
+/// are 32 lanes. If the order of additions does not show, four vectors of accumulators are enough.
 macro_rules! table {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident from $identity:ident -> $gives:tt
         { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
@@ -268,7 +266,7 @@ macro_rules! table {
             None
         }
     };
-    // Of sums and products of floats the order shows.
+    // The order of floats' sums and products shows.
     (@types float [T scans] $($rest:tt)*) => {
         table!(@ [F32: f32 8 8, F64: f64 4 16] [T scans] $($rest)*)
     };
@@ -321,7 +319,7 @@ macro_rules! table {
 }
 for_each_reduce_op!(table);
 
-/// The loops of a reduction. One that the table lacks cannot be built, as the builder asks the same rows.
+/// The loops of a reduction. Builders use the same table, so every reduction has a loop.
 pub(super) fn of(op: ReduceOp, dtype: DType) -> Result<Loops> {
     match table(op, dtype) {
         Some(Loops::Values(values)) if op.is_ordered(dtype) => {
@@ -332,7 +330,7 @@ pub(super) fn of(op: ReduceOp, dtype: DType) -> Result<Loops> {
     }
 }
 
-/// Elements of bytes, which may be none of no alignment.
+/// The elements of bytes. Empty bytes need no alignment.
 fn cast<T: Pod>(bytes: &[u8]) -> &[T] {
     if bytes.is_empty() { &[] } else { bytemuck::cast_slice(bytes) }
 }
@@ -345,7 +343,7 @@ fn cast_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
 mod tests {
     use super::*;
 
-    /// The first of equals, and of what is no number, whatever lies side by side and however rows are cut.
+    /// The first of equal values and of NaN wins, in any arrangement of rows.
     #[test]
     fn indexes_are_those_of_a_plain_search() {
         let value = |i: usize| match i.wrapping_mul(2_654_435_761) >> 7 & 31 {

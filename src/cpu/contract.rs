@@ -1,8 +1,8 @@
-//! Products of two factors that are added up along axes: matrices of rows and columns, for each place of the axes that
-//! both factors follow. Panels of either are packed so that a chunk of products is added up in registers, in the order
-//! of [`CHUNK`].
+//! Products of matrices, for each place of the axes that both factors follow. Panels of both factors are packed, so
+//! that a chunk of products is added up in registers, in the order of [`CHUNK`].
 //!
-//! An axis that a factor does not follow has stride 0 there, so one that is stretched along a batch has more rows.
+//! A factor has stride 0 along an axis that it does not follow. So a factor that is stretched along a batch has more
+//! rows.
 
 use std::ops::{Add, Mul, Range};
 
@@ -19,15 +19,16 @@ use crate::ir::{CHUNK, Product, Program, Value};
 use crate::layout::{Layout, Shape};
 use crate::vectors;
 
-/// Rows of a tile, whose sums stay in registers: with two vectors of columns they take twelve of sixteen.
+/// Rows of a tile, whose sums stay in registers: with two vectors of columns they use twelve of sixteen.
 const ROWS: usize = 6;
 
-/// Products that are packed at a time, and rows and columns: a panel stays in the first cache, the rest in the second.
+/// Products that are packed at a time, and rows and columns. A panel stays in the first-level cache, the others in the
+/// second.
 const DEPTH: usize = 4 * CHUNK;
 const MOST_ROWS: usize = 32 * ROWS;
 const MOST_COLUMNS: usize = 512;
 
-/// What elements are multiplied and added as: integers of either sign are one.
+/// The type that multiplies and adds: one for integers of either sign.
 trait Number: Pod + Send + Sync + Default {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -73,7 +74,7 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
         products: program.shape[axis],
         work: Work::of(program, program.shape.iter().fold(1, |all, &n| all.saturating_mul(n))),
     };
-    // One column is a row of a product with its factors exchanged.
+    // One column is a row of the product with exchanged factors.
     if columns.is_empty() {
         job.sides.swap(0, 1);
     }
@@ -91,7 +92,7 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
     if order.is_sorted() {
         return run(out);
     }
-    // Matrix by matrix, and then as the result lies.
+    // Matrix by matrix, and then in the order of the result.
     let mut held = HostMemory::take(out.len())?;
     run(&mut held[..out.len()])?;
     let shape = program.result_shape();
@@ -101,7 +102,7 @@ pub(super) fn contract(program: &Program, from: &[From<'_>], out: &mut [u8]) -> 
     eval::laid_out(program.dtype, &held, reorder::restored(&order, lengths)?, out)
 }
 
-/// A factor: elements of a storage, or of memory that was computed.
+/// A factor: elements of a storage, or computed elements.
 struct Factor<'a> {
     read: &'a [u8],
     computed: Option<HostMemory>,
@@ -114,7 +115,7 @@ impl Factor<'_> {
     }
 }
 
-/// A factor of a program: where it is read, or computed, once for each element along the axes that it follows.
+/// A factor of a program: read in place, or computed once for each element along the axes that it follows.
 fn factor<'a>(program: &Program, value: Value, from: &[From<'a>]) -> Result<Factor<'a>> {
     if let Value::Input(i) = value
         && let (input, From::Bytes(read)) = (&program.inputs[i as usize], from[i as usize])
@@ -135,7 +136,7 @@ fn factor<'a>(program: &Program, value: Value, from: &[From<'a>]) -> Result<Fact
     Ok(Factor { read: &[], computed: Some(computed), layout })
 }
 
-/// How far from its first element a factor is at each place along some axes, in row-major order.
+/// The distance of a factor's element from the first, for each place along some axes, in row-major order.
 struct Places {
     outer: Vec<isize>,
     /// Along the last axis.
@@ -168,7 +169,7 @@ impl Places {
     }
 }
 
-/// A factor: where its matrices begin, its rows or columns, and how far its elements along the products lie apart.
+/// A factor: the first elements of its matrices, its rows or columns, and the distance of elements along the products.
 struct Side<'a> {
     bytes: &'a [u8],
     offset: isize,
@@ -183,15 +184,15 @@ struct Job<'a> {
     work: Work,
 }
 
-/// What a thread packs, and the sums of the tiles of a block.
+/// A thread's packed panels, and the sums of a block's tiles.
 struct Scratch<T, const R: usize, const N: usize> {
     left: Vec<[T; R]>,
     right: Vec<[T; N]>,
     sums: Vec<[[T; N]; R]>,
 }
 
-/// A block of a matrix, as a loop: a closure of its size would not be inlined into one with wide vectors. `out` begins
-/// where its first row does, and has rows of some length, in which its columns begin at a place.
+/// A block of a matrix, as a loop: a large closure would not be inlined into a function with wide vectors. `out` begins
+/// at the block's first row, and its columns at a place in each row.
 struct Block<'a, T, const R: usize, const N: usize> {
     job: &'a Job<'a>,
     matrix: usize,
@@ -278,7 +279,7 @@ impl<T: Number, const R: usize, const N: usize> vectors::Loop for Block<'_, T, R
 }
 
 impl Side<'_> {
-    /// Packs some rows or columns in panels of `N`, whose last is filled up with zeros.
+    /// Packs rows or columns in panels of `N`. Zeros fill the last one.
     #[inline(always)]
     fn pack<T: Number, const N: usize>(
         &self,
@@ -292,7 +293,7 @@ impl Side<'_> {
         let depth = depth.len();
         packed.clear();
         packed.resize(kept.len().div_ceil(N) * depth, [T::default(); N]);
-        // In the order of memory: all that lie next to each other along one place of the products, or along all.
+        // In the order of memory: all elements of one place of the products, or of all places.
         if self.kept.outer.len() == 1 && self.kept.stride == 1 {
             for k in 0..depth {
                 let at = (begin + self.kept.at(kept.start) + k as isize * self.stride) as usize;
@@ -320,7 +321,7 @@ impl Side<'_> {
         }
     }
 
-    /// Columns that lie along the products, times one row: read where they are, `N` side by side.
+    /// Columns that lie along the products, times one row: read in place, `N` side by side.
     #[inline(always)]
     fn times_row<T: Number, const N: usize>(
         &self,
@@ -332,7 +333,7 @@ impl Side<'_> {
         let begin = self.offset + self.batch.at(matrix);
         let last = kept.end - 1;
         for (first, results) in kept.step_by(N).zip(results.chunks_mut(N)) {
-            // What does not exist is the last that does.
+            // Missing columns repeat the last one.
             let columns: [&[T]; N] = std::array::from_fn(|i| {
                 let at = (begin + self.kept.at(last.min(first + i))) as usize;
                 &self.elements()[at..at + row.len()]

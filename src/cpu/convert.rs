@@ -1,4 +1,4 @@
-//! Conversions of one element, where they are not Rust's own.
+//! Conversions of one element that Rust lacks.
 
 use crate::dtype::odd;
 
@@ -33,7 +33,7 @@ impl ToOdd for f64 {
     }
 }
 
-/// A value of f32 as Rust's `as` converts it, in a loop of vectors too.
+/// A value of f32 as Rust's `as` converts it, by operations that vectorize.
 pub(super) trait FromSingle {
     fn from_single(x: f32) -> Self;
 }
@@ -52,7 +52,7 @@ macro_rules! truncated {
         fn from_single(x: f32) -> $t {
             let magnitude = magnitude(x);
             match x.is_sign_negative() {
-                // In two's complement: the least is its own negation.
+                // In two's complement the least integer is its own negation.
                 true => (magnitude.min(i64::from($t::MIN).unsigned_abs() as u32) as $t).wrapping_neg(),
                 false => magnitude.min($t::MAX as u32) as $t,
             }
@@ -61,7 +61,7 @@ macro_rules! truncated {
 }
 truncated!(i8 u8 i16 u16 i32 u32);
 
-/// The integer part of a magnitude, at most the greatest; 0 of NaN. Compilers make no vectors of `as`.
+/// The integer part of a magnitude, limited to the greatest; 0 for NaN. Compilers do not vectorize `as`.
 #[inline(always)]
 fn magnitude(x: f32) -> u32 {
     let bits = x.to_bits() & (u32::MAX >> 1);

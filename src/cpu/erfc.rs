@@ -66,7 +66,7 @@ pub(super) fn erfc(x: f64) -> f64 {
     exp_of_sum(high, low) / x
 }
 
-/// e^(high + low), where low is small, with the rounding of the reduced sum made up for.
+/// e^(high + low), for small low, with the rounding of the reduced sum corrected.
 fn exp_of_sum(high: f64, low: f64) -> f64 {
     let k = ((high + low) / std::f64::consts::LN_2).round();
     let exact = high - k * LN_2[0];
@@ -74,7 +74,7 @@ fn exp_of_sum(high: f64, low: f64) -> f64 {
     let r = exact + rest;
     let lost = (exact - r) + rest;
     let power = r.exp();
-    // By two factors, as 2^k alone may be subnormal.
+    // Two factors, as 2^k alone may be subnormal.
     let half = (k / 2.0).floor();
     (power + power * lost) * 2_f64.powi(half as i32) * 2_f64.powi((k - half) as i32)
 }

@@ -1,6 +1,6 @@
-//! The reference evaluator. It walks the program's own layouts, block by block.
+//! Elementwise programs, over their own layouts, tile by tile.
 //!
-//! It shares nothing with the planner on purpose: a mistake of either shows as a difference.
+//! It shares nothing with the planner on purpose: a mistake of either shows as a difference between devices.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
@@ -14,41 +14,41 @@ use crate::error::Result;
 use crate::ir::{Input, Program, Source};
 use crate::layout::Layout;
 
-/// Elements of a block: a block of words fills a quarter of a small first-level cache.
+/// Elements of a tile: a tile of words fills a quarter of a small first-level cache.
 pub(super) const BLOCK: usize = 2048;
 
-/// The same for programs of few loops, whose time is the memory's, and of short rows, whose values are few: more elements
-/// share what a block costs.
+/// The same for programs of few loops, which wait for memory, and for short rows, which have few values: more elements
+/// share the cost of a tile.
 const LONG_BLOCK: usize = 8192;
 const FEW_LOOPS: usize = 3;
 
-/// The same where what is read is copied out of the way first, so that its loads run beside the others.
+/// The same where operands are copied first, so that loads run beside other loads.
 const SHORT_BLOCK: usize = 1024;
 
-/// Elements that a thread takes at a time; less than two of these are not worth threads.
+/// Elements of a thread's task. Less than two tasks are not worth threads.
 const CHUNK: usize = 16 * BLOCK;
 
-/// The same where operands are turned: as many rows as four cache lines have elements, if so many fit
-/// in a second-level cache.
+/// The same for transposed operands: as many rows as four cache lines have elements, if they fit into a second-level
+/// cache.
 const TURNED_CHUNK: usize = 8 * CHUNK;
 
-/// Rows whose blocks begin with them, so that what stretches along a row, or across rows, is found
-/// without gathering it.
+/// Rows of at least this many elements begin tiles, so that operands that stretch along or across rows need no
+/// gathering.
 const LONG_ROW: std::ops::RangeInclusive<usize> = BLOCK / 4..=CHUNK;
 
-/// Elements of shorter rows, at most: what is the same along these is computed once.
+/// Rows of at most this many elements: values that are constant along them are computed once.
 pub(super) const SHORT_ROW: usize = *LONG_ROW.start() - 1;
 
 /// A program over all of its elements, in chunks.
 struct Job<'a> {
     engine: Engine<'a>,
-    /// Elements of a row, which a whole number of blocks makes up.
+    /// Elements of a row. A tile is whole rows.
     row: usize,
     /// Whether results are stored past the cache.
     streams: bool,
 }
 
-/// Copies what is at hand, read by a layout, in row-major order into `out`.
+/// Copies the output's elements, by a layout and in row-major order, into `out`.
 pub(super) fn laid_out(dtype: DType, held: &[u8], layout: Layout, out: &mut [u8]) -> Result<()> {
     let copy = Program::copy(Input::new(dtype, Source::Scalar(0), layout));
     eval(&copy, &[From::Bytes(held)], out)
@@ -72,7 +72,7 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     let row = |(reader, &of_row): (&Reader, &bool)| reader.row() * if of_row { short } else { 1 };
     let row = readers.iter().zip(engine.of_row.inputs()).map(row).min();
     let row = row.filter(|row| LONG_ROW.contains(row) && row.is_multiple_of(short) && *row < count);
-    // Blocks are of whole rows, and of whole lines too where those are short.
+    // Tiles are whole rows, and whole lines too if rows are short.
     let lines = short << (LINE.trailing_zeros() - short.trailing_zeros().min(LINE.trailing_zeros()));
     let unit = if short > 1 && lines <= BLOCK / 2 { lines } else { short };
     let elements = match (turned_row, row) {
@@ -81,7 +81,7 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
         (None, None) => CHUNK / unit * unit,
     };
     let row = row.filter(|row| elements % row == 0).unwrap_or(elements);
-    // What is read where it is written is copied first, which stays in the first-level cache.
+    // Operands in the place of the result are copied first. The copy stays in the first-level cache.
     let copies = from.iter().any(|from| matches!(from, From::Output));
     let most = match engine.code.len() {
         _ if copies => SHORT_BLOCK,
@@ -94,7 +94,7 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     engine.turned = turned;
     engine.chunk = elements;
     let chunk = elements * program.dtype.size();
-    // What was copied to be read is in the cache already, and ordinary stores run beside arithmetic.
+    // The copy is in the cache already, and ordinary stores run beside arithmetic.
     let streams = !copies && !engine.is_costly() && lines::streams(out.len(), From::bytes(from));
     let job = Job { engine, row, streams };
     threads::each(
@@ -105,8 +105,8 @@ pub(super) fn eval(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     )
 }
 
-/// Runs a program of several results over all of its elements, each into one of `outs`: what they have in common is
-/// computed once.
+/// Runs a program of several results over all of its elements, each into one of `outs`. Common values are computed
+/// once.
 pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>) -> Result<()> {
     let count: usize = program.shape.iter().product();
     let mut engine = Engine::new(program, from, 1)?;
@@ -140,7 +140,7 @@ pub(super) fn several(program: &Program, from: &[From<'_>], outs: Vec<&mut [u8]>
 }
 
 impl Job<'_> {
-    /// Computes the elements from `start` on, until `out` is full.
+    /// Computes elements from `start` on, until `out` is full.
     fn chunk(&self, start: usize, out: &mut [u8], scratch: &mut Scratch) {
         let size = self.engine.program.dtype.size();
         self.engine.begin(start, out.len() / size, scratch);

@@ -1,8 +1,8 @@
-//! What the CPU path tells of a program.
+//! Explanations of the CPU path.
 
 use crate::ir::{BLOCK, ProgramKind, Stage, Told};
 
-/// What would run for a stage, in words.
+/// The explanation of a stage, in words.
 pub(super) fn told(stage: &Stage) -> Told {
     let program = match stage {
         Stage::One(program) => program,

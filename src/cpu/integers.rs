@@ -1,6 +1,6 @@
-//! Functions of one integer or two, where the op table needs more than an operator.
+//! Functions of integers that are more than one operator.
 
-/// Integer functions that Rust names differently for signed and unsigned types, or not at all.
+/// Integer functions that Rust names differently for signed and unsigned types, or lacks.
 pub(super) trait IntOps: Copy {
     fn div_floor(a: Self, b: Self) -> Self;
     fn rem_floor(a: Self, b: Self) -> Self;
@@ -18,7 +18,7 @@ pub(super) trait IntOps: Copy {
     fn rotate_right(a: Self, b: Self) -> Self;
 }
 
-/// What signed and unsigned types have in common: `$unsigned` has the magnitudes of `$t`.
+/// Functions of signed and unsigned types. `$unsigned` holds the magnitudes of `$t`.
 macro_rules! bits {
     ($t:ident $unsigned:ident) => {
         fn count_ones(x: $t) -> $t {

@@ -1,6 +1,5 @@
-//! What computes a step: a loop over a block, a function of the user's, or turns over the values of elements. Some
-//! elements go through all of their turns before the next ones do, so that what a turn needs stays in the first-level
-//! cache.
+//! The code of a step: a loop over a tile, a user's function, or iterations. Some elements go through all of their
+//! iterations before the next ones do, so that an iteration's values stay in the first-level cache.
 
 use std::sync::Arc;
 
@@ -14,12 +13,12 @@ use super::registers::Register;
 use crate::error::Result;
 use crate::ir::{AnyFunction, Body, ByValue, Loop, Op, Step, Value, numbered};
 
-/// What computes a step, as [`Run`] does.
+/// The code of a step, as [`Run`] calls it.
 pub(super) enum Job {
     Table(Run),
     Call(AnyFunction),
     Repeat(Repeat),
-    /// The states of a loop: which bytes of each element, and how many there are in all.
+    /// The states of a loop: the bytes of each state, and of all.
     State {
         place: usize,
         size: usize,
@@ -33,7 +32,7 @@ impl Job {
         match self {
             Job::Table(run) => run(args, out),
             Job::Call(function) => function.run(args, out),
-            // Of one with tables, who calls it knows these.
+            // The caller knows the tables.
             Job::Repeat(repeat) => repeat.run(args, &[], out),
             Job::State { place, size, of } => {
                 let count = args[0].len() / of;
@@ -44,7 +43,7 @@ impl Job {
     }
 }
 
-/// What computes a step, among all.
+/// The code of a step.
 pub(super) fn of(step: &Step, steps: &[Step]) -> Result<Job> {
     let first = step.args.first().and_then(|arg| arg.step());
     match (&step.body, first.and_then(|first| steps[first].body.as_ref())) {
@@ -59,26 +58,26 @@ pub(super) fn of(step: &Step, steps: &[Step]) -> Result<Job> {
     Ok(Job::Table(kernels::of(step)?))
 }
 
-/// Elements that go through their turns together.
+/// Elements that iterate together.
 const BLOCK: usize = 256;
 
-/// A loop made ready.
+/// A loop, ready to run.
 pub(super) struct Repeat {
     own: Arc<Loop>,
-    /// What computes each step.
+    /// The code of each step.
     jobs: Vec<Job>,
     /// Bytes of an element of each value.
     sizes: ByValue<usize>,
-    /// Where each state lies among the states of an element.
+    /// The offset of each state among an element's states.
     places: Vec<usize>,
-    /// Bytes of these.
+    /// Bytes of all states.
     size: usize,
 }
 
 impl Repeat {
     pub(super) fn new(own: Arc<Loop>) -> Result<Repeat> {
         let jobs = own.steps.iter().map(|step| of(step, &own.steps)).collect::<Result<_>>()?;
-        // Of a table an element has the address from which it is looked up.
+        // A table's element is the address of the lookup.
         let args = (0..).map(Value::Input).zip(&own.args);
         let args = args.map(|(value, dtype)| if own.table(value).is_some() { 8 } else { dtype.size() });
         let sizes = ByValue::of(args, &own.steps, |step, _| step.size());
@@ -86,8 +85,8 @@ impl Repeat {
         Ok(Repeat { jobs, sizes, places, size, own })
     }
 
-    /// The states of some elements, one after the other: after as many turns as the first argument says, of what the
-    /// others say, and with what lies in tables as far from these arguments as turns say.
+    /// The states of some elements, one after the other, after their iterations. The first argument is the number of
+    /// iterations, the others are the initial states and shared values, and `tables` holds the tables.
     pub(super) fn run(&self, args: &[&[u8]], tables: &[Table<'_>], out: &mut [u8]) {
         let [turns, args @ ..] = args else { return };
         let Some(&turns) = cast::<u8, u32>(turns).first() else { return };
@@ -113,7 +112,7 @@ impl Repeat {
         }
     }
 
-    /// All turns of a block.
+    /// All iterations of a block.
     fn turn(&self, turns: u32, block: &mut Block, tables: &[Table<'_>], out: &mut [u8], count: usize) {
         let table = |&value: &Value| self.own.table(value).and_then(|table| tables.get(table)).copied();
         block.open.clear();
@@ -127,7 +126,7 @@ impl Repeat {
                 let to = &mut register.bytes_mut(BLOCK * self.sizes[value])[..length * self.sizes[value]];
                 match job {
                     Job::Repeat(inner) => {
-                        // Tables of an inner loop are some of this one's.
+                        // The tables of an inner loop are some of this loop's.
                         let tables: SmallVec<[Table<'_>; 2]> = step.args.iter().filter_map(table).collect();
                         inner.run(&args, &tables, to);
                     }
@@ -152,7 +151,7 @@ impl Repeat {
                 break;
             }
             self.step(block, length, open == length);
-            // Those that have ended are left behind once they are many.
+            // Ended elements are left behind once there are many.
             if open < length - length / 4 {
                 self.leave(block, out, count);
             }
@@ -161,9 +160,9 @@ impl Repeat {
         self.leave(block, out, count);
     }
 
-    /// Puts what the states become in their places.
+    /// Stores the next states.
     fn step(&self, block: &mut Block, length: usize, all: bool) {
-        // First all that another state becomes, before it is written.
+        // First the states that others become, before they are overwritten.
         let own = &self.own;
         let states = (0..).map(Value::Input).zip(&mut block.next);
         for ((state, next), &value) in states.zip(&own.next) {
@@ -184,7 +183,7 @@ impl Repeat {
         block.next.iter_mut().zip(values).for_each(|(next, value)| std::mem::swap(next, value));
     }
 
-    /// Stores the states of those that have ended, and moves the others together.
+    /// Stores the states of ended elements, and moves the others together.
     fn leave(&self, block: &mut Block, out: &mut [u8], count: usize) {
         let length = block.places.len();
         let Block { values, open, places, .. } = block;
@@ -210,13 +209,13 @@ impl Repeat {
     }
 }
 
-/// Elements that go through their turns.
+/// Elements in their iterations.
 struct Block {
     values: ByValue<Register>,
-    /// What the states become.
+    /// The next states.
     next: Vec<Register>,
-    /// Which of them go on.
+    /// Which of them continue.
     open: Vec<bool>,
-    /// Where each stands among all.
+    /// The number of each among all.
     places: Vec<usize>,
 }

@@ -1,5 +1,5 @@
-//! Programs whose results lie next to each other along an axis, as channels of pixels: some places of the axes before
-//! it are computed by every program while they are in cache, so memory is gone through once.
+//! Interleaved results, such as channels of pixels: programs whose results lie side by side along an axis. All programs
+//! compute some places of the outer axes while these are in cache, so memory is read and written once.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
@@ -14,33 +14,33 @@ use crate::error::Result;
 use crate::ir::{Join, Program};
 use crate::vectors;
 
-/// Elements of all results that are computed together at most.
+/// The most elements of all results that are computed together.
 const ALL: usize = 4 * BLOCK;
 
-/// Elements of a chunk, which a thread takes at a time.
+/// Elements of a chunk, the task of a thread.
 const CHUNK: usize = 8 * ALL;
 
-/// Whether programs write short runs of the result, as many times as is worth it.
+/// Whether programs write short runs of the result, often enough to be worth it.
 pub(super) fn is_interleaved(join: &Join) -> bool {
     let all: usize = join.shape[join.axis..].iter().product();
     let outer: usize = join.shape[..join.axis].iter().product();
     join.parts.iter().all(|part| !part.reduces()) && all <= BLOCK / 4 && outer > 1
 }
 
-/// Programs that are merged at most: what they read is compared.
+/// The most programs that are merged, since their inputs are compared.
 const MERGED: usize = 16;
 
-/// Programs side by side, whose runs are of one length: one program, in which what they share is there once.
+/// Programs side by side, with runs of one length, as one program whose common parts appear once.
 struct Part<'a> {
     engine: Engine<'a>,
     /// Elements of a run.
     width: usize,
 }
 
-/// Memory of one thread for such programs.
+/// Memory of one thread for such a program.
 struct Own {
     scratch: engine::Scratch,
-    /// Results whose elements in a block are all equal, as many as there are.
+    /// Results whose elements in a block are all equal: that many elements.
     filled: Vec<Register>,
 }
 
@@ -52,7 +52,7 @@ struct Scratch {
 
 struct Job<'a> {
     parts: Vec<Part<'a>>,
-    /// Elements of all runs that lie next to each other.
+    /// Elements of all runs that lie side by side.
     all: usize,
     /// Runs that are computed together.
     together: usize,
@@ -60,7 +60,7 @@ struct Job<'a> {
     streams: bool,
 }
 
-/// Runs programs that are interleaved, each with what it reads, into `out`.
+/// Runs interleaved programs into `out`.
 pub(super) fn join(join: &Join, from: &[Vec<From<'_>>], out: &mut [u8]) -> Result<()> {
     let all: usize = join.shape[join.axis..].iter().product();
     let size = join.dtype.size();
@@ -114,7 +114,7 @@ impl Job<'_> {
         Scratch { parts: self.parts.iter().map(own).collect(), all: Register::default() }
     }
 
-    /// Computes what is from byte `start` on, until `out` is full.
+    /// Computes the bytes from `start` on, until `out` is full.
     fn chunk(&self, start: usize, out: &mut [u8], stream: Option<&Stream>, scratch: &mut Scratch) {
         let run = self.all * self.size;
         let mut first = start / run;
@@ -136,7 +136,7 @@ impl Job<'_> {
         }
     }
 
-    /// Computes so many runs of each result.
+    /// Computes this many runs of each result.
     fn block(&self, first: usize, runs: usize, scratch: &mut [Own], out: &mut [u8]) {
         for (part, own) in self.parts.iter().zip(&mut *scratch) {
             part.engine.compute(first * part.width, runs * part.width, None, &mut own.scratch);
@@ -154,7 +154,7 @@ impl Job<'_> {
     }
 }
 
-/// Puts `runs` of each result behind those of the one before.
+/// Places `runs` of each result behind the runs of the one before.
 struct Weave<'a, M> {
     results: &'a [&'a [M]],
     runs: usize,
@@ -165,7 +165,7 @@ impl<M: bytemuck::Pod> vectors::Loop for Weave<'_, M> {
     #[inline(always)]
     fn run(self) {
         let Weave { results, runs, out } = self;
-        // A loop that knows how many there are is one of vectors.
+        // A loop of a known count vectorizes.
         match *results {
             [a, b] if out.len() == 2 * runs => {
                 let all = a.iter().zip(b);

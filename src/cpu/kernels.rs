@@ -1,4 +1,4 @@
-//! One op over blocks of elements: the op table's CPU forms, each compiled into a loop per type.
+//! Loops of one op over tiles: the CPU forms of the op table, compiled into a loop for each type.
 
 use bytemuck::Pod;
 use half::slice::HalfFloatSliceExt;
@@ -11,7 +11,7 @@ use crate::error::{Result, bail};
 use crate::ir::{Op, Step, for_each_op, is_costly};
 use crate::vectors::{Dispatch, Loop, Vectors};
 
-/// How a type lies in a block, and what it computes as.
+/// The memory of a type in a tile, and the type that computes.
 pub(super) trait Lane {
     type Raw: Pod;
     type Value: Copy;
@@ -19,7 +19,7 @@ pub(super) trait Lane {
     fn put(value: Self::Value) -> Self::Raw;
 }
 
-/// Elements of a part of a block: of a block that holds one value, a part is all there is.
+/// Elements of a part of a tile. A tile of one value has only one part.
 pub(super) const PART: usize = 512;
 
 /// 16-bit floats as f32, and back.
@@ -38,8 +38,8 @@ macro_rules! halves {
 }
 halves! { f16 bf16 }
 
-/// Runs a loop of f32 over 16-bit floats, a part at a time. The operands are widened to f32. The results are rounded to the
-/// same 16-bit type, unless `other` says that the loop gives elements of another type, and how many bytes each has.
+/// Runs a loop of f32 over 16-bit floats, a part at a time. Operands are widened to f32. Results are rounded to the
+/// same 16-bit type, or have the type and size that `other` names.
 fn map_halves<T: Half>(args: &[&[u8]], out: &mut [u8], run: Run, other: Option<usize>) {
     let mut wide = [[0.0_f32; PART]; 3];
     let mut result = [0.0_f32; PART];
@@ -91,12 +91,12 @@ lanes! {
 /// An argument, part by part.
 struct Parts<'a, M> {
     rest: &'a [M],
-    /// One part stands for all.
+    /// One part for all elements.
     repeats: bool,
 }
 
 impl<'a, M: Pod> Parts<'a, M> {
-    /// The parts of `arg` for a block of so many elements.
+    /// The parts of `arg` for a tile of this many elements.
     fn new(arg: &'a [u8], elements: usize) -> Self {
         let rest: &[M] = bytemuck::cast_slice(arg);
         Parts { rest, repeats: rest.len() < elements }
@@ -111,7 +111,7 @@ impl<'a, M: Pod> Parts<'a, M> {
     }
 }
 
-/// Loops over a block by vectors; with the widest that the processor has where their arithmetic is `COSTLY`.
+/// Loops over a tile by vectors; if their arithmetic is `COSTLY`, by the processor's widest.
 macro_rules! maps {
     ($($map:ident $loop:ident ($($arg:ident: $t:ident $i:literal),+);)*) => {$(
         struct $loop<'a, $($t: Lane,)+ R: Lane, F> {
@@ -135,8 +135,8 @@ macro_rules! maps {
             #[allow(clippy::needless_range_loop)]
             fn run(mut self) {
                 for out in self.out.chunks_mut(PART) {
-                    // By indexes below one count: a loop that may end for want of an operand, as far as the compiler
-                    // can tell, computes its last elements one by one.
+                    // Indices below one count: if the compiler cannot tell that operands are long enough, it computes
+                    // the last elements one by one.
                     let count = out.len();
                     $(let $arg = &self.$arg.take(count)[..count];)+
                     for i in 0..count {
@@ -165,7 +165,7 @@ maps! {
     map3 Map3(a: A 0, b: B 1, c: C 2);
 }
 
-/// A loop over a block: every argument has as many elements as the result, or a part of equal ones.
+/// A loop over a tile. Every argument has as many elements as the result, or a part of equal ones.
 pub(super) type Run = fn(&[&[u8]], &mut [u8]);
 
 /// The loop of an op of the table, by the type of its operands.
@@ -191,7 +191,7 @@ macro_rules! row {
     (int $($rest:tt)*) => { row!(@ [I8: i8, U8: u8, I16: i16, U16: u16, I32: i32, U32: u32, I64: i64, U64: u64] $($rest)*) };
     (word $($rest:tt)*) => { row!(@ [I8 U8: u8, I16 U16: u16, I32 U32: u32, I64 U64: u64] $($rest)*) };
     (bool $($rest:tt)*) => { row!(@ [Bool: bool] $($rest)*) };
-    // One loop of f32 is compiled, and serves the 16-bit floats too.
+    // One compiled loop of f32 serves the 16-bit floats too.
     (float $gives:ident $arity:tt $dtype:expr, $op:ident, $cpu:expr) => {{
         const SINGLE: Run = |args, out| row!(@map f32 $gives $arity args, out, $op, $cpu);
         const OTHER: Option<usize> = row!(@other $gives);
@@ -233,7 +233,7 @@ macro_rules! row {
 }
 for_each_op!(table);
 
-/// What gives a function of angles beyond [`math::TURNS`], of the functions that do not count turns there themselves.
+/// The function for angles beyond [`math::TURNS`], if the vectorized one does not reduce them.
 const fn beyond_turns(op: Op) -> Option<fn(f64) -> f64> {
     match op {
         Op::Sin => Some(f64::sin),
@@ -243,11 +243,11 @@ const fn beyond_turns(op: Op) -> Option<fn(f64) -> f64> {
     }
 }
 
-/// Computes angles beyond [`math::TURNS`] again. Few programs have such, and a loop that asks for each element is none
-/// of vectors.
+/// Computes angles beyond [`math::TURNS`] again. Few programs have any, and a loop with a branch for them would not
+/// vectorize.
 fn far_angles(far: fn(f64) -> f64, args: &[&[u8]], out: &mut [u8]) {
     let angles: &[f32] = bytemuck::cast_slice(args[0]);
-    // By their bits, magnitudes are in order and NaN above all.
+    // As bits, magnitudes are in order, and NaN is above all.
     let magnitude = |angle: &f32| angle.abs().to_bits() as i32;
     if angles.iter().map(magnitude).fold(0, i32::max) > math::TURNS.to_bits() as i32 {
         let out: &mut [f32] = bytemuck::cast_slice_mut(out);
@@ -259,12 +259,12 @@ fn far_angles(far: fn(f64) -> f64, args: &[&[u8]], out: &mut [u8]) {
     }
 }
 
-/// The loop of a step without a body. One that the table lacks cannot be built, as the builder asks the same rows.
+/// The loop of a step without a body. Builders use the same table, so every op has a loop.
 pub(super) fn of(step: &Step) -> Result<Run> {
     let run: Option<Run> = match step.op {
         Op::Select => Some(select(step.dtype)),
         Op::Cast => Some(cast(step.dtype, step.result)),
-        // Which a block knows by itself.
+        // The engine computes these itself.
         Op::Lookup => Some((|_, _| {}) as Run),
         Op::Random => Some(random::bits),
         Op::Unit => Some(|args, out| map1::<u32, f32, false>(args, out, random::unit)),
@@ -285,8 +285,8 @@ fn select(dtype: DType) -> Run {
     }
 }
 
-/// The loop of a conversion. A bool is a byte of 0 or 1, and an integer has the same bits as a signed one as it has as an
-/// unsigned one.
+/// The loop of a conversion. A bool is a byte of 0 or 1, and signed and unsigned integers of one width convert by the
+/// same bits.
 fn cast(from: DType, to: DType) -> Run {
     macro_rules! from {
         ($loop:ident $from:ident $($tags:tt)*) => {

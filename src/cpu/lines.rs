@@ -1,33 +1,32 @@
-//! What the processor is told of its cache: stores past it, for results that no cache holds, as an
-//! ordinary store reads the line that it changes first and so moves twice the bytes; and loads to come,
-//! where it cannot guess them.
+//! Cache control: stores past the cache, for results that no cache holds, and prefetches. An ordinary store reads the
+//! line that it changes, and so moves twice the bytes.
 
 use std::marker::PhantomData;
 
 /// Bytes of a line of the cache.
 pub(super) const LINE: usize = 64;
 
-/// Bytes that fill the last cache of many processors. A result of half as many leaves it before it is read again, where
-/// operands are read for it that fill the rest.
+/// Bytes that fill the last-level cache of many processors. A result of half as many has left it before anyone reads
+/// it, if operands fill the rest.
 const CACHE: usize = 32 << 20;
 
-/// Bytes before the first that begins a line.
+/// Bytes before the first line begins.
 pub(super) fn to_line(bytes: &[u8]) -> usize {
     bytes.as_ptr().addr().wrapping_neg() % LINE
 }
 
-/// Whether a result of so many bytes, for which so many are read, is stored past the cache, if storing is most of what
-/// is done.
+/// Whether a result of this many bytes, computed from that many, is stored past the cache. Only if storing is most of
+/// the work.
 pub(super) fn streams(result: usize, read: usize) -> bool {
     cfg!(target_arch = "x86_64") && result >= CACHE / 2 && result.saturating_add(read) >= CACHE
 }
 
-/// Stores of one thread, which the others see at the end of the [`scope`] that lent it.
+/// Stores of one thread. Other threads see them at the end of the [`scope`].
 pub(super) struct Stream(PhantomData<*const ()>);
 
-/// Runs what stores past the cache. What it stores to is not read before it returns.
+/// Runs code that stores past the cache. Nothing reads the stored elements before it returns.
 pub(super) fn scope<R>(run: impl FnOnce(&Stream) -> R) -> R {
-    // Ordered when dropped, so that a panic ends in no other way.
+    // The fence runs on drop, and so after a panic too.
     struct Order;
 
     impl Drop for Order {
@@ -54,13 +53,13 @@ impl Stream {
     }
 }
 
-/// Begins to load some lines to the second cache, so that what the first one holds stays.
+/// Prefetches some lines into the second-level cache, so that the first-level cache keeps its lines.
 #[inline(always)]
 pub(super) fn ask(lines: &[[u8; LINE]]) {
     lines.iter().for_each(|line| machine::prefetch::<2>(line.as_ptr().cast()));
 }
 
-/// Begins to load the line of an element.
+/// Prefetches the line of an element.
 pub(super) fn prefetch<M>(element: &M) {
     machine::prefetch::<1>(std::ptr::from_ref(element).cast());
 }
@@ -74,8 +73,8 @@ mod machine {
 
     use super::LINE;
 
-    /// Stores lines, to where lines begin, by the widest words there are: a processor goes on while stores wait for
-    /// memory, but only so many of them.
+    /// Stores whole lines by the widest words: a processor continues while stores wait for memory, but only with a
+    /// limited number of them.
     pub(super) fn store(from: &[[u8; LINE]], to: &mut [[u8; LINE]]) {
         match () {
             // SAFETY: the processor has the instructions.
@@ -94,9 +93,9 @@ mod machine {
                     let (from, to) = (from.as_ptr().cast::<$word>(), to.as_mut_ptr().cast::<$word>());
                     debug_assert!(to.is_aligned());
                     for i in 0..LINE / size_of::<$word>() {
-                        // SAFETY: both are as many words, `to` is aligned to them, and its elements are this
-                        // thread's alone. No one reads them before `order`: a scope ends with it, and what is
-                        // stored to is borrowed until then by the chunk that the scope computes.
+                        // SAFETY: both have as many words, `to` is aligned to them, and its elements are this thread's
+                        // alone. No one reads them before `order`: a scope ends with it, and the destination is
+                        // borrowed until then by the chunk that the scope computes.
                         unsafe { $stream(to.add(i), $load(from.add(i))) };
                     }
                 }
@@ -109,13 +108,13 @@ mod machine {
         by_64 by __m512i _mm512_loadu_si512 _mm512_stream_si512 for "avx512f";
     }
 
-    /// Lets other threads see the stores of this one before what it does next.
+    /// Makes this thread's stores visible to others before its next ones.
     pub(super) fn order() {
         // SAFETY: a fence has no operands, and every processor of this architecture has it.
         unsafe { _mm_sfence() };
     }
 
-    /// To the first cache or the second.
+    /// Prefetches into the first-level cache, or the second.
     #[inline(always)]
     pub(super) fn prefetch<const LEVEL: usize>(address: *const i8) {
         let prefetch = if LEVEL == 1 { _mm_prefetch::<_MM_HINT_T0> } else { _mm_prefetch::<_MM_HINT_T1> };

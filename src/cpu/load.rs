@@ -1,5 +1,4 @@
-//! Elements of any layout into blocks: where a block is one contiguous run it is borrowed, else
-//! its runs are gathered.
+//! Elements of any layout in tiles: a contiguous range is borrowed, and other elements are gathered.
 
 use bytemuck::Pod;
 
@@ -7,9 +6,9 @@ use super::lines::prefetch;
 use crate::layout::Layout;
 use crate::vectors;
 
-/// Writes rows of `row` elements each: `rows[r * row + c] = source[r + c * stride]`. Squares are turned
-/// around in cache, whose `SIDE` is a cache line; the next ones are on their way meanwhile, as their
-/// lines lie too far apart to be guessed.
+/// Writes rows of `row` elements each: `rows[r * row + c] = source[r + c * stride]`. Squares are transposed in cache,
+/// with a cache line of `SIDE` elements. The next squares are prefetched, as their lines lie too far apart for the
+/// processor to guess.
 fn turn<M: Pod, const SIDE: usize>(source: &[M], stride: usize, rows: &mut [M], row: usize) {
     let mut square = [[M::zeroed(); SIDE]; SIDE];
     for left in (0..row).step_by(SIDE) {
@@ -18,7 +17,7 @@ fn turn<M: Pod, const SIDE: usize>(source: &[M], stride: usize, rows: &mut [M], 
             let height = rows.len() / row;
             let lines = (left..left + width).map(|c| k * SIDE + c * stride);
             let next = lines.clone().map(|at| at + SIDE * stride);
-            // Both ends: a side need not begin where a line does.
+            // Both ends, as a side need not begin at a line.
             next.flat_map(|at| [source.get(at), source.get(at + height - 1)]).flatten().for_each(prefetch);
             for (c, at) in lines.enumerate() {
                 for (square, &element) in square.iter_mut().zip(&source[at..at + height]) {
@@ -37,7 +36,7 @@ fn copy<'a, M: Pod>(out: &mut [M], from: impl Iterator<Item = &'a M>) {
     out.iter_mut().zip(from).for_each(|(out, &element)| *out = element);
 }
 
-/// Every `N`-th element: a loop that knows `N` is one of vectors.
+/// Every `N`-th element. A loop with a known `N` vectorizes.
 #[inline(always)]
 fn every<M: Pod, const N: usize>(out: &mut [M], source: &[M]) {
     let (chunks, rest) = source.as_chunks::<N>();
@@ -106,14 +105,14 @@ impl<M: Pod> vectors::Loop for Gather<'_, M> {
     }
 }
 
-/// A layout to be read in row-major order, block by block.
+/// A layout that is read in row-major order, tile by tile.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Fewest axes, outermost first.
+    /// The fewest axes, outermost first.
     walk: Layout,
 }
 
-/// A stretch of a block that one stride describes.
+/// A range of a tile with one stride.
 struct Run {
     at: isize,
     stride: isize,
@@ -125,7 +124,7 @@ impl Reader {
         Reader { walk: layout.simplified() }
     }
 
-    /// Address and stride of elements `start..start + length`, if these describe them.
+    /// Address and stride of elements `start..start + length`, if one stride describes them.
     pub(super) fn run(&self, start: usize, length: usize) -> Option<(usize, isize)> {
         let (shape, strides) = (self.walk.shape(), self.walk.strides());
         let offset = self.walk.offset() as isize;
@@ -148,8 +147,8 @@ impl Reader {
         Some((at as usize, if length == 1 { 1 } else { stride }))
     }
 
-    /// How many elements apart rows lie in memory, if that is the same for all of them. There are `rows` from an element on,
-    /// of `row` elements each.
+    /// The distance of rows in memory, if it is the same for all. There are `rows` rows of `row` elements, from an
+    /// element on.
     pub(super) fn pitch(&self, start: usize, rows: usize, row: usize) -> Option<usize> {
         let ([.., n, inner], [.., stride, _]) = (&self.walk.shape()[..], self.walk.strides()) else {
             return None;
@@ -163,15 +162,15 @@ impl Reader {
         vectors::dispatch(Gather { reader: self, source, start, out });
     }
 
-    /// How many elements are the same again and again, wherever they are walked.
+    /// The number of equal neighbouring elements, if it is the same everywhere.
     pub(super) fn repeats(&self) -> Option<usize> {
         let strides = self.walk.strides();
         let first = strides.iter().position(|&stride| stride != 0).filter(|&first| first > 0)?;
         Some(self.walk.shape()[first..].iter().product())
     }
 
-    /// Whether rows lie across memory: the elements of one are apart, and those of neighbouring rows
-    /// next to each other. Then [`gather_rows`](Self::gather_rows) reads every cache line once.
+    /// Whether rows lie across memory: elements of a row lie apart, and neighbouring rows lie side by side. Then
+    /// [`gather_rows`](Self::gather_rows) reads every cache line once.
     pub(super) fn is_turned(&self) -> bool {
         let strides = self.walk.strides();
         matches!(strides, [.., 1, inner] if *inner > 1)
@@ -182,14 +181,14 @@ impl Reader {
         self.walk.shape().last().copied().unwrap_or(1)
     }
 
-    /// [`gather`](Self::gather) of a turned layout, from the start of a row on, by squares whose `SIDE`
-    /// is a cache line.
+    /// [`gather`](Self::gather) of a transposed layout, from the start of a row on, by squares with a cache line of
+    /// `SIDE` elements.
     pub(super) fn gather_rows<M: Pod, const SIDE: usize>(&self, source: &[M], start: usize, out: &mut [M]) {
         let row = self.row();
         let mut runs = self.runs(start, out.len()).peekable();
         let mut rest = out;
         while let Some(first) = runs.next() {
-            // Rows that follow each other along the axis of stride 1.
+            // Rows along the axis of stride 1.
             let mut count = 1;
             let follows = |run: &Run, count| run.at == first.at + count && run.length == row;
             while first.length == row && runs.next_if(|run| follows(run, count as isize)).is_some() {
@@ -201,7 +200,7 @@ impl Reader {
         }
     }
 
-    /// The addresses themselves, as what `of` makes of each.
+    /// Values of addresses: `of` maps each.
     pub(super) fn addresses<A>(&self, start: usize, out: &mut [A], of: impl Fn(isize) -> A) {
         let mut rest = out;
         for run in self.runs(start, rest.len()) {
@@ -213,7 +212,7 @@ impl Reader {
         }
     }
 
-    /// The inverse of [`gather`](Self::gather): elements to their places.
+    /// The inverse of [`gather`](Self::gather): moves elements to their places.
     pub(super) fn scatter<M: Pod>(&self, source: &[M], out: &mut [M]) {
         let mut rest = source;
         for run in self.runs(0, source.len()) {
@@ -225,7 +224,7 @@ impl Reader {
         }
     }
 
-    /// The runs that elements `start..start + length` consist of.
+    /// The runs of elements `start..start + length`.
     fn runs(&self, start: usize, length: usize) -> impl Iterator<Item = Run> + '_ {
         let shape = self.walk.shape();
         let strides = self.walk.strides();
@@ -249,7 +248,7 @@ impl Reader {
             let begun = index.last().copied().unwrap_or(0);
             let run = Run { at, stride, length: (inner - begun).min(left) };
             left -= run.length;
-            // On to the next row.
+            // The next row.
             at -= begun as isize * stride;
             if let Some(last) = index.last_mut() {
                 *last = 0;

@@ -1,4 +1,4 @@
-//! Elements of a table at computed indices, for a block.
+//! Lookups: elements of a table at computed indices, for a tile.
 
 use bytemuck::{Pod, cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
@@ -6,18 +6,18 @@ use smallvec::SmallVec;
 use super::bytes::with_memory;
 use crate::ir::Extent;
 
-/// What a loop looks up.
+/// The table of a loop.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
     pub elements: &'a [u8],
     /// Bytes of an element.
     pub size: usize,
-    /// How far an index of each axis leads.
+    /// The step of an index along each axis, in elements.
     pub computed: &'a [Extent],
 }
 
 impl Table<'_> {
-    /// Gathers elements as far from addresses, which are i64, as indices say.
+    /// Gathers elements: each address, an i64, plus the steps of its indices.
     pub(super) fn look_up(&self, addresses: &[u8], indices: &[&[u8]], out: &mut [u8]) {
         let walk = Addresses::Each(cast(addresses));
         let along = indices.iter().zip(self.computed).map(|(index, extent)| (cast(index), extent.stride));
@@ -26,16 +26,16 @@ impl Table<'_> {
     }
 }
 
-/// Where the elements of a table lie, but for the indices.
+/// The addresses of a table's elements, without the indices.
 pub(super) enum Addresses<'a> {
-    /// From an address on, a stride apart.
+    /// Addresses a stride apart.
     Run(isize, isize),
-    /// Each at an address of its own.
+    /// An address for each element.
     Each(&'a [i64]),
 }
 
-/// Gathers elements, as far from where the table is walked as indices say, each times its stride. An index that is
-/// the same for all elements may be given as a part of them.
+/// Gathers elements: the layout's address plus each index times its stride. An index that all elements share may be one
+/// part.
 pub(super) fn gather<M: Pod>(source: &[M], walk: &Addresses<'_>, indices: &[(&[i32], isize)], out: &mut [M]) {
     match *walk {
         Addresses::Run(at, stride) => by(source, |k| at + k as isize * stride, indices, out),

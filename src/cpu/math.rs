@@ -1,5 +1,5 @@
-//! Functions of one element, where the op table needs more than an operator. The reference for
-//! every adapter: f32 is computed in f64 and rounded once, or in f32 where that is within a unit of it.
+//! Functions of one element that are more than one operator. They are the reference for every adapter: f32 is computed
+//! in f64 and rounded once, or in f32 if that is within a unit.
 
 use std::ops::{Add, Div, Neg, Rem, Sub};
 
@@ -9,7 +9,7 @@ pub(super) use super::single::TURNS;
 use super::{narrow, single};
 use crate::dtype::{bf16, f16};
 
-/// Floats that compute: f32 for itself and for narrower types, and f64.
+/// Floats that compute: f32, also for narrower types, and f64.
 pub(super) trait Real:
     Copy
     + PartialOrd
@@ -26,14 +26,14 @@ pub(super) trait Real:
     fn with_sign_of(self, other: Self) -> Self;
     fn rounded(self) -> Self;
     const NAN: Self;
-    /// The number of the bits that both have, and of those that either has.
+    /// The bits that both have, and the bits that either has.
     fn bits_of_both(self, other: Self) -> Self;
     fn bits_of_either(self, other: Self) -> Self;
     /// Whether results in f64 are rounded to f32.
     const SINGLE: bool;
     fn through_f64(self, f: impl Fn(f64) -> f64) -> Self;
     fn pair_through_f64(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self;
-    /// The same as f32, for what is one.
+    /// This value as f32, if it is one.
     fn through_f32(self, f: impl Fn(f32) -> f32) -> Self;
     fn pair_through_f32(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self;
 }
@@ -77,30 +77,30 @@ pub(super) fn max<R: Real>(a: R, b: R) -> R {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The lesser, of which NaN is the least and -0 less than +0.
+/// The lesser. NaN is the least, and -0 is less than +0.
 #[inline(always)]
 pub(super) fn minimum<R: Real>(a: R, b: R) -> R {
-    // Processors have such choices, and loops of these vectors. Of equal numbers they give one each, which differ
-    // only where they are zeros.
+    // Processors have these choices, and loops of them vectorize. For equal numbers each returns another operand, which
+    // differs only for zeros.
     let (first, second) = (if a < b { a } else { b }, if b < a { b } else { a });
     if a.is_nan() | b.is_nan() { R::NAN } else { first.bits_of_either(second) }
 }
 
-/// The greater, of which NaN is the greatest and +0 greater than -0.
+/// The greater. NaN is the greatest, and +0 is greater than -0.
 #[inline(always)]
 pub(super) fn maximum<R: Real>(a: R, b: R) -> R {
     let (first, second) = (if a > b { a } else { b }, if b > a { b } else { a });
     if a.is_nan() | b.is_nan() { R::NAN } else { first.bits_of_both(second) }
 }
 
-/// Whether `b`, which comes later, is the minimum in place of `a`.
+/// Whether `b`, which comes later, replaces `a` as the minimum.
 #[inline(always)]
 #[allow(clippy::neg_cmp_op_on_partial_ord)] // which is true of NaN
 pub(super) fn beats_min<R: Real>(a: R, b: R) -> bool {
     !a.is_nan() & !(b >= a)
 }
 
-/// Whether `b`, which comes later, is the maximum in place of `a`.
+/// Whether `b`, which comes later, replaces `a` as the maximum.
 #[inline(always)]
 #[allow(clippy::neg_cmp_op_on_partial_ord)] // which is true of NaN
 pub(super) fn beats_max<R: Real>(a: R, b: R) -> bool {
@@ -115,7 +115,7 @@ pub(super) fn sign<R: Real>(x: R) -> R {
     }
 }
 
-/// Python's remainder: the sign of `b`, zero included. Exact but for the one addition.
+/// Python's remainder, with the sign of `b`, zero included. Exact, except for one addition.
 pub(super) fn rem_floor<R: Real>(a: R, b: R) -> R {
     let r = a % b;
     match () {
@@ -125,7 +125,7 @@ pub(super) fn rem_floor<R: Real>(a: R, b: R) -> R {
     }
 }
 
-/// NumPy's `floor_divide`: by 0 it is the plain quotient.
+/// NumPy's `floor_divide`: by 0 it is the quotient.
 pub(super) fn div_floor<R: Real>(a: R, b: R) -> R {
     if b == R::default() {
         return a / b;
@@ -136,8 +136,7 @@ pub(super) fn div_floor<R: Real>(a: R, b: R) -> R {
     if quotient == R::default() { quotient.with_sign_of(a / b) } else { quotient }
 }
 
-/// Functions of floats, in f64; after the comma, how they are computed for f32, and after the arrow, by which function
-/// of f32.
+/// Functions of floats in f64. After the comma stands the form for f32, and after the arrow the function of f32.
 macro_rules! functions {
     ($($name:ident($($arg:ident),+) = $value:expr $(=> $narrow:path)? $(, $single:expr)?;)*) => {$(
         functions!(@ $name ($($arg),+) [$(=> $narrow)? $($single)?] $value);
@@ -180,7 +179,7 @@ functions! {
     log2(x) = x.log2(), single::log2(x);
     log10(x) = x.log10(), single::log10(x);
     log1p(x) = x.ln_1p(), single::log1p(x);
-    // Of f32 up to `TURNS`.
+    // For f32 up to `TURNS`.
     sin(x) = x.sin(), single::sin(x);
     cos(x) = x.cos(), single::cos(x);
     tan(x) = x.tan(), single::tan(x);
@@ -191,12 +190,12 @@ functions! {
     cosh(x) = x.cosh(), single::cosh(x);
     tanh(x) = x.tanh() => narrow::tanh;
     asinh(x) = libm::asinh(x);
-    // libm answers below -1 as if the sign were not there.
+    // libm ignores the sign below -1.
     acosh(x) = if x < 1.0 { f64::NAN } else { libm::acosh(x) };
     atanh(x) = libm::atanh(x);
     erf(x) = libm::erf(x);
     erfc(x) = super::erfc::erfc(x);
-    // Of gamma where that has its zeros, as libm::lgamma takes a difference there.
+    // Near its zeros, where libm::lgamma takes a difference, it is the logarithm of gamma.
     lgamma(x) = match () {
         () if x < 0.0 && x == x.floor() => f64::INFINITY,
         () if -20.0 < x && x < -2.0 => libm::tgamma(x).abs().ln(),
@@ -218,8 +217,8 @@ functions! {
     hypot(a, b) = a.hypot(b), single::hypot(a, b);
 }
 
-/// By its asymptotic series from 10 on (Abramowitz and Stegun 6.3.18), shifted there by 6.3.5 with
-/// the roundings of the sum made up for, and by 6.3.7 below 0.
+/// From 10 on the asymptotic series (Abramowitz and Stegun 6.3.18). Below 10 it is shifted there by 6.3.5, with the
+/// sum's roundings corrected, and below 0 reflected by 6.3.7.
 fn digamma64(x: f64) -> f64 {
     use std::f64::consts::PI;
     const SERIES: [f64; 8] = [
@@ -241,7 +240,7 @@ fn digamma64(x: f64) -> f64 {
         }
         () => {}
     }
-    // A sum and what its roundings lost (Kahan).
+    // A compensated sum (Kahan).
     let (mut sum, mut lost, mut z) = (0.0_f64, 0.0_f64, x);
     let mut add = |term: f64| {
         let next = sum + term;
@@ -296,8 +295,8 @@ stored! {
     bf16 u16 |a, b, c| bf16::from_f32(odd_sum(f64::from(a) * f64::from(b), c.into()).odd());
 }
 
-/// `a + b` rounded to odd, so that another rounding is as if it were the only one: by what the nearest
-/// sum lost (Knuth's TwoSum).
+/// `a + b` rounded to odd, so that a second rounding is as if it were the only one. It uses the error of the nearest
+/// sum (Knuth's TwoSum).
 fn odd_sum(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let part = sum - a;

@@ -1,5 +1,5 @@
-//! Memory for elements. What the system hands out anew costs a page fault every few elements, more
-//! than most expressions take, so freed memory is kept for the next result.
+//! Memory for elements. New memory of the system costs a page fault every few elements, more than most expressions, so
+//! freed memory is kept for the next result.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
@@ -8,19 +8,19 @@ use memmap2::MmapMut;
 
 use crate::error::{Result, bail};
 
-/// Bytes that are kept.
+/// The most bytes that are kept.
 const SPARE: usize = 512 << 20;
 
-/// Requests below this come from the allocator: it keeps such blocks itself.
+/// Smaller requests come from the allocator, which keeps such blocks itself.
 const SMALLEST: usize = 64 << 10;
 
 /// Freed memory, the oldest first.
 static IDLE: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
 
-/// Bytes, aligned for every element type. They hold what they held before.
+/// Bytes, aligned for every element type. They still have their old contents.
 pub(super) enum HostMemory {
     Heap(Vec<u64>),
-    /// Pages of the system. None once they are given back.
+    /// Pages of the system. `None` after they are returned.
     Pages(Option<MmapMut>),
 }
 
@@ -31,10 +31,10 @@ impl HostMemory {
         if tests::MemoryFault::next() {
             bail!(Memory, "no memory for {bytes} bytes on the CPU: on purpose");
         }
-        // Whole words: it may hold larger elements later, and is then read as a slice of these.
+        // Whole words: the memory may hold larger elements later, as a slice of them.
         let bytes = bytes.next_multiple_of(8);
         if bytes >= SMALLEST {
-            // Not more than an eighth too large, so that memory in use is memory asked for.
+            // At most an eighth too large, so that used memory is requested memory.
             let fits = |held: &MmapMut| held.len() >= bytes && held.len() - bytes <= bytes / 8;
             let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
             let known = idle.iter().rposition(fits).map(|i| idle.swap_remove(i));
@@ -54,10 +54,10 @@ impl HostMemory {
     }
 }
 
-/// Pages of the system, where it has a way to ask for them.
+/// Pages of the system, if it has a call for them.
 fn map(bytes: usize) -> Option<MmapMut> {
     let pages = MmapMut::map_anon(bytes).ok()?;
-    // One entry of the page table for 2 MiB. Only a wish: nothing depends on it.
+    // One entry of the page table for 2 MiB. It is a hint, and nothing depends on it.
     #[cfg(target_os = "linux")]
     let _ = pages.advise(memmap2::Advice::HugePage);
     Some(pages)
@@ -83,7 +83,7 @@ impl DerefMut for HostMemory {
     }
 }
 
-/// Pages are kept for later, in the place of the oldest where there are too many.
+/// Keeps pages for later, and drops the oldest if there are too many.
 impl Drop for HostMemory {
     fn drop(&mut self) {
         let HostMemory::Pages(pages) = self else { return };
@@ -104,15 +104,15 @@ pub(crate) mod tests {
     use super::*;
 
     thread_local! {
-        /// Requests up to the one that is refused; 0 where none is.
+        /// Requests until one is refused; 0 if none is.
         static LEFT: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// One of this thread's requests is refused, once, until this is dropped.
+    /// Refuses one of this thread's requests, once, until this is dropped.
     pub(crate) struct MemoryFault(());
 
     impl MemoryFault {
-        /// Refuses the next request after so many.
+        /// Refuses the next request after this many.
         pub(crate) fn after(requests: usize) -> MemoryFault {
             LEFT.set(requests + 1);
             MemoryFault(())
@@ -129,12 +129,12 @@ pub(crate) mod tests {
             LEFT.get() > 0
         }
 
-        /// Ends it: whether a request was refused.
+        /// Ends it. Returns whether a request was refused.
         pub(crate) fn end(self) -> bool {
             !Self::is_to_come()
         }
 
-        /// Does work of which no request is refused.
+        /// Does work without refused requests.
         pub(crate) fn without<T>(work: impl FnOnce() -> T) -> T {
             let left = LEFT.replace(0);
             let made = work();
@@ -149,7 +149,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// What held bytes may hold elements of eight bytes next.
+    /// Memory of bytes may hold elements of eight bytes next.
     #[test]
     fn memory_is_whole_words() {
         for bytes in [0, 1, 9, SMALLEST + 1, SMALLEST + 77] {

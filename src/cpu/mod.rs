@@ -1,14 +1,14 @@
-//! The CPU path: a device like any other, and the reference that checks them.
+//! The CPU path: a device, and the reference for all others.
 //!
-//! One loop evaluates: the [`engine`], which computes a program tile by tile. Who drives it says which elements a tile
-//! has and where they go: [`eval`] of elementwise programs, [`rows`] of those with reductions inside, [`join`] of
-//! results that are interleaved, [`fold`] and [`scan`] of what is reduced and accumulated over more than a tile.
+//! One loop evaluates: the [`engine`] computes a program tile by tile. Its callers choose the tiles and the
+//! destination: [`eval`] for elementwise programs, [`rows`] for row-fused ones, [`join`] for interleaved results,
+//! [`fold`] and [`scan`] for reductions and scans over more than a tile.
 //!
-//! Each file uses only those before it: what moves elements ([`bytes`]), [`memory`] and [`threads`], how elements
-//! [`convert`], what is told of a program ([`explain`]), and functions of elements ([`integers`], [`narrow`],
-//! [`random`], [`single`]); [`erfc`], cache [`lines`], a [`lookup`], and how elements [`reorder`]; what is read
-//! [`ahead`], how inputs [`load`], all of [`math`], and [`registers`]; the [`kernels`] of the op table, and those
-//! that [`reduce`]; the [`jobs`] that compute steps; loops that [`combine`], and those of [`pairs`] of steps; the
+//! Each file uses only those before it: moves of elements ([`bytes`]), [`memory`] and [`threads`], conversions
+//! ([`convert`]), explanations ([`explain`]) and functions of elements ([`integers`], [`narrow`], [`random`],
+//! [`single`]); [`erfc`], cache [`lines`], [`lookup`]s, and orders of axes ([`reorder`]); prefetching ([`ahead`]),
+//! inputs ([`load`]), all of [`math`], and [`registers`]; the [`kernels`] of the op table, and of reductions
+//! ([`mod@reduce`]); the code of steps ([`jobs`]); loops that [`combine`], and loops of two steps ([`pairs`]); the
 //! [`engine`]; [`eval`], [`scan`], [`contract`] and [`mod@sort`]; [`fold`] and [`join`]; [`rows`].
 
 mod ahead;
@@ -67,8 +67,8 @@ use crate::layout::Layout;
 #[derive(Debug, Default)]
 pub(crate) struct CpuDevice;
 
-/// Elements in memory, which snapshots share until it is written. Locks of several buffers are always taken
-/// in the order of their addresses.
+/// Elements in memory. Snapshots share them until one side is written. Locks of several buffers are always taken in the
+/// order of their addresses.
 struct HostBuffer {
     memory: RwLock<Arc<HostMemory>>,
     poison: Poison,
@@ -83,14 +83,14 @@ impl HostBuffer {
         HostBuffer { memory: RwLock::new(memory), poison: Poison::default() }
     }
 
-    /// The memory as it is now.
+    /// The memory at this time.
     fn snapshot(&self) -> Result<Arc<HostMemory>> {
         self.poison.check()?;
         Ok(self.memory.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 }
 
-/// Memory to write: a copy, where snapshots share what there is.
+/// Memory to write: a copy, if snapshots share it.
 fn own(shared: &mut Arc<HostMemory>) -> Result<&mut HostMemory> {
     if Arc::get_mut(shared).is_none() {
         let mut copy = HostMemory::take(shared.len())?;
@@ -122,15 +122,15 @@ fn buffer(storage: &Storage) -> Result<Arc<HostBuffer>> {
     storage.buffer.clone().downcast::<HostBuffer>().map_err(|_| foreign())
 }
 
-/// Where the elements of a program go.
+/// The destination of a program.
 enum Target<'a> {
     /// New memory, for each result.
     New(Vec<&'a mut [u8]>),
-    /// Bytes of a storage, which inputs may read in the same places.
+    /// Bytes of a storage, which inputs may read at the same places.
     Into(&'a Storage, std::ops::Range<usize>),
 }
 
-/// Runs a program, or those that write one result together.
+/// Runs a program, or the programs of a join.
 fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<()> {
     let Some(program) = programs.first() else { return Ok(()) };
     let written = match &target {
@@ -147,7 +147,7 @@ fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<
     let mut anew = None;
     if let Target::Into(storage, range) = &target {
         let own = buffer(storage)?;
-        // What is written anew may be poisoned.
+        // Poisoned elements may be written.
         match range.len() == storage.elements * program.dtype.size() {
             true => anew = Some(own.clone()),
             false => own.poison.check()?,
@@ -173,7 +173,7 @@ fn run(programs: &[Program], join: Option<&Join>, target: Target<'_>) -> Result<
     let from = |input: &Input| match &input.source {
         Source::Tensor(storage) => Ok(find(storage)),
         Source::Scalar(bits) => Ok(From::Scalar(*bits)),
-        // Which is computed on the way.
+        // Computed while they are read.
         Source::Row(_) => Ok(From::Scalar(0)),
         Source::Index(_) => Ok(From::Index),
         source => bail!(Kernel, "{source:?} is read before it is there"),
@@ -333,10 +333,10 @@ impl CpuDevice {
         Ok(smallvec![result])
     }
 
-    /// Runs programs, none of which reads the storage, each into its elements of a layout.
+    /// Runs programs, none of which reads the storage, each into its slice of a layout.
     fn join(self: &Arc<Self>, join: &Join, storage: &Storage, layout: &Layout) -> Result<()> {
         for (i, (part, own)) in join.places(layout)?.into_iter().enumerate() {
-            // Elements of before and of now are mixed.
+            // If one fails, old and new elements are mixed.
             let poison = |error: &Error| {
                 if i > 0 {
                     self.poison(storage, error)
@@ -347,7 +347,7 @@ impl CpuDevice {
         Ok(())
     }
 
-    /// Runs them into elements of a storage, as if every source were read first.
+    /// Runs programs into elements of a storage, as if all operands were read first.
     fn assign_join(self: &Arc<Self>, join: &Join, storage: &Storage, layout: &Layout) -> Result<()> {
         let is_read = || join.parts.iter().flat_map(Program::tensors).any(|(source, _)| source.same(storage));
         if join.shape == *layout.shape() && !is_read() {
@@ -359,7 +359,7 @@ impl CpuDevice {
 
     /// Runs a program into new storages, in row-major order.
     fn results(self: &Arc<Self>, program: &Program) -> Result<Results> {
-        // What is reduced is computed once for all, and so are the turns of a loop.
+        // Operands of reductions are computed once for all results, and so are a loop's iterations.
         let is_once = match program.kind {
             ProgramKind::Reduce(_) => true,
             ProgramKind::Map | ProgramKind::RowFused(_) => program.turns() > 0,
@@ -381,7 +381,7 @@ impl CpuDevice {
         Ok(Storage::new(self.clone(), elements, HostBuffer::new(memory)))
     }
 
-    /// Runs a program into elements of a storage, as if every source were read first.
+    /// Runs a program into elements of a storage, as if all operands were read first.
     fn assign(self: &Arc<Self>, program: &Program, storage: &Storage, layout: &Layout) -> Result<()> {
         let bytes = layout.count() * program.dtype.size();
         if bytes == 0 {
@@ -391,7 +391,8 @@ impl CpuDevice {
             Source::Tensor(source) => source.same(storage) && (input.layout != *layout || input.is_table()),
             _ => false,
         };
-        // What is reduced is all read before the first result, and what is stored for itself may have another shape.
+        // A reduction reads all operands before its first result, and the parts of a row-fused program may have other
+        // shapes.
         if program.reduces() || program.shape != *layout.shape() {
             let result = Source::Tensor(self.result(program)?);
             let copy = Program::copy_of(program.dtype, result, layout.shape())?;

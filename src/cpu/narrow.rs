@@ -1,12 +1,12 @@
-//! Functions of f32 in f32 and without a branch: twice as many fit in a vector as of f64. Each is within 1.4 units in
-//! the last place of the result, for every f32; nothing is contracted, so it is the same bits on every processor.
+//! Functions of f32 in f32 and without a branch, since a vector has twice as many f32 as f64. Each is within 1.4 units
+//! in the last place, for every f32. Nothing is contracted, so all processors have the same bits.
 
 use std::f32::consts::{FRAC_1_SQRT_2, LOG2_E};
 
-/// ln 2 in two parts, the first so short that its product with an exponent is exact.
+/// ln 2 in two parts. The first is so short that its product with an exponent is exact.
 const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 
-/// Adding it rounds to an integer, which the low bits of the sum hold.
+/// Adding it rounds to an integer, in the low bits of the sum.
 const ROUND: f32 = 1.5 * (1_u32 << 23) as f32;
 
 /// `x` as `k ln 2 + r`: k as a sum that [`ROUND`] rounded, and `e^r - 1`. The polynomial is the nearest one for |r| <=
@@ -30,21 +30,21 @@ fn power_of_two(k: i32) -> f32 {
 
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
-    // Beyond, results are infinite and 0.
+    // Beyond, results are infinite or 0.
     let (rounded, tail) = split_exp(x.clamp(-105.0, 90.0));
     let k = rounded.to_bits() as i32 - ROUND.to_bits() as i32;
-    // By two powers, as one that makes a result infinite or subnormal is none of f32.
+    // By two powers: the power of an infinite or a subnormal result is no f32.
     let half = k >> 1;
     (1.0 + tail) * power_of_two(half) * power_of_two(k - half)
 }
 
-/// By the series of the logarithm of `1 + f`: from the third power on the nearest polynomial, within 2^-30.
+/// The series of the logarithm of `1 + f`. From the third power on it is the nearest polynomial, within 2^-30.
 #[inline(always)]
 pub(super) fn log(x: f32) -> f32 {
     const ROOT: u32 = FRAC_1_SQRT_2.to_bits();
     let is_subnormal = x < f32::MIN_POSITIVE;
     let normal = if is_subnormal { x * 8_388_608.0 } else { x };
-    // As `2^e (1 + f)`, where `1 + f` is between the roots of 1/2 and 2.
+    // As `2^e (1 + f)`, with `1 + f` between the roots of 1/2 and 2.
     let bits = normal.to_bits().wrapping_add(1.0_f32.to_bits() - ROOT);
     let e = ((bits >> 23) as i32 - if is_subnormal { 127 + 23 } else { 127 }) as f32;
     let f = f32::from_bits((bits & 0x7f_ffff) + ROOT) - 1.0;
@@ -62,12 +62,12 @@ pub(super) fn log(x: f32) -> f32 {
 #[inline(always)]
 pub(super) fn tanh(x: f32) -> f32 {
     let a = x.abs();
-    // Near 0 by the nearest odd polynomial, within 2^-27.
+    // Near 0 the nearest odd polynomial, within 2^-27.
     let w = x * x;
     let low = -0.333_332_84 + w * 0.133_314_91;
     let high = (-0.053_743_5 + w * 0.020_650_59) + w * w * -0.005_717_047;
     let near = a + a * w * (low + w * w * high);
-    // Beyond it is 1 from 10 on.
+    // From 10 on it is 1.
     let (rounded, tail) = split_exp((2.0 * a).min(20.0));
     let scale = power_of_two(rounded.to_bits() as i32 - ROUND.to_bits() as i32);
     let far = 1.0 - 2.0 / (1.0 + (scale + scale * tail));
@@ -80,10 +80,10 @@ pub(super) fn tanh(x: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// A function and what it is held against.
+    /// A function and its reference.
     type Pair = (fn(f32) -> f32, fn(f64) -> f64);
 
-    /// Every 2^10-th f32, against f64 rounded once: the next float at most, and the same zeros, infinities and NaN.
+    /// Every 2^10-th f32, against f64 rounded once: at most the next float, and the same zeros, infinities and NaN.
     #[test]
     fn results_are_next_to_the_nearest() {
         let functions: [Pair; 3] = [(exp, f64::exp), (log, f64::ln), (tanh, f64::tanh)];

@@ -1,5 +1,5 @@
-//! Two steps in one loop: ops that take less time than their loads and stores, where only the second
-//! reads what the first gives. For f32, in which most chains of such ops are.
+//! Two steps in one loop: ops that take less time than their loads and stores, where only the second reads the first.
+//! For f32, which most such chains have.
 
 use std::marker::PhantomData;
 
@@ -11,9 +11,9 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{ByValue, Op, Program, Step, Value, for_each_op, numbered};
 
-/// An op of the table on f32. One of a single operand takes no notice of the second.
+/// An op of the table on f32. An op of one operand ignores the second.
 trait Cheap {
-    /// The op with its operands in the other order, where that is another.
+    /// The op with exchanged operands, if that is another op.
     type Swapped: Cheap;
     fn apply(a: f32, b: f32) -> f32;
 }
@@ -30,20 +30,20 @@ impl<F: Cheap> Cheap for Swapped<F> {
     }
 }
 
-/// What is done with the type of a cheap op.
+/// Called with the type of a cheap op.
 trait Visitor {
     type Answer;
     fn visit<F: Cheap>(self) -> Self::Answer;
 }
 
-/// The ops that are cheap, those of the table that are in pairs, as types.
+/// The cheap ops, as types: those of the table that are in pairs.
 macro_rules! cheap {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident $args:tt $(is $commutative:ident)? $(in $pairs:ident)? for $class:ident -> $gives:ident
         $(within $ulp:literal $(above $from:literal)?)? $(costs $cost:literal)?,
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         $(cheap!(@[$($pairs)?] $op $args [$($commutative)?] $($kind = $cpu;)+);)*
 
-        /// Calls a visitor with the type of an op, if that is cheap.
+        /// Calls a visitor with the type of an op, if the op is cheap.
         fn visit<V: Visitor>(op: Op, visitor: V) -> Option<V::Answer> {
             match op {
                 $($(Op::$op => cheap!(@visit $pairs $op visitor),)?)*
@@ -82,7 +82,7 @@ macro_rules! cheap {
 }
 for_each_op!(cheap);
 
-/// The loop of an op of two cheap ones, by the first, if that is one.
+/// The loop of a pair, by its first op, if that is cheap.
 struct Before {
     second: Op,
     swapped: bool,
@@ -95,7 +95,7 @@ impl Visitor for Before {
     }
 }
 
-/// The same by the second, after `F`.
+/// The loop of a pair, by its second op, after `F`.
 struct After<F> {
     swapped: bool,
     first: PhantomData<F>,
@@ -112,27 +112,26 @@ fn pair<F: Cheap, G: Cheap>(args: &[&[u8]], out: &mut [u8]) {
     map3::<f32, f32, f32, f32, false>(args, out, |a, b, c| G::apply(F::apply(a, b), c));
 }
 
-/// One loop of two steps, of which the second reads the first as its second operand if it is `swapped`;
-/// none where they are not both cheap.
+/// The loop of two steps. The second reads the first as its second operand if it is `swapped`. `None` if one is not
+/// cheap.
 fn joined(first: &Step, second: &Step, swapped: bool) -> Option<Run> {
     let floats = first.dtype == DType::F32 && second.dtype == DType::F32;
     floats.then(|| visit(first.op, Before { second: second.op, swapped })).flatten().flatten()
 }
 
-/// A loop over a block: one step, or two.
+/// A loop over a tile: one step, or two.
 pub(super) struct Loop {
-    /// What it gives, of one step or the second of two.
+    /// Its value: of the one step, or of the second.
     pub value: Value,
-    /// What it reads: of two steps, the operands of the first and the other one of the second.
+    /// Its operands: of two steps, those of the first and the other one of the second.
     pub args: SmallVec<[Value; 3]>,
-    /// Runs it: every argument has as many elements as the result, or a part of equal ones.
+    /// The code. Every argument has as many elements as the result, or a part of equal ones.
     pub job: Job,
-    /// Whether it is of two steps.
+    /// Whether it has two steps.
     is_pair: bool,
 }
 
-/// The loops of a program, in which a step is joined to the one that reads it where that pays. Values `of_row`, one
-/// for each row, are computed by themselves.
+/// The loops of a program. A step is joined to its reader if that pays. Values `of_row` are computed alone.
 pub(super) fn loops(program: &Program, of_row: &ByValue<bool>) -> Result<Vec<Loop>> {
     let (mut uses, steps) = (program.by_value(0), &program.steps);
     let read = steps.iter().flat_map(|step| &step.args);
@@ -164,7 +163,7 @@ pub(super) fn loops(program: &Program, of_row: &ByValue<bool>) -> Result<Vec<Loo
     Ok(loops.into_iter().flatten().collect())
 }
 
-/// Gives each value of a loop a register, reusing those whose value is not read any more.
+/// Assigns registers to the values of loops, and reuses those whose value is not read again.
 pub(super) fn registers(program: &Program, loops: &[Loop]) -> (ByValue<usize>, usize) {
     let mut last_use = program.by_value(0);
     for (i, own) in loops.iter().enumerate() {
@@ -182,7 +181,7 @@ pub(super) fn registers(program: &Program, loops: &[Loop]) -> (ByValue<usize>, u
         let mut done: Vec<Value> = own.args.to_vec();
         done.sort_unstable();
         done.dedup();
-        // Inputs keep their registers: what fills one may serve the next block too.
+        // Inputs keep their registers, whose contents may serve the next tile.
         let dead = done.into_iter().filter(|&arg| matches!(arg, Value::Step(_)) && last_use[arg] == i);
         free.extend(dead.map(|arg| registers[arg]));
     }

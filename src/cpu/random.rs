@@ -1,11 +1,11 @@
-//! Random words and numbers: blocks of Philox side by side, so that loops over them become ones of vectors.
+//! Random words and numbers: blocks of Philox side by side, so that loops vectorize.
 
 use crate::ir::philox;
 
 /// Blocks that are computed side by side.
 const SIDE: usize = 16;
 
-/// The words at some places of the sequence of a key, of which the second and third argument are the halves.
+/// The words at some places of a key's sequence. The second and third argument are the key's halves.
 pub(super) fn bits(args: &[&[u8]], out: &mut [u8]) {
     let [places, low, high] = [0, 1, 2].map(|i| bytemuck::cast_slice::<u8, u32>(args[i]));
     let out: &mut [u32] = bytemuck::cast_slice_mut(out);
@@ -14,7 +14,7 @@ pub(super) fn bits(args: &[&[u8]], out: &mut [u8]) {
 }
 
 struct Bits<'a> {
-    /// As many as there are results, or a part of equal ones.
+    /// As many as results, or a part of equal ones.
     places: &'a [u32],
     key: [u32; 2],
     out: &'a mut [u32],
@@ -48,7 +48,7 @@ impl crate::vectors::Loop for Bits<'_> {
 #[inline(always)]
 fn run(first: u32, key: [u32; 2], out: &mut [u32]) {
     let mut block = first / 4;
-    // Those before the first of a block's own.
+    // Words before the first place of a block.
     let mut skipped = first as usize % 4;
     let mut rest = out;
     while !rest.is_empty() {

@@ -1,6 +1,6 @@
 //! Loops that reduce, in the order of the contract: rows are added to accumulators in the order of memory, row `r` to
-//! that of number `r % 64`, and the accumulators become one by halves. Rows that lie side by side are one stretch of
-//! elements, and so are the accumulators of all columns.
+//! accumulator `r % 64`, and accumulators become one by halving. Rows that lie side by side are one range of elements,
+//! and so are the accumulators of all columns.
 
 use bytemuck::Pod;
 
@@ -33,8 +33,8 @@ vectors! {
     }
 }
 
-/// Reduces matrices. Rows of one value each that lie side by side are lines, whose accumulators are in registers. Lines
-/// have a function of their own, as compilers keep fewer values in registers where both are in one.
+/// Reduces matrices. Rows of one value that lie side by side are lines, with accumulators in registers. Lines have a
+/// function of their own, as compilers keep fewer values in registers if both are in one.
 pub(super) fn blocks<T: Pod, F: Fn(T, T) -> T, const L: usize, const S: usize>(
     [rows, columns, pitch]: [usize; 3],
     x: &[T],
@@ -51,13 +51,13 @@ pub(super) fn blocks<T: Pod, F: Fn(T, T) -> T, const L: usize, const S: usize>(
     }
 }
 
-/// Reduces as many values each as are known when this is compiled, by halves.
+/// Reduces `N` values each, by halving. `N` is known when this is compiled.
 #[inline(always)]
 fn few<T: Pod, const N: usize>(x: &[T], out: &mut [T], f: &impl Fn(T, T) -> T) {
     x.as_chunks::<N>().0.iter().zip(out).for_each(|(x, out)| *out = halves(*x, f));
 }
 
-/// Reduces some accumulators by halves.
+/// Reduces some accumulators by halving.
 #[inline(always)]
 fn halves<T: Pod, const N: usize>(mut x: [T; N], f: &impl Fn(T, T) -> T) -> T {
     let mut half = N / 2;
@@ -70,10 +70,10 @@ fn halves<T: Pod, const N: usize>(mut x: [T; N], f: &impl Fn(T, T) -> T) -> T {
     x[0]
 }
 
-/// Vectors that are enough where the order does not show: what one waits for, the others do not.
+/// Vectors for a reduction whose order does not show: while one waits for its addition, others go on.
 const ENOUGH: usize = 4;
 
-/// Reduces a line of values, as many as `S` vectors of `L` lanes or more.
+/// Reduces a line of values, at least `S` vectors of `L` lanes.
 #[inline(always)]
 fn line<T: Pod, const L: usize, const S: usize>(x: &[T], f: &impl Fn(T, T) -> T) -> T {
     let (vectors, last) = x.as_chunks::<L>();
@@ -87,7 +87,7 @@ fn line<T: Pod, const L: usize, const S: usize>(x: &[T], f: &impl Fn(T, T) -> T)
         }
     }
     if S > ENOUGH {
-        // A copy, as sums of which a place is computed are in memory.
+        // A copy: sums at a computed place would be in memory.
         let mut all = all;
         let rest = rest.as_flattened().iter().chain(last);
         all.as_flattened_mut().iter_mut().zip(rest).for_each(|(all, &x)| *all = f(*all, x));
@@ -100,7 +100,7 @@ fn line<T: Pod, const L: usize, const S: usize>(x: &[T], f: &impl Fn(T, T) -> T)
     halves(all, f)
 }
 
-/// Makes vectors one by halves.
+/// Makes vectors one by halving.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)]
 fn join_vectors<T: Pod, const L: usize, const S: usize>(
@@ -117,7 +117,7 @@ fn join_vectors<T: Pod, const L: usize, const S: usize>(
     all[0]
 }
 
-/// Reduces a matrix to a row. Its rows lie `pitch` elements apart; those that lie side by side are one stretch.
+/// Reduces a matrix to a row. Rows lie `pitch` elements apart, and rows side by side are one range.
 #[inline(always)]
 fn matrix<T: Pod>(
     accumulators: usize,
@@ -131,7 +131,7 @@ fn matrix<T: Pod>(
     let columns = out.len();
     let (mut x, mut pitch, mut rows, mut buffer) = (x, pitch, rows, buffer);
     if rows > accumulators || !rows.is_power_of_two() {
-        // Of a few rows, the last of the lower half have nothing to be combined with.
+        // Of a few rows, the last ones of the lower half have no partner.
         let count = accumulators.min(rows.next_power_of_two() / 2);
         let (to, after) = buffer.split_at_mut(count * columns);
         turns(x, rows, pitch, columns, to, f);
@@ -150,11 +150,11 @@ fn matrix<T: Pod>(
     }
 }
 
-/// Bytes of a turn through the accumulators from which on several are read at once: a page.
+/// Bytes of a round through the accumulators from which on several rounds are read at once: a page.
 const FAR: usize = 4096;
 
-/// Adds rows to accumulators in turns, a row to each. Some turns are read at once: a processor reads ahead in every
-/// one of them, and accumulators are loaded and stored once for all.
+/// Adds rows to accumulators in rounds, a row to each. Several rounds are read at once: a processor prefetches each as
+/// a stream, and accumulators are loaded and stored once for all.
 #[inline(always)]
 fn turns<T: Pod>(x: &[T], rows: usize, pitch: usize, columns: usize, to: &mut [T], f: &impl Fn(T, T) -> T) {
     let accumulators = to.len() / columns;
@@ -176,7 +176,7 @@ fn turns<T: Pod>(x: &[T], rows: usize, pitch: usize, columns: usize, to: &mut [T
     }
 }
 
-/// Adds `N` turns to accumulators, which take those of the first ones as they are.
+/// Adds `N` rounds to accumulators. The first rounds only store.
 #[inline(always)]
 fn streams<T: Pod, const N: usize>(
     x: &[T],
@@ -188,7 +188,7 @@ fn streams<T: Pod, const N: usize>(
     f: &impl Fn(T, T) -> T,
 ) -> usize {
     for (k, to) in to.chunks_exact_mut(stretch).enumerate() {
-        // By indexes below one count, so that the loop is one of vectors.
+        // Indices below one count, so that the loop vectorizes.
         let count = to.len();
         let rows: [&[T]; N] = std::array::from_fn(|n| &x[n * turn + k * step..][..count]);
         if is_first {
@@ -208,7 +208,7 @@ fn streams<T: Pod, const N: usize>(
     N
 }
 
-/// Adds stretches of elements to as many, one after another.
+/// Adds ranges of elements to equally long ones, one after another.
 #[inline(always)]
 fn add<T: Pod>(to: &mut [T], x: &[T], f: &impl Fn(T, T) -> T) {
     for x in x.chunks(to.len().max(1)) {
@@ -216,7 +216,7 @@ fn add<T: Pod>(to: &mut [T], x: &[T], f: &impl Fn(T, T) -> T) {
     }
 }
 
-/// Makes so many rows, of which `N` become one by halves each.
+/// Makes rows, each from `N` rows by halving.
 #[inline(always)]
 fn pass<T: Pod, const N: usize>(
     x: &[T],

@@ -1,4 +1,4 @@
-//! Registers of the CPU path: blocks for the values of a program, as few as are needed at once.
+//! Registers of the CPU path: tiles for the values of a program, as few as are needed at once.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 
@@ -6,18 +6,18 @@ use super::bytes::with_memory;
 use super::lines::{LINE, to_line};
 use crate::error::{Result, bail};
 
-/// A block of elements of any type, from a cache line's start on.
+/// Memory for a tile of elements of any type, from a cache line's start on.
 #[derive(Default)]
 pub(super) struct Register {
     words: Vec<u64>,
     start: usize,
-    /// What fills it from block to block: the address of one element, or where it begins in a row that repeats; and
-    /// how many elements that are.
+    /// Its contents, which may serve the next tile: the address of one element, or the begin within a repeated row; and
+    /// the number of elements.
     pub held: Option<(usize, usize)>,
 }
 
 impl Register {
-    /// Memory for so many bytes, which the first use cannot fail for want of.
+    /// Memory for this many bytes. The first use cannot fail.
     pub(super) fn of(bytes: usize) -> Result<Register> {
         let words = (bytes + LINE).div_ceil(8);
         match Vec::<u64>::new().try_reserve_exact(words) {
@@ -29,7 +29,7 @@ impl Register {
         Ok(register)
     }
 
-    /// So many equal elements of `size` bytes, by their bits.
+    /// Equal elements of `size` bytes, by their bits.
     pub(super) fn of_equal(bits: u64, size: usize, count: usize) -> Result<Register> {
         let mut register = Register::of(count * size)?;
         with_memory!(size, |M| cast_mut::<_, M>(register.bytes_mut(count * size)).fill(bits as M));
@@ -40,7 +40,7 @@ impl Register {
         &cast(&self.words)[self.start..self.start + count]
     }
 
-    /// Takes memory when it is first used: most values are read where they are, or written to the result.
+    /// Takes memory at the first use, since most values are read in place or written to the result.
     pub(super) fn bytes_mut(&mut self, count: usize) -> &mut [u8] {
         if self.start + count > 8 * self.words.len() {
             self.words = vec![0; (count + LINE).div_ceil(8)];

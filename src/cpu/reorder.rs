@@ -1,18 +1,18 @@
-//! The order in which a reduction walks its operand: elements that lie next to each other in memory are read
-//! together, whichever axes they are on. The order of the values of a range stays.
+//! The order of axes in which a reduction reads its operand: elements side by side in memory are read together,
+//! whichever axes they are on. The order of a run's values stays.
 
 use super::bytes::From;
 use crate::error::Result;
 use crate::ir::{Program, ProgramKind, ReduceAxes, RowFused};
 use crate::layout::{Layout, Shape};
 
-/// Values of a range below which ranges are walked side by side.
+/// Runs of fewer values are reduced side by side.
 const SHORT: usize = 32;
 
-/// Ranges that are worth it.
+/// Fewer runs are not worth it.
 const MANY: usize = 256;
 
-/// Elements of a block of short ranges side by side.
+/// Elements of a tile of short runs side by side.
 const BLOCK: usize = 4096;
 
 /// Elements of a few vectors.
@@ -22,12 +22,12 @@ const LANES: usize = 16;
 pub(super) struct Reordered {
     pub program: Program,
     pub reduce: ReduceAxes,
-    /// The result, row-major in that order, as it was asked for; none if it is.
+    /// The result, which is row-major in that order, in the requested order. `None` if both are the same.
     pub result: Option<Layout>,
 }
 
 impl Reordered {
-    /// A better order than that of the axes, if there is one.
+    /// A better order of axes, if there is one.
     pub(super) fn new(
         program: &Program,
         reduce: &ReduceAxes,
@@ -35,7 +35,7 @@ impl Reordered {
     ) -> Result<Option<Reordered>> {
         let shape = &program.shape;
         let run = &reduce.axes;
-        // What most elements are read of decides.
+        // The operand with the most elements decides.
         let tensors = program.inputs.iter().zip(from).filter(|(_, from)| matches!(from, From::Bytes(_)));
         let Some(main) = tensors.map(|(input, _)| &input.layout).max_by_key(|layout| layout.distinct())
         else {
@@ -56,7 +56,7 @@ impl Reordered {
         let last = (0..shape.rank()).rfind(is_long);
         let count = reduce.count(shape);
         let ranges: usize = kept().map(|axis| shape[axis]).product();
-        // Where all operands are stretched, elements are gathered anyhow: ranges of short runs are so side by side.
+        // If all operands are stretched, elements are gathered anyway. Short runs are then reduced side by side.
         let is_stretched = main.distinct() <= shape.iter().product::<usize>() / LANES;
         let is_side = |&axis: &usize| (LANES..=BLOCK / count).contains(&shape[axis]);
         let is_short = count < 2 * SHORT && last == Some(inner);
@@ -65,8 +65,8 @@ impl Reordered {
             () if side.is_some() => {
                 kept().filter(|&axis| Some(axis) != side).chain(run.clone()).chain(side).collect()
             }
-            // Runs are next to each other in memory, but so short that ranges are walked side by side.
-            // A power of two of values is reduced in registers, where no index is carried along.
+            // Runs lie along memory, but are so short that they are reduced side by side.
+            // A power of two of values is reduced in registers, without an index.
             () if stride(inner) < stride(near)
                 && count < SHORT
                 && ranges >= MANY
@@ -92,8 +92,8 @@ impl Reordered {
     }
 }
 
-/// A program that reduces inside, with its rows along the last axes, and how its results lie then. None where they
-/// are along them already, or what is read does not lie so.
+/// A row-fused program with its rows along the last axes, and its results in the requested order. `None` if rows are
+/// along the last axes already, or if operands do not lie along other ones.
 pub(super) fn rows_last(program: &Program) -> Result<Option<(Program, Layout)>> {
     let (shape, rank) = (&program.shape, program.shape.rank());
     let Some((rows, frame)) = program.row_fused().zip(program.frame()) else { return Ok(None) };
@@ -121,7 +121,7 @@ fn permuted(program: &Program, order: &[usize]) -> Result<Program> {
     Ok(permuted)
 }
 
-/// Results that are row-major in another order of the axes, as they were asked for.
+/// Results that are row-major in another order of the axes, in the requested order.
 pub(super) fn restored(order: &[usize], shape: Shape) -> Result<Layout> {
     let mut back: Vec<isize> = (0..order.len() as isize).collect();
     back.sort_by_key(|&i| order[i as usize]);

@@ -1,8 +1,8 @@
-//! Programs with reductions inside: some rows at a time are computed to the end while they are in cache. What is
-//! computed of their elements is computed once, however many reductions read it.
+//! Row-fused programs: some rows at a time are computed to the end while they are in cache. Each element is computed
+//! once, however many reductions read it.
 //!
-//! A program is `outer` matrices of `count` rows and `inner` columns, of which rows are reduced, so that a range
-//! is a column. As many matrices are computed together as a tile holds; of larger ones a strip of columns.
+//! A program is `outer` matrices of `count` rows and `inner` columns. Rows are reduced, so a run is a column. A tile
+//! has as many matrices as fit, or a strip of columns of a larger one.
 
 use smallvec::SmallVec;
 
@@ -19,7 +19,7 @@ use crate::layout::Layout;
 /// Elements that a tile computes.
 const MOST: usize = 4096;
 
-/// Runs a program with reductions inside, of one result.
+/// Runs a row-fused program of one result.
 pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     if out.is_empty() {
         return Ok(());
@@ -34,10 +34,10 @@ pub(super) fn rows(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Resu
     eval::laid_out(program.dtype, &held[..bytes], layout, out)
 }
 
-/// A program made ready.
+/// A program, ready to run.
 struct Job<'a> {
     engine: Engine<'a>,
-    /// Matrices of a tile, or columns of a strip where one is too large for a tile.
+    /// Matrices of a tile, or columns of a strip if a matrix is too large.
     together: usize,
     strip: usize,
     streams: bool,
@@ -59,7 +59,7 @@ fn run(program: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let [count, inner] = [engine.row, engine.inner];
     let matrix = count * inner;
     let strip = if matrix <= MOST.max(count) { inner } else { (MOST / count).clamp(1, inner) };
-    // What was read for a row is in a cache, so only what is stored leaves it.
+    // A row's operands are in a cache, so only stores leave it.
     let streams = !rows.kept && strip == inner && lines::streams(out.len(), From::bytes(from));
     let job = Job { engine, together: (MOST / matrix).max(1), strip, streams };
     let size = program.dtype.size();
@@ -131,7 +131,7 @@ impl Job<'_> {
     }
 }
 
-/// Reduces all, and computes of that what follows.
+/// Reduces all rows, and computes the steps that follow.
 fn after_reduction(program: &Program, plain: &Program, from: &[From<'_>], out: &mut [u8]) -> Result<()> {
     let ProgramKind::Reduce(reduce) = &plain.kind else { bail!(Kernel, "a program that does not reduce") };
     let bytes = plain.byte_size()?;
@@ -148,7 +148,7 @@ fn after_reduction(program: &Program, plain: &Program, from: &[From<'_>], out: &
     for input in &mut after.inputs {
         own.push(match input.source {
             Source::Row(number) => {
-                // Which is at hand, and of no reduction of this program.
+                // The value is there, and no reduction of this program makes it.
                 (input.layout, input.source) = (row_major.clone(), Source::Scalar(0));
                 From::Bytes(&held[number][..bytes])
             }
@@ -158,7 +158,7 @@ fn after_reduction(program: &Program, plain: &Program, from: &[From<'_>], out: &
     eval::eval(&after, &own, out)
 }
 
-/// What an input of a part of a program is read from.
+/// The memory of an input of a part of a program.
 fn input_of<'a>(
     program: &Program,
     from: &[From<'a>],

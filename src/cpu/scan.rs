@@ -1,9 +1,9 @@
-//! Cumulative reductions, in the order of the contract: groups of 16 rows are scanned, then the last rows of the
-//! groups, by the same, and each group is combined with what that gives for the one before it.
+//! Scans, in the order of the contract: groups of 16 rows are scanned, then the groups' last rows in the same way, and
+//! each group is combined with the result for the group before it.
 //!
-//! Where there are matrices of many columns, or strips of them, for all threads, a thread goes through all rows of
-//! one with what comes before them in cache, so that elements are read and results stored once. Others are scanned
-//! where their results go, many at a time, and a few long ones part by part.
+//! If there are matrices of many columns, or strips of them, for all threads, a thread goes through all rows of one
+//! with the state in cache, so that elements are read and results stored once. Other matrices are scanned in place in
+//! the result: many at a time, or a few long ones part by part.
 
 use super::bytes::From;
 use super::combine::{self, LEVELS, Loops, Scans, Values};
@@ -15,19 +15,18 @@ use super::threads::{self, Work};
 use crate::error::{Result, bail};
 use crate::ir::{GROUP, Program, ScanAxis};
 
-/// Elements that a block computes.
+/// Elements of a tile.
 const MOST: usize = 4096;
 
-/// Elements of a task, which a second-level cache holds.
+/// Elements of a task, which fit into a second-level cache.
 const TASK: usize = 64 << 10;
 
-/// Elements of a block of rows that are gone through, whose results are in cache before they are stored, and
-/// the columns of a strip.
+/// Elements of a tile of rows, whose results are in cache before they are stored; and the columns of a strip.
 const BLOCK: usize = 2048;
 const STRIP: usize = 1024;
 const LEAST_STRIP: usize = 256;
 
-/// Columns from which on rows are gone through.
+/// Strips have at least this many columns.
 const LEAST_COLUMNS: usize = 64;
 
 /// A scan of the rows of matrices.
@@ -39,7 +38,7 @@ struct Job<'a> {
     count: usize,
     row: usize,
     columns: usize,
-    /// A block of the value that changes none.
+    /// A tile of the identity.
     identity: Register,
     is_exclusive: bool,
     work: Work,
@@ -48,7 +47,7 @@ struct Job<'a> {
 /// Memory of one thread.
 struct Scratch {
     block: engine::Scratch,
-    /// For the last rows of groups.
+    /// The last rows of groups.
     carried: Register,
 }
 
@@ -70,11 +69,11 @@ pub(super) fn scan(program: &Program, scan: &ScanAxis, from: &[From<'_>], out: &
     let work = Work::of(program, shape.iter().product());
     let job = Job { engine, accumulate, scans, count, row, columns, identity, is_exclusive, work };
     let in_place = |out: &mut [u8]| if count * columns <= TASK { job.short(out) } else { job.long(out) };
-    // A row of one column is less than what going through it costs.
+    // A row of one column costs less than a call.
     if count * columns <= BLOCK || columns < LEAST_COLUMNS {
         return in_place(out);
     }
-    // Fewer columns where threads would have nothing to do.
+    // Fewer columns, if threads would be idle.
     let threads = threads::count();
     let strip = columns.div_ceil(2 * threads).clamp(LEAST_STRIP, STRIP);
     let strip = if columns <= strip { columns } else { columns.div_ceil(columns.div_ceil(strip)) };
@@ -82,7 +81,7 @@ pub(super) fn scan(program: &Program, scan: &ScanAxis, from: &[From<'_>], out: &
     if tasks >= threads { job.through(strip, out) } else { in_place(out) }
 }
 
-/// The rows that scans of scans take, one after another.
+/// The rows that scans of scans need, one after another.
 fn carried(mut rows: usize) -> usize {
     let mut all = 0;
     while rows > GROUP {
@@ -92,7 +91,8 @@ fn carried(mut rows: usize) -> usize {
     all
 }
 
-/// Some columns of a matrix: its number, the first column, and where its rows go, one or several side by side.
+/// Some columns of a matrix: its number, the first column, and the destination of its rows, one or several side by
+/// side.
 struct Column<'a> {
     matrix: usize,
     first: usize,
@@ -138,7 +138,7 @@ impl Job<'_> {
                     let start = (task.matrix * self.count + row) * self.columns + task.first;
                     self.engine.compute(start, length, None, block);
                     if strips > 1 && row + 1 < self.count {
-                        // The next row lies too far away to be guessed.
+                        // The next row lies too far away for the processor to guess.
                         self.engine.ahead(start + self.columns, length).load();
                     }
                     let x = self.engine.all(self.engine.program.results[0], expanded, block);
@@ -163,12 +163,12 @@ impl Job<'_> {
         )
     }
 
-    /// Bytes of the block of what changes no value.
+    /// Bytes of the tile of the identity.
     fn identity_bytes(&self) -> usize {
         MOST * self.row / self.columns
     }
 
-    /// Matrices that a task holds.
+    /// Matrices of a task.
     fn short(&self, out: &mut [u8]) -> Result<()> {
         let matrix = self.count * self.row;
         let together = TASK / (self.count * self.columns);
@@ -185,7 +185,7 @@ impl Job<'_> {
         })
     }
 
-    /// Matrices of which each is several tasks.
+    /// Matrices that are several tasks each.
     fn long(&self, out: &mut [u8]) -> Result<()> {
         let matrix = self.count * self.row;
         let groups = (TASK / (GROUP * self.columns)).max(1);
@@ -237,20 +237,20 @@ impl Job<'_> {
         }
     }
 
-    /// Scans a matrix, with memory for what is carried.
+    /// Scans a matrix. `carried` is memory for the state.
     fn scan(&self, x: &mut [u8], buffer: &mut [u8]) {
         let rows = x.len() / self.row;
         let groups = if rows > GROUP { rows.div_ceil(GROUP) } else { 0 };
         let (lasts, buffer) = buffer.split_at_mut(groups * self.row);
         (self.scans.groups)(self.columns, x, lasts);
         if groups > 0 {
-            // As deep as a logarithm of the rows to base 16.
+            // Its depth is a logarithm of the rows to base 16.
             self.scan(lasts, buffer);
             (self.scans.carry)(self.columns, &mut x[GROUP * self.row..], lasts);
         }
     }
 
-    /// Makes +0 of a sum's -0.
+    /// Makes a sum's -0 a +0.
     fn finish(&self, x: &mut [u8]) {
         let most = MOST * self.row / self.columns;
         for x in x.chunks_mut(most) {
@@ -258,7 +258,7 @@ impl Job<'_> {
         }
     }
 
-    /// Moves the rows of matrices on by one, if they leave themselves out.
+    /// Moves the rows of matrices on by one, for exclusive scans.
     fn exclude(&self, matrices: &mut [u8]) {
         if !self.is_exclusive {
             return;

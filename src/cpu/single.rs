@@ -1,26 +1,26 @@
-//! Functions whose results are rounded to f32: in f64, within 2^-36 of the result, and without a
-//! branch, so that a loop over them becomes one of vectors. Arguments are values of f32.
+//! Functions with results in f32, computed in f64 within 2^-36 of the result and without a branch, so that their loops
+//! vectorize. Arguments are f32 values.
 
 use std::f64::consts::{FRAC_1_PI, LN_10, LOG2_10, LOG2_E, LOG10_2, LOG10_E, SQRT_2};
 
-/// ln 2 and log10 2 in two parts, the first so short that its product with an exponent is exact.
+/// ln 2 and log10 2 in two parts. The first is so short that its product with an exponent is exact.
 pub(super) const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
 const LG_2: [f64; 2] = [0.301_029_995_549_470_2, 1.145_110_089_802_183_8e-10];
 
-/// Adding it rounds to an integer, which the low bits of the sum hold.
+/// Adding it rounds to an integer, in the low bits of the sum.
 const ROUND: f64 = 1.5 * (1_u64 << 52) as f64;
 
-/// Results of f32 are 0 or infinite beyond exponents of 2 of this size; f64 has them.
+/// Beyond exponents of 2 of this size, results of f32 are 0 or infinite. f64 still has them.
 const EXPONENTS: f64 = 400.0;
 
-/// Of a sum that [`ROUND`] rounded: 2 to its power.
+/// 2 to the power of a sum that [`ROUND`] rounded.
 #[inline(always)]
 fn power_of_two(rounded: f64) -> f64 {
     f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52)
 }
 
-/// `e^r - 1` for |r| <= ln 2 / 2, by Taylor: the next term is below 2^-37 of it. In pairs, which do
-/// not wait for each other (Estrin's scheme).
+/// `e^r - 1` for |r| <= ln 2 / 2, by Taylor: the next term is below 2^-37 of it. In pairs, which do not wait for each
+/// other (Estrin's scheme).
 #[inline(always)]
 fn expm1_near_0(r: f64) -> f64 {
     let w = r * r;
@@ -48,7 +48,7 @@ fn exp(x: f64) -> f64 {
 #[inline(always)]
 pub(super) fn expm1(x: f64) -> f64 {
     let (scale, tail) = split_exp(x);
-    // Near 0 it is the tail, with the sign of `x`: the tail's sum has lost that of -0.
+    // Near 0 it is the tail, with the sign of `x`, since the sum has lost the sign of -0.
     if scale == 1.0 { tail.copysign(x) } else { scale * tail + (scale - 1.0) }
 }
 
@@ -70,8 +70,8 @@ pub(super) fn exp10(x: f64) -> f64 {
     scale + scale * expm1_near_0(((x - k * LG_2[0]) - k * LG_2[1]) * LN_10)
 }
 
-/// A positive `x` as `2^e m` with m between the roots of 1/2 and 2: e, and `(m - 1) / (m + 1)`, of which twice the
-/// inverse hyperbolic tangent is `ln m`.
+/// A positive `x` as `2^e m` with m between the roots of 1/2 and 2: e, and `(m - 1) / (m + 1)`. `ln m` is twice the
+/// inverse hyperbolic tangent of the latter.
 #[inline(always)]
 fn split(x: f64) -> (f64, f64) {
     const ROOT: u64 = (SQRT_2 / 2.0).to_bits();
@@ -83,7 +83,7 @@ fn split(x: f64) -> (f64, f64) {
     (e, (m - 1.0) / (m + 1.0))
 }
 
-/// The same, with `ln m` by the series of the tangent, whose next term is below 2^-44 of it.
+/// The same with `ln m`, by the tangent's series. The next term is below 2^-44 of it.
 #[inline(always)]
 fn split_log(x: f64) -> (f64, f64) {
     let (e, s) = split(x);
@@ -94,12 +94,12 @@ fn split_log(x: f64) -> (f64, f64) {
     (e, 2.0 * (s + s * w * (low + w2 * w2 * high)))
 }
 
-/// Between the magnitudes of f32 and 0 or infinity. Comparisons with these are cheaper than with 0
-/// and infinity themselves, which become tests of the bits.
+/// Numbers between the magnitudes of f32 and 0 or infinity. Comparisons with 0 and infinity themselves become tests of
+/// bits, which cost more.
 const TINY: f64 = 1e-300;
 const HUGE: f64 = 1e300;
 
-/// `value` of a positive finite `x`, and what logarithms answer elsewhere.
+/// `value` of a positive finite `x`, and the logarithm's result elsewhere.
 #[inline(always)]
 fn log_of(x: f64, value: f64) -> f64 {
     let value = if x > HUGE { x } else { value };
@@ -128,22 +128,22 @@ pub(super) fn log10(x: f64) -> f64 {
 #[inline(always)]
 pub(super) fn log1p(x: f64) -> f64 {
     let sum = 1.0 + x;
-    // What the sum lost, to first order.
+    // The rounding error of the sum, to first order.
     let lost = (x - (sum - 1.0)) / sum;
-    // Which is 0 from 2^53 on, and no number at -1 and infinity.
+    // It is 0 from 2^53 on, and NaN at -1 and infinity.
     let lost = if (sum > TINY) & (sum < 1e15) { lost } else { 0.0 };
     let value = log(sum) + lost;
     if x.abs() < TINY { x } else { value }
 }
 
-/// The greatest angle, in radians, whose turns are counted here. Beyond it half turns times the first part of pi
+/// The greatest angle, in radians, whose half turns are counted here. Beyond it half turns times the first part of pi
 /// have more than 53 bits.
 pub(super) const TURNS: f32 = 2_097_152.0;
 
 /// Pi in two parts, the first of 33 bits.
 const PI: [f64; 2] = [3.141_592_653_468_251_2, 1.215_420_101_301_238_4e-10];
 
-/// The sine of `x` and `shift` half turns, by Taylor on a half turn around 0: the next term is below 2^-44 of it.
+/// The sine of `x` and `shift` half turns, by Taylor on a half turn around 0. The next term is below 2^-44 of it.
 #[inline(always)]
 fn sin_of(x: f64, shift: f64) -> f64 {
     let rounded = (x * FRAC_1_PI + shift) + ROUND;
@@ -154,7 +154,7 @@ fn sin_of(x: f64, shift: f64) -> f64 {
     let low = (-1.0 / 6.0 + w * (1.0 / 120.0)) + w2 * (-1.0 / 5040.0 + w * (1.0 / 362_880.0));
     let high = (-1.0 / 39_916_800.0 + w * (1.0 / 6_227_020_800.0))
         + w2 * (-1.0 / 1_307_674_368_000.0 + w * (1.0 / 355_687_428_096_000.0));
-    // A product, so that 0 keeps its sign; that of the sine changes with every half turn.
+    // A product, so that 0 keeps its sign. The sign changes with every half turn.
     let sin = r * (1.0 + w * (low + w2 * w2 * high));
     f64::from_bits(sin.to_bits() ^ (rounded.to_bits() << 63))
 }
@@ -197,7 +197,7 @@ pub(super) fn hypot(a: f64, b: f64) -> f64 {
     if (a.abs() > HUGE) | (b.abs() > HUGE) { f64::INFINITY } else { value }
 }
 
-/// The logarithm of a positive `x` to base 2, by the nearest polynomial to the series of [`split_log`]: within 2^-42.
+/// The logarithm of a positive `x` to base 2, by the polynomial nearest to the series of [`split_log`], within 2^-42.
 #[inline(always)]
 fn near_log2(x: f64) -> f64 {
     let (e, s) = split(x);
@@ -208,7 +208,7 @@ fn near_log2(x: f64) -> f64 {
     e + s * (low + w * w * high)
 }
 
-/// 2 to the power of `x`, which is between -1000 and 1000, by the nearest polynomial within 2^-34.
+/// 2 to the power of `x` from -1000 to 1000, by the nearest polynomial, within 2^-34.
 #[inline(always)]
 fn near_exp2(x: f64) -> f64 {
     let rounded = x + ROUND;
@@ -219,11 +219,11 @@ fn near_exp2(x: f64) -> f64 {
     let high = (0.009_618_033_158_817_634 + r * 0.001_333_342_565_840_292)
         + w * (0.000_154_683_916_805_352_56 + r * 1.531_618_754_006_347e-5);
     let value = low + w * (middle + w * high);
-    // Exponents are added as integers; to NaN, whose low bits a value of f32 left 0, nothing is.
+    // Exponents are added as integers. NaN, whose low bits are 0 for a value of f32, stays as it is.
     f64::from_bits(value.to_bits().wrapping_add(rounded.to_bits() << 52))
 }
 
-/// What is no power of a positive number in f64 is decided in f32, by which vectors are twice as long.
+/// Cases without a power of a positive number are decided in f32, whose vectors have twice the lanes.
 #[inline(always)]
 pub(super) fn pow(x: f32, y: f32) -> f32 {
     let a = x.abs();
@@ -248,7 +248,7 @@ pub(super) fn pow(x: f32, y: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// Functions that cross 0 with slope 1 give 0 the sign that it has.
+    /// Functions that cross 0 with slope 1 keep the sign of 0.
     #[test]
     fn zeros_keep_their_signs() {
         let functions: [fn(f64) -> f64; 5] = [expm1, log1p, sinh, sin, tan];

@@ -1,4 +1,4 @@
-//! The threads of the CPU path: the one that calls, and those of the crate's own pool.
+//! The threads of the CPU path: the calling one, and the crate's own pool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -6,9 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::error::{Error, Result};
 use crate::ir::{Body, Program, Source, Step, cost};
 
-/// The threads beside the one that calls; none where they cannot be started, or where they may not be waited for: in a
-/// task of the caller's own pool, which would let this thread pick up another task while it holds locks of
-/// storages.
+/// The pool's threads. Empty if they cannot be started, and in a task of the caller's own pool: waiting there would let
+/// this thread pick up another task while it holds locks of storages.
 fn pool() -> Option<&'static rayon::ThreadPool> {
     static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
     if rayon::current_thread_index().is_some() {
@@ -24,7 +23,7 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
     POOL.get_or_init(build).as_ref()
 }
 
-/// The threads that compute at once, at most: as many as rayon would start.
+/// The most threads that compute at once: as many as rayon would start.
 pub(crate) fn thread_count() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| {
@@ -34,35 +33,36 @@ pub(crate) fn thread_count() -> usize {
     })
 }
 
-/// How many threads there are for tasks.
+/// The number of threads for tasks.
 pub(super) fn count() -> usize {
     pool().map_or(1, |pool| pool.current_num_threads() + 1)
 }
 
-/// Elements of a task of a reduction, of so many in all: of less than two tasks of the smallest kind threads are not worth it,
-/// and of many elements a task has more, as what another thread takes next is not asked for.
+/// Elements of a task of a reduction. Less than two of the smallest tasks are not worth threads. With many elements a
+/// task has more, since prefetching stops at its end.
 pub(super) fn task(all: usize) -> usize {
     const LEAST: usize = 32 << 10;
     const OF_THREAD: usize = 64;
     LEAST.max(all / (OF_THREAD * count()))
 }
 
-/// What something takes one thread, roughly, in picoseconds.
+/// The time of some work on one thread, roughly, in picoseconds.
 #[derive(Clone, Copy)]
 pub(super) struct Work(usize);
 
-/// What an addition of the op table's costs takes, in a loop of vectors, and a byte that is loaded or stored in cache.
+/// The time of an addition of the op table's costs in a vectorized loop, and of a byte that is loaded or stored in
+/// cache.
 const ADDITION: usize = 20;
 const BYTE: usize = 12;
 
-/// What waking another thread takes: work that is less than some times as much is done sooner by one.
+/// The time to wake another thread. One thread alone is faster with less than a few times this work.
 const WAKING: usize = 20_000_000;
 
 impl Work {
-    /// Computes so many elements of a program.
+    /// The time of this many elements of a program.
     pub(super) fn of(program: &Program, elements: usize) -> Work {
         let step = |step: &Step| match step.body {
-            // Which may be any.
+            // They may be of any cost.
             Some(Body::Function(_) | Body::Loop(_)) => WAKING,
             _ => cost(step.op, step.dtype) * ADDITION,
         };
@@ -72,7 +72,7 @@ impl Work {
         Work(elements.saturating_mul(steps + bytes * BYTE))
     }
 
-    /// Threads that are worth waking beside the one that calls, where there are so many.
+    /// Threads worth waking beside the calling one.
     fn helpers(self, others: usize) -> usize {
         others.min(self.0 / WAKING)
     }
@@ -87,12 +87,12 @@ impl std::iter::Sum for Work {
 /// Threads of the pool that help a caller.
 static LENT: AtomicUsize = AtomicUsize::new(0);
 
-/// One of them, which is free when this is dropped.
+/// One of them, which is free again when this is dropped.
 struct Helper;
 
 impl Helper {
-    /// As many as are wanted and free. Those of other callers are not waited for: what was put behind their work would end
-    /// with it, and not before.
+    /// As many free threads as are wanted. Busy ones are not waited for: work behind another caller's would end with
+    /// that.
     fn lend(wanted: usize, all: usize) -> impl Iterator<Item = Helper> {
         let more = |lent: usize| wanted.min(all.saturating_sub(lent));
         let before = LENT.fetch_update(Ordering::AcqRel, Ordering::Acquire, |lent| Some(lent + more(lent)));
@@ -107,8 +107,8 @@ impl Drop for Helper {
     }
 }
 
-/// Calls `each` with every task, on as many threads as the work is worth, each with scratch memory of its own. The
-/// thread that calls begins at once, and others take tasks when they wake.
+/// Calls `each` with every task, on as many threads as the work is worth, with scratch memory for each thread. The
+/// calling thread begins at once, and others take tasks when they wake.
 pub(super) fn each<T: Send, S>(
     tasks: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
     work: Work,
@@ -139,7 +139,7 @@ pub(super) fn each<T: Send, S>(
             let (run, failed) = (&run, &failed);
             scope.spawn(move |_| {
                 let _helper = helper;
-                // What it leaves is done by others.
+                // Others do the rest.
                 let _ = run().map_err(|error| failed.set(error));
             });
         }

@@ -1,4 +1,4 @@
-//! Adapters: what there is to open, and how it is named.
+//! Adapters of the machine, and their names.
 
 use super::{Device, wait_for};
 use crate::error::{Result, bail};
@@ -6,7 +6,7 @@ use crate::gpu::{self, Found};
 use crate::limits::Limits;
 use crate::options::{AdapterKind, Options};
 
-/// An adapter that could be opened, with what it says of itself; or the CPU path.
+/// An adapter that can be opened, with what its driver says about it; or the CPU path.
 #[derive(Clone, Debug)]
 pub struct Adapter {
     /// The adapter's name, or `cpu`.
@@ -17,7 +17,7 @@ pub struct Adapter {
     pub index: usize,
     /// What kind of machine it is.
     pub kind: AdapterKind,
-    /// The driver and its version, as far as it tells.
+    /// The driver and its version, if the driver says so.
     pub driver: String,
     found: Option<Found>,
 }
@@ -25,7 +25,7 @@ pub struct Adapter {
 /// The interfaces that reach adapters.
 const INTERFACES: [&str; 5] = ["vulkan", "metal", "dx12", "gl", "webgpu"];
 
-/// Longest number that is an index: cards are named by longer ones.
+/// Longest number that is an index: longer ones are parts of cards' names.
 const LONGEST_INDEX: usize = 2;
 
 /// A name, taken apart.
@@ -47,12 +47,12 @@ impl Adapter {
         }
     }
 
-    /// All of this machine, the CPU path last.
+    /// All adapters of this machine, and the CPU path as the last.
     pub(super) async fn all() -> Vec<Adapter> {
         Adapter::of(gpu::find().await)
     }
 
-    /// All that GL does not reach, and the CPU path.
+    /// All adapters that another interface than GL reaches, and the CPU path.
     pub(super) async fn but_gl() -> Vec<Adapter> {
         Adapter::of(gpu::find_but_gl().await)
     }
@@ -74,7 +74,7 @@ impl Adapter {
         all
     }
 
-    /// The first of a name. GL is asked where it is named, or where nothing else has the name.
+    /// The first adapter of a name. GL is searched only if it is named or no other interface has the name.
     pub(super) async fn named(name: &str) -> Result<Adapter> {
         let is_gl = name.split(':').next().is_some_and(|first| first.eq_ignore_ascii_case("gl"));
         match Adapter::find(&Adapter::but_gl().await, name) {
@@ -83,9 +83,9 @@ impl Adapter {
         }
     }
 
-    /// The first of some of a name.
+    /// The first of some adapters that a name means.
     fn find<'a>(all: &'a [Adapter], name: &str) -> Result<&'a Adapter> {
-        // The CPU path only by its full name, so that parts of it mean adapters.
+        // The CPU path needs its full name, so that parts of it mean adapters.
         let mut fits =
             all.iter().filter(|adapter| adapter.found.is_some() || name.eq_ignore_ascii_case("cpu"));
         match fits.find(|adapter| adapter.matches(name)) {

@@ -1,4 +1,4 @@
-//! Devices: choosing one, and what is asked of it beside computing.
+//! Devices: the choice of one, and everything that it does beside computing.
 
 mod adapter;
 #[cfg(all(test, feature = "gpu"))]
@@ -47,19 +47,18 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// The CPU path. It always works, and gives the answers that adapters are checked against.
+    /// The CPU path. Every machine has it, and adapters are checked against its results.
     pub fn cpu() -> Device {
         static CPU: LazyLock<Arc<CpuDevice>> = LazyLock::new(Arc::default);
         Device(CPU.clone())
     }
 
-    /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real GPU that
-    /// opens, else the CPU path, which beats software adapters. GL is asked only where no other interface has a
-    /// GPU that opens. One that is there and does not open is told to [`log`] as a warning. In a browser, whose
-    /// CPU path has one thread, any adapter is taken.
+    /// The device that the environment variable `ZEROSTRIDE_DEVICE` names, else the best real GPU that opens, else the
+    /// CPU path, which beats software adapters. GL is searched only if no other interface has a GPU that opens. [`log`]
+    /// warns of a GPU that does not open. In a browser, whose CPU path has one thread, any adapter is taken.
     ///
     /// # Errors
-    /// When the variable names no device, or the driver of the one that it names refuses.
+    /// When the variable names no device, or the driver refuses to open the named one.
     pub fn open() -> Result<Device> {
         wait_for("Device::open", Self::open_async())
     }
@@ -72,13 +71,12 @@ impl Device {
         Self::open_with_async(&Options::default()).await
     }
 
-    /// Opens an adapter with lesser limits or fewer features than it has: to share it, or to see how a
-    /// program fares on a lesser one. Without a name in the options it is chosen as by
-    /// [`open`](Self::open).
+    /// Opens an adapter with lower limits or fewer features than it has: to share it, or to test a program for
+    /// smaller adapters. Without a name in the options it is chosen as by [`open`](Self::open).
     ///
     /// # Errors
-    /// As [`named`](Self::named), where an adapter is named; when it lacks a feature, or kernels do not
-    /// run with so little.
+    /// As [`named`](Self::named), if the options name an adapter. When the adapter lacks a feature, or when kernels
+    /// need higher limits.
     ///
     /// ```
     /// use zerostride::{Device, Limits, Options};
@@ -114,7 +112,7 @@ impl Device {
 
     /// The first of some adapters that beats the CPU path and opens.
     async fn best(all: Vec<Adapter>, options: &Options) -> Option<Device> {
-        // In a browser the CPU path has one thread and no wide instructions, and software adapters have both.
+        // In a browser the CPU path has one thread and no wide instructions. Software adapters have both.
         let pays = |adapter: &&Adapter| adapter.kind != AdapterKind::Cpu || adapter.backend == "webgpu";
         for adapter in all.iter().filter(pays) {
             match adapter.open_with(options).await {
@@ -135,7 +133,7 @@ impl Device {
     /// | `vulkan:radeon` | both |
     /// | `vulkan:1` | the second adapter of that interface, by [`Adapter::index`]: a number of one or two digits is an index, a longer one a part of a name |
     ///
-    /// GL is asked where it is named, or where no other interface has an adapter of the name.
+    /// GL is searched only if it is named or no other interface has an adapter of the name.
     ///
     /// # Errors
     /// When there is none of that name, or the driver refuses.
@@ -160,12 +158,10 @@ impl Device {
         Self::open_with_async(&Options::default().adapter(name)).await
     }
 
-    /// Chooses how functions are computed by this handle from now on: by expressions that it
-    /// evaluates, and by those over tensors that it makes. Its clones, and tensors that are there
-    /// already, stay as they are; they are on the same device and may be combined. Where the handles
-    /// of tensors differ, that of the first tensor of an expression decides, or that of
-    /// [`eval_on`](crate::Expr::eval_on), or of the tensor that is assigned to. The CPU path is always
-    /// precise.
+    /// Chooses how this handle computes functions from now on: in expressions that it evaluates, and in expressions
+    /// over tensors that it makes. Clones of the handle and existing tensors keep their choice. They are on the same
+    /// device and may be combined. If handles differ, the first tensor of an expression decides, or
+    /// [`eval_on`](crate::Expr::eval_on), or the tensor that is assigned to. The CPU path is always precise.
     ///
     /// ```
     /// use zerostride::{Device, Math};
@@ -189,10 +185,9 @@ impl Device {
         self.0.math()
     }
 
-    /// Compiles kernels from now on with what [`save_pipelines`](Self::save_pipelines) wrote to
-    /// `directory` in a process before, which spares the driver's compiler; the directory is made where
-    /// there is none. Whether the backend can do so: Vulkan can. Files are per adapter and driver, and
-    /// one that is damaged, or of another driver, is left unread.
+    /// Loads compiled kernels from `directory`, where [`save_pipelines`](Self::save_pipelines) of an earlier process
+    /// wrote them, and makes the directory if it is missing. Returns whether the backend can do so: Vulkan can. Each
+    /// adapter and driver has a file of its own. A damaged file is ignored.
     ///
     /// # Errors
     /// When the directory cannot be made.
@@ -212,8 +207,8 @@ impl Device {
         self.0.cache_pipelines(directory.as_ref())
     }
 
-    /// Writes the kernels compiled since [`cache_pipelines`](Self::cache_pipelines) for the next
-    /// process; nothing without it. The file is replaced whole.
+    /// Writes the kernels compiled since [`cache_pipelines`](Self::cache_pipelines) for the next process. Without
+    /// that call it writes nothing. The file is replaced at once.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -221,8 +216,8 @@ impl Device {
         self.0.save_pipelines()
     }
 
-    /// Does `work` and tells how long each kernel took that it ran, by timestamps of the device. Each
-    /// kernel then has a pass of its own, which takes a little longer.
+    /// Does `work` and returns how long each kernel took, by timestamps of the device. Each kernel then has a pass
+    /// of its own, which takes a little longer.
     ///
     /// # Errors
     /// When the device has no timestamps (the CPU path has none), or `work` fails.
@@ -243,8 +238,8 @@ impl Device {
         wait_for("profile", self.profile_async(|| std::future::ready(work())))
     }
 
-    /// [`profile`](Self::profile) without blocking the calling thread: of what is done until the future of `work`
-    /// is ready, by whomever.
+    /// [`profile`](Self::profile) without blocking the calling thread. It times all kernels of the device until the
+    /// future of `work` is ready, on whatever thread they were recorded.
     ///
     /// # Errors
     /// As [`profile`](Self::profile).
@@ -279,8 +274,7 @@ impl Device {
         Ok((done?, times))
     }
 
-    /// What tensors take of this device's memory, and how many compiled kernels it keeps; nothing is counted
-    /// on the CPU path.
+    /// The memory of this device that tensors use, and the number of compiled kernels. The CPU path counts nothing.
     ///
     /// ```
     /// use zerostride::Device;
@@ -295,8 +289,8 @@ impl Device {
         self.0.memory()
     }
 
-    /// Every adapter there is, best kind first, and the CPU path at the end. A browser tells of its adapter to who
-    /// awaits that only ([`all_async`](Self::all_async)).
+    /// Every adapter, the best kind first, and the CPU path as the last. In a browser only
+    /// [`all_async`](Self::all_async) finds the adapter.
     ///
     /// ```
     /// use zerostride::Device;
@@ -305,7 +299,7 @@ impl Device {
     /// assert_eq!(adapters.last().map(|a| a.backend), Some("cpu"));
     /// ```
     pub fn all() -> Vec<Adapter> {
-        // No adapter of a browser is found at once.
+        // A browser finds its adapter later.
         now(Self::all_async()).unwrap_or_else(|| vec![Adapter::cpu()])
     }
 
@@ -314,7 +308,7 @@ impl Device {
         Adapter::all().await
     }
 
-    /// The backends that have no adapter on this machine, each with the reason that wgpu gives.
+    /// The backends without an adapter on this machine, each with wgpu's reason.
     pub fn missing() -> Vec<(&'static str, String)> {
         now(Self::missing_async()).unwrap_or_default()
     }
@@ -334,7 +328,7 @@ impl Device {
         same_backend(&self.0, &other.0)
     }
 
-    /// Waits until everything that was asked for has run.
+    /// Waits until all recorded work has run.
     ///
     /// # Errors
     /// When the device is lost.
@@ -342,9 +336,9 @@ impl Device {
         self.0.synchronize()
     }
 
-    /// [`synchronize`](Self::synchronize) without blocking the calling thread: waits for what was asked for before
-    /// the future is first polled. In a browser, where memory that is not there and kernels that are refused are told
-    /// after the call, this tells of those that no other call told of.
+    /// [`synchronize`](Self::synchronize) without blocking the calling thread: waits for work that was recorded before
+    /// the future is first polled. A browser reports missing memory and refused kernels after the call. This future
+    /// returns such an error if no other call has returned it.
     ///
     /// # Errors
     /// As [`synchronize`](Self::synchronize).
@@ -359,11 +353,11 @@ impl Device {
         self.0.clone().synchronize_async().await
     }
 
-    /// Whether the device computes with elements of a type: the CPU path does with all, adapters with `i64` and
-    /// `u64` where they have `SHADER_INT64`, and with `f64` where they have `SHADER_F64` beside.
+    /// Whether the device computes with elements of a type. The CPU path has all types. Adapters need `SHADER_INT64`
+    /// for `i64` and `u64`, and `SHADER_F64` as well for `f64`.
     ///
     /// # Errors
-    /// Where it does not: what it lacks.
+    /// When it does not: the message names the missing feature.
     ///
     /// ```
     /// use zerostride::{DType, Device};
@@ -374,8 +368,8 @@ impl Device {
         self.0.supports(dtype)
     }
 
-    /// Whether the device was lost: its driver failed, or it was taken away. Its tensors are gone then, and
-    /// every call that needs it is an error of [`ErrorKind::Lost`](crate::ErrorKind::Lost). Open one anew.
+    /// Whether the device was lost: its driver failed, or it was removed. Its tensors are gone then, and every call
+    /// that needs it returns an error of [`ErrorKind::Lost`](crate::ErrorKind::Lost). Open a new device.
     ///
     /// ```
     /// assert!(!zerostride::Device::cpu().is_lost());
@@ -397,7 +391,7 @@ impl Device {
         self.0.clone()
     }
 
-    /// What schedules must know of it.
+    /// The device's limits for schedules.
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds { operands: self.0.operands(), row: self.0.row(), whole: self.0.whole() }
     }
@@ -426,7 +420,7 @@ impl Device {
     }
 }
 
-/// What a future gives, to whom may wait. On a page of a browser, which must not, what is there at once.
+/// Waits for a future. A page of a browser must not wait: there it returns the output only if it is ready.
 fn now<T>(future: impl Future<Output = T>) -> Option<T> {
     if cfg!(not(target_arch = "wasm32")) {
         return Some(pollster::block_on(future));
@@ -437,7 +431,7 @@ fn now<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// The same, and else the error that names the form that does not wait.
+/// The same; if the output is not ready, an error that names the form that does not wait.
 pub(crate) fn wait_for<T>(form: &str, future: impl Future<Output = Result<T>>) -> Result<T> {
     now(future).unwrap_or_else(|| Err(Error::blocking(form, "the browser")))
 }

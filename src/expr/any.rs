@@ -11,14 +11,14 @@ use crate::error::{Error, Result};
 use crate::ir::{Backend, Node, Op, Scalar, Source, Storage, result_type};
 use crate::layout::{AxisIndex, Broadcast, Layout, Shape};
 
-/// An [`Expr`](crate::Expr) whose element type is a value, for what learns types at run time: files, other languages,
-/// pages.
+/// An [`Expr`](crate::Expr) whose element type is a value, for code that learns types at run time: files, other
+/// languages, pages.
 ///
-/// It is what an expression of a static type is made of, and does all that one does. Types that do not go
-/// together are mistakes like any other: building never fails, and the first mistake comes back with its
-/// source line from what consumes the expression.
+/// An expression of a static type holds one, and this does everything that the typed one does. Wrong types are mistakes
+/// as wrong shapes are: building never fails, and the consumer of the expression returns the first mistake, with its
+/// source line.
 ///
-/// Expressions and tensors of either kind become one by `into()`, and [`typed`](AnyExpr::typed) leads back.
+/// Expressions and tensors of either kind convert by `into()`, and [`typed`](AnyExpr::typed) converts back.
 ///
 /// ```
 /// use zerostride::{AnyExpr, DType, Device};
@@ -45,7 +45,7 @@ impl From<&AnyExpr> for AnyExpr {
 }
 
 impl AnyExpr {
-    /// An expression, or the mistake that was made at `at`.
+    /// An expression, or a mistake at line `at`.
     pub(super) fn new(node: Result<Arc<Node>>, at: &'static Location<'static>) -> Self {
         AnyExpr { node: node.map_err(|error| error.at(at)) }
     }
@@ -76,8 +76,8 @@ impl AnyExpr {
         Self::new(Layout::contiguous([]).map(leaf), Location::caller())
     }
 
-    /// One value, of shape `[]`: it broadcasts to any other. A value that the type does not hold is kept as
-    /// the expression's mistake; floats are rounded to the nearest of the type.
+    /// One value, of shape `[]`: it broadcasts to any other. A value that the type does not hold is a mistake of the
+    /// expression. Floats are rounded to the nearest of the type.
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -136,7 +136,7 @@ impl AnyExpr {
         Ok(&self.node()?.shape)
     }
 
-    /// The coordinate of each element along `axis`, from 0 on, as an expression of i32 of this one's shape
+    /// The coordinate of each element along `axis`, from 0 on, as an expression of i32 and of this one's shape
     /// ([`Expr::index`](crate::Expr::index)).
     ///
     /// ```
@@ -191,8 +191,8 @@ impl AnyExpr {
         }
     }
 
-    /// `a` where this is true, else `b`. The three broadcast together; this must be bool, and both values of
-    /// one type.
+    /// `a` where this is true, otherwise `b`. The three broadcast together. This must be bool, and both values must
+    /// have one type.
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -249,7 +249,7 @@ impl AnyExpr {
 }
 
 impl Broadcast {
-    /// [`align`](Self::align) for operands whose types are known at run time.
+    /// [`align`](Self::align) for operands with types at run time.
     ///
     /// # Errors
     /// When the rule refuses the shapes, or an operand holds a mistake.
@@ -286,7 +286,7 @@ impl Broadcast {
     }
 }
 
-/// One op, or the first mistake: among its operands, of their types, of their shapes.
+/// One op, or the first mistake: of an operand, of the types, of the shapes.
 pub(super) fn apply(op: Op, operands: &[&AnyExpr], at: &'static Location<'static>) -> AnyExpr {
     let build = || {
         let nodes: SmallVec<[&Arc<Node>; 3]> =

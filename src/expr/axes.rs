@@ -1,4 +1,4 @@
-//! The axes that a reduction is over.
+//! The axes of a reduction.
 
 use std::ops::RangeFull;
 
@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::error::{Result, bail};
 use crate::layout::{Integers, Layout, MAX_RANK, Shape};
 
-/// Axes of any operand: a list, or all that it has.
+/// Axes of any operand: a list, or all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axes(Option<SmallVec<[isize; 6]>>);
 
@@ -15,10 +15,10 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What reductions take as axes: one, a list of them ([`Integers`]), or `..` for all.
+/// The axes of a reduction: one, a list of them ([`Integers`]), or `..` for all.
 ///
-/// The order of a list does not matter, and negative axes count from the end. The empty list reduces nothing:
-/// every element is a range of its own (NumPy, JAX; PyTorch and ONNX take it for all axes).
+/// The order of a list does not matter, and negative axes count from the end. The empty list reduces nothing: every
+/// element is a range of its own (NumPy, JAX; PyTorch and ONNX take it for all axes).
 ///
 /// ```
 /// use zerostride::Device;
@@ -63,7 +63,7 @@ impl IntoAxes for Axes {
 }
 
 impl Axes {
-    /// The axes of a shape, in their order; `name` is what is over them.
+    /// The axes of a shape, in order. `name` is the reduction's.
     pub(super) fn of(&self, shape: &Shape, name: &str) -> Result<SmallVec<[usize; 6]>> {
         let Some(list) = &self.0 else { return Ok((0..shape.rank()).collect()) };
         let layout = Layout::contiguous(shape)?;

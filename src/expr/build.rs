@@ -1,4 +1,4 @@
-//! The typed builder: `Expr`, which is `AnyExpr` with a type, and the methods that the op table gives it.
+//! The typed builder: `Expr`, which is `AnyExpr` with a type, and the methods of the op table.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -10,15 +10,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Op, for_each_op};
 use crate::layout::{AxisIndex, Broadcast, Shape};
 
-/// A recipe for a tensor of `T`: a graph of operations over tensors, scalars and coordinates.
+/// An expression for a tensor of `T`: a graph of operations over tensors, scalars and coordinates.
 ///
-/// Building one computes nothing and cannot fail. Consuming it, by [`eval`](Expr::eval),
-/// [`to_vec`](Expr::to_vec) or [`Tensor::assign`](crate::Tensor::assign), runs the whole of it as
-/// one kernel (or a few, where no kernel holds it), or returns the first mistake that was made while it was built, with the source line
-/// of that call. Operands of different shapes are broadcast by [`Broadcast::NumPy`].
+/// Building one computes nothing and cannot fail. A consumer, such as [`eval`](Expr::eval), [`to_vec`](Expr::to_vec) or
+/// [`Tensor::assign`](crate::Tensor::assign), runs all of it as one kernel, or as a few if it is too long for one. If a
+/// mistake was made while it was built, the consumer returns the first one, with the source line of that call. Operands
+/// of different shapes are broadcast by [`Broadcast::NumPy`].
 ///
-/// A tensor that an expression names is read when the expression is consumed, so an `assign` in
-/// between shows.
+/// A consumer reads the tensors of an expression, so it sees an `assign` that came before.
 ///
 /// ```
 /// use zerostride::Device;
@@ -47,12 +46,11 @@ impl<T> Clone for Expr<T> {
     }
 }
 
-/// What operators take as an operand: tensors and expressions, by value or by reference, and
-/// scalars.
+/// The operands of operators: tensors and expressions, by value or by reference, and scalars.
 ///
-/// A scalar may stand on either side, as in `1.0 - &x`. In code that is generic over the element type it stands
-/// on the right as it is; on the left it is made an expression, as Rust lets no crate implement `T - Expr<T>`
-/// for a type that is not its own (error E0210):
+/// A scalar may stand on either side, as in `1.0 - &x`. In code that is generic over the element type it may stand on
+/// the right. On the left it needs [`Expr::scalar`], as Rust lets no crate implement `T - Expr<T>` for a type that is
+/// not its own (error E0210):
 ///
 /// ```
 /// use zerostride::{Device, Expr, Float, IntoExpr};
@@ -105,7 +103,7 @@ impl<T> From<&Expr<T>> for AnyExpr {
 }
 
 impl AnyExpr {
-    /// This expression as one of a static type.
+    /// This expression with a static element type.
     ///
     /// # Errors
     /// When its elements have another type, or the first mistake that was made while building.
@@ -157,7 +155,7 @@ impl<T: Element> Expr<T> {
         Self::face(AnyExpr::constant(T::DTYPE, value.to_bits()))
     }
 
-    /// One value of a shape, by stride 0: it takes no memory, and no device until it is evaluated.
+    /// One value of a shape, by stride 0. It takes no memory, and no device until it is evaluated.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -171,7 +169,7 @@ impl<T: Element> Expr<T> {
         Self::scalar(value).broadcast_to(shape)
     }
 
-    /// Zeros of a shape (`false` for bool), as [`full`](Self::full) makes them.
+    /// Zeros of a shape (`false` for bool), as from [`full`](Self::full).
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -193,8 +191,8 @@ impl<T: Element> Expr<T> {
         self.any.shape()
     }
 
-    /// The coordinate of each element along `axis`, from 0 on, as an expression of this one's
-    /// shape. Nothing is stored: the kernel knows where it is.
+    /// The coordinate of each element along `axis`, from 0 on, as an expression of this one's shape. Nothing is stored:
+    /// the kernel computes it.
     ///
     /// ```
     /// use zerostride::Device;
@@ -208,9 +206,8 @@ impl<T: Element> Expr<T> {
         Expr::face(self.any.index(axis))
     }
 
-    /// Every element converted to `U`, as Rust's `as` does: floats to integers truncate and
-    /// saturate, NaN gives 0; integers wrap; to float rounds to the nearest; anything to bool is
-    /// `x != 0`.
+    /// Every element converted to `U`, as Rust's `as` does. Floats to integers truncate and saturate, and NaN becomes
+    /// 0. Integers wrap. Floats are rounded to the nearest. Anything to bool is `x != 0`.
     ///
     /// ```
     /// use zerostride::Device;
@@ -224,8 +221,8 @@ impl<T: Element> Expr<T> {
         Expr::face(self.any.cast(U::DTYPE))
     }
 
-    /// This expression, computed once and stored, however often and through whatever views it is read.
-    /// Without it that is done where computing again costs more, as far as the op table tells.
+    /// This expression, computed once and stored, however often and through whatever views it is read. Without it the
+    /// crate stores a value if computing it again costs more, by the op table.
     ///
     /// ```
     /// use zerostride::Device;
@@ -241,9 +238,9 @@ impl<T: Element> Expr<T> {
     }
 
     /// This expression stretched against a target shape by a rule (OpenVINO `Broadcast`). With
-    /// [`Bidirectional`](Broadcast::Bidirectional), ONNX Expand, the result may exceed the target;
-    /// [`broadcast_to`](Self::broadcast_to) goes one way. With [`Pdpd`](Broadcast::Pdpd) this
-    /// expression is laid onto the target.
+    /// [`Bidirectional`](Broadcast::Bidirectional), ONNX Expand, the result may exceed the target, while
+    /// [`broadcast_to`](Self::broadcast_to) goes one way. With [`Pdpd`](Broadcast::Pdpd) this expression begins at an
+    /// axis of the target.
     ///
     /// ```
     /// use zerostride::{Broadcast, Device};
@@ -260,7 +257,7 @@ impl<T: Element> Expr<T> {
 }
 
 impl Expr<i32> {
-    /// The coordinates along `axis` of a shape, without a tensor to take them from.
+    /// The coordinates along `axis` of a shape, without a tensor.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -276,7 +273,7 @@ impl Expr<i32> {
 }
 
 impl Expr<bool> {
-    /// `a` where this is true, else `b`. The three broadcast together.
+    /// `a` where this is true, otherwise `b`. The three broadcast together.
     ///
     /// ```
     /// use zerostride::Device;
@@ -316,9 +313,9 @@ macro_rules! methods {
 for_each_op!(methods);
 
 impl Broadcast {
-    /// Both operands as views of the shape that this rule gives them, so that operators after it
-    /// see equal shapes. They may differ in type, as the operands of a select do. Where there is a
-    /// target shape and no second operand, use [`Expr::broadcast`].
+    /// Both operands as views of the shape that this rule computes, so that later operators see equal shapes. Their
+    /// types may differ, as those of a select's operands do. For a target shape without a second operand, use
+    /// [`Expr::broadcast`].
     ///
     /// # Errors
     /// When the rule refuses the shapes, or an operand holds a mistake.

@@ -11,9 +11,9 @@ use crate::layout::{Broadcast, Shape};
 static ENABLED: AtomicBool = AtomicBool::new(false);
 static WARNED: Mutex<Option<HashSet<&'static Location<'static>>>> = Mutex::new(None);
 
-/// Turns on a warning for operators whose operands have different shapes but equal element
-/// counts, and broadcast: code from before broadcasting existed may have meant them as 1-D
-/// (PyTorch `torch.utils.backcompat.broadcast_warning`). Off by default.
+/// Turns on a warning for operators whose operands broadcast and have different shapes but equal element counts: code
+/// from before broadcasting may have meant them as 1-D (PyTorch `torch.utils.backcompat.broadcast_warning`). Off by
+/// default.
 ///
 /// It goes through [`log::warn!`], once per call site.
 ///
@@ -32,7 +32,7 @@ pub fn warn_on_reinterpreted_shapes(enabled: bool) {
     ENABLED.store(enabled, Ordering::Relaxed);
 }
 
-/// Warns where it is due.
+/// Warns, if the warning is on and applies.
 pub(super) fn check(args: &[&Arc<Node>], at: &'static Location<'static>) {
     if !ENABLED.load(Ordering::Relaxed) {
         return;

@@ -1,5 +1,4 @@
-//! Activations and other functions that are compositions of table ops, so that they fuse into
-//! whatever kernel they stand in. Their accuracy is that of their parts.
+//! Activations and other compositions of table ops, which fuse as these do. Their accuracy is that of their parts.
 
 use std::panic::Location;
 
@@ -13,7 +12,7 @@ fn c<T: Float>(value: f64) -> Expr<T> {
     Expr::scalar(T::from_f64(value))
 }
 
-/// A function that is made of operations of the table.
+/// A function composed of operations of the table.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Composition {
@@ -21,7 +20,7 @@ pub struct Composition {
     pub name: &'static str,
     /// The number of operands.
     pub arity: usize,
-    /// What it does.
+    /// Its description.
     pub doc: &'static str,
 }
 
@@ -48,7 +47,7 @@ impl Composition {
     }
 }
 
-/// Every function that is a composition of operations.
+/// Every composition.
 ///
 /// ```
 /// let lerp = zerostride::compositions().find(|function| function.name == "lerp").unwrap();
@@ -60,8 +59,7 @@ pub fn compositions() -> impl Iterator<Item = Composition> {
 
 macro_rules! composed {
     ($($(#[doc = $doc:literal])+ $name:ident($x:ident $(, $arg:ident)*) [$from:literal $(, $eg:expr)* => $to:literal] = $body:expr;)*) => {
-        /// Activations and other compositions of operations, under the names of PyTorch where it has
-        /// them.
+        /// Activations and other compositions of operations, under the names of PyTorch, where it has them.
         impl<T: Float> Expr<T> {$(
             $(#[doc = $doc])+
             ///
@@ -86,7 +84,7 @@ macro_rules! composed {
             doc: concat!($($doc),+).trim_ascii(),
         }),*];
 
-        /// The composition called `name` of operands whose elements are known to be `T`, if it takes as many.
+        /// The composition called `name` of operands whose elements are known to be `T`, if it takes that many.
         #[track_caller]
         fn compose<T: Float>(name: &str, operands: &[AnyExpr]) -> Option<AnyExpr> {
             let operands: Vec<Expr<T>> = operands.iter().cloned().map(Expr::face).collect();

@@ -1,4 +1,4 @@
-//! Products by an equation that has a letter for each axis. Operands are taken two by two.
+//! Products by an equation with a letter for each axis. Operands are combined two by two.
 
 use std::panic::Location;
 
@@ -8,10 +8,10 @@ use crate::dtype::Numeric;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
-/// The first label of an axis that `...` stands for, counted from the end.
+/// The label of the last axis of `...`; others count down from it.
 const ELLIPSIS: Label = 1 << 24;
 
-/// The labels of a term of an equation, of so many axes where it is an operand's.
+/// The labels of a term of an equation. For an operand, `rank` is its number of axes.
 fn term(equation: &str, text: &str, rank: Option<usize>, most: usize) -> Result<Vec<Label>> {
     let (before, after) = text.split_once("...").unwrap_or((text, ""));
     let letters = |text: &str| -> Result<Vec<Label>> {
@@ -84,7 +84,7 @@ fn einsum(equation: &str, operands: &[AnyExpr], at: &'static Location<'static>) 
     }
 }
 
-/// The labels of all operands, each once, and those of the result.
+/// The labels of all operands, each once, and of the result.
 fn labels(equation: &str, output: Option<&str>, every: &[Label]) -> Result<(Vec<Label>, Vec<Label>)> {
     let is_first = |&k: &usize| !every[..k].contains(&every[k]);
     let order: Vec<Label> = (0..every.len()).filter(is_first).map(|k| every[k]).collect();
@@ -132,7 +132,7 @@ fn agree(equation: &str, all: &[Labelled], order: &[Label]) -> Result<()> {
     Ok(())
 }
 
-/// Sums what one operand has alone, and the result has not.
+/// Sums over labels that only one operand has.
 fn sum_alone(all: &mut [Labelled], result: &[Label]) {
     for i in 0..all.len() {
         let is_alone = |label: &Label| {
@@ -148,7 +148,7 @@ fn sum_alone(all: &mut [Labelled], result: &[Label]) {
     }
 }
 
-/// An operand in which a label that it has several times is that of its diagonal.
+/// An operand with each label once: a repeated label becomes the diagonal's.
 fn diagonals(equation: &str, mut own: Labelled, at: &'static Location<'static>) -> Result<Labelled> {
     let is_last = |labels: &[Label], k: usize| !labels[..k].contains(&labels[k]);
     let labels = own.labels.clone();
@@ -175,7 +175,7 @@ fn diagonals(equation: &str, mut own: Labelled, at: &'static Location<'static>) 
     Ok(own)
 }
 
-/// The pair of operands whose product takes the fewest multiplications, the leftmost of equals.
+/// The pair of operands whose product takes the fewest multiplications; of equals the leftmost.
 fn cheapest(all: &[Labelled]) -> Result<(usize, usize)> {
     let mut best = ((0, 1), usize::MAX);
     for i in 0..all.len() {
@@ -194,7 +194,7 @@ fn cheapest(all: &[Labelled]) -> Result<(usize, usize)> {
 }
 
 impl AnyExpr {
-    /// Products summed as an equation says ([`Expr::einsum`]).
+    /// Sums of products by an equation ([`Expr::einsum`]).
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device};
@@ -211,12 +211,13 @@ impl AnyExpr {
 }
 
 impl<T: Numeric> Expr<T> {
-    /// Products summed as an equation says: a letter for each axis of each operand, and after `->` those of the result (NumPy
-    /// `einsum`). A letter that the result lacks is summed over; `...` stands for axes that broadcast; a letter twice in one
-    /// operand is its diagonal. Without `->` the result has the letters that appear once, in alphabetical order.
+    /// Sums of products by an equation. It has a letter for each axis of each operand and, after `->`, for each axis of
+    /// the result (NumPy `einsum`). Letters that the result lacks are summed over. `...` stands for axes that
+    /// broadcast. A repeated letter of one operand is its diagonal. Without `->` the result has the letters that appear
+    /// once, in alphabetical order.
     ///
-    /// What one operand has alone is summed first. More than two operands are taken two by two: the pair of the fewest
-    /// multiplications first, the leftmost of equals, and the product takes the place of its left factor.
+    /// Letters of one operand alone are summed first. More than two operands are combined two by two: first the pair
+    /// with the fewest multiplications, of equals the leftmost, whose product takes the place of its left factor.
     ///
     /// ```
     /// use zerostride::{Device, Expr};

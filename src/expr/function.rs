@@ -1,4 +1,4 @@
-//! Functions of the user's: WGSL for kernels, and a closure of the same meaning for the CPU path.
+//! Functions of users: WGSL for kernels, and an equivalent closure for the CPU path.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::dtype::{DType, Element, bf16, f16};
 use crate::error::{Result, bail};
 use crate::ir::{AnyFunction, Body, Inner, Node, Run, Written, list};
 
-/// Types that functions of the user's take and give: floats, and integers of 32 bits.
+/// Types of a function's operands and results: floats, and integers of 32 bits.
 pub trait FunctionElement: Element + bytemuck::Pod + sealed::Sealed {}
 
 mod sealed {
@@ -48,21 +48,20 @@ impl AnyFunction {
     }
 }
 
-/// A function of one to four operands that is not in the table: WGSL for kernels, and a closure that means the same
-/// for the CPU path.
+/// A user's function of one to four operands: WGSL for kernels, and an equivalent closure for the CPU path.
 ///
-/// It is made once and then called like any operation, fused into whatever kernel it stands in. Operands are floats
-/// and integers of 32 bits, of types of their own, and broadcast together.
+/// It is made once and then called as operations are, and fuses as they do. Operands are floats and integers of 32
+/// bits, each of its own type, and broadcast together.
 ///
-/// The WGSL declares a function of that name over four lanes, `vec4<f32>` for f32, f16 and bf16, and `vec4` of the type
-/// for others; beside it there may be other functions, constants, structs and aliases, whose names concern nobody else.
-/// It holds no bindings, global variables, overrides, entry points, directives and barriers. It is checked when the
-/// function is made, but not by a build without the feature `gpu`, which runs closures only. The closure computes one element; where results of f16 and bf16 are wanted, it rounds them itself.
+/// The WGSL declares a function of that name over four lanes: `vec4<f32>` for f32, f16 and bf16, and `vec4` of the type
+/// for others. It may have other functions, constants, structs and aliases, whose names are private. It must not have
+/// bindings, global variables, overrides, entry points, directives or barriers. The text is checked when the function
+/// is made, except in a build without the feature `gpu`, which only runs closures. The closure computes one element,
+/// and rounds results of f16 and bf16 itself.
 ///
-/// What is inside is the driver's to compile: it may rewrite float arithmetic as algebra, and its own `sin` or `exp`
-/// are as accurate as it makes them. So results are the same everywhere where they are exact, as of integers,
-/// selections and lone operations, and else as near as WGSL makes them. At its borders a function is fenced like any
-/// operation.
+/// The driver compiles the inside: it may rewrite float arithmetic as algebra, and its `sin` or `exp` has its own
+/// accuracy. So results are the same on every device if they are exact, as those of integers, selections and lone
+/// operations. Others are as accurate as WGSL requires. At its borders a function is fenced as an operation is.
 ///
 /// ```
 /// use zerostride::{Device, Function};
@@ -99,7 +98,7 @@ impl<A, R> From<Function<A, R>> for AnyFunction {
     }
 }
 
-/// Closures of one to four elements, as [`Function::new`] takes them.
+/// Closures of one to four elements, for [`Function::new`].
 pub trait Closure<A, R>: Send + Sync + 'static {
     #[doc(hidden)]
     fn types() -> (Vec<DType>, DType);
@@ -109,10 +108,10 @@ pub trait Closure<A, R>: Send + Sync + 'static {
 }
 
 impl<A, R> Function<A, R> {
-    /// A function by its WGSL and a closure that means the same.
+    /// A function of WGSL and an equivalent closure.
     ///
     /// # Errors
-    /// Of what the WGSL lacks or has and must not, with its line and column.
+    /// When the WGSL lacks something or has something forbidden: with line and column.
     ///
     /// ```
     /// use zerostride::Function;
@@ -128,7 +127,7 @@ impl<A, R> Function<A, R> {
     /// A function for the CPU path alone: evaluating it on another device is an error.
     ///
     /// # Errors
-    /// When the name is none that WGSL and Rust know as one.
+    /// When the name is no identifier of WGSL and Rust.
     pub fn on_cpu(name: &str, closure: impl Closure<A, R>) -> Result<Self> {
         Self::made(name, None, closure)
     }
@@ -167,7 +166,7 @@ macro_rules! arities {
             fn run(&self, args: &[&[u8]], out: &mut [u8]) {
                 let out: &mut [R] = bytemuck::cast_slice_mut(out);
                 $(let $x: &[$t] = bytemuck::cast_slice(args[$i]);)+
-                // What has fewer elements than others repeats.
+                // An operand with fewer elements repeats them.
                 let part = out.len()$(.min($x.len()))+.max(1);
                 crate::vectors::dispatch(|| {
                     for (k, out) in out.chunks_mut(part).enumerate() {

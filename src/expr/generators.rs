@@ -1,4 +1,4 @@
-//! Tensors made of coordinates: ranges of numbers and the identity.
+//! Tensors of coordinates: ranges of numbers and the identity.
 
 use std::panic::Location;
 
@@ -9,8 +9,8 @@ use crate::error::{Result, bail};
 use crate::ir::{Op, Scalar};
 
 impl AnyExpr {
-    /// Numbers from `start` on in steps, as far as they are before `end` (NumPy, PyTorch and candle `arange`).
-    /// Element `i` is `start + i * step`, of integers exactly and of floats rounded twice.
+    /// Numbers from `start` on in steps, up to but not including `end` (NumPy, PyTorch and candle `arange`). Element
+    /// `i` is `start + i * step`, exact for integers and rounded twice for floats.
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -31,9 +31,9 @@ impl AnyExpr {
         or_mistake(range, at)
     }
 
-    /// So many floats from `start` to `end`, both among them, equally far apart. As PyTorch's `linspace` they are
-    /// counted from the nearer end: `start + i * step` in the first half and `end - (count - 1 - i) * step` in the
-    /// second, with a step that is rounded once. (NumPy computes in f64.)
+    /// `count` floats from `start` to `end`, both included, at equal distances. They are counted from the nearer end,
+    /// as PyTorch's `linspace`: `start + i * step` in the first half and `end - (count - 1 - i) * step` in the second,
+    /// with a step that is rounded once. (NumPy computes in f64.)
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -49,7 +49,7 @@ impl AnyExpr {
         or_mistake(spaced, at)
     }
 
-    /// Ones where both coordinates are the same, and zeros (NumPy, PyTorch and candle `eye`).
+    /// Ones where both coordinates are equal, and zeros (NumPy, PyTorch and candle `eye`).
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -68,7 +68,7 @@ impl AnyExpr {
 
 macro_rules! faces {
     ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal;)*) => {
-        /// Tensors made of coordinates.
+        /// Tensors of coordinates.
         impl<T: Numeric> Expr<T> {$(
             $(#[doc = $doc])+
             ///
@@ -87,11 +87,11 @@ macro_rules! faces {
     };
 }
 faces! {
-    /// Numbers from `start` on in steps, as far as they are before `end` ([`AnyExpr::arange`]).
+    /// Numbers from `start` on in steps, up to but not including `end` ([`AnyExpr::arange`]).
     arange(start: impl Into<Scalar>, end: impl Into<Scalar>, step: impl Into<Scalar>), "arange(0, 2, 0.5)" => "[0.0, 0.5, 1.0, 1.5]";
-    /// So many floats from `start` to `end`, both among them ([`AnyExpr::linspace`]).
+    /// `count` floats from `start` to `end`, both included ([`AnyExpr::linspace`]).
     linspace(start: impl Into<Scalar>, end: impl Into<Scalar>, count: usize), "linspace(-1, 1, 3)" => "[-1.0, 0.0, 1.0]";
-    /// Ones where both coordinates are the same, and zeros ([`AnyExpr::eye`]).
+    /// Ones where both coordinates are equal, and zeros ([`AnyExpr::eye`]).
     eye(rows: usize, columns: usize), "eye(2, 2)" => "[1.0, 0.0, 0.0, 1.0]";
 }
 
@@ -104,7 +104,7 @@ fn number(value: Scalar) -> (f64, Option<i128>) {
     }
 }
 
-/// The coordinates of a line of numbers, of a type, and a constant of that.
+/// The coordinates of a line of numbers, in a type, and a constant of it.
 fn line(dtype: DType, count: usize) -> Result<AnyExpr> {
     if i32::try_from(count).is_err() {
         bail!(Limit, "a range of {count} elements is made of coordinates, which are below 2^31");
@@ -154,7 +154,7 @@ fn range(
     let (Some(i), Some(k)) = (i, k) else {
         bail!(Type, "arange of {dtype} takes whole numbers and got {from} and {by}");
     };
-    // What is in between may be no number of the type, as a step down of an unsigned one: it wraps, and back.
+    // An intermediate value may leave the type, as a step down of an unsigned one: it wraps, and back.
     let mask = u64::MAX >> (64 - 8 * dtype.size());
     let last = Scalar::Int(i + (count as i128 - 1).max(0) * k);
     let (first, _) = (Scalar::Int(i).to_bits(dtype)?, last.to_bits(dtype)?);

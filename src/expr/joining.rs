@@ -1,4 +1,4 @@
-//! Tensors made of others: next to each other, with borders, moved around, again and again.
+//! Tensors of other tensors' elements: joined, with borders, moved around, repeated.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::error::{Result, bail};
 use crate::ir::{Node, Op, Scalar};
 use crate::layout::{AxisIndex, Integers, Layout, Shape};
 
-/// What [`pad`](Expr::pad) puts around, by NumPy's names.
+/// The borders of [`pad`](Expr::pad), by NumPy's names.
 ///
 /// ```
 /// use zerostride::{Device, Pad};
@@ -29,7 +29,7 @@ pub enum Pad {
     Constant(Scalar),
     /// The nearest element.
     Edge,
-    /// The elements on the other side of the edge, which is not repeated.
+    /// The elements on the other side of the edge, whose own element is not repeated.
     Reflect,
     /// The elements from the other end on.
     Wrap,
@@ -44,7 +44,7 @@ impl Pad {
 
 macro_rules! made {
     ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $t:ty),*), $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
-        /// Tensors made of elements of this one.
+        /// Tensors of this one's elements.
         impl AnyExpr {$(
             $(#[doc = $doc])+
             ///
@@ -62,7 +62,7 @@ macro_rules! made {
             }
         )*}
 
-        /// Tensors made of elements of this one.
+        /// Tensors of this one's elements.
         impl<T: Element> Expr<T> {$(
             $(#[doc = $doc])+
             ///
@@ -81,28 +81,27 @@ macro_rules! made {
     };
 }
 made! {
-    /// The elements moved along some axes, by a shift for each: those that leave at one end come in at the other
-    /// (NumPy and PyTorch `roll`). A positive shift moves them towards the end. It fuses with what reads it: the
-    /// periodic borders of a stencil cost nothing else.
+    /// The elements moved along some axes, by a shift for each. Elements that leave at one end come in at the other
+    /// (NumPy and PyTorch `roll`). A positive shift moves them towards the end. It fuses with its readers, so periodic
+    /// borders of a stencil cost nothing more.
     roll(shifts: impl Integers, axes: impl Integers), "roll([1], [1])" => "[3, 1, 2, 6, 4, 5]",
         |x, at| x.rolled(&shifts.signed_all(), &axes.signed_all(), at);
-    /// With so many elements before and after each axis, a pair for every one of them (NumPy `pad`). Borders
-    /// longer than the axis repeat it.
+    /// With a number of elements before and after each axis, as a pair for every axis (NumPy `pad`). Borders longer
+    /// than the axis repeat it.
     pad(widths: impl AsRef<[(usize, usize)]>, pad: Pad), "pad([(0, 0), (1, 0)], Pad::Edge)" => "[1, 1, 2, 3, 4, 4, 5, 6]",
         |x, at| x.padded(widths.as_ref(), pad, at);
-    /// All of it so many times along each axis; of as many numbers as axes, or more, whose axes come first (NumPy
-    /// and PyTorch `tile`; candle and PyTorch call it `repeat` too). With fewer numbers the first axes stay as
-    /// they are.
+    /// The whole tensor, repeated along each axis by a number for each. More numbers than axes make new leading axes
+    /// (NumPy and PyTorch `tile`; candle and PyTorch call it `repeat` too). With fewer numbers the first axes stay.
     tile(times: impl AsRef<[usize]>), "slice(1, ..2).tile([2])" => "[1, 2, 1, 2, 4, 5, 4, 5]",
         |x, at| x.tiled(times.as_ref(), at);
-    /// Each element so many times along an axis (NumPy `repeat`, PyTorch `repeat_interleave`).
+    /// Each element repeated along an axis (NumPy `repeat`, PyTorch `repeat_interleave`).
     repeat_interleave(times: usize, axis: impl AxisIndex), "slice(1, ..2).repeat_interleave(2, 1)" => "[1, 1, 2, 2, 4, 4, 5, 5]",
         |x, at| x.repeated(times, axis.signed(), at);
 }
 
 impl AnyExpr {
-    /// Tensors next to each other along an axis, in whose length alone their shapes may differ (PyTorch `concat`,
-    /// NumPy `concatenate`, candle `cat`). Each is computed to its place in the result.
+    /// Tensors side by side along an axis. Their shapes may differ along it alone (PyTorch `concat`, NumPy
+    /// `concatenate`, candle `cat`). Each is computed at its place in the result.
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device};
@@ -137,7 +136,7 @@ impl AnyExpr {
         or_mistake(stacked(parts, axis.signed(), at), at)
     }
 
-    /// What lies at each index of an axis, without that axis (PyTorch `unbind`): views, in their order.
+    /// The slices at each index of an axis, without that axis (PyTorch `unbind`): views, in order.
     ///
     /// # Errors
     /// When there is no such axis, or the expression holds a mistake.
@@ -178,7 +177,7 @@ impl AnyExpr {
         let mut all: Vec<isize> = vec![0; node.shape.rank()];
         for (&shift, &axis) in shifts.iter().zip(axes) {
             let axis = layout.axis(axis)?;
-            // As often as an axis is named its shifts add up.
+            // The shifts of an axis that is named several times add up.
             let length = node.shape[axis].max(1) as isize;
             all[axis] = (all[axis] + shift.rem_euclid(length)) % length;
         }
@@ -244,7 +243,7 @@ impl AnyExpr {
                 Pad::Reflect => {
                     let period = 2 * (n - 1);
                     let i = if longest < n { i } else { place.op(Op::RemFloor, &i, period) };
-                    // Back from either end.
+                    // Reflected at either end.
                     let i = apply(Op::Abs, &[&i], at);
                     let back = place.op(Op::Sub, &i, n - 1);
                     let back = apply(Op::Abs, &[&back], at);
@@ -259,8 +258,8 @@ impl AnyExpr {
         self.placed(&shape, &own, index, fill, at)
     }
 
-    /// Elements at indices that are made of the coordinates of a shape, one for each axis and inside of it; outside
-    /// of borders, where there are some, another value.
+    /// Elements at indices that are computed from a shape's coordinates, one for each axis and inside of it. With a
+    /// constant border, other elements are the constant.
     fn placed(
         &self,
         shape: &Shape,
@@ -316,8 +315,8 @@ impl AnyExpr {
         self.again(axes.map(|(n, times)| [(n, true), (times, false)]), node.shape.rank(), at)
     }
 
-    /// Each axis as two, of which one is the operand's and the other repeats it, stored as one each. An axis that is
-    /// there once has no second, so that the rank of what lies between is not twice the operand's.
+    /// Each axis as two, one of the operand and one that repeats it, stored as one. An axis that is repeated once has
+    /// no second, so that the rank in between is not twice the operand's.
     fn again(
         &self,
         axes: impl Iterator<Item = [(usize, bool); 2]>,
@@ -341,7 +340,7 @@ impl AnyExpr {
         let (stretched, own) = (Shape::from(stretched), self.node()?.shape.count()?);
         let all = AnyExpr::new(Ok(self.node()?.clone()), at);
         let all = all.view(|layout| layout.reshape(&apart)).broadcast_to(stretched.clone());
-        // What is read as often as it was is a view.
+        // A result that repeats nothing is a view.
         if own == stretched.count()? && own > 0 {
             return Ok(self.view(|layout| layout.reshape(&shape)));
         }
@@ -350,7 +349,7 @@ impl AnyExpr {
     }
 }
 
-/// An axis of a result whose elements lie along one of an operand.
+/// An axis of a result with elements along one of the operand's.
 struct Place<'a> {
     shape: &'a Shape,
     axis: usize,
@@ -372,7 +371,7 @@ impl Place<'_> {
         apply(op, &[a, &self.number(b)], self.at)
     }
 
-    /// `i + more` where a relation to a number holds, else `i + less`.
+    /// `i + more` where a comparison with a number holds, otherwise `i + less`.
     fn select(&self, op: Op, i: &AnyExpr, than: i64, more: i64, less: i64) -> AnyExpr {
         let add = |by: i64| if by == 0 { i.clone() } else { self.op(Op::Add, i, by) };
         apply(Op::Select, &[&self.op(op, i, than), &add(more), &add(less)], self.at)
@@ -415,7 +414,7 @@ fn joined(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Res
     if rest.is_empty() {
         return Ok(parts[0].clone());
     }
-    // What has no elements adds none, and still says where.
+    // An operand without elements adds none, but keeps the device.
     let some: Vec<&Arc<Node>> = nodes.iter().copied().filter(|node| node.shape[axis] > 0).collect();
     let node = match some.as_slice() {
         [] => nodes[0].clone(),
@@ -436,18 +435,18 @@ fn stacked(parts: &[AnyExpr], axis: isize, at: &'static Location<'static>) -> Re
             bail!(Shape, "cannot stack {} and {}: their shapes differ", first.shape()?, part.shape()?);
         }
     }
-    // A mistake of the new axis is this call's, and not a view's.
+    // A mistake of the new axis belongs to this call, and not to a view.
     Layout::contiguous(first.shape()?)?.unsqueeze(axis)?;
     let apart: Vec<AnyExpr> =
         parts.iter().map(|part| AnyExpr::new(part.node().cloned(), at).view(|l| l.unsqueeze(axis))).collect();
-    // Counted as the new axis is.
+    // Counted with the new axis.
     let rank = first.shape()?.rank() as isize + 1;
     joined(&apart, if axis < 0 { axis + rank } else { axis }, at)
 }
 
 impl<T: Element> Expr<T> {
-    /// Tensors next to each other along an axis, in whose length alone their shapes may differ (PyTorch `concat`,
-    /// NumPy `concatenate`, candle `cat`). Each is computed to its place in the result.
+    /// Tensors side by side along an axis. Their shapes may differ along it alone (PyTorch `concat`, NumPy
+    /// `concatenate`, candle `cat`). Each is computed at its place in the result.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -483,7 +482,7 @@ impl<T: Element> Expr<T> {
         Expr::face(AnyExpr::stack(&parts, axis))
     }
 
-    /// What lies at each index of an axis, without that axis (PyTorch `unbind`): views, in their order.
+    /// The slices at each index of an axis, without that axis (PyTorch `unbind`): views, in order.
     ///
     /// # Errors
     /// When there is no such axis, or the expression holds a mistake.

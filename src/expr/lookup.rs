@@ -1,7 +1,7 @@
-//! Lookup by computed index: elements of a table wherever indices say, by NumPy's rules.
+//! Lookups: elements of a table at computed indices, by NumPy's rules.
 //!
-//! What the graph knows is a lookup at indices inside of the table. Negative indices, and what becomes of those
-//! outside, are operations on the indices, as far as these may leave the axis at all.
+//! The graph has lookups at indices inside of the table. Operations on the indices handle negative and outside ones, as
+//! far as indices may leave the axis at all.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::error::{Result, bail};
 use crate::ir::{Node, NodeKind, Op, Scalar, Source, limits};
 use crate::layout::{AxisIndex, Layout, Shape};
 
-/// What a lookup gives at an index outside of an axis. Indices that are negative count from the end first, so -1
-/// is the last element and never outside of an axis that has one.
+/// The result of a lookup at an index outside of an axis. Negative indices count from the end first, so -1 is the last
+/// element, and outside only of an empty axis.
 ///
 /// ```
 /// use zerostride::{Device, Outside};
@@ -30,12 +30,12 @@ use crate::layout::{AxisIndex, Layout, Shape};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Outside {
-    /// The nearest element of the axis (NumPy `take` with `mode="clip"`, but for negative indices).
+    /// The nearest element of the axis (NumPy `take` with `mode="clip"`, except for negative indices).
     #[default]
     Nearest,
-    /// The axis again and again, on both sides (NumPy `take` with `mode="wrap"`).
+    /// The axis, repeated on both sides (NumPy `take` with `mode="wrap"`).
     Wrapped,
-    /// A value of its own, of the element type.
+    /// A fill value, of the element type.
     Fill(Scalar),
 }
 
@@ -48,8 +48,8 @@ impl Outside {
 
 macro_rules! lookups {
     ($($(#[doc = $doc:literal])+ $name:ident [$($generic:tt)*] ($($arg:ident: $t:ty),*), $eg:literal => $to:literal, |$x:ident, $at:ident| $body:expr;)*) => {
-        /// Elements at computed indices. They are part of the kernel that computes the indices, and of what is
-        /// made of the elements; a table that is computed itself is computed first.
+        /// Elements at computed indices. A lookup fuses with the computation of its indices and with its readers. A
+        /// table that is computed is stored first.
         impl AnyExpr {$(
             $(#[doc = $doc])+
             ///
@@ -68,8 +68,8 @@ macro_rules! lookups {
             }
         )*}
 
-        /// Elements at computed indices. They are part of the kernel that computes the indices, and of what is
-        /// made of the elements; a table that is computed itself is computed first.
+        /// Elements at computed indices. A lookup fuses with the computation of its indices and with its readers. A
+        /// table that is computed is stored first.
         impl<T: Element> Expr<T> {$(
             $(#[doc = $doc])+
             ///
@@ -89,22 +89,22 @@ macro_rules! lookups {
     };
 }
 lookups! {
-    /// The elements at some indices: one expression of integers for each axis, which broadcast together, and whose
-    /// shape the result has (NumPy `x[i, j]`, PyTorch `index`). Negative indices count from the end; one outside
-    /// of the axis gives the nearest element, or what [`at_with`](Self::at_with) says.
+    /// The elements at some indices: one expression of integers for each axis. They broadcast together, and the result
+    /// has their shape (NumPy `x[i, j]`, PyTorch `index`). Negative indices count from the end. An index outside of the
+    /// axis reads the nearest element, or what [`at_with`](Self::at_with) says.
     ///
-    /// Where an index is a coordinate as it is, rows are loaded as those of a tensor.
+    /// If an index is a coordinate, rows are loaded as those of a tensor.
     at [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>), "at([&i, &j])" => "[6, 3]",
         |x, at| x.looked_up(indices.into_iter().map(Into::into).collect(), Outside::Nearest, at);
-    /// [`at`](Self::at), with what an index outside of its axis gives.
+    /// [`at`](Self::at), with a rule for indices outside of their axis.
     at_with [I: Into<AnyExpr>] (indices: impl IntoIterator<Item = I>, outside: Outside), "at_with([&i, &j], Outside::fill(0))" => "[6, 0]",
         |x, at| x.looked_up(indices.into_iter().map(Into::into).collect(), outside, at);
-    /// What lies at some indices along one axis, in place of which the axes of the indices stand (NumPy `take`;
-    /// PyTorch `index_select`, whose indices have one axis). Negative indices count from the end; one outside of
-    /// the axis gives the nearest element, or what [`take_with`](Self::take_with) says.
+    /// The slices at some indices along one axis, which the axes of the indices replace (NumPy `take`; PyTorch
+    /// `index_select`, whose indices have one axis). Negative indices count from the end. An index outside of the axis
+    /// reads the nearest element, or what [`take_with`](Self::take_with) says.
     take [] (indices: impl Into<AnyExpr>, axis: impl AxisIndex), "take(&i, 0)" => "[4, 5, 6, 1, 2, 3]",
         |x, at| x.taken(&indices.into(), axis.signed(), Outside::Nearest, at);
-    /// [`take`](Self::take), with what an index outside of the axis gives.
+    /// [`take`](Self::take), with a rule for indices outside of the axis.
     take_with [] (indices: impl Into<AnyExpr>, axis: impl AxisIndex, outside: Outside), "take_with(&j, 1, Outside::Wrapped)" => "[3, 1, 6, 4]",
         |x, at| x.taken(&indices.into(), axis.signed(), outside, at);
 }
@@ -154,7 +154,7 @@ impl AnyExpr {
         let shapes = indices.iter().map(|index| index.shape().cloned()).collect::<Result<Vec<_>>>()?;
         let shape = crate::layout::numpy(&shapes)?;
         if let Some(axis) = node.shape.iter().position(|&n| n == 0) {
-            // Of nothing there is nothing to look up.
+            // An empty result needs no lookup.
             return match fill {
                 _ if shape.contains(&0) => self.of_constant(0, &shape, at),
                 Some(fill) => self.of_constant(fill, &shape, at),
@@ -197,8 +197,8 @@ impl AnyExpr {
         Ok(AnyExpr::new(Node::lookup(self.node()?, &nodes), at))
     }
 
-    /// The table as one axis and the number of an element along it, where several indices are computed and no
-    /// view is in the way: what numbers are made of may be stages, so that a kernel of few bindings holds the rest.
+    /// The table as one axis, and the number of an element along it, if several indices are computed and the table is
+    /// no view. Stages may compute the numbers, so that a kernel of few bindings holds the rest.
     fn numbered(
         &self,
         indices: &[&Arc<Node>],
@@ -219,7 +219,7 @@ impl AnyExpr {
         };
         let first = if shape[0] == 1 { apply(Op::Mul, &[&index(0), &number(0)], at) } else { index(0) };
         let all = (1..shape.rank()).fold(first, next);
-        // Of the shape of all indices, those of axes of one element too.
+        // With the shape of all indices, including those of axes of one element.
         let shapes: Vec<Shape> = indices.iter().map(|index| index.shape.clone()).collect();
         Ok(Some((line, all.broadcast_to(crate::layout::numpy(&shapes)?))))
     }
@@ -245,7 +245,7 @@ struct Index {
 }
 
 impl Index {
-    /// The index as i32 inside of the axis and, for a fill value, whether it was.
+    /// The index as i32 inside of the axis and, for a fill value, whether it was inside.
     fn inside(&self, index: &AnyExpr, outside: &Outside) -> Result<(AnyExpr, Option<AnyExpr>)> {
         let dtype = index.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
@@ -291,20 +291,20 @@ impl Index {
             (false, true) => op(Op::Min, &x, &last),
             (false, false) => x.clone(),
         };
-        // Of what was outside the nearest is another.
+        // Outside elements were replaced by the nearest, and become the fill value.
         let valid = (fills && (is_below || is_above)).then(|| op(Op::Eq, &x, &nearest));
         Ok((nearest.cast(DType::I32), valid))
     }
 }
 
-/// Computed indices that a lookup reads as they are: with the table and the result they are as many bindings as every
-/// adapter has.
+/// The most computed indices that a lookup reads directly: with the table and the result every adapter has enough
+/// bindings.
 const MOST_COMPUTED: usize = 2;
 
-/// How far down the range of an index is looked for.
+/// The depth of the search for the range of an index.
 const DEPTH: usize = 6;
 
-/// What an expression of integers is at least and at most, as far as that is seen without computing.
+/// Bounds of an expression of integers, as far as they are known without computing.
 fn range(node: &Arc<Node>, depth: usize) -> (i128, i128) {
     let all = if node.dtype == DType::Bool { (0, 1) } else { limits(node.dtype) };
     if depth == 0 || node.dtype.kind() == Kind::Float {

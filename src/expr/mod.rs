@@ -1,8 +1,8 @@
 //! Expressions, as programs build them: what the crate shows of the graph that [`ir`](crate::ir) is made of.
 //!
-//! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and how
-//! it will [`reduce`]; all else that builds, and how it is printed ([`mod@print`]); products by an equation
-//! ([`einsum`]); what is found by [`sorting`], and [`selecting`] by it; and the list of [`ops`].
+//! Each file uses only those before it: [`axes`] and [`compat`]; the builder ([`any`]); its typed face ([`build`]) and
+//! the construction of reductions ([`mod@reduce`]); everything else that builds, and printing ([`mod@print`]); products
+//! by an equation ([`einsum`]); [`sorting`], and [`selecting`] by it; and the list of [`ops`].
 
 mod any;
 mod axes;

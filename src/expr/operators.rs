@@ -3,8 +3,8 @@
 use super::Expr;
 use crate::dtype::{Numeric, bf16, f16};
 
-/// Implements every binary operator: its trait and method in `std::ops`, the op's method, the
-/// elements it takes, and the scalar types.
+/// Implements every binary operator: its trait and method in `std::ops`, the op's method, the elements it takes, and
+/// the scalar types.
 macro_rules! for_each_operator {
     ($lhs:tt) => {
         $crate::expr::binary! { $lhs Add add add Numeric [f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64] }
@@ -48,8 +48,7 @@ macro_rules! binary {
                 $crate::Expr::$method(&$crate::IntoExpr::into_expr(self), rhs)
             }
         }
-        // Hidden, or pages of documentation would be nothing else; and inlined, so that only those are compiled that are
-        // used.
+        // Hidden, since pages of documentation would consist of them; and inlined, so that only used ones are compiled.
         $(
             #[doc(hidden)]
             impl std::ops::$trait<$name<$scalar>> for $scalar {
@@ -98,7 +97,7 @@ operators!(Expr);
 
 macro_rules! assigning {
     ($($trait:ident $operator:ident $method:ident $class:ident)*) => {$(
-        /// What the name stands for afterwards; nothing is computed or written.
+        /// Afterwards the name stands for the result. Nothing is computed or written.
         impl<T: $crate::$class, R: $crate::IntoExpr<T>> std::ops::$trait<R> for Expr<T> {
             #[track_caller]
             fn $operator(&mut self, rhs: R) {

@@ -17,7 +17,7 @@ pub struct Operation {
     pub name: &'static str,
     /// The number of operands.
     pub arity: usize,
-    /// What it does, edge cases included.
+    /// Its description, edge cases included.
     pub doc: &'static str,
     op: Op,
 }
@@ -28,9 +28,9 @@ impl Operation {
         self.op.row()?.result(dtype)
     }
 
-    /// The greatest distance of a result from the exact one, on any device, in units in the last
-    /// place, for operands of type `dtype`: 0 for the same bits. Integers and bool are always exact;
-    /// f16 and bf16 are rounded from f32, which leaves 1 at most.
+    /// The greatest distance of a result from the exact one, on any device, in units in the last place, for operands of
+    /// type `dtype`. 0 means the same bits. Integers and bool are always exact. f16 and bf16 are rounded from f32,
+    /// which leaves at most 1.
     pub fn ulp(&self, dtype: DType) -> u32 {
         let bound = self.op.row().map_or(0, |row| row.ulp);
         match dtype {
@@ -40,9 +40,8 @@ impl Operation {
         }
     }
 
-    /// The magnitude below which [`ulp`](Self::ulp) counts units of this magnitude and not of the
-    /// result's: 0 but for functions with zeros that no float is, near which a relative bound cannot
-    /// hold.
+    /// The magnitude below which [`ulp`](Self::ulp) counts units of this magnitude and not of the result's. 0, except
+    /// for functions with zeros that no float is, near which a relative bound cannot hold.
     pub fn ulp_from(&self) -> f64 {
         self.op.row().map_or(0.0, |row| row.ulp_from)
     }
@@ -66,7 +65,7 @@ pub fn operations() -> impl Iterator<Item = Operation> {
 impl AnyExpr {
     /// The operation or composition called `name`.
     ///
-    /// A wrong name, wrong types or a wrong number of operands are kept as the expression's mistake.
+    /// A wrong name, wrong types or a wrong number of operands are mistakes of the expression.
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -101,7 +100,7 @@ impl AnyExpr {
 impl<R: Element> Expr<R> {
     /// The operation or composition called `name` over operands of type `T`.
     ///
-    /// A wrong name, type or number of operands is kept as the expression's mistake.
+    /// A wrong name, type or number of operands is a mistake of the expression.
     ///
     /// ```
     /// use zerostride::{Device, Expr};

@@ -1,4 +1,4 @@
-//! Reductions in parts: the values of blocks, and what becomes of those of all parts.
+//! Reductions in parts: the values of blocks, and the join of all parts' values.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -14,19 +14,18 @@ use crate::layout::Layout;
 
 impl AnyExpr {
     /// The first part of a reduction: a value for each block of `block` elements of a range, where `block` is 1024 or a
-    /// power of it. A range that is too large for one device is reduced part by part, and the bits are those of the whole.
+    /// power of it. So a range that is too large for one device is reduced part by part, with the bits of the whole.
     ///
     /// The axes are neighbours, and a range is their elements in row-major order. The result has the operand's rank:
-    /// as many elements along the first of these axes as there are blocks, the last of which may be shorter, and
-    /// one along the others. It has the type that accumulates: f32 for f16 and bf16, which
-    /// [`reduce_join`](Self::reduce_join) does not round.
+    /// along the first of these axes a value for each block, the last of which may be shorter, and length 1 along the
+    /// others. Its type is the one that accumulates: f32 for f16 and bf16, which [`reduce_join`](Self::reduce_join)
+    /// rounds.
     ///
-    /// Each part of the range but the last must end at a multiple of `block`. The results of all parts, in
-    /// their order along the first axis ([`concat`](Self::concat)), are joined by `reduce_join`. So are
-    /// those that several machines computed.
+    /// Each part of the range but the last must end at a multiple of `block`. `reduce_join` joins the results of all
+    /// parts, in order along the first axis ([`concat`](Self::concat)). The parts may come from several machines.
     ///
-    /// It takes reductions that reduce once: `sum prod mean l1 l2 sum_square amin amax any all count_nonzero`. Other names,
-    /// axes with others between them, and another `block` are mistakes of the expression.
+    /// It takes reductions that reduce once: `sum prod mean l1 l2 sum_square amin amax any all count_nonzero`. Other
+    /// names, axes with others between them, and another `block` are mistakes of the expression.
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device, ReduceOptions};
@@ -57,16 +56,16 @@ impl AnyExpr {
                     "{name} in blocks of {block} elements: the order of additions has blocks of {BLOCK}, {BLOCK}^2, .."
                 );
             }
-            // What it does with the values of blocks belongs to the join.
+            // The steps after the reduction belong to the join.
             (reduction.compose)(&ranges, &ranges.values());
             Ok(ranges.only()?.any)
         };
         or_mistake(build(), at)
     }
 
-    /// The second part of a reduction: what becomes of the values of all blocks
-    /// ([`reduce_partial`](Self::reduce_partial)), which lie along these axes in the order of the range. `count` is how many
-    /// elements the whole range has. The type is that of the values: f16 and bf16 are cast to afterwards.
+    /// The second part of a reduction: the result from the values of all blocks
+    /// ([`reduce_partial`](Self::reduce_partial)), which lie along these axes in the order of the range. `count` is the
+    /// number of elements of the whole range. The type is that of the values: cast to f16 and bf16 afterwards.
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device, ReduceOptions};
@@ -148,13 +147,13 @@ impl Ranges {
             all.map(|&length| length as isize).collect()
         };
         let (whole, blocks) = (count / length, count.div_ceil(length));
-        // Elements of blocks, which a layout may not lead through.
+        // Elements of blocks, which may have no layout.
         let part = |from: usize, to: usize, lengths: &[usize]| {
             let (all, part) = (with(&[count]), with(lengths));
             let view = |layout: &Layout| -> Result<Layout> {
                 layout.reshape(&all)?.slice(axis, from as isize..to as isize, 1)?.reshape(&part)
             };
-            // A join of it alone is a copy.
+            // A join of one value is a copy.
             node.view(&view).or_else(|_| Node::join(0, &[node]).view(&view))
         };
         let reduced = |node: Arc<Node>, axis: usize| match node.shape[axis] {

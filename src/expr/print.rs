@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::{AnyExpr, Expr};
 use crate::ir::{Constant, Node, NodeKind, Source};
 
-/// Operations within each other that are written out.
+/// The depth of operations that are written out.
 const DEPTH: usize = 6;
 
 impl fmt::Debug for AnyExpr {
-    /// The operations, tensors as `x0`, `x1`, ..., and what the result is: `mul(x0, 2.0), f32 [3]`.
+    /// The operations, with tensors as `x0`, `x1`, ..., and the result's type and shape: `mul(x0, 2.0), f32 [3]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.node() {
             Ok(node) => {
@@ -28,7 +28,7 @@ impl<T> fmt::Debug for Expr<T> {
     }
 }
 
-/// A line with the storages that were named in it, in their order.
+/// A line, and the storages that it has named, in order.
 struct Line {
     known: Vec<usize>,
 }

@@ -1,7 +1,7 @@
-//! Products of matrices and tensors: which axes of two operands meet, which are side by side, and which stay.
+//! Products of matrices and tensors: which axes of two operands are contracted, side by side, or batches.
 //!
-//! Every axis has a label. Labels that both operands have and the result has not are contracted; that is one node,
-//! whose order of additions stands at [`CHUNK`](crate::ir::CHUNK).
+//! Every axis has a label. Labels that both operands have and the result lacks are contracted. That is one node, with
+//! the order of additions of [`CHUNK`](crate::ir::CHUNK).
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::error::{Result, bail};
 use crate::ir::{LONGEST_PRODUCT, Node, Scalar};
 use crate::layout::{AxisIndex, Layout, Shape};
 
-/// What stands for an axis: a letter of an equation, or a number of its own.
+/// The label of an axis: a letter of an equation, or a number.
 pub(super) type Label = u32;
 
-/// An operand in the type that accumulates, with the labels of its axes, each once.
+/// An operand in the type that accumulates, with a label for each axis.
 #[derive(Clone)]
 pub(super) struct Labelled {
     pub any: AnyExpr,
     pub labels: Vec<Label>,
 }
 
-/// The type of some operands, and where they are multiplied.
+/// The type of the operands, and the device.
 pub(super) struct Call {
     dtype: DType,
     at: &'static Location<'static>,
@@ -63,7 +63,7 @@ impl Call {
         Ok(AnyExpr::new(cast.node().cloned(), self.at))
     }
 
-    /// The product of two operands, of which some labels of both are contracted, in their order.
+    /// The product of two operands, with some common labels contracted, in order.
     pub(super) fn product(&self, [left, right]: [&Labelled; 2], contracted: &[Label]) -> Result<Labelled> {
         let own = left.labels.iter().chain(right.labels.iter().filter(|label| !left.labels.contains(label)));
         let kept: Vec<Label> = own.copied().filter(|label| !contracted.contains(label)).collect();
@@ -72,7 +72,7 @@ impl Call {
             return Ok(Labelled { any: AnyExpr::call("mul", &factors), labels: kept });
         }
         let all = [kept.as_slice(), contracted].concat();
-        // One axis is contracted. Where none leads through some, the operand is stored.
+        // One axis is contracted. If several do not merge to one, the operand is stored.
         let merged = |own: &Labelled| -> Result<AnyExpr> {
             let any = AnyExpr::new(own.over(&all), self.at);
             let shape = any.shape()?;
@@ -119,7 +119,7 @@ impl Call {
 }
 
 impl Labelled {
-    /// The operand with its axes in the order of some labels, of length 1 where it has none.
+    /// The operand with its axes in the order of some labels, and length 1 where it lacks one.
     fn over(&self, labels: &[Label]) -> Result<Arc<Node>> {
         let place = |label: &Label| self.labels.iter().position(|own| own == label);
         let axes: Vec<isize> = labels.iter().filter_map(place).map(|axis| axis as isize).collect();
@@ -137,7 +137,7 @@ impl Labelled {
     }
 }
 
-/// Two operands that are multiplied, their shapes, and what that is called.
+/// Two operands, their shapes, and the name of the product.
 struct Pair<'a> {
     name: &'static str,
     operands: [&'a AnyExpr; 2],
@@ -146,7 +146,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The product of operands whose axes have some labels, of which some are contracted, with those of the result.
+    /// The product of operands with labelled axes, some of which are contracted, with the labels of the result.
     fn product(&self, labels: [Vec<Label>; 2], contracted: &[Label], result: &[Label]) -> Result<AnyExpr> {
         let Pair { name, operands: [a, b], shapes: [left, right], call } = self;
         for label in contracted {
@@ -170,7 +170,7 @@ impl Pair<'_> {
         Layout::contiguous(self.shapes[i])?.axis(axis)
     }
 
-    /// Over axes of both, by their numbers; the other axes are those of the left, then of the right.
+    /// Over axes of both, by number. The other axes are those of the left, then of the right.
     fn met(&self, axes: [&[usize]; 2]) -> Result<AnyExpr> {
         let of_left: Vec<Label> = (0..self.shapes[0].rank() as Label).collect();
         let own = |axis: usize| match axes[1].iter().position(|own| *own == axis) {
@@ -195,7 +195,7 @@ impl Pair<'_> {
             bail!(Shape, "matmul of {left} and {right}: {columns} columns meet {rows} rows");
         }
         let [row, column, inner] = [0, 1, 2];
-        // Batches are counted from the end.
+        // Batches count from the end.
         let batch = |rank: usize| (0..rank.saturating_sub(2)).rev().map(|axis| axis as Label + 3);
         let left = batch(m).chain([row, inner].into_iter().skip(2 - m.min(2)));
         let right = batch(n).chain([inner, column].into_iter().take(n));
@@ -234,7 +234,7 @@ impl Pair<'_> {
     }
 
     fn vecdot(&self, axis: isize) -> Result<AnyExpr> {
-        // All but the axis broadcast, counted from the end.
+        // All other axes broadcast, counted from the end.
         let labels = |i: usize| -> Result<Vec<Label>> {
             let (rank, axis) = (self.shapes[i].rank(), self.axis(i, axis)?);
             let mut others = (1..rank as Label).rev();
@@ -254,7 +254,7 @@ macro_rules! products {
         impl AnyExpr {$(
             $(#[$doc])+
             ///
-            /// It is an error where axes that meet have different lengths, or operands different types.
+            /// Contracted axes of different lengths, and operands of different types, are errors.
             ///
             /// ```
             /// # use zerostride::AnyExpr;
@@ -283,7 +283,7 @@ macro_rules! products {
         impl<T: Numeric> Expr<T> {$(
             $(#[$doc])+
             ///
-            /// It is an error where axes that meet have different lengths, or operands different types.
+            /// Contracted axes of different lengths, and operands of different types, are errors.
             ///
             /// ```
             /// # let device = zerostride::Device::cpu();
@@ -300,21 +300,21 @@ macro_rules! products {
     };
 }
 products! {
-    /// The product of matrices: rows of the last two axes of this meet columns of the other's. Axes before them are
-    /// batches and broadcast. One axis alone is a row on the left, or a column on the right, and goes again (NumPy,
-    /// PyTorch, array API).
+    /// The product of matrices: rows along the last two axes of this, columns of the other. Earlier axes are batches
+    /// and broadcast. An operand of one axis is a row on the left, or a column on the right, and the result lacks that
+    /// axis (NumPy, PyTorch, array API).
     #[doc(alias = "gemm")]
     #[doc(alias = "mm")]
     #[doc(alias = "bmm")]
     matmul(), "x.matmul(&v)" => "[21, 43]", |pair| pair.matmul();
-    /// The sum of products along the last axis of this and the one before the last of the other, or its only one (NumPy
-    /// `dot`). Of vectors and matrices it is [`matmul`](Self::matmul).
+    /// The sum of products along the last axis of this and the second-last of the other, or its only one (NumPy `dot`).
+    /// For vectors and matrices it is [`matmul`](Self::matmul).
     dot(), "v.dot(&v)" => "[101]", |pair| pair.dot();
-    /// The sum of products along an axis of both; the other axes broadcast (array API).
+    /// The sum of products along an axis of both. The other axes broadcast (array API).
     #[doc(alias = "inner")]
     vecdot(axis: impl AxisIndex), "x.vecdot(&v, -1)" => "[21, 43]", |pair| pair.vecdot(axis.signed());
-    /// The sum of products over pairs of axes, one of each operand; the other axes of this come first, then those of
-    /// the other (NumPy, array API).
+    /// The sum of products over pairs of axes, one of each operand. The result has the other axes of this, then those
+    /// of the other (NumPy, array API).
     tensordot(axes: impl AsRef<[[isize; 2]]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",
         |pair| pair.tensordot(axes.as_ref());
     /// Each element of a vector times each of another (NumPy, array API).

@@ -1,4 +1,4 @@
-//! Random numbers: expressions of a key and a shape, whose elements are told by their place alone.
+//! Random numbers: expressions of a key and a shape. The place of an element alone decides its value.
 
 use std::panic::Location;
 
@@ -8,9 +8,9 @@ use crate::error::{Result, bail};
 use crate::ir::{Node, Op, Source, philox};
 use crate::layout::{Layout, Shape};
 
-/// What random numbers are drawn by. One key gives one sequence, the same on every device and in every run; other
-/// keys give others, which have nothing to do with it. So every draw takes a key of its own: a number for each, or
-/// keys derived from one, for the parts of a program that do not know of each other.
+/// The key of random numbers. One key has one sequence, the same on every device and in every run. Other keys have
+/// independent sequences. So every draw needs a key of its own: a number for each, or keys derived from one, for
+/// independent parts of a program.
 ///
 /// ```
 /// use zerostride::{Device, Expr, Key};
@@ -33,7 +33,7 @@ impl Key {
         Key(seed)
     }
 
-    /// A key of its own for each number, of a step or of a part of a program, say.
+    /// A key of its own for each number, such as a step or a part of a program.
     ///
     /// ```
     /// use zerostride::Key;
@@ -44,12 +44,12 @@ impl Key {
     pub fn fold_in(self, number: u64) -> Key {
         let halves = |word: u64| [word as u32, (word >> 32) as u32];
         let [low, high] = halves(number);
-        // Of a block whose counter no element has.
+        // From a block whose counter no element has.
         let [low, high, ..] = philox::block([low, high, 0, 1], halves(self.0));
         Key(u64::from(low) | u64::from(high) << 32)
     }
 
-    /// As many keys as are asked for: those of [`fold_in`](Self::fold_in) from 0 on.
+    /// As many keys as needed: those of [`fold_in`](Self::fold_in) from 0 on.
     ///
     /// ```
     /// use zerostride::Key;
@@ -68,7 +68,7 @@ impl From<u64> for Key {
     }
 }
 
-/// Elements that a sequence is asked for at most.
+/// The most elements of a sequence.
 const MOST: usize = i32::MAX as usize;
 
 impl AnyExpr {
@@ -122,7 +122,7 @@ impl AnyExpr {
         let word = Expr::<u32>::random_bits(shape.clone(), key);
         match dtype {
             DType::F32 => unit(&word).into(),
-            // As many bits as the type holds of all such numbers, so that none is rounded up to 1.
+            // As many bits as the type holds for all such numbers, so that none is rounded up to 1.
             DType::F16 => unit(&(word & 0xffe0_0000)).any.cast(dtype),
             DType::BF16 => unit(&(word & 0xff00_0000)).any.cast(dtype),
             DType::F64 => {
@@ -151,12 +151,12 @@ impl AnyExpr {
 impl Expr<u32> {
     /// Random words, each bit of which is 0 or 1 with the same probability.
     ///
-    /// They are those of Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): element
-    /// `i` in row-major order is word `i % 4` of the block with the counter `i / 4`. So they depend on the key and on
-    /// the place in the shape alone: a view shows what stands there, no device gives other bits, and nothing is kept
-    /// between draws. They are made where they are read, so a mask of a dropout is never stored.
+    /// They are the words of Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011):
+    /// element `i` in row-major order is word `i % 4` of the block with the counter `i / 4`. So they depend on the key
+    /// and on the place in the shape alone. Every device has the same bits, and a view shows the same elements. Nothing
+    /// is kept between draws, and nothing is stored: the mask of a dropout is computed where it is read.
     ///
-    /// One key gives 2^31 - 1 elements; more is a mistake.
+    /// One key has 2^31 - 1 elements; more is a mistake.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -174,8 +174,8 @@ impl Expr<u32> {
 }
 
 impl<T: Float> Expr<T> {
-    /// Random numbers from 0 to below 1: the first 24 bits of [`random_bits`](Expr::random_bits) of the same key as
-    /// a fraction, or 11 of them for f16 and 8 for bf16. An f64 takes 53, of two words of its own.
+    /// Random numbers from 0 to below 1: the first 24 bits of [`random_bits`](Expr::random_bits) of the same key as a
+    /// fraction, or 11 of them for f16 and 8 for bf16. An f64 has 53 bits, from two words of its own.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -222,12 +222,12 @@ const FAR: [f32; 9] = [
 ];
 
 impl Expr<f32> {
-    /// Random numbers of the standard normal distribution, of mean 0 and variance 1, with the same bits everywhere;
-    /// `mean + deviation * Expr::normal(shape, key)` is one of another.
+    /// Random numbers of the standard normal distribution, of mean 0 and variance 1, with the same bits on every
+    /// device. `mean + deviation * Expr::normal(shape, key)` has another mean and deviation.
     ///
-    /// The first bit of a word of [`random_bits`](Expr::random_bits) is the sign, and the others tell the magnitude by
-    /// the inverse of its distribution, within 1e-6 of it: up to 6.3, as one in 2^31 is larger. It is made of additions,
-    /// multiplications, a quotient and a root, which are the same everywhere, and of no logarithm, which is not.
+    /// The first bit of a word of [`random_bits`](Expr::random_bits) is the sign. The others determine the magnitude by
+    /// the inverse of its distribution, within 1e-6, up to 6.3, as one in 2^31 is larger. It uses additions,
+    /// multiplications, a quotient and a root, which have the same bits everywhere, and no logarithm, which has not.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -240,12 +240,12 @@ impl Expr<f32> {
     #[track_caller]
     pub fn normal(shape: impl Into<Shape>, key: impl Into<Key>) -> Self {
         let bits = Expr::<u32>::random_bits(shape, key);
-        // In units of 2^-32, how many of all numbers are farther from 0: odd, so never 0.
+        // In units of 2^-32, the share of numbers farther from 0. It is odd, so never 0.
         let beyond = (&bits << 1) | 1;
         let zeros = beyond.leading_zeros();
         let leading = unit(&(&beyond << &zeros));
         let beyond = unit(&beyond);
-        // 1 - x^2 = beyond * (2 - beyond), without the power of two that the zeros are.
+        // 1 - x^2 = beyond * (2 - beyond), without the power of two of the leading zeros.
         let product = leading * (2.0 - &beyond);
         let s = (&product - CENTER) / (product + CENTER);
         let squared = &s * &s;

@@ -1,4 +1,4 @@
-//! How a reduction is built of reduce ops: axes in runs, ranges without elements or with one, types.
+//! The construction of reductions from reduce ops: axes in runs, ranges without elements or with one, types.
 
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Range, Sub};
@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result, bail};
 use crate::ir::{Node, Op, ReduceAxes, ReduceOp, ScanAxis};
 use crate::layout::{Layout, Shape};
 
-/// What reductions may be told beside their axes; what one has no use for changes nothing.
+/// Options of a reduction beside its axes. An option that a reduction lacks changes nothing.
 ///
 /// ```
 /// use zerostride::{Device, ReduceOptions};
@@ -30,11 +30,11 @@ use crate::layout::{Layout, Shape};
 pub struct ReduceOptions {
     /// Whether reduced axes stay, with length 1.
     pub keepdim: bool,
-    /// What is taken off the count that a variance is divided by.
+    /// Subtracted from the count that a variance is divided by.
     pub correction: f64,
-    /// Whether a cumulative result leaves out the element itself.
+    /// Whether a cumulative result leaves its own element out.
     pub exclusive: bool,
-    /// Whether a cumulative result is that of the element and those after it.
+    /// Whether a cumulative result covers the element and those after it.
     pub reverse: bool,
 }
 
@@ -44,23 +44,23 @@ impl ReduceOptions {
         ReduceOptions { keepdim: true, ..self }
     }
 
-    /// The count that a variance is divided by is less by this.
+    /// Subtracts this from the count that a variance is divided by.
     pub fn correction(self, correction: impl Into<f64>) -> Self {
         ReduceOptions { correction: correction.into(), ..self }
     }
 
-    /// A cumulative result leaves out the element itself: results move on by one.
+    /// Each cumulative result leaves its own element out, so results move on by one.
     pub fn exclusive(self) -> Self {
         ReduceOptions { exclusive: true, ..self }
     }
 
-    /// Cumulative results go from the end to the front.
+    /// Cumulative results go from the end to the begin.
     pub fn reverse(self) -> Self {
         ReduceOptions { reverse: true, ..self }
     }
 }
 
-/// Which types a reduction takes.
+/// The types that a reduction takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Float,
@@ -91,29 +91,29 @@ impl Class {
     }
 }
 
-/// An operand as it is reduced: of the type that accumulates, with axes in their order.
+/// An operand in the type that accumulates, with its axes in order.
 pub(super) struct Ranges {
     pub name: &'static str,
     pub operand: Arc<Node>,
     pub axes: SmallVec<[usize; 6]>,
     pub options: ReduceOptions,
     part: Part,
-    /// What the composition has reduced so far, where a part is built.
+    /// The values that the composition has reduced so far, if a part is built.
     pub made: RefCell<Vec<Value>>,
     at: &'static Location<'static>,
 }
 
-/// Which part of a reduction is built.
+/// The part of a reduction that is built.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Whole,
-    /// The values of blocks of so many elements.
+    /// The values of blocks of this many elements.
     Blocks(usize),
-    /// What becomes of the values of all blocks, which have so many elements together.
+    /// The result from the values of all blocks, which have this many elements together.
     Join(usize),
 }
 
-/// A value of a composition, with operators that rows of the table are written with.
+/// A value of a composition, with the operators that rows of the table use.
 #[derive(Clone)]
 pub(super) struct Value {
     pub any: AnyExpr,
@@ -181,11 +181,11 @@ impl Ranges {
 
     /// The number of elements of a range.
     pub(super) fn n(&self) -> Value {
-        // Once rounded: an f64 holds what memory does.
+        // Rounded once: an f64 holds every element count exactly.
         self.number(self.count() as f64)
     }
 
-    /// One value of each range of `values`, which has the operand's shape; the axes stay with length 1.
+    /// One value for each range of `values`, which has the operand's shape. The axes keep length 1.
     pub(super) fn reduce(&self, op: ReduceOp, values: &Value) -> Value {
         let value = self.value(match self.part {
             Part::Whole => return self.value(values.any.node().and_then(|node| self.reduced(op, node))),
@@ -218,7 +218,7 @@ impl Ranges {
             [] if op.row().gives_index => constant(node, DType::U32, 0, shape),
             [] => self.alone(op, node),
             [.., last] if runs.len() > 1 && !op.is_ordered(node.dtype) => {
-                // Neighbours of the last run, the others make one with it.
+                // Neighbours of the last run. The others become one run with it.
                 let others = runs[..runs.len() - 1].iter().flat_map(Range::clone);
                 let others: SmallVec<[usize; 6]> = others.filter(|axis| self.axes.contains(axis)).collect();
                 let stays = |axis: &usize| !others.contains(axis);
@@ -251,7 +251,7 @@ impl Ranges {
         Node::op(Op::Add, node.dtype, &[node, &zero])
     }
 
-    /// Reduced axes between which there are only axes of length 1, without such at either end.
+    /// Reduced axes that are neighbours, except for axes of length 1 between them, and without such axes at either end.
     pub(super) fn runs(&self) -> SmallVec<[Range<usize>; 2]> {
         let shape = self.shape();
         let mut runs: SmallVec<[Range<usize>; 2]> = SmallVec::new();
@@ -289,7 +289,7 @@ impl Ranges {
         }
     }
 
-    /// What is made of reductions, as the result: of type `gives`, and without the axes unless they are kept.
+    /// The result of a composition: of type `gives`, and without the axes unless they are kept.
     pub(super) fn finish(&self, value: &Value, gives: DType) -> Result<AnyExpr> {
         let any = value.any.cast(gives);
         any.node()?;
@@ -302,7 +302,7 @@ impl Ranges {
         Ok(AnyExpr::new(squeezed, self.at))
     }
 
-    /// What is counted of each element, as u32; an error where that does not hold a count.
+    /// A count of elements, as u32. An error if it may exceed u32.
     pub(super) fn counts(&self, values: &Value) -> Value {
         if self.count() as u64 <= u32::MAX.into() {
             return values.clone();
@@ -336,7 +336,7 @@ impl Value {
         Value::op(Op::Max, &[self, other])
     }
 
-    /// `a` where this is infinite, else `b`.
+    /// `a` where this is infinite, otherwise `b`.
     pub(super) fn where_infinite(&self, a: &Value, b: &Value) -> Value {
         Value::op(Op::Select, &[&self.map(Op::IsInf), a, b])
     }
@@ -365,7 +365,7 @@ macro_rules! operators {
 operators! { Add add Sub sub Mul mul Div div }
 
 impl AnyExpr {
-    /// The sum of what `shape` would be stretched by to become this one's shape: the adjoint of
+    /// The sum over the axes along which `shape` would stretch to this one's shape: the adjoint of
     /// [`broadcast_to`](Self::broadcast_to), as gradients need it (PyTorch `sum_to_size`).
     pub(super) fn summed_to(&self, shape: &Shape, at: &'static Location<'static>) -> Result<AnyExpr> {
         Class::Numeric.check("sum_to", self.dtype()?)?;

@@ -1,10 +1,9 @@
-//! The table of reductions: the one place that knows what is made of ranges of elements.
+//! The table of reductions: the one place that lists functions of ranges of elements.
 //!
-//! A row says what a reduction is called, which types it takes and gives, how it is composed of reduce ops and
-//! operations, and gives an example that is run as a doctest. The methods, the names for
-//! [`AnyExpr::reduce`], [`reductions`] and the documentation are made from the rows, which stand by the types
-//! that they take. In a composition, `x` is the operand in the type that accumulates, `r` its ranges, and the
-//! result is cast once, at the end.
+//! A row has the name of a reduction, the types of its operand and result, its composition from reduce ops and
+//! operations, and an example that runs as a doctest. The methods, the names for [`AnyExpr::reduce`], [`reductions`]
+//! and the documentation are made from the rows, which are grouped by types. In a composition, `x` is the operand in
+//! the type that accumulates and `r` its ranges. The result is cast once, at the end.
 
 use std::panic::Location;
 
@@ -23,14 +22,13 @@ use crate::layout::{AxisIndex, Shape};
 pub struct Reduction {
     /// The name of the method on [`Expr`].
     pub name: &'static str,
-    /// What it does, edge cases included.
+    /// Its description, edge cases included.
     pub doc: &'static str,
-    /// How far a float result may be from the exact one, where that was rounded at all: `-` is exact. L is how
-    /// many additions a value goes through at most. In a run of n elements along neighbouring axes that is
-    /// `ceil(n / 64) - 1 + ceil(log2 min(n, 64))` for up to 1024 of them, else 21 and what `ceil(n / 1024)`
-    /// elements have; several runs add up. u is half a unit of 1; m is the greatest element of a range. The bits
-    /// are the same on every device all the same, but for what exponentials and logarithms are in. f16 and bf16
-    /// are within 1 ulp.
+    /// The bound of a float result's distance from the exact one; `-` is exact. L is the most additions that a value
+    /// goes through. In a run of n elements along neighbouring axes that is `ceil(n / 64) - 1 + ceil(log2 min(n, 64))`
+    /// for up to 1024 of them, and otherwise 21 more than for `ceil(n / 1024)` elements. Several runs add up. u is half
+    /// a unit of 1, and m is the greatest element of a range. The bits are the same on every device, except where
+    /// exponentials and logarithms contribute. f16 and bf16 are within 1 ulp.
     pub bound: &'static str,
     /// Whether the result has the operand's shape.
     pub keeps_shape: bool,
@@ -40,7 +38,7 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// The one of a name.
+    /// The row of a name.
     pub(super) fn of(name: &str) -> Result<Reduction> {
         let unknown = || Error::new(ErrorKind::Operation, format!("no reduction is called '{name}'"));
         reductions().find(|reduction| reduction.name == name).ok_or_else(unknown)
@@ -69,7 +67,7 @@ impl Reduction {
     }
 }
 
-/// Every reduction, softmax and cumulative operation. `sum_to`, which takes a shape, is not among them.
+/// Every reduction, softmax and cumulative operation, but not `sum_to`, which takes a shape.
 ///
 /// ```
 /// use zerostride::{DType, reductions};
@@ -85,8 +83,7 @@ pub fn reductions() -> impl Iterator<Item = Reduction> {
 impl AnyExpr {
     /// The reduction called `name` over some axes.
     ///
-    /// A wrong name, type or axis is kept as the expression's mistake. An option that the reduction does not
-    /// have changes nothing.
+    /// A wrong name, type or axis is a mistake of the expression. An option that the reduction lacks changes nothing.
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device, ReduceOptions};
@@ -109,9 +106,8 @@ impl AnyExpr {
         }
     }
 
-    /// The sums that make this expression of `shape` again, where that could be
-    /// [broadcast](Self::broadcast_to) to this shape: over the axes that `shape` lacks, and those where it
-    /// has 1 ([`Expr::sum_to`]).
+    /// The sums that reduce this expression to `shape`, if `shape` could be [broadcast](Self::broadcast_to) to this
+    /// one's: over the axes that `shape` lacks, and those where it has length 1 ([`Expr::sum_to`]).
     ///
     /// ```
     /// use zerostride::{AnyExpr, Device};
@@ -128,10 +124,9 @@ impl AnyExpr {
 }
 
 impl<T: Numeric> Expr<T> {
-    /// The sums that make this expression of `shape` again, where that could be
-    /// [broadcast](Self::broadcast_to) to this shape: over the axes that `shape` lacks, and those where it
-    /// has 1. It is the adjoint of a broadcast: what the gradient of a result becomes for an operand (PyTorch
-    /// `sum_to_size`).
+    /// The sums that reduce this expression to `shape`, if `shape` could be [broadcast](Self::broadcast_to) to this
+    /// one's: over the axes that `shape` lacks, and those where it has length 1. It is the adjoint of a broadcast: it
+    /// computes an operand's gradient from the result's (PyTorch `sum_to_size`).
     ///
     /// ```
     /// use zerostride::Device;
@@ -159,7 +154,7 @@ macro_rules! gives {
     };
 }
 
-/// Reductions of a class of types, which lose their axes or keep them with length 1.
+/// Reductions of a class of types, which drop their axes or keep them with length 1.
 macro_rules! reduced {
     ($rows:ident: $class:ident, impl [$($generic:tt)*] $t:ty;
         $($(#[doc = $doc:literal])+ $name:ident $keepdim:ident($($correction:ident = $eg:literal)?) -> $gives:ident within $bound:literal,
@@ -249,11 +244,11 @@ macro_rules! typed {
 }
 
 reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
-    /// The sum of each range. Integers wrap; floats are added in an order that the lengths of the axes alone
-    /// decide, so the bits are the same on every device. f16 and bf16 are added in f32 and rounded once, at
-    /// the end. Of no elements 0.
+    /// The sum of each range; 0 for no elements. Integers wrap. The lengths of the axes alone decide the order in
+    /// which floats are added, so the bits are the same on every device. f16 and bf16 are added in f32 and
+    /// rounded once, at the end.
     sum sum_keepdim() -> T within "L u of the sum of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 3.0, 8.0] |r, x| r.reduce(ReduceOp::Sum, x);
-    /// The product of each range, in the order of [`sum`](Self::sum). Integers wrap. Of no elements 1.
+    /// The product of each range, in the order of [`sum`](Self::sum); 1 for no elements. Integers wrap.
     prod prod_keepdim() -> T within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 2.0, 15.0] |r, x| r.reduce(ReduceOp::Prod, x);
     /// The least element of each range. NaN wins, and -0 is less than 0. A range without elements is an
     /// error.
@@ -261,15 +256,15 @@ reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
     /// The greatest element of each range. NaN wins, and 0 is greater than -0. A range without elements is an
     /// error.
     amax amax_keepdim() -> T within "-", [1.0_f32, 2.0, 3.0, -5.0 => 2.0, 3.0] |r, x| r.reduce(ReduceOp::Max, x);
-    /// The index of the least element of each range, among those of the range in row-major order. The first
-    /// of equals wins, and the first NaN over every number. A range without elements, or with more than 2^32,
-    /// is an error.
+    /// The index of the least element of each range, counted in row-major order. The first of equal elements
+    /// wins, and the first NaN wins over every number. A range without elements, or with more than 2^32, is an
+    /// error.
     argmin argmin_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 0, 1] |r, x| r.reduce(ReduceOp::ArgMin, x);
-    /// The index of the greatest element of each range, among those of the range in row-major order. The
-    /// first of equals wins, and the first NaN over every number. A range without elements, or with more than
-    /// 2^32, is an error.
+    /// The index of the greatest element of each range, counted in row-major order. The first of equal elements
+    /// wins, and the first NaN wins over every number. A range without elements, or with more than 2^32, is an
+    /// error.
     argmax argmax_keepdim() -> u32 within "-", [1.0_f32, 2.0, 3.0, -5.0 => 1, 0] |r, x| r.reduce(ReduceOp::ArgMax, x);
-    /// The sum of the magnitudes of each range; of integers `abs(MIN)` is `MIN`.
+    /// The sum of the magnitudes of each range. For integers `abs(MIN)` is `MIN`.
     l1 l1_keepdim() -> T within "L ulp", [1.0_f32, -2.0, 3.0, -5.0 => 3.0, 8.0] |r, x| r.reduce(ReduceOp::Sum, &x.map(Op::Abs));
     /// The sum of the squares of each range.
     sum_square sum_square_keepdim() -> T within "L + 1 ulp", [1.0_f32, -2.0, 3.0, -5.0 => 5.0, 34.0]
@@ -277,11 +272,11 @@ reduced! { NUMERIC: Numeric, impl [<T: Numeric>] T;
 }
 
 reduced! { FLOATS: Float, impl [<T: Float>] T;
-    /// The mean of each range: the sum, divided by the number of elements. Of no elements NaN.
+    /// The mean of each range: the sum, divided by the number of elements; NaN for no elements.
     mean mean_keepdim() -> T within "(L + 1) u of the mean of magnitudes", [1.0_f32, 2.0, 3.0, 5.0 => 1.5, 4.0] |r, x| &r.reduce(ReduceOp::Sum, x) / &r.n();
-    /// The variance of each range: the sum of the squares of what elements differ from the mean by, divided
-    /// by their number less `correction`, which is 0 for that of the elements themselves and 1 for what a
-    /// sample tells of a whole. What the mean is rounded by is made up for (Chan, Golub and LeVeque, 1983).
+    /// The variance of each range: the sum of the squared differences from the mean, divided by the number of
+    /// elements less `correction`. That is 0 for the variance of the elements themselves, and 1 for an estimate
+    /// from a sample. The mean's rounding error is corrected (Chan, Golub and LeVeque, 1983).
     var var_keepdim(correction = 0) -> T within "L + 6 ulp, or the square of 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0] |r, x| var(r, x);
     /// The standard deviation of each range: the root of [`var`](Self::var).
     std std_keepdim(correction = 0) -> T within "L / 2 + 4 ulp, or 2^-21 of the largest element", [1.0_f32, 3.0, 2.0, 2.0 => 1.0, 0.0]
@@ -289,22 +284,22 @@ reduced! { FLOATS: Float, impl [<T: Float>] T;
     /// The Euclidean norm of each range: the root of [`sum_square`](Self::sum_square).
     l2 l2_keepdim() -> T within "L / 2 + 2 ulp", [3.0_f32, -4.0, 5.0, 12.0 => 5.0, 13.0]
         |r, x| r.reduce(ReduceOp::Sum, &x.map(Op::Square)).map(Op::Sqrt);
-    /// The logarithm of the sum of the exponentials of each range, without overflow inside. Where the
-    /// greatest element is infinite, it is the result; of no elements -inf.
+    /// The logarithm of the sum of the exponentials of each range, without overflow inside; -inf for no
+    /// elements. If the greatest element is infinite, it is the result.
     logsumexp logsumexp_keepdim() -> T within "log2 n + 5 ulp, of 1 or log n where that is more", [0.0_f32, f32::NEG_INFINITY, f32::INFINITY, 1.0 => 0.0, f32::INFINITY]
         |r, x| logsumexp(r, x);
 }
 
 reduced! { TRUTHS: Bool, impl [] bool;
-    /// Whether one element of each range is true. Of no elements false.
+    /// Whether any element of each range is true; false for no elements.
     any any_keepdim() -> bool within "-", [true, false, false, false => true, false] |r, x| r.reduce(ReduceOp::Any, x);
-    /// Whether all elements of each range are true. Of no elements true.
+    /// Whether all elements of each range are true; true for no elements.
     all all_keepdim() -> bool within "-", [true, false, true, true => false, true] |r, x| r.reduce(ReduceOp::All, x);
 }
 
 reduced! { ELEMENTS: Element, impl [<T: Element>] T;
-    /// How many elements of each range are not 0, by their bits: NaN and subnormals count, -0 does not. A
-    /// range of 2^32 elements or more is an error.
+    /// The number of elements of each range that are not 0, by their bits: NaN and subnormals count, -0 does not.
+    /// A range of 2^32 elements or more is an error.
     count_nonzero count_nonzero_keepdim() -> u32 within "-", [1.0_f32, 0.0, f32::NAN, -5.0 => 1, 2]
         |r, x| r.reduce(ReduceOp::Sum, &r.counts(&x.nonzero()));
 }
@@ -427,8 +422,8 @@ macro_rules! kept {
 }
 
 kept! { axes SOFTMAXES: Float;
-    /// Exponentials that add up to 1 in each range, without overflow inside. A range with NaN or inf, or of
-    /// -inf alone, is NaN throughout.
+    /// Exponentials that add up to 1 in each range, without overflow inside. All results of a range with NaN or
+    /// inf, or of -inf alone, are NaN.
     softmax within "2 log2 n + 14 + (m - x) ulp", [0.0_f32, 0.0, 1.0, f32::NEG_INFINITY => 0.5, 0.5, 1.0, 0.0] |r, x| softmax(r, x);
     /// The logarithm of [`softmax`](Self::softmax), without underflow inside.
     log_softmax within "log2 n + 5 ulp, of 1 or log n where that is more", [1.0_f32, f32::NEG_INFINITY, f32::NEG_INFINITY, 2.0 => 0.0, f32::NEG_INFINITY, f32::NEG_INFINITY, 0.0]
@@ -436,10 +431,10 @@ kept! { axes SOFTMAXES: Float;
 }
 
 kept! { axis SCANS: Numeric;
-    /// The sum of each element and those before it along an axis. Integers wrap; floats are added in an order
-    /// that the length of the axis alone decides, f16 and bf16 in f32.
+    /// The sum of each element and the ones before it along an axis. Integers wrap. The length of the axis alone
+    /// decides the order in which floats are added, f16 and bf16 in f32.
     cumsum cumsum_with within "(16 levels - 1) u of the sum of magnitudes so far", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 3.0, 3.0, 8.0; 3.0, 2.0, 8.0, 5.0] |r, _x| r.scan(ReduceOp::Sum);
-    /// The product of each element and those before it along an axis, in the order of
+    /// The product of each element and the ones before it along an axis, in the order of
     /// [`cumsum`](Self::cumsum). Integers wrap.
     cumprod cumprod_with within "n ulp", [1.0_f32, 2.0, 3.0, 5.0 => 1.0, 2.0, 3.0, 15.0; 2.0, 2.0, 15.0, 5.0] |r, _x| r.scan(ReduceOp::Prod);
 }
@@ -457,7 +452,7 @@ fn var(r: &Ranges, x: &Value) -> Value {
 
 fn logsumexp(r: &Ranges, x: &Value) -> Value {
     if r.is_empty() {
-        // Of no elements there is no greatest.
+        // Without elements there is no greatest.
         return r.reduce(ReduceOp::Sum, x).map(Op::Log);
     }
     let greatest = r.reduce(ReduceOp::Max, x);

@@ -13,11 +13,11 @@ use crate::error::{Result, bail};
 use crate::ir::{Body, Loop, LoopTable, MOST_TURNS, Node, NodeKind, Op, Source, Step, Steps, Value};
 use crate::layout::{Layout, Shape, numpy};
 
-/// Operations of an element in a kernel, at most. Each waits for the one before, which takes a slow GPU 5 ns: as many are
-/// a sixth of a second, however few elements there are.
+/// The most operations of an element in a kernel. Each waits for the one before, which takes a slow GPU 5 ns: this many
+/// take a sixth of a second, however few elements there are.
 const MOST_OPERATIONS: u64 = 32 << 20;
 
-/// Loops within each other.
+/// The most loops within each other.
 const MOST_WITHIN: usize = 8;
 
 /// The values of a loop: an expression, or a tuple of up to six of any types.
@@ -70,18 +70,17 @@ tuples! {
 }
 
 impl Expr<()> {
-    /// What some values become when a step is taken `n` times: a loop in the kernel, whose text and whose compile time
-    /// do not grow with `n`.
+    /// The results of `n` iterations of a step: a loop in the kernel, whose text and compile time do not grow with `n`.
     ///
-    /// The values are an expression or a tuple of up to six, of any types; they broadcast together, and are what each
-    /// turn begins with. The closure is called once, with expressions that stand for the values of a turn, and says
-    /// what they become. It may read tensors, coordinates and all else from outside of the loop, which are loaded once,
-    /// before it. Of the values themselves it takes operations of elements, and lookups by them in what is made before
-    /// the loop, and views that move no element, as `unsqueeze`. A loop may take no other view of its own values, and no
-    /// reduction: these need other elements in the middle of their turns, and are mistakes that say so.
+    /// The values are an expression or a tuple of up to six, of any types. They broadcast together, and are the first
+    /// iteration's states. The closure is called once, with expressions that stand for the states, and returns the next
+    /// states. It may read tensors, coordinates and everything else outside of the loop, which is loaded once, before
+    /// it. On states it may use elementwise operations, lookups by them in tables from before the loop, and views that
+    /// move no element, as `unsqueeze`. Other views of states, and reductions, would need other elements' states, and
+    /// are mistakes that say so.
     ///
-    /// The bits are those of as many steps one after another, on every device. Screens wait for a kernel, and systems end
-    /// one that runs for some seconds: a loop that takes long runs as several, of fewer elements and of fewer turns.
+    /// The bits are those of as many steps one after another, on every device. Screens wait for a kernel, and systems
+    /// end one that runs for seconds. So a long loop runs as several kernels, of fewer elements and iterations.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -103,13 +102,13 @@ impl Expr<()> {
         S::of(&turns(n, &state.list(), of, Location::caller()))
     }
 
-    /// The same as long as a condition holds: an element whose condition is false keeps its values from then on, and
-    /// all others go on, for `n` turns at most. The condition is told of the values that a turn begins with, beside
-    /// what they become in it.
+    /// The same while a condition holds. An element whose condition is false keeps its states from then on, and the
+    /// others continue, for at most `n` iterations. The condition is computed from an iteration's first states, beside
+    /// the next states.
     ///
-    /// A vector of a kernel ends when all of its elements have, and so do the elements of a block of the CPU path. A loop
-    /// of more than 60000 turns is several kernels, all of which run, however soon the elements have ended: `n` is best
-    /// no more than there may be to do.
+    /// A vector of a kernel ends when all of its elements have ended, and so do the elements of a tile of the CPU path.
+    /// A loop of more than 60000 iterations is several kernels, all of which run, however soon the elements have ended.
+    /// So choose `n` no larger than necessary.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -134,7 +133,7 @@ impl Expr<()> {
 }
 
 impl AnyExpr {
-    /// What some values become when a step is taken `n` times ([`Expr::repeat`]): as many as there are.
+    /// The results of `n` iterations of a step ([`Expr::repeat`]): as many as there are values.
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -177,7 +176,7 @@ impl AnyExpr {
     }
 }
 
-/// The values of a loop when it ends, or the first mistake as each of them.
+/// The final states of a loop, or the first mistake as each of them.
 fn turns(
     n: u32,
     state: &[AnyExpr],
@@ -256,27 +255,27 @@ fn turns(
     }
 }
 
-/// The number of the first table while a turn is being made flat: tables come after shared values, once all are known.
+/// The number of the first table while an iteration is flattened: tables come after shared values, once all are known.
 const TABLES: u32 = 1 << 31;
 
 fn count(shape: &Shape) -> usize {
     shape.iter().product()
 }
 
-/// What a turn looks up, as [`LoopTable`].
+/// A table that an iteration looks up, as [`LoopTable`].
 struct Table {
     table: Arc<Node>,
     axes: SmallVec<[bool; 4]>,
     fixed: Vec<Arc<Node>>,
 }
 
-/// A turn, flat.
+/// An iteration, flattened.
 struct Turn {
-    /// The number of the first state, among all of the program's.
+    /// The number of the first state, among all states of the program.
     id: u64,
     types: Vec<DType>,
     shape: Shape,
-    /// What was found of each node; none if it has nothing to do with the states.
+    /// The result for each node; `None` if it does not depend on the states.
     known: FxHashMap<*const Node, Option<Value>>,
     shared: Vec<Arc<Node>>,
     tables: Vec<Table>,
@@ -317,7 +316,7 @@ impl Turn {
         self.value(root)
     }
 
-    /// What a node is whose operands are known.
+    /// The value of a node whose operands are known.
     fn look(&mut self, node: &Arc<Node>) -> Result<Option<Value>> {
         if let NodeKind::Leaf { source: Source::State(state), layout } = &node.kind {
             let own = state.checked_sub(self.id).filter(|own| (*own as usize) < self.types.len());
@@ -342,7 +341,7 @@ impl Turn {
                 node.name()
             );
         }
-        // In another shape are values that are seen so, as long as each is still by itself.
+        // States may be seen in another shape, as long as each element stays apart.
         let is_seen = matches!(node.kind, NodeKind::Op(_)) && count(&node.shape) == count(&self.shape);
         if node.shape != self.shape && !is_seen {
             bail!(
@@ -378,7 +377,7 @@ impl Turn {
         Ok(node.step(args, |step| self.steps.once(step)))
     }
 
-    /// Whether a view of the values, or of what is made of them, leaves each element where it is.
+    /// Whether a view of the states, or of values computed from them, leaves each element in place.
     fn moves_nothing(&self, view: &Layout) -> Result<()> {
         if !view.is_identity() || view.count() != count(&self.shape) {
             bail!(
@@ -389,8 +388,8 @@ impl Turn {
         Ok(())
     }
 
-    /// A lookup by what a turn makes: coordinates and constants among the indices are of the table, as they are the same
-    /// in every turn.
+    /// A lookup by an iteration's values. Coordinates and constants among the indices belong to the table, as they are
+    /// the same in every iteration.
     fn lookup(&mut self, node: &Arc<Node>) -> Result<Value> {
         let Some((table, indices)) = node.args.split_first() else { bail!(Kernel, "a lookup of nothing") };
         let (mut axes, mut fixed, mut open) = (SmallVec::<[bool; 4]>::new(), Vec::new(), Vec::new());
@@ -405,7 +404,7 @@ impl Turn {
             }
             axes.push(length > 1 && !is_fixed);
         }
-        // The same in all turns, unless the table is not.
+        // The same in all iterations, unless the table is not.
         if open.is_empty() && !matches!(self.known.get(&Arc::as_ptr(table)), Some(Some(_))) {
             return self.value(&Node::lookup(table, &fixed.iter().collect::<Vec<_>>())?);
         }
@@ -438,7 +437,7 @@ impl Turn {
         Ok(Value::Input(TABLES + number as u32))
     }
 
-    /// A node as a value: what has nothing to do with the states is shared by all turns.
+    /// A node as a value. All iterations share nodes that do not depend on the states.
     fn value(&mut self, node: &Arc<Node>) -> Result<Value> {
         if let Some(Some(found)) = self.known.get(&Arc::as_ptr(node)) {
             return Ok(*found);
@@ -457,7 +456,7 @@ impl Turn {
         Ok(value)
     }
 
-    /// The loop, what all its turns share, and the shape of its values.
+    /// The loop, its shared values, and the shape of its states.
     fn finish(self, next: Vec<Value>, goes_on: Option<Value>) -> Result<(Loop, Vec<Arc<Node>>, Shape)> {
         if self.depth > MOST_WITHIN {
             bail!(

@@ -46,8 +46,7 @@ macro_rules! views {
     };
 }
 views! {
-    /// Axes in another order: axis `k` of the result is axis `axes[k]` of this one. Negative
-    /// axes count from the end.
+    /// Axes in another order: axis `k` of the result is axis `axes[k]` of this one. Negative axes count from the end.
     #[doc(alias = "moveaxis")]
     permute(axes: impl Integers) as "permute([1, 0])", [3, 2],
         let axes = axes.signed_all(), |l| l.permute(&axes);
@@ -56,18 +55,17 @@ views! {
     #[doc(alias = "T")]
     transpose(a: impl AxisIndex, b: impl AxisIndex) as "transpose(0, 1)", [3, 2],
         let (a, b) = (a.signed(), b.signed()), |l| l.transpose(a, b);
-    /// The indexes of `range` along `axis`. Negative bounds count from the end; a bound outside
-    /// of the axis is an error and not clamped.
+    /// The indices of `range` along `axis`. Negative bounds count from the end. A bound outside of the axis is an
+    /// error, and not clamped.
     #[doc(alias = "narrow")]
     slice(axis: impl AxisIndex, range: impl IndexRange) as "slice(1, 1..)", [2, 2],
         let (axis, range) = (axis.signed(), range.bounds()), |l| l.slice(axis, range, 1);
-    /// Every `step`-th index of `range` along `axis`, as Python's `[start:end:step]`: with a
-    /// negative step the walk goes down from `start` and ends before `end`. A bound outside of
-    /// the axis is an error and not clamped.
+    /// Every `step`-th index of `range` along `axis`, as Python's `[start:end:step]`. A negative step goes down from
+    /// `start` and stops before `end`. A bound outside of the axis is an error, and not clamped.
     slice_step(axis: impl AxisIndex, range: impl IndexRange, step: impl AxisIndex) as "slice_step(1, .., -2)", [2, 2],
         let (axis, range, step) = (axis.signed(), range.bounds(), step.signed()), |l| l.slice(axis, range, step);
-    /// The indexes of a range along each of the first axes, by a tuple of ranges or an array of equal ones. Axes after
-    /// these stay whole. Bounds are those of [`slice`](Self::slice).
+    /// A range of indices along each of the first axes, as a tuple of ranges or an array of equal ones. Later axes stay
+    /// whole. Bounds are those of [`slice`](Self::slice).
     slices(ranges: impl IndexRanges) as "slices((..1, 1..-1))", [1, 1],
         let ranges = ranges.ranges(), |l| l.slices(ranges.clone());
     /// Windows of `lengths` along `axes`, which become the last axes, one for each length. The axes themselves then
@@ -91,27 +89,25 @@ views! {
         let [lengths, axes] = [lengths.signed_all(), axes.signed_all()],
         let [steps, dilations] = [steps.signed_all(), dilations.signed_all()],
         |l| l.windows(&lengths, &axes, &steps, &dilations);
-    /// `axis` backwards.
+    /// `axis` in reverse.
     flip(axis: impl AxisIndex) as "flip(0)", [2, 3], let axis = axis.signed(), |l| l.flip(axis);
-    /// Stretched to `shape` in one direction: axes align at the end, each has length 1 or that
-    /// of the target, new axes lead (NumPy `broadcast_to`).
+    /// Stretched to `shape` in one direction: axes align at the end, each has length 1 or the target's, and new axes
+    /// lead (NumPy `broadcast_to`).
     broadcast_to(shape: impl Into<Shape>) as "broadcast_to([4, 2, 3])", [4, 2, 3],
         let shape = shape.into(), |l| l.broadcast_to(&shape);
-    /// [`broadcast_to`](Self::broadcast_to) where -1 keeps the length of an axis (PyTorch
-    /// `expand`).
+    /// [`broadcast_to`](Self::broadcast_to) with -1 for an axis that keeps its length (PyTorch `expand`).
     expand(shape: impl Integers) as "expand([4, -1, -1])", [4, 2, 3],
         let shape = shape.signed_all(), |l| l.expand(&shape);
-    /// Without `axis`, which must have length 1.
+    /// Drops `axis`, which must have length 1.
     squeeze(axis: impl AxisIndex) as "slice(0, ..1).squeeze(0)", [3],
         let axis = axis.signed(), |l| l.squeeze(axis);
-    /// With a new axis of length 1 before index `axis` of the result.
+    /// Adds an axis of length 1 before index `axis` of the result.
     #[doc(alias = "expand_dims")]
     #[doc(alias = "newaxis")]
     unsqueeze(axis: impl AxisIndex) as "unsqueeze(-1)", [2, 3, 1],
         let axis = axis.signed(), |l| l.unsqueeze(axis);
-    /// Another shape of as many elements in the same order, where that needs no copy. One
-    /// length may be -1: what remains. Where elements would have to move it is an error that
-    /// says so; evaluate first and reshape the result.
+    /// Another shape of equally many elements in the same order, if no copy is needed. One length may be -1: the others
+    /// determine it. If elements would have to move, it is an error: evaluate first, and reshape the result.
     #[doc(alias = "view")]
     #[doc(alias = "flatten")]
     #[doc(alias = "ravel")]

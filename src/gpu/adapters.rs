@@ -1,4 +1,4 @@
-//! Which adapters there are, what they can do, and why others are missing.
+//! The adapters of the machine, their features, and the reasons why others are missing.
 
 use std::sync::OnceLock;
 
@@ -31,7 +31,7 @@ impl Found {
         self.backend
     }
 
-    /// The driver and its version, as far as it tells.
+    /// The driver and its version, if the driver says so.
     pub(crate) fn driver(&self) -> String {
         let info = self.adapter.get_info();
         format!("{} {}", info.driver, info.driver_info).trim().to_string()
@@ -46,7 +46,8 @@ impl Found {
         self.adapter.features().iter_names().map(|(name, _)| name).collect()
     }
 
-    /// The adapter, to be opened, or why it is gone. A browser opens each one once, and gives another when it is asked.
+    /// The adapter to open, or the error if it is gone. A browser opens each adapter once, and returns another one for
+    /// the next request.
     pub(super) async fn fresh(&self) -> Result<wgpu::Adapter, String> {
         match cfg!(target_arch = "wasm32") {
             true => {
@@ -63,7 +64,7 @@ pub(super) fn named(name: &str) -> &str {
     if name.is_empty() { "adapter" } else { name }
 }
 
-/// What a browser says of its adapter, which wgpu 30 does not pass on: "google swiftshader".
+/// A browser's name for its adapter, such as "google swiftshader", which wgpu 30 does not pass on.
 #[cfg(target_arch = "wasm32")]
 async fn described() -> Option<String> {
     use js_sys::wasm_bindgen::{JsCast, JsValue};
@@ -87,12 +88,12 @@ async fn described() -> Option<String> {
 fn descriptor(backends: Backends) -> InstanceDescriptor {
     let mut descriptor = InstanceDescriptor::new_without_display_handle();
     descriptor.backends = backends;
-    // Kernels are validated before wgpu sees them; layers of the driver are for who asks for them.
+    // Kernels are validated before wgpu sees them, so only a user asks for the driver's layers.
     descriptor.flags = InstanceFlags::empty().with_env();
     descriptor
 }
 
-/// The instance of GL, or of all else.
+/// The instance of GL, or of all other interfaces.
 fn instance(is_gl: bool) -> &'static Instance {
     static INSTANCES: [OnceLock<Instance>; 2] = [const { OnceLock::new() }; 2];
     let backends = if is_gl { Backends::GL } else { Backends::all() - Backends::GL };
@@ -101,8 +102,7 @@ fn instance(is_gl: bool) -> &'static Instance {
 
 /// Every adapter, best kind first. Adapters that cannot run compute kernels are left out.
 ///
-/// They are looked for once per process: doing it again while a device of the GL backend is in use
-/// on another thread fails inside of wgpu.
+/// They are searched once per process: a second search while another thread uses a device of GL panics inside of wgpu.
 pub(crate) async fn find() -> &'static [Found] {
     static FOUND: OnceLock<Vec<Found>> = OnceLock::new();
     let others = find_but_gl().await;
@@ -119,13 +119,13 @@ pub(crate) async fn find() -> &'static [Found] {
     })
 }
 
-/// Those of all interfaces but GL, which makes a context of each driver to look for them.
+/// The adapters of all interfaces except GL, whose search makes a context of each driver.
 pub(crate) async fn find_but_gl() -> &'static [Found] {
     static FOUND: OnceLock<Vec<Found>> = OnceLock::new();
     if cfg!(target_arch = "wasm32") && FOUND.get().is_none() {
         // One thread, which must not block.
         let found = enumerate(false).await;
-        // What is missing now may be there later.
+        // A missing adapter may be there later.
         return if found.is_empty() { &[] } else { FOUND.get_or_init(|| found) };
     }
     FOUND.get_or_init(|| pollster::block_on(enumerate(false)))
@@ -159,7 +159,7 @@ async fn enumerate(is_gl: bool) -> Vec<Found> {
     found
 }
 
-/// The backends without an adapter, and what wgpu says about each.
+/// The backends without an adapter, each with wgpu's reason.
 pub(crate) async fn missing(found: &[Found]) -> Vec<(&'static str, String)> {
     let native = [
         (Backends::VULKAN, "vulkan"),

@@ -1,4 +1,4 @@
-//! The GPU path as a device of expressions.
+//! The GPU path as a backend of expressions.
 
 use std::any::Any;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(crate) fn of(backend: Arc<dyn Backend>) -> Result<Arc<Gpu>> {
 }
 
 impl Gpu {
-    /// Begins to read elements, of a buffer of the caller's that nothing is copied from by way of another.
+    /// Begins to read elements. A caller's buffer without `COPY_SRC` is copied by a kernel first.
     fn reading(
         self: &Arc<Self>,
         storage: &Storage,
@@ -57,7 +57,7 @@ impl Backend for Gpu {
     }
 
     fn operands(&self) -> usize {
-        // One binding is the result's.
+        // One binding is for the result.
         self.adapter.bindings.saturating_sub(1) as usize
     }
 
@@ -70,7 +70,7 @@ impl Backend for Gpu {
     }
 
     fn most_read(&self) -> usize {
-        // The staging buffer has room to begin and end at words.
+        // The staging buffer has room for whole words at both ends.
         PIECE.min(self.parts.cuts.buffer() as usize - 2 * size_of::<u64>())
     }
 
@@ -104,7 +104,7 @@ impl Backend for Gpu {
     }
 
     fn snapshot(self: Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
-        // A buffer of the caller's may not be copied from, and is not cut as those of the pool are.
+        // A caller's buffer may lack `COPY_SRC`, and is not cut as the pool's buffers are.
         if buffers(storage)?.iter().any(|buffer| buffer.is_lent) {
             let (source, layout) = (Source::Tensor(storage.clone()), Layout::contiguous([storage.elements])?);
             return execute::eval(&self, Program::copy(Input::new(dtype, source, layout)));

@@ -13,7 +13,7 @@ use super::pool::{Part, Pool};
 use crate::error::{self, Error, Result, bail};
 use crate::plan::Plan;
 
-/// What is to be run: a plan, the words of its launch, its compiled kernel, and what it binds, the results first.
+/// One kernel to run: a plan, the words of its launch, the compiled kernel, and its bindings, the results first.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub plan: &'a Plan,
@@ -28,17 +28,17 @@ pub(super) struct Work<'a> {
 pub(super) struct Batch {
     pub dispatches: Vec<Dispatch>,
     uniforms: Vec<u8>,
-    /// Where the uniform blocks go.
+    /// The place of the uniform blocks.
     page: wgpu::Buffer,
 }
 
 impl Batch {
-    /// None yet. A page is `UNIFORM` and `COPY_DST`.
+    /// An empty batch. A page is `UNIFORM` and `COPY_DST`.
     pub(super) fn new(page: wgpu::Buffer) -> Batch {
         Batch { dispatches: Vec::new(), uniforms: Vec::new(), page }
     }
 
-    /// Whether the uniform block of some work fits; an error where it fits none.
+    /// Whether the uniform block of a kernel fits into the page. An error, if it fits into no page.
     pub(super) fn has_room(&self, connection: &Connection, work: Work<'_>) -> Result<bool> {
         let size = work.compiled.uniform_size;
         let most = connection.limits.max_uniform_buffer_binding_size.min(self.page.size());
@@ -52,13 +52,13 @@ impl Batch {
         Ok(self.start(connection) as u64 + size <= self.page.size())
     }
 
-    /// Where the next uniform block begins.
+    /// The place of the next uniform block.
     fn start(&self, connection: &Connection) -> usize {
         self.uniforms.len().next_multiple_of(connection.limits.min_uniform_buffer_offset_alignment as usize)
     }
 
-    /// Adds a dispatch, for which there is room; none where what it reads was not computed, or the device does not bind
-    /// what it needs.
+    /// Adds a dispatch, for which there is room. Fails if its operands were not computed, or if the device refuses its
+    /// bind group.
     pub(super) fn push(&mut self, connection: &Connection, pool: &Pool, work: Work<'_>) -> Result<()> {
         work.check(connection)?;
         let Work { plan, words, compiled, bound, whole } = work;
@@ -67,7 +67,7 @@ impl Batch {
         parts.push((&self.page, 0, compiled.uniform_size));
         bound.iter().for_each(|bound| parts.push((&bound.buffer.raw, bound.start, bound.size)));
         let create = || group(connection, compiled, &parts);
-        // What the caller may destroy is bound anew each time: then it is refused before it is recorded.
+        // A buffer that the caller may destroy is bound anew each time, so that it is refused before it is recorded.
         let bind_group = match bound.iter().any(|bound| bound.buffer.is_known()) {
             true => create(),
             false => pool.group(&compiled.layout, &parts, create),
@@ -90,7 +90,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Asks wgpu to write the uniform blocks, which it does before whatever is submitted next.
+    /// Asks wgpu to write the uniform blocks, which happens before the next submission.
     pub(super) fn write(&self, connection: &Connection) -> Result<()> {
         connection
             .tried("the uniform blocks of kernels", || {
@@ -117,7 +117,7 @@ impl Batch {
         self.uniforms.clear();
     }
 
-    /// Takes another page for what comes next, where there is nothing yet; the one before.
+    /// Takes another page, if this one is still empty. Returns the page of before.
     pub(super) fn turn_to(&mut self, page: wgpu::Buffer) -> wgpu::Buffer {
         std::mem::replace(&mut self.page, page)
     }
@@ -127,27 +127,27 @@ impl Batch {
         &self.page
     }
 
-    /// The page, for another batch.
+    /// The page, for reuse by another batch.
     pub(super) fn into_page(self) -> wgpu::Buffer {
         self.page
     }
 }
 
 impl Work<'_> {
-    /// Fails where elements that it reads were not computed; those that it writes anew may be poisoned. To be asked where
-    /// nothing can be submitted before it is added: a submission that is refused poisons.
+    /// Fails if an operand was not computed. A result that is written whole may be poisoned. Call this when nothing can
+    /// be submitted before the dispatch is added, since a refused submission poisons.
     fn check(&self, connection: &Connection) -> Result<()> {
         let read = if self.whole { &self.bound[self.results().len()..] } else { self.bound };
         read.iter().try_for_each(|bound| bound.buffer.check(connection))
     }
 
-    /// Remembers the recording that its buffers are used in.
+    /// Marks its buffers as used in this recording.
     pub(super) fn mark(&self, epoch: u64) {
         self.bound.iter().for_each(|bound| bound.buffer.epoch.store(epoch, Ordering::Relaxed));
         self.mark_written(epoch);
     }
 
-    /// The same of the buffers that it writes, of which those that it writes all of are poisoned no more.
+    /// Marks the written buffers as written in this recording, and clears the poison of those written whole.
     pub(super) fn mark_written(&self, epoch: u64) {
         for Bound { buffer, .. } in self.results() {
             buffer.written.store(epoch, Ordering::Relaxed);

@@ -1,46 +1,46 @@
-//! How much work a device is given at a time. Work is counted in bytes that move ([`Program::work`]), and an adapter moves
-//! so many in a second.
+//! How much work a device gets at a time. Work is counted in bytes that move ([`Program::work`]), and a rate in bytes a
+//! second.
 //!
 //! [`Program::work`]: crate::ir::Program::work
 
-/// Bytes a second of an adapter that was not asked: an integrated GPU's.
+/// Bytes a second of an adapter that was not measured: an integrated GPU's.
 pub(super) const RATE: u64 = 50_000_000_000;
 
-/// Bytes a second at least, whatever was measured on a machine that was busy.
+/// The least bytes a second that count, as a busy machine measures less.
 pub(super) const LEAST_RATE: u64 = 4_000_000_000;
 
-/// The same of the host's processor. Only when its work is submitted hangs on it.
+/// Bytes a second of the host's processor. It decides only when work is submitted.
 const HOST_RATE: u64 = 20_000_000_000;
 
-/// Submissions of a second: of 5 ms, in which the host records the next.
+/// Submissions in a second: 5 ms each, during which the host records the next one.
 const SUBMISSIONS: u64 = 200;
 
-/// Dispatches of a second: of 250 ms. Windows resets a GPU after two seconds, and work is counted roughly.
+/// Dispatches in a second: 250 ms each. Windows resets a GPU after two seconds, and work is estimated roughly.
 const DISPATCHES: u64 = 4;
 
-/// The least work of a dispatch at most. A block of a reduction, 1024 elements of some operands, takes less, so that every run
-/// can be cut into blocks.
+/// The lower bound of a dispatch's most work. A block of a reduction, 1024 elements of some operands, has less, so
+/// every run can be cut into blocks.
 pub(super) const LEAST: u64 = 64 << 10;
 
-/// The first submissions of an eighth, as the device has nothing to do yet.
+/// The first submission has this part of the usual work, as the device is idle.
 const FIRST: u64 = 8;
 
-/// The most work of a dispatch on an adapter of a rate. Nothing watches over one on the host's processor, where a kernel is
-/// a function that runs: there it has no bound.
+/// The most work of a dispatch on an adapter of a rate. On the host's processor a kernel is a function that nothing
+/// interrupts, so there is no bound.
 pub(super) fn of_dispatch(rate: Option<u64>) -> u64 {
     rate.map_or(u64::MAX, |rate| (rate / DISPATCHES).max(LEAST))
 }
 
-/// Work that is recorded and not submitted.
+/// Recorded work that is not submitted.
 #[derive(Debug)]
 pub(super) struct Recorded {
     work: u64,
-    /// What the recordings before it since the host waited came to, as a part of a whole one.
+    /// Divides the budget: after the host waited, recordings grow from a part of it to the whole.
     share: u64,
 }
 
 impl Default for Recorded {
-    /// Nothing, after the host waited.
+    /// Starts anew, after the host waited.
     fn default() -> Self {
         Recorded { work: 0, share: FIRST }
     }
@@ -51,12 +51,12 @@ impl Recorded {
         rate.unwrap_or(HOST_RATE) / SUBMISSIONS / self.share
     }
 
-    /// Whether more is submitted with it: a submission is one dispatch, or within the budget.
+    /// Whether more work goes into the same submission: one dispatch always does, others within the budget.
     pub(super) fn has_room(&self, more: u64, rate: Option<u64>) -> bool {
         self.work.saturating_add(more) <= self.most(rate)
     }
 
-    /// Whether it is to be submitted.
+    /// Whether the work is enough to submit.
     pub(super) fn is_full(&self, rate: Option<u64>) -> bool {
         self.work >= self.most(rate)
     }
@@ -65,7 +65,7 @@ impl Recorded {
         self.work = self.work.saturating_add(more);
     }
 
-    /// Begins the next recording, which may have twice as much.
+    /// Begins the next recording, whose budget is twice as large up to the whole.
     pub(super) fn next(&mut self) {
         *self = Recorded { work: 0, share: (self.share / 2).max(1) };
     }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn submissions_are_one_dispatch_or_five_milliseconds() {
-        // An integrated GPU's: 256 sums of 2 GiB, and then small work.
+        // An integrated GPU's rate: 256 sums of 2 GiB, and then small work.
         let most = RATE / SUBMISSIONS;
         let mut recorded = Recorded::default();
         let (mut submissions, mut open) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! What a storage of this path holds: a buffer or several, and what is bound of one.
+//! The memory of a storage: one buffer or several, and the ranges that kernels bind.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -15,28 +15,28 @@ use super::pool::Pool;
 use crate::error::{Error, ErrorKind, Poison, Result};
 use crate::ir::{BindingRange, Storage};
 
-/// Memory of a device, which goes back to its pool, if it is not the caller's.
+/// Memory of a device. On drop it returns to its pool, unless it is the caller's.
 #[derive(Debug)]
 pub(super) struct Buffer {
     pub raw: wgpu::Buffer,
-    /// Bytes that are bound: those of the elements, rounded up to whole vectors. Of the caller's, whole words.
+    /// Bound bytes: the elements, rounded up to whole vectors. Of a caller's buffer, whole words.
     pub size: u64,
     /// Bytes of elements.
     pub held: u64,
-    /// The recording in which it was last used.
+    /// The recording that used it last.
     pub epoch: AtomicU64,
-    /// The recording that was open when it was written last.
+    /// The recording that wrote it last.
     pub written: AtomicU64,
     pub poison: Poison,
     pub pool: Arc<Pool>,
     /// Whether it is the caller's.
     pub is_lent: bool,
-    /// Whether the caller knows it, and may destroy it.
+    /// Whether the caller has a handle, and may destroy it.
     pub is_known: AtomicBool,
 }
 
 impl Buffer {
-    /// A buffer, last used in a recording, of which `size` bytes are bound and `held` are elements.
+    /// A buffer, last used in a recording, with `size` bound bytes and `held` bytes of elements.
     pub(super) fn new(
         connection: &Connection,
         pool: &Arc<Pool>,
@@ -73,7 +73,7 @@ impl Drop for Buffer {
         let [epoch, written] = [&self.epoch, &self.written].map(|of| of.load(Ordering::Relaxed));
         match (self.is_lent, self.is_known()) {
             (true, _) => self.pool.forget(&self.raw),
-            // The caller may still hold it.
+            // The caller may still have a handle.
             (_, true) => self.pool.give_up(&self.raw),
             _ => self.pool.give_back(self.raw.clone(), epoch, written),
         }
@@ -84,13 +84,13 @@ fn hash(buffer: &wgpu::Buffer) -> u64 {
     BuildHasherDefault::<FxHasher>::default().hash_one(buffer)
 }
 
-/// Living buffers that the caller knows too. Each is one storage, however often it is handed in: what is
-/// read and written by one kernel is told by that.
+/// Living buffers that the caller knows too. Each is one storage, however often it is handed in, since overlap of reads
+/// and writes is decided by storages.
 #[derive(Debug, Default)]
 pub(super) struct Shared(Mutex<HashMap<u64, Vec<Weak<Buffer>>>>);
 
 impl Shared {
-    /// The buffer of wgpu's, known or made by `create`.
+    /// The buffer for one of wgpu's, known or made by `create`.
     pub(super) fn find(
         &self,
         raw: &wgpu::Buffer,
@@ -102,7 +102,7 @@ impl Shared {
             return Ok(known);
         }
         let created = Arc::new(create()?);
-        // Another thread may have been first. What it made is dropped after the lock.
+        // Another thread may have been first. The loser's buffer is dropped after the lock.
         let mut all = lock(&self.0);
         let found = all.get(&key).and_then(|all| known(all));
         if found.is_none() {
@@ -112,7 +112,7 @@ impl Shared {
         Ok(found.unwrap_or(created))
     }
 
-    /// Remembers a buffer that the caller is shown.
+    /// Registers a buffer that the caller gets to see.
     pub(super) fn insert(&self, buffer: &Arc<Buffer>) {
         let key = hash(&buffer.raw);
         let mut all = lock(&self.0);
@@ -123,7 +123,7 @@ impl Shared {
     }
 
     fn keep(all: &mut HashMap<u64, Vec<Weak<Buffer>>>, key: u64, buffer: &Arc<Buffer>) {
-        // When there is no room, those go that are gone.
+        // When the list is full, dead entries are removed.
         if all.len() == all.capacity() {
             all.retain(|_, all| {
                 all.retain(|own| own.strong_count() > 0);
@@ -134,14 +134,14 @@ impl Shared {
     }
 }
 
-/// The buffers of a storage that is larger than one may be, in order.
+/// The buffers of a storage that is larger than the largest buffer, in order.
 #[derive(Debug)]
 pub(super) struct Buffers(pub Vec<Memory>);
 
-/// A buffer, of which a handle does not say that it is one.
+/// One buffer. Its handle as a storage may also be a list of buffers.
 pub(super) type Memory = Arc<dyn Any + Send + Sync>;
 
-/// What a kernel binds of a buffer, in bytes.
+/// The range of a buffer that a kernel binds, in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Bound<'a> {
     pub buffer: &'a Buffer,
@@ -154,7 +154,7 @@ fn foreign() -> Error {
     Error::new(ErrorKind::Device, "a tensor of another device reached the GPU")
 }
 
-/// What a storage holds, buffer by buffer.
+/// The buffers of a storage, in order.
 fn memories(storage: &Storage) -> &[Memory] {
     match storage.buffer.downcast_ref::<Buffers>() {
         Some(Buffers(all)) => all,
@@ -162,12 +162,12 @@ fn memories(storage: &Storage) -> &[Memory] {
     }
 }
 
-/// The buffers of a storage that this path made.
+/// The buffers of a storage of this path.
 pub(super) fn buffers(storage: &Storage) -> Result<SmallVec<[Arc<Buffer>; 1]>> {
     memories(storage).iter().map(|memory| memory.clone().downcast().map_err(|_| foreign())).collect()
 }
 
-/// What a kernel binds of a storage: all of it, or a range.
+/// The range that a kernel binds of a storage, or all of it.
 pub(super) fn bound(storage: &Storage, range: Option<BindingRange>) -> Result<Bound<'_>> {
     let memory = memories(storage).get(range.map_or(0, |range| range.buffer)).ok_or_else(foreign)?;
     let buffer = memory.downcast_ref::<Buffer>().ok_or_else(foreign)?;

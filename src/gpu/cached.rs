@@ -1,5 +1,7 @@
-//! The plan cache: how expressions that are built anew are run. A loop builds its expressions anew in each iteration, of
-//! other tensors and constants: the commands of one do for all with its fingerprint, with their constants written anew.
+//! Plan cache for expressions that are built anew in every iteration, with other tensors and constants. Expressions
+//! with one fingerprint share commands. The first evaluation records the fingerprint, and the second keeps its
+//! commands. From then on, running one writes its constants into a copy of the uniform blocks and binds its buffers:
+//! nothing is scheduled or planned again.
 
 use std::sync::{Arc, Mutex, Weak};
 
@@ -11,17 +13,17 @@ use super::pipelines::Compiled;
 use crate::ir::{Fingerprint, Leaves, Storage};
 use crate::lower::{Commands, Patch};
 
-/// Fingerprints that are remembered. Where there are more, all are forgotten, as those in use are soon known again.
+/// Fingerprints that are kept. When there are more, all are dropped: those in use are soon known again.
 const MOST: usize = 512;
 
-/// Commands, with the pipeline of each dispatch while it is kept.
+/// Commands, with the pipeline of each dispatch.
 #[derive(Debug)]
 pub(super) struct Work {
     pub commands: Commands,
     pub compiled: SmallVec<[Weak<Compiled>; 1]>,
 }
 
-/// What is known of the expressions that a handle ran.
+/// The state of a fingerprint.
 #[derive(Debug, Default)]
 pub(super) struct Plans(Mutex<FxHashMap<Fingerprint, Known>>);
 
@@ -31,22 +33,22 @@ enum Known {
     Once,
     Again,
     Plan(Arc<CachedPlan>),
-    /// Its constants are not all its own.
+    /// Its commands cannot be reused, as a constant has no place of its own in them.
     Never,
 }
 
-/// Commands that are run with other operands and constants.
+/// Commands that run with other operands and constants.
 #[derive(Debug)]
 pub(super) struct CachedPlan {
     pub work: Work,
-    /// Of each operand, the number of the leaf that it is.
+    /// For each operand, the number of its leaf.
     pub operands: SmallVec<[usize; 4]>,
-    /// The places of constants, each with the number of the leaf that it is.
+    /// The places of constants, each with the number of its leaf.
     pub constants: SmallVec<[(Patch, usize); 4]>,
 }
 
 impl Plans {
-    /// What is known of an expression that is run now.
+    /// The state of the expression that is about to run.
     pub(super) fn find(&self, print: &Fingerprint) -> Option<Arc<CachedPlan>> {
         let mut all = lock(&self.0);
         match all.get_mut(print) {
@@ -63,7 +65,7 @@ impl Plans {
         None
     }
 
-    /// Keeps how an expression with these leaves was run, if it was not for the first time.
+    /// Keeps the commands of an expression with these leaves, from its second run on.
     pub(super) fn keep(&self, print: Fingerprint, leaves: &Leaves<'_>, work: Work, operands: &[Storage]) {
         if !matches!(lock(&self.0).get(&print), Some(Known::Again)) {
             return;

@@ -1,5 +1,5 @@
-//! A handle to an opened adapter: the parts that all handles of it share, and what this one asks of
-//! plans. What the parts do together is here: memory, compiling and recording.
+//! A handle to an opened adapter: the device state that all handles share, and the target of this one's plans. Work of
+//! several parts is here: memory, compiling and recording.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use crate::ir::{Body, KernelTime, Math, Program, Step, Storage};
 use crate::lower::Cuts;
 use crate::plan::{self, Faults, Kernel, MOST_ELEMENTS, Makes, Plan};
 
-/// What all handles of a device share.
+/// The device state that all handles share.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub connection: Arc<Connection>,
-    /// How storages are cut into buffers, and what of them kernels bind.
+    /// How storages are cut into buffers, and how much of them kernels bind.
     pub cuts: Cuts,
     pub pool: Arc<Pool>,
     pub pipelines: Pipelines,
@@ -37,18 +37,18 @@ pub(super) struct Parts {
     pub shared: Shared,
 }
 
-/// A GPU device. Handles that differ in how functions are computed share its parts.
+/// A GPU device. Handles with different `Math` share its state.
 pub(crate) struct Gpu {
     pub(super) parts: Arc<Parts>,
-    /// What plans must know of the adapter and of this handle.
+    /// The target of plans: the adapter and this handle.
     pub(super) adapter: plan::Target,
-    /// How known expressions are run.
+    /// The plan cache.
     pub(super) plans: Arc<Plans>,
-    /// Where work goes that is not for the queue.
+    /// The session that collects work for a caller's encoder, if any.
     pub(super) session: Option<Arc<Session>>,
 }
 
-/// Invocations of a workgroup, in whatever form.
+/// Invocations of a workgroup.
 fn workgroup(limits: &wgpu::Limits) -> u32 {
     let sides = limits.max_compute_workgroup_size_x.min(limits.max_compute_workgroup_size_y);
     let most = limits.max_compute_invocations_per_workgroup.min(sides).clamp(1, plan::WORKGROUP);
@@ -70,7 +70,7 @@ fn writes_all(plan: &Plan, results: &[Bound<'_>]) -> bool {
     kernel.makes == Makes::Elements && results.iter().enumerate().all(covers) && !kernel.reads_output()
 }
 
-/// What a device has no instructions for.
+/// Faults that follow from missing features.
 fn lacking(connection: &Connection) -> Faults {
     Faults {
         half_rounding: !connection.has(wgpu::Features::SHADER_F16),
@@ -80,7 +80,7 @@ fn lacking(connection: &Connection) -> Faults {
     }
 }
 
-/// What plans know of an adapter before it is asked, by a row of the table of drivers.
+/// The target of plans before the adapter is tested, from a row of the table of drivers.
 pub(super) fn target(connection: &Connection, driver: &Driver) -> plan::Target {
     let limits = &connection.limits;
     plan::Target {
@@ -99,8 +99,7 @@ pub(super) fn target(connection: &Connection, driver: &Driver) -> plan::Target {
 }
 
 impl Gpu {
-    /// Puts the parts together on a connection, as if the adapter computed what it has right. At most `pipelines` are
-    /// kept.
+    /// The device state on a connection, for an adapter without faults. At most `pipelines` compiled kernels are kept.
     pub(super) fn new(connection: Connection, pipelines: usize) -> Result<Arc<Gpu>> {
         let adapter = target(&connection, connection.driver);
         let limits = &connection.limits;
@@ -115,33 +114,33 @@ impl Gpu {
         Ok(Arc::new(Gpu::of(Arc::new(parts), adapter)))
     }
 
-    /// A handle of a device whose plans are for `adapter`.
+    /// A handle of a device, with a target for its plans.
     pub(super) fn of(parts: Arc<Parts>, adapter: plan::Target) -> Gpu {
         Gpu { parts, adapter, plans: Arc::default(), session: None }
     }
 
-    /// A handle of the same device whose kernels make up for faults, of a rate.
+    /// A handle of the same device whose kernels work around faults, with a rate.
     pub(super) fn with_known(&self, faults: Faults, rate: Option<u64>) -> Gpu {
         self.with_target(plan::Target { faults, rate, ..self.adapter })
     }
 
-    /// How work is cut: by what kernels bind, and by the time that they may take.
+    /// How work is cut: by bindings, and by time.
     pub(super) fn cuts(&self) -> Cuts {
         self.parts.cuts.within(budget::of_dispatch(self.adapter.rate))
     }
 
-    /// A handle of the same device that computes functions otherwise.
+    /// A handle of the same device with another `Math`.
     pub(super) fn with_math(&self, math: Math) -> Gpu {
         self.with_target(plan::Target { math, ..self.adapter })
     }
 
-    /// A handle of the same device with other plans.
+    /// A handle of the same device with another target.
     fn with_target(&self, adapter: plan::Target) -> Gpu {
         Gpu { session: self.session.clone(), ..Gpu::of(self.parts.clone(), adapter) }
     }
 
-    /// What `work` does with a handle of the same device is encoded, after what was recorded before is
-    /// submitted; nothing of it, where it fails.
+    /// Encodes the work that `work` records with a handle of the same device. Recorded work is submitted before. If
+    /// `work` fails, nothing of it is encoded.
     pub(crate) fn record_into<T>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -164,7 +163,7 @@ impl Gpu {
         (self.parts.connection.device.clone(), self.parts.connection.queue.clone())
     }
 
-    /// Whether every type of a program is one that the adapter computes with.
+    /// Whether the adapter computes with every type of a program.
     pub(super) fn supports(&self, program: &Program) -> Result<()> {
         let connection = &self.parts.connection;
         program.inputs.iter().try_for_each(|input| connection.supports(input.dtype))?;
@@ -179,7 +178,7 @@ impl Gpu {
         program.steps.iter().try_for_each(|step| self.supports_step(step))
     }
 
-    /// The same of a step, and of what is within it.
+    /// Whether it computes with every type of a step, and of steps within it.
     fn supports_step(&self, step: &Step) -> Result<()> {
         match &step.body {
             Some(Body::Function(function)) if function.written().is_none() => bail!(
@@ -194,7 +193,7 @@ impl Gpu {
         self.parts.connection.supports(step.result)
     }
 
-    /// A buffer of `size` bytes, of which `held` are for elements, from the pool or new.
+    /// A buffer of `size` bytes, `held` of them for elements, from the pool or new.
     fn allocate(&self, size: u64, held: u64) -> Result<Buffer> {
         let Parts { connection, pool, cuts, recorder, .. } = &*self.parts;
         recorder.leave_gap(connection);
@@ -208,13 +207,13 @@ impl Gpu {
         };
         let buffer = Buffer::new(connection, pool, (raw, epoch), (size, held.min(size)), false);
         if self.session.is_some() {
-            // What is encoded may run before what is recorded now.
+            // Encoded work may run before work that is recorded now.
             recorder.flush_uses(connection, &buffer);
         }
         Ok(buffer)
     }
 
-    /// A storage of `bytes` bytes.
+    /// A storage of `bytes` bytes. If they exceed the largest buffer, it is several buffers, cut by `Cuts`.
     pub(super) fn storage(self: &Arc<Self>, bytes: usize, dtype: DType) -> Result<Storage> {
         self.parts.connection.check()?;
         let elements = bytes / dtype.size();
@@ -235,7 +234,7 @@ impl Gpu {
         Ok(Storage::new(self.clone(), elements, Buffers(all)))
     }
 
-    /// Fails where there is no memory for so many bytes, if they take several buffers.
+    /// Fails if `bytes` bytes take several buffers and there is no memory for them.
     pub(super) fn can_have(&self, bytes: u64) -> Result<()> {
         match bytes <= self.parts.cuts.buffer() {
             true => Ok(()),
@@ -243,8 +242,8 @@ impl Gpu {
         }
     }
 
-    /// Does what takes memory; where there is none, once more without what waits to be used again and
-    /// what work holds that is not done yet.
+    /// Does work that takes memory. If there is none, it frees idle buffers, waits for running work, and tries once
+    /// more.
     fn with_memory<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         work().or_else(|error| {
             if error.kind() != ErrorKind::Memory || !self.parts.connection.waits {
@@ -264,8 +263,8 @@ impl Gpu {
         Ok(storage)
     }
 
-    /// Writes bytes to a storage, from a byte on that a copy may begin at. What is behind them in the last
-    /// word is lost. Says when it has begun to.
+    /// Writes bytes to a storage, from an aligned byte on. Bytes after them in the last word are lost. Sets `begun`
+    /// when it has begun to write.
     pub(super) fn fill(&self, storage: &Storage, start: usize, bytes: &[u8], begun: &mut bool) -> Result<()> {
         let Parts { connection, recorder, cuts, .. } = &*self.parts;
         self.with_memory(|| connection.make_sure_of(bytes.len().min(2 * transfer::PORTION) as u64))?;
@@ -281,7 +280,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// A copy of a storage as it is after what was recorded before.
+    /// A copy of a storage, after all recorded work.
     pub(super) fn snapshot(self: &Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage> {
         let copy = self.storage(storage.elements * dtype.size(), dtype)?;
         let (from, to) = (buffers(storage)?, buffers(&copy)?);
@@ -295,7 +294,7 @@ impl Gpu {
                 encoder.copy_buffer_to_buffer(&from.raw, 0, &to.raw, 0, size);
             }
         })?;
-        // What was submitted with the copy may have been refused.
+        // The submission with the copy may have been refused.
         check()?;
         connection.check()?;
         Ok(copy)
@@ -317,7 +316,7 @@ impl Gpu {
         pipelines.get(connection, kernel)
     }
 
-    /// Records a plan, with these words in its uniform block, over what it binds: of the results first, then of what it reads.
+    /// Records a plan with the words of its uniform block and its bindings, the results first.
     pub(super) fn record(
         &self,
         plan: &Plan,
@@ -338,45 +337,45 @@ impl Gpu {
         Ok(())
     }
 
-    /// Poisons a storage of which some elements were written, and others were not, by work that failed.
+    /// Poisons a storage that failed work has written in part.
     pub(super) fn poison(&self, storage: &Storage, error: &Error) {
         for buffer in buffers(storage).iter().flatten() {
             buffer.poison.set(error.clone());
         }
     }
 
-    /// Takes the poison of a storage away of which so many bytes are about to be written anew, if these are all; whether
-    /// there was any.
+    /// Clears the poison of a storage, if `bytes` covers all of it and is about to be written. Returns whether it was
+    /// poisoned.
     pub(super) fn heal(&self, storage: &Storage, bytes: u64) -> Result<bool> {
         let Parts { connection, recorder, .. } = &*self.parts;
         let own = buffers(storage)?;
-        // In a browser the memory may not even be there.
+        // In a browser the memory may not even exist.
         if !connection.waits || own.iter().all(|buffer| buffer.check(connection).is_ok()) {
             return Ok(false);
         }
         if bytes < own.iter().map(|buffer| buffer.held).sum() {
             return Ok(false);
         }
-        // Work that is recorded and fails later poisons it before.
+        // A recorded kernel that fails later poisons the storage before that.
         recorder.flush(connection);
         own.iter().for_each(|buffer| buffer.poison.clear());
         Ok(true)
     }
 
-    /// Submits what was recorded. Fails with an error of work whose call is over, which no call has told yet.
+    /// Submits recorded work. Fails with the error of an earlier call's work that no call has returned yet.
     pub(super) fn flush(&self) -> Result<()> {
         self.parts.recorder.flush(&self.parts.connection);
         self.parts.connection.check()?;
         self.parts.connection.failures.untold()
     }
 
-    /// Waits until everything that was recorded has run.
+    /// Waits until all recorded work has run.
     pub(super) fn finish(&self) -> Result<()> {
         self.parts.recorder.flush(&self.parts.connection);
         self.parts.connection.wait()
     }
 
-    /// The same without blocking: everything is submitted by this call.
+    /// The same without blocking. This call submits everything.
     pub(super) fn finished(&self) -> impl Future<Output = Result<()>> + Send + use<> {
         let connection = self.parts.connection.clone();
         let done = Transfer::nothing(&connection, &self.parts.recorder);
@@ -388,7 +387,7 @@ impl Gpu {
         }
     }
 
-    /// What was reported of what was asked for before this call, and whether what these storages hold is right.
+    /// Waits for reports about earlier calls, and checks that the elements of these storages are valid.
     pub(super) fn settled(&self, storages: &[Storage]) -> impl Future<Output = Result<()>> + Send + use<> {
         let connection = self.parts.connection.clone();
         let (reports, all) = (connection.failures.settled(), storages.iter().map(buffers));
@@ -400,7 +399,7 @@ impl Gpu {
         }
     }
 
-    /// The times of the kernels since they began to be taken.
+    /// The times of the kernels since timing began.
     pub(super) fn times(&self) -> impl Future<Output = Result<Vec<KernelTime>>> + Send + use<> {
         let connection = self.parts.connection.clone();
         let timed = self.parts.recorder.end_times(&connection);

@@ -1,4 +1,4 @@
-//! Compiled pipelines on disk, where the backend can hand them out: today that is Vulkan.
+//! Compiled pipelines in files, on backends that export them: today Vulkan.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::connection::Connection;
 use crate::error::{Result, bail};
 
-/// What a file begins with, before the checksum.
+/// The begin of a file, before the checksum.
 const MAGIC: &[u8] = b"zerostride pipelines 1\n";
 
-/// A cache that pipelines are compiled with, and the file that it is kept in.
+/// The cache that pipelines are compiled with, and its file.
 #[derive(Clone, Debug)]
 pub(super) struct DiskCache {
     file: PathBuf,
@@ -25,14 +25,14 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What [`save`](DiskCache::save) wrote, unless it was written for something else or changed since.
+/// The data that [`save`](DiskCache::save) wrote, if its key and checksum are right.
 fn intact(bytes: &[u8], identity: u64) -> Option<&[u8]> {
     let (checksum, data) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
     (u64::from_le_bytes(*checksum) == hash((identity, data))).then_some(data)
 }
 
 impl DiskCache {
-    /// The cache of a directory, with what an earlier process wrote; none where the backend has none.
+    /// The cache of a directory, with the data of an earlier process. `None` if the backend has no cache.
     pub(super) fn open(connection: &Connection, directory: &Path) -> Result<Option<DiskCache>> {
         if !connection.has(wgpu::Features::PIPELINE_CACHE) {
             return Ok(None);
@@ -54,16 +54,16 @@ impl DiskCache {
             log::warn!("{} is of another version or damaged: it is written anew", file.display());
         }
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("zerostride"), data, fallback: true };
-        // SAFETY: the data must be what `get_data` returned for the same adapter. `save` is all that
-        // writes files of this magic; the name and the checksum hold the adapter and its driver, and
-        // the checksum holds every byte. wgpu and the driver check their own headers too.
+        // SAFETY: the data must be what `get_data` returned for the same adapter. Only `save` writes files of this
+        // magic. The name and the checksum cover the adapter and its driver, and the checksum covers every byte. wgpu
+        // and the driver check their own headers too.
         #[allow(unsafe_code)]
         let create = || unsafe { connection.device.create_pipeline_cache(&descriptor) };
         let (cache, _) = connection.tried("a cache of pipelines", create)?;
         Ok(Some(DiskCache { file, identity, cache }))
     }
 
-    /// Writes what was compiled since. A reader sees the file of before or the new one, never a part.
+    /// Writes the pipelines that were compiled since. A reader sees the old file or the new one, never a part.
     pub(super) fn save(&self) -> Result<()> {
         let Some(data) = self.cache.get_data() else { return Ok(()) };
         let checksum = hash((self.identity, data.as_slice())).to_le_bytes();

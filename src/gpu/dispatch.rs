@@ -1,4 +1,4 @@
-//! One kernel of a recording: what it binds, and which call asked for it.
+//! One kernel of a recording: its bindings, and the call that recorded it.
 
 use std::any::Any;
 use std::sync::{Arc, Weak};
@@ -11,7 +11,7 @@ use super::connection::{ALL, Connection, said};
 use super::pipelines::Compiled;
 use crate::error::{Error, ErrorKind, Line, Result};
 
-/// A kernel with what it binds, ready to be encoded.
+/// A kernel with its bindings, ready to be encoded.
 #[derive(Debug)]
 pub(super) struct Dispatch {
     pub compiled: Arc<Compiled>,
@@ -20,24 +20,24 @@ pub(super) struct Dispatch {
     pub offset: u32,
     pub groups: [u32; 3],
     pub buffers: Buffers,
-    /// The call that asked for it.
+    /// The call that recorded it.
     pub line: Option<Line>,
 }
 
-/// The buffers of a dispatch, the results first. It does not hold them: their memory is used again as soon as nobody else
-/// does.
+/// The buffers of a dispatch, the results first. This does not keep them alive: their memory is reused as soon as every
+/// other handle is gone.
 #[derive(Debug)]
 pub(super) struct Buffers {
     all: SmallVec<[Forgotten; 4]>,
     results: usize,
-    /// Whether all elements of the results are written, and none of them read.
+    /// Whether the kernel writes all elements of the results, and reads none of them.
     whole: bool,
 }
 
 /// A handle that does not keep a buffer.
 type Forgotten = Weak<dyn Any + Send + Sync>;
 
-/// Buffers whose elements were not computed, by address, and why.
+/// Buffers whose elements were not computed, by address, each with the error.
 #[derive(Default)]
 pub(super) struct Lost(FxHashMap<usize, (Forgotten, Error)>);
 
@@ -46,7 +46,7 @@ impl Lost {
         self.0.get(&address(buffer)).map(|(_, error)| error)
     }
 
-    /// Poisons those that are still there, and keeps the errors for the next call that waits for all work.
+    /// Poisons the buffers that still exist, and keeps the errors for the next call that waits for all work.
     pub(super) fn poison(self, connection: &Connection) {
         for (buffer, error) in self.0.into_values() {
             if let Some(buffer) = known(&buffer) {
@@ -61,7 +61,7 @@ fn address(buffer: &Forgotten) -> usize {
     buffer.as_ptr().cast::<()>() as usize
 }
 
-/// The buffer, where somebody keeps it.
+/// The buffer, if it still exists.
 fn known(buffer: &Forgotten) -> Option<Arc<Buffer>> {
     buffer.upgrade()?.downcast().ok()
 }
@@ -72,7 +72,7 @@ impl Buffers {
         Buffers { all, results, whole }
     }
 
-    /// The error that a kernel was not run for a call, with the buffer of the caller's that is why, if one is gone.
+    /// The error that a kernel was not run. It names a destroyed buffer of the caller's, if that is the cause.
     pub(super) fn refused(
         &self,
         connection: &Connection,
@@ -95,7 +95,7 @@ impl Buffers {
     }
 }
 
-/// What a device says as an error.
+/// The device's message as an error.
 pub(super) fn cause(error: wgpu::Error) -> Error {
     Error::new(ErrorKind::Kernel, said(&error))
 }
@@ -111,8 +111,8 @@ impl Dispatch {
         pass.dispatch_workgroups(x, y, z);
     }
 
-    /// Submits it alone, if its uniform block is written and nothing that it reads is lost. Else, and where the device
-    /// refuses it, its results are lost too.
+    /// Submits the kernel alone, if its uniform block is written and none of its operands is lost. Otherwise, and if
+    /// the device refuses it, its results are lost too.
     pub(super) fn submit_alone(&self, connection: &Connection, written: &Result<()>, lost: &mut Lost) {
         let Buffers { all, results, whole } = &self.buffers;
         let read = if *whole { &all[*results..] } else { all };
@@ -141,7 +141,7 @@ impl Dispatch {
         connection.queue.submit([encoder.finish()]);
     }
 
-    /// What the device's refusal to run it is as an error, where that comes later.
+    /// The error of a refusal that the device reports later.
     pub(super) fn refusal(
         &self,
         connection: &Connection,

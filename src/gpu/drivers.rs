@@ -1,5 +1,5 @@
-//! What is known of drivers beyond the limits and features that they state: one row for each kind of
-//! driver, each value with the measurement behind it.
+//! Facts about drivers beyond their stated limits and features: one row for each kind of driver, each value with its
+//! measurement.
 
 use wgpu::{AdapterInfo, Backend, DeviceType, MemoryHints};
 
@@ -8,11 +8,11 @@ use crate::tuning::Tuning;
 /// A row of the table.
 #[derive(Debug)]
 pub(super) struct Driver {
-    /// Whether the high word of a product is that of one of 64 bits, where the adapter has such integers.
+    /// Whether the high word of a product comes from a product of 64 bits, on adapters with such integers.
     pub products: bool,
-    /// What makes kernels fast.
+    /// The choices for speed.
     pub tuning: Tuning,
-    /// Turns after which a kernel leaves its loops, all of them counted together, without a word.
+    /// Iterations, over all loops of a kernel, after which the kernel silently leaves them.
     pub turns: u64,
     /// Kernels after which a recording is submitted.
     pub dispatches: usize,
@@ -20,7 +20,7 @@ pub(super) struct Driver {
     pub memory: MemoryHints,
 }
 
-/// A processor of its own.
+/// A GPU.
 pub(super) static GPU: Driver = Driver {
     // RDNA2's compiler: a batch and a channel added take 45 cycles a wave with, 48 without.
     products: true,
@@ -33,7 +33,7 @@ pub(super) static GPU: Driver = Driver {
 
 /// Mesa's rasterizer on the host's processor, as lavapipe (Vulkan) and llvmpipe (GL).
 static LLVMPIPE: Driver = Driver {
-    // A loop of 65536 turns gives what 65535 do, and so do two of 40000, one within the other or behind it.
+    // A loop of 65536 iterations has the result of 65535. So have two of 40000, nested or in sequence.
     turns: 65_535,
     tuning: Tuning::LANE_BY_LANE,
     ..SOFTWARE
@@ -42,16 +42,16 @@ static LLVMPIPE: Driver = Driver {
 /// SwiftShader, and other adapters on the host's processor.
 static HOST: Driver = SOFTWARE;
 
-/// What both have in common.
+/// The values that both software rows share.
 const SOFTWARE: Driver = Driver {
     products: false,
     tuning: Tuning::HOST,
-    // 200000 are none too many.
+    // 200000 iterations all run.
     turns: u64::MAX,
     // It runs on the host's own cores, so submitting early overlaps nothing. 1000 small kernels on lavapipe: 48 ms with
     // 256, 37 with 1024.
     dispatches: 1024,
-    // Blocks of 8 to 64 MiB and not of 128 to 256, which would be touched on the host.
+    // Blocks of 8 to 64 MiB. The host would touch all of blocks of 128 to 256 MiB.
     memory: MemoryHints::MemoryUsage,
 };
 
@@ -73,10 +73,10 @@ pub(super) fn of(info: &AdapterInfo) -> &'static Driver {
     }
 }
 
-/// Whether an adapter has a language for kernels, in which wgpu reaches it. wgpu-hal 30 asks for OpenGL 3.3 and takes what
-/// it gets: Mesa's newest, but of NVIDIA just that, with compute shaders as an extension that naga does not write.
+/// Whether an adapter has a shading language for kernels that wgpu can use. wgpu-hal 30 requests OpenGL 3.3. Mesa
+/// returns its newest version. NVIDIA returns 3.3, with compute shaders as an extension that naga does not write.
 pub(super) fn has_kernels(info: &AdapterInfo) -> bool {
-    // "3.3.0 NVIDIA 580.159.04"; that of OpenGL ES begins with its name.
+    // "3.3.0 NVIDIA 580.159.04". A version of OpenGL ES begins with that name.
     let mut numbers = info.driver_info.split(['.', ' ']).map(str::parse::<u32>);
     match (info.backend, numbers.next(), numbers.next()) {
         (Backend::Gl, Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= (4, 3),
@@ -84,20 +84,20 @@ pub(super) fn has_kernels(info: &AdapterInfo) -> bool {
     }
 }
 
-/// Whether the builtin `fma` is an instruction: naga may write a product and a sum for GL, which may or may not be
-/// rounded once from kernel to kernel.
+/// Whether the builtin `fma` is an instruction. For GL naga may write a product and a sum, which the driver rounds once
+/// or twice from kernel to kernel.
 pub(super) fn has_fma(info: &AdapterInfo) -> bool {
     info.backend != Backend::Gl
 }
 
-/// Whether an adapter that has no memory for a buffer does so without a word: wgpu-hal 30 makes buffers
-/// of GL and never asks for GL's errors. What is done with such a buffer does nothing.
+/// Whether the adapter silently creates a buffer that has no memory: wgpu-hal 30 never asks GL for errors. Work on such
+/// a buffer does nothing.
 pub(super) fn is_silent(info: &AdapterInfo) -> bool {
     info.backend == Backend::Gl
 }
 
-/// Whether texels of a format are not copied to a buffer as they are: GL reads signed normalized ones as if none were
-/// negative (llvmpipe gives 0 for each that is).
+/// Whether copies of a texture's format to a buffer change values: GL reads signed normalized texels as unsigned ones
+/// (llvmpipe returns 0 for negative texels).
 pub(super) fn is_misread(info: &AdapterInfo, format: wgpu::TextureFormat) -> bool {
     use wgpu::TextureFormat as F;
     let is_signed = matches!(
@@ -107,14 +107,13 @@ pub(super) fn is_misread(info: &AdapterInfo, format: wgpu::TextureFormat) -> boo
     info.backend == Backend::Gl && is_signed
 }
 
-/// Whether part of a volume is copied to a buffer only with all layers before it: wgpu-hal 30 counts those of GL from the
-/// origin to the depth of the part, and not of the volume, so that layers 2 and 3 are none.
+/// Whether a copy of a part of a volume must begin at layer 0: wgpu-hal 30 counts the layers on GL up to the part's
+/// depth and not the volume's, so it would not copy layers 2 and 3.
 pub(super) fn begins_volumes(info: &AdapterInfo) -> bool {
     info.backend == Backend::Gl
 }
 
-/// Bytes that a driver may add to a buffer. SwiftShader adds 15, and has no memory then for one as large as
-/// its limit.
+/// Bytes that a driver adds to a buffer. SwiftShader adds 15, and then has no memory for a buffer of its limit.
 pub(super) const PADDING: u64 = 4096;
 
 /// The interface that reaches an adapter, in one word.

@@ -1,4 +1,5 @@
-//! What is done with commands: they are run, compiled ahead, asked about, and run again with other operands.
+//! Execution of commands: run them, compile their kernels ahead, ask whether they are compiled, and run them again with
+//! other operands.
 
 use std::sync::{Arc, Weak};
 
@@ -19,12 +20,12 @@ use crate::lower::{Command, Commands, lower};
 /// The words of a uniform block.
 type Words = SmallVec<[u32; 64]>;
 
-/// No other words than those of the plan.
+/// The planned words.
 const AS_PLANNED: Option<&fn(usize) -> Words> = None;
 
-/// What running a schedule takes, kept with it.
+/// A schedule's commands, kept with the schedule.
 struct Ready {
-    /// The handle that it is for: its parts, and how it computes functions.
+    /// The handle that the commands are for: its device state, and how it computes functions.
     parts: Weak<Parts>,
     math: Math,
     work: Work,
@@ -44,7 +45,7 @@ pub(super) fn run(
     if is_new && let Some(ready) = schedule.ready.get::<Ready>().filter(is_own) {
         return execute(gpu, &ready.work, |slot| &ready.operands[slot], AS_PLANNED);
     }
-    // What there is no memory for would take more kernels than a list has.
+    // A tensor without memory would take more kernels than a list has.
     let new = schedule.stages.iter().chain(is_new.then_some(&schedule.last));
     new.into_iter().try_for_each(|stage| gpu.can_have(stage.byte_size()? as u64))?;
     let (commands, operands) = lowered(gpu, schedule, to)?;
@@ -61,7 +62,7 @@ pub(super) fn run(
     Ok(results)
 }
 
-/// Runs an expression by what is known of its fingerprint, if anything is.
+/// Runs an expression from the plan cache, if its fingerprint is there.
 pub(super) fn run_known(gpu: &Arc<Gpu>, print: &Fingerprint, leaves: &Leaves<'_>) -> Option<Result<Results>> {
     let plan = gpu.plans.find(print)?;
     let operand = |slot: usize| leaves.storages[plan.operands[slot]];
@@ -85,7 +86,7 @@ pub(super) fn eval(gpu: &Arc<Gpu>, program: Program) -> Result<Storage> {
     results.pop().ok_or_else(|| Error::new(ErrorKind::Kernel, "a program without a result"))
 }
 
-/// Compiles what a schedule needs.
+/// Compiles the kernels of a schedule.
 pub(super) fn compile(gpu: &Arc<Gpu>, schedule: &Schedule, to: Destination<'_>) -> Result<()> {
     let (commands, _) = lowered(gpu, schedule, to)?;
     commands.dispatches.iter().try_for_each(|dispatch| gpu.pipeline(&dispatch.plan.kernel).map(drop))?;
@@ -98,11 +99,11 @@ pub(super) fn is_compiled(gpu: &Arc<Gpu>, schedule: &Schedule) -> Result<bool> {
     Ok(commands.dispatches.iter().all(|dispatch| gpu.parts.pipelines.has(&dispatch.plan.kernel)))
 }
 
-/// Runs commands: the storages of their results. `operand` gives the storage of each operand's slot, and `words` those of a
-/// dispatch's uniform block, where they are not as planned.
+/// Runs commands and returns the storages of their results. `operand` returns the storage of an operand's slot, and
+/// `words` the words of a dispatch's uniform block, if they are not the planned ones.
 ///
-/// Where a dispatch fails after elements of an operand were written, elements of before and of now are mixed, and that
-/// operand is poisoned. Where all elements of one are written and none is read, one that was poisoned is so no more.
+/// If a dispatch fails after elements of an operand were written, old and new elements are mixed, and the operand is
+/// poisoned. A poisoned operand is valid again once all of its elements are written and none is read.
 fn execute<'a>(
     gpu: &Arc<Gpu>,
     work: &Work,
@@ -159,8 +160,8 @@ fn execute<'a>(
     Ok(commands.results.iter().filter_map(result).collect())
 }
 
-/// Writes elements to a layout. What lies in one run is written as it is, but for words that it has parts of:
-/// those, and elements apart, are written by a kernel.
+/// Writes elements to a layout. A contiguous range is written as it is, except for words that it shares. A kernel
+/// writes shared words and scattered elements.
 pub(super) fn write(
     gpu: &Arc<Gpu>,
     storage: &Storage,
@@ -171,7 +172,7 @@ pub(super) fn write(
     if bytes.is_empty() {
         return Ok(());
     }
-    // Where a later step fails, elements of before and of now are mixed.
+    // If a later step fails, old and new elements are mixed.
     let mut begun = gpu.heal(storage, bytes.len() as u64)?;
     write_in_steps(gpu, (storage, layout), dtype, bytes, &mut begun).inspect_err(|error| {
         if begun {

@@ -1,4 +1,4 @@
-//! What would run, in words.
+//! Explanations: the kernels that would run, in words.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::lower::{Commands, Note};
 use crate::plan::{Plan, tell};
 use crate::wgsl;
 
-/// What would run for each stage of a schedule, and the text of its first kernel.
+/// The kernels that would run for each stage of a schedule, and the text of its first kernel.
 pub(super) fn explain(gpu: &Gpu, schedule: &Schedule) -> Result<Vec<Told>> {
     let (commands, _) = lowered(gpu, schedule, Destination::New)?;
     schedule.all().zip(&commands.notes).map(|(own, note)| stage(own, note, &commands)).collect()
@@ -32,7 +32,7 @@ fn stage(stage: &Stage, note: &Note, commands: &Commands) -> Result<Told> {
     }
     let mut told =
         Told { text: first.to_string(), wgsl: Some(wgsl), moved: Some(note.moved), ..Told::default() };
-    // Else it copies one of the operands.
+    // Otherwise it copies one of the operands.
     if dispatches[0].pass.is_some() || first.kernel.operands.len() == program.inputs.len() {
         (told.lines, told.accesses) = (lines, first.accesses());
     }

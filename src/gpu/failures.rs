@@ -1,14 +1,13 @@
-//! What went wrong on a device. Natively wgpu reports an error in the call; a browser does later, by promises.
+//! Failures of a device. Natively wgpu reports an error in the call. A browser reports it later, by a promise.
 //!
-//! Natively the one who called gets the error. A submission is made later than the calls whose kernels it holds: where
-//! it is refused, the buffers that were not computed are poisoned, each with the error of its own call. A buffer is
-//! sound again when all of it is written anew.
+//! A submission holds kernels of many earlier calls. If it is refused natively, the buffers that were not computed are
+//! poisoned, each with the error of its own call. A buffer is valid again once all of it is written.
 //!
-//! In a browser a call takes what it made to be there, and work goes on. When the report comes, all that was written in
-//! the meantime may be wrong: one buffer that is not there fails every kernel of the recording that binds it, and later
-//! ones read what these wrote. So such a *gap* of recordings is kept with its error. Every buffer that was written in one
-//! is an error wherever it is bound or read, and stays one, as it may not be there. What was written before or
-//! afterwards is as good as ever.
+//! In a browser a call assumes success, and work goes on. When a report arrives, everything written meanwhile may be
+//! wrong: a missing buffer fails every kernel of the recording that binds it, and later kernels read their results. So
+//! the recordings from the failed one to the open one become a *gap* with the error. A buffer that was written in a gap
+//! returns the error wherever it is bound or read, for good, as it may not exist. Buffers written before or after the
+//! gap are valid.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,18 +20,18 @@ use std::task::{Context, Poll, Wake, Waker};
 use super::lock::lock;
 use crate::error::{Error, Poison, Result};
 
-/// What a scope of wgpu's found, if anything, when it is known.
+/// The error that a scope of wgpu found, once it is known.
 pub(super) type Answer = Pin<Box<dyn Future<Output = Option<wgpu::Error>> + Send>>;
 
-/// An error of wgpu's as one of ours.
+/// An error of wgpu as one of this crate.
 pub(super) type Tell = Box<dyn FnOnce(wgpu::Error) -> Error + Send>;
 
-/// What becomes of something that was asked for: an error, where one is reported later.
+/// The outcome of a request: an error, if one is reported later.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fate(Option<Arc<OnceLock<Error>>>);
 
 impl Fate {
-    /// Fails if it is known to have failed.
+    /// Fails if the request is known to have failed.
     pub(super) fn check(&self) -> Result<()> {
         match self.0.as_ref().and_then(|error| error.get()) {
             None => Ok(()),
@@ -41,7 +40,7 @@ impl Fate {
     }
 }
 
-/// A report that is on its way.
+/// A report that has not arrived.
 struct Report {
     answers: Vec<Answer>,
     /// Taken by the first error.
@@ -52,7 +51,7 @@ struct Report {
     fate: Arc<OnceLock<Error>>,
 }
 
-/// Recordings in which what was written may be wrong, from the first to the last, and why.
+/// Recordings whose writes may be wrong, from the first to the last, with the error.
 #[derive(Debug)]
 struct Gap {
     first: u64,
@@ -66,7 +65,7 @@ impl Gap {
     }
 }
 
-/// Who waits for reports. A promise wakes one waker, so all are behind that one.
+/// The tasks that wait for reports. A promise wakes one waker, so this one wakes the others.
 #[derive(Default)]
 struct Waiting(Mutex<Vec<Waker>>);
 
@@ -77,19 +76,19 @@ impl Wake for Waiting {
     }
 }
 
-/// What wgpu reports outside of any call, and after it.
+/// Errors that wgpu reports after a call, or outside of any call.
 #[derive(Default)]
 pub(super) struct Failures {
     pub lost: OnceLock<String>,
     later: Mutex<Later>,
-    /// Reports that were expected so far.
+    /// The number of expected reports so far.
     count: AtomicU64,
     waiting: Arc<Waiting>,
     /// The number of the recording that is open.
     epoch: AtomicU64,
-    /// How many gaps there are.
+    /// The number of gaps.
     gaps: AtomicU64,
-    /// Reports are held back.
+    /// Reports are held back, for tests.
     #[cfg(test)]
     pub is_late: std::sync::atomic::AtomicBool,
 }
@@ -98,7 +97,7 @@ pub(super) struct Failures {
 struct Later {
     reports: VecDeque<Report>,
     gaps: Vec<Gap>,
-    /// The error of work whose call is over, which no call has told yet.
+    /// The error of finished calls that no call has returned yet.
     untold: Option<Error>,
 }
 
@@ -109,7 +108,7 @@ impl fmt::Debug for Failures {
 }
 
 impl Failures {
-    /// The number of the recording that is open: what is written now is written by that.
+    /// The number of the open recording, to which writes belong now.
     pub(super) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Relaxed)
     }
@@ -119,7 +118,7 @@ impl Failures {
         self.epoch.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Expects a report of what was done while recording `epoch` was open.
+    /// Expects a report about the calls during recording `epoch`.
     pub(super) fn expect(&self, answers: Vec<Answer>, epoch: u64, tell: Tell) -> Fate {
         let fate = Arc::new(OnceLock::new());
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
@@ -133,12 +132,12 @@ impl Failures {
         Fate(Some(fate))
     }
 
-    /// How many gaps there are so far. Where this grows, recordings and idle buffers of before are not to be used.
+    /// The number of gaps so far. When it grows, older recordings and idle buffers must not be used.
     pub(super) fn gaps(&self) -> u64 {
         self.gaps.load(Ordering::Relaxed)
     }
 
-    /// Takes in what was reported meanwhile.
+    /// Takes in reports that have arrived.
     pub(super) fn look(&self) {
         #[cfg(test)]
         if self.is_late.load(Ordering::Relaxed) {
@@ -158,7 +157,7 @@ impl Failures {
                 let Some(error) = answer.and_then(|error| Some(report.tell.take()?(error))) else { continue };
                 log::error!("{error}");
                 let _ = report.fate.set(error.clone());
-                // What comes of a failure that is known has been read by nothing since.
+                // Since the failure is known, nothing has read its results.
                 if gaps.iter().any(|gap| gap.holds(report.epoch)) {
                     continue;
                 }
@@ -170,18 +169,18 @@ impl Failures {
         });
     }
 
-    /// Waits for the reports of all that was asked for before this call.
+    /// Waits for the reports about everything before this call.
     pub(super) fn settled(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
         let (failures, last) = (self.clone(), self.count());
         std::future::poll_fn(move |context| failures.poll_settled(last, context))
     }
 
-    /// How many reports were expected so far.
+    /// The number of expected reports.
     pub(super) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Whether the first so many reports have come.
+    /// Whether the first of the reports, up to a number, have arrived.
     pub(super) fn poll_settled(&self, last: u64, context: &mut Context<'_>) -> Poll<()> {
         let is_settled = || lock(&self.later).reports.iter().all(|report| report.number > last);
         if is_settled() {
@@ -196,7 +195,7 @@ impl Failures {
         if is_settled() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Fails for what was written while a recording was open, if that lies in a gap.
+    /// Fails if the recording lies in a gap: its writes may be wrong.
     pub(super) fn trust(&self, written: u64) -> Result<()> {
         if self.gaps() == 0 {
             return Ok(());
@@ -212,12 +211,12 @@ impl Failures {
         }
     }
 
-    /// Whether what was written while a recording was open lies in no gap.
+    /// Whether a recording lies in no gap.
     pub(super) fn is_good(&self, written: u64) -> bool {
         self.gaps() == 0 || !lock(&self.later).gaps.iter().any(|gap| gap.holds(written))
     }
 
-    /// Keeps an error of work whose call is over for the next call that waits for all work.
+    /// Keeps the error of a finished call for the next call that waits for all work.
     pub(super) fn keep(&self, error: Error) {
         lock(&self.later).untold.get_or_insert(error);
     }
@@ -227,7 +226,7 @@ impl Failures {
         lock(&self.later).untold.take().map_or(Ok(()), Err)
     }
 
-    /// Fails for poisoned elements. Who is told so needs not be told by the next call that waits for all work.
+    /// Fails for poisoned elements. The next call that waits for all work then need not return the same error.
     pub(super) fn check(&self, poison: &Poison) -> Result<()> {
         poison.check().inspect_err(|_| lock(&self.later).untold = None)
     }

@@ -1,4 +1,4 @@
-//! Which devices are in use, so that a program's own is known when it is handed in again.
+//! The devices in use, so that a program's device is recognized when it is handed in again.
 
 use std::sync::{Arc, Mutex, Weak};
 
@@ -6,10 +6,10 @@ use super::device::{Gpu, Parts};
 use super::lock::lock;
 use crate::plan::Target;
 
-/// Devices that are in use, each with what its first handle asks of plans.
+/// Devices in use, each with its first handle's target for plans.
 static KNOWN: Mutex<Vec<(Weak<Parts>, Target)>> = Mutex::new(Vec::new());
 
-/// Lets a device be found.
+/// Registers a device.
 pub(super) fn remember(gpu: &Gpu) {
     let mut known = lock(&KNOWN);
     known.retain(|(parts, _)| parts.strong_count() > 0);
@@ -25,8 +25,8 @@ pub(super) fn find(device: &wgpu::Device) -> Option<Arc<Gpu>> {
     })
 }
 
-/// Whether both are one device. wgpu compares numbers that each instance gives anew, so equal ones are asked
-/// by an error: the scope of one catches what is wrong on the other only if they are the same.
+/// Whether both are one device. wgpu compares numbers that each instance counts anew. If two are equal, an error
+/// decides: a scope of one device catches the error of the other only if they are the same.
 fn is_same(a: &wgpu::Device, b: &wgpu::Device) -> bool {
     if a != b || cfg!(target_arch = "wasm32") {
         return a == b;
@@ -34,11 +34,11 @@ fn is_same(a: &wgpu::Device, b: &wgpu::Device) -> bool {
     let outer = b.push_error_scope(wgpu::ErrorFilter::Validation);
     let inner = a.push_error_scope(wgpu::ErrorFilter::Validation);
     let usage = wgpu::BufferUsages::empty();
-    // No buffer is without a use.
+    // A buffer must have a use, so this is an error.
     let _ =
         b.create_buffer(&wgpu::BufferDescriptor { label: None, size: 4, usage, mapped_at_creation: false });
     let caught = pollster::block_on(inner.pop());
     let missed = pollster::block_on(outer.pop());
-    // Nothing is told of a device that is lost.
+    // A lost device reports nothing.
     caught.is_some() || missed.is_none()
 }

@@ -12,14 +12,14 @@ use crate::layout::{Layout, Shape};
 use crate::lower::VECTOR;
 use crate::plan::LANES;
 
-/// Bytes that a binding is whole numbers of.
+/// Bindings are multiples of this many bytes.
 const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
-/// A buffer that elements lie in.
+/// The buffer in which elements lie.
 #[derive(Clone, Debug)]
 pub(crate) struct Loan {
     buffer: Arc<Buffer>,
-    /// Where the first of them begins, and how many bytes there are up to the end of the last.
+    /// The byte of the first element, and the bytes up to the end of the last.
     pub offset: u64,
     pub size: u64,
 }
@@ -35,12 +35,12 @@ impl Loan {
     }
 }
 
-/// Bytes that kernels reach of a buffer of the caller's.
+/// Bytes of a caller's buffer that kernels can bind.
 fn reachable(buffer: &Buffer) -> u64 {
     if buffer.is_lent { buffer.raw.size() / WORD * WORD } else { buffer.size }
 }
 
-/// The bytes between the begin of a storage and the first element of a layout, and the end of the last.
+/// The bytes from the begin of a storage to the first element of a layout, and to the end of the last.
 fn stretch(layout: &Layout, dtype: DType) -> (u64, u64) {
     if layout.count() == 0 {
         return (0, 0);
@@ -50,7 +50,7 @@ fn stretch(layout: &Layout, dtype: DType) -> (u64, u64) {
 }
 
 impl Gpu {
-    /// A storage that is a buffer of the caller's, and a layout of elements in it.
+    /// A storage over a caller's buffer, and a layout of elements in it.
     pub(crate) fn storage_of(
         self: &Arc<Self>,
         raw: &wgpu::Buffer,
@@ -104,7 +104,7 @@ impl Gpu {
         Ok((Storage { backend: self.clone(), elements, buffer, is_exact }, layout))
     }
 
-    /// A buffer of the caller's, if kernels can bind it.
+    /// A caller's buffer, if kernels can bind it.
     fn take_in(&self, raw: &wgpu::Buffer) -> Result<Buffer> {
         let Parts { connection, cuts, pool, .. } = &*self.parts;
         let size = (raw.size() / WORD * WORD).min(cuts.whole());
@@ -115,7 +115,7 @@ impl Gpu {
         Ok(Buffer::new(connection, pool, (raw.clone(), 0), (size, size), true))
     }
 
-    /// The buffer that elements lie in, after what was recorded of it is submitted.
+    /// The buffer of some elements, after recorded work on it is submitted.
     pub(crate) fn loan(&self, storage: &Storage, dtype: DType, layout: &Layout) -> Result<Loan> {
         let Parts { connection, recorder, shared, cuts, pool, .. } = &*self.parts;
         let all = buffers(storage)?;
@@ -141,7 +141,7 @@ impl Gpu {
         Ok(Loan { buffer, offset, size: end - start })
     }
 
-    /// Whether the buffers of a storage have a usage: those of the pool do, and the caller's may not.
+    /// Whether the buffers of a storage have a usage. The pool's do, the caller's may not.
     pub(super) fn allows(&self, storage: &Storage, usage: wgpu::BufferUsages) -> Result<bool> {
         let may = |buffer: &Arc<Buffer>| buffer.raw.usage().contains(usage);
         Ok(buffers(storage)?.iter().all(may))

@@ -10,12 +10,12 @@ macro_rules! of_wgpu {
                 Limits { $($name: limits.$name.into(),)* }
             }
 
-            /// Lowers those of an adapter to these, where these are lesser.
+            /// Lowers an adapter's limits to these, where these are lower.
             pub(super) fn lower(&self, limits: &mut wgpu::Limits) {
                 $(limits.$name = limits.$name.$lesser($t::try_from(self.$name).unwrap_or($t::MAX));)*
             }
 
-            /// Fails where kernels do not run with so little.
+            /// Fails if kernels need higher limits.
             pub(super) fn suffice(&self, name: &str) -> Result<()> {
                 $(if self.$name < $least {
                     bail!(
@@ -33,8 +33,8 @@ macro_rules! of_wgpu {
 }
 for_each_limit!(of_wgpu);
 
-/// Bytes of a binding at most. wgpu holds Vulkan and DX12 to 2^31 - 1, and Metal, whose buffers may be larger, to nothing: it
-/// tells a kernel the size of a binding as a u32, below which every index is kept.
+/// The greatest size of a binding. wgpu limits Vulkan and DX12 to 2^31 - 1 bytes. On Metal it does not, but passes the
+/// size of a binding to the kernel as a u32, which bounds every index.
 pub(super) fn binding(limits: &wgpu::Limits) -> u64 {
     limits.max_storage_buffer_binding_size.min(i32::MAX as u64)
 }
@@ -54,7 +54,7 @@ mod tests {
         let of = |max_storage_buffer_binding_size| {
             binding(&wgpu::Limits { max_storage_buffer_binding_size, ..wgpu::Limits::defaults() })
         };
-        // A Mac's: as many as its largest buffer.
+        // A Mac's limit is its largest buffer.
         assert_eq!(
             [1 << 20, (1 << 31) - 1, 1 << 32, 36 << 30].map(of),
             [1 << 20, (1 << 31) - 1, (1 << 31) - 1, (1 << 31) - 1]

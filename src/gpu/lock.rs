@@ -4,16 +4,16 @@
 //!
 //! 1. the recording (`recorder.rs`), or the work of a session (`session.rs`)
 //! 2. buffers that the caller knows (`buffer.rs`)
-//! 3. recipes (`recipes.rs`); compiled pipelines, then their file (`pipelines.rs`)
+//! 3. the plan cache (`cached.rs`); compiled pipelines, then their file (`pipelines.rs`)
 //! 4. the [`Gate`] of adapters of GL
 //! 5. idle buffers, pages and bind groups (`pool.rs`)
 //! 6. the state of a read-back (`transfer.rs`)
-//! 7. failures (`connection.rs`)
+//! 7. failures (`failures.rs`)
 //!
-//! wgpu calls back while it submits and polls, and drops a session's buffers there: into the pool, which
-//! nobody holds who submits.
+//! wgpu calls back while it submits and polls. The callbacks drop a session's buffers into the pool, whose lock no
+//! thread holds while it submits.
 //!
-//! But for the gate, none is held while a driver compiles or while the host waits for the device.
+//! Except for the gate, no lock is held while a driver compiles or while the host waits for the device.
 
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,14 +25,14 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets one thread at a time to adapters of GL. Such an adapter has one context, which a call of wgpu's holds as long as
-/// work runs or is waited for, and a thread that waits for it for six seconds panics there. So calls wait here.
+/// Lets one thread at a time use adapters of GL. Such an adapter has one context. A call of wgpu holds it as long as
+/// work runs or is waited for, and wgpu panics in a thread that waits for six seconds. So calls wait here.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gate {
     is_needed: bool,
 }
 
-/// While it lasts no other thread is let in.
+/// While this exists no other thread enters.
 pub(super) type Entered = Option<ReentrantMutexGuard<'static, ()>>;
 
 static GL: ReentrantMutex<()> = ReentrantMutex::new(());
@@ -42,23 +42,22 @@ impl Gate {
         Gate { is_needed: backend == wgpu::Backend::Gl }
     }
 
-    /// Waits until no other thread is inside. A thread that is may enter again.
+    /// Waits until no other thread is inside. A thread may enter again.
     pub(super) fn enter(self) -> Entered {
         self.is_needed.then(|| GL.lock())
     }
 
-    /// What goes inside of the gate when it is dropped.
+    /// A value that is dropped inside of the gate.
     pub(super) fn keep<T>(self, kept: T) -> Gated<T> {
         Gated { gate: self, kept: Some(kept) }
     }
 }
 
-/// What holds handles of wgpu's, the last of which may be among them: what they stand for goes with them, by calls of
-/// wgpu that do something.
+/// A value with handles of wgpu. If one is the last handle, dropping it calls wgpu.
 #[derive(Debug)]
 pub(super) struct Gated<T> {
     gate: Gate,
-    /// There as long as this is.
+    /// Present until this is dropped.
     kept: Option<T>,
 }
 

@@ -1,13 +1,12 @@
 //! The GPU path, and the only code that names `wgpu`.
 //!
-//! Each file uses only those before it: what is known of [`drivers`]; how much work they are given at a time
-//! ([`budget`]); their [`mod@limits`] and which [`adapters`] there are; [`failures`] of one, and a [`connection`] to it; its memory ([`pool`],
-//! [`buffer`]); compiled [`pipelines`] and their file on [`disk`]; the plan cache ([`cached`]); [`batch`]es of [`dispatch`]es, and
-//! their times ([`profile`]); where they go, to the queue ([`recorder`]) or an encoder of the caller's
-//! ([`session`]); [`transfer`] to and fro; the [`device`] made of these, which of them are [`known`], how they are
-//! opened or adopted (`open`), and what they share with a program ([`lend`], [`textures`]); how commands are run
-//! ([`mod@execute`]) and told ([`mod@explain`]); and the [`backend`] that
-//! expressions see.
+//! Each file uses only those before it: facts about [`drivers`], the [`budget`] of work, [`mod@limits`], [`adapters`],
+//! [`failures`] of a device and the [`connection`] to it, its memory ([`pool`], [`buffer`]), compiled [`pipelines`] and
+//! their file on [`disk`], the plan cache ([`cached`]), [`batch`]es of [`dispatch`]es and their times ([`profile`]),
+//! the [`recorder`] for the queue and the [`session`] for a caller's encoder, [`transfer`] to and from the host, the
+//! [`device`] made of these, the devices that are [`known`], opening (`open`), sharing with a program ([`lend`],
+//! [`textures`]), running commands ([`mod@execute`]) and explaining them ([`mod@explain`]), and the [`backend`] of
+//! expressions.
 
 mod adapters;
 mod backend;

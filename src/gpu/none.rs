@@ -1,4 +1,4 @@
-//! Adapters of a build without interfaces: there are none.
+//! The GPU path of a build without interfaces: it has no adapters.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::ir::Backend;
 use crate::limits::Limits;
 use crate::options::{AdapterKind, Options};
 
-/// An adapter, of which there is none.
+/// An adapter, which cannot exist here.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {}
 

@@ -1,5 +1,5 @@
-//! Opening an adapter, or taking a device that a program has opened: a connection, the parts on it, and what the
-//! adapter computes otherwise than IEEE 754, and how fast it is. No limit tells these, so kernels are asked.
+//! Opens an adapter, or takes a program's device: a connection, the device state on it, its speed, and its differences
+//! from IEEE 754. No limit states these, so kernels test for them.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -18,12 +18,10 @@ use crate::layout::Layout;
 use crate::options::Options;
 use crate::plan::{Faults, Target};
 
-/// Operands that are asked for. A division by reciprocals is wrong in a third of all cases, and one of
-/// them is not missed.
+/// Operands of a test. Division by reciprocals is wrong for a third of all operands, so this many find it.
 const COUNT: usize = 1024;
 
-/// The variable of the environment that has [`Target::tune`]'s text for every adapter, behind `gpu` where work is to be
-/// planned as for a GPU.
+/// The environment variable with [`Target::tune`]'s text for every adapter. `gpu` at its begin plans work as for a GPU.
 const TUNING: &str = "ZEROSTRIDE_TUNING";
 
 /// Opens an adapter.
@@ -34,25 +32,25 @@ pub(crate) async fn open(found: &Found, options: &Options) -> Result<Arc<Gpu>> {
     Ok(gpu)
 }
 
-/// The features of an adapter that are used where it has them, and its limits.
+/// The features that the crate uses and the adapter has, and its limits.
 pub(crate) fn wants(adapter: &wgpu::Adapter) -> (wgpu::Features, wgpu::Limits) {
     (adapter.features() & FEATURES, adapter.limits())
 }
 
-/// A handle to a device that is the caller's, the same as for the time before if that is still in use.
+/// A handle to a caller's device. If that device is still in use, it is the handle of the time before.
 pub(crate) async fn adopt(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Arc<Gpu>> {
     if let Some(known) = known::find(device) {
         return Ok(known);
     }
     let gpu = ready(Connection::adopt(device.clone(), queue.clone(), None)?, pipelines::MOST, None).await?;
-    // Another thread may have been first: no lock is held while kernels are compiled.
+    // Another thread may have been first, as no lock is held while kernels compile.
     Ok(known::find(device).unwrap_or_else(|| {
         known::remember(&gpu);
         gpu
     }))
 }
 
-/// The first handle of a device, of a rate that is stated or found.
+/// The first handle of a device, with a stated or measured rate.
 pub(super) async fn ready(connection: Connection, pipelines: usize, stated: Option<u64>) -> Result<Arc<Gpu>> {
     let key = Key {
         name: connection.name().into(),
@@ -88,23 +86,23 @@ pub(super) async fn ready(connection: Connection, pipelines: usize, stated: Opti
     Ok(Arc::new(gpu))
 }
 
-/// What faults are known by: wgpu's info is empty in a browser, and the name may be too.
+/// The key of an adapter's faults. wgpu's info is empty in a browser, and the name may be too.
 #[derive(PartialEq)]
 struct Key {
     name: String,
     info: wgpu::AdapterInfo,
-    /// What is asked depends on them.
+    /// The tests depend on these.
     features: wgpu::Features,
 }
 
-/// What was found out of adapters, how many bytes a second they move among it: a program may open one again and again.
+/// Faults and rates of adapters, since a program may open one again and again.
 static FOUND: Mutex<Vec<(Key, Faults, Option<u64>)>> = Mutex::new(Vec::new());
 
-/// Elements that are copied to find how fast an adapter is: 16 MiB move, 0.3 ms of an integrated GPU.
+/// Elements of the timed copy: 16 MiB move, in 0.3 ms on an integrated GPU.
 const COPIED: usize = 2 << 20;
 
-/// Bytes that an adapter moves in a second, if the host may wait for it. The time of a submission is counted too, so that a
-/// fast adapter seems slower than it is: its work is then submitted sooner than it must be.
+/// Bytes that an adapter moves in a second, if the host may wait for it. This counts the time of a submission, so a
+/// fast adapter seems slower than it is, and its work is submitted earlier than necessary.
 pub(super) fn rate(gpu: &Arc<Gpu>) -> Result<u64> {
     gpu.parts.connection.can_wait("this")?;
     let size = COPIED * size_of::<f32>();
@@ -126,7 +124,7 @@ pub(super) fn rate(gpu: &Arc<Gpu>) -> Result<u64> {
     Ok((rate as u64).max(LEAST_RATE))
 }
 
-/// What gives right answers on every adapter.
+/// The forms that are right on every adapter.
 const UNKNOWN: Faults = Faults {
     flushes: true,
     quotients: true,
@@ -139,7 +137,7 @@ const UNKNOWN: Faults = Faults {
     fractions: true,
 };
 
-/// Asks for every type that the adapter computes with: all is asked before the first answer is waited for.
+/// Tests every type that the adapter computes with. All tests start before the first answer is waited for.
 async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
     let operands = pairs([f32::MIN_POSITIVE, 1.0 - f32::EPSILON / 2.0], f32::MAX_EXP - 2);
     let single = faults_of(gpu, operands, |x, y| x / y, f32::sqrt)?;
@@ -153,7 +151,7 @@ async fn faults(gpu: &Arc<Gpu>) -> Result<Faults> {
         Err(_) => None,
     };
     let mut faults = single.await?;
-    // An adapter that cannot even compile such a kernel has none of these instructions.
+    // If the adapter cannot compile such a kernel, it has none of these instructions.
     let [halves, half_rounding] = match halves {
         Ok(halves) => halves.await.unwrap_or([true, true]),
         Err(_) => [true, true],
@@ -189,7 +187,7 @@ fn leaf<T: Element + bytemuck::Pod>(gpu: &Arc<Gpu>, values: &[T]) -> Result<Arc<
     Ok(Node::leaf(T::DTYPE, Source::Tensor(storage), Layout::contiguous([values.len()])?))
 }
 
-/// Begins to compute nodes of one shape, and to read them.
+/// Starts to compute nodes of one shape, and to read them.
 fn begun(gpu: &Arc<Gpu>, nodes: &[&Arc<Node>]) -> Result<Vec<Transfer>> {
     let shape = &nodes[0].shape;
     let program = Program::of(nodes, shape, &Known::default())?;
@@ -200,8 +198,8 @@ fn begun(gpu: &Arc<Gpu>, nodes: &[&Arc<Node>]) -> Result<Vec<Transfer>> {
     results.iter().zip(nodes).map(begun).collect()
 }
 
-/// Pairs of operands whose quotients are normal, the first of which is given. Most are from 1 to 2. Six of 64 lie at the
-/// ends of the exponents, of which 2^`most` is the largest but one: there a reciprocal is subnormal, or nearly infinite.
+/// Pairs of operands with normal quotients. Most operands are from 1 to 2. Six of 64 lie at the ends of the exponents,
+/// up to 2^`most`, where a reciprocal is subnormal or nearly infinite.
 fn pairs<T: Float>(first: [T; 2], most: i32) -> (Vec<T>, Vec<T>) {
     let ends = [(most, most), (-most, -most), (most, 1), (-most, -1), (2, most), (0, -most)];
     let mut draw = draws::<f64>();
@@ -213,8 +211,8 @@ fn pairs<T: Float>(first: [T; 2], most: i32) -> (Vec<T>, Vec<T>) {
     std::iter::once(first.into()).chain(drawn).unzip()
 }
 
-/// Runs a product, quotients and a root, and compares them with the host's. The product is of two numbers that lie half
-/// a unit below the least normal float. Two quotients have one divisor, whose reciprocal some compilers multiply both by.
+/// Runs a product, quotients and a root, and compares them with the host's. The product lies half a unit below the
+/// least normal float. Two quotients have one divisor, since some compilers multiply both by its reciprocal.
 fn faults_of<T: Float + bytemuck::Pod>(
     gpu: &Arc<Gpu>,
     (first, second): (Vec<T>, Vec<T>),
@@ -245,8 +243,8 @@ fn faults_of<T: Float + bytemuck::Pod>(
     })
 }
 
-/// Whether whole numbers of f64 are not what the host finds: of every exponent that has fractions, with each sign, and
-/// halfway between two whole numbers.
+/// Whether rounding f64 to whole numbers differs from the host: for every exponent that has fractions, with each sign,
+/// and halfway between two whole numbers.
 fn fractions_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<bool>>> {
     let mut draw = draws::<f64>();
     let each = |i: usize| 2_f64.powi(i as i32 % 53 - 1) * draw() * [1.0, -1.0][i / 53 % 2];
@@ -267,8 +265,8 @@ fn fractions_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<bool>>> {
     })
 }
 
-/// Whether numbers of f16 change on their way to f32 and back, and whether others are not rounded to the nearest. Both
-/// are asked of numbers of every exponent, of those halfway between two neighbours, and of what lies on either side.
+/// Whether f16 changes on its way to f32 and back, and whether other numbers are not rounded to the nearest. Tested are
+/// numbers of every exponent, numbers halfway between two neighbours, and their neighbours.
 fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
     let each = |i: usize| f16::from_bits((i * (usize::from(u16::MAX) + 1) / COUNT + i % 7) as u16);
     let halves: Vec<f16> = (0..COUNT).map(each).collect();
@@ -291,7 +289,7 @@ fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> 
     let there = cast(&all, DType::F32, DType::F16)?;
     let rounded = cast(&leaf(gpu, &singles)?, DType::F16, DType::F32)?;
     Ok(async move {
-        // Bits, but for those of NaN.
+        // Compares bits, except those of NaN.
         let same = |got: f32, right: f32| got.to_bits() == right.to_bits() || got.is_nan() && right.is_nan();
         let singly: Vec<f32> = bytemuck::pod_collect_to_vec(&singly.await?);
         let there: Vec<u16> = bytemuck::pod_collect_to_vec(&there.await?);
@@ -304,7 +302,7 @@ fn halves_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> 
     })
 }
 
-/// Whether `fma` rounds its product, and whether NaN that sums and products give has bits set in its lower half.
+/// Whether `fma` rounds its product, and whether NaN from sums and products has bits set in its lower half.
 fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
     let mut draw = draws::<f32>();
     let (infinite, nan) = (f32::INFINITY, f32::NAN);
@@ -315,7 +313,7 @@ fn sums_of(gpu: &Arc<Gpu>) -> Result<impl Future<Output = Result<[bool; 2]>>> {
     let mut operands: Vec<(f32, f32)> = ends.into_iter().chain(quiet).collect();
     operands.resize_with(COUNT, || (draw(), -draw()));
     let (x, y): (Vec<f32>, Vec<f32>) = operands.into_iter().unzip();
-    // What nearly cancels a product, and what does not.
+    // Sums that nearly cancel a product, and others.
     let third =
         |(i, (x, y)): (usize, (&f32, &f32))| if i % 2 == 0 { -(x * y) } else { (x * y) * (i % 64) as f32 };
     let z: Vec<f32> = x.iter().zip(&y).enumerate().map(third).collect();

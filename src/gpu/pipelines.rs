@@ -13,26 +13,26 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::plan::Kernel;
 use crate::wgsl;
 
-/// A kernel that was compiled.
+/// A compiled kernel.
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub pipeline: Gated<wgpu::ComputePipeline>,
     pub layout: wgpu::BindGroupLayout,
     /// Bytes of the uniform block.
     pub uniform_size: u64,
-    /// Its words, by their number among those of a launch.
+    /// The words that it declares, by their numbers in a launch.
     pub words: Vec<usize>,
     text: Arc<str>,
-    /// Its operations, in words; none of a copy.
+    /// Its operations, in words; empty for a copy.
     pub name: Arc<str>,
-    /// Whether the driver took it.
+    /// Whether the driver accepted it.
     pub fate: Fate,
 }
 
-/// Pipelines that are kept: lavapipe takes half a megabyte for each.
+/// Pipelines that are kept. lavapipe needs half a megabyte for each.
 pub(super) const MOST: usize = 256;
 
-/// What was compiled and is kept, and the file that the driver keeps it in.
+/// Compiled pipelines, and the driver's file of them.
 #[derive(Debug)]
 pub(super) struct Pipelines {
     known: Mutex<Known>,
@@ -43,10 +43,10 @@ pub(super) struct Pipelines {
 /// Kernels with equally many bindings share a layout.
 #[derive(Debug, Default)]
 struct Known {
-    /// Each with when it was used last.
+    /// Each with its last use.
     compiled: FxHashMap<Kernel, (Arc<Compiled>, u64)>,
     layouts: FxHashMap<(usize, usize, u64), wgpu::BindGroupLayout>,
-    /// Uses so far.
+    /// The number of uses so far.
     uses: u64,
 }
 
@@ -58,7 +58,7 @@ impl Known {
         Some(compiled.clone())
     }
 
-    /// Keeps a pipeline, unless there is one already, in the place of those not used for longest.
+    /// Keeps a pipeline, if it is not yet there, and drops the least recently used.
     fn keep(&mut self, kernel: &Kernel, compiled: Arc<Compiled>, most: usize) -> Arc<Compiled> {
         if let Some(known) = self.get(kernel) {
             return known;
@@ -77,17 +77,17 @@ impl Known {
 }
 
 impl Pipelines {
-    /// None yet, and at most `most`.
+    /// An empty cache of at most `most` pipelines.
     pub(super) fn new(most: usize) -> Pipelines {
         Pipelines { known: Mutex::default(), most, disk: Mutex::default() }
     }
 
-    /// The pipeline of a kernel, known or compiled now. Two threads that miss the same one both compile
-    /// it, and the first to finish gives it to both: no thread waits for a driver on behalf of another.
+    /// The pipeline of a kernel, compiled if it is missing. If two threads miss the same one, both compile it and share
+    /// the first result: no thread waits for the driver on behalf of another.
     pub(super) fn get(&self, connection: &Connection, kernel: &Kernel) -> Result<Arc<Compiled>> {
         let known = lock(&self.known).get(kernel);
         if let Some(known) = known {
-            // Refused is refused; but a device may only have lacked memory, so the next call asks again.
+            // A refusal stays. But a device may only have lacked memory, so the next call tries again.
             known.fate.check().inspect_err(|_| drop(lock(&self.known).compiled.remove(kernel)))?;
             return Ok(known);
         }
@@ -122,18 +122,18 @@ impl Pipelines {
         lock(&self.known).compiled.contains_key(kernel)
     }
 
-    /// Forgets those that the driver was reported to refuse.
+    /// Forgets the pipelines that the driver was reported to refuse.
     #[cfg(test)]
     pub(super) fn forget_refused(&self) {
         lock(&self.known).compiled.retain(|_, (compiled, _)| compiled.fate.check().is_ok());
     }
 
-    /// How many are kept.
+    /// The number of kept pipelines.
     pub(super) fn count(&self) -> u64 {
         lock(&self.known).compiled.len() as u64
     }
 
-    /// Compiles with a cache in `directory` from now on; whether the backend has that.
+    /// Compiles with a cache in `directory` from now on. Returns whether the backend has one.
     pub(super) fn keep_in(&self, connection: &Connection, directory: &Path) -> Result<bool> {
         let disk = DiskCache::open(connection, directory)?;
         let has_one = disk.is_some();
@@ -163,7 +163,7 @@ fn layout(
     let storage = |read_only| wgpu::BindingType::Buffer {
         ty: wgpu::BufferBindingType::Storage { read_only },
         has_dynamic_offset: false,
-        // The pool's buffers are large enough for any kernel, the caller's for those that bind them.
+        // The pool's buffers are large enough for any kernel. A caller's buffer is checked when it is bound.
         min_binding_size: None,
     };
     let types = std::iter::once(uniform).chain(std::iter::repeat_n(storage(false), results));

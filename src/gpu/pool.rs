@@ -1,4 +1,4 @@
-//! Buffers that wait to be used again, by size class.
+//! Idle buffers, by size class.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -13,10 +13,10 @@ use super::lock::{Entered, Gate, Gated, lock};
 use crate::error::Result;
 use crate::ir::Memory;
 
-/// Bytes that are too few to be counted against what was in use.
+/// Fewer bytes than this are never released.
 const LITTLE: u64 = 1 << 20;
 
-/// After so many buffers were taken, what was in use long ago counts 1/e of what it was.
+/// After this many buffers were taken, memory of use long ago counts 1/e.
 const FORGOTTEN: u64 = 1024;
 
 /// The size that a buffer of at least `size` bytes is created with: eight classes per doubling,
@@ -26,19 +26,19 @@ pub(super) fn class(size: u64) -> u64 {
     size.next_multiple_of((size.next_power_of_two() / 16).max(256))
 }
 
-/// Bind groups that are kept: those of steady work once for each page of uniform blocks.
+/// Bind groups that are kept: repeated work needs one for each page of uniform blocks.
 const GROUPS: usize = 1024;
 
-/// Bytes of a page: the uniform blocks of work that waits in an encoder of the caller's.
+/// Bytes of a page of uniform blocks, for work that waits in a caller's encoder.
 pub(super) const PAGE: u64 = 64 << 10;
 
 /// Pages that are kept.
 const PAGES: usize = 16;
 
-/// What is bound of a buffer.
+/// The bound range of a buffer.
 pub(super) type Part<'a> = (&'a wgpu::Buffer, u64, u64);
 
-/// A bind group, its layout, and what it binds of which buffers, the uniform blocks' first.
+/// A bind group, its layout, and the bound ranges, that of the uniform blocks first.
 #[derive(Debug)]
 struct Group {
     layout: wgpu::BindGroupLayout,
@@ -57,33 +57,32 @@ impl Group {
     }
 }
 
-/// The buffers of a device that no storage holds.
+/// The buffers of a device that no storage uses.
 #[derive(Debug)]
 pub(super) struct Pool {
     shelf: Gated<Mutex<Shelf>>,
     gate: Gate,
 }
 
-/// Idle buffers in the order in which they were given back, each with the recording in which it was
-/// last used.
+/// Idle buffers, the one idle for longest first, each with the recording that used it last.
 #[derive(Debug, Default)]
 struct Shelf {
     idle: VecDeque<(wgpu::Buffer, u64)>,
-    /// Bind groups of buffers that are alive: steady work binds the same ones again and again.
-    /// They are found by hashes of what they bind, so that finding one clones no handle.
+    /// Bind groups of living buffers, since repeated work binds the same ones. They are found by hashes of their
+    /// ranges, so that a search clones no handle.
     groups: FxHashMap<u64, SmallVec<[Group; 1]>>,
     pages: Vec<wgpu::Buffer>,
     idle_bytes: u64,
     used_bytes: u64,
-    /// The most that was in use lately: a work's results, which it takes anew each time, though all are dropped between.
+    /// The most memory that was lately in use: results of work that are all dropped and taken again.
     lately: u64,
-    /// The most that was held.
+    /// The most memory that was held.
     peak_bytes: u64,
     created: u64,
     /// Gaps that were known when a buffer was taken last.
     gaps: u64,
     failures: Arc<Failures>,
-    /// Whether buffers that are dropped are not freed by that.
+    /// Whether a dropped buffer is freed later.
     destroys: bool,
 }
 
@@ -94,33 +93,33 @@ impl Pool {
         Pool { shelf: connection.gate.keep(shelf), gate: connection.gate }
     }
 
-    /// What lies idle, inside of the gate, as some of it may go.
+    /// Idle buffers, inside of the gate, as some may be freed.
     #[inline]
     fn shelf(&self) -> (Entered, MutexGuard<'_, Shelf>) {
         (self.gate.enter(), lock(&self.shelf))
     }
 
-    /// The smallest idle buffer of at least `class` bytes, and not twice as large, the one used last,
-    /// with the recording in which that was. The caller then creates one of so many if there is none, so
-    /// either way its bytes count as used.
+    /// The smallest idle buffer of at least `class` bytes that is less than twice as large, the most recently used of
+    /// these, with the recording that used it last. If there is none, the caller creates one of `class` bytes, so its
+    /// bytes count as used either way.
     pub(super) fn take(&self, class: u64) -> Option<(wgpu::Buffer, u64)> {
         let (_entered, mut shelf) = self.shelf();
         let gaps = shelf.failures.gaps();
         if std::mem::replace(&mut shelf.gaps, gaps) != gaps {
-            // Some may not be there.
+            // A buffer of a gap may not exist.
             shelf.clear();
         }
         shelf.take(class)
     }
 
-    /// What [`take`](Self::take) counted is not used after all: no buffer of `class` bytes could be created.
+    /// Undoes the count of [`take`](Self::take): no buffer of `class` bytes could be created.
     pub(super) fn untake(&self, class: u64) {
         let (_entered, mut shelf) = self.shelf();
         shelf.used_bytes = shelf.used_bytes.saturating_sub(class);
         shelf.created -= 1;
     }
 
-    /// Keeps a buffer for later, if it is there. It was used and written in these recordings.
+    /// Keeps a buffer that these recordings used and wrote last.
     pub(super) fn give_back(&self, buffer: wgpu::Buffer, epoch: u64, written: u64) {
         let (_entered, mut shelf) = self.shelf();
         match shelf.failures.is_good(written) {
@@ -132,14 +131,14 @@ impl Pool {
         }
     }
 
-    /// Counts a buffer as used no more that is not to be used again.
+    /// Counts a buffer as unused that must not be used again.
     pub(super) fn give_up(&self, buffer: &wgpu::Buffer) {
         let (_entered, mut shelf) = self.shelf();
         shelf.used_bytes = shelf.used_bytes.saturating_sub(buffer.size());
         shelf.forget(buffer);
     }
 
-    /// The bind group of a layout over some parts, made by `create` where it is not known.
+    /// The bind group of a layout over some ranges. `create` makes it if it is missing.
     pub(super) fn group(
         &self,
         layout: &wgpu::BindGroupLayout,
@@ -162,7 +161,7 @@ impl Pool {
         Ok(group)
     }
 
-    /// A page that waits, if there is one.
+    /// An idle page, if there is one.
     pub(super) fn take_page(&self) -> Option<wgpu::Buffer> {
         self.shelf().1.pages.pop()
     }
@@ -176,7 +175,7 @@ impl Pool {
         }
     }
 
-    /// Lets go what was made for a buffer that is none of the pool's.
+    /// Drops the bind groups of a buffer that is not the pool's.
     pub(super) fn forget(&self, buffer: &wgpu::Buffer) {
         self.shelf().1.forget(buffer);
     }
@@ -192,7 +191,7 @@ impl Pool {
         }
     }
 
-    /// Lets all idle buffers go.
+    /// Frees all idle buffers.
     pub(super) fn clear(&self) {
         self.shelf().1.clear();
     }
@@ -210,7 +209,7 @@ impl Shelf {
 
     fn take(&mut self, class: u64) -> Option<(wgpu::Buffer, u64)> {
         let sizes = || self.idle.iter().enumerate().rev().map(|(i, (buffer, _))| (buffer.size(), i));
-        // As a rule there is one of the very size, and steady work has just given it back.
+        // Usually there is one of this very size, which repeated work has just returned.
         let found = sizes().find(|(held, _)| *held == class).or_else(|| {
             let fits = sizes().filter(|(held, _)| (class..2 * class).contains(held));
             fits.min_by_key(|(held, _)| *held)
@@ -232,8 +231,7 @@ impl Shelf {
         }
     }
 
-    /// Where too much would lie idle the oldest go: sizes that are not asked for any more make room for
-    /// those that are.
+    /// Frees the oldest buffers if too many are idle: sizes that are no longer needed make room for others.
     fn give_back(&mut self, buffer: wgpu::Buffer, epoch: u64) {
         let size = buffer.size();
         self.used_bytes = self.used_bytes.saturating_sub(size);
@@ -242,8 +240,8 @@ impl Shelf {
         self.trim();
     }
 
-    /// Lets the oldest go where all that is held is a quarter more than was in use lately. Less would cost: a driver takes
-    /// 41 ms to make and free 1 GiB (H100), of which a kernel writes as much in 0.35.
+    /// Frees the oldest buffers while a quarter more is held than was lately in use. A lower bound would cost time: a
+    /// driver takes 41 ms to make and free 1 GiB (H100), which a kernel writes in 0.35 ms.
     fn trim(&mut self) {
         let most = (self.lately + self.lately / 4).max(LITTLE);
         while self.used_bytes + self.idle_bytes > most {
@@ -253,7 +251,7 @@ impl Shelf {
         }
     }
 
-    /// Frees a buffer, unless the open recording uses it: then a browser's collector does.
+    /// Frees a buffer. If the open recording uses it, a browser's collector frees it.
     fn let_go(&mut self, buffer: wgpu::Buffer, epoch: u64) {
         self.forget(&buffer);
         if self.destroys && epoch < self.failures.epoch() {

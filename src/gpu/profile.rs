@@ -6,7 +6,7 @@ use super::connection::Connection;
 use super::dispatch::Dispatch;
 use crate::ir::KernelTime;
 
-/// Timestamps of one submission, and where the host will find them.
+/// Timestamps of one submission, and their staging buffer.
 #[derive(Debug)]
 pub(super) struct Timed {
     pub names: Vec<String>,

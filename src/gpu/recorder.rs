@@ -1,4 +1,4 @@
-//! Recording: kernels queue up on the host and go to the device many at a time.
+//! Recording: kernels queue up on the host and are submitted many at a time.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -15,39 +15,39 @@ use super::pool::Pool;
 use super::profile::{self, Timed};
 use crate::error::{Error, Result, bail};
 
-/// Bytes of uniform blocks in one recording, where a buffer may be that large.
+/// Bytes of uniform blocks in one recording, if a buffer may be that large.
 const UNIFORM_BYTES: u64 = 256 << 10;
 
-/// Pages of uniform blocks, which recordings take in turn: what is copied into one waits for the kernels that read it.
+/// Pages of uniform blocks, used in turn, since a copy into one waits for the kernels that read it.
 pub(super) const PAGES: usize = 4;
 
 const ALIGN: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
-/// Where work is recorded, and submitted in the order of its recording: so a buffer may be used again
-/// as soon as the last handle to it is gone.
+/// The recorder. Work is submitted in the order of its recording, so a buffer may be reused as soon as its last handle
+/// is gone.
 #[derive(Debug)]
 pub(super) struct Recorder {
     recording: Gated<Mutex<Recording>>,
 }
 
-/// Work that is recorded and not submitted yet.
+/// Recorded work that is not submitted.
 #[derive(Debug)]
 struct Recording {
     batch: Batch,
     /// Pages of the next recordings.
     pages: VecDeque<wgpu::Buffer>,
     recorded: Recorded,
-    /// Gaps that were known when it began.
+    /// The number of gaps when it began.
     gaps: u64,
-    /// Times of kernels, where they are wanted.
+    /// Times of kernels, if they are taken.
     times: Option<Vec<Timed>>,
-    /// The work of each dispatch, by submissions.
+    /// The work of each dispatch, by submissions, for tests.
     #[cfg(test)]
     log: Vec<Vec<u64>>,
 }
 
 impl Recording {
-    /// Submits it, without waiting for it.
+    /// Submits the recording, without waiting for it.
     fn submit(&mut self, connection: &Connection) {
         if self.batch.dispatches.is_empty() {
             return;
@@ -58,14 +58,14 @@ impl Recording {
         self.end(connection);
     }
 
-    /// Asks the device to run it, and what `more` encodes after it, by one submission. Nothing of it runs where that is
-    /// refused.
+    /// Submits the recording, and after it the commands of `more`, in one submission. If it is refused, nothing of it
+    /// runs.
     fn send(
         &mut self,
         connection: &Connection,
         more: &dyn Fn(&mut wgpu::CommandEncoder),
     ) -> Result<(wgpu::SubmissionIndex, Fate)> {
-        // Written before the kernels run, and after those of the last submission did.
+        // wgpu writes the blocks before the kernels run, and after the kernels of the last submission.
         self.batch.write(connection)?;
         let Recording { batch, times, .. } = self;
         let submit = || {
@@ -90,11 +90,11 @@ impl Recording {
         Ok((submission, fate))
     }
 
-    /// Submits each kernel alone, in their order, where a submission of all of them was refused: what is refused alone
-    /// fails alone. The buffers that it would have written are poisoned, and so are those of kernels that read these.
+    /// Submits each kernel alone, in order, after a submission of all of them was refused. So a refused kernel fails
+    /// alone. The buffers that it would have written are poisoned, and so are the results of kernels that read these.
     fn submit_each(&self, connection: &Connection, error: &Error) {
         log::debug!("{error}: its kernels are submitted one by one");
-        // Nobody knows what the first write left of the uniform blocks.
+        // The first write may have left anything in the uniform blocks.
         let written = self.batch.write(connection);
         let mut lost = Lost::default();
         for dispatch in &self.batch.dispatches {
@@ -103,7 +103,7 @@ impl Recording {
         lost.poison(connection);
     }
 
-    /// Begins the next.
+    /// Begins the next recording.
     fn end(&mut self, connection: &Connection) {
         if !self.batch.dispatches.is_empty()
             && let Some(page) = self.pages.pop_front()
@@ -136,15 +136,15 @@ impl Recorder {
         Ok(Recorder { recording: connection.gate.keep(recording) })
     }
 
-    /// Submits what was recorded, without waiting for it.
+    /// Submits the recording, without waiting for it.
     pub(super) fn flush(&self, connection: &Connection) {
         let mut recording = lock(&self.recording);
         recording.submit(connection);
-        // The host is about to wait.
+        // The host is about to wait, so the next recording starts small.
         recording.recorded = Recorded::default();
     }
 
-    /// Submits what was recorded if it uses the buffer, before a write that does not queue up.
+    /// Submits the recording if it uses the buffer, before a write by the queue.
     pub(super) fn flush_uses(&self, connection: &Connection, buffer: &Buffer) {
         let mut recording = lock(&self.recording);
         if buffer.epoch.load(Ordering::Relaxed) == connection.failures.epoch() {
@@ -152,7 +152,7 @@ impl Recorder {
         }
     }
 
-    /// Begins another recording where the open one was known to fail since.
+    /// Begins another recording if the open one is in a gap.
     pub(super) fn leave_gap(&self, connection: &Connection) {
         if connection.waits {
             return;
@@ -166,8 +166,8 @@ impl Recorder {
         self.begin_another(connection, &mut recording);
     }
 
-    /// Begins another recording where what is made now may turn out to have failed, so that what was recorded and
-    /// written before does not go with it.
+    /// Begins another recording before work that a browser may later report as failed, so that earlier work is not in
+    /// its gap.
     pub(super) fn set_apart(&self, connection: &Connection) {
         if !connection.waits {
             self.begin_another(connection, &mut lock(&self.recording));
@@ -181,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// Submits what was recorded, and what `more` encodes after it. An error is of the latter.
+    /// Submits the recording, and then the commands of `more`. Returns the error of `more`.
     pub(super) fn submit_with(
         &self,
         connection: &Connection,
@@ -215,7 +215,7 @@ impl Recorder {
         sent
     }
 
-    /// Records work of an adapter of a rate; nothing of it, where the device does not bind what it needs.
+    /// Records a kernel. Fails, and records nothing, if the device refuses its bind group.
     pub(super) fn record(
         &self,
         connection: &Connection,
@@ -224,7 +224,7 @@ impl Recorder {
         work: Work<'_>,
     ) -> Result<()> {
         let mut recording = lock(&self.recording);
-        // A browser reports later that a buffer of the caller's is gone: then nothing else is to be in doubt.
+        // A browser reports later that a caller's buffer is gone. No other work may be in doubt then.
         let is_apart = !connection.waits && work.bound.iter().any(|bound| bound.buffer.is_known());
         let has_room = recording.recorded.has_room(work.plan.work, rate);
         if is_apart || !has_room || !recording.batch.has_room(connection, work)? {
@@ -254,7 +254,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// What ran since.
+    /// The times of all kernels since.
     pub(super) fn end_times(&self, connection: &Connection) -> Vec<Timed> {
         let mut recording = lock(&self.recording);
         recording.submit(connection);
@@ -274,12 +274,12 @@ impl Recording {
 
 #[cfg(test)]
 impl Recorder {
-    /// The work of each dispatch since this was asked last, by submissions.
+    /// The work of each dispatch since the last call, by submissions.
     pub(super) fn take_log(&self) -> Vec<Vec<u64>> {
         std::mem::take(&mut lock(&self.recording).log)
     }
 
-    /// Where the next uniform blocks go.
+    /// The place of the next uniform blocks.
     pub(super) fn page(&self) -> wgpu::Buffer {
         lock(&self.recording).batch.page().clone()
     }

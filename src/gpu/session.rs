@@ -1,5 +1,5 @@
-//! Work for an encoder of the caller's. Nobody knows when it is submitted, if it ever is: what it uses is held
-//! until it has run, or the encoder is gone.
+//! Work for a caller's encoder. Nobody knows when the encoder is submitted, or whether. So a session holds everything
+//! that its work uses, until the work has run or the encoder is gone.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,13 +10,13 @@ use super::lock::lock;
 use super::pool::{PAGE, Pool};
 use crate::error::Result;
 
-/// Work that is not encoded yet.
+/// Work that is not yet encoded.
 #[derive(Debug)]
 pub(super) struct Session {
     held: Mutex<Held>,
 }
 
-/// What work uses, which goes back to the pool when this is dropped.
+/// The buffers that work uses. They return to the pool when this is dropped.
 #[derive(Debug)]
 struct Held {
     batches: Vec<Batch>,
@@ -62,7 +62,7 @@ impl Session {
         Ok(())
     }
 
-    /// Encodes all that was added; nothing, where it cannot be run.
+    /// Encodes all added work; if it cannot run, nothing.
     pub(super) fn encode(&self, connection: &Connection, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
         let mut held = lock(&self.held);
         let pool = held.pool.clone();

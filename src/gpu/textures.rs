@@ -1,5 +1,4 @@
-//! Textures of the caller's: which formats hold which elements, and copies between them and storages, row by
-//! padded row.
+//! The caller's textures: element types of formats, and copies between textures and storages, by padded rows.
 
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result, bail};
 use crate::ir::Storage;
 use crate::layout::{Layout, Shape};
 
-/// The element type and the number of channels of a format, if it is one that tensors have.
+/// The element type and the number of channels of a format, if tensors have such elements.
 fn texel(format: wgpu::TextureFormat) -> Result<(DType, usize)> {
     use wgpu::TextureFormat as F;
     Ok(match format {
@@ -49,7 +48,7 @@ fn texel(format: wgpu::TextureFormat) -> Result<(DType, usize)> {
     })
 }
 
-/// A part of a texture, by texels, and what these are.
+/// An area of a texture in texels, and their format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Area<'a> {
     texture: wgpu::TexelCopyTextureInfo<'a>,
@@ -65,7 +64,7 @@ struct Rows {
 }
 
 impl<'a> Area<'a> {
-    /// All of a texture from an origin on, for a use.
+    /// All of a texture from an origin on.
     pub(crate) fn rest(
         texture: wgpu::TexelCopyTextureInfo<'a>,
         usage: wgpu::TextureUsages,
@@ -81,8 +80,8 @@ impl<'a> Area<'a> {
         Ok(Area { texture, extent, dtype, channels })
     }
 
-    /// The part that elements of a shape go to: `[height, width]` of one channel, `[height, width, channels]`,
-    /// or `[depth, height, width, channels]`.
+    /// The area that elements of a shape fill: `[height, width]` of one channel, `[height, width, channels]`, or
+    /// `[depth, height, width, channels]`.
     pub(crate) fn of(texture: wgpu::TexelCopyTextureInfo<'a>, shape: &Shape) -> Result<Area<'a>> {
         let rest = Area::rest(texture, wgpu::TextureUsages::COPY_DST)?;
         let format = texture.texture.format();
@@ -117,7 +116,7 @@ impl<'a> Area<'a> {
         [depth_or_array_layers as usize, height as usize, width as usize, self.channels]
     }
 
-    /// The shape of the elements: the depth only where the texture has one.
+    /// The shape of the elements. Only a volume has a depth.
     pub(crate) fn shape(&self) -> Shape {
         let lengths = self.lengths();
         let skipped = usize::from(self.texture.texture.depth_or_array_layers() == 1);
@@ -128,7 +127,8 @@ impl<'a> Area<'a> {
         self.lengths().contains(&0)
     }
 
-    /// The same part of a volume with all layers before it, and how many these are; of other textures, the part.
+    /// The area with all layers of a volume before it, and the number of these layers. Of other textures, the area
+    /// itself.
     fn with_layers_before(mut self) -> (Area<'a>, usize) {
         if self.texture.texture.dimension() != wgpu::TextureDimension::D3 {
             return (self, 0);
@@ -143,7 +143,7 @@ impl<'a> Area<'a> {
         (self.channels * self.dtype.size()) as u64
     }
 
-    /// A layout of a shape with these elements whose rows are as textures need them, and its bytes.
+    /// A layout of a shape with rows at the alignment of textures, and its bytes.
     pub(crate) fn padded(&self, shape: &Shape) -> Result<(Layout, usize)> {
         let [depth, height, width, _] = self.lengths();
         let align = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
@@ -157,7 +157,7 @@ impl<'a> Area<'a> {
         Ok((Layout::strided(shape.clone(), &strides, 0, elements)?, elements * self.dtype.size()))
     }
 
-    /// Whether elements of a layout lie as textures need them.
+    /// Whether the rows of a layout have the alignment of textures.
     fn fits(&self, layout: &Layout) -> bool {
         let (size, texel) = (self.dtype.size() as u64, self.texel());
         let align = u64::from(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -175,7 +175,7 @@ impl<'a> Area<'a> {
             && self.rows(layout).is_some()
     }
 
-    /// Bytes from row to row.
+    /// Bytes from one row to the next.
     fn row(&self, layout: &Layout) -> Option<u64> {
         let strides = layout.strides();
         let axis = if strides.len() == 2 { 0 } else { strides.len() - 3 };
@@ -183,7 +183,7 @@ impl<'a> Area<'a> {
         (row >= u64::from(self.extent.width) * self.texel()).then_some(row)
     }
 
-    /// Rows from layer to layer.
+    /// Rows from one layer to the next.
     fn rows(&self, layout: &Layout) -> Option<u64> {
         if layout.rank() < 4 {
             return Some(self.extent.height.into());
@@ -218,13 +218,12 @@ fn mip(texture: &wgpu::TexelCopyTextureInfo<'_>) -> Result<wgpu::Extent3d> {
 }
 
 impl Gpu {
-    /// Whether elements lie as textures need them, where they may be copied from.
+    /// Whether elements have the alignment of textures, in a buffer that may be copied from.
     pub(crate) fn fits(&self, area: Area<'_>, storage: &Storage, layout: &Layout) -> Result<bool> {
         Ok(area.fits(layout) && self.allows(storage, wgpu::BufferUsages::COPY_SRC)?)
     }
 
-    /// Copies elements that [fit](Self::fits) an area there, by an encoder of the caller's or
-    /// at once.
+    /// Copies elements that [fit](Self::fits) an area into it, by a caller's encoder or at once.
     pub(crate) fn copy_to(
         &self,
         area: Area<'_>,
@@ -275,7 +274,7 @@ impl Gpu {
             return Ok((storage, asked));
         }
         let rows = self.rows(area, &storage, &layout)?;
-        // A buffer of the pool may be used by what was recorded before.
+        // Recorded work may use a buffer of the pool.
         self.parts.recorder.flush(connection);
         connection.check()?;
         rows.loan.mark_written(connection.failures.epoch());
@@ -299,7 +298,7 @@ impl Gpu {
         Ok(Rows { loan, layout })
     }
 
-    /// Submits commands by themselves, so that what was recorded does not fail with them.
+    /// Submits commands by themselves, so that recorded work does not fail with them.
     fn submit_apart(&self, encode: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
         let Parts { connection, .. } = &*self.parts;
         let filters = [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::OutOfMemory];

@@ -1,4 +1,4 @@
-//! Bytes to the device and back.
+//! Transfer of bytes to the device and back.
 
 use std::future::Future;
 use std::ops::{Deref, Range};
@@ -22,13 +22,13 @@ use crate::lower::Cuts;
 /// Buffer copies begin and end at multiples of this many bytes.
 const ALIGN: usize = wgpu::COPY_BUFFER_ALIGNMENT as usize;
 
-/// Bytes of a portion of what is uploaded.
+/// An upload is cut into portions of this many bytes.
 pub(super) const PORTION: usize = 8 << 20;
 
-/// Writes bytes to a buffer, from a multiple of four on; a last word that they do not fill is filled with
-/// zeros. Such a write runs before what is recorded, so a recording
-/// that uses the buffer goes first. wgpu copies what is written, so of many bytes two portions are on their way at a
-/// time: the device has one while the host copies the other. Says when the first is.
+/// Writes bytes to a buffer, from a multiple of four on. Zeros fill the last word. wgpu runs such a write before
+/// recorded work, so a recording that uses the buffer is submitted first. wgpu also copies the bytes, so an upload is
+/// cut into portions, two of which are in flight: the device takes one while the host copies the other. Sets `begun`
+/// when the first is written.
 pub(super) fn write(
     (connection, recorder): (&Connection, &Recorder),
     buffer: &Buffer,
@@ -37,7 +37,7 @@ pub(super) fn write(
     begun: &mut bool,
 ) -> Result<()> {
     recorder.leave_gap(connection);
-    // What is recorded and fails poisons the buffer before all of it is written anew.
+    // A recorded kernel that fails poisons the buffer before all of it is written again.
     recorder.flush_uses(connection, buffer);
     let whole = connection.waits && start == 0 && bytes.len() as u64 >= buffer.held;
     if !whole {
@@ -72,7 +72,7 @@ pub(super) fn write(
     connection.check()
 }
 
-/// The answer to a request to map memory, and who waits for it.
+/// The answer to a request to map memory, and the tasks that wait for it.
 #[derive(Debug, Default)]
 struct Mapping {
     state: Mutex<Mapped>,
@@ -88,7 +88,7 @@ struct Mapped {
 }
 
 impl Mapping {
-    /// Keeps the first answer, and wakes who waits for it.
+    /// Keeps the first answer, and wakes the waiting task.
     fn tell(&self, answer: Result<(), String>) {
         self.wake(|state| {
             state.answer.get_or_insert(answer);
@@ -104,7 +104,7 @@ impl Mapping {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits for an answer; whether there is one.
+    /// Waits for an answer. Returns whether there is one.
     fn is_answered_in(&self, time: Duration) -> bool {
         let state = lock(&self.state);
         let waiting = self.answered.wait_timeout_while(state, time, |state| state.answer.is_none());
@@ -112,7 +112,7 @@ impl Mapping {
     }
 }
 
-/// A mapping for which a thread drives the device, until this is dropped.
+/// A mapping for which a thread drives the device until this is dropped.
 struct Driven(Arc<Mapping>);
 
 impl Drop for Driven {
@@ -124,15 +124,14 @@ impl Drop for Driven {
     }
 }
 
-/// What is read: buffers, and how they are cut.
+/// The buffers to read, and how they are cut.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub buffers: &'a [Arc<Buffer>],
     pub cuts: Cuts,
 }
 
-/// A read-back under way. As a future it never blocks: the device is driven from another thread,
-/// or by the browser's event loop.
+/// A read-back under way. As a future it never blocks: another thread, or the browser's event loop, drives the device.
 #[derive(Debug)]
 pub(super) struct Transfer {
     connection: Arc<Connection>,
@@ -140,23 +139,23 @@ pub(super) struct Transfer {
     submission: wgpu::SubmissionIndex,
     mapped: Arc<Mapping>,
     trust: Trust,
-    /// Bytes of the staging buffer before those that were asked for.
+    /// Bytes of the staging buffer before the requested ones.
     skip: usize,
     length: usize,
 }
 
-/// What must have gone well for the bytes to be right, as far as that is reported later.
+/// Everything that must have succeeded for the bytes to be right, if it is reported later.
 #[derive(Debug, Default)]
 struct Trust {
-    /// The recordings that wrote what is read.
+    /// The recordings that wrote the bytes.
     written: SmallVec<[u64; 2]>,
     /// The staging buffer, and the copy to it.
     fates: [Fate; 2],
-    /// Reports that were expected when the copy was submitted.
+    /// The number of expected reports when the copy was submitted.
     reports: u64,
 }
 
-/// Memory that the host can see.
+/// Memory that the host can map.
 #[derive(Debug)]
 struct Staging {
     raw: Gated<wgpu::Buffer>,
@@ -165,7 +164,7 @@ struct Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // A browser, which has one thread, frees what is dropped when it collects garbage.
+        // A browser has one thread, and frees dropped memory when it collects garbage.
         if !self.waits {
             self.raw.destroy();
         }
@@ -173,8 +172,7 @@ impl Drop for Staging {
 }
 
 impl Transfer {
-    /// Submits everything recorded and a copy of `length` bytes from `start` on to where the host can
-    /// read them.
+    /// Submits all recorded work, and a copy of `length` bytes from `start` on to memory that the host can map.
     pub(super) fn begin(
         connection: &Arc<Connection>,
         recorder: &Recorder,
@@ -200,22 +198,22 @@ impl Transfer {
                     at += end - start;
                 }
             })?;
-        // What was submitted with the copy may have been refused.
+        // The submission with the copy may have been refused.
         check()?;
         transfer.skip = start - from;
         transfer.length = length;
         Ok(transfer)
     }
 
-    /// Submits everything recorded. No bytes come when it is done.
+    /// Submits all recorded work. It returns no bytes when it is done.
     pub(super) fn nothing(connection: &Arc<Connection>, recorder: &Recorder) -> Result<Transfer> {
         connection.check()?;
-        // It is done when this, which comes after all else, is.
+        // This copy is the last command, so it is done when all others are.
         let mark = |encoder: &mut wgpu::CommandEncoder, staging: &_| encoder.clear_buffer(staging, 0, None);
         Transfer::of(connection, recorder, ALIGN as u64, SmallVec::new(), mark)
     }
 
-    /// Submits everything recorded and what `encode` copies to `size` bytes that the host can read.
+    /// Submits all recorded work, and a copy of `size` bytes by `encode` to memory that the host can map.
     fn of(
         connection: &Arc<Connection>,
         recorder: &Recorder,
@@ -232,7 +230,7 @@ impl Transfer {
         Ok(transfer)
     }
 
-    /// Maps a staging buffer that is written by what was submitted, and of which so many bytes are read.
+    /// Maps a staging buffer that submitted work writes, to read some of its bytes.
     pub(super) fn map(
         connection: &Arc<Connection>,
         staging: wgpu::Buffer,
@@ -259,7 +257,7 @@ impl Transfer {
         })
     }
 
-    /// Blocks until the bytes are there.
+    /// Blocks until the bytes are mapped.
     pub(super) fn wait(self) -> Result<HostBytes> {
         self.connection.can_wait("reading")?;
         drive(&self.connection, &self.submission, &self.mapped);
@@ -285,7 +283,7 @@ impl Transfer {
     }
 }
 
-/// Mapped memory, which goes before the staging buffer does.
+/// Mapped memory, which must be dropped before the staging buffer.
 struct Read {
     view: Gated<wgpu::BufferView>,
     range: Range<usize>,
@@ -306,7 +304,7 @@ fn drive(connection: &Connection, submission: &wgpu::SubmissionIndex, mapped: &M
     if let Err(error) = connection.poll(wait) {
         log::warn!("waiting for {}: {error}", connection.name());
     }
-    // The work is done, but another thread that drives the device may yet have to say so.
+    // The work is done, but another thread that drives the device may still have to report it.
     while !mapped.is_answered_in(Duration::from_millis(10)) {
         if connection.is_lost() {
             mapped.tell(Err("the device was lost".into()));
@@ -336,8 +334,8 @@ impl Future for Transfer {
             let run = move || {
                 let driven = Driven(mapped);
                 drive(&connection, &submission, &driven.0);
-                // First of all: who is woken may end the program, and SwiftShader crashes where a device is
-                // closed meanwhile.
+                // Do this first: the woken task may end the program, and SwiftShader crashes if a device is closed
+                // meanwhile.
                 drop(connection);
             };
             if std::thread::Builder::new().name("zerostride-read".into()).spawn(run).is_err() {

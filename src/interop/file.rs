@@ -1,4 +1,4 @@
-//! Files: read by mapping them, replaced whole.
+//! Files: mapped to be read, and replaced at once.
 
 use std::fmt;
 use std::fs::File;
@@ -26,13 +26,13 @@ enum Held {
 }
 
 impl Bytes {
-    /// A file that nobody changes meanwhile. It is mapped, or read where that is not to be had.
+    /// A file that nobody changes meanwhile. It is mapped, or read if it cannot be mapped.
     pub(super) fn open(path: &Path) -> Result<Bytes> {
         let map = || -> io::Result<Held> {
             let file = File::open(path)?;
-            // SAFETY: the bytes must stay as they are while they are mapped. All writing here makes a new
-            // file and renames it, which leaves what is mapped alone; that others do not change a file
-            // while it is read is asked of callers, and what they would break is the values read.
+            // SAFETY: the bytes must stay as they are while they are mapped. This crate writes a new file and renames
+            // it, which leaves a mapping alone. Callers must see to it that others do not change a file while it is
+            // read; if one does, the values that are read are wrong.
             #[allow(unsafe_code)]
             let mapped = unsafe { Mmap::map(&file) };
             match mapped {
@@ -74,15 +74,15 @@ pub(super) fn refused(path: &Path, reason: impl fmt::Display) -> Error {
     Error::new(ErrorKind::File, format!("{}: {reason}", path.display()))
 }
 
-/// An error of a kind of its own, of a tensor of a file.
+/// An error of another kind, about a tensor of a file.
 pub(super) fn within(path: &Path, name: Option<&str>, error: &Error) -> Error {
     let of = name.map(|name| format!("tensor '{name}': ")).unwrap_or_default();
     Error::new(error.kind(), format!("{}: {of}{}", path.display(), error.message()))
 }
 
-/// Writes a file. A reader sees the one of before or the new one, never a part.
+/// Writes a file. A reader sees the old one or the new one, never a part.
 pub(super) fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
-    // A file of this call alone, as others may write to the same path.
+    // A temporary file of this call alone, as others may write to the same path.
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let call = CALLS.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_os_string();

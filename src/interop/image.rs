@@ -1,8 +1,7 @@
 //! Pictures: tensors of `u8` of height, width and channels, which are 1 (gray), 2 (gray and alpha), 3 (RGB) or 4
 //! (RGBA).
 //!
-//! PNG and JPEG are read and written; other formats are where the caller's own dependency on the crate `image`
-//! asks for them.
+//! PNG and JPEG are read and written. For other formats, enable them in your own dependency on the crate `image`.
 //!
 //! ```
 //! use zerostride::{Device, image};
@@ -25,8 +24,8 @@ use image::{DynamicImage, ImageBuffer, ImageDecoder, ImageFormat, ImageReader, L
 use super::file::{Bytes, refused, replace, within};
 use crate::{Device, Expr, IntoExpr, Result, Tensor};
 
-/// Bytes that one of a file may become at most. PNG's are deflated (RFC 1951: 258 by two bits). JPEG has a bit at
-/// least for each 8 x 8 values of a channel (T.81, F.1.2), of which one may stand for as many as 4 x 4 others.
+/// The most bytes that one byte of a file may become. PNG's are deflated (RFC 1951: 258 by two bits). JPEG has at least
+/// a bit for each 8 x 8 values of a channel (T.81, F.1.2), one of which may stand for as many as 4 x 4 others.
 fn most(format: ImageFormat) -> Option<u64> {
     match format {
         ImageFormat::Png => Some(1032),
@@ -35,11 +34,11 @@ fn most(format: ImageFormat) -> Option<u64> {
     }
 }
 
-/// The picture of a file, with as many channels as it has. Those of more than 8 bits are rounded to 8. The format
-/// is told by the content.
+/// The picture of a file, with its channels. Channels of more than 8 bits are rounded to 8. The content decides the
+/// format.
 ///
 /// # Errors
-/// When the file cannot be read or is no picture, or the device does not take it. The text names the file.
+/// When the file cannot be read, is no picture, or the device refuses its tensor. The text names the file.
 pub fn read(path: impl AsRef<Path>, device: &Device) -> Result<Tensor<u8>> {
     let path = path.as_ref();
     let file = Bytes::open(path)?;
@@ -64,7 +63,7 @@ fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
     DynamicImage::from_decoder(decoder).map_err(told)
 }
 
-/// A picture of the crate `image` onto a device, as [`read`] does.
+/// Uploads a picture of the crate `image`, as [`read`] does.
 ///
 /// # Errors
 /// As [`Device::upload`].
@@ -104,11 +103,11 @@ fn eight_bits(picture: &DynamicImage) -> Option<&[u8]> {
     }
 }
 
-/// A picture of the crate `image` of a tensor or an expression of height, width and channels; without a last
-/// axis it is gray.
+/// A picture of the crate `image`, from a tensor or an expression of height, width and channels. Without a last axis it
+/// is gray.
 ///
 /// # Errors
-/// When the expression has a mistake, or no such shape.
+/// When the expression has a mistake, or another shape.
 ///
 /// ```
 /// use zerostride::{Device, image};
@@ -150,10 +149,10 @@ pub fn picture(pixels: &Expr<u8>) -> Result<DynamicImage> {
     picture.ok_or_else(none)
 }
 
-/// Writes a picture, in the format that the file's name ends in. The file is replaced whole.
+/// Writes a picture, in the format that the file's name ends in. The file is replaced at once.
 ///
 /// # Errors
-/// As [`picture`]; when there is no format of that name, it has no such channels, or the file cannot be written.
+/// As [`picture`]; when there is no such format, it lacks such channels, or the file cannot be written.
 #[track_caller]
 pub fn write(path: impl AsRef<Path>, pixels: impl IntoExpr<u8>) -> Result<()> {
     let path = path.as_ref();

@@ -1,5 +1,4 @@
-//! Files and neighbours, each behind a feature of its name that is off by default. They use what everybody
-//! may.
+//! Files and neighbouring crates, each behind a feature of its name that is off by default. They use public items only.
 
 #[cfg(any(feature = "image", feature = "npy", feature = "safetensors"))]
 mod file;

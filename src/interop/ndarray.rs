@@ -5,9 +5,9 @@ use ndarray::{ArrayBase, ArrayD, ArrayView, Axis, Data, Dimension, IxDyn, Slice}
 use crate::{Device, Element, Error, Expr, Layout, Result, Shape, Tensor};
 
 impl Device {
-    /// An array onto the device, with its strides: what lies in one piece of the host's memory, in whatever
-    /// order of axes and direction, goes there as it is, and a stretched axis stays stretched. Else the
-    /// elements are gathered first.
+    /// Uploads an array with its strides. If it is contiguous in the host's memory, in any order of axes and direction,
+    /// its memory is uploaded as it is, and a stretched axis stays stretched. Otherwise the elements are gathered
+    /// first.
     ///
     /// # Errors
     /// As [`upload`](Self::upload).
@@ -33,7 +33,7 @@ impl Device {
                 once.slice_axis_inplace(Axis(axis), Slice::from(..1));
             }
         }
-        // The piece begins with the lowest element, which backward axes end at.
+        // The memory begins with the lowest element, at which reversed axes end.
         let backward = once.shape().iter().zip(once.strides()).filter(|(n, stride)| **n > 1 && **stride < 0);
         let first: usize = backward.map(|(n, stride)| (n - 1) * stride.unsigned_abs()).sum();
         let view = match once.as_slice_memory_order() {
@@ -62,8 +62,8 @@ fn gathered<T: Element, D: Dimension>(array: &ArrayView<'_, T, D>) -> Result<Vec
 }
 
 impl<T: Element> Expr<T> {
-    /// Evaluates, and reads the elements into an array, row-major. An array of a known number of axes is had
-    /// by its `into_dimensionality`.
+    /// Evaluates, and reads the elements into an array, row-major. `into_dimensionality` converts it to an array of a
+    /// known number of axes.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).

@@ -1,9 +1,9 @@
 //! Files of NumPy: `.npy` of one array and `.npz` of several.
 //!
-//! Element types are those of both: bool, the integers of 8 to 64 bits, and floats of 16, 32 and 64 bits, in
-//! either byte order. `bf16` is none of NumPy's. Arrays in Fortran's order become views: nothing is moved. A file
-//! is read through a mapping, so none of it takes memory of the process beside what is on its way to the device;
-//! nobody may change it meanwhile. What a header claims is held against the file before anything is made of it.
+//! Element types are those of both: bool, the integers of 8 to 64 bits, and floats of 16, 32 and 64 bits, in either
+//! byte order. NumPy has no `bf16`. Arrays in Fortran's order become views, and nothing is moved. A file is read
+//! through a mapping, so it takes memory of the process only for elements in flight. Nobody may change it meanwhile. A
+//! header is checked against the file's size before memory is taken.
 //!
 //! The format is that of NumPy Enhancement Proposal 1 and `numpy.lib.format`.
 //!
@@ -35,22 +35,22 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::file::{Bytes, refused, replace, within};
 use crate::{AnyExpr, AnyTensor, DType, Device, Error, ErrorKind, Result, Shape};
 
-/// What a file begins with.
+/// The begin of a file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest header that is read, as NumPy's own default (`max_header_size`).
+/// The longest header that is read: NumPy's own default (`max_header_size`).
 const LONGEST: usize = 10_000;
 
-/// Bytes that a header ends at a multiple of.
+/// A header ends at a multiple of this many bytes.
 const ALIGN: usize = 64;
 
-/// Bytes that one of deflate's may become at most (RFC 1951: 258 by two bits).
+/// The most bytes that one byte of deflate may become (RFC 1951: 258 by two bits).
 const DEFLATED: u64 = 1032;
 
 /// The array of a `.npy` file.
 ///
 /// # Errors
-/// When the file cannot be read, is none of NumPy's or lacks elements, or the device does not take it. The text
+/// When the file cannot be read, is no file of NumPy or lacks elements, or the device refuses the tensor. The text
 /// names the file.
 pub fn read(path: impl AsRef<Path>, device: &Device) -> Result<AnyTensor> {
     let path = path.as_ref();
@@ -59,7 +59,7 @@ pub fn read(path: impl AsRef<Path>, device: &Device) -> Result<AnyTensor> {
     array.upload(&file[array.start..], device).map_err(|error| within(path, None, &error))
 }
 
-/// Writes an array, row-major, as `.npy`. The file is replaced whole.
+/// Writes an array, row-major, as `.npy`. The file is replaced at once.
 ///
 /// # Errors
 /// When the expression has a mistake, its type is `bf16`, or the file cannot be written.
@@ -68,8 +68,7 @@ pub fn write(path: impl AsRef<Path>, array: impl Into<AnyExpr>) -> Result<()> {
     replace(path, |file| store(file, path, None, &array.into()))
 }
 
-/// Writes arrays, each under its name, as `.npz`. They are stored as they are, as `numpy.savez` does. The file
-/// is replaced whole.
+/// Writes arrays by name, as `.npz`, uncompressed as `numpy.savez` does. The file is replaced at once.
 ///
 /// # Errors
 /// As [`write()`]; when two arrays have one name.
@@ -84,7 +83,7 @@ pub fn write_archive<A: Into<AnyExpr>>(
         let failed = |error: zip::result::ZipError| refused(path, format_args!("cannot write it: {error}"));
         for (name, array) in arrays {
             let name = name.into();
-            // Whether an entry needs more than 32 bits is known when it is there.
+            // The size of an entry is known only when it is written.
             zip.start_file(format!("{name}.npy"), stored.large_file(true)).map_err(failed)?;
             store(&mut zip, path, Some(&name), &array.into())?;
         }
@@ -96,7 +95,7 @@ pub fn write_archive<A: Into<AnyExpr>>(
 #[derive(Debug)]
 pub struct Archive {
     path: PathBuf,
-    /// Of each entry, in the order of the file.
+    /// For each entry, in the order of the file.
     names: Vec<String>,
     /// Bytes of the file.
     size: u64,
@@ -104,7 +103,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens a file. Its arrays are read when they are asked for.
+    /// Opens a file. Its arrays are read on demand.
     ///
     /// # Errors
     /// When it cannot be read, or is no archive.
@@ -130,8 +129,8 @@ impl Archive {
     /// The array of a name.
     ///
     /// # Errors
-    /// When there is none, it is none of NumPy's or lacks elements, or the device does not take it. The text
-    /// names the file and the array.
+    /// When there is none, it is no array of NumPy or lacks elements, or the device refuses the tensor. The text names
+    /// the file and the array.
     pub fn read(&self, name: &str, device: &Device) -> Result<AnyTensor> {
         let refused =
             |reason: &dyn fmt::Display| refused(&self.path, format_args!("tensor '{name}': {reason}"));
@@ -164,7 +163,7 @@ impl Archive {
             let text = format!("{}: tensor '{name}': no memory for {needed} bytes", self.path.display());
             return Err(Error::new(ErrorKind::Memory, text));
         }
-        // To its end, where the archive's checksum is held against what was read.
+        // To the end, where the archive's checksum is checked.
         entry.take(size).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
         if bytes.len() < needed {
             return Err(refused(&format_args!("{} bytes of {needed} are there", bytes.len())));
@@ -173,20 +172,20 @@ impl Archive {
     }
 }
 
-/// What a header says of an array.
+/// The header of an array.
 struct Array {
     dtype: DType,
-    /// Whether bytes are in the order of machines that have the highest first.
+    /// Whether the highest byte of an element comes first.
     big: bool,
     fortran: bool,
     shape: Shape,
-    /// Where elements begin, and how many bytes they take.
+    /// The begin of the elements, and their bytes.
     start: usize,
     bytes: u64,
 }
 
 impl Array {
-    /// Reads the header of a file, of which `bytes` are the first, and holds it against the file's size.
+    /// Reads the header of a file, whose first bytes are `bytes`, and checks it against the file's size.
     fn parse(bytes: &[u8], size: u64) -> Result<Array, String> {
         let Some([major, _, rest @ ..]) = bytes.strip_prefix(MAGIC) else {
             return Err("no array of NumPy's: it does not begin as one".into());
@@ -264,7 +263,7 @@ fn letters(dtype: DType) -> Option<&'static str> {
     }
 }
 
-/// What is left of a header: the text of a dictionary of Python's.
+/// The rest of a header: the text of a Python dictionary.
 struct Text<'a>(&'a str);
 
 impl<'a> Text<'a> {
@@ -295,7 +294,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether a character follows, which is taken then.
+    /// Whether a character follows. If so, it is taken.
     fn has(&mut self, character: char) -> bool {
         let rest = self.0.trim_start().strip_prefix(character);
         self.0 = rest.unwrap_or(self.0);

@@ -1,8 +1,8 @@
-//! Files of safetensors: tensors by name, as they are, `bf16` and `f16` included.
+//! Files of safetensors: tensors by name, with their types, `bf16` and `f16` included.
 //!
-//! A file is mapped, so that of a large one no more is read than what is asked for; nobody may change it
-//! meanwhile. What its header claims is held against the file before anything is made of it. The format is that
-//! of <https://github.com/huggingface/safetensors>.
+//! A file is mapped, so a part of a large file is read without the rest. Nobody may change it meanwhile. Its header is
+//! checked against the file's size before memory is taken. The format is that of
+//! <https://github.com/huggingface/safetensors>.
 //!
 //! ```
 //! use zerostride::{Device, bf16, safetensors};
@@ -30,10 +30,10 @@ use serde_json::Value;
 use super::file::{Bytes, refused, replace, within};
 use crate::{AnyExpr, AnyTensor, DType, Device, Result, Shape};
 
-/// The longest header that is read, as the format says.
+/// The longest header of the format.
 const LONGEST: u64 = 100_000_000;
 
-/// Text of the header that is no tensor.
+/// Text of the header beside the tensors.
 const TEXTS: &str = "__metadata__";
 
 /// A file of tensors.
@@ -41,18 +41,18 @@ const TEXTS: &str = "__metadata__";
 pub struct File {
     path: PathBuf,
     bytes: Bytes,
-    /// Where the elements begin.
+    /// The begin of the elements.
     start: usize,
     tensors: BTreeMap<String, TensorInfo>,
     texts: BTreeMap<String, String>,
 }
 
 impl File {
-    /// Opens a file. Its tensors are read when they are asked for.
+    /// Opens a file. Its tensors are read on demand.
     ///
     /// # Errors
-    /// When it cannot be read, is no file of this format, or claims what it does not hold. The text names the
-    /// file, and the tensor where it is one.
+    /// When it cannot be read, is no file of this format, or lacks what its header claims. The text names the file, and
+    /// the tensor if there is one.
     pub fn open(path: impl AsRef<Path>) -> Result<File> {
         let path = path.as_ref();
         let bytes = Bytes::open(path)?;
@@ -72,7 +72,7 @@ impl File {
                 .map_err(|reason| bytes.refused(format_args!("tensor '{name}': {reason}")))?;
             tensors.insert(name, info);
         }
-        // Elements of tensors follow each other and fill the file.
+        // Tensors follow each other and fill the file.
         let mut order: Vec<(&String, &TensorInfo)> = tensors.iter().collect();
         order.sort_by_key(|(_, info)| info.data_offsets);
         let mut end = 0;
@@ -92,12 +92,12 @@ impl File {
         Ok(File { path: path.into(), bytes, start, tensors, texts })
     }
 
-    /// The names of the tensors, in their order.
+    /// The names of the tensors, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tensors.keys().map(String::as_str)
     }
 
-    /// The texts that a writer gave with the tensors.
+    /// The texts that a writer stored with the tensors.
     pub fn texts(&self) -> &BTreeMap<String, String> {
         &self.texts
     }
@@ -105,8 +105,8 @@ impl File {
     /// The tensor of a name.
     ///
     /// # Errors
-    /// When there is none, its element type is none of this crate's, or the device does not take it. The text
-    /// names the file and the tensor.
+    /// When there is none, this crate lacks its element type, or the device refuses the tensor. The text names the file
+    /// and the tensor.
     pub fn read(&self, name: &str, device: &Device) -> Result<AnyTensor> {
         let refused = |reason: String| self.bytes.refused(format_args!("tensor '{name}': {reason}"));
         let Some(info) = self.tensors.get(name) else {
@@ -123,7 +123,7 @@ impl File {
     }
 }
 
-/// Element types that both have.
+/// Element types of both.
 const TYPES: [(DType, Dtype); 13] = [
     (DType::F32, Dtype::F32),
     (DType::F16, Dtype::F16),
@@ -140,7 +140,7 @@ const TYPES: [(DType, Dtype); 13] = [
     (DType::Bool, Dtype::BOOL),
 ];
 
-/// Where elements begin, and the header.
+/// The begin of the elements, and the header.
 fn header(bytes: &[u8]) -> Result<(usize, &[u8]), String> {
     let Some((length, rest)) = bytes.split_first_chunk() else {
         return Err(format!("{} bytes are no file of safetensors", bytes.len()));
@@ -155,7 +155,7 @@ fn header(bytes: &[u8]) -> Result<(usize, &[u8]), String> {
     }
 }
 
-/// What a header says of a tensor, held against the bytes of all elements.
+/// A tensor of a header, checked against the bytes of all elements.
 fn entry_of(entry: Value, size: usize) -> Result<TensorInfo, String> {
     let info: TensorInfo = serde_json::from_value(entry).map_err(|error| error.to_string())?;
     let (from, to) = info.data_offsets;
@@ -171,7 +171,7 @@ fn entry_of(entry: Value, size: usize) -> Result<TensorInfo, String> {
     Ok(info)
 }
 
-/// Writes tensors, each row-major under its name. The file is replaced whole.
+/// Writes tensors by name, each row-major. The file is replaced at once.
 ///
 /// # Errors
 /// When an expression has a mistake, two tensors have one name, or the file cannot be written.

@@ -1,5 +1,5 @@
-//! Shapes, layouts, element types and broadcasting rules by the crate `serde`: a shape is a list, a layout its
-//! parts, a type its name, a rule its name with what it holds. What is read is checked.
+//! Shapes, layouts, element types and broadcasting rules by the crate `serde`. A shape is a list, a layout its parts, a
+//! type its name, and a rule its name with its fields. Data is checked when it is read.
 //!
 //! ```
 //! use zerostride::{Broadcast, DType, Layout, Shape};

@@ -1,4 +1,4 @@
-//! What a device answers.
+//! Results and reports of a device.
 
 use std::future::Future;
 use std::ops::Deref;
@@ -7,23 +7,22 @@ use std::time::Duration;
 
 use crate::error::Result;
 
-/// Bytes of large tensors that are on their way to the host at a time: on a GPU, as many take longer than
-/// asking for them.
+/// Bytes that one piece of a large read-back has. A GPU takes longer to copy this many than the host to request them.
 pub(crate) const PIECE: usize = 64 << 20;
 
-/// Memory of a device, in bytes, as this crate takes it for tensors, and how many kernels it keeps.
+/// Memory of a device that tensors use, in bytes, and the number of its compiled kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Memory {
-    /// Of tensors that are alive.
+    /// Memory of living tensors.
     pub used: u64,
-    /// Of buffers that wait to be used again.
+    /// Memory of idle buffers.
     pub idle: u64,
-    /// The most that both were together.
+    /// The greatest sum of both so far.
     pub peak: u64,
     /// Buffers created so far.
     pub created: u64,
-    /// Compiled kernels that are kept. The driver has their memory, which nothing tells.
+    /// Compiled kernels that are kept. Their memory is the driver's, which does not report it.
     pub pipelines: u64,
 }
 
@@ -31,41 +30,41 @@ pub struct Memory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelTime {
-    /// The operations of the kernel, in order; none for a copy.
+    /// The operations of the kernel, in order. Empty for a copy.
     pub steps: String,
-    /// From its begin to its end.
+    /// The time from its begin to its end.
     pub time: Duration,
 }
 
 /// Bytes on their way from a device.
 pub(crate) type Reading = Pin<Box<dyn Future<Output = Result<HostBytes>> + Send>>;
 
-/// What becomes of work.
+/// The outcome of some work.
 pub(crate) type Outcome = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
-/// Times of kernels on their way from a device.
+/// The times of kernels, once they arrive.
 pub(crate) type Times = Pin<Box<dyn Future<Output = Result<Vec<KernelTime>>> + Send>>;
 
-/// Bytes that the host can see, wherever they are.
+/// Bytes that the host can read, in whatever memory.
 pub(crate) type HostBytes = Box<dyn Deref<Target = [u8]> + Send>;
 
-/// What a device would run for a program.
+/// The explanation of one stage.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Lines of text, of which one begins with "runs:".
+    /// Lines of text, one of which begins with "runs:".
     pub text: String,
-    /// The text of the first kernel, where the device runs one.
+    /// The text of the first kernel, if the device runs kernels.
     pub wgsl: Option<String>,
-    /// The lines of it that name each input, from 1 on.
+    /// For each input, the lines of that text that name it, counted from 1.
     pub lines: Vec<Vec<usize>>,
-    /// Bytes that its kernels move at least, where these are others than those of its operands and results.
+    /// Bytes that its kernels move at least, if not those of its operands and results.
     pub moved: Option<usize>,
-    /// How that accesses each input, in words.
+    /// For each input, the kernel's access in words.
     pub accesses: Vec<&'static str>,
 }
 
 impl Told {
-    /// What is told of programs that write parts of one result.
+    /// The explanation of programs that write slices of one result.
     pub(crate) fn of_parts(count: usize) -> Told {
         Told { text: format!("runs: {count} parts, each written to its place\n"), ..Told::default() }
     }

@@ -1,4 +1,4 @@
-//! Steps, and what they do that no row of the table says: a function of the user's, or a loop.
+//! Steps, and their bodies: functions of the user's, and loops.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 use super::{AnyFunction, ByValue, Nature, Op, Value, cost};
 use crate::dtype::DType;
 
-/// What a call costs in additions, as nobody knows what is in it.
+/// The cost of a call in additions, as its text is unknown.
 const CALL: usize = 50;
 
-/// Turns that a loop is taken to go through.
+/// The number of iterations that a loop is assumed to run.
 const TURNS: usize = 32;
 
 /// One op over values.
@@ -21,23 +21,23 @@ pub(crate) struct Step {
     pub dtype: DType,
     pub result: DType,
     pub args: SmallVec<[Value; 3]>,
-    /// What it does, where the op does not say it.
+    /// A function or a loop, if the op is a call of one.
     pub body: Option<Body>,
 }
 
 impl Step {
-    /// A step that its op tells all of.
+    /// A step without a body.
     pub(crate) fn new(op: Op, dtype: DType, result: DType, args: SmallVec<[Value; 3]>) -> Step {
         Step { op, dtype, result, args, body: None }
     }
 }
 
-/// Steps, each with the value that it gives.
+/// Steps, each with its value.
 pub(crate) fn numbered(steps: &[Step]) -> impl DoubleEndedIterator<Item = (Value, &Step)> {
     steps.iter().enumerate().map(|(i, step)| (Value::Step(i as u32), step))
 }
 
-/// Which values of so many inputs and some steps others are made of, these included; what is known is made of nothing.
+/// Which values the given ones depend on, themselves included. Known values depend on nothing.
 pub(crate) fn needed(
     inputs: usize,
     steps: &[Step],
@@ -54,51 +54,51 @@ pub(crate) fn needed(
     needed
 }
 
-/// What a step does beside its operands.
+/// The part of a step that the op table does not describe.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Body {
     /// A function of the user's, of [`Op::Call`].
     Function(AnyFunction),
-    /// A loop, of [`Op::Repeat`], whose operands are how many turns there are at most, what each state begins with,
-    /// what all turns share, and the tables that they look up. It gives its states, each of which is an
+    /// A loop, of [`Op::Repeat`]. Its operands are the greatest number of iterations, the initial states, the values
+    /// that all iterations share, and the tables that they look up. Its results are its states, each of which is an
     /// [`Op::State`] of it.
     Loop(Arc<Loop>),
-    /// Of an [`Op::State`], its number.
+    /// The number of an [`Op::State`].
     State(usize),
 }
 
-/// What a loop does in a turn: a flat list of steps, over the states and what all turns share.
+/// One iteration of a loop: a flat list of steps over the states and the shared values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Loop {
-    /// The types of the states, of what is shared after them, and of the elements of tables after that.
+    /// The types of the arguments: states, then shared values, then the elements of tables.
     pub args: Vec<DType>,
-    /// How many of these are states.
+    /// The number of states.
     pub states: usize,
-    /// Of each table, which of its axes a turn has the index of: an [`Op::Lookup`] of it names that of each. The
-    /// indices of the others are coordinates or constants, and operands of the node behind the table.
+    /// For each table, the axes whose index an iteration computes: an [`Op::Lookup`] of it names one for each. The
+    /// indices of the other axes are coordinates or constants, and operands of the node behind the table.
     pub tables: Vec<SmallVec<[bool; 4]>>,
     pub steps: Vec<Step>,
-    /// What the states become, by number.
+    /// The next states, by number.
     pub next: Vec<Value>,
-    /// Whether an element goes on, where that is asked: else its states stay as they are.
+    /// The condition under which an element continues, if there is one. Otherwise its states stay.
     pub goes_on: Option<Value>,
-    /// Loops within each other, this one included.
+    /// The depth of nested loops, this one included.
     pub depth: usize,
 }
 
 impl Loop {
-    /// How many of its arguments are values; tables come after them.
+    /// The number of arguments that are values. Tables come after them.
     pub(crate) fn values(&self) -> usize {
         self.args.len() - self.tables.len()
     }
 
-    /// The number of a table among all, by the argument that it is.
+    /// The number of a table, by its argument.
     pub(crate) fn table(&self, value: Value) -> Option<usize> {
         value.input()?.checked_sub(self.values())
     }
 
-    /// What all turns take, those of loops within too, where `each` says it of one turn of a loop without those, and
-    /// `told` what an argument is, if that is a number.
+    /// The sum over all iterations, nested loops included. `each` returns the figure of one iteration without nested
+    /// loops, and `told` an argument's number, if it is known.
     pub(crate) fn total(
         &self,
         turns: Option<u64>,
@@ -114,13 +114,13 @@ impl Loop {
         turns.unwrap_or(u64::from(u32::MAX)).saturating_mul(one)
     }
 
-    /// What a turn takes a GPU without loops within it, in additions of f32.
+    /// The time of an iteration on a GPU without nested loops, in additions of f32.
     pub(crate) fn operations(&self) -> u64 {
         self.steps.iter().map(Step::operations).fold(1, u64::saturating_add)
     }
 
-    /// Where the states of an element lie among the bytes of all of them, and how many bytes these are: the states
-    /// of blocks lie one after the other, the widest first, so that all are aligned.
+    /// The offset of each state of an element in the bytes of all its states, and the number of these bytes. The states
+    /// of a block lie one after the other, the widest first, so that all are aligned.
     pub(crate) fn places(&self) -> (Vec<usize>, usize) {
         let mut order: Vec<usize> = (0..self.states).collect();
         order.sort_by_key(|&state| std::cmp::Reverse(self.args[state].size()));
@@ -142,7 +142,7 @@ impl Body {
         }
     }
 
-    /// Whether it has turns.
+    /// Whether it is a loop.
     pub(crate) fn loops(&self) -> bool {
         match self {
             Body::Function(function) => function.written().is_some_and(|written| written.loops),
@@ -151,7 +151,7 @@ impl Body {
         }
     }
 
-    /// Whether values decide how many turns it has.
+    /// Whether values decide the number of its iterations.
     pub(crate) fn ends_by_values(&self) -> bool {
         match self {
             Body::Loop(own) => {
@@ -162,7 +162,7 @@ impl Body {
         }
     }
 
-    /// What its text costs a compiler, in additions.
+    /// The cost of its text for a compiler, in additions.
     pub(crate) fn cost(&self) -> usize {
         match self {
             Body::Function(_) => CALL,
@@ -171,7 +171,7 @@ impl Body {
         }
     }
 
-    /// What running it takes, in additions.
+    /// The cost of running it, in additions.
     pub(crate) fn work(&self) -> usize {
         match self {
             Body::Loop(own) => {
@@ -183,23 +183,23 @@ impl Body {
 }
 
 impl Step {
-    /// What its text costs a compiler, in additions.
+    /// The cost of its text for a compiler, in additions.
     pub(crate) fn cost(&self) -> usize {
         self.body.as_ref().map_or_else(|| cost(self.op, self.dtype), Body::cost)
     }
 
-    /// What running it takes, in additions.
+    /// The cost of running it, in additions.
     pub(crate) fn work(&self) -> usize {
         self.body.as_ref().map_or_else(|| cost(self.op, self.dtype), Body::work)
     }
 
-    /// What running it takes a GPU, in additions of f32; nothing of a loop.
+    /// The cost of running it on a GPU, in additions of f32; 0 for a loop.
     pub(crate) fn operations(&self) -> u64 {
         let times = match (&self.body, self.op, self.dtype) {
             (Some(Body::Loop(_)), ..) => 0,
-            // It finds an element anywhere, which is a line of memory for itself.
+            // A lookup reads any element, which may be a line of memory for itself.
             (_, Op::Lookup, _) => 25,
-            // Most GPUs have few units for f64, and integers of 64 bits are several operations.
+            // Most GPUs have few units for f64, and operations on 64-bit integers are several.
             (.., DType::F64) => 16,
             (.., DType::I64 | DType::U64) => 4,
             _ => 1,
@@ -207,17 +207,17 @@ impl Step {
         times * self.work() as u64
     }
 
-    /// What it does with floats.
+    /// How it treats floats.
     pub(crate) fn nature(&self) -> Nature {
         match self.op {
-            // It is one of two values, and meets what that meets.
+            // The result is one of two operands, so it meets everything that they meet.
             Op::Select | Op::State => Nature::Moves,
             Op::Call | Op::Repeat => Nature::Arithmetic,
             op => op.row().and_then(|row| row.form(self.dtype)).map_or(Nature::Bits, |form| form.nature),
         }
     }
 
-    /// Whether a float that it gives has no more digits than its operands.
+    /// Whether its float result has no more digits than its operands.
     pub(crate) fn keeps_digits(&self) -> bool {
         use Op::*;
         let is_operand = matches!(self.op, Select | State | Min | Max | Fmin | Fmax | Clamp);
@@ -225,7 +225,7 @@ impl Step {
             || matches!(self.op, Neg | Positive | Abs | Relu | Copysign | Sign | Floor | Ceil | Trunc | Round)
     }
 
-    /// Whether it tells the sign of a NaN.
+    /// Whether it distinguishes the sign of a NaN.
     pub(crate) fn tells_sign(&self) -> bool {
         match &self.body {
             Some(Body::Loop(own)) => own.steps.iter().any(Step::tells_sign),
@@ -237,7 +237,7 @@ impl Step {
         self.body.as_ref().map_or_else(|| self.op.name(), Body::name)
     }
 
-    /// Bytes of an element of what it gives.
+    /// Bytes of an element of its result.
     pub(crate) fn size(&self) -> usize {
         match &self.body {
             Some(Body::Loop(own)) => own.places().1,

@@ -1,4 +1,4 @@
-//! How programs are put together: equal inputs and equal steps appear once.
+//! Construction of programs: equal inputs and equal steps appear once.
 
 use smallvec::SmallVec;
 
@@ -8,7 +8,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::Shape;
 
-/// Steps that are being put together, each once.
+/// A list of steps, each of which appears once.
 pub(crate) struct Steps {
     pub all: Vec<Step>,
     values: SmallMap<Step, Value>,
@@ -19,7 +19,7 @@ impl Steps {
         Steps { all: Vec::new(), values: SmallMap::new() }
     }
 
-    /// A step, or the equal one that is there.
+    /// Adds a step, or finds the equal one.
     pub(crate) fn once(&mut self, step: Step) -> Value {
         self.values.get(&step).unwrap_or_else(|| {
             let value = Value::Step(self.all.len() as u32);
@@ -30,7 +30,7 @@ impl Steps {
     }
 }
 
-/// A program that is being built.
+/// A program under construction.
 pub(crate) struct ProgramBuilder {
     pub inputs: Vec<Input>,
     pub steps: Steps,
@@ -41,7 +41,7 @@ impl ProgramBuilder {
         ProgramBuilder { inputs: Vec::new(), steps: Steps::new() }
     }
 
-    /// An input, or the equal one that is there.
+    /// Adds an input, or finds the equal one.
     pub(crate) fn input(&mut self, input: Input) -> Value {
         let known = self.inputs.iter().position(|other| other.is_same(&input));
         Value::Input(known.unwrap_or_else(|| {
@@ -50,13 +50,13 @@ impl ProgramBuilder {
         }) as u32)
     }
 
-    /// A step of another program, whose operands are these values.
+    /// Adds a step of another program, with these values as operands.
     pub(crate) fn copy(&mut self, step: &Step, value: impl Fn(Value) -> Value) -> Value {
         let args = step.args.iter().map(|&arg| value(arg)).collect();
         self.steps.once(Step { body: step.body.clone(), ..Step::new(step.op, step.dtype, step.result, args) })
     }
 
-    /// All values of another program, whose inputs are what `input` makes of each.
+    /// Adds all values of another program. `input` maps its inputs.
     pub(crate) fn copy_all(
         &mut self,
         program: &Program,

@@ -1,4 +1,4 @@
-//! A function of the user's as a step calls it.
+//! A user's function, as steps call it.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::written::Written;
 use crate::dtype::DType;
 
-/// Computes some elements: every argument has as many as the result, or a part of equal ones.
+/// Computes some elements. Every argument has as many elements as the result, or fewer equal ones.
 pub(crate) type Run = Box<dyn Fn(&[&[u8]], &mut [u8]) + Send + Sync>;
 
 /// A [`Function`](crate::Function) whose types are known at run time.
@@ -38,7 +38,7 @@ pub(crate) struct Inner {
     pub run: Run,
 }
 
-/// Functions are told by their making, as closures are.
+/// Functions are equal if they were made by one call, as closures are.
 impl PartialEq for AnyFunction {
     fn eq(&self, other: &AnyFunction) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
@@ -65,12 +65,12 @@ pub(crate) fn list(types: &[DType]) -> String {
 }
 
 impl AnyFunction {
-    /// Its name, as it was given.
+    /// Its name, as the user wrote it.
     pub fn name(&self) -> &str {
         &self.inner.name
     }
 
-    /// Its text, and the name that it has there; none of a function for the CPU path alone.
+    /// Its text, and its name in that text. `None` for a function of the CPU path alone.
     pub(crate) fn written(&self) -> Option<&Written> {
         self.inner.written.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What expressions that are built anew have in common: all but the memory of their tensors and their constants.
+//! Fingerprints: expressions without the memory of their tensors and without their constants.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use smallvec::{SmallVec, smallvec};
 use super::{Fingerprint, Leaves, Node, NodeKind, Source, Storage};
 use crate::layout::Layout;
 
-/// Nodes that an expression with a fingerprint has at most: that of a larger one takes as long as what it spares.
+/// The most nodes of an expression with a fingerprint. Making one for a larger expression would take the time that it
+/// saves.
 const MOST: usize = 32;
 
 impl<'a> Leaves<'a> {
@@ -16,7 +17,7 @@ impl<'a> Leaves<'a> {
         self.storages.iter().position(|other| other.same(storage))
     }
 
-    /// The same of one that may be new.
+    /// The number of a storage that may be new.
     fn number(&mut self, storage: &'a Storage) -> usize {
         self.find(storage).unwrap_or_else(|| {
             self.storages.push(storage);
@@ -25,7 +26,7 @@ impl<'a> Leaves<'a> {
     }
 }
 
-/// What begins the words of a node.
+/// The first word of a node.
 enum Tag {
     Known,
     Op,
@@ -36,8 +37,8 @@ enum Tag {
 }
 
 impl Fingerprint {
-    /// The fingerprint of an expression of a few operations on views, evaluated or written to elements of a storage; and
-    /// what its leaves hold, that storage among them.
+    /// The fingerprint of an expression of a few operations on views, evaluated or written to elements of a storage;
+    /// and its leaves, that storage among them.
     pub(crate) fn of<'a>(
         root: &'a Arc<Node>,
         to: Option<(&'a Storage, &'a Layout)>,
@@ -58,7 +59,7 @@ impl Fingerprint {
             }
             known.push(of);
             match &node.kind {
-                // How many operands it has is told by the op, and its shape by theirs.
+                // The op determines the number of operands, and their shapes determine the result's.
                 NodeKind::Op(op) => words.push(head(Tag::Op, *op as usize)),
                 NodeKind::View(layout) => {
                     words.push(head(Tag::View, 0));
@@ -119,10 +120,10 @@ mod tests {
         let of = |expr: Expr<f32>| print(&expr).unwrap();
         let (one, storages, constants) = of((&x + 1.0) * &y);
         assert_eq!((storages, constants), (2, vec![u64::from(1.0_f32.to_bits())]));
-        // Other tensors and constants.
+        // Other tensors and constants: the same fingerprint.
         assert_eq!(one, of((&y + 2.0) * &x).0);
         assert_eq!(one, of((tensor(&[2, 3]) + 1.0) * tensor(&[2, 3])).0);
-        // One tensor twice, another op, order, shape, view, storage, or an operand that is shared.
+        // One tensor twice, another op, order, shape, view or storage, or a shared operand: another fingerprint.
         let shared = &x + 1.0;
         let others = [
             of((&x + 1.0) * &x),
@@ -140,7 +141,7 @@ mod tests {
             assert_ne!(one, other.0, "{i}");
             assert!(others[..i].iter().all(|before| before.0 != other.0), "{i}");
         }
-        // What it is written to, and whether that is read.
+        // The destination, and whether the expression reads it, are parts of the fingerprint.
         let node = AnyExpr::from(&x + 1.0).node().unwrap().clone();
         let into = |to: &Tensor<f32>| {
             let to = AnyTensor::from(to);

@@ -1,4 +1,5 @@
-//! From the graph to a flat program: values in order, equal ones once, views pushed down to the leaves.
+//! Flattening: from the graph to a program. Values are in order, equal ones appear once, and views are pushed down to
+//! the leaves.
 
 use std::sync::Arc;
 
@@ -13,45 +14,43 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
-/// Nodes that a program reads and does not compute: each the result of a stage, by the number of that and
-/// its own among its results.
+/// Nodes that a program reads and does not compute. Each is the result of a stage, by the stage's number and its own.
 pub(crate) type Known = FxHashMap<*const Node, (usize, usize)>;
 
-/// A node under a view, by the number of that.
+/// A node under a view, by the view's number.
 type Viewed = (*const Node, u32);
 
-/// What is found of a node: its value, or that it is an op, which is to be computed under a view.
+/// A node's value, or its op, which is to be computed under a view.
 enum Seen<'a> {
     Value(Value),
     Op(&'a Arc<Node>, u32),
 }
 
-/// An op whose operands are being found.
+/// An op whose operands are being searched.
 struct Frame<'a> {
     node: &'a Arc<Node>,
     view: u32,
     args: SmallVec<[Value; 3]>,
-    /// Of a lookup, its table.
+    /// The table of a lookup.
     table: Option<Box<Table>>,
 }
 
-/// A table as a lookup reads it: elements that lie where coordinates and constants say, and as far from there as
-/// the other indices say.
+/// A table under a lookup. Coordinates and constants are part of its layout, and the other indices move from there.
 struct Table {
     dtype: DType,
     source: Source,
-    /// Of the table alone.
+    /// The layout of the table alone.
     layout: Layout,
-    /// What coordinates and constants make of it, over the shape of the program.
+    /// The layout over the shape of the program, with coordinates and constants.
     offset: isize,
     strides: SmallVec<[isize; 6]>,
     computed: Vec<Extent>,
-    /// Axes whose indices were looked at.
+    /// The number of axes whose index was read.
     axes: usize,
 }
 
 impl Table {
-    /// Walks an axis by a coordinate or a constant.
+    /// Moves along an axis by a coordinate or a constant.
     fn walk(&mut self, stride: isize, source: &Source, layout: &Layout) {
         match source {
             Source::Scalar(bits) => self.offset += *bits as i32 as isize * stride,
@@ -78,8 +77,8 @@ impl Program {
         Self::of(&[root], shape, &Known::default())
     }
 
-    /// The same for several results, where some nodes are known. Roots that are reductions and not
-    /// known are all of the same axes of one shape, and have the shape that they are asked for.
+    /// The same for several results, with some known nodes. Unknown roots that are reductions all reduce the same axes
+    /// of one shape, and have the requested shape.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         if let [root] = roots
             && let NodeKind::Contract(axis) = root.kind
@@ -108,7 +107,7 @@ impl Program {
         Ok(Self::elements(&operands, over, known)?.of_kind(first))
     }
 
-    /// The program of a contraction: its result is the product of two values, of which each moves along axes of its own.
+    /// The program of a contraction. Its result is the product of two values, each of which changes along its own axes.
     fn contraction(root: &Arc<Node>, axis: usize, shape: &Shape, known: &Known) -> Result<Program> {
         let operands: SmallVec<[&Arc<Node>; 2]> = root.args.iter().collect();
         if root.shape != *shape {
@@ -121,13 +120,13 @@ impl Program {
         Ok(all.finish(over, root.dtype, smallvec![product]).of_kind(ProgramKind::Contract(axis)))
     }
 
-    /// The same for roots that are not reduced.
+    /// The same for roots that are no reductions.
     fn elements(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Program> {
         let (all, results) = Self::values(roots, shape, known)?;
         Ok(all.finish(shape.clone(), roots[0].dtype, results))
     }
 
-    /// The values of some roots over a shape, in a program that is not finished.
+    /// The values of some roots over a shape, in an unfinished program.
     fn values(
         roots: &[&Arc<Node>],
         shape: &Shape,
@@ -146,7 +145,7 @@ impl Program {
 }
 
 impl<'a> Flatten<'a> {
-    /// The number of a view. There are few, and the last ones are asked for most.
+    /// The number of a view. There are few views, and recent ones are searched most.
     fn number(&mut self, view: Layout) -> u32 {
         let known = self.views.iter().rposition(|known| *known == view);
         known.unwrap_or_else(|| {
@@ -155,7 +154,7 @@ impl<'a> Flatten<'a> {
         }) as u32
     }
 
-    /// A layout of what a view shows.
+    /// The layout of a view of a view.
     fn seen(&self, layout: &Layout, view: u32) -> Result<Layout> {
         match layout.under(&self.views[view as usize]) {
             Some(both) => Ok(both),
@@ -163,16 +162,17 @@ impl<'a> Flatten<'a> {
         }
     }
 
-    /// The same, numbered.
+    /// The same, by number.
     fn under(&mut self, layout: &Layout, view: u32) -> Result<u32> {
         let both = self.seen(layout, view)?;
         Ok(self.number(both))
     }
 
-    /// What a node is under a view, or the op to compute.
+    /// A node under a view: its value, or the op to compute.
     fn look(&mut self, mut node: &'a Arc<Node>, mut view: u32) -> Result<Seen<'a>> {
         loop {
-            // What a stage gives is read, even if a result before this one computed it: a kernel may not
+            // A stage's result is read even if an earlier result of this program has computed it: a kernel may not
+            // contain both.
             // hold both.
             if let Some(&(stage, result)) = self.known.get(&Arc::as_ptr(node)) {
                 let layout = self.views[view as usize].clone();
@@ -210,7 +210,7 @@ impl<'a> Flatten<'a> {
         }
     }
 
-    /// Finds a node and all that it is made of.
+    /// Finds a node and everything below it.
     fn root(&mut self, root: &'a Arc<Node>, view: u32) -> Result<Value> {
         let mut stack: SmallVec<[Frame<'a>; 4]> = match self.look(root, view)? {
             Seen::Value(found) => return Ok(found),
@@ -274,7 +274,7 @@ impl<'a> Flatten<'a> {
         }
     }
 
-    /// A table that a lookup under a view reads.
+    /// The table of a lookup under a view.
     fn table(&self, mut node: &'a Arc<Node>, view: u32) -> Result<Table> {
         let mut seen = Layout::contiguous(&node.shape)?;
         let dtype = node.dtype;
@@ -305,8 +305,8 @@ impl<'a> Flatten<'a> {
         })
     }
 
-    /// The next index of a lookup that is computed. Coordinates and constants before it are no values: they
-    /// become part of how the table is walked.
+    /// The next computed index of a lookup. Coordinates and constants before it are no values: they become part of the
+    /// table's layout.
     fn next_index(
         &mut self,
         node: &'a Arc<Node>,
@@ -328,13 +328,13 @@ impl<'a> Flatten<'a> {
         Ok(None)
     }
 
-    /// A table of a loop that is computed under a view.
+    /// A table of a loop under a view.
     fn loop_table(&mut self, node: &'a Arc<Node>, view: u32, own: LoopTable<'a>) -> Result<Value> {
         let mut table = self.table(own.table, view)?;
         let mut fixed = own.fixed.iter();
         for (axis, &open) in own.axes.iter().enumerate() {
             let (length, stride) = (table.layout.shape()[axis], table.layout.strides()[axis]);
-            // Turns name an index for each, even if it leads nowhere.
+            // An iteration names an index for each axis, even where the stride is 0.
             let Some(index) = (if open { None } else { fixed.next() }) else {
                 table.computed.push(Extent { length, stride });
                 continue;
@@ -347,7 +347,7 @@ impl<'a> Flatten<'a> {
         self.looked_up(view, table)
     }
 
-    /// The coordinates or the constant that an operand of a shape is under a view, if it is one.
+    /// The coordinates or the constant that an operand is under a view, if it is one.
     fn leaf(
         &self,
         mut node: &'a Arc<Node>,
@@ -386,7 +386,7 @@ impl<'a> Flatten<'a> {
         Ok(self.program.input(Input { computed, ..Input::new(dtype, source, layout) }))
     }
 
-    /// A lookup with its indices, or a load where coordinates and constants are all of them.
+    /// A lookup with its indices; a load, if all of them are coordinates and constants.
     fn lookup(&mut self, view: u32, table: Table, indices: SmallVec<[Value; 3]>) -> Result<Value> {
         let dtype = table.dtype;
         let table = self.looked_up(view, table)?;

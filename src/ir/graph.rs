@@ -1,5 +1,5 @@
-//! What expressions are made of, and what a device does for them. These types need each other: a storage names its
-//! device, which runs programs and looks at nodes, whose leaves are storages.
+//! The types of expressions, and the trait of devices. They need each other: a storage names its device, which runs
+//! programs and reads nodes, whose leaves are storages.
 
 use std::any::Any;
 use std::fmt;
@@ -19,54 +19,53 @@ use crate::layout::{Layout, Shape};
 #[derive(Clone)]
 pub(crate) struct Storage {
     pub backend: Arc<dyn Backend>,
-    /// How many elements there are.
+    /// The number of elements.
     pub elements: usize,
-    /// What only the device looks into.
+    /// The device's own data.
     pub buffer: Arc<dyn Any + Send + Sync>,
-    /// Whether memory may end with the last element, as it may where it is the caller's. Else it is whole
-    /// vectors.
+    /// Whether memory may end with the last element, as a caller's may. Otherwise it is whole vectors.
     pub is_exact: bool,
 }
 
-/// A range of one buffer of a storage, as a kernel binds it.
+/// The range of one buffer of a storage that a kernel binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BindingRange {
     /// The number of the buffer.
     pub buffer: usize,
-    /// The first byte, and how many there are.
+    /// The first byte, and the number of bytes.
     pub start: u64,
     pub size: u64,
 }
 
-/// What stands for a storage in work that is not run yet: its size is known, and its memory is not. Two are equal where that is
-/// the same memory, of which each may know another part.
+/// A storage in work that has not run: its size is known, and its memory is not. Two slots are equal if they are the
+/// same memory, even if they bind different ranges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub number: usize,
-    /// As those of [`Storage`].
+    /// As in [`Storage`].
     pub elements: usize,
     pub is_exact: bool,
-    /// What is bound of it, if not all.
+    /// The bound range, if not all.
     pub range: Option<BindingRange>,
 }
 
-/// Where a leaf's elements come from.
+/// The source of a leaf's elements.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// Elements of a storage.
     Tensor(Storage),
-    /// Elements of a slot. Work that is planned reads these.
+    /// Elements of a slot. Planned work reads slots.
     Slot(Slot),
     /// One constant, as its bits.
     Scalar(u64),
-    /// The address itself, as i32: a coordinate, under whatever views were taken of it. With the
-    /// device of the expression that it was asked of, if that has one.
+    /// The address itself, as i32: a coordinate, under any views. With the device of the expression whose coordinates
+    /// these are, if it has one.
     Index(Option<Arc<dyn Backend>>),
-    /// One of the results of a stage of the schedule that the program is part of, in row-major order.
+    /// One result of a stage of the same schedule, in row-major order.
     Stage { stage: usize, result: usize },
-    /// What a reduction inside of the program gives for each row, by its number.
+    /// The result of a reduction inside of the program for each row, by number.
     Row(usize),
-    /// What stands for a value of a loop while its step is built, by a number of its own.
+    /// The place of a loop's value while its step is built, by a number of its own.
     State(u64),
 }
 
@@ -76,31 +75,30 @@ pub(crate) enum NodeKind {
         source: Source,
         layout: Layout,
     },
-    /// Its operands may have smaller shapes: NumPy's rule between them was checked when it was built.
+    /// An op. Its operands may have smaller shapes: NumPy's rule was checked when it was built.
     Op(Op),
-    /// What a body gives of them, which is no op of the table: one of its results, by number.
+    /// One result of a function or a loop, by number.
     Body(Body, usize),
-    /// Elements of its operand: the layout leads to their numbers in row-major order.
+    /// Elements of its operand. The layout maps indices to row-major numbers of the operand's elements.
     View(Layout),
-    /// Elements of its first operand, a tensor or what is stored: the others are an index for each axis of that,
-    /// inside of the axis, as i32.
+    /// Elements of its first operand, a tensor or a stored node. The others are an index for each axis of that, as i32,
+    /// inside of the axis.
     Lookup,
-    /// Its operands next to each other along an axis.
+    /// Its operands, side by side along an axis.
     Join(usize),
-    /// Its operand along some axes, each range of it as one value.
+    /// Its operand, reduced along some axes.
     Reduce(ReduceAxes),
-    /// Its operand along an axis, each element as a value of those so far.
+    /// Its operand, scanned along an axis.
     Scan(ScanAxis),
     /// The products of its two operands, which broadcast, added up along an axis.
     Contract(usize),
-    /// Its operand, of 32 or 64 bits an element, sorted along the last axis.
+    /// Its operand, whose elements have 32 or 64 bits, sorted along the last axis.
     Sort(Sort),
-    /// Its operand, which is computed once and stored.
+    /// Its operand, computed once and stored.
     Shared,
 }
 
-/// A node of an expression. Nothing that walks a graph, dropping it included, recurses: it may be as deep
-/// as a loop is long.
+/// A node of an expression. A graph may be as deep as a loop is long, so nothing that walks it recurses, not even drop.
 pub(crate) struct Node {
     pub dtype: DType,
     pub shape: Shape,
@@ -108,39 +106,39 @@ pub(crate) struct Node {
     pub args: SmallVec<[Arc<Node>; 3]>,
     /// The devices of the leaves, each once.
     pub devices: SmallVec<[Arc<dyn Backend>; 1]>,
-    /// Its schedule, once it was evaluated.
+    /// Its schedule, after it was evaluated.
     pub schedule: Kept,
 }
 
-/// A leaf, with its layout broadcast to the shape of the program.
+/// A leaf of a program, with its layout broadcast to the program's shape.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub dtype: DType,
     pub source: Source,
     pub layout: Layout,
-    /// Axes that are looked up: a [`Op::Lookup`] names an index for each, and the elements that it reads are as far
-    /// from those of the layout. None of what is read as it is.
+    /// Axes with a computed index: a [`Op::Lookup`] names an index for each, which moves from the layout's address.
+    /// Empty for an input that is read as it is.
     pub computed: Vec<Extent>,
-    /// Where the node of a constant is: whoever reads the same node reads one constant. Two that happen to be equal are
-    /// two, as that must not decide which kernel runs.
+    /// The address of a constant's node. Readers of one node read one constant. Two constants that happen to be equal
+    /// stay two, since equal values must not decide which kernel runs.
     pub node: Option<usize>,
 }
 
-/// An axis of a table whose index is computed.
+/// An axis of a table with a computed index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub length: usize,
     pub stride: isize,
 }
 
-/// What is reduced inside of a program. Its elements along `axes`, at one place of the other axes, are a
-/// *row*; a value that is the same for all of a row is *of the row*, as is what a reduction of it gives.
+/// The reductions inside of a row-fused program. Its elements along `axes`, at one place of the other axes, are a
+/// *row*. A value that is constant along the row is *of the row*, and so is the result of a reduction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RowFused {
     pub axes: Range<usize>,
-    /// Each along `axes`. What fold `i` gives is the source [`Source::Row`] of that number.
+    /// The reductions along `axes`. The result of number `i` is the source [`Source::Row`] of that number.
     pub reductions: Vec<RowReduction>,
-    /// Whether a result is one element of each row, of which it is a value, or all elements.
+    /// Whether a result is one element of each row, or all elements.
     pub kept: bool,
 }
 
@@ -149,52 +147,52 @@ pub(crate) struct RowFused {
 pub(crate) struct RowReduction {
     pub op: ReduceOp,
     pub value: Value,
-    /// The index of each element, where partial results are reduced and that is what is asked.
+    /// The original index of each element, where partial results are reduced and the index is the result.
     pub index: Option<Value>,
 }
 
-/// What a program makes of its values.
+/// The kind of a program: how results come from values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ProgramKind {
-    /// Each is stored as it is.
+    /// Each value is stored.
     Map,
-    /// Each is reduced along the same axes.
+    /// Each value is reduced along the same axes.
     Reduce(ReduceAxes),
-    /// Each is stored, and steps read what values of a row are reduced to.
+    /// Each value is stored, and steps read the results of reductions of a row.
     RowFused(RowFused),
-    /// Each is scanned.
+    /// Each value is scanned.
     Scan(ScanAxis),
-    /// The one, which a product of two values gives, is added up along an axis, in the order of [`CHUNK`](super::CHUNK).
+    /// The one value, a product of two, is added up along an axis, in the order of [`CHUNK`](super::CHUNK).
     Contract(usize),
-    /// The one is sorted along the last axis.
+    /// The one value is sorted along the last axis.
     Sort(Sort),
 }
 
 /// A flat expression. Equal leaves and equal steps appear once.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// What steps run over: the shape of the results, or, where they are reduced, of what is reduced.
+    /// The shape that steps run over: that of the results, or, if they are reduced, of the operands.
     pub shape: Shape,
-    /// The type of the first result, and of all where they are reduced.
+    /// The type of the first result; if values are reduced, of all results.
     pub dtype: DType,
     pub inputs: Vec<Input>,
     pub steps: Vec<Step>,
     /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
-    /// What is made of each of these values before it is stored.
+    /// The kind.
     pub kind: ProgramKind,
 }
 
-/// What is computed together, and stored.
+/// A part of a schedule that is computed on its own, and stored.
 #[derive(Clone, Debug)]
 pub(crate) enum Stage {
-    /// All results of a program.
+    /// All results of one program.
     One(Program),
     /// One result, of several programs.
     Join(Join),
 }
 
-/// Programs of one result each, that write one result together: each writes its range of an axis, in their order.
+/// Programs of one result each, which write slices of one result along an axis, in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Join {
     pub axis: usize,
@@ -204,35 +202,34 @@ pub(crate) struct Join {
     pub dtype: DType,
 }
 
-/// Stages in the order in which they run. The results of `stages` are temporaries, which later ones read as
+/// Stages in the order in which they run. The results of `stages` are temporaries, which later stages read as
 /// [`Source::Stage`].
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     pub stages: Vec<Stage>,
-    /// What computes the results.
+    /// The stage of the results.
     pub last: Stage,
-    /// Of each stage, those whose results are read by it and by none after it.
+    /// For each stage, the stages that it reads last.
     pub finished: Vec<Vec<usize>>,
-    /// What a device made of it.
+    /// The device's commands for it.
     pub ready: Kept,
 }
 
-/// Where the results of a schedule go.
+/// The destination of a schedule's results.
 #[derive(Clone, Copy)]
 pub(crate) enum Destination<'a> {
     /// Into new storages, in row-major order.
     New,
-    /// Into elements of a storage for each result, as if every source were read first. The layouts visit no element
-    /// twice.
+    /// Elements of a storage for each result, as if every operand were read first. The layouts visit no element twice.
     Into(&'a [(&'a Storage, &'a Layout)]),
 }
 
-/// An expression without what its leaves hold, as words. What is planned for one is right for all with the same
+/// An expression without the contents of its leaves, as words. A plan for one is right for all with the same
 /// fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint(pub(super) SmallVec<[u64; 64]>);
 
-/// What the leaves of an expression hold, in the order of its fingerprint, each once.
+/// The leaves of an expression, in the order of its fingerprint, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Leaves<'a> {
     pub storages: SmallVec<[&'a Storage; 8]>,
@@ -243,7 +240,7 @@ pub(crate) struct Leaves<'a> {
 /// Storages, one for each result.
 pub(crate) type Results = SmallVec<[Storage; 1]>;
 
-/// What a device can do. Storages passed in were made by the same device.
+/// A device, as expressions use it. All storages passed in were made by the same device.
 pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// The adapter's name, and the interface that reaches it.
     fn name(&self) -> String;
@@ -251,22 +248,22 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// A number that no other living device has. Handles of one device share it.
     fn identity(&self) -> usize;
 
-    /// Tensors that one kernel reads at most.
+    /// The most tensors that one kernel reads.
     fn operands(&self) -> usize {
         usize::MAX
     }
 
-    /// Fails for an element type that it does not compute with.
+    /// Fails for an element type that the device does not compute with.
     fn supports(&self, _dtype: DType) -> Result<()> {
         Ok(())
     }
 
-    /// Elements of the last axis, at most, for all of which it computes once what is the same along that axis.
+    /// The longest last axis along which the device computes a constant value once.
     fn row(&self) -> usize {
         1
     }
 
-    /// Bytes of a tensor that a kernel binds whole.
+    /// The most bytes of a tensor that a kernel binds whole.
     fn whole(&self) -> u64 {
         u64::MAX
     }
@@ -274,7 +271,7 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
     /// A storage of `bytes` packed elements of type `dtype`.
     fn upload(self: Arc<Self>, bytes: &[u8], dtype: DType) -> Result<Storage>;
 
-    /// Runs a schedule: the storages of its results. What is learned of it is remembered under the fingerprint of its
+    /// Runs a schedule, and returns the storages of its results. Its commands are kept under the fingerprint of the
     /// expression, if it has one.
     fn run(
         self: Arc<Self>,
@@ -283,25 +280,25 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         known: Option<(Fingerprint, Leaves<'_>)>,
     ) -> Result<Results>;
 
-    /// Whether the device remembers how expressions are run ([`run_known`](Self::run_known)).
+    /// Whether the device has a plan cache ([`run_known`](Self::run_known)).
     fn remembers(&self) -> bool {
         false
     }
 
-    /// Runs an expression by what is remembered of one with the same fingerprint, if anything is.
+    /// Runs an expression from the plan cache, if its fingerprint is there.
     fn run_known(self: Arc<Self>, _print: &Fingerprint, _leaves: &Leaves<'_>) -> Option<Result<Results>> {
         None
     }
 
-    /// Lets every read of a storage be an error from now on, until all of it is written anew: some of its elements were
-    /// written by work that failed, and others were not.
+    /// Poisons a storage: failed work has written some of its elements, so every read is an error until all are written
+    /// again.
     fn poison(&self, storage: &Storage, error: &Error);
 
-    /// Writes packed elements, in row-major order, to elements of `storage`, after what was asked for
-    /// before. The layout visits no element twice.
+    /// Writes packed elements, in row-major order, to elements of `storage`, after all recorded work. The layout visits
+    /// no element twice.
     fn write(self: Arc<Self>, storage: &Storage, dtype: DType, layout: &Layout, bytes: &[u8]) -> Result<()>;
 
-    /// A storage of the same elements as they are after what was asked for before, which nothing writes.
+    /// A snapshot: a storage with the elements after all recorded work, which nothing writes.
     fn snapshot(self: Arc<Self>, storage: &Storage, dtype: DType) -> Result<Storage>;
 
     /// Whether it computes on threads of the host, so that a call takes the time of its work.
@@ -309,25 +306,25 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Whether all kernels of a schedule are compiled, so that running it only records them.
+    /// Whether all kernels of a schedule are compiled, so that running it only records.
     fn is_compiled(self: Arc<Self>, _schedule: &Schedule) -> Result<bool> {
         Ok(false)
     }
 
-    /// Bytes that one reading takes at most.
+    /// The most bytes of one reading.
     fn most_read(&self) -> usize {
         PIECE
     }
 
-    /// The `count` elements from `offset` on, as they are after what was asked for before.
+    /// The `count` elements from `offset` on, after all recorded work.
     fn read(self: Arc<Self>, storage: &Storage, dtype: DType, offset: usize, count: usize) -> Reading;
 
-    /// Fails for a form that waits, where the caller may not, by the name of the form.
+    /// Fails for a form that waits, if the caller must not. `form` names it.
     fn can_wait(&self, _form: &str) -> Result<()> {
         Ok(())
     }
 
-    /// The same, where the caller may wait: by default it waits for [`read`](Self::read).
+    /// The same for a caller that may wait. The default waits for [`read`](Self::read).
     fn read_now(
         self: Arc<Self>,
         storage: &Storage,
@@ -338,12 +335,12 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         pollster::block_on(self.read(storage, dtype, offset, count))
     }
 
-    /// Lets begin what was asked for, without waiting for it.
+    /// Starts recorded work, without waiting for it.
     fn flush(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Waits until everything that was asked for has run.
+    /// Waits until all recorded work has run.
     fn synchronize(&self) -> Result<()>;
 
     /// The same without blocking.
@@ -351,26 +348,25 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         Box::pin(std::future::ready(self.synchronize()))
     }
 
-    /// What is reported after the calls that it is of: waits for the reports of what was asked for before, and fails
-    /// if what these storages hold is wrong.
+    /// Waits for reports about earlier calls, and fails if the elements of these storages are wrong.
     fn settle(self: Arc<Self>, _storages: &[Storage]) -> Outcome {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// The device itself, for what only one kind of it can do.
+    /// The device itself, for features of one kind of device.
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 
-    /// Whether the device is gone, and all that was on it.
+    /// Whether the device is lost, with all its storages.
     fn is_lost(&self) -> bool {
         false
     }
 
-    /// Compiles what a schedule needs, without running it.
+    /// Compiles the kernels of a schedule, without running it.
     fn compile(self: Arc<Self>, _schedule: &Schedule, _to: Destination<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Keeps compiled pipelines in files of a directory from now on; whether the device has any.
+    /// Keeps compiled pipelines in files of a directory from now on. Returns whether the device can.
     fn cache_pipelines(&self, _directory: &Path) -> Result<bool> {
         Ok(false)
     }
@@ -380,10 +376,10 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// What would run for each stage of a schedule.
+    /// The explanation of each stage of a schedule.
     fn explain(self: Arc<Self>, schedule: &Schedule) -> Result<Vec<Told>>;
 
-    /// A handle of the same device that computes functions in another way, if it has one.
+    /// A handle of the same device with another `Math`, if it has one.
     fn with_math(&self, _math: Math) -> Option<Arc<dyn Backend>> {
         None
     }
@@ -398,12 +394,12 @@ pub(crate) trait Backend: Send + Sync + fmt::Debug {
         bail!(Limit, "times of kernels are had of adapters only, and not of {}", self.name())
     }
 
-    /// The times since then, from when they are there.
+    /// The times of all kernels since, once they arrive.
     fn end_profile(&self) -> Times {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// What tensors take of the device's memory.
+    /// The device's memory that tensors use.
     fn memory(&self) -> Memory {
         Memory::default()
     }

@@ -1,13 +1,12 @@
-//! What was made of a value once and is kept with it, whoever made it.
+//! Results that are kept with a value, for whoever made them.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A place for one thing that floors above make of a node or a program, so that making it again is
-/// spared. It is kept from the second time on: most expressions are evaluated once. A clone is another
-/// value, and begins empty.
+/// A place for one result that a higher floor computes from a node or a program, so that it need not be computed again.
+/// It is kept from the second time on, since most expressions are evaluated once. A clone begins empty.
 #[derive(Default)]
 pub(crate) struct Kept {
     seen: AtomicBool,
@@ -15,22 +14,22 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// What is kept, if it is of that type.
+    /// The kept result, if it has that type.
     pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
         self.thing.get()?.downcast_ref()
     }
 
-    /// Whether [`again`](Self::again) was asked before.
+    /// Whether [`again`](Self::again) was called before.
     pub(crate) fn is_seen(&self) -> bool {
         self.seen.load(Ordering::Relaxed)
     }
 
-    /// Whether this was asked before: then what is made is worth keeping.
+    /// Whether this is the second call or a later one: then a result is worth keeping.
     pub(crate) fn again(&self) -> bool {
         self.seen.swap(true, Ordering::Relaxed)
     }
 
-    /// Keeps a thing, unless there is one.
+    /// Keeps a result, unless there is one.
     pub(crate) fn put(&self, thing: impl Any + Send + Sync) {
         let _ = self.thing.set(Box::new(thing));
     }

@@ -1,11 +1,11 @@
-//! What expressions are made of and what they are flattened to: the table of ops and reductions, the graph of nodes, and programs
-//! of steps for devices.
+//! Expressions as data: the tables of ops and reductions, the graph of nodes, and programs of steps for devices.
 //!
-//! Each file uses only those before it: the table of ops ([`mod@op`]), a [`scalar`], a function as it is `validated` and
-//! [`written`], a [`value`], a [`small_map`], what is [`kept`], random words ([`philox`]), and what devices give as [`answers`]; a
-//! [`callee`], the table of folds ([`mod@reduce`]), the keys that [`sort`] elements, and [`typing`]; the [`body`] of a step; the types of the [`graph`]; what
-//! they do ([`node`], [`program`], [`storage`]) and the [`fingerprint`] of an expression; the [`builder`] of programs; and programs of
-//! [`parts`] of others, and of nodes ([`flatten`], [`rows`]); and what a schedule's [`stage`] is.
+//! Each file uses only those before it: the table of ops ([`mod@op`]), [`scalar`]s, checked and [`written`] functions
+//! of users, [`value`]s, a [`small_map`], [`kept`] results, random words ([`philox`]) and [`answers`] of devices;
+//! [`callee`]s, the table of reductions ([`mod@reduce`]), keys that [`sort`] elements, and [`typing`]; the [`body`] of
+//! a step; the types of the [`graph`]; their methods ([`node`], [`program`], [`storage`]) and the [`fingerprint`] of an
+//! expression; the [`builder`] of programs; programs of [`parts`] of others, and of nodes ([`flatten`], [`rows`]); and
+//! a schedule's [`stage`].
 
 mod answers;
 mod body;

@@ -1,4 +1,4 @@
-//! The graph: leaves, operations on nodes before them, and views of nodes.
+//! Nodes of the graph: leaves, operations on earlier nodes, and views of nodes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
 impl Source {
-    /// Whether it is read from memory.
+    /// Whether its elements lie in memory.
     pub(crate) fn is_memory(&self) -> bool {
         matches!(self, Source::Tensor(_) | Source::Slot(_) | Source::Stage { .. })
     }
 
-    /// Whether both are the same elements. Scalars are not compared: whether two constants happen to be
-    /// equal must not decide which kernel runs.
+    /// Whether both name the same elements. Constants are not compared, since equal values must not decide which kernel
+    /// runs.
     pub(crate) fn is_same(&self, other: &Source) -> bool {
         match (self, other) {
             (Source::Tensor(a), Source::Tensor(b)) => a.same(b),
@@ -37,12 +37,12 @@ impl Source {
 }
 
 impl NodeKind {
-    /// Whether it makes elements of elements of its operands, so that a kernel may compute it in the middle.
+    /// Whether its elements are computed from its operands' elements, so that any kernel may contain it.
     pub(crate) fn is_operation(&self) -> bool {
         matches!(self, NodeKind::Op(_) | NodeKind::Lookup | NodeKind::Body(..))
     }
 
-    /// The kind of the program that computes it, if that does more than store values.
+    /// The kind of its program, if that is not a map.
     pub(crate) fn of_program(&self) -> Option<ProgramKind> {
         match self {
             NodeKind::Reduce(reduce) => Some(ProgramKind::Reduce(reduce.clone())),
@@ -51,12 +51,12 @@ impl NodeKind {
         }
     }
 
-    /// Whether kernels of its own compute it, which read each element of its operands once for all.
+    /// Whether it needs kernels of its own, which read each element of its operands once for all results.
     pub(crate) fn is_apart(&self) -> bool {
         matches!(self, NodeKind::Join(_) | NodeKind::Contract(_) | NodeKind::Sort(_))
     }
 
-    /// Whether what it gives is always stored.
+    /// Whether its result is always stored.
     pub(crate) fn is_stored(&self) -> bool {
         matches!(self, NodeKind::Shared) || self.is_apart() || self.of_program().is_some()
     }
@@ -66,9 +66,9 @@ impl NodeKind {
 #[derive(Clone, Copy)]
 pub(crate) struct LoopTable<'a> {
     pub table: &'a Arc<Node>,
-    /// The axes of which turns have the index.
+    /// The axes whose index an iteration computes.
     pub axes: &'a [bool],
-    /// The indices of the others: coordinates and constants.
+    /// The indices of the other axes: coordinates and constants.
     pub fixed: &'a [Arc<Node>],
 }
 
@@ -110,7 +110,7 @@ impl Node {
         })
     }
 
-    /// One value of any shape. It has the devices of `like`, so that what is made of it knows where it is.
+    /// One value of any shape, on the devices of `like`.
     pub(crate) fn constant(dtype: DType, bits: u64, layout: Layout, like: &Node) -> Arc<Node> {
         Node::leaf_on(dtype, Source::Scalar(bits), layout, like.devices.clone())
     }
@@ -128,7 +128,7 @@ impl Node {
         Ok(Node::of(dtype, shape, NodeKind::Op(op), args))
     }
 
-    /// A result of a body, of operands that broadcast to a shape.
+    /// A result of a function or a loop, of operands that broadcast to a shape.
     pub(crate) fn body(
         body: Body,
         result: usize,
@@ -145,7 +145,7 @@ impl Node {
         Arc::new(Node { dtype, shape, kind, args, devices, schedule: Kept::default() })
     }
 
-    /// The same expression on the devices of some operands too, of which it needs nothing else.
+    /// The same expression, on the devices of some other operands too.
     pub(crate) fn on_devices_of(self: &Arc<Node>, operands: &[&Arc<Node>]) -> Arc<Node> {
         let all: SmallVec<[&Arc<Node>; 4]> = std::iter::once(self).chain(operands.iter().copied()).collect();
         let devices = devices(&all);
@@ -157,12 +157,12 @@ impl Node {
         Arc::new(Node { dtype, shape, kind, args, devices, schedule: Kept::default() })
     }
 
-    /// The same of other operands, which have the shapes and types of its own.
+    /// The same with other operands, of the same shapes and types.
     pub(crate) fn with(&self, args: SmallVec<[Arc<Node>; 3]>) -> Arc<Node> {
         Node::of(self.dtype, self.shape.clone(), self.kind.clone(), &args.iter().collect::<Vec<_>>())
     }
 
-    /// A reduction. Its shape is the operand's with length 1 along the axes, so that it broadcasts back.
+    /// A reduction. Its shape has length 1 along the axes, so that it broadcasts to its operand.
     pub(crate) fn reduce(reduce: ReduceAxes, operand: &Arc<Node>) -> Result<Arc<Node>> {
         let Some(dtype) = reduce.op.result(operand.dtype) else {
             bail!(Kernel, "{} of {}", reduce.op.name(), operand.dtype);
@@ -176,7 +176,7 @@ impl Node {
         Node::of(operand.dtype, operand.shape.clone(), NodeKind::Scan(scan), &[operand])
     }
 
-    /// The products of two operands, which broadcast, added up along an axis, which stays with length 1.
+    /// The products of two operands, which broadcast, added up along an axis, which keeps length 1.
     pub(crate) fn contract(axis: usize, operands: [&Arc<Node>; 2]) -> Result<Arc<Node>> {
         let shape = crate::layout::walked(&operands.map(|operand| operand.shape.clone()))?;
         let length = |(own, &n): (usize, &usize)| if own == axis { 1 } else { n };
@@ -184,12 +184,12 @@ impl Node {
         Ok(Node::of(operands[0].dtype, shape, NodeKind::Contract(axis), &operands))
     }
 
-    /// The last axis sorted.
+    /// Its last axis sorted.
     pub(crate) fn sort(sort: Sort, operand: &Arc<Node>) -> Arc<Node> {
         Node::of(sort.result(operand.dtype), operand.shape.clone(), NodeKind::Sort(sort), &[operand])
     }
 
-    /// Elements of a table at indices, one for each of its axes, that broadcast together.
+    /// Elements of a table at indices, one for each of its axes, which broadcast together.
     pub(crate) fn lookup(table: &Arc<Node>, indices: &[&Arc<Node>]) -> Result<Arc<Node>> {
         let shapes: SmallVec<[Shape; 4]> = indices.iter().map(|index| index.shape.clone()).collect();
         let shape = crate::layout::numpy(&shapes)?;
@@ -199,7 +199,7 @@ impl Node {
         Ok(Node::of(table.dtype, shape, NodeKind::Lookup, &args))
     }
 
-    /// Operands of one type next to each other along an axis, in which alone their shapes may differ.
+    /// Operands of one type side by side along an axis. Their shapes may differ along it alone.
     pub(crate) fn join(axis: usize, parts: &[&Arc<Node>]) -> Arc<Node> {
         let mut shape = parts[0].shape.clone();
         if let Some(length) = shape.iter_mut().nth(axis) {
@@ -208,7 +208,7 @@ impl Node {
         Node::of(parts[0].dtype, shape, NodeKind::Join(axis), parts)
     }
 
-    /// The same expression as one whose elements lie in memory when they are read.
+    /// The same expression, with its elements in memory when they are read.
     fn stored(self: &Arc<Node>) -> Arc<Node> {
         match self.kind {
             NodeKind::Leaf { source: Source::Tensor(_), .. } => self.clone(),
@@ -218,7 +218,7 @@ impl Node {
         }
     }
 
-    /// The same expression, stored even if it is a view of what is.
+    /// The same expression, stored even if it is a view of a stored one.
     pub(crate) fn laid_out(self: &Arc<Node>) -> Arc<Node> {
         match self.kind.is_stored() {
             true => self.clone(),
@@ -229,7 +229,7 @@ impl Node {
     /// The same expression under a view.
     pub(crate) fn view(self: &Arc<Node>, view: &dyn Fn(&Layout) -> Result<Layout>) -> Result<Arc<Node>> {
         let dense = Layout::contiguous(&self.shape)?;
-        // Taken of the shape alone first, so that errors speak of what the user wrote.
+        // The view of the shape alone comes first, so that errors name the user's shapes.
         let viewed = view(&dense)?;
         match &self.kind {
             NodeKind::Leaf { source, layout } => {
@@ -244,8 +244,8 @@ impl Node {
         }
     }
 
-    /// The value that it is among flat steps, of operands that are values there: `once` adds a step, or finds the same.
-    /// None if it is no step.
+    /// Its value among flat steps, whose operands are these values. `once` adds a step or finds the equal one. `None`
+    /// if it is no step.
     pub(crate) fn step(
         &self,
         args: SmallVec<[Value; 3]>,
@@ -267,11 +267,11 @@ impl Node {
         }
     }
 
-    /// Its operands, but for the tables of a loop; and these, each with its axes of which turns have the index and
-    /// the indices of the others.
+    /// Its operands, without a loop's tables; and these tables, each with the axes whose index an iteration computes
+    /// and the indices of the others.
     pub(crate) fn operands(&self) -> (&[Arc<Node>], Vec<LoopTable<'_>>) {
         let NodeKind::Body(Body::Loop(own), _) = &self.kind else { return (&self.args, Vec::new()) };
-        // The first operand is how many turns there are.
+        // The first operand is the number of iterations.
         let (values, mut rest) = self.args.split_at(1 + own.values());
         let tables = own.tables.iter().map_while(|axes| {
             let (table, after) = rest.split_first()?;
@@ -283,7 +283,7 @@ impl Node {
         (values, tables)
     }
 
-    /// Whether both are the same elements, as far as that is seen from what they are made of.
+    /// Whether both are the same elements, as far as their operands show.
     pub(crate) fn is_same(self: &Arc<Node>, other: &Arc<Node>) -> bool {
         let (mut a, mut b) = (self, other);
         loop {
@@ -300,12 +300,12 @@ impl Node {
         }
     }
 
-    /// The turns of the loop that gives it, if one does.
+    /// The most iterations of its loop, if it is a loop's result.
     pub(crate) fn turns(&self) -> u64 {
         self.of_loop(&|_| 1)
     }
 
-    /// What the loop that gives it takes, if one does, where `each` says it of a turn.
+    /// The sum over its loop's iterations, if it is a loop's result. `each` returns the figure of one iteration.
     pub(crate) fn of_loop(&self, each: &dyn Fn(&Loop) -> u64) -> u64 {
         let told = |arg: usize| match self.args.get(arg)?.kind {
             NodeKind::Leaf { source: Source::Scalar(bits), .. } => Some(bits),
@@ -317,7 +317,7 @@ impl Node {
         }
     }
 
-    /// What it does, in a word.
+    /// Its operation, in a word.
     pub(crate) fn name(&self) -> &str {
         match &self.kind {
             NodeKind::Leaf { .. } => "leaf",
@@ -346,7 +346,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // A leaf, or what others have too, is dropped where it stands.
+        // A leaf, or a shared node, is dropped in place.
         let is_deep = |arg: &Arc<Node>| !arg.args.is_empty() && Arc::strong_count(arg) == 1;
         let mut last: Vec<Arc<Node>> = Vec::new();
         last.extend(self.args.drain(..).filter(is_deep));

@@ -1,31 +1,28 @@
 //! The op table: the one place that knows the operations.
 //!
-//! A row says what an op is called, which types it takes, what it means in WGSL and on the CPU,
-//! and gives an example that is run as a doctest. Everything that lists ops is made from the
-//! rows by [`for_each_op!`]: the enum, the builder's methods, the WGSL emitter, the CPU
-//! evaluator, the documentation and the tests.
+//! A row has the name of an op, the types that it takes, its forms in WGSL and on the CPU, and an example that runs as
+//! a doctest. Everything that lists ops is made from the rows by [`for_each_op!`]: the enum, the builder's methods, the
+//! WGSL emitter, the CPU evaluator, the documentation and the tests.
 //!
-//! `within` is the bound of an inexact float op in units in the last place, and the one place that
-//! states it; `above` is the magnitude below which these units stay those of that magnitude, for
-//! functions with zeros at irrational points. `costs` is how many additions an op takes the time of, roughly,
-//! where that is not 1; schedules go by it. A row has a form for floats, for integers and for
-//! bool; the forms that it has are the types that it takes. A `word` form of integers gives the same bits for signed and
-//! unsigned ones. A `float` form is arithmetic, which compilers
-//! of drivers rewrite as if it were algebra; one that `moves` gives an operand as it is or without its
-//! sign, and one of `bits` reads and makes floats by their bits alone (see [`Nature`]). An op that `is
-//! commutative` is the same step in both orders; of two zeros a minimum takes one by the order. One `in
-//! pairs` takes less time than its loads and stores, so that the CPU path joins two of them. In a WGSL
-//! form `{a}`, `{b}`, `{c}` are the operands, `{D}` is the element type, `{T}` the type that computes
-//! (narrow integers compute in 32 bits and are cut back afterwards, f16 and bf16 in f32), and `{W}` the
-//! width of the elements in
-//! bits. Each form works on four lanes at once. Functions that WGSL lacks, or that drivers get wrong,
-//! live in `shaders/prelude`. The CPU form is a closure over one element, as the type that computes
-//! or, of `stored` floats (whose WGSL form is one of bits), as it is; `math` is the CPU path's module of
-//! that name.
+//! | column | meaning |
+//! |---|---|
+//! | `within 3` | the bound of an inexact float op, in units in the last place; stated here alone |
+//! | `above 1.0` | below this magnitude the units are its own, for functions with zeros at irrational points |
+//! | `costs 15` | the op's time in additions, roughly, if that is not 1; schedules use it |
+//! | `is commutative` | both orders are one step; of two zeros the order decides which a minimum returns |
+//! | `in pairs` | the op takes less time than its loads and stores, so the CPU path joins two of them |
+//! | `float`, `int`, `word`, `bool` | forms, whose types the op takes; `word` has the same bits with and without sign |
+//! | `moves`, `bits`, `stored` | forms of floats: see [`Nature`]; a `stored` one takes floats as they are stored |
+//!
+//! A `float` form is arithmetic, which compilers of drivers rewrite as if it were algebra. In a WGSL form `{a}`, `{b}`,
+//! `{c}` are the operands, `{D}` is the element type, `{T}` the type that computes (narrow integers compute in 32 bits
+//! and are cut back afterwards, f16 and bf16 in f32), and `{W}` the width of the elements in bits. Each form works on
+//! four lanes at once. Functions that WGSL lacks, or that drivers get wrong, are in `shaders/prelude`. The CPU form is
+//! a closure over one element of the type that computes; `math` is the CPU path's module.
 
 use crate::dtype::{DType, Kind};
 
-/// How a device computes functions such as `exp` and `sin`, where it has two ways.
+/// How a device computes functions such as `exp` and `sin`, if it has two ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Math {
     /// By this crate's own range reductions and polynomials: within the bound that
@@ -33,16 +30,14 @@ pub enum Math {
     #[default]
     Precise,
     /// By the adapter's builtins, for `exp exp2 exp10 log log2 log10 sin cos tan tanh sigmoid pow` of
-    /// f32, f16 and bf16: as accurate as the adapter makes them. WGSL asks little ("Accuracy of
-    /// expressions": `sin` and `cos` within 2^-11 between -pi and pi, `tanh` within 1e-5). NaN and
-    /// infinities are as in precise math, of one operation.
+    /// f32, f16 and bf16, with the adapter's accuracy. WGSL requires little ("Accuracy of expressions": `sin` and `cos`
+    /// within 2^-11 between -pi and pi, `tanh` within 1e-5). NaN and infinities of one operation are as in precise math.
     ///
-    /// Drivers may then rewrite what several operations of an expression compute, as if it were
-    /// algebra. Of 4096 random numbers, llvmpipe (Mesa 22.3) gave other bits than one operation at a time
-    /// for 1969 of `(a + b) - a` (it gives `b`), 2021 of `(a - b) + b`, 3892 of the error term of TwoSum
-    /// (it gives 0), 1474 of a step of Kahan's summation and 1185 of `a * b + a * c` (up to 109 units in
-    /// the last place), and 0 for `a - a` of infinities. Quotients and roots are the adapter's own, too, and so is
-    /// whether a product that rounds up to the least normal float is flushed with the lesser ones.
+    /// Drivers may then rewrite several operations of an expression as if they were algebra. Of 4096 random numbers,
+    /// llvmpipe (Mesa 22.3) had other bits than one operation at a time for 1969 of `(a + b) - a` (the result is `b`),
+    /// 2021 of `(a - b) + b`, 3892 of the error term of TwoSum (it is 0), 1474 of a step of Kahan's summation and 1185
+    /// of `a * b + a * c` (up to 109 units in the last place). `a - a` of infinities is 0. Quotients and roots are the
+    /// adapter's own, and it may flush a product that rounds up to the least normal float.
     Fast,
 }
 
@@ -440,7 +435,7 @@ macro_rules! for_each_op {
 }
 pub(crate) use for_each_op;
 
-/// The types that a kind of form is for.
+/// The types of a kind of form.
 macro_rules! kind {
     (float) => {
         &[Kind::Float]
@@ -465,14 +460,14 @@ macro_rules! kind {
     };
 }
 
-/// What a form does with floats, as far as a compiler that takes arithmetic for algebra may rewrite it.
+/// How a form treats floats, as far as a compiler may rewrite it as algebra.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nature {
     /// It computes with its operands.
     Arithmetic,
-    /// Its result is an operand, or one without its sign, and met by arithmetic it is what that is.
+    /// Its result is an operand, up to its sign, so arithmetic that reads it reads the operand.
     Moves,
-    /// It reads and makes bits and integers, in which no rewriting changes anything.
+    /// It reads and makes bits and integers, which rewriting does not change.
     Bits,
 }
 
@@ -488,7 +483,7 @@ macro_rules! nature {
     };
 }
 
-/// What an op means for some types.
+/// The forms of an op for some types.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     kinds: &'static [Kind],
@@ -504,16 +499,16 @@ pub(crate) struct Row {
     pub arity: usize,
     /// Whether the result is bool whatever the operands are.
     pub gives_bool: bool,
-    /// Whether both orders of the operands give the same, so that they are one step.
+    /// Whether both orders of the operands are one step.
     pub commutative: bool,
     /// By the kinds of types that the op takes.
     forms: &'static [Form],
-    /// The greatest distance from the exact result on any adapter, in units in the last place, for
-    /// floats. 0 for the same bits. The bounds are those that CUDA publishes for its math library.
+    /// The greatest distance from the exact result on any adapter, in units in the last place, for floats. 0 means the
+    /// same bits. The bounds are those that CUDA publishes for its math library.
     pub ulp: u32,
-    /// Results of a smaller magnitude have the units of this one.
+    /// Results of a smaller magnitude are measured in this one's units.
     pub ulp_from: f64,
-    /// What it takes, in additions.
+    /// Its time, in additions.
     pub cost: usize,
     pub doc: &'static str,
 }
@@ -525,12 +520,11 @@ macro_rules! define {
         [$($eg:tt)*] { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
         /// An elementwise operation.
         ///
-        /// Some are no rows of the table. Of three the operands differ in type: `Select`, which takes a
-        /// condition and two values, `Cast`, whose result type the node states, and `Lookup`, which takes a table
-        /// and the indices of an element of it, each inside of its axis. And two make random
-        /// numbers: `Random`, words of u32 by their place in the sequence of a key, whose halves are the
-        /// other operands, and `Unit`, such words as numbers of f32 from 0 to below 1. `Call`, `Repeat` and
-        /// `State` do what a [`Body`](super::Body) says.
+        /// Some are no rows of the table. The operands of three differ in type: `Select` takes a condition and two
+        /// values, the node states the result type of `Cast`, and `Lookup` takes a table and the indices of an element
+        /// of it, each inside of its axis. Two make random numbers: `Random`, words of u32 by their place in the
+        /// sequence of a key, whose halves are the other operands, and `Unit`, such words as numbers of f32 from 0 to
+        /// below 1. `Call`, `Repeat` and `State` have a [`Body`](super::Body).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub(crate) enum Op { $($op,)* Select, Cast, Lookup, Random, Unit, Call, Repeat, State }
 
@@ -580,19 +574,19 @@ impl Op {
     }
 }
 
-/// What an op takes, in additions, beside whose arithmetic loads and stores do not matter.
+/// The time of an op, in additions. For some, loads and stores hide behind the arithmetic.
 const COSTLY: usize = 15;
 
 /// Whether the arithmetic of an op takes longer than its loads and stores.
 pub(crate) const fn is_costly(op: Op) -> bool {
-    // Ops that are no rows come after them.
+    // Ops without rows come after them.
     (op as usize) < ROWS.len() && ROWS[op as usize].cost >= COSTLY
 }
 
-/// What a lookup takes, in additions: a load for each lane.
+/// The time of a lookup, in additions: a load for each lane.
 const LOOKUP: usize = 4;
 
-/// What an op on operands of a type takes, in additions of f32: after each, floats of 16 bits are rounded.
+/// The time of an op on operands of a type, in additions of f32. 16-bit floats are rounded after each.
 pub(crate) fn cost(op: Op, dtype: DType) -> usize {
     let rounding = match dtype {
         DType::F16 => 8,

@@ -8,8 +8,8 @@ use super::{ByValue, Input, Program, ProgramBuilder, ProgramKind, Value, needed}
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
-/// What a program multiplies and adds up along an axis: two factors, the other axes that both or neither follow, and those
-/// that one alone follows. Axes of length 1 are none of them.
+/// The factors that a program multiplies and adds up along an axis; the other axes that both or neither follow, and the
+/// axes of each factor alone. Axes of length 1 are in no list.
 pub(crate) struct Product {
     pub factors: [Value; 2],
     pub batch: Vec<usize>,
@@ -18,7 +18,7 @@ pub(crate) struct Product {
 }
 
 impl Program {
-    /// What it multiplies, where it is a contraction.
+    /// Its factors, if it is a contraction.
     pub(crate) fn product(&self) -> Result<Product> {
         let (ProgramKind::Contract(axis), Some(step)) = (&self.kind, self.step(self.results[0])) else {
             bail!(Kernel, "a program without a contraction")
@@ -46,19 +46,18 @@ impl Program {
         self.results.iter().map(|&result| eval(&only(result)?.of_kind(self.kind.clone()))).collect()
     }
 
-    /// The same for each value, as yet.
+    /// The result for each value, so far.
     pub(crate) fn by_value<T: Clone>(&self, of: T) -> ByValue<T> {
         ByValue::of(self.inputs.iter().map(|_| of.clone()), &self.steps, |_, _| of.clone())
     }
 
-    /// Whether each value is one that `results` are made of, themselves included; what is known is made of nothing.
+    /// Which values the `results` depend on, themselves included. Known values depend on nothing.
     pub(crate) fn needed(&self, results: &[Value], is_known: impl Fn(Value) -> bool) -> ByValue<bool> {
         needed(self.inputs.len(), &self.steps, results.iter().copied(), is_known)
     }
 
-    /// The program of some values over another shape, with its inputs and steps numbered anew: what is
-    /// `known` becomes an input, and `layout` says how inputs lie under that shape. The values are not
-    /// reduced.
+    /// The program of some values over another shape, with new numbers for its inputs and steps. Each of `known`
+    /// becomes an input, and `layout` returns the layout of an input under that shape. The values are not reduced.
     pub(crate) fn extract(
         &self,
         results: &[Value],
@@ -81,7 +80,7 @@ impl Program {
         Ok(part.finish(shape, dtype, results.iter().map(|&result| values[result]).collect()))
     }
 
-    /// Of each value, the axes along which it changes.
+    /// For each value, the axes along which it changes.
     pub(crate) fn followed(&self) -> ByValue<Vec<bool>> {
         let of_layout = |layout: &Layout| -> Vec<bool> {
             layout.shape().iter().zip(layout.strides()).map(|(&n, &stride)| n > 1 && stride != 0).collect()
@@ -95,7 +94,7 @@ impl Program {
         })
     }
 
-    /// The program of one value, over the axes along which it changes. It has the inputs that are needed, in their order.
+    /// The program of one value, over the axes along which it changes, with the needed inputs in order.
     pub(crate) fn narrowed(&self, value: Value, axes: &[bool]) -> Result<Program> {
         let lengths: Vec<usize> =
             self.shape.iter().zip(axes).map(|(&n, &axis)| if axis { n } else { n.min(1) }).collect();
@@ -107,8 +106,8 @@ impl Program {
         })
     }
 
-    /// Programs of steps over one shape as one of all their results, in which equal inputs and equal steps appear
-    /// once; and of each of its inputs, in which program that is found, and where.
+    /// Several programs of steps over one shape as one program of all their results, with equal inputs and steps once;
+    /// and for each of its inputs, a program that has it, and its number there.
     pub(crate) fn merged(programs: &[Program]) -> Result<(Program, Vec<(usize, usize)>)> {
         let Some(first) = programs.first() else { bail!(Kernel, "no programs to merge") };
         let (mut all, mut found, mut results) = (ProgramBuilder::new(), Vec::new(), SmallVec::new());

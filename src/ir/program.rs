@@ -1,4 +1,4 @@
-//! An expression made flat: inputs, then steps, each naming values before it. What devices run.
+//! Programs: an expression as inputs, and steps over earlier values. Devices run programs.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::{Layout, Shape, distinct};
 
-/// Turns of a kernel: llvmpipe ends each of its loops after 65535 turns of all together, and screens do not wait for a
-/// kernel that takes longer. More of them are stages, of which each begins with what the one before has stored.
+/// The most iterations of a kernel. llvmpipe leaves loops after 65535 iterations of all together, and a longer kernel
+/// would block the screen. A longer loop is several stages, each of which continues from the last one's result.
 pub(crate) const MOST_TURNS: u64 = 60_000;
 
-/// Operations of f32 that take as long as a byte. An integrated GPU of 50 GB/s adds some 500 G numbers in a second, and most
-/// GPUs do more of them while they move a byte.
+/// Operations of f32 that take as long as a byte. An integrated GPU of 50 GB/s adds some 500 G numbers in a second, and
+/// most GPUs do more operations in the time of a byte.
 const OPERATIONS: u64 = 10;
 
-/// Operations that reduce an element takes.
+/// Operations to reduce one element.
 const REDUCED: usize = 2;
 
 impl Input {
@@ -27,12 +27,12 @@ impl Input {
         Input { dtype, source, layout, computed: Vec::new(), node: None }
     }
 
-    /// Whether it is read by lookups.
+    /// Whether lookups read it.
     pub(crate) fn is_table(&self) -> bool {
         !self.computed.is_empty()
     }
 
-    /// Bytes of the elements that it shows along axes, each counted once, and no more than there are places.
+    /// Bytes of the elements that it shows along axes. Each counts once, and there are no more than places.
     fn bytes(&self, lengths: &[usize], strides: &[isize]) -> usize {
         let looked_up = self.computed.iter().map(|extent| extent.length).product();
         let elements = distinct(lengths, strides).saturating_mul(looked_up);
@@ -40,11 +40,11 @@ impl Input {
         elements.min(places) * self.dtype.size()
     }
 
-    /// Whether both are the same elements, looked up alike.
+    /// Whether both are the same elements, with the same computed axes.
     pub(crate) fn is_same(&self, other: &Input) -> bool {
         let same =
             self.dtype == other.dtype && self.layout == other.layout && self.computed == other.computed;
-        // Where a node was another may be, but not with the same value.
+        // Another node may be at an address later, but not with the same value.
         let is_one = match (&self.source, &other.source) {
             (Source::Scalar(a), Source::Scalar(b)) => {
                 self.node.is_some() && self.node == other.node && a == b
@@ -56,7 +56,7 @@ impl Input {
 }
 
 impl Program {
-    /// Steps over inputs, of which each result is stored as it is.
+    /// A map: steps over inputs, with each result stored.
     pub(crate) fn of_steps(
         shape: Shape,
         dtype: DType,
@@ -78,7 +78,7 @@ impl Program {
         Ok(Program::copy(Input::new(dtype, source, Layout::contiguous(shape)?)))
     }
 
-    /// The shape of what is stored for each result.
+    /// The shape of each stored result.
     pub(crate) fn result_shape(&self) -> Shape {
         match (&self.kind, self.frame()) {
             (ProgramKind::RowFused(RowFused { kept: false, .. }), _) | (_, None) => self.shape.clone(),
@@ -104,7 +104,7 @@ impl Program {
         }
     }
 
-    /// The type of what steps give, before it is reduced.
+    /// The type of values, before they are reduced.
     pub(crate) fn element_type(&self) -> DType {
         self.results.first().map_or(self.dtype, |&result| self.dtype_of(result))
     }
@@ -126,7 +126,7 @@ impl Program {
         self.of_kind(ProgramKind::Reduce(ReduceAxes { op, axes }))
     }
 
-    /// What is reduced along its rows, if that is read by its steps.
+    /// The reductions inside of the program, if it is row-fused.
     pub(crate) fn row_fused(&self) -> Option<&RowFused> {
         match &self.kind {
             ProgramKind::RowFused(rows) => Some(rows),
@@ -146,7 +146,7 @@ impl Program {
         value.input().map(|i| &self.inputs[i])
     }
 
-    /// The step that gives a value, if one does.
+    /// The step of a value, if it is one's.
     pub(crate) fn step(&self, value: Value) -> Option<&Step> {
         value.step().map(|i| &self.steps[i])
     }
@@ -170,7 +170,7 @@ impl Program {
             if all[..i].iter().any(|other| is_same(other, first)) {
                 return 0;
             }
-            // Through all layouts, and no more than there is between the first element and the last.
+            // Through all layouts, and no more than from the first element to the last.
             let (mut shown, (mut low, mut high)) = (bytes(first), first.layout.reach());
             for other in all[i + 1..].iter().filter(|other| is_same(first, other)) {
                 let reach = other.layout.reach();
@@ -182,29 +182,29 @@ impl Program {
         all.iter().enumerate().map(of_tensor).sum()
     }
 
-    /// What running it takes, in bytes: those that move, and its operations, of which [`OPERATIONS`] are a byte. Each of its
-    /// kernels takes no more.
+    /// The work of running it, in bytes: bytes that move, and operations, [`OPERATIONS`] of which are a byte. None of
+    /// its kernels has more.
     pub(crate) fn work(&self) -> u64 {
         let product = |shape: &Shape| shape.iter().fold(1_u64, |all, &n| all.saturating_mul(n as u64));
-        // Passes of a reduction store whole words, and less than a byte of an element between them.
+        // Passes of a reduction store whole words, and less than a byte of each element.
         let (least, between) = if self.reduces() { (size_of::<u32>(), product(&self.shape)) } else { (1, 0) };
         let size = |i: usize| self.result_type(i).size().max(least) as u64;
         let stored = product(&self.result_shape()).saturating_mul((0..self.results.len()).map(size).sum());
         self.work_storing(stored.saturating_add(between))
     }
 
-    /// The same of a kernel that stores so many bytes.
+    /// The work of a kernel that stores this many bytes.
     pub(crate) fn work_storing(&self, bytes: u64) -> u64 {
         self.operations(&self.shape).saturating_add(self.read_bytes() as u64).saturating_add(bytes)
     }
 
-    /// Elements that a kernel counts: of a contraction these are its results.
+    /// Elements that a kernel counts: of a contraction, its results.
     pub(crate) fn counted(&self) -> usize {
         let is_contraction = matches!(self.kind, ProgramKind::Contract(_));
         if is_contraction { self.result_shape() } else { self.shape.clone() }.iter().product()
     }
 
-    /// What it takes before it stores, over a part of these lengths, along which each input has these strides.
+    /// The work before it stores, over a part of these lengths, along which each input has these strides.
     pub(crate) fn work_before<'a>(&self, lengths: &[usize], strides: impl Fn(usize) -> &'a [isize]) -> u64 {
         let bytes = self.tensors_read().map(|(i, input)| input.bytes(lengths, strides(i)) as u64);
         bytes.fold(self.operations(lengths), u64::saturating_add)
@@ -214,7 +214,7 @@ impl Program {
         self.inputs.iter().enumerate().filter(|(_, input)| input.source.is_memory())
     }
 
-    /// Its operations over so many elements, in bytes.
+    /// Its operations on this many elements, in bytes.
     fn operations(&self, lengths: &[usize]) -> u64 {
         let reduced = if self.reduces() { REDUCED * self.results.len() } else { 0 };
         let own = (self.tensors_read().count() + reduced) as u64;
@@ -223,12 +223,12 @@ impl Program {
         lengths.iter().fold(each, |all, &n| all.saturating_mul(n as u64)) / OPERATIONS
     }
 
-    /// The turns of all its loops.
+    /// The iterations of all its loops.
     pub(crate) fn turns(&self) -> u64 {
         self.of_loops(&|_| 1)
     }
 
-    /// What all its loops take, where `each` says it of a turn.
+    /// The sum over its loops' iterations. `each` returns the figure of one.
     fn of_loops(&self, each: &dyn Fn(&Loop) -> u64) -> u64 {
         let turns = self.steps.iter().map(|step| {
             let told = |arg: usize| match self.input(*step.args.get(arg)?)?.source {
@@ -251,7 +251,7 @@ impl Program {
         })
     }
 
-    /// The program over a range of an axis. Along a reduced axis it is the reduction of that range.
+    /// The program over a range of an axis. Along a reduced axis it reduces that range.
     pub(crate) fn slice(&self, axis: isize, range: Range<isize>) -> Result<Program> {
         let mut part = self.clone();
         part.shape.iter_mut().skip(axis as usize).take(1).for_each(|length| *length = range.len());
@@ -262,7 +262,7 @@ impl Program {
     }
 }
 
-/// A shape of which rows lie along some axes.
+/// A shape, and the axes along which its rows lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub shape: Shape,
@@ -270,7 +270,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The shape of what there is one of in each row.
+    /// The shape of one element for each row.
     pub(crate) fn kept(&self) -> Shape {
         let length = |(axis, &n): (usize, &usize)| if self.axes.contains(&axis) { 1 } else { n };
         self.shape.iter().enumerate().map(length).collect()
@@ -281,7 +281,7 @@ impl Frame {
         self.shape[self.axes.clone()].iter().product()
     }
 
-    /// Whether an input of this shape shows one element for all of a row.
+    /// Whether an input of this shape is constant along rows.
     pub(super) fn is_of_row(&self, input: &Input) -> bool {
         let stays = |axis: usize| self.shape[axis] == 1 || input.layout.strides()[axis] == 0;
         matches!(input.source, Source::Row(_) | Source::Scalar(_)) || self.axes.clone().all(stays)
@@ -294,7 +294,7 @@ impl Program {
         self.kind != ProgramKind::Map
     }
 
-    /// Where the rows of a program lie that reduces them.
+    /// The rows of a program that reduces or scans.
     pub(crate) fn frame(&self) -> Option<Frame> {
         let axes = match &self.kind {
             ProgramKind::Reduce(reduce) => reduce.axes.clone(),

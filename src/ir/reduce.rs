@@ -1,15 +1,13 @@
-//! The table of reductions: the one place that knows what makes one value of many.
+//! The table of reductions: the one place that knows how many values become one.
 //!
-//! A row says what a reduction is called, whether there are cumulative forms of it, which types it takes, what it begins
-//! with, how two values become one in WGSL and on the CPU. `word` is a form of integers that gives the same bits for
-//! signed and unsigned ones. A float has one form for f32 and f64: f16 and bf16 are cast to f32 by what builds
-//! a reduction, and rounded once, at the end. In a WGSL form `{a}` and `{b}` are the operands, four lanes each,
-//! of which `{a}` comes first in the order of the range, and `{T}` is the type that computes. The form of a
-//! reduction that gives an index says whether `b` takes the place of `a`; where neither wins, the lesser index
-//! stays. Whatever is made of several reductions and of operations is in the file `reductions.rs`.
+//! A row has the name of a reduction, whether it has a cumulative form, the types that it takes, its identity, and how
+//! two values become one in WGSL and on the CPU. A `word` form of integers has the same bits for signed and unsigned
+//! ones. Floats have one form for f32 and f64: the builder of a reduction casts f16 and bf16 to f32, and rounds once at
+//! the end. In a WGSL form `{a}` and `{b}` are the operands, four lanes each, `{a}` before `{b}` in the order of the
+//! range, and `{T}` is the type that computes. The form of a reduction to an index says whether `b` replaces `a`; if
+//! neither wins, the lesser index stays. `expr/reductions.rs` composes other reductions from these.
 //!
-//! The order in which float sums and products are made stands at [`ReduceAxes`]; minima, maxima, truths and
-//! integers have none.
+//! [`ReduceAxes`] states the order of float sums and products. Minima, maxima, booleans and integers have none.
 
 use std::ops::Range;
 
@@ -17,22 +15,24 @@ use super::scalar::limits;
 use crate::dtype::{DType, Kind};
 use crate::layout::Shape;
 
-/// Values of a block of a reduction, which become one before the values of all blocks are the values of the next round.
+/// Values of a block. They become one value, and the values of all blocks are the next round's.
 pub(crate) const BLOCK: usize = 1024;
 
 /// Accumulators of a block, to each of which every 64th value is added.
 pub(crate) const ACCUMULATORS: usize = 64;
 
-/// Values of a row that is computed to its end, at most.
+/// The longest row that a row-fused kernel computes.
 pub(crate) const LONGEST_ROW: usize = 4096;
 
-/// Products of a contraction that are added one after the other.
+/// Products of a chunk, which are added in sequence.
 ///
-/// A contraction is made in this order: the products, each rounded, in row-major order of the axes, in chunks of so many; a
-/// chunk is added up in sequence; the values of the chunks are the values of the next round, until there is one. A zero is +0.
+/// The order of a contraction: products, each rounded, in row-major order of the axes, in chunks of this many. A chunk
+/// is added up in sequence. The values of the chunks are the values of the next round, until there is one. A zero is
+/// +0.
 pub(crate) const CHUNK: usize = 64;
 
-/// Products that one program adds up at most: of more it makes sums, and another the products of these and 1.
+/// The most products that one program adds up. Of more it makes several sums, which another program adds up as products
+/// with 1.
 pub(crate) const LONGEST_PRODUCT: usize = CHUNK * CHUNK;
 
 /// Values of a group of a scan.
@@ -85,7 +85,7 @@ macro_rules! for_each_reduce_op {
 }
 pub(crate) use for_each_reduce_op;
 
-/// The value that changes none that it is combined with.
+/// The identity: combined with it, a value does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Identity {
     Zero,
@@ -95,7 +95,7 @@ enum Identity {
     Least,
 }
 
-/// What a reduction means for some types.
+/// The forms of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReduceForm {
     kind: FormKind,
@@ -113,7 +113,7 @@ enum FormKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReduceRow {
     pub name: &'static str,
-    /// Whether the result is the index of a value, and not made of values.
+    /// Whether the result is the index of a value.
     pub gives_index: bool,
     identity: Identity,
     forms: &'static [ReduceForm],
@@ -161,7 +161,7 @@ macro_rules! gives_index {
 macro_rules! define {
     ($($(#[doc = $doc:literal])+ $op:ident: $name:ident from $identity:ident -> $gives:tt
         { $($kind:ident $wgsl:literal = $cpu:expr;)+ })*) => {
-        /// What makes one value of many.
+        /// A reduction of many values to one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub(crate) enum ReduceOp { $($(#[doc = $doc])+ $op,)* }
 
@@ -203,8 +203,8 @@ impl ReduceOp {
         self.form(dtype).map(|_| if self.row().gives_index { DType::U32 } else { dtype })
     }
 
-    /// The bits of the value that changes none that it is combined with: what an empty range gives, and what
-    /// may stand past the end of a block. (For a reduction that gives an index it is a value to compare with.)
+    /// The bits of the identity: the result of an empty range, and padding past the end of a block. For a reduction to
+    /// an index it is a value to compare with.
     pub(crate) fn identity(self, dtype: DType) -> u64 {
         let float = |value: f64| match dtype {
             DType::F64 => value.to_bits(),
@@ -231,16 +231,17 @@ impl ReduceOp {
 
 /// A reduction of an operand of a known shape, along neighbouring axes.
 ///
-/// These axes are one *run*, in row-major order; axes of length 1 in it do not matter. No run is empty where
-/// there are results, and a run of one element is never built: both are made of operations.
+/// These axes are one *run*, in row-major order. Axes of length 1 do not matter. Runs without elements and of one
+/// element are operations and never become reductions.
 ///
-/// A float sum or product is made in this order: the run is cut into blocks of [`BLOCK`] values; a block has
-/// [`ACCUMULATORS`], of which number i adds up `x[i], x[i + 64], x[i + 128] ..` of it in sequence; they become one by
-/// halves: for h = 32, 16, .. 1, `a[i] = a[i] + a[i + h]` for every i < h where there is an `a[i + h]`; the values of
-/// the blocks are the values of the next round, until there is one. A zero that a sum gives is +0.
-/// A scan, in groups of [`GROUP`] values: `y[0] = x[0]`, `y[k] = y[k - 1] + x[k]`; with more than one group,
-/// `c` is the scan of the last y of every group but the last, and each y of group g > 0 becomes
-/// `c[g - 1] + y`. A zero that a scan of sums gives is +0.
+/// A float sum or product is made in this order. The run is cut into blocks of [`BLOCK`] values. A block has
+/// [`ACCUMULATORS`]: number i adds up `x[i], x[i + 64], x[i + 128] ..` of the block in sequence. They become one by
+/// halving: for h = 32, 16, .. 1, `a[i] = a[i] + a[i + h]` for every i < h with an `a[i + h]`. The values of the blocks
+/// are the values of the next round, until there is one. A zero of a sum is +0.
+///
+/// A scan goes by groups of [`GROUP`] values: `y[0] = x[0]`, `y[k] = y[k - 1] + x[k]`. With more than one group, `c` is
+/// the scan of the last y of every group but the last, and each y of group g > 0 becomes `c[g - 1] + y`. A zero of a
+/// scan of sums is +0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ReduceAxes {
     pub op: ReduceOp,
@@ -252,7 +253,7 @@ pub(crate) struct ReduceAxes {
 pub(crate) struct ScanAxis {
     pub op: ReduceOp,
     pub axis: usize,
-    /// Whether an element is left out of its own result: the first is the identity.
+    /// Whether each result leaves its own element out. The first result is the identity.
     pub exclusive: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Reductions inside of a program: what one gives for a row is read by steps of the same program.
+//! Row-fused programs: steps that read the results of reductions of the same program.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -10,26 +10,26 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::{Layout, Shape};
 
-/// When the values of a program of rows are known. Its reductions are in *phases*: those of one are read together,
-/// and need only what the phases before give.
+/// When the values of a row-fused program are known. Its reductions are in *phases*: those of one phase read the row
+/// together, and need only results of earlier phases.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Levels {
-    /// Of each value, the phase from which on it is known; a reduction is of that of what it reduces.
+    /// For each value, the phase from which on it is known. A reduction has the phase of its operand.
     pub from: ByValue<usize>,
-    /// Of each value, whether it is of the row.
+    /// For each value, whether it is of the row.
     pub of_row: ByValue<bool>,
 }
 
 impl Program {
-    /// What is known of the values of a program of rows.
+    /// Computes the levels of a program.
     pub(crate) fn levels(&self) -> Levels {
         let Some((rows, frame)) = self.row_fused().zip(self.frame()) else { return Levels::default() };
         let inputs = self.inputs.iter().map(|input| frame.is_of_row(input));
         let of_row =
             ByValue::of(inputs, &self.steps, |step, of_row| step.args.iter().all(|&arg| of_row[arg]));
         let mut from = self.by_value(0);
-        // What a reduction gives is an input, which comes before what the reduction needs: so some turns may pass until
-        // all is known, as many as there are phases.
+        // A reduction's result is an input, which comes before the reduction's operand. So this repeats until nothing
+        // changes, at most once for each phase.
         loop {
             let known = |input: &Input| match input.source {
                 Source::Row(number) => from[rows.reductions[number].value] + 1,
@@ -45,13 +45,13 @@ impl Program {
         }
     }
 
-    /// The input that stands for what a reduction of rows gives, by its number.
+    /// The input with a reduction's result, by the reduction's number.
     pub(crate) fn given(&self, number: usize) -> Option<Value> {
         let is_own = |input: &Input| matches!(input.source, Source::Row(row) if row == number);
         self.inputs.iter().position(is_own).map(|i| Value::Input(i as u32))
     }
 
-    /// Whether what most elements are read of lies along the rows of a frame.
+    /// Whether most of the bytes that it reads lie along the rows of a frame.
     pub(crate) fn lies_along(&self, frame: &Frame) -> bool {
         let is_tensor = |input: &&Input| input.source.is_memory();
         let layouts = self.inputs.iter().filter(is_tensor).map(|input| &input.layout);
@@ -66,7 +66,7 @@ impl Program {
         kept.all(|axis| run < step(axis))
     }
 
-    /// The program of the reductions, if all are the same and nothing but what follows them needs what they give.
+    /// The program of the reductions, if they are all the same and only later steps read their results.
     pub(crate) fn plain_reduction(&self) -> Option<Program> {
         let rows = self.row_fused().filter(|rows| rows.kept)?;
         let op = rows.reductions.first()?.op;
@@ -84,7 +84,7 @@ impl Program {
         self.row_fused().is_some_and(|rows| rows.reductions[number].op.row().gives_index)
     }
 
-    /// The same, whose reductions are all inside of it.
+    /// The same with all reductions as parts of a row-fused program.
     pub(crate) fn in_rows(&self) -> Result<Program> {
         if self.row_fused().is_some() {
             return Ok(self.clone());
@@ -95,8 +95,8 @@ impl Program {
         Ok(joined.finish(&results, true))
     }
 
-    /// Whether rows may be reduced in part, by several passes: nothing but one element of each is made of what reductions give,
-    /// and they need nothing of one another.
+    /// Whether several passes may reduce the rows in part: each result is one element of a row, made of reductions'
+    /// results alone, and no reduction needs another.
     pub(crate) fn leaves_partials(&self) -> bool {
         let is_row = |input: &Input| matches!(input.source, Source::Row(_));
         self.row_fused().is_some_and(|rows| {
@@ -107,8 +107,7 @@ impl Program {
         })
     }
 
-    /// The program over partial results of its reductions, of whatever whole words hold these: of each its values, and
-    /// their indexes.
+    /// The program over partial results of its reductions, in whole words: their values, and their indices.
     pub(crate) fn over_partials(&self, partials: Vec<(Input, Option<Input>)>) -> Result<Program> {
         let Some((rows, (first, _))) = self.row_fused().zip(partials.first()) else {
             bail!(Kernel, "a program without rows");
@@ -138,7 +137,7 @@ impl Program {
         Ok(joined.finish(&results, true))
     }
 
-    /// What follows the reductions, as a program over one element of each row; what they give is read as
+    /// The steps after the reductions, as a program over one element of each row. It reads the reductions' results as
     /// [`Source::Row`].
     pub(crate) fn after_reductions(&self) -> Result<Program> {
         let Some((rows, frame)) = self.row_fused().zip(self.frame()) else {
@@ -150,7 +149,7 @@ impl Program {
     }
 }
 
-/// Programs over the rows of one frame, put together to one. Equal inputs and equal steps appear once.
+/// Programs over the rows of one frame, merged to one. Equal inputs and equal steps appear once.
 pub(crate) struct Joined {
     frame: Frame,
     program: ProgramBuilder,
@@ -162,7 +161,7 @@ impl Joined {
         Joined { frame, program: ProgramBuilder::new(), reductions: Vec::new() }
     }
 
-    /// Adds a program of the frame's shape, and its reductions: its results, of which some inputs are known.
+    /// Adds a program of the frame's shape and its reductions, with some known inputs. Returns its results.
     pub(crate) fn add(
         &mut self,
         program: &Program,
@@ -193,7 +192,7 @@ impl Joined {
         }
     }
 
-    /// Reduces a value: what that gives, of a type.
+    /// Adds a reduction of a value. Returns its result.
     fn reduce(&mut self, own: RowReduction, gives: DType) -> Result<Value> {
         let number = self.reductions.iter().position(|known| *known == own).unwrap_or_else(|| {
             self.reductions.push(own);
@@ -211,7 +210,7 @@ impl Joined {
     }
 }
 
-/// What a reduction gives for each row.
+/// The result of a reduction for each row.
 fn row(program: &mut ProgramBuilder, shape: &Shape, number: usize, dtype: DType) -> Result<Value> {
     let layout = Layout::contiguous([])?.broadcast_to(shape)?;
     Ok(program.input(Input::new(dtype, Source::Row(number), layout)))

@@ -1,13 +1,13 @@
-//! Values whose type is known at run time.
+//! Values with a type at run time.
 
 use crate::dtype::{DType, Float, Kind, bf16, f16};
 use crate::error::{Result, bail};
 
-/// A number or a truth value, to be an element of a type that is known at run time.
+/// A number or a truth value, which becomes an element of a type that is known at run time.
 ///
-/// Every element type becomes one by `into()`. As an element of a type, a whole number must lie in the range
-/// of the type, whichever way it was given; a float is rounded to the nearest of a float type and must not
-/// exceed its largest; a truth value is a bool, and nothing else is.
+/// Every element type converts by `into()`. A whole number must lie in the range of the element type, whichever Rust
+/// type it had. A float is rounded to the nearest of a float type and must not exceed its largest. Only a truth value
+/// becomes a bool.
 ///
 /// ```
 /// use zerostride::{AnyExpr, DType, ErrorKind, Scalar};
@@ -45,12 +45,12 @@ from! {
 }
 
 impl Scalar {
-    /// The bits of the value as an element of a type, if that holds it.
+    /// The bits of the value as an element of a type, if the type holds it.
     pub(crate) fn to_bits(self, dtype: DType) -> Result<u64> {
         let bits = match (dtype.kind(), self) {
             (Kind::Bool, Scalar::Bool(value)) => Some(value.into()),
             (Kind::Signed | Kind::Unsigned, Scalar::Int(value)) => integer(value, dtype),
-            // Beyond the i128 it saturates, and is out of range all the same.
+            // Beyond i128 it saturates, which is out of range all the same.
             (Kind::Signed | Kind::Unsigned, Scalar::Float(value)) if value.trunc() == value => {
                 integer(value as i128, dtype)
             }
@@ -89,8 +89,8 @@ fn integer(value: i128, dtype: DType) -> Option<u64> {
     (least..=greatest).contains(&value).then_some(value as u64 & mask)
 }
 
-/// An integer as an f64 that rounds to the shorter floats as the integer does: where it lies between two,
-/// the one whose last bit is set, so that it is no tie.
+/// An integer as an f64, rounded to odd, so that another rounding to a shorter float is as if the integer had been
+/// rounded once.
 fn odd(value: i128) -> f64 {
     let nearest = value as f64;
     let bits = nearest.to_bits();
@@ -102,7 +102,7 @@ fn odd(value: i128) -> f64 {
     }
 }
 
-/// The nearest of a float type, unless that is an infinity made of a number.
+/// The nearest of a float type, unless a finite number would become infinite.
 fn float(value: f64, dtype: DType) -> Option<u64> {
     let (bits, nearest): (u64, f64) = match dtype {
         DType::F16 => {

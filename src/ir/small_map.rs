@@ -1,14 +1,14 @@
-//! A map that is mostly small.
+//! A map with few entries.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Entries up to which they are looked through, which allocates nothing and beats hashing.
+/// Up to this many entries a search goes through all of them, which allocates nothing and is faster than hashing.
 const FEW: usize = 12;
 
-/// A map that nothing is taken from.
+/// A map without removal.
 pub(super) struct SmallMap<K, V> {
     few: SmallVec<[(K, V); FEW]>,
     many: FxHashMap<K, V>,
@@ -26,7 +26,7 @@ impl<K: Hash + Eq + Clone, V: Copy> SmallMap<K, V> {
         }
     }
 
-    /// Adds what is not there yet.
+    /// Adds an entry that is not yet there.
     pub(super) fn insert(&mut self, key: K, value: V) {
         if self.many.is_empty() && self.few.len() < FEW {
             self.few.push((key, value));

@@ -1,4 +1,4 @@
-//! Stages of a schedule: what is computed together, and stored.
+//! Stages of a schedule.
 
 use std::slice;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::layout::{Layout, Shape};
 
 impl Join {
-    /// The programs, each with the elements that it writes of a layout of the result.
+    /// The programs, each with its slice of the result's layout.
     pub(crate) fn places(&self, result: &Layout) -> Result<Vec<(&Program, Layout)>> {
         let mut end = 0;
         let place = |part: &Program| {
@@ -23,7 +23,7 @@ impl Join {
 }
 
 impl Stage {
-    /// The stage of nodes, broadcast to a shape, where some are known: one program of all, or the parts of a join.
+    /// The stage of nodes, broadcast to a shape, with some known nodes: one program, or the parts of a join.
     pub(crate) fn of(roots: &[&Arc<Node>], shape: &Shape, known: &Known) -> Result<Stage> {
         if let [root] = roots
             && let NodeKind::Join(axis) = root.kind

@@ -1,10 +1,10 @@
-//! Which types operations take, and what they give of them.
+//! Types of operands, and of results.
 
 use super::Op;
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 
-/// The type of what an op gives of operands of these types, or why it takes none such.
+/// The type of an op's result for operands of these types, or the error that it takes none.
 pub(crate) fn result_type(op: Op, operands: &[DType]) -> Result<DType> {
     let Some(row) = op.row() else {
         return match operands {
@@ -19,12 +19,12 @@ pub(crate) fn result_type(op: Op, operands: &[DType]) -> Result<DType> {
     row.result(dtype).map_or_else(|| takes_no(row.name, dtype), Ok)
 }
 
-/// The mistake of operands that `name` does not take.
+/// The error of operands that `name` does not take.
 pub(crate) fn takes_no<T>(name: &str, dtype: DType) -> Result<T> {
     bail!(Operation, "{name} takes no {dtype}: cast the operands")
 }
 
-/// The one type of the operands of `name`, or why it takes none such.
+/// The one type of the operands of `name`, or an error.
 pub(crate) fn operand_type(name: &str, arity: usize, operands: &[DType]) -> Result<DType> {
     if operands.len() != arity {
         let operand = if arity == 1 { "operand" } else { "operands" };

@@ -1,4 +1,4 @@
-//! The WGSL of a function of the user's, as naga reads it.
+//! The WGSL of a user's function, as naga parses it.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ScalarKind, TypeInner, VectorSize};
@@ -6,7 +6,7 @@ use naga::{Module, ScalarKind, TypeInner, VectorSize};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 
-/// Whether a text is functions, constants, structs and aliases only, and has the function, of lanes of these types.
+/// Checks that a text has functions, constants, structs and aliases only, and the function, over lanes of these types.
 pub(crate) fn check(name: &str, text: &str, args: &[DType], result: DType) -> Result<()> {
     let module = parse(name, text)?;
     let kind = match () {
@@ -24,7 +24,7 @@ pub(crate) fn check(name: &str, text: &str, args: &[DType], result: DType) -> Re
     check_signature(name, &module, args, result)
 }
 
-/// Whether a function under a name of its own can be called.
+/// Checks that a function under its own name can be called.
 pub(crate) fn check_call(name: &str, own: &str, text: &str, args: &[DType]) -> Result<()> {
     let zeros: Vec<String> = args.iter().map(|&dtype| format!("vec4<{}>()", scalar(dtype))).collect();
     let call = format!("_ = {own}({});", zeros.join(", "));
@@ -32,7 +32,7 @@ pub(crate) fn check_call(name: &str, own: &str, text: &str, args: &[DType]) -> R
     parse(name, &main).map(drop)
 }
 
-/// The type that elements compute in.
+/// The type that computes an element.
 fn scalar(dtype: DType) -> &'static str {
     match dtype {
         DType::F64 => "f64",
@@ -69,7 +69,7 @@ fn parse(name: &str, text: &str) -> Result<Module> {
     }
 }
 
-/// Whether the module has the function, of lanes of these types.
+/// Checks that the module has the function, over lanes of these types.
 fn check_signature(name: &str, module: &Module, args: &[DType], result: DType) -> Result<()> {
     let function = module.functions.iter().find(|(_, function)| function.name.as_deref() == Some(name));
     let Some((_, function)) = function else {

@@ -1,4 +1,4 @@
-//! The values of a program, or of a turn of a loop, and what is kept of each.
+//! Values of a program, or of an iteration of a loop, and lists by value.
 
 use std::ops::{Index, IndexMut};
 
@@ -7,7 +7,7 @@ use std::ops::{Index, IndexMut};
 pub(crate) enum Value {
     /// An input, or an argument of the loop.
     Input(u32),
-    /// What a step gives.
+    /// The result of a step.
     Step(u32),
 }
 
@@ -17,13 +17,13 @@ impl Value {
         if let Value::Input(i) = self { Some(i as usize) } else { None }
     }
 
-    /// The number of the step that gives it, if one does.
+    /// The number of its step, if it is a step's.
     pub(crate) fn step(self) -> Option<usize> {
         if let Value::Step(i) = self { Some(i as usize) } else { None }
     }
 }
 
-/// One thing for each value. Collected are those of inputs; those of steps are pushed behind them.
+/// A list with one item for each value. Inputs' items are collected, and steps' items are pushed after them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct ByValue<T> {
     all: Vec<T>,
@@ -31,7 +31,7 @@ pub(crate) struct ByValue<T> {
 }
 
 impl<T> ByValue<T> {
-    /// Those of inputs, and of each step what is made of it, where that of all values before is known.
+    /// The list with inputs' items, and for each step the item that `step` makes of the earlier ones.
     pub(crate) fn of<S>(
         inputs: impl Iterator<Item = T>,
         steps: &[S],
@@ -46,13 +46,13 @@ impl<T> ByValue<T> {
         values
     }
 
-    /// Adds that of the next step: its value.
+    /// Adds the item of the next step. Returns its value.
     pub(crate) fn push(&mut self, of_step: T) -> Value {
         self.all.push(of_step);
         Value::Step((self.all.len() - self.inputs) as u32 - 1)
     }
 
-    /// Another thing for each.
+    /// A list of items made from these.
     pub(crate) fn map<U>(&self, mut of: impl FnMut(Value, &T) -> U) -> ByValue<U> {
         let all = self.values().zip(&self.all).map(|(value, own)| of(value, own)).collect();
         ByValue { all, inputs: self.inputs }
@@ -81,7 +81,7 @@ impl<T> ByValue<T> {
 }
 
 impl ByValue<bool> {
-    /// The values for which it is true.
+    /// The values whose item is true.
     pub(crate) fn which(self) -> impl Iterator<Item = Value> {
         self.values().zip(self.all).filter(|(_, own)| *own).map(|(value, _)| value)
     }

@@ -1,5 +1,5 @@
-//! The WGSL of a function of the user's: what it must hold and must not, and its names, made such that nothing else of
-//! a kernel has them. A build without adapters takes a text as it is: nothing there runs it.
+//! The WGSL of a user's function: checks of its text, and names that nothing else of a kernel has. A build without
+//! adapters keeps the text unchecked, as nothing runs it.
 
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -7,24 +7,24 @@ use std::hash::{Hash, Hasher};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 
-/// A text that was checked.
+/// A checked text.
 #[derive(Debug)]
 pub(crate) struct Written {
-    /// With names of its own.
+    /// The text, with names of its own.
     pub text: String,
     /// The name of the function in it.
     pub name: String,
-    /// Whether it may hold a loop, which values may keep from its end.
+    /// Whether it may contain a loop whose values may never end it.
     pub loops: bool,
 }
 
-/// What loops begin with.
+/// Keywords of loops.
 const LOOPS: &[&str] = &["loop", "while", "for"];
 
-/// What stands at the head of a module only.
+/// Directives that only the head of a module may have.
 const DIRECTIVES: &[&str] = &["enable", "requires", "diagnostic"];
 
-/// What all invocations of a workgroup must come to, and some may not.
+/// Barriers, which all invocations of a workgroup must reach.
 const BARRIERS: &[&str] = &["workgroupBarrier", "storageBarrier", "textureBarrier", "workgroupUniformLoad"];
 
 impl Written {
@@ -54,11 +54,11 @@ impl Written {
 struct Token<'a> {
     at: usize,
     word: &'a str,
-    /// Whether it follows a dot or an at sign: then it is a member, or an attribute.
+    /// Whether it follows a dot or an at sign, as members and attributes do.
     is_part: bool,
 }
 
-/// The words of a text: names, keywords and numbers, those of comments left out.
+/// The words of a text: names, keywords and numbers, without comments.
 fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut at = 0;
@@ -86,7 +86,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
-/// The length of a comment, which may hold others.
+/// The length of a comment, which may contain other comments.
 fn comment(text: &str) -> usize {
     let mut depth = 0;
     let mut at = 0;
@@ -103,8 +103,8 @@ fn comment(text: &str) -> usize {
     at.min(text.len())
 }
 
-/// A text whose declarations, and what names them, end with `end`. What is declared inside of functions is renamed too,
-/// where it is called alike, and hides what it hid before.
+/// The text with `end` appended to its declarations and their uses. A local declaration of the same name is renamed
+/// too, and hides what it hid before.
 fn renamed(text: &str, end: &str) -> String {
     let mut names = BTreeSet::new();
     let mut keyword = "";

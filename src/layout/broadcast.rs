@@ -6,10 +6,10 @@ use super::shape::equal_counts;
 use super::{Layout, MAX_RANK, Shape};
 use crate::error::{Error, ErrorKind, Result, bail};
 
-/// A broadcasting rule: which shapes go together, and how.
+/// A broadcasting rule: which shapes it accepts, and the result's shape.
 ///
-/// A rule aligns operands by giving back views that stretch axes with stride 0; operators after
-/// that see equal shapes only. The operators of [`Expr`](crate::Expr) use [`Broadcast::NumPy`].
+/// A rule aligns operands: it returns views that stretch axes with stride 0, so later operators see equal shapes. The
+/// operators of [`Expr`](crate::Expr) use [`Broadcast::NumPy`].
 ///
 /// ```
 /// use zerostride::Broadcast;
@@ -24,9 +24,9 @@ use crate::error::{Error, ErrorKind, Result, bail};
 pub enum Broadcast {
     /// Shapes must be equal (OpenVINO `NONE`).
     None,
-    /// Axes align at the end, a missing axis counts as 1, and per axis the lengths are equal or
-    /// one of them is 1 and gives way (NumPy, PyTorch, ONNX, OpenVINO `NUMPY`, PaddlePaddle's
-    /// default). 1 against 0 gives 0. A shape without axes, `[]`, is an operand like any other.
+    /// Axes align at the end, and a missing axis counts as 1. For each axis the lengths are equal, or one is 1 and
+    /// stretches (NumPy, PyTorch, ONNX, OpenVINO `NUMPY`, PaddlePaddle's default). 1 against 0 is 0. A shape without
+    /// axes, `[]`, follows the same rule.
     NumPy,
     /// The second operand is laid onto the first from `axis` on, and none of its lengths may
     /// exceed the first one's (OpenVINO `PDPD`; ONNX before opset 7, `broadcast=1`). An axis of -1,
@@ -48,17 +48,15 @@ pub enum Broadcast {
         /// Where the second operand begins, or -1.
         axis: isize,
     },
-    /// The operand of smaller rank, whichever it is, is placed in the other from `axis` on; then
-    /// NumPy's rule, in both directions (PaddlePaddle `axis`). An axis of -1, the default there,
-    /// means the difference of the ranks; one below -1 is an error. Trailing 1s count, as for
-    /// [`Pdpd`](Self::Pdpd).
+    /// The operand of smaller rank begins at `axis` of the other. Then NumPy's rule applies in both directions
+    /// (PaddlePaddle `axis`). An axis of -1, the default there, means the difference of the ranks; an axis below -1 is
+    /// an error. Trailing 1s count, as for [`Pdpd`](Self::Pdpd).
     Paddle {
         /// Where the smaller operand begins, or -1.
         axis: isize,
     },
-    /// NumPy's rule between an input and a target shape, which may itself stretch: the result may
-    /// have longer axes than the target, and more of them (OpenVINO Broadcast-3 `BIDIRECTIONAL`,
-    /// ONNX Expand).
+    /// NumPy's rule between an input and a target shape, which may stretch too: the result may have longer axes than
+    /// the target, and more of them (OpenVINO Broadcast-3 `BIDIRECTIONAL`, ONNX Expand).
     ///
     /// ```
     /// use zerostride::Broadcast;
@@ -75,7 +73,7 @@ pub enum Broadcast {
     },
 }
 
-/// Fails with a shape error at an axis.
+/// Returns a shape error at an axis.
 macro_rules! bail_on {
     ($axis:expr, $($text:tt)*) => {
         return Err(Error::new(ErrorKind::Shape, format!($($text)*)).on_axis($axis))
@@ -98,8 +96,8 @@ impl Broadcast {
         Ok(self.align_shapes(&a.into(), &b.into())?.shape)
     }
 
-    /// The result of broadcasting any number of shapes; none at all give `[]`. Only
-    /// [`None`](Self::None) and [`NumPy`](Self::NumPy) take another number than two.
+    /// The result of broadcasting any number of shapes; for no shape it is `[]`. Only [`None`](Self::None) and
+    /// [`NumPy`](Self::NumPy) take another number than two.
     ///
     /// # Errors
     /// When the rule refuses the shapes or their number.
@@ -172,7 +170,7 @@ impl Broadcast {
     /// So a source of `[1, 3]` is refused by a destination of `[3]`.
     ///
     /// # Errors
-    /// When it is not.
+    /// When the rule refuses it.
     ///
     /// ```
     /// use zerostride::Broadcast;
@@ -273,8 +271,8 @@ impl Broadcast {
         Ok(start)
     }
 
-    /// The remedy for a smaller operand that sticks out by nothing but trailing 1s, which documents
-    /// of the rules ignore; empty where dropping them does not help.
+    /// The remedy for a smaller operand that sticks out by trailing 1s alone, which documents of the rules ignore.
+    /// Empty if dropping them does not help.
     fn trailing_ones(&self, axis: isize, larger: &Shape, smaller: &Shape) -> String {
         let out =
             (axis.max(0).saturating_add_unsigned(smaller.rank()) as usize).saturating_sub(larger.rank());
@@ -341,8 +339,8 @@ impl Broadcast {
         Ok(Alignment { starts: [0, 0], shape: target.clone() })
     }
 
-    /// A view of `input` with the shape that the rule gives it against `target`. A rule that lays
-    /// one operand onto another lays the input onto the target.
+    /// A view of `input` with the shape that the rule computes for it and `target`. A rule for two operands begins the
+    /// input at its axis of the target.
     pub(crate) fn layout_to(&self, input: &Layout, target: &Shape) -> Result<Layout> {
         if let Broadcast::Pdpd { .. } = self {
             let Alignment { starts, shape } = self.align_shapes(target, input.shape())?;
@@ -352,7 +350,7 @@ impl Broadcast {
         let Broadcast::Explicit { axes } = self else {
             return input.place(starts[0], shape.rank()).broadcast_to(&shape);
         };
-        // Spread the input's axes over the target's; the rest has length 1 until it stretches.
+        // Place the input's axes in the target's rank. The other axes have length 1 until they stretch.
         let mut spread = input.clone();
         for k in 0..shape.rank() {
             if input.rank() == 0 || !axes.contains(&k) {
@@ -363,7 +361,7 @@ impl Broadcast {
     }
 }
 
-/// NumPy's answer for one axis.
+/// The length by NumPy's rule for one axis.
 fn join(a: usize, b: usize) -> Option<usize> {
     match (a, b) {
         (1, n) | (n, 1) => Some(n),
@@ -379,7 +377,7 @@ pub(crate) fn numpy(shapes: &[Shape]) -> Result<Shape> {
     Ok(shape)
 }
 
-/// The same, where what has this shape is walked and never stored: it may have more elements than memory has places.
+/// The same for a shape that is never stored, which may have more elements than memory has addresses.
 pub(crate) fn walked(shapes: &[Shape]) -> Result<Shape> {
     numpy_as(shapes, &Broadcast::NumPy)
 }

@@ -5,14 +5,13 @@ use smallvec::SmallVec;
 use super::Layout;
 
 impl Layout {
-    /// Whether index by index this is row-major order from element 0 on.
+    /// Whether the layout is row-major order from element 0 on.
     pub(crate) fn is_identity(&self) -> bool {
         self.offset == 0 && self.is_contiguous()
     }
 
-    /// This layout under a view of its indexes: `view` leads from an index of its own to the row-major
-    /// number of an index of this one. None where that is no layout, as of transposed rows that are
-    /// numbered along one axis.
+    /// This layout under a view: `view` maps its own indices to row-major numbers of this layout's indices. `None` if
+    /// the composition is no layout, as for transposed rows that are numbered along one axis.
     pub(crate) fn under(&self, view: &Layout) -> Option<Layout> {
         if view.is_identity() && view.shape == self.shape {
             return Some(self.clone());
@@ -23,13 +22,13 @@ impl Layout {
         if view.shape.contains(&0) || self.rank() == 0 {
             return Some(Layout { offset: self.offset, ..view.clone() });
         }
-        // Axes that this layout walks as one need not be told apart.
+        // Axes that this layout steps through as one need not be told apart.
         let own = self.simplified();
         let mut units: SmallVec<[usize; 6]> = SmallVec::from_elem(1, own.rank());
         for axis in (1..own.rank()).rev() {
             units[axis - 1] = units[axis] * own.shape[axis];
         }
-        // Where the view begins, and the least and the greatest index that it reaches on each axis.
+        // The view's first index, and its least and greatest index on each axis.
         let mut rest = view.offset;
         let mut start: SmallVec<[usize; 6]> = SmallVec::new();
         for &unit in &units {
@@ -68,7 +67,7 @@ impl Layout {
 mod tests {
     use super::*;
 
-    /// Layouts over a shape, and views of it: what `under` gives walks the elements that the two name.
+    /// Layouts over a shape, and views of it. `under` must visit the elements that both name.
     #[test]
     fn addresses_are_those_of_both() {
         let shape = [4, 1, 3, 6];
@@ -100,7 +99,7 @@ mod tests {
                 told += 1;
             }
         }
-        // All views but those that number turned or stretched axes as one.
+        // All views, except those that number transposed or stretched axes as one.
         assert!(told >= layouts.len() * views.len() - 14, "only {told}");
     }
 }

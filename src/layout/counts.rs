@@ -1,11 +1,10 @@
-//! Shapes of as many elements: PyTorch once took them as 1-D, whatever they were.
+//! Shapes with equal element counts, which PyTorch once combined as 1-D.
 
 use super::{Broadcast, Shape, numpy};
 
 impl Broadcast {
-    /// The warning for operands of different shapes but equal element counts that broadcast, if
-    /// these are such: code from before broadcasting may have meant them as 1-D
-    /// ([`warn_on_reinterpreted_shapes`](crate::warn_on_reinterpreted_shapes)).
+    /// The warning for operands of different shapes but equal element counts that broadcast: code from before
+    /// broadcasting may mean them as 1-D ([`warn_on_reinterpreted_shapes`](crate::warn_on_reinterpreted_shapes)).
     ///
     /// ```
     /// use zerostride::{Broadcast, Shape};

@@ -1,5 +1,5 @@
-//! Where elements lie: shapes, strides and offsets, the views that rearrange them, and the
-//! broadcasting rules. Pure arithmetic; nothing here knows of storage or devices.
+//! Shapes, strides and offsets, views, and the broadcasting rules. Pure arithmetic: this folder knows neither storages
+//! nor devices.
 
 mod broadcast;
 mod compose;
@@ -30,8 +30,7 @@ pub(crate) type Strides = SmallVec<[isize; 6]>;
 /// A map from indexes to elements of a storage: element `i` of the tensor is element
 /// `offset + sum(i[k] * strides[k])` of the storage.
 ///
-/// A stride of 0 repeats one element along its axis, which is how broadcasting copies nothing;
-/// a negative stride walks backwards.
+/// A stride of 0 repeats one element along its axis, so broadcasting copies nothing. A negative stride goes backwards.
 ///
 /// ```
 /// use zerostride::{Layout, Shape};
@@ -50,7 +49,7 @@ pub struct Layout {
 
 impl Clone for Layout {
     fn clone(&self) -> Self {
-        // A copy of a slice, where the derived form would push one element after the other.
+        // Copies a slice. The derived form would push element by element.
         Layout { shape: self.shape.clone(), strides: Strides::from_slice(&self.strides), offset: self.offset }
     }
 }
@@ -118,7 +117,7 @@ impl Layout {
         &self.strides
     }
 
-    /// The storage element that index 0 of every axis names.
+    /// The storage element at index 0 of every axis.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -128,17 +127,17 @@ impl Layout {
         self.shape.rank()
     }
 
-    /// The number of elements, counting repeated ones each time.
+    /// The number of elements. Repeated ones count each time.
     pub fn count(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// The number of elements, each counted once.
+    /// The number of elements. Repeated ones count once.
     pub(crate) fn distinct(&self) -> usize {
         distinct(&self.shape, &self.strides)
     }
 
-    /// Whether the elements lie in row-major order without gaps, at whatever offset.
+    /// Whether the elements lie in row-major order without gaps, from any offset.
     pub fn is_contiguous(&self) -> bool {
         let mut step = 1;
         self.shape.contains(&0)
@@ -149,7 +148,7 @@ impl Layout {
             })
     }
 
-    /// Storage addresses in row-major order of the indexes. Slow; for tests and small work.
+    /// Storage addresses in row-major order of the indices. Slow: for tests and small work.
     pub fn addresses(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.count()).map(move |mut i| {
             let mut at = self.offset as isize;
@@ -161,8 +160,8 @@ impl Layout {
         })
     }
 
-    /// The same over a shape that NumPy's rule is known to allow: axes that it lacks, and those of length 1
-    /// that are longer there, have stride 0.
+    /// The layout broadcast to a shape that NumPy's rule is known to allow: missing axes, and stretched ones, get
+    /// stride 0.
     pub(crate) fn stretched(&self, shape: &Shape) -> Layout {
         let mut strides = Strides::from_elem(0, shape.rank());
         let missing = shape.rank() - self.rank();
@@ -183,12 +182,12 @@ impl Layout {
         })
     }
 
-    /// The same walk from another element on.
+    /// The same steps from another element.
     pub(crate) fn from(&self, offset: usize) -> Layout {
         Layout { offset, ..self.clone() }
     }
 
-    /// The same walk with fewer axes: length-1 axes dropped, neighbours that are one walk merged.
+    /// The same addresses with fewer axes: axes of length 1 are dropped, and neighbours merge if they step as one axis.
     pub(crate) fn simplified(&self) -> Layout {
         let mut shape: SmallVec<[usize; 6]> = SmallVec::new();
         let mut strides = Strides::new();

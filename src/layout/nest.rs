@@ -1,4 +1,4 @@
-//! A loop nest over the elements of several layouts of one shape: the fewest axes, and how each layout moves along them.
+//! A loop nest over the elements of several layouts of one shape: the fewest axes, and the strides of each layout.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::{Layout, Shape};
 
-/// An axis that several layouts walk together: its length, and the stride of each.
+/// An axis of several layouts: its length, and the stride of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Axis {
     pub length: usize,
@@ -16,8 +16,8 @@ pub(crate) struct Axis {
 /// Axes, outermost first.
 pub(crate) type Axes = SmallVec<[Axis; 6]>;
 
-/// The fewest axes that visit the same elements in the same order: those of length 1 go, and neighbours
-/// merge where every layout walks them as one.
+/// The fewest axes that visit the same elements in the same order. Axes of length 1 are dropped, and neighbours merge
+/// if every layout steps through them as one axis.
 pub(crate) fn merge(axes: impl Iterator<Item = Axis>) -> Axes {
     let mut merged = Axes::new();
     for axis in axes.filter(|axis| axis.length != 1) {
@@ -33,12 +33,12 @@ pub(crate) fn merge(axes: impl Iterator<Item = Axis>) -> Axes {
     merged
 }
 
-/// How a layout moves through a nest.
+/// The steps of a layout through a nest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path {
-    /// The element where the nest begins.
+    /// The first element.
     pub offset: usize,
-    /// Of each axis.
+    /// The stride along each axis.
     pub strides: SmallVec<[isize; 6]>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Nest {
 }
 
 impl Nest {
-    /// The nest of axes that layouts walk, each of which begins at an offset.
+    /// The nest of some axes and layouts, with the offset of each layout.
     pub(crate) fn of<'a>(
         offsets: impl Iterator<Item = usize>,
         axes: impl Iterator<Item = &'a Axis> + Clone,
@@ -67,8 +67,8 @@ impl Nest {
         Nest::of(layouts.iter().map(|layout| layout.offset()), axes.iter())
     }
 
-    /// The nest of layouts of one non-empty shape, in the order of the first, which goes forward along each axis: so
-    /// neighbouring invocations write neighbouring elements. At least one axis is left.
+    /// The nest of layouts of one non-empty shape, in the order of the first layout, whose strides become positive. So
+    /// neighbouring invocations write neighbouring elements. At least one axis stays.
     pub(crate) fn ordered(shape: &Shape, layouts: &[&Layout]) -> Nest {
         let output = layouts[0].strides();
         let mut order: SmallVec<[usize; 6]> = (0..shape.rank()).filter(|&k| shape[k] != 1).collect();

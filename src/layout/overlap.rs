@@ -1,4 +1,4 @@
-//! Whether layouts meet: an element visited twice, or two layouts with an element in common.
+//! Overlap of layouts: an element visited twice, or two layouts with a common element.
 
 use smallvec::SmallVec;
 
@@ -8,7 +8,7 @@ use super::Layout;
 const EXACT_SPAN: i128 = 1 << 26;
 
 impl Layout {
-    /// Whether two indexes name the same element: such a layout cannot be written.
+    /// Whether two indices name the same element. Such a layout cannot be written.
     ///
     /// Exact, except for layouts that are neither nested nor small: those count as overlapping.
     pub(crate) fn visits_twice(&self) -> bool {
@@ -24,9 +24,8 @@ impl Layout {
         self.addresses().any(|at| std::mem::replace(&mut seen[at - low as usize], true))
     }
 
-    /// Whether each step along an axis clears everything that the axes of smaller strides reach, so
-    /// that an address tells its index by divisions. Views of a contiguous layout are nested, unless
-    /// an axis is stretched.
+    /// Whether each step along an axis exceeds everything that axes of smaller strides reach. Then divisions find an
+    /// element's index from its address. Views of a contiguous layout are nested, unless an axis is stretched.
     pub(crate) fn is_nested(&self) -> bool {
         let mut axes: Vec<(i128, i128)> = (self.shape.iter().zip(&self.strides))
             .filter(|&(&n, _)| n > 1)
@@ -41,9 +40,8 @@ impl Layout {
         })
     }
 
-    /// Whether the two may have an element in common. `false` is certain, `true` is not: bounds
-    /// and the common divisor of the strides are compared, which tells halves, rows and
-    /// interleaved slices apart.
+    /// Whether two layouts may have a common element. `false` is certain, and `true` is not: bounds and the common
+    /// divisor of the strides are compared, which separates halves, rows and interleaved slices.
     pub(crate) fn may_overlap(&self, other: &Layout) -> bool {
         if self.count() == 0 || other.count() == 0 {
             return false;
@@ -62,8 +60,8 @@ impl Layout {
     }
 }
 
-/// How many elements axes visit, each counted once; more where axes of unlike strides meet. An axis whose steps fall into
-/// what a smaller stride visits lengthens that: of windows an element is counted once.
+/// The number of elements that axes visit, each counted once; more if axes of unlike strides meet. An axis whose steps
+/// fall into the range of a smaller stride lengthens that range, so an element of several windows counts once.
 pub(crate) fn distinct(lengths: &[usize], strides: &[isize]) -> usize {
     let axes = lengths.iter().zip(strides).filter(|&(&n, &stride)| n != 1 && stride != 0);
     let mut axes: SmallVec<[(usize, usize); 6]> = axes.map(|(&n, s)| (s.unsigned_abs(), n)).collect();

@@ -1,4 +1,4 @@
-//! Integers of any type that name axes, lengths and indexes: one, lists and ranges of them.
+//! Integers of any type that name axes, lengths and indices: one, a list, or a range of them.
 
 use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -36,7 +36,7 @@ pub trait AxisIndex: sealed::Index {}
 )]
 pub trait Integers: sealed::List {}
 
-/// The indexes that a slice takes: `1..`, `..n`, `-3..=-1` and the like, of any [`AxisIndex`].
+/// The indices that a slice takes, such as `1..`, `..n` and `-3..=-1`, of any [`AxisIndex`].
 ///
 /// ```
 /// use zerostride::Layout;
@@ -52,7 +52,7 @@ pub trait Integers: sealed::List {}
     note = "bounds are integers of any type; negative ones count from the end"
 )]
 pub trait IndexRange {
-    /// Where the range begins and where it ends, negative bounds from the end of the axis.
+    /// The begin and the end of the range. Negative bounds count from the end of the axis.
     fn bounds(self) -> (Bound<isize>, Bound<isize>);
 }
 
@@ -74,7 +74,7 @@ macro_rules! indexes {
     ($($t:ident)*) => {$(
         impl sealed::Index for $t {
             fn signed(self) -> isize {
-                // No axis is as long as what does not fit.
+                // No axis is longer than the greatest number that fits.
                 isize::try_from(self).unwrap_or(isize::MAX)
             }
         }

@@ -28,7 +28,7 @@ pub struct Shape(SmallVec<[usize; 6]>);
 
 impl Clone for Shape {
     fn clone(&self) -> Self {
-        // A copy of a slice, where the derived form would push one element after the other.
+        // Copies a slice. The derived form would push element by element.
         Shape(SmallVec::from_slice(&self.0))
     }
 }
@@ -42,8 +42,8 @@ impl Shape {
     /// The number of elements.
     ///
     /// # Errors
-    /// When the rank exceeds [`MAX_RANK`] or the product overflows. An axis of length 0 does not
-    /// hide an overflow of the others: the strides of such a shape do not exist either.
+    /// When the rank exceeds [`MAX_RANK`] or the product overflows. An axis of length 0 does not hide an overflow of
+    /// the others, since the strides of such a shape do not exist either.
     pub fn count(&self) -> Result<usize> {
         if self.rank() > MAX_RANK {
             bail!(Overflow, "a shape of rank {} exceeds the limit of {MAX_RANK} axes", self.rank());
@@ -56,7 +56,7 @@ impl Shape {
         }
     }
 
-    /// The bytes of as many elements of a type.
+    /// The bytes of this many elements of a type.
     pub(crate) fn bytes(&self, dtype: DType) -> Result<usize> {
         match self.count()?.checked_mul(dtype.size()) {
             Some(bytes) => Ok(bytes),
@@ -130,8 +130,8 @@ impl<const N: usize> PartialEq<[usize; N]> for Shape {
     }
 }
 
-/// The remedy for two shapes that do not broadcast but have as many elements, which PyTorch once
-/// took as 1-D; else empty.
+/// The remedy for two shapes that do not broadcast but have equally many elements, which PyTorch once combined as 1-D.
+/// Otherwise empty.
 pub(super) fn equal_counts(shapes: &[Shape]) -> String {
     match shapes {
         [a, b] => match (a.count(), b.count()) {

@@ -1,4 +1,4 @@
-//! Views: layouts of the same storage, so that rearranging never moves an element.
+//! Views: other layouts of the same storage, which move no element.
 
 use std::ops::Bound;
 
@@ -71,10 +71,9 @@ impl Layout {
         self.permute(&axes)
     }
 
-    /// Every `step`-th index of `range` along `axis`, as Python's `[start:end:step]` with one
-    /// difference: bounds outside of the axis are errors and not clamped. Negative bounds count
-    /// from the end; with a negative step the walk goes down from `start` (by default the last
-    /// index) and ends before `end`.
+    /// Every `step`-th index of `range` along `axis`, as Python's `[start:end:step]`, except that bounds outside of the
+    /// axis are errors. Negative bounds count from the end. A negative step goes down from `start` (by default the last
+    /// index) and stops before `end`.
     ///
     /// # Errors
     /// When the axis does not exist, a bound lies outside of it, or `step` is 0.
@@ -119,7 +118,7 @@ impl Layout {
             Bound::Excluded(bound) => Some(within(bound, n)?),
             Bound::Unbounded => None,
         };
-        // A walk down starts at the last index even if the bound is one past it.
+        // A negative step begins at the last index even if the bound is one past it.
         let (start, end) = match step > 0 {
             true => (start.unwrap_or(0).min(n), end.unwrap_or(n).min(n)),
             false => (start.unwrap_or(n - 1).min(n - 1), end.unwrap_or(-1)),
@@ -130,13 +129,13 @@ impl Layout {
         view.shape = view.shape.iter().enumerate().map(|(i, &n)| if i == k { count } else { n }).collect();
         if count > 0 && !self.shape.contains(&0) {
             view.offset = (self.offset as isize + start * self.strides[k]) as usize;
-            // Only reached when two indexes exist, so the product stays inside of the storage.
+            // Reached only if there are two indices, so the product stays inside the storage.
             view.strides[k] = if count > 1 { self.strides[k] * step } else { self.strides[k] };
         }
         Ok(view)
     }
 
-    /// The indexes of a range along each of the first axes; those after these stay whole.
+    /// A range of indices along each of the first axes. Later axes stay whole.
     ///
     /// # Errors
     /// When there are more ranges than axes, or as [`slice`](Self::slice).
@@ -177,7 +176,7 @@ impl Layout {
         Ok(Layout { shape: Shape::default(), strides: Strides::new(), offset })
     }
 
-    /// `axis` backwards.
+    /// `axis` in reverse.
     ///
     /// # Errors
     /// When the axis does not exist.
@@ -185,7 +184,7 @@ impl Layout {
         self.slice(axis, .., -1)
     }
 
-    /// Without `axis`, which must have length 1.
+    /// Drops `axis`, which must have length 1.
     ///
     /// # Errors
     /// When the axis does not exist or has another length.
@@ -207,7 +206,7 @@ impl Layout {
         })
     }
 
-    /// With a new axis of length 1 before index `axis` of the result.
+    /// Adds an axis of length 1 before index `axis` of the result.
     ///
     /// # Errors
     /// When the result has no such axis.
@@ -252,11 +251,11 @@ impl Layout {
         Ok(Layout { shape, strides, offset: self.offset })
     }
 
-    /// Another shape of as many elements in the same order, where that needs no copy. One length
-    /// may be -1: it is what remains.
+    /// Another shape of equally many elements in the same order, if no copy is needed. One length may be -1: the others
+    /// determine it.
     ///
     /// # Errors
-    /// When the counts differ, or the elements do not lie so that strides could describe it.
+    /// When the counts differ, or when no strides describe the elements in the new shape.
     ///
     /// ```
     /// use zerostride::Layout;
@@ -271,7 +270,7 @@ impl Layout {
         if self.count() == 0 {
             return Ok(Self::row_major(shape, self.offset));
         }
-        // The walk, reduced to its independent axes; the new axes must tile them one by one.
+        // The steps, reduced to independent axes. The new axes must tile these one by one.
         let walk = self.simplified();
         let mut pieces = walk.shape.iter().copied().zip(walk.strides.iter().copied()).rev();
         let (mut left, mut stride) = pieces.next().unwrap_or((1, 1));
@@ -324,7 +323,7 @@ impl Layout {
         }
     }
 
-    /// Placed in a shape of `rank` axes from axis `k` on, with length 1 elsewhere.
+    /// Placed in a shape of `rank` axes, beginning at axis `k`. The other axes have length 1.
     pub(crate) fn place(&self, k: usize, rank: usize) -> Layout {
         let own = |i: usize| i.checked_sub(k).filter(|&j| j < self.rank());
         Layout {
@@ -334,7 +333,7 @@ impl Layout {
         }
     }
 
-    /// The coordinates of `shape` along `axis`: a layout whose "address" is the coordinate.
+    /// The coordinates of `shape` along `axis`: a layout in which an element's address is its coordinate.
     pub(crate) fn coordinate(shape: &Shape, axis: isize) -> Result<Layout> {
         shape.count()?;
         let k = resolve_axis(axis, shape.rank(), shape)?;

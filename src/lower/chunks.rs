@@ -1,7 +1,7 @@
-//! Reductions of more than a kernel binds, part by part: what they read, what they give, or what their passes store is
-//! too large. Kept axes are cut in halves until a part can be bound, or until its elements can be computed into a
-//! slot that can. A run that is too long for that is cut into chunks of 1024 to some power: a chunk is then a
-//! value of a later round of the contract's order, so that these cuts change no bit.
+//! Reductions of more than a kernel binds, in chunks: if operands, results or partial results are too large. Kept axes
+//! are halved until a chunk can be bound, or its elements can be computed into a slot that can. A run that is too long
+//! is cut into chunks of a power of 1024 values, each of which is one value of a later round of the contract's order.
+//! So the cuts change no bit.
 
 use std::ops::Range;
 
@@ -22,31 +22,31 @@ use crate::plan::ScanWork;
 const WIDEST: DType = DType::F64;
 
 impl Lowering {
-    /// Whether a reduction is run as it is.
+    /// Whether a reduction can run as it is.
     fn is_whole(&self, program: &Program) -> bool {
         self.cuts.is_short(program) && self.is_shown(program)
     }
 
-    /// Whether kernels bind all that a program takes. Its passes store no more values than there are elements.
+    /// Whether kernels bind everything that a program reads and stores. Its passes store no more values than elements.
     fn is_shown(&self, program: &Program) -> bool {
         let is_small = || self.cuts.shows(program.counted(), WIDEST);
         self.cuts.is_shown(program) && (is_small() || self.has_room(program))
     }
 
-    /// Whether a program is run as it is where its elements are computed before.
+    /// Whether a program can run as it is after its elements are computed.
     fn has_room_computed(&self, program: &Program) -> Result<bool> {
         let elements = program.clone().of_kind(ProgramKind::Map);
         let stored = imagined(elements.shape.iter().product());
         Ok(self.is_whole(&copy_of(elements.dtype, stored, &elements.shape)?.of_kind(program.kind.clone())))
     }
 
-    /// Runs a program of one result that reduces, as it is or in parts: a slot for it.
+    /// Runs a program of one result that reduces, as it is or in chunks. Returns the slot of the result.
     pub(super) fn reduced(&mut self, program: &Program) -> Result<Slot> {
         if self.is_whole(program) { self.one(program) } else { self.divided(program) }
     }
 
     fn divided(&mut self, program: &Program) -> Result<Slot> {
-        // Windows show parts of what is reduced, and rows are copied for that.
+        // A row needs all of its elements in one range, so elements of windows are copied.
         if !self.cuts.is_whole(program)
             && let Some(plain) = program.plain_reduction()
         {
@@ -56,10 +56,10 @@ impl Lowering {
         let mut open = vec![(program.clone(), Layout::contiguous(program.result_shape())?)];
         while let Some((part, to)) = open.pop() {
             let axes = axes(&part)?;
-            // The outermost of the longest, so that a part of the result lies in one run.
+            // The outermost of the longest axes, so that a chunk of the result is contiguous.
             let kept = (0..part.shape.rank()).rev().filter(|axis| !axes.contains(axis));
             let longest = kept.max_by_key(|&axis| part.shape[axis]).filter(|&axis| part.shape[axis] > 1);
-            // Of a run that takes too long alone, elements are computed before, or chunks are reduced.
+            // If a single run takes too long, its elements are computed first, or its chunks are reduced.
             let bound = match longest {
                 Some(_) if !self.cuts.is_short(&part) => Err(part),
                 _ => self.bound(part)?,
@@ -83,7 +83,7 @@ impl Lowering {
         Ok(result)
     }
 
-    /// Reduces, and then computes what follows.
+    /// Reduces, and then computes the steps that follow.
     fn after_reduction(&mut self, program: &Program, plain: &Program) -> Result<Slot> {
         let values: Vec<Slot> = plain.each(|one| self.reduced(one))?;
         let mut after = program.after_reductions()?;
@@ -98,8 +98,8 @@ impl Lowering {
         Ok(result)
     }
 
-    /// Rows, or factors of a product, as ones that a kernel binds: what it does not bind whole is copied. Given back
-    /// where that is too large.
+    /// Row-fused programs and products over slots that a kernel binds: larger operands are copied. Returns the program
+    /// unchanged if that is still too large.
     fn bound_rows(&mut self, program: Program) -> Result<std::result::Result<Program, Program>> {
         let mut copied = program.clone();
         let mut copies = Vec::new();
@@ -112,7 +112,7 @@ impl Lowering {
                 copies.push((i, copy));
             }
         }
-        // A row of its own is the least, however long it takes.
+        // One row is the least, however long it takes.
         if !self.is_shown(&copied) {
             return Ok(Err(program));
         }
@@ -122,8 +122,8 @@ impl Lowering {
         Ok(Ok(copied))
     }
 
-    /// A program as one that a kernel binds: its own, over windows, or one that reads the elements, computed
-    /// before. Given back where both are too large.
+    /// A program that a kernel binds: the program itself, over ranges, or one over its computed elements. Returns the
+    /// program unchanged if both are too large.
     fn bound(&mut self, program: Program) -> Result<std::result::Result<Program, Program>> {
         if self.is_whole(&program) {
             return Ok(Ok(program));
@@ -138,7 +138,7 @@ impl Lowering {
         let layout = Layout::contiguous(&elements.shape)?;
         let mut parts = self.cuts.parts(&elements, (imagined(layout.count()), &layout, true));
         let first = parts.next().transpose()?;
-        // Its axes may be merged: what a reduction needs of it is where each input is bound.
+        // Its axes may be merged: only the bindings of inputs matter to a reduction.
         if let Some(part) = first
             && parts.next().is_none()
             && part.program.inputs.len() == program.inputs.len()
@@ -155,14 +155,14 @@ impl Lowering {
         Ok(Ok(self.stored(&elements)?.of_kind(program.kind)))
     }
 
-    /// A program that reads elements, which are computed into a slot.
+    /// A program over elements that are computed into a slot.
     fn stored(&mut self, elements: &Program) -> Result<Program> {
         let slot = self.result(elements)?;
         self.write(elements, slot, None)?;
         copy_of(elements.dtype, slot, &elements.shape)
     }
 
-    /// Reduces a run that is all of a program: chunk by chunk, and what these give.
+    /// Reduces a program of one run: chunk by chunk, and then the chunks' values.
     fn long_run(&mut self, program: Program) -> Result<Slot> {
         let program = self.flat(program)?;
         let op = match program.kind {
@@ -192,7 +192,7 @@ impl Lowering {
             ReduceOp::ArgMax => ReduceOp::Max,
             op => op,
         };
-        // The value of each chunk, and the index of it there: chunks of one length are rows.
+        // The value of each chunk, and its index in the chunk. Chunks of one length are rows.
         let gather = |own: &mut Lowering, op: ReduceOp, dtype: DType| -> Result<Program> {
             let all = Layout::contiguous(&shape)?;
             let slot = own.slot(chunks, dtype);
@@ -206,7 +206,7 @@ impl Lowering {
             own.write(&copy_of(dtype, values, to.shape())?, slot, Some(&to))?;
             if whole < chunks {
                 let rest = program.slice(0, (whole * length) as isize..count as isize)?;
-                // A run of one element is none, but for what is told of its place.
+                // A run of one element is an operation, except for a reduction to an index.
                 let value = match count - whole * length == 1 && !is_index(op) {
                     true => own.stored(&rest.of_kind(ProgramKind::Map))?.inputs.swap_remove(0),
                     false => {
@@ -224,14 +224,13 @@ impl Lowering {
         if !is_index(op) {
             return Ok(best);
         }
-        // Which chunk has it, and then which value of that chunk.
+        // First the chunk that has it, then the value of that chunk.
         let indexes = gather(self, op, DType::U32)?;
         self.chosen(best, indexes, length)
     }
 
-    /// Scans one run: the last values of the tiles of each chunk, a scan of all of these, and then the values of
-    /// each chunk. What these leave out of themselves belongs to the next ones, so that they are moved when they are
-    /// written.
+    /// Scans one run: the last values of the tiles of each chunk, a scan of all of these, and then the values of each
+    /// chunk. An exclusive scan moves them by one when they are written.
     fn long_scan(&mut self, program: &Program, scan: ScanAxis) -> Result<Slot> {
         let inclusive = ProgramKind::Scan(ScanAxis { exclusive: false, ..scan });
         let program = program.clone().of_kind(inclusive.clone());
@@ -319,7 +318,7 @@ impl Lowering {
                 flat.inputs.iter_mut().zip(layouts).for_each(|(input, layout)| input.layout = layout);
                 flat
             }
-            // Elements that no one axis leads through are computed first.
+            // Elements without one stride for the whole run are computed first.
             Err(_) => {
                 let mut flat = self.stored(&program.of_kind(ProgramKind::Map))?;
                 flat.inputs[0].layout = Layout::contiguous([count])?;
@@ -330,7 +329,7 @@ impl Lowering {
         Ok(flat.of_kind(kind))
     }
 
-    /// `chunk * length + indexes[chunk]`: the sum of what that gives for the chunk, and 0 for all others.
+    /// `chunk * length + indexes[chunk]` for the chunk that has it, and 0 for all others.
     fn chosen(&mut self, chunk: Slot, indexes: Program, length: usize) -> Result<Slot> {
         let shape = indexes.shape.clone();
         let scalar = Layout::contiguous([])?.broadcast_to(&shape)?;
@@ -358,7 +357,7 @@ impl Lowering {
         self.reduced(&elements.reduced(ReduceOp::Sum, 0..1))
     }
 
-    /// Runs what kernels bind.
+    /// Runs a program that kernels bind.
     fn one(&mut self, program: &Program) -> Result<Slot> {
         match self.whole(program)?.pop() {
             Some(slot) => Ok(slot),

@@ -1,4 +1,4 @@
-//! Commands: what is to be run, as data; and how a list of them is put together.
+//! Commands: work as data, and the construction of command lists.
 
 use smallvec::SmallVec;
 
@@ -9,37 +9,37 @@ use crate::ir::{Program, Slot, Source};
 use crate::layout::{Layout, Shape};
 use crate::plan::{Field, Pass, Place, Plan, Target};
 
-/// Kernels of one list at most, so that a list of them fits into memory.
+/// The most kernels of a list, so that a list fits into memory.
 const MOST_DISPATCHES: usize = 1 << 18;
 
-/// One thing to do.
+/// One command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// Give a slot memory for so many elements.
+    /// Take memory for a slot with this many elements.
     Allocate { slot: usize, dtype: DType, elements: usize },
     /// Run a kernel, by its number among [`Commands::dispatches`].
     Dispatch(usize),
-    /// Let the memory of a slot go. Nothing after this uses it.
+    /// Free the memory of a slot. No later command uses it.
     Free(usize),
 }
 
-/// A kernel, and what it writes. What it reads is a part of the plan.
+/// A kernel and the slots that it writes. The plan has the slots that it reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Dispatch {
     pub plan: Plan,
     pub writes: SmallVec<[Slot; 1]>,
-    /// What it does, in words, if it is a pass of a reduction: the first ones of those of a stage are told.
+    /// Its description, if it is a pass of a reduction. The first passes of a stage are explained.
     pub pass: Option<String>,
 }
 
-/// What is told of a stage.
+/// The explanation of a stage.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Note {
-    /// Its dispatches begin with this one, those of tables before it left out.
+    /// Its first dispatch, after those of tables.
     pub first: usize,
-    /// They end before this one.
+    /// The end of its dispatches.
     pub end: usize,
-    /// Reductions that are run as they are, and how many of the passes are those of the first.
+    /// The number of reductions that run as they are, and the passes of the first.
     pub parts: usize,
     pub passes: usize,
     /// Bytes that its kernels move at least.
@@ -65,24 +65,24 @@ pub(crate) struct Patch {
     pub word: usize,
     /// The address of the constant's node.
     pub node: usize,
-    /// Whether the word is its high one.
+    /// Whether the word is the constant's high one.
     pub is_high: bool,
 }
 
-/// What is to be run, in order. Slots that are operands come first, then those that commands allocate.
+/// A list of commands, in order. The first slots are operands, and commands allocate the others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands {
     pub list: SmallVec<[Command; 4]>,
     pub dispatches: SmallVec<[Dispatch; 1]>,
-    /// How many slots there are, and how many of them are operands.
+    /// The number of slots, and of operands among them.
     pub slots: usize,
     pub operands: usize,
-    /// The slots of the results that are new.
+    /// The slots of new results.
     pub results: SmallVec<[usize; 1]>,
     /// The operands that results are written to.
     pub writes: SmallVec<[Write; 1]>,
     pub constants: SmallVec<[Patch; 1]>,
-    /// One for each stage.
+    /// One note for each stage.
     pub notes: SmallVec<[Note; 1]>,
 }
 
@@ -93,7 +93,7 @@ impl Commands {
             || self.dispatches.iter().any(|dispatch| dispatch.updates(slot))
     }
 
-    /// Lets the memory of each temporary go after the last kernel that uses it.
+    /// Frees each temporary after the last kernel that uses it.
     pub(super) fn free_temporaries(&mut self) {
         if self.dispatches.len() < 2 {
             return;
@@ -117,22 +117,22 @@ impl Commands {
 }
 
 impl Dispatch {
-    /// Whether it reads what it writes of a slot.
+    /// Whether it reads the elements of a slot that it writes.
     fn updates(&self, slot: usize) -> bool {
         self.plan.kernel.reads_output() && self.writes.iter().any(|write| write.number == slot)
     }
 }
 
-/// A list that is being put together: for a device's kernels, within what they bind and the time that they may take.
+/// A list under construction, for a device's kernels, within the limits of bindings and time.
 pub(super) struct Lowering {
     pub target: Target,
     pub cuts: Cuts,
     pub commands: Commands,
-    /// What is told of the stage at hand.
+    /// The explanation of the current stage.
     pub note: Note,
 }
 
-/// A slot that no command allocates: what would be planned with it is asked.
+/// A slot that no command allocates, to ask how a program over it would be planned.
 pub(super) fn imagined(elements: usize) -> Slot {
     Slot { number: usize::MAX, elements, is_exact: false, range: None }
 }
@@ -151,20 +151,20 @@ pub(super) fn slots(program: &Program) -> impl Iterator<Item = (Slot, &Layout)> 
 }
 
 impl Lowering {
-    /// The same for other work, of which nothing is run: how it would be planned is asked.
+    /// An empty list for the same device, to ask how work would be planned.
     pub(super) fn aside(&self) -> Lowering {
         let commands = Commands { slots: self.commands.slots, ..Commands::default() };
         Lowering { target: self.target, cuts: self.cuts, commands, note: Note::default() }
     }
 
-    /// Ends a stage: what is told of it is known.
+    /// Ends a stage, and keeps its explanation.
     pub(super) fn end_stage(&mut self) {
         let end = self.commands.dispatches.len();
         let note = std::mem::replace(&mut self.note, Note { first: end, ..Note::default() });
         self.commands.notes.push(Note { end, ..note });
     }
 
-    /// A new slot for so many elements.
+    /// A new slot with this many elements.
     pub(super) fn slot(&mut self, elements: usize, dtype: DType) -> Slot {
         let number = self.commands.slots;
         self.commands.slots += 1;
@@ -177,7 +177,7 @@ impl Lowering {
         Ok(self.slot(program.byte_size()? / program.dtype.size(), program.dtype))
     }
 
-    /// Runs a kernel.
+    /// Adds a dispatch.
     pub(super) fn dispatch(
         &mut self,
         plan: Plan,
@@ -193,7 +193,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Runs a pass of a reduction: the slots of what it stores.
+    /// Adds a pass of a reduction. Returns the slots of its results.
     pub(super) fn pass(&mut self, pass: Pass) -> Result<SmallVec<[Slot; 1]>> {
         let slots: SmallVec<[Slot; 1]> =
             pass.stored.iter().map(|&dtype| self.slot(pass.count, dtype)).collect();
@@ -203,7 +203,7 @@ impl Lowering {
         Ok(slots)
     }
 
-    /// Runs a kernel that stores elements to slots: to all of new ones, or to a layout of one.
+    /// Adds a kernel that stores elements to slots: to all of new ones, or to a layout of one.
     pub(super) fn plan(&mut self, program: &Program, writes: &[Slot], layout: Option<&Layout>) -> Result<()> {
         let place = layout.map_or(Place::Fresh, |layout| Place::Into(writes[0], layout));
         let plan = Plan::new(program, place, self.target)?;
@@ -222,7 +222,7 @@ impl Lowering {
         self.dispatch(plan, SmallVec::from_slice(writes), None)
     }
 
-    /// Puts work together, or leaves it out where a kernel would bind too much: whether it did.
+    /// Adds the commands of `work`, or none of them if a kernel would bind too much. Returns whether it did.
     pub(super) fn try_to<T>(&mut self, work: impl FnOnce(&mut Lowering) -> Result<T>) -> Result<Option<T>> {
         let (list, dispatches, slots) =
             (self.commands.list.len(), self.commands.dispatches.len(), self.commands.slots);

@@ -1,4 +1,4 @@
-//! Programs whose elements are stored as they are, several results of them, and what is written to elements of a slot.
+//! Elementwise programs: their results, several results at once, and assignments to elements of a slot.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -9,11 +9,11 @@ use crate::ir::{Join, Program, ProgramKind, Slot, Source, Stage};
 use crate::layout::Layout;
 use crate::plan::Plan;
 
-/// Kernels that store one program at most: a stretched constant may have any number of elements.
+/// The most kernels that store one program: a stretched constant may have any number of elements.
 const MOST_PARTS: usize = 1 << 14;
 
 impl Lowering {
-    /// Computes the results of a stage: a new slot for each.
+    /// Computes the results of a stage, each into a new slot.
     pub(super) fn stage(&mut self, stage: &Stage) -> Result<SmallVec<[Slot; 1]>> {
         let join = match stage {
             Stage::One(program) => return self.results(program),
@@ -25,7 +25,7 @@ impl Lowering {
         Ok(smallvec![slot])
     }
 
-    /// Writes the results of a stage to elements of operands, as if all sources were read first.
+    /// Writes the results of a stage to elements of operands, as if all operands were read first.
     pub(super) fn assign_stage(&mut self, stage: Stage, to: &[(Slot, &Layout)]) -> Result<()> {
         let join = match stage {
             Stage::One(program) => return self.assign_all(program, to),
@@ -41,12 +41,12 @@ impl Lowering {
         self.assign(copy_of(dtype, result, layout.shape())?, slot, layout)
     }
 
-    /// Writes the parts of a join, of which none reads the slot, each to its elements of a layout.
+    /// Writes the parts of a join, none of which reads the slot, each to its slice of a layout.
     fn join(&mut self, join: &Join, to: Slot, layout: &Layout) -> Result<()> {
         join.places(layout)?.into_iter().try_for_each(|(part, own)| self.assign(part.clone(), to, &own))
     }
 
-    /// Computes the results of a program: a new slot for each.
+    /// Computes the results of a program, each into a new slot.
     fn results(&mut self, program: &Program) -> Result<SmallVec<[Slot; 1]>> {
         if program.results.len() == 1 {
             return Ok(smallvec![self.computed(program)?]);
@@ -66,7 +66,7 @@ impl Lowering {
         program.each(|one| self.computed(one))
     }
 
-    /// Computes the result of a program: a new slot.
+    /// Computes the result of a program into a new slot.
     pub(super) fn computed(&mut self, program: &Program) -> Result<Slot> {
         if Plan::is_empty(&program.shape) {
             return self.result(program);
@@ -83,8 +83,8 @@ impl Lowering {
         }
     }
 
-    /// Computes several results by one kernel, or by one for each slice where that would take too long. Nothing, where
-    /// there are no such slices.
+    /// Computes several results with one kernel, or with one for each slice if it would take too long. `None` if there
+    /// are no such slices.
     fn at_once(&mut self, program: &Program) -> Result<Option<SmallVec<[Slot; 1]>>> {
         let count = program.result_shape().count()?;
         let results = (0..program.results.len()).map(|i| self.slot(count, program.result_type(i)));
@@ -106,7 +106,7 @@ impl Lowering {
         Ok(Some(results))
     }
 
-    /// Writes the results of a program to elements of operands, as if all sources were read first.
+    /// Writes the results of a program to elements of operands, as if all operands were read first.
     fn assign_all(&mut self, program: Program, to: &[(Slot, &Layout)]) -> Result<()> {
         if let [(slot, layout)] = to {
             return self.assign(program, *slot, layout);
@@ -131,7 +131,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Writes the result of a program to elements of a slot, as if all sources were read first.
+    /// Writes the result of a program to elements of a slot, as if all operands were read first.
     pub(super) fn assign(&mut self, program: Program, to: Slot, layout: &Layout) -> Result<()> {
         if Plan::is_empty(layout.shape()) {
             return Ok(());
@@ -144,18 +144,18 @@ impl Lowering {
         self.nested(&program, to, layout)
     }
 
-    /// Whether the result of a program is computed before any of it is written to a layout: what it reduces is all read
-    /// before the first result, and what is stored for itself may have another shape.
+    /// Whether the result of a program is computed before any of it is written to a layout: a reduction reads all
+    /// operands before its first result, and the parts of a row-fused program may have other shapes.
     fn goes_through_a_temporary(&self, program: &Program, to: Slot, layout: &Layout) -> bool {
-        // What is written is bound for that alone, so that of a storage that is cut nothing else may be read.
+        // The destination is bound for writing alone, so nothing else of a storage that is cut can be read.
         let elsewhere = |(source, own): (Slot, &Layout)| source == to && own != layout;
         let apart = || self.cuts.divides(to, program.dtype) && slots(program).any(elsewhere);
         let is_stored = program.reduces() || program.shape != *layout.shape();
         is_stored || conflicts(program, to, layout) || apart()
     }
 
-    /// Writes a program to a layout: in slices along its shortest axis, where no one kernel does. That finds the index of a
-    /// small element by its address, which the layout must be nested for.
+    /// Writes a program to a layout; if no one kernel can, in slices along the shortest axis. A kernel finds the index
+    /// of a small element by dividing its address, which needs a nested layout.
     fn nested(&mut self, program: &Program, to: Slot, layout: &Layout) -> Result<()> {
         if program.dtype.size() >= size_of::<u32>() || layout.is_nested() {
             return self.write(program, to, Some(layout));
@@ -169,8 +169,8 @@ impl Lowering {
         })
     }
 
-    /// Stores the elements of a program to a layout of a slot, or to all of a new one: by one kernel, or by one for each
-    /// part where they bind too much or take too long.
+    /// Stores the elements of a program to a layout of a slot, or to all of a new one: with one kernel, or with one for
+    /// each chunk if it would bind too much or take too long.
     pub(super) fn write(&mut self, program: &Program, to: Slot, layout: Option<&Layout>) -> Result<()> {
         self.note.moved = self.note.moved.saturating_add(Plan::bytes(program));
         if self.cuts.is_whole(program) && !self.cuts.divides(to, program.dtype) {
@@ -190,12 +190,12 @@ impl Lowering {
     }
 }
 
-/// Whether writing a layout of a slot element by element would destroy a source before it is read. Small elements are
-/// written by whole words, which may hold elements beside the layout. A buffer of the caller's may be read as one type and
+/// Whether writing a layout of a slot element by element would destroy an operand before it is read. Small elements are
+/// written by whole words, which may hold elements beside the layout. A caller's buffer may be read as one type and
 /// written as another.
 fn conflicts(program: &Program, to: Slot, layout: &Layout) -> bool {
     program.inputs.iter().any(|input| match input.source {
-        // Which elements are looked up is not known before.
+        // A lookup may read any element.
         Source::Slot(source) if source == to && input.is_table() => true,
         Source::Slot(source) if source == to => {
             let overlaps = || program.dtype.size() < size_of::<u32>() || input.layout.may_overlap(layout);

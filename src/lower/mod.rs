@@ -1,12 +1,15 @@
 //! Lowering: from a schedule to a list of commands over slots. Pure; no device.
 //!
-//! A list says which memory to take, which kernels to run over what, in which order, and which memory to let go. To run
-//! work, to compile it ahead, to tell what would run, to ask whether it is compiled and to run it again with other operands
-//! is to read such a list.
+//! A list says which memory to take, which kernels to run over which slots, in which order, and which memory to free.
+//! Running work, compiling it ahead, explaining it, asking whether it is compiled and running it again with other
+//! operands all read such a list.
 //!
-//! Each file uses only those before it: what a device binds, and how work over more than that is divided ([`ranges`]); the
-//! [`commands`], and how a list is put together; kernels that store [`elementwise`] programs, those of reductions
-//! ([`mod@reduce`]), a [`mod@sort`], reductions in [`chunks`], and lookups in large [`tables`].
+//! An upload is no command: `gpu/transfer.rs` cuts it. How storages are cut into buffers, and work over them into
+//! chunks, is in [`ranges`].
+//!
+//! Each file uses only those before it: the cuts of a device ([`ranges`]), the [`commands`] and their construction,
+//! [`elementwise`] programs, reductions ([`mod@reduce`]), [`mod@sort`]s, reductions in [`chunks`], and lookups in large
+//! [`tables`].
 
 mod chunks;
 mod commands;
@@ -33,7 +36,7 @@ use crate::ir::{Destination, Schedule, Slot, Source, Stage, Storage};
 use crate::layout::Layout;
 use crate::plan::Target;
 
-/// The commands of a schedule for a device's kernels, and its operands: those that are written first, each once.
+/// The commands of a schedule for a device, and its operands: the destinations first, each once.
 pub(crate) fn lower(
     schedule: &Schedule,
     to: Destination<'_>,
@@ -73,7 +76,7 @@ pub(crate) fn lower(
     Ok((all.commands, operands.0))
 }
 
-/// Storages that are read and written, by the numbers of their slots.
+/// Storages that are read or written, by the numbers of their slots.
 #[derive(Default)]
 struct Operands(SmallVec<[Storage; 4]>);
 
@@ -87,7 +90,7 @@ impl Operands {
         Slot { number, elements: storage.elements, is_exact: storage.is_exact, range: None }
     }
 
-    /// A stage that reads slots: of storages, and of the results of stages before it.
+    /// A stage over slots: of storages, and of the results of earlier stages.
     fn over(&mut self, stage: &Stage, stages: &[SmallVec<[Slot; 1]>]) -> Result<Stage> {
         let mut own = stage.clone();
         for input in own.inputs_mut() {
@@ -109,7 +112,7 @@ impl Operands {
     }
 }
 
-/// Programs by themselves as ones that read slots.
+/// Single programs over slots, for tests.
 #[cfg(test)]
 pub(crate) fn over_slots<const N: usize>(programs: [&Program; N]) -> [Program; N] {
     let mut operands = Operands::default();

@@ -1,4 +1,4 @@
-//! Reductions and scans: pass after pass, each a kernel over what the one before stored.
+//! Reductions and scans, pass after pass. Each pass is a kernel over the results of the one before.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -13,7 +13,7 @@ use crate::plan::{Pass, ScanWork};
 type Typed = (SmallVec<[Slot; 1]>, DType);
 
 impl Lowering {
-    /// Reduces or scans what kernels bind: a slot for each result.
+    /// Reduces or scans a program that kernels bind. Returns a slot for each result.
     pub(super) fn whole(&mut self, program: &Program) -> Result<SmallVec<[Slot; 1]>> {
         self.note.parts += 1;
         let (slots, dtype) = match program.kind {
@@ -34,7 +34,8 @@ impl Lowering {
         slots.into_iter().map(each).collect()
     }
 
-    /// Whether kernels bind all that the passes of a program store. Where they cannot be planned, running them says why.
+    /// Whether kernels bind everything that the passes of a program store. If a pass cannot be planned, running it
+    /// returns the error.
     pub(super) fn has_room(&self, program: &Program) -> bool {
         let mut aside = self.aside();
         let planned = aside.whole(program);
@@ -45,8 +46,8 @@ impl Lowering {
         planned.is_err() || aside.commands.list.iter().all(is_shown)
     }
 
-    /// A product of matrices. Where few workgroups have all results, the sums of chunks are one pass and their sum is
-    /// another, which is the contract's order too.
+    /// A product of matrices. If few workgroups would have all results, one pass adds up the chunks and another their
+    /// sums, which is the contract's order too.
     fn product(&mut self, program: &Program, axis: usize) -> Result<Typed> {
         let pass = Pass::contract(program, self.target)?;
         let (dtype, n) = (pass.stored[0], program.shape[axis]);
@@ -75,7 +76,7 @@ impl Lowering {
         Ok((self.pass(pass)?, dtype))
     }
 
-    /// Passes over rows, each over the partial results that the one before left.
+    /// Passes over rows, each over the partial results of the one before.
     fn rows(&mut self, program: &Program) -> Result<Typed> {
         let (mut rows, mut block) = (program.in_rows()?, BLOCK);
         loop {
@@ -98,7 +99,7 @@ impl Lowering {
         }
     }
 
-    /// One pass, or the last values of tiles, a scan of these, and all values.
+    /// One pass; or the last values of tiles, a scan of these, and all values.
     fn scan(&mut self, program: &Program) -> Result<Typed> {
         let work = ScanWork::new(program, self.target)?;
         if work.is_one() {

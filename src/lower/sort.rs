@@ -1,6 +1,6 @@
-//! Sorts: for each digit of the keys its counts in tiles, what these add up to, and elements moved there. Rows that are
-//! shorter than a tile are one long row, which is sorted by the number of the row at last. What is larger than a binding
-//! is gone through range by range, from each of one slot to each of another.
+//! Sorts: for each digit of the keys, its counts in tiles, a scan of these, and a move of the elements. Rows shorter
+//! than a tile are sorted as one long row, and at last by the number of their row. For slots larger than a binding,
+//! each range of one is moved to each range of the other.
 
 use std::ops::Range;
 
@@ -13,33 +13,33 @@ use crate::ir::{Input, Program, ProgramKind, ReduceOp, ScanAxis, Slot, Sort, Sou
 use crate::layout::Layout;
 use crate::plan::{Moved, Plan, Run, Sorter};
 
-/// What is moved from pass to pass: values, and the indices of elements.
+/// What moves from pass to pass: values, or indices of elements.
 #[derive(Clone, Copy, Default)]
 struct Elements {
     values: Option<Slot>,
     indices: Option<Slot>,
 }
 
-/// One digit: its lowest bit, and whether it is one of the numbers of rows.
+/// One digit: its lowest bit, and whether it is one of the row's number.
 type Digit = (u32, bool);
 
-/// A sort of rows of one slot.
+/// A sort of the rows of one slot.
 struct Rows {
     sort: Sort,
     dtype: DType,
     rows: usize,
     length: usize,
-    /// Elements of a row as the sort was asked for, where all rows are one here.
+    /// Elements of an original row, if all rows are sorted as one.
     row: Option<usize>,
 }
 
 impl Lowering {
-    /// Sorts the last axis: a slot for the result.
+    /// Sorts the last axis. Returns the slot of the result.
     pub(super) fn sort(&mut self, program: &Program, sort: Sort) -> Result<Slot> {
         let (shape, dtype) = (&program.shape, program.element_type());
         let (count, length) = (shape.count()?, shape[shape.rank() - 1]);
         let is_shown = self.cuts.ranges(count, dtype).len() == 1;
-        // Halves of many rows.
+        // Many rows are halved.
         let longest =
             (0..shape.rank() - 1).rev().max_by_key(|&axis| shape[axis]).filter(|&axis| shape[axis] > 1);
         if let Some(axis) = longest.filter(|_| !is_shown) {
@@ -113,7 +113,7 @@ impl Lowering {
         let count = rows.rows * rows.length;
         let sorter = Sorter { by_row, ..Sorter::new(rows.dtype, self.target) };
         let ranges = self.cuts.ranges(count, rows.dtype);
-        // Of several ranges there is one row.
+        // Several ranges belong to one row.
         let length = |range: &Range<usize>| if ranges.len() == 1 { rows.length } else { range.len() };
         let tiles: usize = ranges.iter().map(|range| length(range).div_ceil(sorter.tile())).sum();
         let counts = (rows.rows * tiles) << sorter.digit;
@@ -134,7 +134,7 @@ impl Lowering {
                 (own, range.clone())
             })
             .collect();
-        // What a pass reads, of a range of the elements.
+        // The operands of a pass, over a range of the elements.
         let cuts = self.cuts;
         let reads = |sorter: &Sorter, range: &Range<usize>| -> Vec<Slot> {
             let values = elements.values.filter(|_| sorter.reads_values());

@@ -1,5 +1,6 @@
-//! Lookups in tables that no window shows: each is computed on its own, piece by piece of the table, and what
-//! lies in a piece is written where its index does. A loop that looks up in such a table is computed turn by turn.
+//! Lookups in tables that no binding shows whole. Each is computed separately, chunk by chunk of the table: the
+//! elements whose index lies in a chunk are written. A loop that looks up in such a table is computed iteration by
+//! iteration.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,13 +18,13 @@ use crate::ir::{
 use crate::layout::Layout;
 
 impl Lowering {
-    /// The program with such lookups as what was computed before.
+    /// The program without such lookups, which are computed before.
     pub(super) fn without_tables<'a>(&mut self, program: &'a Program) -> Result<Cow<'a, Program>> {
         let mut program = Cow::Borrowed(program);
         if self.cuts.is_shown(&program) {
             return Ok(program);
         }
-        // One after the other, as an index may be looked up itself.
+        // One after the other, as an index may itself come from a lookup.
         while let Some(found) = first(self.cuts, &program) {
             let moved = self.note.moved;
             let known = match found {
@@ -45,7 +46,7 @@ impl Lowering {
                     known.collect()
                 }
             };
-            // What is told of a stage is told of what follows.
+            // The explanation of a stage is about the remaining program.
             (self.note.moved, self.note.tables) = (moved, true);
             self.note.first = self.commands.dispatches.len();
             let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
@@ -54,8 +55,8 @@ impl Lowering {
         Ok(program)
     }
 
-    /// What the states of a loop, the step of a value, are in the end: every step of every turn is a program of its own,
-    /// of no more tensors than any kernel binds.
+    /// The final states of a loop, by the value of its step. Every step of every iteration is a program of its own,
+    /// with no more tensors than any kernel binds.
     fn states(&mut self, program: &Program, value: Value, own: &Loop) -> Result<Vec<Input>> {
         let Some(Step { args, .. }) = program.step(value) else { bail!(Kernel, "a loop without a step") };
         let layout = Layout::contiguous(&program.shape)?;
@@ -89,7 +90,7 @@ impl Lowering {
                     ..step.clone()
                 };
                 values.push(match &own_step.body {
-                    // Its states are values, and it is none.
+                    // A loop's states are values, and the loop is none.
                     Some(Body::Loop(_)) => states[0].clone(),
                     Some(Body::State(_)) => {
                         let Some(inner) = own_step.args[0].step().map(|i| &own.steps[i]) else {
@@ -122,13 +123,13 @@ fn same(layout: &Layout) -> Result<Layout> {
     Ok(layout.clone())
 }
 
-/// What looks up in a table of several pieces.
+/// A lookup in a table of several chunks.
 enum Found {
     Lookup(Value, Vec<Piece>),
     Loop(Value, Arc<Loop>),
 }
 
-/// The first of a program.
+/// The first one of a program.
 fn first(cuts: Cuts, program: &Program) -> Option<Found> {
     let pieces = |&table: &Value| cuts.pieces(program.input(table)?);
     numbered(&program.steps).find_map(|(value, step)| match &step.body {
@@ -141,14 +142,14 @@ fn first(cuts: Cuts, program: &Program) -> Option<Found> {
     })
 }
 
-/// Steps over inputs as a program whose result is the last of them.
+/// Steps over inputs, as a program whose result is the last step.
 fn of_steps(like: &Program, inputs: Vec<Input>, steps: Vec<Step>) -> Program {
     let dtype = steps.last().map_or(like.dtype, |step| step.result);
     let last = Value::Step(steps.len() as u32 - 1);
     Program::of_steps(like.shape.clone(), dtype, inputs, steps, smallvec![last])
 }
 
-/// A program whose result is a lookup, for what lies in a piece: other elements stay as they are.
+/// A program whose result is a lookup in one chunk. Other elements keep their values.
 fn of_piece(own: &Program, piece: &Piece, to: Slot, layout: &Layout) -> Result<(Program, Layout)> {
     let (mut part, mut layout) = (own.clone(), layout.clone());
     for (axis, range) in (0..).zip(&piece.axes) {
@@ -160,7 +161,7 @@ fn of_piece(own: &Program, piece: &Piece, to: Slot, layout: &Layout) -> Result<(
     let Some((&Value::Input(table), indices)) = args.split_first() else {
         bail!(Kernel, "a lookup without a table")
     };
-    // The table from where the piece begins.
+    // The table from the begin of the chunk.
     let looked = &mut part.inputs[table as usize];
     let whole = looked.computed.clone();
     for (range, extent) in piece.indices.iter().zip(&mut looked.computed) {
@@ -196,7 +197,7 @@ fn of_piece(own: &Program, piece: &Piece, to: Slot, layout: &Layout) -> Result<(
     }
     let mut found = step(&mut all, Op::Lookup, DType::I32, own.dtype, &args);
     if let Some(inside) = inside {
-        // Elsewhere stays what is there already.
+        // Other elements keep their values.
         let there = all.input(Input::new(own.dtype, Source::Slot(to), layout.clone()));
         found = step(&mut all, Op::Select, own.dtype, own.dtype, &[inside, found, there]);
     }

@@ -1,4 +1,4 @@
-//! How an operand is loaded and the result is stored, four lanes at a time.
+//! Access: how an operand is loaded and the result is stored, four lanes at a time.
 
 use smallvec::SmallVec;
 
@@ -9,35 +9,33 @@ use crate::layout::{Nest, Path};
 /// How the lanes of an operand lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Access {
-    /// Next to each other and aligned: one wide load.
+    /// Side by side and aligned: one wide load.
     Vector,
-    /// The same, and so are all vectors of an invocation: one load for them, as of small elements.
+    /// The same for all vectors of an invocation: one load for all, as of small elements.
     Joined { vectors: u8 },
-    /// Next to each other and aligned, the last first: one wide load, turned around.
+    /// Side by side and aligned, in reverse: one wide load, with reversed lanes.
     Backward,
-    /// Next to each other, and no vector begins where they do: two wide loads, of which four elements
-    /// are taken.
+    /// Side by side, but off the vectors: two wide loads, and four of their elements.
     Shifted,
-    /// Every second or third element: the loads of `width` elements that they lie in, from element
-    /// `first` of one on.
+    /// Every second or third element: the loads of `width` elements in which they lie, from element `first` of one on.
     Stepped { step: u8, first: u8, width: u8 },
-    /// All the same element: one load.
+    /// One element for all lanes: one load.
     Splat,
-    /// Next to each other along the axis before the innermost, and aligned: four wide loads serve
-    /// four lanes of four rows, turned around in registers.
+    /// Side by side along the axis before the innermost, and aligned: four wide loads serve four lanes of four rows,
+    /// transposed in registers.
     Tile,
-    /// The elements of all rows next to each other, as channels are: as many wide loads as there are
-    /// rows serve four lanes of every row.
+    /// The elements of all rows side by side, as channels are: as many wide loads as rows serve four lanes of every
+    /// row.
     Interleaved,
-    /// Anywhere: a load per lane.
+    /// A load for each lane.
     Strided,
-    /// Where computed indices say: a load per lane.
+    /// A load for each lane, at computed indices.
     Lookup,
-    /// Next to each other and aligned, where computed indices say that lanes have in common: one wide load.
+    /// Side by side and aligned, at indices that the lanes share: one wide load.
     LookupRow,
 }
 
-/// How an address follows an axis, as far as the text of a kernel depends on it.
+/// How an address follows an axis, as far as a kernel's text depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Stride {
     /// Not at all.
@@ -48,7 +46,7 @@ pub(crate) enum Stride {
     Any,
 }
 
-/// What other phases ask of an access.
+/// Properties of an access.
 impl Access {
     /// The loads that four elements lie in.
     pub(crate) fn loads(self) -> u8 {
@@ -58,7 +56,7 @@ impl Access {
         }
     }
 
-    /// The elements that a load takes.
+    /// The elements of one load.
     pub(crate) fn width(self) -> usize {
         match self {
             Access::Splat | Access::Strided | Access::Lookup => 1,
@@ -68,7 +66,7 @@ impl Access {
         }
     }
 
-    /// What the text of loading four elements costs, in additions: compilers of drivers check and branch for each load.
+    /// The cost of the text that loads four elements, in additions: drivers' compilers check and branch for each load.
     pub(super) fn cost(self, dtype: DType) -> usize {
         let loads = match self {
             Access::Splat | Access::Vector | Access::Joined { .. } | Access::Backward | Access::LookupRow => {
@@ -80,7 +78,7 @@ impl Access {
         loads * if dtype.packing() == Packing::Whole { 2 } else { 4 }
     }
 
-    /// The same elements, each lane's by itself.
+    /// The same elements, with a load for each lane.
     pub(super) fn by_lanes(self) -> Access {
         match self {
             Access::Splat => Access::Splat,
@@ -94,18 +92,18 @@ impl Access {
         matches!(self, Access::Vector | Access::Backward)
     }
 
-    /// Whether its loads serve several rows or vectors, so that they stand before those of any one.
+    /// Whether its loads serve several rows or vectors, so that they come before the loads of each.
     pub(crate) fn serves_rows(self) -> bool {
         matches!(self, Access::Tile | Access::Interleaved | Access::Joined { .. })
     }
 
-    /// Whether its addresses are made of the coordinates of lanes.
+    /// Whether its addresses come from the coordinates of lanes.
     pub(crate) fn needs_coordinates(self) -> bool {
         matches!(self, Access::Strided | Access::Tile | Access::Lookup)
     }
 
-    /// Whether an invocation that repeats its last row or vector past the end loads the same elements
-    /// again: a tile has other rows then, and what is shifted along a flat walk other vectors.
+    /// Whether an invocation that repeats its last row or vector past the end loads the same elements again. A tile
+    /// would have other rows, and a shifted load along a flat walk other vectors.
     pub(crate) fn is_safe_to_repeat(self, walk: Walk) -> bool {
         !matches!((self, walk), (Access::Tile, Walk::Rows) | (Access::Shifted, Walk::Flat))
     }
@@ -127,8 +125,7 @@ impl Access {
         }
     }
 
-    /// How the addresses along a path follow the axes; none where they follow the vectors of a walk
-    /// instead.
+    /// How the addresses along a path follow the axes. `None` if they follow the vectors of a walk instead.
     pub(super) fn strides(self, path: &Path, walk: Walk) -> SmallVec<[Stride; 6]> {
         let rank = path.strides.len();
         let axes = match (self, walk) {
@@ -148,7 +145,7 @@ impl Access {
     }
 }
 
-/// What the accesses of a kernel are chosen by.
+/// The data for the choice of a kernel's accesses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chooser<'a> {
     pub loops: &'a Nest,
@@ -159,11 +156,11 @@ pub(super) struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// The access of what may only be loaded by the vectors of the output or by lanes: what is read of
-    /// the output's own binding, and coordinates.
+    /// The access of operands that are loaded by the output's vectors or by lanes: operands in the output's binding,
+    /// and coordinates.
     pub(super) fn plain(&self, operand: usize) -> Access {
         let (loops, path) = (self.loops, self.loops.operand(operand));
-        // Going back, the last vector of a row of another length would begin before it.
+        // In reverse, the last vector of a row of another length would begin before the row.
         match self.walk {
             Walk::Flat | Walk::Bands | Walk::Words { .. } | Walk::Anywhere
                 if path.strides.iter().all(|&s| s == 0) =>
@@ -175,14 +172,14 @@ impl Chooser<'_> {
                 Access::Backward
             }
             Walk::Rows if path.strides.last() == Some(&0) => Access::Splat,
-            // The last load of a row may read past its end, never past that of its padded buffer.
+            // The last load of a row may reach past the row, but never past its padded buffer.
             Walk::Rows if path.has_linear_rows(1) => Access::Vector,
             Walk::Rows if loops.inner().is_multiple_of(LANES) && path.has_linear_rows(-1) => Access::Backward,
             _ => Access::Strided,
         }
     }
 
-    /// The access of what has a binding of its own, whose loads take `widest` elements at most.
+    /// The access of an operand with a binding of its own, whose loads have at most `widest` elements.
     pub(super) fn bound(&self, operand: usize, widest: usize, dtype: DType) -> Access {
         let (loops, path) = (self.loops, self.loops.operand(operand));
         match (self.plain(operand), self.walk) {
@@ -202,7 +199,7 @@ impl Chooser<'_> {
         }
     }
 
-    /// The access by steps along the innermost axis, by the widest loads of which few hold four elements.
+    /// The access by steps along the innermost axis, with the widest loads, few of which hold four elements.
     fn stepped(&self, path: &Path, widest: usize) -> Option<Access> {
         let (&step, outer) = path.strides.split_last()?;
         if !(2..LANES as isize).contains(&step) {
@@ -222,7 +219,7 @@ impl Chooser<'_> {
     }
 }
 
-/// Whether a path is one that is loaded by tiles, where rows are computed together for it.
+/// Whether a path is loaded by tiles, if rows are computed together for it.
 pub(super) fn is_tile(path: &Path, dtype: DType) -> bool {
     dtype.packing() == Packing::Whole && path.has_linear_columns()
 }
@@ -230,14 +227,13 @@ pub(super) fn is_tile(path: &Path, dtype: DType) -> bool {
 /// How the lanes of the result are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Store {
-    /// Next to each other and aligned: one wide store.
+    /// Side by side and aligned: one wide store.
     Vector,
-    /// The same of all vectors of an invocation.
+    /// The same for all vectors of an invocation.
     Joined { vectors: u8 },
-    /// A store per lane that exists.
+    /// A store for each existing lane.
     Lanes,
-    /// The lanes of the words that the invocation owns, of those that the layout visits: the others
-    /// keep what they hold.
+    /// The lanes of the invocation's words that the layout visits. Other lanes keep their elements.
     Words,
 }
 
@@ -245,7 +241,7 @@ impl Store {
     pub(super) fn of(loops: &Nest, walk: Walk, dtype: DType, fresh: bool) -> Store {
         let whole = |n: usize| n.is_multiple_of(LANES);
         let vector = match walk {
-            // A fresh storage is padded, so its last store may be wider than what is left.
+            // A fresh storage is padded, so its last store may be wider than the rest of its elements.
             Walk::Flat | Walk::Bands => loops.output().is_linear(loops, 1) && (fresh || whole(loops.count())),
             Walk::Rows => loops.output().has_linear_rows(1) && whole(loops.inner()),
             Walk::Words { .. } | Walk::Anywhere => false,

@@ -1,4 +1,4 @@
-//! The plan of a product of matrices: which axes are rows, columns, batches, and how results are laid over invocations.
+//! The plan of a product of matrices: its rows, columns and batches, and the results of each invocation.
 
 use super::access::{Chooser, Store};
 use super::fields::{self, Field, Number, divider};
@@ -18,7 +18,8 @@ impl Pass {
     /// Plans a program whose products are added up along an axis.
     pub(crate) fn contract(program: &Program, target: Target) -> Result<Pass> {
         let Product { mut factors, batch, mut kept, axis } = program.product()?;
-        // Lanes lie along columns: those of the right factor, unless it has one or they lie apart in memory.
+        // Lanes lie along columns: those of the right factor, unless it has one column or its columns lie apart in
+        // memory.
         let is_dense =
             [0, 1].map(|i| kept[i].last().is_some_and(|&axis| stride(program, factors[i], axis) == 1));
         if kept[1].is_empty() || is_dense == [true, false] {
@@ -108,7 +109,7 @@ impl Pass {
         Ok(Pass::of(program, (kernel, launch, reads, loops), (vec![stored], results), form, None))
     }
 
-    /// Whether few workgroups add up so many products, of whole chunks, that more would be done sooner with the chunks.
+    /// Whether so few workgroups add up so many products that separate chunks would be faster.
     pub(crate) fn is_better_in_chunks(&self, products: usize, target: Target) -> bool {
         let is_few = self.plan.launch.groups.iter().product::<u32>() < FEW_TILES;
         let is_long = products >= LEAST_CHUNKS * CHUNK && products.is_multiple_of(CHUNK);
@@ -116,7 +117,7 @@ impl Pass {
     }
 }
 
-/// How far the elements of a factor, or of the largest tensor that it is made of, lie apart along an axis.
+/// The distance of elements along an axis, of a factor or of its largest tensor.
 fn stride(program: &Program, factor: Value, axis: usize) -> isize {
     let needed = program.needed(&[factor], |_| false);
     let own = program.inputs.iter().zip(needed.inputs()).filter(|(_, needed)| **needed);
@@ -124,7 +125,7 @@ fn stride(program: &Program, factor: Value, axis: usize) -> isize {
     largest.map_or(0, |(input, _)| input.layout.strides()[axis])
 }
 
-/// How results are laid over invocations, of matrices of so many rows and columns over so many products.
+/// The tile of matrices with this many rows and columns over this many products.
 fn tile(
     program: &Program,
     [rows, columns, products]: [usize; 3],
@@ -142,7 +143,7 @@ fn tile(
     let element = program.dtype.size().max(size_of::<u32>()) as u32;
     let bytes = |[y, x]: [u32; 2]| (y + x) * LANES as u32 * Contract::DEPTH * element;
     let fits = |sides: &[u32; 2]| sides[0] * sides[1] <= target.workgroup && bytes(*sides) <= target.shared;
-    // A single row is multiplied by what lies along it: neighbours read that side by side, and a fourth of them multiplies.
+    // A single row: neighbouring invocations load the columns side by side, and a fourth of them multiplies.
     let tiles: &[[u32; 2]] = match own {
         _ if !target.tuning.meets => &[],
         1 if along[1] => &[[4, 16]],

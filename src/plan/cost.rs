@@ -1,4 +1,4 @@
-//! What texts cost to compile.
+//! The cost of compiling texts.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -7,7 +7,7 @@ use crate::dtype::Kind;
 use crate::ir::{Body, Input, Math, Nature, Program, Step};
 use crate::tuning::text::MOST_COST;
 
-/// What a vector of a program costs to compile at least, in additions: its loads, but for what all vectors share; its
+/// The least cost of compiling a vector of a program, in additions: its loads, except those that all vectors share; its
 /// steps; and a fence after each float that arithmetic reads.
 pub(super) fn text_cost(program: &Program, math: Math) -> usize {
     let moves = |input: &&Input| input.layout.strides().iter().any(|&stride| stride != 0);
@@ -22,9 +22,9 @@ pub(super) fn text_cost(program: &Program, math: Math) -> usize {
     loads.chain(program.steps.iter().map(Step::cost)).sum::<usize>() + fences
 }
 
-/// The vectors of an invocation whose text compiles in time.
+/// The number of vectors of an invocation whose text compiles in time.
 pub(super) fn affordable(program: &Program, math: Math) -> u32 {
-    // What a loop takes is more than what an invocation costs.
+    // A loop takes longer than starting an invocation.
     if program.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::loops) {
         return 1;
     }

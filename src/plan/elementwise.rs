@@ -1,4 +1,4 @@
-//! The plan of a program whose elements are stored as they are.
+//! The plan of an elementwise program.
 
 use super::access::{self, Chooser, Store, Stride};
 use super::cost::affordable;
@@ -37,7 +37,7 @@ impl Plan {
             (grid, accesses, store, bound) = (joined.grid, joined.accesses, joined.store, other);
         }
         let strides = match grid.walk {
-            // Which are divided by.
+            // Divisors of coordinates.
             Walk::Words { .. } => loops.lengths.iter().map(|_| Stride::Any).collect(),
             walk => store.access().strides(loops.output(), walk),
         };
@@ -80,7 +80,7 @@ fn loops(program: &Program, to: Place<'_>) -> Result<Nest> {
     Ok(loops)
 }
 
-/// Which rows are computed together.
+/// The rows that are computed together.
 fn together(program: &Program, reading: &Reading, loops: &Nest, affordable: u32, target: Target) -> Together {
     let is_tile = |i: usize| access::is_tile(loops.operand(i), program.inputs[i].dtype);
     match affordable >= LANES as u32 {
@@ -92,7 +92,7 @@ fn together(program: &Program, reading: &Reading, loops: &Nest, affordable: u32,
     }
 }
 
-/// The grid, and how the result is stored along it.
+/// The grid, and the store along it.
 fn lay_out(
     program: &Program,
     loops: &Nest,

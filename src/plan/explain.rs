@@ -1,4 +1,4 @@
-//! Plans as text: what would run, and why.
+//! Plans as text: the kernels that would run, and why.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -6,17 +6,17 @@ use std::ops::Range;
 use super::{LANES, Origin, Plan, Walk};
 use crate::ir::{Body, ByValue, Constant, Extent, Input, Program, ProgramKind, Source, Stage, Told, Value};
 
-/// Longest expression that is written out; above it only the number of steps is told.
+/// The longest expression that is written out. A longer one is a number of steps.
 const LONGEST: usize = 160;
 
 impl Stage {
-    /// What is computed, its operands in columns under the axes of the result, and the bytes that move.
+    /// The result and its expression, the operands in columns under its axes, and the bytes that move.
     pub(crate) fn describe(&self, bytes: usize) -> String {
         let operands = self.one().map(Program::operands).unwrap_or_default();
         format!("{}\n{operands}moves: {bytes} bytes at least\n", self.title())
     }
 
-    /// The result and what it is, in one line.
+    /// The result and its expression, in one line.
     pub(super) fn title(&self) -> String {
         let (dtype, shape) = (self.result_type(0), self.result_shape());
         match self {
@@ -58,7 +58,7 @@ impl Program {
         text
     }
 
-    /// What is computed, in one line.
+    /// The expression in one line, with the kind of the program.
     fn written(&self) -> String {
         let expression = self.write_out().unwrap_or_else(|| format!("{} steps", self.steps.len()));
         let over = |axes: Range<usize>| {
@@ -83,11 +83,11 @@ impl Program {
         }
     }
 
-    /// The expression in one line, unless it is too long for that.
+    /// The expression in one line, unless it is too long.
     fn write_out(&self) -> Option<String> {
         let mut values: ByValue<String> =
             self.inputs.iter().enumerate().map(|(i, input)| leaf(i, input)).collect();
-        // What a reduction gives, once what it reduces is written; each stands behind what it needs.
+        // A reduction is written after its operand, and its readers after the reduction.
         let gives = |values: &mut ByValue<String>, of: Value| {
             for (number, own) in
                 self.row_fused().into_iter().flat_map(|rows| rows.reductions.iter().enumerate())
@@ -134,8 +134,8 @@ fn leaf(i: usize, input: &Input) -> String {
     }
 }
 
-/// So many kernels that compute a program together, of which one is the first, with its text and the lines of it that name
-/// each operand.
+/// The explanation of several kernels that compute a program together. Of the first one it has the text, and the lines
+/// that name each operand.
 pub(crate) fn tell(first: &Plan, kernels: usize, (wgsl, lines): (String, Vec<Vec<usize>>)) -> Told {
     let steps = first.kernel.steps.len();
     let text = match kernels {

@@ -1,5 +1,5 @@
-//! The uniform block: the numbers that a kernel may go by, in order. A launch knows all of them. The emitter declares those
-//! that its text names, and these alone are uploaded.
+//! The uniform block: numbers of a launch, in order. A launch has every number that a kernel of its kind may need. The
+//! emitter declares the ones that its text names, and only these are uploaded.
 
 use super::access::{Access, Store, Stride};
 use super::kernel::{Kernel, Operand, Origin, Role};
@@ -11,33 +11,33 @@ use crate::layout::{Nest, Path};
 /// One 32-bit word of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
-    /// Elements of the result; of a walk over words, groups of four addresses.
+    /// Elements of the result; on a walk over words, groups of four addresses.
     Count,
     /// Vectors of the result.
     Vectors,
-    /// Those of them that the inner axes may touch.
+    /// Vectors along the inner axes, at most.
     Slots,
-    /// Invocations per row of the grid, where one dimension continues in the next.
+    /// Invocations in a row of the grid, where one dimension continues in the next.
     Pitch,
     /// Length of a collapsed axis.
     Length(usize),
-    /// What divides by that length: `n / length` is the high word of `n * factor`, shifted right.
+    /// The divisor by that length: `n / length` is the high word of `n * factor`, shifted right.
     Factor(usize),
     Shift(usize),
-    /// Vectors and rows of a band, and all rows that bands are made of.
+    /// Vectors and rows of a band, and rows of all bands.
     BandVectors,
     BandRows,
     Rows,
-    /// Where an invocation computes several rows: from the first row of one to that of the next, from one of its rows to
-    /// the next, and what first rows are below.
+    /// For invocations with several rows: the distance from one's first row to the next one's, the distance of its own
+    /// rows, and the bound of first rows.
     RowStep,
     RowsApart,
     FirstRows,
-    /// First element, or first vector where the access is by vectors.
+    /// First element, or first vector if the access is by vectors.
     Offset(Role),
     /// Elements from there to the first of a shifted access.
     Rest(Role),
-    /// Distance along a computed index of a table, counted the same way.
+    /// Distance along a computed index of a table, in the same unit.
     Computed(usize, usize),
     /// Distance along a collapsed axis, in elements or vectors, modulo 2^32.
     Stride(Role, usize),
@@ -51,14 +51,14 @@ pub(crate) enum Field {
     Scan(ScanNumber),
     /// A number of a sort.
     Sort(SortNumber),
-    /// What stands past the end of a row for one of its reductions, or its low word.
+    /// The identity of a reduction for elements past the end of a row, or its low word.
     Identity(usize),
     IdentityHigh(usize),
-    /// 0, which no compiler can know: the prelude keeps error terms with it.
+    /// 0, which no compiler knows. Fences are made of it.
     Zero,
 }
 
-/// What a walk over all elements goes by.
+/// The numbers of a walk over all elements.
 const GRID: [Field; 8] = [
     Field::Vectors,
     Field::Slots,
@@ -70,29 +70,29 @@ const GRID: [Field; 8] = [
     Field::FirstRows,
 ];
 
-/// What a pass of a reduction goes by. In a contraction rows and columns are those of a matrix, a row of products is
-/// reduced, and positions and vectors are its tiles.
+/// The numbers of a pass of a reduction. For a contraction, rows and columns are those of a matrix, a row of products
+/// is reduced, and positions and vectors are its tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
-    /// Values of a row, and how many rows there are.
+    /// Values of a row, and the number of rows.
     Row,
     Rows,
-    /// Vectors of rows, where lanes lie in several, and what divides by them.
+    /// Vectors of rows, if lanes lie in several, and their divisor.
     Columns,
     ColumnsFactor,
     ColumnsShift,
-    /// Partial results of a row, what divides by them, and how far they lie apart.
+    /// Partial results of a row, their divisor, and their distance.
     Positions,
     PositionsFactor,
     PositionsShift,
     PositionStride,
-    /// Vectors of the innermost axis of a row of several axes, and what divides by them.
+    /// Vectors of the innermost axis of a row of several axes, and their divisor.
     Vectors,
     VectorsFactor,
     VectorsShift,
 }
 
-/// What a pass of a scan goes by.
+/// The numbers of a pass of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanNumber {
     /// Vectors side by side across runs.
@@ -101,33 +101,33 @@ pub(crate) enum ScanNumber {
     Vectors,
     /// Tiles of a run.
     Positions,
-    /// Tiles before the first one that are among what is carried.
+    /// The number of the first tile among the carried ones.
     Before,
     /// Values of a run.
     Run,
-    /// How far the parts of what is last in a tile lie apart.
+    /// The distance of the parts of a tile's last value.
     Part,
-    /// What changes no value that it is combined with, or its low word.
+    /// The identity, or its low word.
     Identity,
     IdentityHigh,
 }
 
-/// What a pass of a sort goes by: see [`Run`](super::Run).
+/// The numbers of a pass of a sort: see [`Run`](super::Run).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SortNumber {
     /// Elements and tiles of a row.
     Length,
     Tiles,
-    /// Elements and tiles of a row before these, and all tiles of one.
+    /// Elements and tiles of earlier rows, and all tiles of one digit.
     Start,
     Before,
     All,
-    /// The lowest bit of a digit, and what keys are flipped by.
+    /// The lowest bit of a digit, and the bits that flip keys.
     Shift,
     Flip,
-    /// Elements of a row whose number is the key.
+    /// Elements of a row, if its number is the key.
     Row,
-    /// The first place that is bound, and how many are.
+    /// The first bound place, and the number of bound places.
     Low,
     Size,
 }
@@ -178,7 +178,7 @@ impl ScanNumber {
 }
 
 impl Kernel {
-    /// All numbers that its text may go by. Those that it names are the words of its uniform block.
+    /// All numbers that its text may name. Those that it names are the words of its uniform block.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let mut fields = Vec::with_capacity(32);
         fields.extend([Field::Pitch, Field::Count]);
@@ -218,7 +218,7 @@ impl Kernel {
         fields
     }
 
-    /// Whether the lanes of a vector have coordinates of their own along the innermost axis, where rows are reduced.
+    /// Whether the lanes of a vector have their own coordinates along the innermost axis, in a reduction of rows.
     pub(crate) fn has_lanes(&self, reduce: &Reduce) -> bool {
         let by_lanes = |operand: &Operand| {
             operand.access.needs_coordinates()
@@ -230,7 +230,7 @@ impl Kernel {
         reduce.vector_axis != VectorAxis::Gathered && needs
     }
 
-    /// Whether a flat walk has to divide: some operand, or the store, follows the axes.
+    /// Whether a flat walk divides: an operand, or the store, follows the axes.
     pub(crate) fn needs_coordinates(&self) -> bool {
         needs_coordinates(self.store, &self.operands)
     }
@@ -250,7 +250,7 @@ impl Kernel {
         roles.any(|role| self.stride(role, axis) != Stride::Zero)
     }
 
-    /// The first axis that some address follows.
+    /// The first axis that an address follows.
     pub(crate) fn outermost(&self) -> usize {
         (0..self.rank).find(|&axis| self.follows(axis)).unwrap_or(self.rank - 1)
     }
@@ -259,17 +259,17 @@ impl Kernel {
 /// See [`Kernel::needs_coordinates`].
 pub(super) fn needs_coordinates(store: Store, operands: &[Operand]) -> bool {
     let follows = |operand: &Operand| {
-        // A table may be walked by its indices alone.
+        // A table may follow its indices alone.
         let moves = operand.strides.iter().any(|&stride| stride != Stride::Zero);
         operand.access.needs_coordinates() && (moves || operand.access != Access::Lookup)
     };
     operands.iter().any(follows) || store.access().needs_coordinates()
 }
 
-/// A factor and a shift that divide by `d` every number below 2^31; for 1, which has none, zeros: by Granlund and
-/// Montgomery (Division by invariant integers using multiplication, 1994, theorem 4.2 with N = 31)
-/// `n / d = n * m >> (31 + l)` for `m = floor(2^(31 + l) / d) + 1` and `2^(l - 1) < d <= 2^l`, and m
-/// has 32 bits. Elements are counted below 2^31.
+/// A factor and a shift that divide every number below 2^31 by `d`; zeros for 1, which has none. By Granlund and
+/// Montgomery (Division by invariant integers using multiplication, 1994, theorem 4.2 with N = 31), `n / d = n * m >>
+/// (31 + l)` for `m = floor(2^(31 + l) / d) + 1` and `2^(l - 1) < d <= 2^l`. m has 32 bits, and elements are counted
+/// below 2^31.
 pub(super) fn divider(d: usize) -> (u32, u32) {
     if d < 2 {
         return (0, 0);
@@ -278,8 +278,8 @@ pub(super) fn divider(d: usize) -> (u32, u32) {
     (((1_u64 << (31 + l)) / d as u64 + 1) as u32, l - 1)
 }
 
-/// How a tensor is addressed: what decides whether another is addressed alike. A vector is no like of
-/// an element, so what is addressed counts too.
+/// The address of a tensor. Tensors with equal ones share addresses. Vectors and elements are different units, so the
+/// unit is a part of it.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Addressing<'a> {
     path: &'a Path,
@@ -289,19 +289,19 @@ pub(super) struct Addressing<'a> {
 
 impl<'a> Addressing<'a> {
     pub(super) fn new(path: &'a Path, access: Access, walk: Walk, strides: &'a [Stride]) -> Self {
-        // What the axes at the end do not move is left out, or is there as a stride of 0.
+        // A last axis along which it does not move is left out, or has stride 0.
         let followed = strides.iter().rposition(|&stride| stride != Stride::Zero).map_or(0, |axis| axis + 1);
         Addressing { path, unit: unit(access, walk), strides: &strides[..followed] }
     }
 }
 
-/// Elements that an offset and strides count.
+/// The elements that an offset and strides count in.
 fn unit(access: Access, walk: Walk) -> usize {
     if matches!(walk, Walk::Words { .. }) { 1 } else { access.width() }
 }
 
 impl Kernel {
-    /// How a role is accessed.
+    /// The access of a role.
     fn access(&self, role: Role) -> Access {
         match role {
             Role::Out => self.store.access(),
@@ -310,7 +310,7 @@ impl Kernel {
     }
 }
 
-/// The numbers of the uniform block, of which `other` knows those of the grid.
+/// The numbers of the uniform block. `other` knows the grid's.
 pub(super) fn words(
     kernel: &Kernel,
     loops: &Nest,
@@ -355,7 +355,7 @@ mod tests {
         {
             let (factor, shift) = divider(d as usize);
             let quotient = |n: u64| ((n * u64::from(factor)) >> 32) >> shift;
-            // A quotient can only go wrong just below and at a multiple.
+            // A quotient can only be wrong at a multiple and just below it.
             let multiples = [d, 2 * d, last / d * d, last / 2 / d * d, last / 3 / d * d];
             for n in multiples.into_iter().flat_map(|n| [n.saturating_sub(1), n, n + 1]).chain([0, last]) {
                 assert!(n > last || quotient(n) == n / d, "{n} / {d}");

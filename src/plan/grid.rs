@@ -1,4 +1,4 @@
-//! The grid: which invocation computes which elements.
+//! The grid: the elements of each invocation.
 
 use super::fields::Field;
 use super::target::Target;
@@ -14,34 +14,34 @@ pub(super) struct Grid {
     pub walk: Walk,
     pub workgroup: [u32; 2],
     pub groups: [u32; 3],
-    /// Invocations along the dimension that continues in the next one: x into y for a flat walk,
-    /// y into z for rows of rank 2 and for bands.
+    /// Invocations along the dimension that continues in the next one: x into y for a flat walk, y into z for rows of
+    /// rank 2 and for bands.
     pub pitch: u32,
     /// Vectors that an invocation computes one after the other.
     pub vectors: u32,
     /// Vectors that it loads and stores together, in the place of each of these.
     pub joined: u32,
-    /// Groups of four addresses that the inner axes of a walk over words may touch.
+    /// Groups of four addresses along the inner axes of a walk over words, at most.
     pub slots: usize,
     /// Rows of a band.
     pub band: usize,
 }
 
-/// The smallest of few forms of a workgroup that covers an axis, so that few kernels are compiled.
+/// The smallest of few workgroup forms that covers an axis, so that few kernels are compiled.
 fn form(length: usize, most: u32) -> u32 {
     let fits = |&size: &u32| size < most && size as usize >= length;
     [1, 4, 16, 64].into_iter().find(fits).unwrap_or(most)
 }
 
-/// The columns of a workgroup along rows of so many vectors: all of it along long rows, whose kernels are of one form,
-/// and as many as leave at most a fifth of the invocations idle along shorter ones.
+/// The columns of a workgroup along rows of this many vectors. Long rows take the whole workgroup, so that their
+/// kernels have one form. Shorter rows leave at most a fifth of the invocations idle.
 fn wide(columns: usize, most: u32) -> u32 {
     let idle = |width: u32| columns.next_multiple_of(width as usize) - columns;
     let fits = |width: u32| columns >= most as usize || 4 * idle(width) <= columns;
     (0..most.ilog2()).map(|halved| most >> halved).find(|&width| fits(width)).unwrap_or(1)
 }
 
-/// Whether a load per lane along the inner axis touches a cache line per lane.
+/// Whether a load for each lane along the inner axis touches a cache line for each lane.
 fn is_far(path: &&Path) -> bool {
     path.strides.last().is_some_and(|s| s.abs() >= FAR)
 }
@@ -64,9 +64,9 @@ impl Grid {
             Field::BandVectors => loops.inner() * self.band / LANES,
             Field::BandRows => self.band,
             Field::Rows => loops.count() / loops.inner(),
-            // Rows next to each other share what lanes across them load. Others are far apart, and those of neighbours
-            // next to them: each is a stream of its own then, which a processor prefetches. [16384, 256] plus a
-            // row on lavapipe: 2.2 times `x + 1.0` with eight neighbours, 1.1 so.
+            // Neighbouring rows share the loads of lanes across them. Other rows of an invocation lie far apart, and
+            // its neighbours have the next ones, so that each is a stream that the processor prefetches. [16384, 256]
+            // plus a row on lavapipe: 2.2 times `x + 1.0` with eight neighbouring rows, 1.1 so.
             Field::RowStep if is_scattered(loops) => self.vectors as usize,
             Field::FirstRows if is_scattered(loops) => loops.rows().unwrap_or(1),
             Field::RowStep => 1,
@@ -77,14 +77,14 @@ impl Grid {
         word as u32
     }
 
-    /// Lays out a grid over elements; [`Grid::words`] does over the words of a packed destination.
+    /// Lays out a grid over elements. [`Grid::words`] does so over the words of a packed destination.
     pub(super) fn new(loops: &Nest, dtype: DType, fresh: bool, together: Together, target: Target) -> Grid {
         Self::rows(loops, dtype, fresh, together, target)
             .or_else(|| Self::bands(loops, fresh, target))
             .unwrap_or_else(|| Self::flat(loops, 1, target))
     }
 
-    /// A grid over bands, where these are long enough and the result is a new one.
+    /// A grid over bands, if rows are long enough and the result is new.
     fn bands(loops: &Nest, fresh: bool, target: Target) -> Option<Grid> {
         let [outer @ .., inner] = loops.lengths.as_slice() else { return None };
         if !fresh || outer.is_empty() || inner % LANES == 0 {
@@ -92,7 +92,7 @@ impl Grid {
         }
         let band = if inner % 2 == 0 { LANES / 2 } else { LANES };
         let columns = inner * band / LANES;
-        // A fifth of the invocations may be idle.
+        // At most a fifth of the invocations is idle.
         let idle = |width: u32| columns.next_multiple_of(width as usize) - columns;
         let width = [target.workgroup, 64, 16].into_iter().find(|&width| 4 * idle(width) <= columns)?;
         let bands = outer.iter().product::<usize>().div_ceil(band);
@@ -119,7 +119,7 @@ impl Grid {
         let count = loops.count();
         let vectors = target.tuning.vectors.min(MOST_FLAT);
         let groups = count.div_ceil(LANES * (target.workgroup * vectors * joined) as usize) as u32;
-        // Near-square beyond one dimension, so that few groups are idle.
+        // Nearly square beyond one dimension, so that few workgroups are idle.
         let y = groups.div_ceil(target.groups).max(1);
         let x = groups.div_ceil(y).max(1);
         Grid {
@@ -134,11 +134,11 @@ impl Grid {
         }
     }
 
-    /// A grid that follows the axes, where the inner one is long enough and the rest fits.
+    /// A grid that follows the axes, if the inner one is long enough and the rest fits.
     fn rows(loops: &Nest, dtype: DType, fresh: bool, together: Together, target: Target) -> Option<Grid> {
         let [.., rows, inner] = loops.lengths.as_slice() else { return None };
-        // A fresh result of other rows is stored by vectors along a flat walk. Rows of packed elements
-        // that do not end with a word would share words.
+        // A new result with other rows is stored by vectors along a flat walk. Rows of packed elements that do not end
+        // with a word would share words.
         let aligned = inner % LANES == 0;
         let packed = dtype.packing() != Packing::Whole;
         if !aligned && (*inner < SHORTEST_ROW || fresh && (packed || !is_scattered(loops))) {
@@ -147,21 +147,21 @@ impl Grid {
         let vectors = match together {
             Together::Tiles => LANES as u32,
             Together::Interleaved => *rows as u32,
-            // One kernel for all numbers of rows, as long as half of what it computes is wanted.
+            // One kernel for all numbers of rows, if at least half of its rows are needed.
             Together::Apart if 2 * rows >= target.tuning.vectors as usize => target.tuning.vectors,
             Together::Apart => 1,
         };
         Self::along_rows(loops, vectors, 1, target)
     }
 
-    /// A grid over rows, so many by an invocation, if it fits.
+    /// A grid over rows, several for each invocation, if it fits.
     fn along_rows(loops: &Nest, vectors: u32, joined: u32, target: Target) -> Option<Grid> {
         let [outer @ .., rows, inner] = loops.lengths.as_slice() else { return None };
         let columns = inner.div_ceil(LANES * joined as usize);
         let limit = target.groups as usize;
-        // Along the rows where lanes are scattered across them, along the inner axis else. Where narrow
-        // workgroups do not always pay, one that is a line of the result wide must be filled, and rows
-        // must begin where lines do, or its threads share them.
+        // Along rows if lanes are scattered across them, otherwise along the inner axis. If narrow workgroups do not
+        // always pay, a workgroup as wide as a cache line of the result must be filled, and rows must begin at lines,
+        // or threads would share lines.
         let (width, height) = if is_scattered(loops) {
             let most = rows.div_ceil(vectors as usize);
             let own = loops.output().strides.iter().nth_back(1).into_iter();
@@ -172,7 +172,7 @@ impl Grid {
             (target.workgroup / height, height)
         } else {
             let width = wide(columns, target.workgroup);
-            // A lone row, unless there are more of them than workgroups.
+            // One row, unless there are more rows than workgroups.
             let is_lone = width >= target.tuning.wave && (outer.is_empty() || *rows <= limit);
             (width, if is_lone { 1 } else { target.workgroup / width })
         };
@@ -196,7 +196,7 @@ impl Grid {
         })
     }
 
-    /// The grid of fewer invocations, each of which has so many vectors side by side in the place of one.
+    /// The grid of fewer invocations, each with this many vectors side by side in the place of one.
     pub(super) fn joined(&self, loops: &Nest, joined: u32, target: Target) -> Option<Grid> {
         match self.walk {
             Walk::Flat => Some(Self::flat(loops, joined, target)),
@@ -207,8 +207,7 @@ impl Grid {
 
     /// A grid over the words of a packed destination.
     pub(super) fn words(loops: &Nest, target: Target) -> Grid {
-        // Addresses from the first to the last of the axes behind, and the first axis on which a
-        // step may stay within a word.
+        // The addresses of the axes behind, and the first axis whose steps may stay within a word.
         let (mut extent, mut inner_extent, mut outer) = (1, 1, loops.lengths.len());
         for (axis, &n) in loops.lengths.iter().enumerate().rev() {
             let stride = loops.output().strides[axis].unsigned_abs();
@@ -236,7 +235,7 @@ impl Grid {
     }
 }
 
-/// The workgroups of so many invocations in a line, which goes on in the next row where a dimension ends.
+/// The workgroups of this many invocations in a line, which continues in the next dimension.
 pub(super) fn workgroups(
     shape: &Shape,
     invocations: usize,

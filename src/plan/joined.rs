@@ -1,6 +1,6 @@
-//! Vectors of small elements side by side. On a GPU an invocation moves sixteen bytes by an instruction, which are
-//! four elements of f32, eight of f16 and sixteen of u8. So where all that a kernel moves is small and lies in such
-//! runs, an invocation computes two or four neighbouring vectors, whose words are loaded and stored together.
+//! Joined vectors of small elements. On a GPU an invocation moves sixteen bytes by an instruction: four elements of
+//! f32, eight of f16, sixteen of u8. So where all elements are small and lie in such runs, an invocation computes two
+//! or four neighbouring vectors, whose words are loaded and stored together.
 
 use smallvec::SmallVec;
 
@@ -12,17 +12,17 @@ use crate::ir::Program;
 use crate::layout::{Nest, Path};
 use crate::tuning::joined::WIDEST;
 
-/// What decides how many vectors lie side by side.
+/// The data for the number of joined vectors.
 pub(super) struct Sides<'a> {
     pub program: &'a Program,
     pub loops: &'a Nest,
     pub fresh: bool,
-    /// Vectors of an invocation whose text compiles in time.
+    /// The number of vectors of an invocation whose text compiles in time.
     pub affordable: u32,
     pub target: Target,
 }
 
-/// Joined vectors: the grid over them, and how they are loaded and stored.
+/// Joined vectors: their grid, loads and stores.
 pub(super) struct Joined {
     pub grid: Grid,
     pub accesses: SmallVec<[Access; 8]>,
@@ -30,7 +30,7 @@ pub(super) struct Joined {
 }
 
 impl Sides<'_> {
-    /// Joins vectors, where there are any to be joined.
+    /// Joins vectors, if any can be joined.
     pub(super) fn join(&self, grid: Grid, accesses: &[Access], store: Store) -> Option<Joined> {
         let is_plain = |access: &Access| matches!(access, Access::Vector | Access::Splat);
         let is_apart = self.target.tuning.vectors > 1 || grid.vectors > 1 || self.target.tuning.wide_words;
@@ -58,7 +58,7 @@ impl Sides<'_> {
         Some(Joined { grid, accesses: accesses.iter().map(join).collect(), store: Store::Joined { vectors } })
     }
 
-    /// Whether so many elements side by side end where what is walked does, or in the padding of a new storage.
+    /// Whether this many elements side by side end with the walk's rows, or in the padding of a new storage.
     fn ends(&self, walk: Walk, elements: usize) -> bool {
         match walk {
             Walk::Flat => self.fresh || self.loops.count().is_multiple_of(elements),
@@ -68,7 +68,7 @@ impl Sides<'_> {
     }
 }
 
-/// Whether so many elements side by side begin where vectors of as many do, on every row of a walk.
+/// Whether vectors of this many elements side by side are aligned, on every row of a walk.
 fn begins(path: &Path, walk: Walk, elements: usize) -> bool {
     let outer = path.strides.split_last().map_or(&[][..], |(_, outer)| outer);
     let whole = |stride: &isize| stride.unsigned_abs().is_multiple_of(elements);

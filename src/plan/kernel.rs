@@ -1,4 +1,4 @@
-//! A kernel: everything that its text depends on, and nothing that a new shape changes.
+//! A kernel: everything that its text depends on. A new shape changes none of it.
 
 use smallvec::SmallVec;
 
@@ -16,7 +16,7 @@ pub(crate) enum Role {
     In(usize),
 }
 
-/// What the kernel reads an operand from.
+/// The source of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Origin {
     /// A read-only binding, by its index.
@@ -27,26 +27,25 @@ pub(crate) enum Origin {
     Scalar,
     /// The address itself.
     Index,
-    /// What a reduction of the same kernel gives, which this operand stands for.
+    /// The result of a reduction of the same kernel.
     Row(usize),
 }
 
-/// An operand as the kernel's text sees it.
+/// An operand, as the kernel's text sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Operand {
     pub dtype: DType,
     pub origin: Origin,
     pub access: Access,
-    /// How its addresses follow the axes, the outermost first; those that are left out they do not.
+    /// How its addresses follow the axes, the outermost first. Missing axes are not followed.
     pub strides: SmallVec<[Stride; 6]>,
-    /// How its addresses follow indices that are computed, where it is looked up.
+    /// How its addresses follow computed indices, if it is looked up.
     pub computed: SmallVec<[Stride; 2]>,
-    /// The first of the output and the operands that walks just as this one does: they share their
-    /// addresses, and the words that these are made of.
+    /// The first of the output and the operands with the same addresses. They share these, and the words of these.
     pub walks_as: Role,
 }
 
-/// A read-only binding: the type of its elements, and how many its array holds side by side.
+/// A read-only binding: the type of its elements, and the number of elements in an entry of its array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Binding {
     pub dtype: DType,
@@ -59,23 +58,23 @@ pub(crate) struct Kernel {
     pub walk: Walk,
     pub rank: usize,
     pub workgroup: [u32; 2],
-    /// Vectors that an invocation computes, one after the other along a flat walk or on as many rows, or
-    /// joined by their store.
+    /// Vectors that an invocation computes: one after the other along a flat walk, on as many rows, or joined by their
+    /// store.
     pub vectors: u32,
     pub bindings: Vec<Binding>,
     pub operands: Vec<Operand>,
     pub steps: Vec<Step>,
     /// A value for each result.
     pub results: SmallVec<[Value; 1]>,
-    /// The type of the first result; those of others are their values'.
+    /// The type of the first result. Other results have their values' types.
     pub out: DType,
     pub store: Store,
-    /// How the addresses of the result follow the axes, as [`Operand::strides`].
+    /// How the addresses of the result follow the axes, as in [`Operand::strides`].
     pub strides: SmallVec<[Stride; 6]>,
-    /// Whether the result is a new storage, which begins at its first element.
+    /// Whether the result is a new storage, and begins at its first element.
     pub fresh: bool,
-    /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, or one less,
-    /// so that the coordinates of the first tell those of the others by a carry.
+    /// Whether the innermost axis has as many elements as an invocation of a flat walk computes, or one less. Then a
+    /// carry leads from the coordinates of the first element to the others.
     pub carries: bool,
     /// Whether wide accesses are of words of 64 bits.
     pub wide_words: bool,
@@ -85,7 +84,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Its operations, in words: its steps, then what reduces them. None for a copy.
+    /// Its operations, in words: its steps, then its reductions. Empty for a copy.
     pub(crate) fn name(&self) -> String {
         let mut names: Vec<&str> =
             self.steps.iter().filter(|step| step.op != Op::State).map(Step::name).collect();
@@ -99,7 +98,7 @@ impl Kernel {
         names.join(", ")
     }
 
-    /// A copy of floats of 16 bits as one of their bits: what converts them to f32 and back may change those of NaN.
+    /// A copy of 16-bit floats as a copy of bits, since a conversion to f32 and back may change NaN.
     pub(super) fn into_bits(mut self) -> Kernel {
         if self.steps.is_empty() {
             let bits = |dtype: &mut DType| {
@@ -119,7 +118,7 @@ impl Kernel {
         self.operands.iter().any(|operand| operand.origin == Origin::Output)
     }
 
-    /// Whether a step may take long, or forever, for values of lanes past the end.
+    /// Whether a step may take long, or forever, for lanes past the end.
     pub(crate) fn minds_missing_lanes(&self) -> bool {
         self.steps.iter().filter_map(|step| step.body.as_ref()).any(Body::ends_by_values)
     }
@@ -145,7 +144,7 @@ impl Kernel {
         }
     }
 
-    /// Whether an invocation computes rows that need not be neighbours: its launch says how far they are apart.
+    /// Whether the rows of an invocation lie apart, at a distance that the launch states.
     pub(crate) fn has_rows_apart(&self) -> bool {
         let serves_rows = |operand: &Operand| operand.access.serves_rows();
         self.walk == Walk::Rows && self.apart() > 1 && !self.operands.iter().any(serves_rows)

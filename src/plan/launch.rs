@@ -6,10 +6,10 @@ use crate::ir::{Program, Slot};
 use crate::layout::Nest;
 use crate::layout::{Layout, Shape};
 
-/// Elements that a kernel counts to.
+/// The most elements that a kernel counts.
 pub(crate) const MOST_ELEMENTS: usize = u32::MAX as usize / 2;
 
-/// Where the result of a kernel goes.
+/// The destination of a kernel's result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place<'a> {
     /// All of a slot, row-major, padded to whole vectors.
@@ -32,11 +32,11 @@ pub(crate) struct Launch {
 pub(crate) struct Plan {
     pub kernel: Kernel,
     pub launch: Launch,
-    /// What each read-only binding is bound to.
+    /// The slot of each read-only binding.
     pub reads: Vec<Slot>,
-    /// What the kernel runs over, to be told.
+    /// The loop nest of the kernel, for explanations.
     pub(super) loops: Nest,
-    /// What running it takes ([`Program::work`]).
+    /// The work of running it ([`Program::work`]).
     pub work: u64,
 }
 
@@ -46,7 +46,7 @@ impl Plan {
         self.loops.lengths.iter().map(|&n| n as u64).product()
     }
 
-    /// Bytes that a program must move at least: each element of each tensor once, and of the result.
+    /// Bytes that a program must move at least: each element of each tensor once, and the results.
     pub(crate) fn bytes(program: &Program) -> usize {
         let results: usize = program.result_shape().iter().product();
         let each = |i: usize| results * program.result_type(i).size();
@@ -62,19 +62,19 @@ impl Plan {
 #[derive(Clone, Debug)]
 pub(crate) struct Pass {
     pub plan: Plan,
-    /// The types of what is stored, and how many elements of each.
+    /// The types of its results, and the number of elements of each.
     pub stored: Vec<DType>,
     pub count: usize,
     /// Bytes that it reads at least.
     pub(super) read: usize,
     /// What it does, in words.
     pub form: String,
-    /// Where it leaves partial results: how these lie, and in blocks of how many.
+    /// The layout of its partial results, and the values of a block that remain.
     pub rest: Option<(Layout, usize)>,
 }
 
 impl Pass {
-    /// A pass over a program, whose kernel stores so many values of each of some types.
+    /// A pass over a program, with a kernel and the types and the number of its results.
     pub(super) fn of(
         program: &Program,
         (kernel, launch, reads, loops): (Kernel, Launch, Vec<Slot>, Nest),
@@ -87,7 +87,7 @@ impl Pass {
         Pass { plan, stored, count, read: program.read_bytes(), form, rest }
     }
 
-    /// Bytes that move at least: each element that it reads once, and all that it stores.
+    /// Bytes that move at least: each element that it reads once, and its results.
     pub(crate) fn bytes(&self) -> usize {
         self.read + self.stored.iter().map(|dtype| self.count * dtype.size()).sum::<usize>()
     }

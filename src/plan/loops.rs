@@ -36,13 +36,13 @@ impl Nest {
 }
 
 impl Path {
-    /// Whether it begins where a vector does: at its first element, or going back at its last.
+    /// Whether it begins at a vector: with its first element, or in reverse with its last.
     fn is_aligned(&self, step: isize) -> bool {
         let first = if step == 1 { self.offset } else { self.offset + 1 };
         first.is_multiple_of(LANES)
     }
 
-    /// Whether all axes visit elements one after the other in steps of `step`.
+    /// Whether all axes together visit elements in steps of `step`.
     pub(super) fn is_dense(&self, nest: &Nest, step: isize) -> bool {
         let mut next = step;
         nest.lengths.iter().zip(&self.strides).rev().all(|(&n, &stride)| {
@@ -57,21 +57,20 @@ impl Path {
         self.is_dense(nest, step) && self.is_aligned(step)
     }
 
-    /// Whether each row of the innermost axis does.
+    /// Whether each row of the innermost axis does so.
     pub(super) fn has_linear_rows(&self, step: isize) -> bool {
         let Some((&inner, outer)) = self.strides.split_last() else { return false };
         inner == step && self.is_aligned(step) && outer.iter().all(is_whole)
     }
 
-    /// Whether four rows of the innermost axis do across it: a transposed operand.
+    /// Whether four rows of the innermost axis do so across it: a transposed operand.
     pub(super) fn has_linear_columns(&self) -> bool {
         let [outer @ .., row, inner] = self.strides.as_slice() else { return false };
-        // An inner stride of 0 is a splat, which needs no turning.
+        // With an inner stride of 0 it is a splat, and nothing is transposed.
         *row == 1 && *inner != 0 && self.is_aligned(1) && is_whole(inner) && outer.iter().all(is_whole)
     }
 
-    /// Whether the rows, as few as there are lanes at most, are interleaved in memory: pixels of an image
-    /// whose channels come last.
+    /// Whether the rows, at most as many as lanes, are interleaved in memory: pixels of an image with channels last.
     pub(super) fn is_interleaved(&self, nest: &Nest) -> bool {
         let ([.., rows, inner], [outer @ .., row, step]) = (nest.lengths.as_slice(), self.strides.as_slice())
         else {
@@ -91,7 +90,7 @@ fn is_whole(stride: &isize) -> bool {
     stride % LANES as isize == 0
 }
 
-/// The fewest axes of `range` that all operands walk as these.
+/// The fewest axes of `range` along which all operands step as along these.
 pub(super) fn axes(program: &Program, range: impl Iterator<Item = usize>) -> Axes {
     let strides = |k: usize| program.inputs.iter().map(|input| input.layout.strides()[k]).collect();
     merge(range.map(|k| Axis { length: program.shape[k], strides: strides(k) }))

@@ -1,4 +1,4 @@
-//! What kernels make of the elements of their programs: all that a text depends on where it reduces or scans.
+//! What a kernel makes of its program's elements, as far as its text depends on it.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::ir::{ByValue, GROUP, KeyKind, ReduceOp, Value};
 /// What a kernel makes of the elements of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Makes {
-    /// It stores them.
+    /// It stores elements.
     Elements,
     Reduce(Reduce),
     Scan(Scanner),
@@ -17,8 +17,8 @@ pub(crate) enum Makes {
     Sort(Sorter),
 }
 
-/// What a kernel's text depends on where it adds up products of two factors, which are the results of its program. Axes are
-/// those of a batch, of rows, the one that is contracted, and those of columns, along which lanes lie.
+/// The text of a kernel that adds up products of two factors, which are the results of its program. The axes are those
+/// of the batch, the rows, the contracted one, and the columns, along which lanes lie.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Contract {
     pub batch: Range<usize>,
@@ -28,8 +28,8 @@ pub(crate) struct Contract {
     pub vectors: u32,
     /// Invocations of a workgroup, down and across.
     pub sides: [u32; 2],
-    /// Whether these share what they load, in workgroup memory; and then, of each factor, whether those side by side load it
-    /// along the contracted axis, and whether some of what is loaded lies past its end.
+    /// Whether they share loads in workgroup memory. If so, for each factor, whether neighbours load it along the
+    /// contracted axis, and whether some loads lie past its end.
     pub shares: bool,
     pub along: [bool; 2],
     pub masked: bool,
@@ -45,7 +45,7 @@ impl Contract {
     }
 }
 
-/// What a kernel's text depends on where it counts the digits of keys, or moves elements by them.
+/// The text of a kernel that counts the digits of keys, or moves elements by them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sorter {
     pub kind: KeyKind,
@@ -53,21 +53,21 @@ pub(crate) struct Sorter {
     pub words: u32,
     /// Bits of a digit.
     pub digit: u32,
-    /// Invocations of a workgroup, and neighbouring elements that each of them has.
+    /// Invocations of a workgroup, and neighbouring elements of each.
     pub group: u32,
     pub each: u32,
-    /// Whether keys are the numbers of rows, by the indices of elements.
+    /// Whether keys are the numbers of rows, found from elements' indices.
     pub by_row: bool,
-    /// What is moved. Else digits are counted.
+    /// What is moved, if the kernel moves. Otherwise it counts digits.
     pub moved: Option<Moved>,
 }
 
-/// What is moved of elements.
+/// The parts of an element that move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Moved {
     pub values: bool,
     pub indices: bool,
-    /// Whether a pass before has moved elements.
+    /// Whether an earlier pass has moved elements.
     pub again: bool,
     /// Whether indices become those within rows.
     pub of_row: bool,
@@ -76,53 +76,52 @@ pub(crate) struct Moved {
 /// Where the four lanes of a vector lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum VectorAxis {
-    /// Next to each other along the row, so that they are reduced themselves at last.
+    /// Side by side along the row, so that they are reduced at the end.
     Reduced,
-    /// Next to each other along the innermost axis, which is kept: the same place in four rows.
+    /// Side by side along the innermost axis, which is kept: one place in four rows.
     Kept,
-    /// In four rows, one after the other in the order of the result: coordinates by division, per lane.
+    /// In four rows, in the order of the result. Coordinates are divided for each lane.
     Gathered,
 }
 
-/// What a kernel's text depends on where it reduces rows.
+/// The text of a kernel that reduces rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Reduce {
     pub vector_axis: VectorAxis,
     /// The axes of the row.
     pub axes: Range<usize>,
     pub tile: Tile,
-    /// Whether some of what is loaded lies past the end of the row, and counts for nothing.
+    /// Whether some loads lie past the end of the row, and are replaced by the identity.
     pub masked: bool,
     pub phases: Vec<Phase>,
     pub output: Output,
-    /// Of each value, the phase from which on it is known, and whether all of a row has it in common.
+    /// For each value, its phase, and whether it is of the row.
     pub from: ByValue<usize>,
     pub of_row: ByValue<bool>,
 }
 
-/// How a row is laid over invocations.
+/// The mapping of a row to invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tile {
-    /// Vectors in which a block is accumulated, and how many of them an invocation has: they lie evenly apart.
+    /// Vectors of accumulators of a block, and an invocation's share of them, which lie evenly apart.
     pub accumulators: u32,
     pub own: u32,
     /// Vectors of a block, and blocks of a row that the kernel reads, rounded up to a power of two.
     pub block: u32,
     pub blocks: u32,
-    /// Whether those that have the accumulators and blocks of a row meet in workgroup memory. Else one invocation has all
-    /// blocks.
+    /// Whether the invocations of a row meet in workgroup memory. Otherwise one has all blocks.
     pub meets: bool,
-    /// Whether one invocation has all accumulators of a block, and reduces so many at once as are its own, one turn after the
-    /// other.
+    /// Whether an invocation has all accumulators of a block, and reduces its share of them at once, one turn after
+    /// another.
     pub in_turn: bool,
     /// Rows of a workgroup.
     pub beside: u32,
-    /// Neighbouring vectors that an invocation has of each place in the row, where lanes lie across rows.
+    /// Neighbouring vectors of an invocation at each place in the row, if lanes lie across rows.
     pub columns: u32,
 }
 
 impl Tile {
-    /// Invocations that have the accumulators of a block.
+    /// Invocations with the accumulators of a block.
     pub(crate) fn lanes(&self) -> u32 {
         self.accumulators / self.own
     }
@@ -132,42 +131,42 @@ impl Tile {
         if self.meets { self.lanes() * self.blocks } else { 1 }
     }
 
-    /// Accumulators of an invocation: of the first place in the row those of all its columns, and so on.
+    /// Accumulators of an invocation: those of all its columns at the first place in the row, and so on.
     pub(crate) fn all(&self) -> u32 {
         self.own * self.columns
     }
 
-    /// Partial results that are left of a block.
+    /// Partial results of a block.
     pub(crate) fn left(&self) -> u32 {
         if self.meets || self.in_turn { 1 } else { self.lanes() }
     }
 }
 
-/// What a kernel stores of its rows.
+/// The results of a kernel that reduces rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Output {
-    /// What each block was reduced to, for another pass.
+    /// The value of each block, for another pass.
     Partials,
     /// One element of each row.
     OnePerRow,
-    /// All elements, so many vectors of an invocation in one iteration.
+    /// All elements, with this many vectors of an invocation in one iteration.
     Elements { unroll: u32 },
 }
 
-/// Reductions that are made in one iteration through a row.
+/// The reductions of one reading of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Phase {
     pub reductions: Vec<Reduction>,
     /// Vectors of each accumulator that are loaded before they are added, and whether there are more.
     pub unroll: u32,
     pub is_loop: bool,
-    /// Values of elements that an invocation has in registers from here on, for this phase, those after it and the output.
-    /// None where each loads and computes again.
+    /// Values of elements that stay in an invocation's registers, for this phase, later ones and the output. Empty if
+    /// each phase loads and computes again.
     pub holds: Vec<Value>,
 }
 
 impl Phase {
-    /// The vectors that an invocation loads in one iteration: so many of each of its accumulators.
+    /// The vectors that an invocation loads in one iteration: this many of each of its accumulators.
     pub(crate) fn vectors(&self, tile: &Tile) -> impl Iterator<Item = (u32, u32)> + use<> {
         let (unroll, all) = (self.unroll, tile.all());
         (0..unroll).flat_map(move |k| (0..all).map(move |i| (k, i)))
@@ -179,23 +178,23 @@ impl Phase {
     }
 }
 
-/// A reduction of a phase.
+/// One reduction of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Reduction {
     pub op: ReduceOp,
-    /// The type of what is reduced.
+    /// The type of its operand.
     pub element: DType,
     pub value: Value,
-    /// The index of each value, where a pass before gave it.
+    /// The index of each value, from an earlier pass.
     pub index: Option<Value>,
-    /// The operand that stands for what it gives.
+    /// The operand with its result.
     pub gives: Value,
-    /// Its number among all of the program.
+    /// Its number among all reductions of the program.
     pub number: usize,
 }
 
 impl Reduce {
-    /// The phase that put what a phase holds into registers.
+    /// The phase that loaded the registers of a phase.
     pub(crate) fn holder(&self, phase: usize) -> usize {
         let same = |&before: &usize| self.phases[before].holds == self.phases[phase].holds;
         (0..=phase).rev().take_while(same).last().unwrap_or(phase)
@@ -206,14 +205,14 @@ impl Reduce {
         !self.axes.contains(&axis)
     }
 
-    /// All reductions, in the order of their numbers.
+    /// All reductions, by number.
     pub(crate) fn reductions(&self) -> impl Iterator<Item = &Reduction> {
         let mut all: Vec<&Reduction> = self.phases.iter().flat_map(|phase| &phase.reductions).collect();
         all.sort_by_key(|own| own.number);
         all.into_iter()
     }
 
-    /// The types of partial results, each in a binding of its own: a value, and its index where it has one.
+    /// The types of partial results, each in a binding of its own: a value, and its index if it has one.
     pub(crate) fn partials(&self) -> impl Iterator<Item = DType> {
         self.reductions().flat_map(|own| {
             let index = own.op.row().gives_index.then_some(DType::U32);
@@ -222,41 +221,42 @@ impl Reduce {
     }
 }
 
-/// What a kernel makes of a run.
+/// The results of a pass of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scanned {
-    /// What is last in each tile, and the parts that it is made of.
+    /// The last value of each tile, and its parts.
     Lasts,
-    /// All values, after what is `carried` from the tiles before, if anything is.
+    /// All values. `carried` is the state before each tile, if there is any.
     Values { carried: bool },
 }
 
 impl Scanned {
-    /// Operands that tell what comes before a tile of that many levels: the sums of all tiles, and the parts of what is last
+    /// Operands of the state before a tile of that many levels: the sums of all tiles, and the parts of each tile's
+    /// last value.
     /// in each.
     pub(crate) fn carried(self, levels: u32) -> usize {
         if self == (Scanned::Values { carried: true }) { 1 + levels as usize } else { 0 }
     }
 }
 
-/// What a kernel's text depends on where it scans.
+/// The text of a kernel that scans.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Scanner {
     pub op: ReduceOp,
-    /// The type of what is scanned.
+    /// The type of its operand.
     pub element: DType,
     pub scanned: Scanned,
     pub exclusive: bool,
-    /// Whether the four lanes of a vector lie along the run, which is the innermost axis then. Else they lie
-    /// along a kept axis, which is that.
+    /// Whether the four lanes of a vector lie along the run, which is the innermost axis then. Otherwise they lie along
+    /// a kept axis, which is the innermost.
     pub along: bool,
     /// The axis of the run.
     pub run: usize,
     /// Whether all tiles are whole.
     pub whole: bool,
-    /// Of a tile: it has 16 values to this power.
+    /// The levels of a tile, which has 16 values to this power.
     pub levels: u32,
-    /// Whether an invocation has a group, and those of a tile meet in workgroup memory. Else it has a tile.
+    /// Whether an invocation has a group, and the groups of a tile meet in workgroup memory. Otherwise it has a tile.
     pub meets: bool,
 }
 
@@ -266,12 +266,12 @@ impl Scanner {
         (GROUP as u32).pow(self.levels - 1)
     }
 
-    /// Operands that tell what comes before a tile.
+    /// Operands of the state before a tile.
     pub(crate) fn carried(&self) -> usize {
         self.scanned.carried(self.levels)
     }
 
-    /// The type in which results are stored, of whole words.
+    /// The type of stored results, of whole words.
     pub(crate) fn stored_type(&self) -> DType {
         whole(self.element)
     }

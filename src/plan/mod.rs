@@ -5,11 +5,12 @@
 //! rest: those numbers, which travel in a uniform block, and the grid. So a new shape of a known
 //! class compiles nothing.
 //!
-//! Each file uses only those before it: what is fast ([`tuning`]), the [`target`], and how invocations [`walk`]; the [`loops`] over elements; each [`access`], and what a kernel [`makes`] of elements; the [`kernel`]; the [`fields`]
-//! of its uniform block, its [`launch`], and the [`cost`] of its text; the [`grid`], and the [`reading`] of operands;
-//! vectors that are [`joined`], and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of a pass that
-//! [`mod@reduce`]s, of a [`scan`], of a product of matrices ([`contract`]) and of a [`mod@sort`]; and what is told of plans ([`explain`],
-//! [`picture`]).
+//! Each file uses only those before it: the [`target`] and the [`walk`]s of invocations; [`loops`] over elements; the
+//! [`access`] of operands, and what a kernel [`makes`] of elements; the [`kernel`]; the [`fields`] of its uniform
+//! block, its [`launch`], and the [`cost`] of its text; the [`grid`], and the [`reading`] of operands; [`joined`]
+//! vectors, and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of passes of reductions
+//! ([`mod@reduce`]) and [`scan`]s, of products of matrices ([`contract`]) and of [`mod@sort`]s; and plans in words
+//! ([`explain`]) and pictures ([`picture`]).
 
 mod access;
 mod contract;

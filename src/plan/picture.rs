@@ -1,27 +1,27 @@
-//! Plans as pictures: each operand under the axes of the result, stretched axes hatched, and the kernels that
-//! run. A picture is SVG without a blank line, so that it may stand in Markdown too.
+//! Plans as pictures: each operand under the axes of the result, with stretched axes hatched, and the kernels that run.
+//! A picture is SVG without a blank line, so that it may stand in Markdown.
 
 use std::fmt::Write;
 
 use super::explain::name;
 use crate::ir::{Program, ProgramKind, Source, Stage};
 
-/// The most cells that a side of a grid is drawn with; of longer ones the middle is left out.
+/// The most cells of a grid's side. Longer sides are drawn with a gap.
 const MOST_CELLS: usize = 6;
 
-/// The side of a cell, and how far grids, columns of axes and lines of text are apart, in pixels.
+/// The side of a cell, and the distances of grids, columns of axes and lines of text, in pixels.
 const CELL: usize = 14;
 const MARGIN: usize = 16;
 const AXIS: usize = 44;
 const LINE: usize = 16;
 
-/// What is drawn of one stage.
+/// The picture of one stage.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
     title: String,
-    /// Operands in their order, and the result last.
+    /// Operands in order, and the result last.
     parts: Vec<Drawn>,
-    /// What runs, in lines of text.
+    /// The kernels that run, in lines of text.
     notes: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ struct Drawn {
     is_result: bool,
 }
 
-/// An axis of the shape that a stage goes through.
+/// An axis of a stage's shape.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     length: usize,
@@ -44,17 +44,16 @@ struct Axis {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Along {
-    /// Every index has elements of its own.
+    /// Every index has its own elements.
     Own,
-    /// All indexes read the same elements.
+    /// All indices read the same elements.
     Stretched,
-    /// All indexes give one element of the result.
+    /// All indices are reduced to one element of the result.
     Reduced,
 }
 
 impl Panel {
-    /// The picture of a stage, with how each operand is accessed where that is known, what runs and how many
-    /// bytes that moves.
+    /// The picture of a stage, with the access of each operand if it is known, the kernels, and the bytes that move.
     pub(crate) fn new(stage: &Stage, accesses: &[&str], runs: &str, bytes: usize) -> Panel {
         let reduced = stage
             .one()
@@ -121,7 +120,7 @@ impl Panel {
         rows.max().unwrap_or(0) * CELL
     }
 
-    /// That of an operand: its name, its grid, lengths, strides and what is said of it.
+    /// The height of an operand: its name, its grid, lengths, strides and access.
     fn part(&self) -> usize {
         LINE + self.grid() + LINE / 2 + 3 * LINE
     }
@@ -154,7 +153,7 @@ impl Panel {
 }
 
 impl Drawn {
-    /// The lengths that the grid shows: of the last two axes.
+    /// The sides of the grid: the lengths of the last two axes.
     fn grid(&self) -> [Axis; 2] {
         let one = Axis { length: 1, stride: 0, along: Along::Own };
         let mut last = self.axes.iter().rev().copied();
@@ -178,7 +177,7 @@ impl Drawn {
         for row in 0..rows.length.min(MOST_CELLS) {
             for column in 0..columns.length.min(MOST_CELLS) {
                 let is_gap = |axis: Axis, i: usize| axis.length > MOST_CELLS && i == MOST_CELLS - 2;
-                // Beside the first, what repeats or goes.
+                // Cells beside the first, which repeat or are reduced.
                 let is =
                     |along: Along| (rows.along == along && row > 0) || (columns.along == along && column > 0);
                 let class = match () {
@@ -195,7 +194,7 @@ impl Drawn {
                 );
             }
         }
-        // The axes, each a column: its length, and the stride below.
+        // The axes, each a column: its length, and below it the stride.
         let y = top + grid + LINE;
         for (k, axis) in self.axes.iter().enumerate() {
             let x = x + k * AXIS;
@@ -220,7 +219,7 @@ impl Drawn {
     }
 }
 
-/// About how wide a line of text is: seven pixels a character.
+/// The approximate width of a line of text: seven pixels a character.
 fn text_width(line: &str) -> usize {
     line.chars().count() * 7
 }
@@ -230,10 +229,10 @@ fn text(svg: &mut String, x: usize, y: usize, class: &str, line: &str) {
     let _ = writeln!(svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{escaped}</text>");
 }
 
-/// What the patterns mean.
+/// The legend of the patterns.
 const LEGEND: &str = "below: length and stride; hatched: stretched, read again; dotted: folded";
 
-/// Draws stages, each above those that read it.
+/// Draws stages, each above its readers.
 pub(crate) fn svg(panels: &[Panel]) -> String {
     const GAP: usize = 28;
     let width = panels.iter().map(Panel::width).max().unwrap_or(0).max(text_width(LEGEND) + 2 * MARGIN);

@@ -1,5 +1,5 @@
-//! How a kernel reads its operands: by which accesses, and from what. That is bindings of storages, of which an adapter
-//! has few, the output's binding, or no memory.
+//! The sources of a kernel's operands: bindings, of which an adapter has few, the output's binding, or no memory; and
+//! the accesses.
 
 use smallvec::SmallVec;
 
@@ -18,7 +18,7 @@ use crate::layout::Nest;
 /// How the operands of a program are read.
 pub(super) struct Reading(SmallVec<[Read; 8]>);
 
-/// How an operand is read.
+/// How one operand is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Read {
     /// From a binding of its own.
@@ -49,8 +49,7 @@ impl Reading {
         Reading(program.inputs.iter().map(read).collect())
     }
 
-    /// How the operands of a kernel that reduces or scans are accessed: each by itself, and loaded by functions of
-    /// the coordinates.
+    /// The accesses of operands of a kernel that reduces or scans: each by itself, in functions of the coordinates.
     pub(super) fn reduced(
         &self,
         program: &Program,
@@ -67,9 +66,8 @@ impl Reading {
         program.inputs.iter().enumerate().map(access).collect()
     }
 
-    /// How each operand is accessed, and the result: an array has one element type, so operands in the
-    /// output's binding are wide only if all of them and the store are. Those of small elements have the
-    /// output's layout.
+    /// The access of each operand, and the store. An array has one element type, so operands in the output's binding
+    /// are wide only if all of them and the store are. Operands of small elements have the output's layout.
     pub(super) fn accesses(
         &self,
         program: &Program,
@@ -88,7 +86,7 @@ impl Reading {
             read => match chooser.plain(i) {
                 Access::Splat => Access::Splat,
                 wide if read == Read::Output && store == Store::Vector => wide,
-                // Of places by coordinates lanes past the end repeat the last one, so a loop needs none replaced.
+                // Lanes past the end repeat the last coordinates, so that a loop ends for them too.
                 Access::Vector if read == Read::Index && !has_bodies => Access::Vector,
                 _ => Access::Strided,
             },
@@ -100,7 +98,7 @@ impl Reading {
         (accesses, store)
     }
 
-    /// Lets tables be loaded by vectors where lanes lie next to each other and have one index in common.
+    /// Loads tables by vectors where lanes are side by side and share one index.
     fn looked_up_by_rows(
         &self,
         program: &Program,
@@ -114,7 +112,7 @@ impl Reading {
         };
         let mut by_row: SmallVec<[bool; 8]> =
             (0..accesses.len()).map(|i| self.0[i] == Read::Table && is_row(i)).collect();
-        // Values that are the same in all lanes.
+        // Values that all lanes share.
         let mut splat: ByValue<bool> = (0..accesses.len())
             .map(|i| match self.0[i] {
                 Read::Table => chooser.plain(i) == Access::Splat,
@@ -125,7 +123,7 @@ impl Reading {
             if let (Op::Lookup, [Value::Input(table), indices @ ..]) = (step.op, step.args.as_slice()) {
                 by_row[*table as usize] &= indices.iter().all(|&index| splat[index]);
             } else {
-                // Indices of a loop are told by its turns.
+                // A loop computes its own indices.
                 for &arg in &step.args {
                     if let Some(by_row) = arg.input().and_then(|arg| by_row.get_mut(arg)) {
                         *by_row = false;
@@ -138,18 +136,18 @@ impl Reading {
         rows.for_each(|(access, _)| *access = Access::LookupRow);
     }
 
-    /// The operands that are read so.
+    /// The operands with this reading.
     pub(super) fn of_kind(&self, kind: Read) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().filter(move |&(_, &read)| read == kind).map(|(i, _)| i)
     }
 }
 
-/// Elements that are loaded together at most.
+/// The most elements of one load.
 fn widest(input: &Input, target: Target) -> usize {
     if target.tuning.wide_words && input.dtype.size() == 4 { 2 * LANES } else { LANES }
 }
 
-/// The read-only bindings of a kernel, and what each operand is read from.
+/// The read-only bindings of a kernel, and the source of each operand.
 pub(super) struct Bound {
     pub bindings: Vec<Binding>,
     pub slots: Vec<Slot>,
@@ -157,8 +155,8 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    /// Binds what a kernel reads, beside `results` that it writes. Where the adapter has too few bindings, a storage
-    /// that is bound in several forms is accessed by lanes, for which one form does.
+    /// Binds the operands of a kernel that writes `results`. If the adapter has too few bindings, a storage with
+    /// several forms is accessed by lanes, which need only one form.
     pub(super) fn new(
         program: &Program,
         reading: &Reading,
@@ -191,12 +189,12 @@ impl Bound {
         Ok(bound)
     }
 
-    /// Whether the adapter has as many bindings.
+    /// Whether the adapter has enough bindings.
     pub(super) fn fits(&self, results: usize, target: Target) -> bool {
         self.bindings.len() + results <= target.bindings as usize
     }
 
-    /// Binds what operands read that are accessed so.
+    /// Binds the operands with this access.
     pub(super) fn of(program: &Program, reading: &Reading, accesses: &[Access]) -> Result<Bound> {
         let inputs = program.inputs.len();
         let (bindings, slots) = (Vec::with_capacity(inputs), Vec::with_capacity(inputs));
@@ -219,7 +217,7 @@ impl Bound {
 
     /// The binding of a slot, known or new.
     fn bind(&mut self, dtype: DType, access: Access, slot: Slot) -> Origin {
-        // Four bytes are a word, whether they are loaded together or not.
+        // Four bytes are one word, whether they are loaded together or not.
         let width = match (dtype.packing(), access) {
             (Packing::Bytes, access) if !matches!(access, Access::Joined { .. }) => 1,
             _ => access.width(),
@@ -236,8 +234,8 @@ impl Bound {
 }
 
 impl Kernel {
-    /// The kernel of a program over loops, as it is walked and stored, and what it binds. It is one vector of an invocation, in
-    /// line with others, that stores elements to a new storage; what differs from that the caller says.
+    /// The kernel of a program over loops, with its walk, store and bindings. By default an invocation has one vector,
+    /// along a flat walk, and stores elements to a new storage. Callers change the rest.
     pub(super) fn assemble(
         program: &Program,
         bound: Bound,
@@ -270,8 +268,7 @@ impl Kernel {
     }
 }
 
-/// The operands as a kernel's text sees them, `output` being how that is walked, stored and follows the
-/// axes.
+/// The operands, as a kernel's text sees them. `output` has the output's access, store and strides.
 fn operands(
     program: &Program,
     bound: &Bound,
@@ -298,7 +295,7 @@ fn operands(
             _ if own == output => Role::Out,
             _ => Role::In((0..i).find(is_alike).unwrap_or(i)),
         };
-        // A vector holds a row's neighbours, so indices lead to whole ones.
+        // An entry of the array is a row's neighbours, so indices count vectors.
         let unit = access.width() as isize;
         let computed = input.computed.iter().map(|extent| match extent.stride / unit {
             1 => Stride::One,

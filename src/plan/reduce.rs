@@ -1,5 +1,5 @@
-//! The plan of a pass that reduces rows: all that a program reduces of a row, one phase after the other, and then one element
-//! of each or all of its elements; or partial results of blocks, where rows are longer than a kernel reads.
+//! The plan of a pass over rows: all reductions of a row, phase after phase, and then one element of each row or all of
+//! its elements; or partial results of blocks, if rows are longer than a kernel reads.
 
 use smallvec::SmallVec;
 
@@ -21,7 +21,7 @@ use crate::layout::Nest;
 use crate::layout::{Axis, Layout, Shape};
 use crate::tuning::reduce::COLUMNS;
 
-/// The type in which elements are stored that no one vector holds, of whole words.
+/// The type, of whole words, in which elements are stored without vectors.
 fn whole(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
@@ -30,8 +30,7 @@ fn whole(dtype: DType) -> DType {
 }
 
 impl Pass {
-    /// Plans the next pass over a program whose reductions are all inside of it. In blocks of so many values, which passes
-    /// before left.
+    /// Plans the next pass over a row-fused program, in blocks of the values that earlier passes left.
     pub(crate) fn reduce(program: &Program, block: usize, target: Target) -> Result<Pass> {
         let Some((rows, frame)) = program.row_fused().zip(program.frame()) else {
             bail!(Kernel, "a program without rows");
@@ -51,7 +50,7 @@ impl Pass {
         if reduced.is_empty() {
             reduced.push(Axis { length: 1, strides: program.inputs.iter().map(|_| 0).collect() });
         }
-        // Elements are stored on either side of the row, so there kept axes do not merge.
+        // Elements are stored on either side of the row, so kept axes do not merge there.
         let rank = program.shape.rank();
         let (kept, before) = match rows.kept {
             true => (axes(program, (0..rank).filter(|k| !rows.axes.contains(k))), 0),
@@ -73,7 +72,7 @@ impl Pass {
             true => 0,
             false => (inner(&reduced[k + 1..]) * inner(&kept[before..])) as isize,
         };
-        // The axis along which lanes lie is the innermost.
+        // The axis of the lanes is the innermost.
         let mut order: Vec<(&Axis, isize)> = Vec::new();
         let others = (0..kept.len()).filter(|&k| !is_kept || k != lane);
         order.extend(others.map(|k| (&kept[k], out_stride(k))));
@@ -94,9 +93,9 @@ impl Pass {
         let mut phases = text.phases()?;
         let vectors = loops.inner().div_ceil(LANES);
         let is_linear = loops.output().has_linear_rows(1) && loops.inner().is_multiple_of(LANES);
-        // What a row has in common with others is the same in all columns of an invocation.
+        // Values of the row are the same in all columns of an invocation.
         let is_apart = |i: usize| levels.of_row.inputs()[i] && kept[lane].strides[i] != 0;
-        // Where half of them exist at least, and rows are read in a loop.
+        // At least half of the columns must exist, and rows be read in a loop.
         let is_large = 2 * vectors >= COLUMNS && count > ACCUMULATORS;
         let joins = is_large && is_kept && is_linear && !(0..program.inputs.len()).any(is_apart);
         let row = Row {
@@ -211,7 +210,7 @@ impl Pass {
     }
 }
 
-/// How partial results lie: those of a row side by side where lanes lie along it, else those of all rows.
+/// The layout of partial results: those of a row are side by side if lanes lie along it, otherwise those of all rows.
 fn rest(
     shape: &Shape,
     reduced: &std::ops::Range<usize>,
@@ -232,7 +231,7 @@ fn rest(
     Layout::strided(lengths, &strides, 0, usize::MAX)
 }
 
-/// Bytes of what an invocation accumulates of a phase.
+/// Bytes of an invocation's accumulators in a phase.
 fn bytes(phase: &Phase) -> usize {
     let each = |own: &Reduction| {
         let index = if own.op.row().gives_index { size_of::<u32>() } else { 0 };
@@ -241,7 +240,7 @@ fn bytes(phase: &Phase) -> usize {
     phase.reductions.iter().map(each).sum()
 }
 
-/// What the length of a kernel's text depends on.
+/// The data for the length of a kernel's text.
 struct Text<'a> {
     program: &'a Program,
     levels: &'a Levels,
@@ -257,8 +256,8 @@ impl Text<'_> {
         [4, 2, 1].into_iter().find(fits).unwrap_or(1) as u32
     }
 
-    /// What some values of elements cost: their loads, at coordinates by division where lanes lie anywhere, and steps
-    /// with a fence after each, as a rule.
+    /// The cost of some values of elements: their loads, with divided coordinates if lanes lie in several rows, and
+    /// steps, usually with a fence after each.
     fn cost(&self, values: &[Value]) -> usize {
         let Text { program, levels, accesses, vector_axis } = *self;
         let divisions = if vector_axis == VectorAxis::Gathered { LANES * program.shape.rank() } else { 0 };
@@ -270,7 +269,7 @@ impl Text<'_> {
         each.sum::<usize>() + divisions
     }
 
-    /// The phases of the program, and what a vector of each costs.
+    /// The phases of the program, and the cost of a vector of each.
     fn phases(&self) -> Result<Vec<(Phase, usize)>> {
         let Text { program, levels, .. } = *self;
         let Some(rows) = program.row_fused() else { bail!(Kernel, "a program without rows") };
@@ -301,16 +300,16 @@ impl Text<'_> {
         Ok(phases)
     }
 
-    /// Values of elements that each phase has in registers, so that nothing is loaded or computed twice; and the words of 32
-    /// bits that one leaves to those after it, or to the output where all elements are stored, at most.
+    /// For each phase, the values of elements that stay in registers, so that nothing is loaded or computed twice; and
+    /// the most words of 32 bits that a phase leaves to later ones, or to the output if all elements are stored.
     fn held(&self, phases: &[(Phase, usize)], is_kept: bool) -> (Vec<Vec<Value>>, usize) {
         let Text { program, levels, .. } = *self;
         let mut reads: Vec<Vec<Value>> = phases.iter().map(|(phase, _)| phase.values().collect()).collect();
         reads.extend((!is_kept).then(|| program.results.to_vec()));
         let mut holds: Vec<Vec<Value>> = vec![Vec::new(); phases.len()];
-        // Coordinates and constants are in no memory.
+        // Coordinates and constants need no memory.
         let is_free = |value: Value| value.input().is_some_and(|i| !program.inputs[i].source.is_memory());
-        // Of each value, the phase that computes it.
+        // For each value, its phase.
         let mut computed = program.by_value(None);
         for (phase, read) in reads.iter().enumerate() {
             let needed = program.needed(read, |value| levels.of_row[value] || computed[value].is_some());
@@ -323,7 +322,7 @@ impl Text<'_> {
         }
         let words = |value: &Value| program.dtype_of(*value).size().div_ceil(size_of::<u32>());
         let most = holds.iter().map(|own| own.iter().map(words).sum()).max().unwrap_or(0);
-        // What only this phase reads of those before stays for it.
+        // Values of earlier phases that only this phase reads stay for it.
         for phase in 1..phases.len() {
             let (before, own) = (holds[phase - 1].clone(), &mut holds[phase]);
             let needed = program.needed(&reads[phase], |value| levels.of_row[value] || own.contains(&value));

@@ -1,9 +1,9 @@
 //! Scans: cumulative sums and products, tile by tile.
 //!
-//! A tile is 16, 256 or 4096 values of a run: groups of sixteen, groups of these, and so on by the contract. On a GPU an
-//! invocation has a group in registers, and those of a tile meet in workgroup memory; on the host's processor an invocation
-//! goes through all of a tile. A run of more than a tile takes three passes: what is last in each tile, a scan of these, and
-//! all values after what comes before each tile. No kernel waits for another workgroup.
+//! A tile is 16, 256 or 4096 values of a run: groups of sixteen, groups of these, and so on by the contract. On a GPU
+//! an invocation has a group in registers, and the groups of a tile meet in workgroup memory. On the host's processor
+//! an invocation has a whole tile. A run of more than a tile takes three passes: the last value of each tile, a scan of
+//! these, and all values from the state before each tile. No kernel waits for another workgroup.
 
 use smallvec::SmallVec;
 
@@ -23,23 +23,23 @@ use crate::ir::{GROUP, Input, Program, ProgramKind, ScanAxis, Slot, Source};
 use crate::layout::{Axis, Layout, Nest, Shape};
 use crate::tuning::scan::{FEW, MANY, SHORT};
 
-/// A scan on its way.
+/// A scan under way.
 #[derive(Clone, Debug)]
 pub(crate) struct ScanWork {
     program: Program,
     axis: ScanAxis,
     /// The type of the elements of the first pass.
     element: DType,
-    /// Of a tile: it has 16 values to this power.
+    /// The levels of a tile, which has 16 values to this power.
     levels: u32,
-    /// What is done next.
+    /// The next pass.
     scanned: Scanned,
-    /// Tiles before the first of the run that are among what is carried.
+    /// The number of the run's first tile among the carried ones.
     before: usize,
 }
 
 impl ScanWork {
-    /// All of a scan, in tiles that suit an adapter.
+    /// A whole scan, in tiles that suit an adapter.
     pub(crate) fn new(program: &Program, target: Target) -> Result<ScanWork> {
         let ProgramKind::Scan(axis) = program.kind else { bail!(Kernel, "a program without a scan") };
         let element = program.element_type();
@@ -53,7 +53,7 @@ impl ScanWork {
             ..16 if meets && along => 1,
             ..256 if meets => 2,
             _ if meets && !along => 2,
-            // Runs side by side lie far apart from row to row, so that groups are better apart.
+            // Rows of runs side by side lie far apart, so short tiles are better.
             _ if !along && runs * count > FEW => 1,
             _ if count <= SHORT || !meets && along && tiles < MANY => 2,
             _ => 3,
@@ -85,23 +85,23 @@ impl ScanWork {
         self.count().div_ceil(self.tile())
     }
 
-    /// Whether one pass is all.
+    /// Whether one pass suffices.
     pub(crate) fn is_one(&self) -> bool {
         self.tiles() == 1
     }
 
-    /// The type in which results are stored, and the last values of tiles: one of whole words.
+    /// The type of stored results and of tiles' last values, of whole words.
     pub(crate) fn stored_type(&self) -> DType {
         whole(self.element)
     }
 
-    /// The part of a scan that finds what is last in each tile: the last value, and the parts that it is made of. These
-    /// are the sums of all but the last of the highest groups, of all but the last in that, and so on to the last group.
+    /// The pass for the last value of each tile, and its parts. These are the sums of all but the last of the highest
+    /// groups, of all but the last in that one, and so on to the last group.
     pub(crate) fn lasts(&self) -> ScanWork {
         ScanWork { scanned: Scanned::Lasts, ..self.clone() }
     }
 
-    /// How many values that is of each tile.
+    /// The number of these values for each tile.
     pub(crate) fn parts(&self) -> usize {
         self.levels as usize + 1
     }
@@ -113,14 +113,14 @@ impl ScanWork {
         Shape::from(shape)
     }
 
-    /// The program that scans the last values, which come first in what [`lasts`](Self::lasts) stored.
+    /// The program that scans the last values, which come first in the storage of [`lasts`](Self::lasts).
     pub(crate) fn scan_of_lasts(&self, lasts: Slot) -> Result<Program> {
         let input = Input::new(self.stored_type(), Source::Slot(lasts), Layout::contiguous(self.carried())?);
         Ok(Program::copy(input).of_kind(ProgramKind::Scan(ScanAxis { exclusive: false, ..self.axis })))
     }
 
-    /// The part of a scan that computes all values, after what comes before each tile: the scan of the last values, and
-    /// what was stored of them. Of these a part begins so many tiles before the run.
+    /// The pass for all values, from the state before each tile: the scan of the last values, and their parts. A chunk
+    /// begins at a tile of the run.
     pub(crate) fn values(&self, sums: Slot, lasts: Slot, before: usize) -> Result<ScanWork> {
         let mut work = self.clone();
         (work.scanned, work.before) = (Scanned::Values { carried: true }, before);
@@ -136,7 +136,7 @@ impl ScanWork {
     }
 }
 
-/// Invocations of a workgroup whose values meet in its memory: all of a group along runs, else a vector of each.
+/// Invocations of a workgroup that meet in its memory: all of a group along runs, otherwise a vector of each.
 fn invocations(element: DType, along: bool, target: Target) -> u32 {
     let bytes = if along { GROUP } else { LANES } * element.size().max(size_of::<u32>());
     let fits = |size: &u32| *size == 1 || *size as usize * bytes <= target.shared as usize;
@@ -147,10 +147,10 @@ fn invocations(element: DType, along: bool, target: Target) -> u32 {
 /// The axes of a scan.
 struct Form {
     kept: SmallVec<[Axis; 6]>,
-    /// How many of them are before the run.
+    /// The number of axes before the run.
     before: usize,
     run: Axis,
-    /// The kept axis along which lanes lie, if not along the run.
+    /// The kept axis of the lanes, if they do not lie along the run.
     lane: Option<usize>,
 }
 
@@ -158,14 +158,14 @@ impl Form {
     fn new(work: &ScanWork) -> Form {
         let program = &work.program;
         let axis = work.axis.axis;
-        // What is stored is not next to each other across the run, so there kept axes do not merge.
+        // Stored values are not side by side across the run, so kept axes do not merge there.
         let mut kept: SmallVec<[Axis; 6]> = axes(program, 0..axis).into_iter().collect();
         let before = kept.len();
         kept.extend(axes(program, axis + 1..program.shape.rank()));
         let strides = program.inputs.iter().map(|input| input.layout.strides()[axis]).collect();
         let run = Axis { length: program.shape[axis], strides };
-        // Lanes lie along the axis that the fewest tensors jump along and the most lie along. What is carried has no say,
-        // so that all passes agree on the axis.
+        // Lanes lie along the axis that fits the most tensors. The carried state does not count, so that all passes
+        // agree.
         let own = &program.inputs[..program.inputs.len() - work.scanned.carried(work.levels)];
         let tensors = || (0..own.len()).filter(|&i| own[i].source.is_memory());
         let score = |axis: &Axis| {
@@ -183,12 +183,12 @@ impl Form {
         Form { kept, before, run, lane }
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     fn results(&self) -> usize {
         self.kept.iter().map(|axis| axis.length).product()
     }
 
-    /// The loops, the axis along which lanes lie innermost and the run before it.
+    /// The loops. The axis of the lanes is the innermost, and the run comes before it.
     fn loops(&self, program: &Program, stored: usize) -> Nest {
         let inner = |from: usize| -> usize { self.kept[from..].iter().map(|axis| axis.length).product() };
         let out_stride = |k: usize| (inner(k + 1) * if k < self.before { stored } else { 1 }) as isize;
@@ -201,7 +201,7 @@ impl Form {
 }
 
 impl Pass {
-    /// Plans a pass of a scan: what [`ScanWork`] says is next, or all of it.
+    /// Plans the pass that [`ScanWork`] says is next, or the whole scan.
     pub(crate) fn scan(work: &ScanWork, target: Target) -> Result<Pass> {
         let program = &work.program;
         let form = Form::new(work);
@@ -231,7 +231,7 @@ impl Pass {
         };
         let stored = if is_last { tiles } else { count };
         let loops = form.loops(program, stored);
-        // All of a fresh storage is padded.
+        // A fresh storage is padded.
         let is_whole = loops.inner().is_multiple_of(LANES) || along && loops.lengths.len() == 1;
         let store = match is_whole && loops.output().has_linear_rows(1) && !(along && is_last) {
             true => Store::Vector,

@@ -1,45 +1,45 @@
-//! What is known of an adapter.
+//! The target of a plan: facts about an adapter.
 
 use crate::error::{Result, bail};
 use crate::ir::Math;
 use crate::tuning::Tuning;
 
-/// What an adapter lacks, or computes otherwise than IEEE 754, so that kernels carry forms of their own.
+/// Missing or inexact operations of an adapter. Kernels for it use other forms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Faults {
-    /// Subnormal results become 0, those too that would round up to the least normal float.
+    /// Subnormal results become 0, also those that would round up to the least normal float.
     pub flushes: bool,
-    /// Quotients are not the nearest floats.
+    /// Quotients are not always the nearest floats.
     pub quotients: bool,
-    /// Square roots are not.
+    /// Square roots are not always the nearest floats.
     pub roots: bool,
     /// `unpack2x16float` or `pack2x16float` changes numbers that f16 has.
     pub halves: bool,
-    /// There is no f16, or what is converted to it is not rounded to the nearest.
+    /// There is no f16, or conversions to it are not rounded to the nearest.
     pub half_rounding: bool,
-    /// There are no integers of 64 bits, or a product of them is no faster than several of 32.
+    /// There are no 64-bit integers, or a product of them is no faster than several of 32 bits.
     pub products: bool,
-    /// `fma` rounds its product, or may where it was not asked.
+    /// `fma` rounds its product.
     pub fma: bool,
-    /// NaN that sums and products give has bits set in its lower half.
+    /// NaN from sums and products has bits set in its lower half.
     pub nans: bool,
     /// `floor`, `ceil`, `round` and `trunc` leave fractions of f64.
     pub fractions: bool,
 }
 
-/// What a plan must know of an adapter.
+/// The facts about an adapter that plans need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     /// Workgroups per dimension of a dispatch.
     pub groups: u32,
     /// Storage bindings of a kernel, the output included.
     pub bindings: u32,
-    /// Invocations of a workgroup, in whatever form: a power of two from 64 to [`WORKGROUP`](super::WORKGROUP).
+    /// Invocations of a workgroup: a power of two from 64 to [`WORKGROUP`](super::WORKGROUP).
     pub workgroup: u32,
     pub faults: Faults,
     /// How functions are computed.
     pub math: Math,
-    /// Bytes that it moves in a second; none of an adapter on the host's processor.
+    /// Bytes that it moves in a second. `None` for an adapter on the host's processor.
     pub rate: Option<u64>,
     /// Bytes of workgroup memory.
     pub shared: u32,
@@ -47,8 +47,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Takes values of fields by their names, as in `vectors=2,wave=32`: to measure what suits an adapter, and to test what
-    /// others are given.
+    /// Sets fields by name, as in `vectors=2,wave=32`: to measure what suits an adapter, and to test kernels for other
+    /// adapters.
     pub(crate) fn tune(&mut self, text: &str) -> Result<()> {
         for field in text.split(',').filter(|field| !field.is_empty()) {
             let (name, value) = field.split_once('=').unwrap_or((field, ""));

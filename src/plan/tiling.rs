@@ -1,10 +1,9 @@
-//! How a reduction is laid over invocations: along which axis the lanes of a vector lie, and which accumulators of a block
-//! an invocation has.
+//! The mapping of a reduction to invocations: the axis of a vector's lanes, and the accumulators of each invocation.
 //!
-//! The contract adds up a block by 64 accumulators, each a value every 64, and then halves these. Where lanes lie along the
-//! row a vector has four of them, so that a block has sixteen vectors of accumulators; elsewhere each has a vector to
-//! itself. An invocation has one or a few. Those of a block meet in workgroup memory on a GPU. A processor has all of a
-//! block in one invocation, or leaves partial results for another pass.
+//! The contract adds up a block in 64 accumulators, each of which takes every 64th value, and halves them. If lanes lie
+//! along the row, a vector holds four accumulators, so a block has sixteen vectors of them. Otherwise each accumulator
+//! is a vector. An invocation has one or a few. On a GPU those of a block meet in workgroup memory. On the host's
+//! processor one invocation has all of a block, or leaves partial results for another pass.
 
 use smallvec::SmallVec;
 
@@ -17,26 +16,25 @@ use crate::layout::Axis;
 use crate::tuning::Tuning;
 use crate::tuning::reduce::{FEW, IN_FLIGHT, MOST_BLOCKS, MOST_COST, MOST_HELD, MOST_HELD_COST, SHORTEST};
 
-/// What a tile is made for.
+/// The data for a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub vector_axis: VectorAxis,
     /// Values of a row.
     pub count: usize,
-    /// Values of a block, of which the passes before left these.
+    /// Values of a block, after the earlier passes.
     pub block: usize,
-    /// What computing an element costs, in additions.
+    /// The cost of an element, in additions.
     pub cost: usize,
-    /// Bytes of the values that an invocation accumulates side by side.
+    /// Bytes of the values that an invocation accumulates at once.
     pub bytes: usize,
     /// Whether a pass may leave partial results.
     pub leaves: bool,
-    /// Neighbouring vectors of a place in the row that one invocation may have.
+    /// Neighbouring vectors at a place in the row that one invocation may have.
     pub columns: usize,
 }
 
-/// Along which axis lanes lie: that which the fewest tensors jump along and the most lie along, if it is
-/// long enough. With the number of a kept axis.
+/// The axis of the lanes: the one that fits the most tensors, if it is long enough. With the number of a kept axis.
 pub(super) fn vector_axis(
     program: &Program,
     block: usize,
@@ -69,12 +67,12 @@ pub(super) fn vector_axis(
 }
 
 impl Row {
-    /// Values of a row that a vector has side by side.
+    /// Values of a row that a vector holds side by side.
     fn width(&self) -> usize {
         if self.vector_axis == VectorAxis::Reduced { LANES } else { 1 }
     }
 
-    /// Vectors of a block, or of a row that is shorter.
+    /// Vectors of a block, or of a shorter row.
     fn vectors(&self) -> usize {
         self.count.min(self.block).div_ceil(self.width())
     }
@@ -83,10 +81,10 @@ impl Row {
         self.count.div_ceil(self.block)
     }
 
-    /// The tile of a pass, the invocations of a workgroup, and whether all of a row is reduced and no partial results are
-    /// left.
+    /// The tile of a pass, the invocations of a workgroup, and whether the pass reduces the whole row and leaves no
+    /// partial results.
     pub(super) fn tile(&self, target: Target) -> Result<(Tile, u32, bool)> {
-        // Few sizes, as each is a kernel of its own.
+        // Few sizes, as each has a kernel of its own.
         let accumulators = match self.vectors() {
             vectors if vectors <= FEW => vectors.next_power_of_two(),
             _ => ACCUMULATORS / self.width(),
@@ -99,9 +97,9 @@ impl Row {
                 let halves = std::iter::successors(Some(accumulators), |own| Some(own / 2));
                 { halves }.find(|&own| is_affordable(own)).unwrap_or(1)
             }
-            // A few are added up without another invocation.
+            // One invocation adds up a few by itself.
             _ if accumulators <= FEW && is_affordable(accumulators) => accumulators,
-            // Four at least, so that each pass leaves a fourth at most.
+            // At least four, so that each pass leaves at most a fourth.
             _ => accumulators.min(LANES),
         };
         let blocks = self.blocks().next_power_of_two();
@@ -112,7 +110,7 @@ impl Row {
             let in_turn = in_turn && self.vector_axis == VectorAxis::Reduced && lanes > 1 && is_short;
             let meets = lanes > 1 && !leaves_lanes && !in_turn;
             let most = match meets {
-                // Passes of blocks keep more invocations busy where lanes lie across rows.
+                // If lanes lie across rows, passes of blocks keep more invocations busy.
                 true if self.leaves && self.vector_axis != VectorAxis::Reduced => 1,
                 true => target.workgroup as usize / lanes,
                 false if self.vector_axis == VectorAxis::Reduced => MOST_BLOCKS,
@@ -140,7 +138,7 @@ impl Row {
             let sizes =
                 std::iter::successors(Some(widest.max(group)), |&size| (size > group).then_some(size / 2));
             let Some(workgroup) = { sizes }.find(fits) else {
-                // Fewer share more.
+                // Fewer invocations share more.
                 own *= 2;
                 continue;
             };
@@ -161,8 +159,8 @@ impl Row {
         }
     }
 
-    /// Vectors of each accumulator that an invocation has in all, if it keeps so many words of each element in registers from
-    /// one phase to the next. Such a row is read once.
+    /// Vectors of each accumulator of an invocation, if it keeps this many words of each element in registers between
+    /// phases. Such a row is read once.
     pub(super) fn held(&self, tile: &Tile, words: usize, cost: usize) -> Option<u32> {
         let iterations = self.vectors().div_ceil(tile.accumulators as usize).next_power_of_two();
         let vectors = iterations * tile.own as usize;
@@ -171,30 +169,30 @@ impl Row {
             .then_some(iterations as u32)
     }
 
-    /// Vectors of each accumulator that an invocation loads before it adds them, where computing an element costs so much;
-    /// and whether there are more.
+    /// Vectors of each accumulator that an invocation loads before it adds them, at this cost of an element; and
+    /// whether there are more.
     pub(super) fn unroll(&self, tile: &Tile, cost: usize) -> (u32, bool) {
         let (accumulators, own) = (tile.accumulators as usize, tile.own as usize);
         let iterations = self.vectors().div_ceil(accumulators).next_power_of_two();
-        // An invocation that shares nothing is one of the host's processor, which finds loads by itself.
+        // An invocation that shares nothing runs on the host's processor, which reorders loads itself.
         let fits = |n: &usize| *n == 1 || tile.meets && n * own <= IN_FLIGHT && n * own * cost <= MOST_COST;
         let unroll = [8, 4, 2, 1].into_iter().filter(|&n| n <= iterations).find(fits).unwrap_or(1);
-        // Rows with fewer values than accumulators share the kernel of longer ones where a pass leaves partial results.
+        // Rows with fewer values than accumulators share the kernel of longer ones, if the pass leaves partial results.
         let is_part = tile.left() > 1 && self.vectors() < accumulators;
         (unroll as u32, iterations > unroll || is_part)
     }
 
-    /// Whether some of what invocations load lies past the end of the row. Loops end there.
+    /// Whether some loads of invocations lie past the end of the row, where loops end.
     pub(super) fn is_masked(&self, tile: &Tile, (unroll, is_loop): (u32, bool)) -> bool {
         let together = self.width() * (tile.accumulators * unroll) as usize;
         !self.count.is_multiple_of(together) || !is_loop && tile.blocks as usize > self.blocks()
     }
 
-    /// Partial results of a row that a pass leaves, and values of a block of these.
+    /// Partial results of a row after a pass, and values of a block of these.
     pub(super) fn partials(&self, tile: &Tile) -> (usize, Option<usize>) {
         match tile.left() as usize {
             1 => (self.blocks(), Some(BLOCK)),
-            // Of a last block that is shorter as many.
+            // A shorter last block leaves as many.
             left => {
                 let last = self.count - (self.blocks() - 1) * self.block;
                 ((self.blocks() - 1) * left + last.min(left), Some(left))

@@ -1,4 +1,4 @@
-//! The words that grids and accesses have in common: lanes, walks, and how small elements are packed.
+//! Terms of grids and accesses: lanes, walks, and packed elements.
 
 use crate::dtype::{DType, Kind};
 
@@ -7,38 +7,35 @@ pub(crate) use crate::schedule::LANES;
 /// Invocations of a workgroup: the most that every WebGPU adapter has.
 pub(crate) const WORKGROUP: u32 = 256;
 
-/// Invocations of a workgroup of a reduction, unless what they hold takes more memory than there is.
+/// Invocations of a workgroup of a reduction, unless that needs more memory than there is.
 pub(crate) const REDUCE_WORKGROUP: u32 = 64;
 
-/// How invocations are laid over the loops.
+/// How invocations cover the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Walk {
-    /// Over all elements in the output's order; coordinates are divided out where an operand
-    /// needs them. No division at rank 1.
+    /// Over all elements in the output's order. Coordinates are divided if an operand needs them; at rank 1 nothing is
+    /// divided.
     Flat,
-    /// Over all elements by rows that are not whole vectors: a band is as many rows as are. The vectors
-    /// of a band along x and the bands along y and z, so that coordinates along a row need no division,
-    /// and are the same in all bands.
+    /// Over all elements, in bands of rows that together are whole vectors. The vectors of a band lie along x and the
+    /// bands along y and z, so coordinates along a row need no division, and are the same in all bands.
     Bands,
-    /// The innermost axis along x and the others along y and z, so that coordinates need no
-    /// division up to rank 3.
+    /// The innermost axis along x, and the others along y and z, so coordinates need no division up to rank 3.
     Rows,
-    /// Over the words of a packed destination that has parts of words: the axes from `outer` on are
-    /// found from the address of a lane, as two of their elements may share a word. Those before
-    /// are further apart.
+    /// Over the words of a packed destination that shares words with others. The axes from `outer` on are found from a
+    /// lane's address, since two of their elements may share a word. Steps along axes before that are larger.
     Words { outer: usize },
-    /// Each lane by coordinates of its own, which a reduction knows.
+    /// Each lane at coordinates of its own, in a reduction.
     Anywhere,
 }
 
-/// Which rows an invocation computes together because an operand is loaded for all of them.
+/// The rows that an invocation computes together since one load serves all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Together {
     /// None.
     Apart,
-    /// Four, of which a transposed operand is loaded by tiles.
+    /// Four rows, for a transposed operand that is loaded by tiles.
     Tiles,
-    /// All, which an operand has next to each other.
+    /// All rows, for an operand that has them side by side.
     Interleaved,
 }
 

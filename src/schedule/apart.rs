@@ -1,5 +1,5 @@
-//! What several kernels read, where computing it in each costs more than storing it once: the power of
-//! differences, say, that a sum reads and a quotient by this sum.
+//! Values that several kernels read, if computing them in each costs more than storing them once: for example the power
+//! of differences that both a sum and a quotient by this sum read.
 
 use smallvec::SmallVec;
 
@@ -8,11 +8,11 @@ use super::{LEAST_SPARED, MOST_COST, own_cost};
 use crate::ir::NodeKind;
 use crate::tuning::apart::APART;
 
-/// The kernel that gives the results.
+/// The kernel of the results.
 const LAST: u32 = u32::MAX;
 
-/// Which nodes are to be stored because several kernels read them. (Those whose place is not decided here,
-/// as reductions, are left to [`boundaries`](super::boundaries).)
+/// The nodes to store because several kernels read them. [`boundaries`](super::boundaries) decides for nodes such as
+/// reductions.
 pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     let count = graph.nodes.len();
     let mut stored = vec![false; count];
@@ -20,7 +20,7 @@ pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
     if !(0..count).any(is_apart) {
         return stored;
     }
-    // Of each node, the kernels that compute it.
+    // For each node, the kernels that compute it.
     let mut kernels: Vec<SmallVec<[u32; 4]>> = vec![SmallVec::new(); count];
     graph.roots.iter().for_each(|&root| kernels[root].push(LAST));
     for i in (0..count).rev() {
@@ -33,7 +33,7 @@ pub(super) fn find(graph: &Graph<'_>) -> Vec<bool> {
         }
         for &arg in &graph.args[i] {
             let reading = &mut kernels[arg as usize];
-            // What is joined is written by a kernel each.
+            // Each operand of a join has a kernel.
             if matches!(graph.nodes[i].kind, NodeKind::Join(_)) {
                 own = SmallVec::from_slice(&[arg]);
             }
@@ -54,7 +54,7 @@ fn is_worth_storing(graph: &Graph<'_>, i: usize, again: usize) -> bool {
     if least > MOST_COST {
         return false;
     }
-    // What it is made of, as far as it must be seen: what has fewer elements costs little.
+    // The node's operands, as far as they matter: nodes of fewer elements cost little.
     let mut cost = 0;
     let mut open = vec![i];
     let mut seen: SmallVec<[usize; 32]> = SmallVec::new();

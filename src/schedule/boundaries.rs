@@ -1,6 +1,6 @@
-//! Which nodes of a graph are computed on their own: where what follows would make a kernel too long or
-//! bind too many tensors, where it is asked for, and where a part is read through several views, or
-//! stretched, and computing it again costs more than storing it.
+//! Boundaries of kernels: which nodes become stages. A node does, if the kernel would otherwise be too long or bind too
+//! many tensors, if the user asks for it, and if several views read it, or one stretches it, and computing it again
+//! costs more than storing it.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use crate::ir::{MOST_TURNS, Node, NodeKind, Op, Source};
 use crate::layout::{Layout, Shape};
 use crate::tuning::stages::{ARRAYS, FEW, MOST_AGAIN, MOST_SEARCHES, MOST_STEPS, STORED};
 
-/// A node by its number in the order of the graph, under a view by its number: 0 for none.
+/// A node by its number in the graph, under a view by its number; 0 is no view.
 type Viewed = (u32, u32);
 
-/// What was found of a graph.
+/// The boundaries of a graph.
 #[derive(Default)]
 pub(super) struct Found<'a> {
-    /// The nodes to be computed on their own, those that others need first. Roots that are reductions of another
-    /// shape than the results are among them.
+    /// The nodes to store, each after the ones that it needs. They include roots that are reductions with another shape
+    /// than the results.
     pub stages: Vec<Stage<'a>>,
-    /// Roots of the same meaning, where a node of these reads more tensors than a kernel binds.
+    /// Equal roots with packed operands, if a node reads more tensors than a kernel binds.
     pub packed: Option<Vec<Arc<Node>>>,
 }
 
-/// Finds what is computed on its own.
+/// Finds the boundaries.
 pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Found<'a>> {
     if is_small(roots, bounds) {
         return Ok(Found::default());
@@ -40,7 +40,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     loops.store(&graph, &mut stored);
     let mut search = Search::new(graph, stored, bounds);
     search.run()?;
-    // What is stored late is read by kernels that were measured before. As a rule once more is enough.
+    // A node that is stored late may be read by kernels that were measured before. Usually one more search is enough.
     for _ in 0..MOST_SEARCHES {
         let is_more = loops.store(&search.graph, &mut search.stored);
         if !search.is_late && !is_more {
@@ -51,7 +51,7 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     }
     let Search { graph, mut stored, mut groups, wide, .. } = search;
     let packed = if wide.is_empty() { None } else { pack::roots(&graph, &wide)? };
-    // What gives the results is the last program, unless that reads them.
+    // The last program computes the results, unless it reads them.
     let is_last = match graph.roots.as_slice() {
         [root] if graph.nodes[*root].kind.is_apart() => roots[0].shape == *shape,
         [root] if !graph.is_reduction(*root) => true,
@@ -68,8 +68,8 @@ pub(super) fn find<'a>(roots: &[&'a Arc<Node>], shape: &Shape, bounds: Bounds) -
     Ok(Found { stages: siblings::stages(&graph, &stored, &groups), packed })
 }
 
-/// Whether one kernel surely holds what some roots are made of, as most expressions: few operations on
-/// operands of one shape, or on such as are stretched where they are loaded.
+/// Whether one kernel surely holds some roots, as for most expressions: few operations on operands of one shape, or on
+/// leaves that are stretched.
 fn is_small(roots: &[&Arc<Node>], bounds: Bounds) -> bool {
     let mut open: SmallVec<[&Arc<Node>; 16]> = roots.iter().copied().collect();
     let (mut nodes, mut leaves, mut cost) = (0, 0, 0);
@@ -91,41 +91,40 @@ fn is_small(roots: &[&Arc<Node>], bounds: Bounds) -> bool {
 
 struct Search<'a> {
     graph: Graph<'a>,
-    /// Of each node, what reads it and was not visited yet.
+    /// For each node, its readers that are not yet visited.
     open: Vec<u32>,
     /// Nodes that are computed on their own.
     stored: Vec<bool>,
-    /// What each node is made of in one kernel, in order: steps, and what is loaded.
+    /// For each node, its parts in one kernel, in order: steps and loads.
     parts: Vec<Vec<Viewed>>,
-    /// Numbers of views: of a node's own view, or stretch, under another.
+    /// The number of a node's own view, or stretch, under another view.
     views: FxHashMap<Viewed, u32>,
-    /// Reductions that one program gives; and, of the last group of those that might be one, its number and the
-    /// parts that its kernel is made of.
+    /// Reductions of one program; and for the last group that may become one, its number and the parts of its kernel.
     groups: Vec<Vec<usize>>,
     group_parts: FxHashMap<u32, (usize, Vec<Viewed>)>,
-    /// Whether a node was stored after one that reads it was visited.
+    /// Whether a node was stored after one of its readers was visited.
     is_late: bool,
     /// Nodes that alone read more tensors than a kernel binds.
     wide: Vec<usize>,
     bounds: Bounds,
 }
 
-/// What a kernel of some parts would take.
+/// The cost of a kernel of some parts.
 #[derive(Clone, Copy, Default)]
 struct Size {
     steps: usize,
-    /// In all, and of the costly ones.
+    /// Of all steps, and of the expensive ones.
     cost: usize,
     costly: usize,
-    /// Arrays that are bound, and how many do where each storage is one.
+    /// Bound arrays, and their number if each storage is one.
     operands: usize,
     least: usize,
-    /// Of loops.
+    /// Iterations of loops.
     turns: u64,
 }
 
 impl Size {
-    /// The same where storages are read lane by lane, which one array does for.
+    /// The same with storages read lane by lane, which needs one array for each.
     fn by_lanes(self) -> Size {
         Size { operands: self.least, ..self }
     }
@@ -139,7 +138,7 @@ impl Size {
 }
 
 impl<'a> Search<'a> {
-    /// A search that begins with some nodes stored.
+    /// A search that begins with some stored nodes.
     fn new(graph: Graph<'a>, stored: Vec<bool>, bounds: Bounds) -> Self {
         Search {
             open: graph.reads.clone(),
@@ -163,7 +162,7 @@ impl<'a> Search<'a> {
 
     fn visit(&mut self, i: usize) -> Result<()> {
         let node = self.graph.nodes[i];
-        // One that was stored by the search before is no operand of its own kernel.
+        // A node that the last search stored is no operand of its own kernel.
         let was_stored = std::mem::take(&mut self.stored[i]);
         let parts = match &node.kind {
             NodeKind::Leaf { .. } => vec![(i as u32, 0)],
@@ -201,7 +200,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The parts of an op, with operands stored until they fit.
+    /// The parts of an op. Operands are stored until it fits.
     fn operation(&mut self, i: usize, node: &'a Arc<Node>) -> Vec<Viewed> {
         let args: SmallVec<[usize; 3]> = self.graph.args[i].iter().map(|&arg| arg as usize).collect();
         for &arg in &args {
@@ -223,8 +222,8 @@ impl<'a> Search<'a> {
             if size.fits(self.bounds) {
                 return all;
             }
-            // The operand of the most parts that is computed, and not stored yet. A view of what is stored is copied
-            // only where one array for each storage, read lane by lane, would be too many.
+            // The operand with the most parts that is computed and not yet stored. A view of a stored node is copied
+            // only if even one array for each storage, read lane by lane, would be too many.
             let open = || args.iter().copied().filter(|&arg| !self.is_loaded(arg));
             let parts = |&arg: &usize| self.parts[arg].len();
             let computed = open().filter(|&arg| !self.is_view(arg)).max_by_key(parts);
@@ -243,7 +242,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Stores an operand of a contraction or a sort, which reads each element many times, unless it is loaded, or loaded and cast.
+    /// Stores the operands of a contraction or a sort, which read each element many times, unless they are loads or
+    /// casts of loads.
     fn factor(&mut self, mut i: usize) {
         let nodes = &self.graph.nodes;
         let is_cast = |part: usize| matches!(nodes[part].kind, NodeKind::Op(Op::Cast));
@@ -257,18 +257,18 @@ impl<'a> Search<'a> {
         self.store(i);
     }
 
-    /// Makes a reduction one of a group, where one kernel holds all of that.
+    /// Adds a reduction to a group, if one kernel holds all of it.
     fn group(&mut self, i: usize) {
         let (kin, operand) = (self.graph.kin[i], self.graph.args[i][0] as usize);
-        // A tensor for each result, of which the first is counted with any kernel. Indexes are stored beside their
-        // values, and a scan reads what comes before tiles, and its parts.
+        // A tensor for each result; the first is counted with any kernel. Indices are stored beside values, and a scan
+        // reads the state before tiles, and its parts.
         let each = match &self.graph.nodes[i].kind {
             NodeKind::Scan(_) => 3,
             NodeKind::Reduce(reduce) if reduce.op.row().gives_index => 2,
             _ => 1,
         };
         let beside = |results: usize| results * each - 1;
-        // An invocation reduces many elements, and their loops would be as many.
+        // An invocation reduces many elements, and would run the loops of all.
         if self.size(&self.parts[operand]).turns > 0 {
             self.store(operand);
         }
@@ -291,7 +291,7 @@ impl<'a> Search<'a> {
         self.group_parts.insert(kin, (self.groups.len() - 1, own));
     }
 
-    /// Whether a node is what is stored, under views.
+    /// Whether a node is stored, under views.
     fn is_view(&self, i: usize) -> bool {
         self.parts[i].iter().all(|&(part, _)| self.is_loaded(part as usize))
     }
@@ -308,7 +308,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Parts under the view, or the stretch, that node `i` puts on them.
+    /// Parts under the view, or the stretch, of node `i`.
     fn under(&mut self, mut parts: Vec<Viewed>, i: usize) -> Vec<Viewed> {
         for (_, view) in &mut parts {
             let next = self.views.len() as u32 + 1;
@@ -320,7 +320,7 @@ impl<'a> Search<'a> {
 
     fn size(&self, parts: &[Viewed]) -> Size {
         let mut size = Size::default();
-        // Storages, how often each is read in another way, and how many arrays must be bound of it.
+        // Storages, the forms in which each is read, and the arrays that must be bound.
         let mut storages: Vec<(usize, usize, usize)> = Vec::new();
         for &(i, _) in parts {
             let node = self.graph.nodes[i as usize];
@@ -333,7 +333,7 @@ impl<'a> Search<'a> {
                     size.steps += 1;
                     size.cost += own_cost(node);
                     size.costly += costly(text_cost(node));
-                    // The states of one loop count once, as a rule.
+                    // Usually the states of one loop count once.
                     if matches!(node.kind, NodeKind::Body(_, 0)) || node.turns() > size.turns {
                         size.turns += node.turns();
                     }
@@ -349,7 +349,7 @@ impl<'a> Search<'a> {
             if self.bounds.operands == usize::MAX {
                 continue;
             }
-            // Of one that is larger, each reading may have a window of its own.
+            // Each reading of a large storage may bind another range.
             let is_whole = elements as u64 <= self.bounds.whole / node.dtype.size() as u64;
             let most = if is_whole { ARRAYS } else { usize::MAX };
             match storages.iter_mut().find(|(known, ..)| *known == storage) {
@@ -365,8 +365,7 @@ impl<'a> Search<'a> {
         size
     }
 
-    /// Whether more elements of a node are read than it has, and computing them again costs more than
-    /// storing them.
+    /// Whether more elements of a node are read than it has, and computing them again costs more than storing them.
     fn is_worth_storing(&self, i: usize) -> bool {
         let (own, read) = (self.graph.count(i), self.graph.elements[i]);
         if self.is_loaded(i) || read <= own || own == 0 {
@@ -380,10 +379,10 @@ impl<'a> Search<'a> {
         dear && more.saturating_mul(cost) >= LEAST_SPARED
     }
 
-    /// Whether a view of a node cannot be pushed down to what that loads.
+    /// Whether a view of a node cannot be pushed down to its leaves.
     fn is_no_layout(&self, of: usize, view: &Layout) -> Result<bool> {
         let node = self.graph.nodes[of];
-        // Axes none of which are walked as one.
+        // Axes, none of which merge.
         let padded = node.shape.iter().map(|n| n + 2).collect::<Shape>();
         let loose = Layout::contiguous(&padded);
         if let Ok(loose) = loose {
@@ -402,7 +401,7 @@ impl<'a> Search<'a> {
                     under == 0 && leaf.shape == node.shape && layout.under(view).is_some()
                         || leaf.shape.rank() == 0
                 }
-                // A view between steps is walked as well, even if all that they load is constants.
+                // A view between steps counts too, even over constants alone.
                 _ => under == 0,
             }
         };
@@ -422,7 +421,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Both lists, sorted, each place once.
+/// Both lists, sorted, without duplicates.
 fn union(a: Vec<Viewed>, b: Vec<Viewed>) -> Vec<Viewed> {
     if a.is_empty() {
         return b;

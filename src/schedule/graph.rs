@@ -1,4 +1,4 @@
-//! The graph of an expression with its nodes numbered, as the passes go through it.
+//! The graph of an expression with numbered nodes, for the passes.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use crate::dtype::DType;
 use crate::ir::{Node, NodeKind, ProgramKind};
 use crate::layout::Shape;
 
-/// The nodes below some roots, each once and after those that it is made of.
+/// The nodes below some roots, each once and after its operands.
 pub(super) struct Graph<'a> {
     pub nodes: Vec<&'a Arc<Node>>,
     /// The numbers of the roots.
     pub roots: Vec<usize>,
-    /// Of each node, the numbers of its operands, each once.
+    /// For each node, the numbers of its operands, each once.
     pub args: Vec<SmallVec<[u32; 3]>>,
     /// The nodes that read each one.
     pub reads: Vec<u32>,
-    /// Of each reduction, the first of those that one program may give with it: of the same axes of operands of one
-    /// shape and type, none of which needs another. All else is its own.
+    /// For each reduction, the first of those that one program may compute with it: along the same axes of operands of
+    /// one shape and type, and none needs another. Every other node is its own.
     pub kin: Vec<u32>,
-    /// The elements of it that are read in all, through views and stretched axes, each time anew.
+    /// The elements of it that are read in total, through views and stretched axes, repeated ones each time.
     pub elements: Vec<usize>,
 }
 
 impl<'a> Graph<'a> {
-    /// What is the same along a last axis of `row` elements at most is read once for all of them.
+    /// Values that are constant along a last axis of at most `row` elements are read once for the whole axis.
     pub(super) fn new(roots: &[&'a Arc<Node>], row: usize) -> Self {
         let mut numbers: FxHashMap<*const Node, u32> = FxHashMap::default();
         let mut graph = Graph {
@@ -37,8 +37,8 @@ impl<'a> Graph<'a> {
             elements: Vec::new(),
             kin: Vec::new(),
         };
-        // The most reductions on a way to each node, itself not counted: those that have as many need none of
-        // each other.
+        // The greatest number of reductions on a path to each node, itself not counted. Nodes with equal numbers do not
+        // need each other.
         let mut depths: Vec<u32> = Vec::new();
         let mut kin: FxHashMap<(u32, ProgramKind, &Shape, DType), u32> = FxHashMap::default();
         let mut stack: Vec<(&'a Arc<Node>, usize)> = roots.iter().rev().map(|&root| (root, 0)).collect();
@@ -72,7 +72,7 @@ impl<'a> Graph<'a> {
             graph.nodes.push(node);
             graph.reads.push(0);
             graph.elements.push(0);
-            // Views that are equal show the same elements; as a rule they differ.
+            // Equal views show the same elements. Other views usually differ.
             let count = graph.count(graph.nodes.len() - 1);
             for &arg in &args {
                 graph.reads[arg as usize] += 1;
@@ -82,7 +82,7 @@ impl<'a> Graph<'a> {
                 let direct = !is_once && !matches!(node.kind, NodeKind::View(_)) && (own == count || of_row);
                 let count = if direct || is_once { own } else { count };
                 let read = &mut graph.elements[arg as usize];
-                // All that read it as it is share its elements.
+                // Direct readers share its elements.
                 *read = if direct { (*read).max(count) } else { read.saturating_add(count) };
             }
             graph.args.push(args);
@@ -97,7 +97,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Whether a shape is stretched to another along the last axis alone, and that is short.
+/// Whether a shape is stretched along a short last axis alone.
 fn is_of_row(shape: &[usize], to: &[usize], most: usize) -> bool {
     match (shape.split_last(), to.split_last()) {
         (Some((1, shape)), Some((row, to))) => *row <= most && shape == to,

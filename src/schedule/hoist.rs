@@ -1,5 +1,5 @@
-//! Expensive parts of a program over fewer elements than the result, as the exponential of a row that
-//! is added to a matrix: each is a stage of its own, where that is cheaper.
+//! Expensive parts of a program over fewer elements than the result, as the exponential of a row that is added to a
+//! matrix. Each becomes a stage of its own, if that is cheaper.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::ir::{Input, Op, Program, ProgramKind, Source, Stage, Step, Value};
 use crate::layout::Layout;
 use crate::tuning::hoist::LEAST_RATIO;
 
-/// A stage without such parts of its programs, which are stages before it.
+/// The stage without such parts of its programs. They become stages before it.
 pub(super) fn stage(mut stage: Stage, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Stage> {
-    // Of a contraction its factors are.
+    // The parts of a contraction are its factors.
     let is_apart = |program: &Program| matches!(program.kind, ProgramKind::Contract(_));
     for program in stage.programs_mut().iter_mut().filter(|program| !is_apart(program)) {
         if let Some(rest) = without_parts(program, bounds, stages)? {
@@ -21,7 +21,7 @@ pub(super) fn stage(mut stage: Stage, bounds: Bounds, stages: &mut Vec<Stage>) -
     Ok(stage)
 }
 
-/// The program that is left of one where such parts are added to the stages, if there are any.
+/// The program without its expensive parts, which are added to the stages, if there are any.
 fn without_parts(program: &Program, bounds: Bounds, stages: &mut Vec<Stage>) -> Result<Option<Program>> {
     let parts = parts(program)?;
     if parts.is_empty() {
@@ -35,7 +35,7 @@ fn without_parts(program: &Program, bounds: Bounds, stages: &mut Vec<Stage>) -> 
     let same = |layout: &Layout| Ok(layout.clone());
     let rest = program.extract(&program.results, program.shape.clone(), &known, same)?;
     let rest = rest.of_kind(program.kind.clone());
-    // A part of coordinates alone is one tensor more.
+    // A part of coordinates alone is one more tensor.
     if rest.tensors().count() + rest.stages().count() > bounds.operands {
         return Ok(None);
     }
@@ -43,7 +43,7 @@ fn without_parts(program: &Program, bounds: Bounds, stages: &mut Vec<Stage>) -> 
     Ok(Some(rest))
 }
 
-/// The largest parts of a program that are worth a stage of their own, by their value.
+/// The largest parts of a program that are worth a stage of their own, by value.
 fn parts(program: &Program) -> Result<Vec<(Value, Program)>> {
     let all: usize = program.steps.iter().map(expense).sum();
     let count: usize = program.shape.iter().product();
@@ -59,7 +59,7 @@ fn parts(program: &Program) -> Result<Vec<(Value, Program)>> {
         if std::mem::replace(&mut seen[value], true) {
             continue;
         }
-        // The states of a loop are values, and the loop is none.
+        // A loop's states are values, and the loop is none.
         if step.op != Op::Repeat && is_worth_it(program, value, &axes[value]) {
             parts.push((value, program.narrowed(value, &axes[value])?));
         } else {

@@ -1,5 +1,5 @@
-//! Loops of several values: where kernels apart read them, all that are read are stored, by one kernel, as each of the
-//! others would go through all turns again.
+//! Loops of several values. If separate kernels read some of them, one kernel stores all of these, as each of the
+//! others would run all iterations again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use smallvec::SmallVec;
 use super::graph::Graph;
 use crate::ir::{Body, Node, NodeKind};
 
-/// The kernel that gives the results.
+/// The kernel of the results.
 const LAST: usize = usize::MAX;
 
-/// The values of a graph that one loop gives, for each loop that gives several.
+/// For each loop with several results, the nodes of these.
 pub(super) struct Loops(Vec<Vec<usize>>);
 
 impl Loops {
     pub(super) fn of(graph: &Graph<'_>) -> Loops {
-        // Its first operand, how many turns there are, is each loop's own.
+        // Its first operand, the number of iterations, is each loop's own.
         let mut all: BTreeMap<*const Node, Vec<usize>> = BTreeMap::new();
         for (i, node) in graph.nodes.iter().enumerate() {
             if let NodeKind::Body(Body::Loop(_), _) = &node.kind {
@@ -27,7 +27,8 @@ impl Loops {
         Loops(all.into_values().filter(|values| values.len() > 1).collect())
     }
 
-    /// Stores the values that several kernels compute, where some nodes are stored; whether there are any.
+    /// Stores the loop values that several kernels compute, with some nodes already stored. Returns whether there are
+    /// any.
     pub(super) fn store(&self, graph: &Graph<'_>, stored: &mut [bool]) -> bool {
         if self.0.is_empty() {
             return false;
@@ -40,7 +41,7 @@ impl Loops {
                 if stored[i] || kind.is_stored() { SmallVec::from_slice(&[i]) } else { kernels[i].clone() };
             for &arg in &graph.args[i] {
                 let arg = arg as usize;
-                // What is joined is written by a kernel each.
+                // Each operand of a join has a kernel.
                 let joined = SmallVec::from_slice(&[arg]);
                 let own = if matches!(kind, NodeKind::Join(_)) { &joined } else { &own };
                 for &kernel in own {
@@ -53,7 +54,7 @@ impl Loops {
         let mut any = false;
         for values in &self.0 {
             let first = values[0];
-            // One that is stored as it is takes no other kernel than those beside it.
+            // A stored value is in the same kernels as the values that it is stored with.
             let kernel = |&kernel: &usize| match graph.nodes.get(kernel).map(|node| &node.kind) {
                 Some(NodeKind::Shared) if values.contains(&(graph.args[kernel][0] as usize)) => first,
                 _ => kernel,
@@ -73,7 +74,7 @@ impl Loops {
         self.0.iter().map(|values| {
             let is_own = |&i: &usize| match graph.nodes[i].kind {
                 _ if !stored[i] => false,
-                // Of one that is stored itself it is a copy.
+                // The kernel copies a value that is stored itself.
                 NodeKind::Shared => {
                     let of = graph.args[i][0] as usize;
                     values.contains(&of) && !stored[of]

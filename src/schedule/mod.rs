@@ -1,11 +1,17 @@
 //! The schedule: from a graph to the stages that compute it. Pure; no device.
 //!
-//! What must be computed on its own becomes a *stage*: a flat program whose result has a row-major layout,
-//! so that every view of it is a layout, as of a tensor. Those that need it read it as
-//! [`Source::Stage`]. Passes decide what a stage is: [`boundaries`] where a kernel would be too long, bind
-//! too much or compute again what is read through several views, [`apart`] where several kernels would compute
-//! it, [`loops`] where that are the values of a loop, [`pack`] where one operation reads more than a kernel binds, [`hoist`] where a part has far fewer elements than the result. [`siblings`] makes one stage of reductions
-//! that read the same, and [`rows`] of reductions and what reads them; [`unroll`] makes steps of those of windows.
+//! A *stage* is computed on its own: a program whose result is row-major, so that every view of it is a layout. Other
+//! stages read it as [`Source::Stage`]. Passes decide about stages:
+//!
+//! | pass | a stage for |
+//! | --- | --- |
+//! | [`boundaries`] | parts too long for a kernel, with too many operands, or read through several views |
+//! | [`apart`], [`loops`] | values that several kernels would compute; values of one loop |
+//! | [`pack`] | operands of one operation that reads more tensors than a kernel binds |
+//! | [`hoist`] | parts with far fewer elements than the result |
+//! | [`siblings`] | reductions that read the same elements: one stage |
+//! | [`rows`] | reductions and their readers, row by row: one stage |
+//! | [`unroll`] | reductions of windows: steps in place of the reduction |
 
 mod apart;
 mod boundaries;
@@ -34,12 +40,12 @@ use crate::tuning::costs::{COSTLY, LEAST_SPARED, MOST_COST, NARROWING};
 /// Elements of a vector, which kernels compute side by side.
 pub(crate) const LANES: usize = 4;
 
-/// What is dearer than a load.
+/// A cost above that of a load; otherwise 0.
 fn costly(cost: usize) -> usize {
     if cost >= COSTLY { cost } else { 0 }
 }
 
-/// What a node takes by itself, in additions.
+/// The cost of a node by itself, in additions.
 fn own_cost(node: &Node) -> usize {
     match node.kind {
         NodeKind::Op(op) => cost(op, operand_type(node)),
@@ -53,7 +59,7 @@ fn is_narrowing(from: DType, to: DType) -> bool {
     from.kind() == Kind::Float && matches!(to.kind(), Kind::Signed | Kind::Unsigned)
 }
 
-/// What its text costs a compiler by itself, in additions.
+/// The cost of its text for a compiler, by itself, in additions.
 fn text_cost(node: &Node) -> usize {
     match &node.kind {
         NodeKind::Body(body, _) => body.cost(),
@@ -62,17 +68,17 @@ fn text_cost(node: &Node) -> usize {
     }
 }
 
-/// The type that an op computes in: that of its last operand, as a condition comes first.
+/// The type that an op computes in: its last operand's, as a condition comes first.
 fn operand_type(node: &Node) -> DType {
     node.args.last().map_or(node.dtype, |arg| arg.dtype)
 }
 
-/// What a schedule must know of a device.
+/// Facts about a device that schedules need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// Tensors that a stage reads at most.
+    /// The most tensors that a stage reads.
     pub operands: usize,
-    /// Elements of the last axis, at most, for all of which what is the same along it is computed once.
+    /// The longest last axis along which a constant value is computed once.
     pub row: usize,
     /// Bytes of a tensor that is bound whole, however often it is read.
     pub whole: u64,
@@ -110,7 +116,7 @@ impl Schedule {
     /// Schedules expressions, broadcast to one shape.
     pub(crate) fn new(roots: &[&Arc<Node>], shape: &Shape, bounds: Bounds) -> Result<Schedule> {
         let stored: SmallVec<[&Arc<Node>; 1]> = roots.iter().copied().map(result).collect();
-        // Views that move nothing are left out where results are stored as they are.
+        // Views that move nothing are dropped above stored nodes.
         let is_stored = |node: &&Arc<Node>| node.kind.is_stored() && node.shape == stored[0].shape;
         let (roots, shape) =
             match roots.iter().all(|root| root.shape == *shape) && stored.iter().all(is_stored) {
@@ -120,7 +126,7 @@ impl Schedule {
         let found = boundaries::find(roots, shape, bounds)?;
         match found.packed {
             None => Schedule::of_stages(roots, shape, bounds, found.stages),
-            // Until nothing is left that can be packed.
+            // Repeats until nothing is left to pack.
             Some(packed) => Schedule::new(&packed.iter().collect::<Vec<_>>(), shape, bounds),
         }
     }
@@ -163,7 +169,7 @@ impl Schedule {
         Ok(Schedule { stages, last, finished, ready: Kept::default() })
     }
 
-    /// The same over other storages: `instead` is asked once for each.
+    /// The same over other storages. `instead` maps each once.
     pub(crate) fn over(
         &self,
         mut instead: impl FnMut(&Storage, DType) -> Result<Storage>,
@@ -184,8 +190,8 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// Computes all stages but the last, each by `each`, and gives the last, ready to run. Results that
-    /// nothing reads any more are dropped on the way.
+    /// Computes all stages but the last with `each`, and returns the last, ready to run. Results are dropped after
+    /// their last reader.
     pub(crate) fn run(&self, mut each: impl FnMut(&Stage) -> Result<Results>) -> Result<Cow<'_, Stage>> {
         let mut results: BTreeMap<usize, Results> = BTreeMap::new();
         for (i, stage) in self.stages.iter().enumerate() {
@@ -197,7 +203,7 @@ impl Schedule {
     }
 }
 
-/// Whether one program may give the results of both expressions.
+/// Whether one program may compute the results of both expressions.
 pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
     let kind = |node| result(node).kind.of_program().map(|kind| (kind, &result(node).args[0].shape));
     let apart = !Arc::ptr_eq(a, b) && [a, b].iter().any(|node| result(node).kind.is_apart());
@@ -205,8 +211,8 @@ pub(crate) fn are_alike(a: &Arc<Node>, b: &Arc<Node>) -> bool {
     a.shape == b.shape && kind(a) == kind(b) && (a.dtype == b.dtype || !reduces) && !apart
 }
 
-/// The root whose elements in row-major order are those of one root: under a view that moves nothing it is
-/// what it shows, which the last program then is.
+/// The node with a root's elements in row-major order: below a view that moves nothing it is the view's operand. The
+/// last program computes it.
 fn result(root: &Arc<Node>) -> &Arc<Node> {
     match (&root.kind, root.args.first()) {
         (NodeKind::View(layout), Some(of)) if of.kind.is_stored() => {
@@ -217,7 +223,7 @@ fn result(root: &Arc<Node>) -> &Arc<Node> {
     }
 }
 
-/// Of each value its number among those that differ, which are left.
+/// For each value, its number among the different ones, which stay in the list.
 fn numbers(values: &mut SmallVec<[Value; 1]>) -> SmallVec<[usize; 1]> {
     let all = std::mem::take(values);
     let number = |value: Value| {
@@ -229,7 +235,7 @@ fn numbers(values: &mut SmallVec<[Value; 1]>) -> SmallVec<[usize; 1]> {
     all.into_iter().map(number).collect()
 }
 
-/// A stage that reads the results of others from where they are.
+/// A stage that reads other stages' results from their storages.
 fn bound<'a>(stage: &'a Stage, results: &BTreeMap<usize, Results>) -> Result<Cow<'a, Stage>> {
     if stage.stages().next().is_none() {
         return Ok(Cow::Borrowed(stage));

@@ -1,5 +1,5 @@
-//! Operands next to each other in one storage, where one node reads more tensors than a kernel binds: a lookup by many
-//! indices, a function or a loop of many values. Nothing of it can be computed apart.
+//! Packing: operands side by side in one storage, if one node reads more tensors than a kernel binds, as a lookup by
+//! many indices, a function or a loop of many values. No part of such a node can be computed separately.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::ir::{Node, NodeKind, Source};
 use crate::layout::Layout;
 
-/// The roots of a graph in which operands of some nodes are packed, those of one type together, wherever they are read.
-/// None if no node has two of one type that are not packed yet.
+/// The roots of a graph with packed operands of some nodes, one storage for each type. `None` if no node has two
+/// unpacked operands of one type.
 pub(super) fn roots(graph: &Graph<'_>, wide: &[usize]) -> Result<Option<Vec<Arc<Node>>>> {
     let mut instead: FxHashMap<*const Node, Arc<Node>> = FxHashMap::default();
     for &node in wide {
@@ -39,7 +39,7 @@ pub(super) fn roots(graph: &Graph<'_>, wide: &[usize]) -> Result<Option<Vec<Arc<
     Ok(Some(graph.roots.iter().map(root).collect()))
 }
 
-/// Whether an operand is a tensor, or will be one, that lies by itself.
+/// Whether an operand is, or will be, a tensor with a storage of its own.
 fn is_alone(node: &Node) -> bool {
     !node.shape.contains(&0)
         && match &node.kind {
@@ -49,12 +49,12 @@ fn is_alone(node: &Node) -> bool {
         }
 }
 
-/// Puts operands of one type, where there are several, into one storage: what is read instead of each.
+/// Packs operands of one type, if there are several, into one storage. Returns the replacement of each.
 fn pack(args: &[Arc<Node>], instead: &mut FxHashMap<*const Node, Arc<Node>>) -> Result<()> {
     let mut types: BTreeMap<DType, Vec<&Arc<Node>>> = BTreeMap::new();
     for arg in args.iter().filter(|arg| is_alone(arg) && !instead.contains_key(&Arc::as_ptr(arg))) {
         let same = types.entry(arg.dtype).or_default();
-        // One that is read twice is one.
+        // An operand that is read twice is packed once.
         if !same.iter().any(|known| Arc::ptr_eq(known, arg)) {
             same.push(arg);
         }
@@ -65,7 +65,7 @@ fn pack(args: &[Arc<Node>], instead: &mut FxHashMap<*const Node, Arc<Node>>) -> 
             let count = node.shape.count()?;
             parts.push(node.laid_out().view(&|layout| layout.reshape(&[count as isize]))?);
             starts.push(length as isize..(length + count) as isize);
-            // Each begins where vectors do, so that all may be bound as one array.
+            // Each begins at a vector, so that all may be bound as one array.
             let rest = count.next_multiple_of(LANES) - count;
             if rest > 0 {
                 let zeros = Layout::contiguous([1])?.broadcast_to(&[rest].into())?;

@@ -1,6 +1,6 @@
-//! Reductions and what reads them, as one stage: what follows a reduction over its own shape, and, where rows are short,
-//! all that is made of a row. The maximum of a softmax, the sum of its exponentials and their quotients are
-//! then computed row by row, and what lies between them is never stored.
+//! Row fusion: reductions and their readers as one stage. That is everything after a reduction over its own shape and,
+//! if rows are short, everything that is made of a row. The maximum of a softmax, the sum of its exponentials and their
+//! quotients are then computed row by row, and nothing between them is stored.
 
 use smallvec::SmallVec;
 
@@ -12,16 +12,16 @@ use crate::tuning::rows::{
     FEW, LEAST_ROWS, LONGEST_ACROSS, LONGEST_OF_ONE, MOST_COST, MOST_REDUCTIONS, MOST_STEPS,
 };
 
-/// What is known of a stage.
+/// Facts about a stage.
 struct Of {
     frame: Frame,
-    /// Whether it gives one element for each row.
+    /// Whether its result has one element for each row.
     kept: bool,
-    /// Whether all that is made of a row may be one stage, and not only what follows its reductions.
+    /// Whether everything made of a row may be one stage, and not only the readers of its reductions.
     short: bool,
 }
 
-/// Stages, of which the last gives the results, with those joined that are worth it.
+/// Stages, with worthwhile ones joined. The last one computes the results.
 pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
     let reduces = |stage: &Stage| {
         stage
@@ -40,7 +40,7 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
     for (i, own) in stages.iter().enumerate() {
         own.stages().for_each(|stage| readers[stage].push(i));
     }
-    // The stage that each is part of, and what that is so far.
+    // The stage that each is a part of, and that stage so far.
     let mut part_of: Vec<usize> = (0..stages.len()).collect();
     let mut joined: Vec<Option<Stage>> = stages.iter().cloned().map(Some).collect();
     for i in (0..stages.len()).rev() {
@@ -60,7 +60,7 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
         if !(whole || follows) || outer.results.len() > 1 {
             continue;
         }
-        // Only later stages read a stage, and what these are part of is known by now.
+        // Only later stages read a stage, and it is known by now which stages they are parts of.
         let result = together(outer, inner, i, own)?.filter(|program| fits(program, bounds));
         if let Some(result) = result {
             joined[reader] = Some(Stage::One(result));
@@ -76,7 +76,7 @@ pub(super) fn join(stages: Vec<Stage>, bounds: Bounds) -> Result<Vec<Stage>> {
     Ok(numbered(joined))
 }
 
-/// Where the rows of a stage lie, if it reduces or reads what is reduced so.
+/// The rows of a stage, if it reduces, or reads a reduction's result.
 fn known(program: &Program, of: &[Option<Of>]) -> Option<Of> {
     if matches!(program.kind, ProgramKind::Scan(_) | ProgramKind::Contract(_) | ProgramKind::Sort(_)) {
         return None;
@@ -97,8 +97,8 @@ fn known(program: &Program, of: &[Option<Of>]) -> Option<Of> {
     all().find(|own| own.short).or_else(|| all().next())
 }
 
-/// Whether a program that reads one element of each row through a layout is one over these, or, if not, over
-/// all elements of the rows; none if it is neither.
+/// Whether a program that reads one element of each row through a layout runs over these elements, or over all elements
+/// of the rows; `None` if neither.
 fn how(program: &Program, layout: &Layout, frame: &Frame) -> Option<bool> {
     let kept = frame.kept();
     if program.shape == frame.shape && kept != frame.shape {
@@ -109,8 +109,8 @@ fn how(program: &Program, layout: &Layout, frame: &Frame) -> Option<bool> {
     (count(&program.shape) == count(&kept) && layout.is_identity()).then_some(true)
 }
 
-/// Whether rows are computed one by one. Those that lie along memory stay in a cache, if they are not too long; of
-/// others the lines are read again and again.
+/// Whether rows are computed one by one. Rows along memory stay in a cache, if they are not too long. Other rows read
+/// their lines repeatedly.
 fn is_short(program: &Program, frame: &Frame) -> bool {
     let count = frame.count();
     let rows: usize = frame.kept().iter().product();
@@ -118,7 +118,7 @@ fn is_short(program: &Program, frame: &Frame) -> bool {
     count <= longest && (rows >= LEAST_ROWS || rows * count <= FEW)
 }
 
-/// Both programs as one, of which `outer` reads `inner`, stage `number`; none if it does so otherwise.
+/// Both programs as one; `outer` reads `inner`, which is stage `number`. `None` if it does not read it so.
 fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<Option<Program>> {
     let frame = &of.frame;
     let is_inner = |input: &Input| matches!(input.source, Source::Stage { stage, .. } if stage == number);
@@ -143,7 +143,7 @@ fn together(outer: &Program, inner: &Program, number: usize, of: &Of) -> Result<
     Ok(Some(all.finish(&results, kept)))
 }
 
-/// A program over all elements of some rows: where it is one over an element of each, as such.
+/// A program over all elements of some rows; as one over an element of each, if it is one.
 fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
     if program.frame().is_some() || program.shape == frame.shape {
         return Ok(Some(program.clone()));
@@ -159,19 +159,19 @@ fn over_rows(program: &Program, frame: &Frame) -> Result<Option<Program>> {
     Ok(Some(program.of_kind(ProgramKind::RowFused(rows))))
 }
 
-/// Whether a kernel holds what was put together.
+/// Whether a kernel holds the joined program.
 fn fits(program: &Program, bounds: Bounds) -> bool {
     let cost: usize = program.steps.iter().map(Step::cost).sum();
     let reductions = program.row_fused().map_or(0, |rows| rows.reductions.len());
-    // What passes leave of long rows is read in place of their elements, for each reduction.
+    // For long rows each reduction reads its partial results in place of the elements.
     let read = program.tensors().count() + program.stages().count() + reductions.saturating_sub(1);
     let is_short = program.steps.len() <= MOST_STEPS && reductions <= MOST_REDUCTIONS && cost <= MOST_COST;
-    // A loop is never computed again and again, and a lookup knows no rows.
+    // A loop must not run again and again, and a lookup has no rows.
     let is_plain = program.steps.iter().all(|step| step.body.is_none() && step.op != Op::Lookup);
     is_short && is_plain && read <= bounds.operands
 }
 
-/// Whether what was put together has no reduction after all, or one of long rows that are many.
+/// Whether the joined program has no reduction left, or one of many long rows.
 fn is_better_apart(program: &Program) -> bool {
     let Some((rows, frame)) = program.row_fused().zip(program.frame()) else { return false };
     let all: usize = program.shape.iter().product();
@@ -182,7 +182,7 @@ fn is_better_apart(program: &Program) -> bool {
     }
 }
 
-/// The stages that are left, which read one another by their new numbers.
+/// The remaining stages, with their new numbers.
 fn numbered(joined: Vec<Option<Stage>>) -> Vec<Stage> {
     let mut numbers = Vec::with_capacity(joined.len());
     let mut next = 0;

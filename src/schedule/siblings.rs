@@ -1,5 +1,5 @@
-//! Reductions of one shape along the same axes, none of which needs another, are one stage of several results:
-//! what they have in common is read and computed once. And the order of all stages.
+//! Sibling reductions: reductions of one shape along the same axes, none of which needs another, are one stage of
+//! several results, so common operands are read and computed once. Also the order of all stages.
 
 use std::sync::Arc;
 
@@ -8,13 +8,12 @@ use smallvec::SmallVec;
 use super::graph::Graph;
 use crate::ir::Node;
 
-/// Nodes that one program gives.
+/// Nodes of one program.
 pub(super) type Stage<'a> = SmallVec<[&'a Arc<Node>; 1]>;
 
-/// The stages of the nodes that are stored, those that others need first. `groups` are the reductions that are
-/// one stage.
+/// The stages of the stored nodes, each after those that it needs. The reductions of a group are one stage.
 pub(super) fn stages<'a>(graph: &Graph<'a>, stored: &[bool], groups: &[Vec<usize>]) -> Vec<Stage<'a>> {
-    // Of each node, the group that it is in, and the node that stands for it.
+    // For each node, its group, and the node that stands for the group.
     let mut group_of: Vec<Option<usize>> = vec![None; graph.nodes.len()];
     for (group, members) in groups.iter().enumerate() {
         members.iter().filter(|&&i| stored[i]).for_each(|&i| group_of[i] = Some(group));

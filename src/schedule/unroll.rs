@@ -1,6 +1,5 @@
-//! Reductions of a few elements of windows as steps: each place of a window is an input of its own, as the shifted slice that
-//! it means. Windows share most of their elements, which neighbouring results then load together, and results lie along
-//! memory.
+//! Reductions of small windows as steps: each place of a window is an input of its own, a shifted slice. Windows share
+//! most of their elements, which neighbouring results then load together, and results lie along memory.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -21,7 +20,7 @@ pub(super) fn stage(stage: Stage, bounds: Bounds) -> Result<Stage> {
     }
 }
 
-/// Whether a program reduces few elements of windows, by operations that a step has.
+/// Whether a program reduces small windows by operations that are also steps.
 fn is_of_windows(program: &Program, bounds: Bounds) -> bool {
     let Some(frame) = program.frame().filter(|frame| (2..=LONGEST).contains(&frame.count())) else {
         return false;
@@ -42,7 +41,7 @@ fn is_of_windows(program: &Program, bounds: Bounds) -> bool {
             .filter(|(_, stride)| **stride != 0)
             .map(|(n, _)| n)
             .product();
-        // One that is bound in parts would be so for each place.
+        // An operand that is bound in chunks would be so for each place.
         let is_whole = match &input.source {
             Source::Tensor(storage) => storage.elements as u64 * input.dtype.size() as u64 <= bounds.whole,
             _ => true,
@@ -83,7 +82,7 @@ fn unrolled(program: &Program) -> Result<Program> {
     Ok(built.finish(frame.kept(), dtype, results.into_iter().collect()))
 }
 
-/// The results of a program, where what is known of rows is given.
+/// The results of a program, with known results of rows.
 fn add(built: &mut ProgramBuilder, part: &Program, given: &[Option<Value>]) -> Result<SmallVec<[Value; 2]>> {
     let values = built.copy_all(part, |built, input| match input.source {
         Source::Row(number) => match given[number] {
@@ -95,7 +94,7 @@ fn add(built: &mut ProgramBuilder, part: &Program, given: &[Option<Value>]) -> R
     Ok(part.results.iter().map(|&result| values[result]).collect())
 }
 
-/// What a reduction makes of values.
+/// The step of a reduction.
 fn reduced(
     built: &mut ProgramBuilder,
     op: ReduceOp,
@@ -115,13 +114,13 @@ fn reduced(
     if dtype.kind() != Kind::Float || op == ReduceOp::Prod {
         return Ok(value);
     }
-    // A zero that a sum gives is +0.
+    // A zero of a sum is +0.
     if op == ReduceOp::Sum {
         let zero = Layout::contiguous([])?.broadcast_to(shape)?;
         let zero = built.input(Input::new(dtype, Source::Scalar(0), zero));
         return Ok(built.steps.once(Step::new(step, dtype, dtype, smallvec![value, zero])));
     }
-    // The step takes either of two zeros. A maximum has a sign where all values have, a minimum where one has.
+    // The step may return either of two zeros. A maximum is negative if all values are, a minimum if one is.
     let mut once = |op, result, args| built.steps.once(Step::new(op, dtype, result, args));
     let signs = values.iter().map(|&value| once(Op::Signbit, DType::Bool, smallvec![value])).collect();
     let size = once(Op::Abs, dtype, smallvec![value]);
@@ -130,7 +129,7 @@ fn reduced(
     Ok(built.steps.once(Step::new(Op::Select, dtype, dtype, smallvec![sign, below, size])))
 }
 
-/// What values become by halves.
+/// Combines values by halving.
 fn halved(built: &mut ProgramBuilder, op: Op, dtype: DType, mut values: Vec<Value>) -> Value {
     let mut half = ACCUMULATORS;
     while half > 1 {

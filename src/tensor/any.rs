@@ -1,4 +1,4 @@
-//! Tensors whose element type is known at run time. `Tensor` is their typed face.
+//! Tensors with an element type at run time. `Tensor` is their typed face.
 
 use std::ops::Deref;
 use std::panic::Location;
@@ -12,12 +12,11 @@ use crate::expr::AnyExpr;
 use crate::ir::{Destination, Schedule, Storage};
 use crate::layout::{Broadcast, Layout, Shape};
 
-/// A [`Tensor`] whose element type is a value, for what learns types at run time: files, other languages,
-/// pages.
+/// A [`Tensor`] whose element type is a value, for code that learns types at run time: files, other languages, pages.
 ///
-/// It is what a tensor of a static type is made of, and derefs to [`AnyExpr`] as that does to
-/// [`Expr`](crate::Expr). Tensors become one by `into()`, and [`typed`](AnyTensor::typed) leads back: both
-/// name the same elements.
+/// A tensor of a static type holds one, and both deref to expressions: this to [`AnyExpr`], that to
+/// [`Expr`](crate::Expr). Tensors convert by `into()`, and [`typed`](AnyTensor::typed) converts back. Both name the
+/// same elements.
 ///
 /// ```
 /// use zerostride::{AnyTensor, DType, Device};
@@ -64,7 +63,7 @@ impl AnyTensor {
         AnyTensor { device, storage, dtype, layout, leaf }
     }
 
-    /// This tensor as one of a static type.
+    /// This tensor with a static element type.
     ///
     /// # Errors
     /// When its elements have another type.
@@ -108,7 +107,7 @@ impl AnyTensor {
         self.layout.shape()
     }
 
-    /// Where the elements lie in the storage.
+    /// The layout of the elements in the storage.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -131,9 +130,9 @@ impl AnyTensor {
         self.leaf.clone()
     }
 
-    /// Whether anything beside this handle may read its elements: a clone, a view, an expression. Where nothing
-    /// does, writing changes no value that anybody knows by another name; a language whose values never change
-    /// asks before it writes in place. It may be true a little longer than it needs to be.
+    /// Whether anything beside this handle may read its elements: a clone, a view, an expression. If not, writing
+    /// changes no other value. A language whose values never change asks before it writes in place. It may stay true
+    /// for a moment after the last other reader is gone.
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -147,17 +146,16 @@ impl AnyTensor {
     /// # Ok::<(), zerostride::Error>(())
     /// ```
     pub fn is_shared(&self) -> bool {
-        // The handle's own are the storage and the leaf, which holds it too.
+        // This handle itself has the storage and the leaf, which holds the storage too.
         let leaf = self.leaf.node().map_or(0, Arc::strong_count);
         leaf != 1 || Arc::strong_count(&self.storage.buffer) != 2
     }
 
-    /// Replaces the elements by those of an expression of the same type, as
-    /// [`Tensor::assign`] does.
+    /// Replaces the elements by those of an expression of the same type, as [`Tensor::assign`] does.
     ///
     /// # Errors
-    /// When the expression holds a mistake, has another type, does not fit the shape, or lives on another
-    /// device, or when this tensor visits an element twice. Nothing is written then.
+    /// When the expression holds a mistake, has another type, does not fit the shape, or lives on another device, or
+    /// when this tensor visits an element twice. Nothing is written then.
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -175,7 +173,7 @@ impl AnyTensor {
         self.assign_by(&self.device, &value.into(), Location::caller())
     }
 
-    /// The same by a handle of the device.
+    /// The same with the math of the device's handle.
     pub(crate) fn assign_by(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
         called(at, || self.assign_now(device, value, at))
     }
@@ -219,7 +217,7 @@ impl AnyTensor {
         }
     }
 
-    /// Whether a value may be assigned to this tensor.
+    /// Checks that a value may be assigned to this tensor.
     pub(super) fn takes(&self, device: &Device, value: &AnyExpr, at: Line) -> Result<()> {
         let node = value.node()?;
         if node.dtype != self.dtype {
@@ -231,7 +229,7 @@ impl AnyTensor {
         device.agrees(value).map_err(|e| e.at(at))
     }
 
-    /// Whether no element is visited twice, as all that writes asks.
+    /// Checks that no element is visited twice, as every write needs.
     pub(super) fn is_written_once(&self, what: &str) -> Result<()> {
         if self.layout.visits_twice() {
             bail!(

@@ -1,4 +1,4 @@
-//! What consumes expressions, and what is told of them.
+//! Consumers of expressions, and explanations.
 
 use std::future::Future;
 use std::panic::Location;
@@ -37,8 +37,8 @@ impl AnyExpr {
         called(at, || self.run(&self.own_device(at)?))
     }
 
-    /// A new row-major tensor of the elements, which nothing else names: [`eval`](Self::eval) by the name that a copy has
-    /// elsewhere ([`Expr::copy`](crate::Expr::copy)).
+    /// A new row-major tensor of the elements, which no other handle names. It does the same as [`eval`](Self::eval),
+    /// under the name that other libraries use ([`Expr::copy`](crate::Expr::copy)).
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -94,13 +94,13 @@ impl AnyExpr {
         Ok(device)
     }
 
-    /// [`eval`](Self::eval) without blocking the calling thread: what takes time, which is computing on the CPU
-    /// path and compiling on an adapter, is done on another. The work is asked for by this call and reads the
-    /// tensors as they are now, whatever is assigned to them before the future is done. A future that is
-    /// dropped leaves the work to its end.
+    /// [`eval`](Self::eval) without blocking the calling thread. Another thread does everything that takes time:
+    /// computing on the CPU path, and compiling on an adapter. This call requests the work, which reads the tensors as
+    /// they are now, whatever is assigned to them before the future is done. Dropping the future does not stop the
+    /// work.
     ///
-    /// Where a kernel is to be compiled first, the tensors that it reads are copied on the device.
-    /// [`warm_up`](Self::warm_up) spares both.
+    /// If a kernel must be compiled first, the tensors that it reads are copied on the device.
+    /// [`warm_up`](Self::warm_up) avoids both.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -163,12 +163,11 @@ impl AnyExpr {
         })
     }
 
-    /// Runs several expressions on the device of their tensors, those of equal shapes by one kernel, whatever
-    /// their types
+    /// Runs several expressions on the device of their tensors, with one kernel for equal shapes, whatever their types
     /// ([`Expr::eval_all`](crate::Expr::eval_all)). The results are in the order of the expressions.
     ///
     /// # Errors
-    /// As [`eval`](Self::eval), for the first expression that has any; then none is evaluated.
+    /// As [`eval`](Self::eval), for the first expression with an error. None is evaluated then.
     ///
     /// ```
     /// use zerostride::{AnyExpr, DType, Device};
@@ -234,7 +233,7 @@ impl AnyExpr {
         device.tensor(results, node.dtype, &node.shape)
     }
 
-    /// The elements to be read: of a tensor those that are there, else what is computed.
+    /// The elements to read: a tensor's own, or computed ones.
     #[track_caller]
     pub(super) fn elements(&self) -> Result<AnyTensor> {
         match self.named()? {
@@ -295,7 +294,7 @@ impl AnyExpr {
         self.read_later()
     }
 
-    /// The elements as what their bytes are.
+    /// The elements as bytes.
     #[track_caller]
     pub(super) fn read_later<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
         let reading: Pin<Box<dyn Future<Output = Result<Vec<T>>> + Send>> = match self.named() {
@@ -329,8 +328,8 @@ impl AnyExpr {
         })
     }
 
-    /// [`warm_up`](Self::warm_up) without blocking the calling thread: another compiles, or the browser. What it
-    /// refuses is an error of the future's.
+    /// [`warm_up`](Self::warm_up) without blocking the calling thread: another thread compiles, or the browser. The
+    /// future returns the error of a refused kernel.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -358,13 +357,13 @@ impl AnyExpr {
             if backend.can_wait("warm_up").is_ok() {
                 return Ok(());
             }
-            // Then it is known whether the kernels were taken.
+            // By then it is known whether the kernels were refused.
             backend.settle(&[]).await?;
             expr.warm_up(&device)
         }
     }
 
-    /// What evaluating on `device` would run ([`Expr::explain`](crate::Expr::explain)). Nothing runs.
+    /// The explanation of evaluating on `device` ([`Expr::explain`](crate::Expr::explain)). Nothing runs.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -393,7 +392,7 @@ impl AnyExpr {
 }
 
 impl Device {
-    /// Runs an expression, by what the device remembers of one like it where it does, else by its schedule.
+    /// Runs an expression from the plan cache if the device has it there, otherwise by its schedule.
     pub(super) fn run(
         &self,
         node: &Arc<Node>,
@@ -405,7 +404,7 @@ impl Device {
             Destination::New => None,
             Destination::Into(places) => places.first().copied(),
         };
-        // What is evaluated again is known by itself, however large it is.
+        // An expression that is evaluated again keeps its own schedule, however large it is.
         let is_kept = into.is_none() && node.schedule.is_seen();
         let print = if is_kept || !backend.remembers() { None } else { Fingerprint::of(node, into) };
         if let Some((print, leaves)) = &print
@@ -423,8 +422,7 @@ impl Device {
         Ok(AnyTensor::new(self.clone(), storage, dtype, Layout::contiguous(shape)?))
     }
 
-    /// Whether asking for a schedule takes longer than to record it: then another thread asks, where there are
-    /// threads, or none is needed to compute.
+    /// Whether making a schedule takes longer than recording it. Then another thread makes it, if there are threads.
     pub(super) fn takes_time(&self, schedule: &Schedule) -> Result<bool> {
         let backend = self.backend();
         let threads = backend.can_wait("this").is_ok();

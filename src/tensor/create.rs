@@ -1,4 +1,4 @@
-//! Tensors made of host data and of values, and host data that is written to tensors.
+//! Tensors of host data and of constants, and host data that is written to tensors.
 
 use std::borrow::Cow;
 use std::panic::Location;
@@ -13,11 +13,10 @@ use crate::layout::{Layout, Shape};
 
 /// Tensors on this device.
 impl Device {
-    /// Elements in row-major order onto the device.
+    /// Uploads elements in row-major order.
     ///
     /// # Errors
-    /// When the number of elements is not that of the shape, the adapter's limits are exceeded, or
-    /// there is no memory.
+    /// When the number of elements is not the shape's, a limit of the adapter is exceeded, or there is no memory.
     ///
     /// ```
     /// let device = zerostride::Device::cpu();
@@ -45,7 +44,7 @@ impl Device {
     /// A tensor of one value.
     ///
     /// # Errors
-    /// When the shape overflows, the adapter's limits are exceeded, or there is no memory.
+    /// When the shape overflows, a limit of the adapter is exceeded, or there is no memory.
     ///
     /// ```
     /// let x = zerostride::Device::cpu().full([2, 2], 0.5_f32)?;
@@ -66,12 +65,11 @@ impl Device {
         self.full(shape, T::ZERO)
     }
 
-    /// Elements in row-major order onto the device, as bytes: little-endian, without gaps; of bool a byte
-    /// other than 0 is true. The bytes may lie at any address.
+    /// Uploads elements in row-major order as bytes: little-endian, without gaps. A byte other than 0 is true for bool.
+    /// The bytes need not be aligned.
     ///
     /// # Errors
-    /// When the number of bytes is not that of the shape, the adapter's limits are exceeded, or there is no
-    /// memory.
+    /// When the number of bytes is not the shape's, a limit of the adapter is exceeded, or there is no memory.
     ///
     /// ```
     /// use zerostride::{DType, Device};
@@ -88,7 +86,7 @@ impl Device {
     pub fn upload_bytes(&self, bytes: &[u8], dtype: DType, shape: impl Into<Shape>) -> Result<AnyTensor> {
         called(Location::caller(), || {
             let layout = Layout::contiguous(shape)?;
-            // A count fits 64 bits, its bytes may not.
+            // The count fits 64 bits, but its bytes may not.
             let needed = layout.count() as u128 * dtype.size() as u128;
             if needed != bytes.len() as u128 {
                 bail!(
@@ -129,12 +127,12 @@ impl Device {
 
 /// Elements of the host.
 impl AnyTensor {
-    /// Writes elements of the host, as bytes in row-major order, to those of this tensor, as [`Tensor::write`]
-    /// does. Bytes are little-endian, without gaps; of bool a byte other than 0 is true.
+    /// Writes elements of the host, as bytes in row-major order, to the elements of this tensor, as [`Tensor::write`]
+    /// does. Bytes are little-endian, without gaps. A byte other than 0 is true for bool.
     ///
     /// # Errors
-    /// When the number of bytes is not the tensor's, this tensor visits an element twice, the device is lost,
-    /// or there is no memory.
+    /// When the number of bytes is not the tensor's, this tensor visits an element twice, the device is lost, or there
+    /// is no memory.
     ///
     /// ```
     /// use zerostride::{DType, Device};
@@ -179,7 +177,7 @@ impl AnyTensor {
     }
 }
 
-/// Bytes of elements, of bool made 0 or 1.
+/// Bytes of elements. Bool becomes 0 or 1.
 fn truths(dtype: DType, bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     if dtype != DType::Bool || bytes.iter().all(|&byte| byte <= 1) {
         return Ok(Cow::Borrowed(bytes));

@@ -1,4 +1,4 @@
-//! What would run, as text and as a picture.
+//! Explanations as text and as pictures.
 
 use std::any::Any;
 use std::fmt;
@@ -10,18 +10,18 @@ use crate::ir::{Source, Stage, Told};
 use crate::layout::Layout;
 use crate::plan::{self, Panel, Plan};
 
-/// What would run for an expression, as [`Expr::explain`](crate::Expr::explain) tells it. Prints as text.
+/// The explanation of an expression, as [`Expr::explain`](crate::Expr::explain) returns it. It prints as text.
 #[derive(Clone, Debug, Default)]
 pub struct Explain {
     pub(super) device: String,
-    /// Of each stage, in the order in which they run: what it computes, and how.
+    /// For each stage, in the order in which they run: its expression, and its kernels.
     stages: Vec<(String, String)>,
     panels: Vec<Panel>,
     wgsl: Option<String>,
     operands: Vec<ExplainedOperand>,
 }
 
-/// What the last of the kernels reads, as [`Explain::operands`] tells it.
+/// The operands of the last kernel, as [`Explain::operands`] returns them.
 #[derive(Clone, Debug)]
 pub struct ExplainedOperand {
     name: String,
@@ -29,12 +29,12 @@ pub struct ExplainedOperand {
     layout: Layout,
     access: Option<&'static str>,
     lines: Vec<usize>,
-    /// The elements that are read, which this does not keep.
+    /// The elements, which this does not keep alive.
     buffer: Weak<dyn Any + Send + Sync>,
 }
 
 impl ExplainedOperand {
-    /// What the text calls it: a, b and so on.
+    /// Its name in the text: a, b and so on.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -44,32 +44,32 @@ impl ExplainedOperand {
         self.dtype
     }
 
-    /// Where its elements lie, over the shape that the kernel goes through: axes that stretch have stride 0.
+    /// The layout of its elements over the kernel's shape. Stretched axes have stride 0.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// How an adapter accesses it, in words.
+    /// Its access on an adapter, in words.
     pub fn access(&self) -> Option<&'static str> {
         self.access
     }
 
-    /// The lines of [`Explain::wgsl`] that name it, from 1 on: its binding, its loads, and the steps that take it.
+    /// The lines of [`Explain::wgsl`] that name it, counted from 1: its binding, its loads, and the steps that read it.
     pub fn lines(&self) -> &[usize] {
         &self.lines
     }
 
-    /// Whether these are elements of the storage that a tensor lies in.
+    /// Whether these are elements of a tensor's storage.
     pub fn is_of(&self, tensor: &AnyTensor) -> bool {
-        // What is not alive may have had the address that another has since.
+        // The address of a dropped storage may be another's now.
         let own = self.buffer.upgrade();
         own.is_some_and(|own| Arc::as_ptr(&own).addr() == Arc::as_ptr(&tensor.storage().buffer).addr())
     }
 }
 
 impl Explain {
-    /// What the stage reads that gives the result: tensors, coordinates, and results of stages before it. Constants
-    /// are not among them.
+    /// The operands of the stage that computes the result: tensors, coordinates, and results of earlier stages, but no
+    /// constants.
     ///
     /// ```
     /// use zerostride::{AnyTensor, Device};
@@ -87,7 +87,7 @@ impl Explain {
         &self.operands
     }
 
-    /// Adds what the next stage does.
+    /// Adds the next stage.
     pub(super) fn push(&mut self, stage: &Stage, told: Told) {
         let bytes = told.moved.unwrap_or_else(|| stage.programs().iter().map(Plan::bytes).sum());
         self.panels.push(Panel::new(stage, &told.accesses, &told.text, bytes));
@@ -111,18 +111,19 @@ impl Explain {
         }
     }
 
-    /// The text of the kernel that gives the result, the first of them if several do, where the device runs one.
+    /// The text of the kernel that computes the result; of several kernels, the first. `None` if the device runs no
+    /// kernels.
     pub fn wgsl(&self) -> Option<&str> {
         self.wgsl.as_deref()
     }
 
-    /// A picture, as SVG: for each stage its operands and its result, with a grid of the last two axes, each
-    /// axis with its length and, below, its stride in elements, and a box with what runs, how many bytes it
-    /// moves at least and, where the device is an adapter, how each operand is accessed.
+    /// A picture, as SVG. Each stage has its operands and its result, with a grid of the last two axes and a column for
+    /// each axis: its length, and its stride in elements below. A box has the kernels, the bytes that move at least
+    /// and, on an adapter, the access of each operand.
     ///
-    /// What an axis of length 1 repeats when it stretches is hatched: it is read again and stored nowhere. What
-    /// a reduction reduces is dotted. Sides of more than six elements are drawn with a gap. The text has no blank
-    /// line, so that it may stand in Markdown as it is.
+    /// Repeated elements of a stretched axis are hatched: they are read again and stored nowhere. Reduced elements are
+    /// dotted. Sides of more than six elements are drawn with a gap. The text has no blank line, so that it may stand
+    /// in Markdown.
     ///
     /// ```
     /// use zerostride::Device;

@@ -1,4 +1,4 @@
-//! What another thread does, as a future that never blocks.
+//! Work of another thread, as a future that never blocks.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,7 +15,8 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-/// Who answers. Dropped without an answer, as by a panic, it says so: nobody waits for ever.
+/// The answering side. If it is dropped without an answer, as by a panic, the future returns an error, so that nobody
+/// waits for ever.
 struct Sender<T>(Arc<Mutex<State<T>>>);
 
 impl<T> Sender<T> {
@@ -30,17 +31,17 @@ impl<T> Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        // Where there is an answer, this one is not kept.
+        // If there is an answer already, this one is dropped.
         self.tell(Err(Error::new(ErrorKind::Kernel, "work on another thread ended without a result")));
     }
 }
 
 impl<T: Send + 'static> Later<T> {
-    /// Begins work on another thread, or does it now where there is none to be had.
+    /// Begins work on another thread; if none can be started, does it now.
     pub(super) fn begin(work: impl FnOnce() -> Result<T> + Send + 'static) -> Later<T> {
         let state = Arc::new(Mutex::new(State { answer: None, waker: None }));
         let sender = Sender(state.clone());
-        // The work is handed over by a cell, to be had back where no thread starts.
+        // The cell hands the work over, and returns it if no thread starts.
         let work = Arc::new(Mutex::new(Some(work)));
         let take = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();
         let theirs = work.clone();
@@ -61,7 +62,7 @@ impl<T: Send + 'static> Later<T> {
 }
 
 impl<T> Later<T> {
-    /// What is there already.
+    /// A result that is ready.
     pub(super) fn ready(answer: Result<T>) -> Later<T> {
         Later(Arc::new(Mutex::new(State { answer: Some(answer), waker: None })))
     }

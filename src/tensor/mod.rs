@@ -1,4 +1,4 @@
-//! Tensors: elements on a device with a layout, how they are made, and what consumes expressions.
+//! Tensors: elements on a device with a layout. How they are made, and the consumers of expressions.
 
 mod any;
 mod consume;
@@ -31,9 +31,9 @@ use crate::layout::{Layout, Shape};
 
 /// Elements of type `T` on a device, seen through a [`Layout`].
 ///
-/// A tensor is a handle: clones and views share its elements, and [`assign`](Tensor::assign)
-/// through one shows through all. It derefs to [`Expr`], the leaf expression that reads it, so
-/// every operation of an expression works on tensors.
+/// A tensor is a handle. Clones and views share its elements, and an [`assign`](Tensor::assign) through one shows
+/// through all. It derefs to [`Expr`], the leaf expression that reads it, so every operation of an expression works on
+/// tensors.
 ///
 /// ```
 /// use zerostride::Device;
@@ -115,7 +115,7 @@ impl<T: Element> Tensor<T> {
         self.any.shape()
     }
 
-    /// Where the elements lie in the storage.
+    /// The layout of the elements in the storage.
     pub fn layout(&self) -> &Layout {
         self.any.layout()
     }
@@ -130,13 +130,12 @@ impl<T: Element> Tensor<T> {
         self.leaf.clone()
     }
 
-    /// Replaces the elements by those of an expression, as if all of its sources were read first,
-    /// even where they overlap. The shape stays: the expression may broadcast to it but not
-    /// stretch it (PyTorch's in-place rule).
+    /// Replaces the elements by those of an expression, as if all operands were read first, even where they overlap.
+    /// The shape stays: the expression may broadcast to it but not stretch it (PyTorch's in-place rule).
     ///
     /// # Errors
-    /// When the expression holds a mistake, does not fit the shape, or lives on another device, or
-    /// when this tensor visits an element twice. Nothing is written then.
+    /// When the expression holds a mistake, does not fit the shape, or lives on another device, or when this tensor
+    /// visits an element twice. Nothing is written then.
     ///
     /// ```
     /// use zerostride::Device;
@@ -152,13 +151,12 @@ impl<T: Element> Tensor<T> {
         self.any.assign(value.into_expr())
     }
 
-    /// Writes elements of the host, in row-major order, to those of this tensor, whatever its layout, after
-    /// all that was asked for before and before all that is asked for later. Memory is taken for what is on
-    /// its way alone.
+    /// Writes elements of the host, in row-major order, to the elements of this tensor, whatever its layout. The write
+    /// comes after all earlier calls and before all later ones. It takes memory only for elements in flight.
     ///
     /// # Errors
-    /// When the number of elements is not the tensor's, this tensor visits an element twice, the device is
-    /// lost, or there is no memory.
+    /// When the number of elements is not the tensor's, this tensor visits an element twice, the device is lost, or
+    /// there is no memory.
     ///
     /// ```
     /// use zerostride::Device;
@@ -206,9 +204,9 @@ impl<T: Element> Tensor<T> {
         self.any.to_vec()
     }
 
-    /// The elements in row-major order, as they are now, without blocking the calling thread: on the CPU path
-    /// another one copies them. The work is asked for by this call; the future waits for it. A tensor of more than 64 MiB then has as much memory on its
-    /// way to the host as it takes; [`read_into_async`](Self::read_into_async) reads it in parts.
+    /// The elements in row-major order, as they are now, without blocking the calling thread. On the CPU path another
+    /// thread copies them. This call requests them, and the future waits. A tensor of more than 64 MiB then has all of
+    /// its bytes in flight; [`read_into_async`](Self::read_into_async) reads it in pieces.
     ///
     /// # Errors
     /// When the device is lost or the host has no memory for them.
@@ -226,13 +224,12 @@ impl<T: Element> Tensor<T> {
         self.any.read()
     }
 
-    /// Writes the elements in row-major order to `all`, without memory of their own: a tensor of any size
-    /// takes two parts of 64 MiB on their way to the host. What another thread assigns to the tensor
-    /// meanwhile may be in later parts and not in earlier ones.
+    /// Writes the elements in row-major order to `all`, without further memory: a tensor of any size has two pieces of
+    /// 64 MiB in flight. Assignments by another thread meanwhile may be in later pieces and not in earlier ones.
     ///
     /// # Errors
-    /// When `all` has not as many elements as the tensor, or the device is lost. Some of `all` may have been
-    /// written then.
+    /// When `all` has not as many elements as the tensor, or the device is lost. A part of `all` may have been written
+    /// then.
     ///
     /// ```
     /// use zerostride::Device;
@@ -250,8 +247,8 @@ impl<T: Element> Tensor<T> {
         self.any.read_into(all)
     }
 
-    /// [`read_into`](Self::read_into) without blocking the calling thread. What is assigned to the tensor
-    /// before the future is done may be in some parts and not in others.
+    /// [`read_into`](Self::read_into) without blocking the calling thread. Assignments before the future is done may be
+    /// in some pieces and not in others.
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).

@@ -1,4 +1,4 @@
-//! Tensors as text: their values in nested brackets, of long axes the ends.
+//! Tensors as text: values in nested brackets, with the middle of long axes left out.
 
 use std::fmt::{self, Write};
 
@@ -6,14 +6,14 @@ use super::AnyTensor;
 use crate::dtype::{DType, bf16, f16, for_each_dtype};
 use crate::error::{Error, Result};
 
-/// Elements from which on long axes are shortened, and the lengths that axes keep then, from the last on: an axis
-/// that is longer shows half of that at each end. These are the crate `ndarray`'s, and so is all of the form.
+/// Long axes are shortened from this many elements on, and keep these lengths, from the last axis on: half of the
+/// length at each end. Numbers and form are those of the crate `ndarray`.
 const MANY: usize = 500;
 const KEPT: [usize; 3] = [11, 11, 6];
 
 impl fmt::Debug for AnyTensor {
-    /// The values as the crate `ndarray` writes them, then what they are: `[1.0, 2.0], f32 [2] on cpu`. They are read
-    /// from the device. Width and precision are those of each element; `{:#?}` shortens no axis.
+    /// The values as the crate `ndarray` writes them, then type, shape and device: `[1.0, 2.0], f32 [2] on cpu`. They
+    /// are read from the device. Width and precision apply to each element, and `{:#?}` shortens no axis.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.shown(f.alternate()) {
             Ok(shown) => shown.write_values(f, self.shape())?,
@@ -27,21 +27,21 @@ fn not_read(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
     write!(f, "(not read: {})", error.message())
 }
 
-/// How long the axis is kept that has so many axes below it.
+/// The shown length of an axis with this many axes below it.
 fn kept(below: usize) -> usize {
     KEPT[below.min(KEPT.len() - 1)]
 }
 
-/// Values to be written, row by row.
+/// Values to write, row by row.
 struct Page<'a, T> {
-    /// The lengths of the axes, and how much of each is shown.
+    /// The lengths of the axes, and the shown part of each.
     full: &'a [usize],
     lengths: &'a [usize],
     values: &'a [T],
 }
 
 impl<T: fmt::Debug> Page<'_, T> {
-    /// Writes what lies below the first `axis` axes, from value `first` on.
+    /// Writes the values below the first `axis` axes, from value `first` on.
     fn write(&self, f: &mut fmt::Formatter<'_>, axis: usize, first: usize) -> fmt::Result {
         let Some(&length) = self.lengths.get(axis) else {
             return self.values.get(first).map_or(Ok(()), |value| value.fmt(f));
@@ -63,7 +63,7 @@ impl<T: fmt::Debug> Page<'_, T> {
     }
 }
 
-/// What stands between neighbours along an axis with so many axes below it.
+/// The separator along an axis with this many axes below it.
 fn separate(f: &mut fmt::Formatter<'_>, axis: usize, below: usize) -> fmt::Result {
     match below {
         0 => f.write_str(", "),
@@ -72,7 +72,7 @@ fn separate(f: &mut fmt::Formatter<'_>, axis: usize, below: usize) -> fmt::Resul
 }
 
 impl AnyTensor {
-    /// The elements that are shown.
+    /// The shown elements.
     fn shown(&self, all: bool) -> Result<AnyTensor> {
         let (mut shown, rank) = (self.clone(), self.shape().rank());
         if all || self.shape().iter().product::<usize>() < MANY {
@@ -94,7 +94,7 @@ impl AnyTensor {
         Ok(shown)
     }
 
-    /// Writes all elements, as those that are shown of a shape.
+    /// Writes all elements, as the shown ones of a shape.
     fn write_values(&self, f: &mut fmt::Formatter<'_>, full: &[usize]) -> fmt::Result {
         if full.contains(&0) {
             return write!(f, "{}{}", "[".repeat(full.len()), "]".repeat(full.len()));

@@ -1,4 +1,4 @@
-//! Elements back to the host. A run of them is read in pieces, two of which are on their way at most.
+//! Elements back to the host. A contiguous range is read in pieces, at most two of which are in flight.
 
 use std::fmt;
 use std::future::Future;
@@ -16,7 +16,7 @@ use crate::ir::{Backend, Destination, Input, Program, Reading, Schedule, Source,
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
 
-/// Bytes of a tensor's elements, as [`AnyTensor::host_bytes`] gives them.
+/// Bytes of a tensor's elements, as [`AnyTensor::host_bytes`] returns them.
 pub struct HostBytes(ir::HostBytes);
 
 impl Deref for HostBytes {
@@ -32,7 +32,7 @@ impl fmt::Debug for HostBytes {
     }
 }
 
-/// Elements of a storage that lie one after the other.
+/// A contiguous range of a storage's elements.
 struct Run {
     backend: Arc<dyn Backend>,
     storage: Storage,
@@ -46,7 +46,7 @@ impl Run {
         self.backend.most_read() / self.dtype.size()
     }
 
-    /// Begins to read the pieces, each when it is asked for.
+    /// The readings of the pieces, each of which begins when it is asked for.
     fn pieces(&self) -> impl Iterator<Item = Reading> + Send + use<'_> {
         let starts = self.elements.clone().step_by(self.piece());
         starts.map(|start| {
@@ -55,12 +55,12 @@ impl Run {
         })
     }
 
-    /// Gives the bytes to `take`, piece by piece. The next is on its way meanwhile.
+    /// Passes the bytes to `take`, piece by piece, with the next piece in flight.
     async fn read(&self, take: impl FnMut(&[u8]) + Send) -> Result<()> {
         each(self.pieces(), take).await
     }
 
-    /// The same for who may wait.
+    /// The same for a caller that may wait.
     fn read_now(&self, mut take: impl FnMut(&[u8]) + Send) -> Result<()> {
         if self.elements.len() > self.piece() {
             return pollster::block_on(self.read(take));
@@ -72,7 +72,7 @@ impl Run {
     }
 }
 
-/// Waits for readings in their order.
+/// Waits for readings in order.
 async fn each(readings: impl IntoIterator<Item = Reading> + Send, mut take: impl FnMut(&[u8])) -> Result<()> {
     let mut readings = readings.into_iter();
     let mut next = readings.next();
@@ -136,9 +136,8 @@ impl AnyTensor {
         })
     }
 
-    /// The elements in row-major order as bytes that the host can see, where they lie: on the CPU path the
-    /// tensor's own memory, if it is contiguous, and not copied. What is assigned to the tensor later is not in
-    /// them; it is written to other memory then.
+    /// The elements in row-major order as bytes in host memory. If the tensor is on the CPU path and contiguous, these
+    /// are its own memory, without a copy. Later assignments do not change them; they write to other memory.
     ///
     /// # Errors
     /// As [`to_bytes`](Self::to_bytes).
@@ -163,9 +162,9 @@ impl AnyTensor {
         })
     }
 
-    /// [`to_bytes`](Self::to_bytes) without blocking the calling thread. The work is asked for by this call, and
-    /// the elements are those of now; the future waits for it. A tensor of more than 64 MiB then has as much memory on its way to the host as it
-    /// takes; [`read_bytes_into_async`](Self::read_bytes_into_async) reads it in parts.
+    /// [`to_bytes`](Self::to_bytes) without blocking the calling thread. This call requests the elements as they are
+    /// now, and the future waits. A tensor of more than 64 MiB then has all of its bytes in flight;
+    /// [`read_bytes_into_async`](Self::read_bytes_into_async) reads it in pieces.
     ///
     /// # Errors
     /// As [`to_bytes`](Self::to_bytes).
@@ -180,13 +179,12 @@ impl AnyTensor {
         self.read()
     }
 
-    /// Writes the elements in row-major order to `all`, without memory of their own: a tensor of any size
-    /// takes two parts of 64 MiB on their way to the host. What another thread assigns to the tensor
-    /// meanwhile may be in later parts and not in earlier ones.
+    /// Writes the elements in row-major order to `all`, without further memory: a tensor of any size has two pieces of
+    /// 64 MiB in flight. Assignments by another thread meanwhile may be in later pieces and not in earlier ones.
     ///
     /// # Errors
-    /// When they have another type, `all` has not as many elements as the tensor, or the device is lost. Some
-    /// of `all` may have been written then.
+    /// When they have another type, `all` has not as many elements as the tensor, or the device is lost. A part of
+    /// `all` may have been written then.
     ///
     /// ```
     /// use zerostride::{AnyTensor, Device};
@@ -211,7 +209,7 @@ impl AnyTensor {
         })
     }
 
-    /// [`read_into`](Self::read_into) for elements as bytes, as [`to_bytes`](Self::to_bytes) gives them.
+    /// [`read_into`](Self::read_into) as bytes, in the form of [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
     /// As [`read_into`](Self::read_into).
@@ -233,8 +231,8 @@ impl AnyTensor {
         })
     }
 
-    /// [`read_bytes_into`](Self::read_bytes_into) without blocking the calling thread. What is assigned to
-    /// the tensor before the future is done may be in some parts and not in others.
+    /// [`read_bytes_into`](Self::read_bytes_into) without blocking the calling thread. Assignments before the future is
+    /// done may be in some pieces and not in others.
     ///
     /// # Errors
     /// As [`read_bytes_into`](Self::read_bytes_into).
@@ -273,14 +271,14 @@ impl AnyTensor {
         async move { run?.await?.read(fill(all)).await }
     }
 
-    /// Fails for a form that waits, where nothing may wait for the device.
+    /// Fails for a form that waits, if the caller must not wait for the device.
     fn can_wait(&self, form: &str) -> Result<()> {
         self.device().backend().can_wait(form)
     }
 
     fn has_room(&self, room: usize, each: usize, at: Line) -> Result<()> {
         let count = self.layout().count();
-        // A count fits 64 bits, its bytes may not.
+        // The count fits 64 bits, but its bytes may not.
         if count as u128 * each as u128 == room as u128 {
             return Ok(());
         }
@@ -298,7 +296,7 @@ impl AnyTensor {
         Err(Error::new(ErrorKind::Data, text).at(at))
     }
 
-    /// The elements in row-major order as what their bytes are, as they are when this is called.
+    /// The elements in row-major order as bytes, as they are at this call.
     #[track_caller]
     pub(super) fn read<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
         let at = Location::caller();
@@ -311,7 +309,7 @@ impl AnyTensor {
         async move { begun?.await.map_err(|error| error.at(at)) }
     }
 
-    /// What another thread is to read, where that takes time: the tensor as it is now.
+    /// The tensor that another thread reads, if reading takes time: a snapshot.
     fn apart(&self) -> Result<Option<AnyTensor>> {
         let (device, layout) = (self.device(), self.layout());
         let takes_time = match layout.is_contiguous() {
@@ -337,7 +335,7 @@ impl AnyTensor {
         }
     }
 
-    /// The same, all of it asked for by this call.
+    /// The same; this call requests all of it.
     fn read_here<T: Element>(&self) -> impl Future<Output = Result<Vec<T>>> + Send + use<T> {
         let run = self.dense();
         let readings = run.as_ref().map(|run| run.pieces().collect::<Vec<_>>());
@@ -356,12 +354,12 @@ impl AnyTensor {
         Ok(all)
     }
 
-    /// The elements, counted as others of as many bytes.
+    /// The elements, counted as others with the same bytes.
     fn count_of<T>(&self) -> usize {
         self.layout().count().saturating_mul(self.dtype().size()) / size_of::<T>()
     }
 
-    /// The elements as one row-major run, copied only if they are none already.
+    /// The elements as a contiguous row-major range, copied only if they are none.
     fn dense(&self) -> Result<Run> {
         let (backend, dtype, layout) = (self.device().backend(), self.dtype(), self.layout());
         let count = layout.count();
@@ -375,7 +373,7 @@ impl AnyTensor {
         Ok(Run { backend, storage, dtype, elements: 0..count })
     }
 
-    /// What copies the elements.
+    /// The expression that copies the elements.
     fn copy(&self) -> Schedule {
         let source = Source::Tensor(self.storage().clone());
         Schedule::only(Program::copy(Input::new(self.dtype(), source, self.layout().clone())))

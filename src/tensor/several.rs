@@ -1,4 +1,4 @@
-//! Several results at once: tuples of expressions, and of the tensors that they are assigned to.
+//! Several results at once: tuples of expressions, and of tensors to assign to.
 
 use std::panic::Location;
 
@@ -11,16 +11,16 @@ use crate::ir::{Destination, Schedule, Stage, Storage};
 use crate::layout::Layout;
 use crate::schedule;
 
-/// Tuples of expressions, of up to six, that are evaluated together.
+/// Tuples of up to six expressions that are evaluated together.
 pub trait EvalAll {
     /// A tensor for each expression.
     type Tensors;
 
-    /// Runs all of them on the device of their tensors, those of equal shapes by one kernel, whatever their types:
-    /// what they have in common is read and computed once.
+    /// Runs all of them on the device of their tensors, with one kernel for equal shapes, whatever their types. Common
+    /// parts are read and computed once.
     ///
     /// # Errors
-    /// As [`Expr::eval`], for the first expression that has any; then none is evaluated.
+    /// As [`Expr::eval`], for the first expression with an error. None is evaluated then.
     ///
     /// ```
     /// use zerostride::{Device, EvalAll};
@@ -34,7 +34,7 @@ pub trait EvalAll {
     fn eval_all(self) -> Result<Self::Tensors>;
 }
 
-/// What an expression is assigned to: a tensor, or views of one.
+/// The destination of an expression: a tensor, or views of one.
 pub trait Place {
     /// The type of the elements.
     type Element: Element;
@@ -56,12 +56,12 @@ macro_rules! places {
 }
 places!(Tensor<T> &Tensor<T> Expr<T> &Expr<T>);
 
-/// Tuples of tensors and views, of up to six, that tuples of as many expressions are assigned to.
+/// Tuples of up to six tensors and views, to which tuples of as many expressions are assigned.
 pub trait AssignAll<Values> {
-    /// Replaces the elements of each tensor by those of its expression, all of which read what was there before.
-    /// Expressions of equal shapes are one kernel, and that writes the tensors where no expression reads one of
-    /// them and each is all of what its device holds for it; else what it gives is copied. Elements that several of
-    /// the tensors have keep what the last of these gives. [`Expr::assign_all`] takes any number of one type.
+    /// Replaces the elements of each tensor by those of its expression. All expressions read the elements of before.
+    /// Expressions of equal shapes are one kernel. It writes the tensors directly if no expression reads one of them
+    /// and each is a whole storage; otherwise results are copied. An element of several tensors keeps the last one's
+    /// value. [`Expr::assign_all`] takes any number of one type.
     ///
     /// # Errors
     /// As [`Expr::assign`]; nothing is written then.
@@ -118,8 +118,8 @@ tuples! {
 }
 
 impl<T: Element> Expr<T> {
-    /// Assigns any number of expressions to tensors or views of these, as if all were read before the first is written
-    /// ([`AssignAll`], whose tuples may be of several types).
+    /// Assigns any number of expressions to tensors or views, as if all were read before the first is written
+    /// ([`AssignAll`], whose tuples may have several types).
     ///
     /// # Errors
     /// As [`assign`](Self::assign); nothing is written then.
@@ -142,8 +142,7 @@ impl<T: Element> Expr<T> {
 }
 
 impl AnyTensor {
-    /// Assigns expressions to tensors or views of these, as if all were read before the first is written
-    /// ([`AssignAll`]).
+    /// Assigns expressions to tensors or views, as if all were read before the first is written ([`AssignAll`]).
     ///
     /// # Errors
     /// As [`assign`](Self::assign); nothing is written then.
@@ -179,7 +178,7 @@ impl AnyTensor {
         let values: Vec<AnyExpr> =
             pairs.iter().map(|(to, value)| value.broadcast_to(to.shape().clone())).collect();
         let nodes = values.iter().map(AnyExpr::node).collect::<Result<Vec<_>>>()?;
-        // Those of one kernel, with their schedule.
+        // The ones of one kernel, with their schedule.
         let mut groups: Vec<(Vec<usize>, Schedule)> = Vec::new();
         for i in 0..nodes.len() {
             if groups.iter().any(|(group, _)| group.contains(&i)) {
@@ -220,11 +219,11 @@ impl AnyTensor {
     }
 }
 
-/// Tensors of several that were written. Where the next fails, they hold what is not to be seen without it.
+/// The tensors written so far. If the next one fails, they must not be read without it.
 struct Written<'a>(Vec<&'a AnyTensor>);
 
 impl<'a> Written<'a> {
-    /// Tensors that are written next, and whether that failed: then those before are poisoned.
+    /// Notes the tensors that are written next, and whether that failed: then earlier ones are poisoned.
     fn and(&mut self, next: &[&'a AnyTensor], outcome: Result<()>) -> Result<()> {
         let poison = |error: &Error| {
             self.0.iter().for_each(|to| to.device.backend().poison(&to.storage, error));

@@ -1,4 +1,4 @@
-//! Consumers of expressions of a static type: faces of those of `AnyExpr`.
+//! Consumers of expressions with a static type: faces of `AnyExpr`'s.
 
 use std::future::Future;
 
@@ -11,9 +11,9 @@ use crate::layout::Integers;
 
 /// Consumers.
 impl<T: Element> Expr<T> {
-    /// Runs the expression as one kernel on the device of its tensors, into a new row-major
-    /// tensor; a costly part over fewer elements, as `exp` of a row, may get a kernel of its own. The call
-    /// returns when the work is recorded; reading the result waits for it.
+    /// Runs the expression, usually as one kernel, on the device of its tensors, into a new row-major tensor. An
+    /// expensive part over fewer elements, as `exp` of a row, may get a kernel of its own. The call returns when the
+    /// work is recorded. Reading the result waits for it.
     ///
     /// # Errors
     /// The first mistake that was made while building; tensors of different devices, or none at
@@ -29,8 +29,8 @@ impl<T: Element> Expr<T> {
         Ok(Tensor::face(self.untyped().eval()?))
     }
 
-    /// A new row-major tensor of the elements, which nothing else names. (`clone` is another name for the same ones.) It is
-    /// [`eval`](Self::eval) by the name that a copy has elsewhere.
+    /// A new row-major tensor of the elements, which no other handle names, while `clone` is another handle for the
+    /// same elements. It does the same as [`eval`](Self::eval), under the name that other libraries use.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -48,8 +48,9 @@ impl<T: Element> Expr<T> {
         self.eval()
     }
 
-    /// The elements on a device. What is computed is computed where its tensors live. A tensor that lives there already is
-    /// returned as it is, as by PyTorch's `to`; else the elements go through the host, which waits for them.
+    /// The elements on a device. An expression is computed where its tensors live. A tensor that lives there already is
+    /// returned as it is, as by PyTorch's `to`. Otherwise the elements go through the host, and this call waits for
+    /// them.
     ///
     /// # Errors
     /// As [`eval`](Self::eval) and [`Device::upload`].
@@ -78,13 +79,13 @@ impl<T: Element> Expr<T> {
         Ok(Tensor::face(self.untyped().eval_on(device)?))
     }
 
-    /// [`eval`](Self::eval) without blocking the calling thread: what takes time, which is computing on the CPU
-    /// path and compiling on an adapter, is done on another. The work is asked for by this call and reads the
-    /// tensors as they are now, whatever is assigned to them before the future is done. A future that is
-    /// dropped leaves the work to its end.
+    /// [`eval`](Self::eval) without blocking the calling thread. Another thread does everything that takes time:
+    /// computing on the CPU path, and compiling on an adapter. This call requests the work, which reads the tensors as
+    /// they are now, whatever is assigned to them before the future is done. Dropping the future does not stop the
+    /// work.
     ///
-    /// Where a kernel is to be compiled first, the tensors that it reads are copied on the device.
-    /// [`warm_up`](Self::warm_up) spares both.
+    /// If a kernel must be compiled first, the tensors that it reads are copied on the device.
+    /// [`warm_up`](Self::warm_up) avoids both.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -104,11 +105,11 @@ impl<T: Element> Expr<T> {
         async move { Ok(Tensor::face(begun.await?)) }
     }
 
-    /// Runs several expressions on the device of their tensors, those of equal shapes by one kernel: what
-    /// they have in common is read and computed once. The results are in the order of the expressions.
+    /// Runs several expressions on the device of their tensors, with one kernel for equal shapes. Common parts are read
+    /// and computed once. The results are in the order of the expressions.
     ///
     /// # Errors
-    /// As [`eval`](Self::eval), for the first expression that has any; then none is evaluated.
+    /// As [`eval`](Self::eval), for the first expression with an error. None is evaluated then.
     ///
     /// ```
     /// use zerostride::{Device, Expr};
@@ -150,8 +151,8 @@ impl<T: Element> Expr<T> {
         Tensor::face(self.untyped().elements()?).item()
     }
 
-    /// Evaluates, and reads one element, by an index for each axis; negative ones count from the end. Of an expression
-    /// nothing else is computed. Each call waits for the device: for many elements read all, by [`to_vec`](Self::to_vec).
+    /// Evaluates, and reads one element, by an index for each axis; negative ones count from the end. Nothing else of
+    /// an expression is computed. Each call waits for the device, so read many elements with [`to_vec`](Self::to_vec).
     ///
     /// # Errors
     /// When an index lies outside of its axis, there is one too few or too many, or as [`eval`](Self::eval).
@@ -205,8 +206,8 @@ impl<T: Element> Expr<T> {
         self.untyped().read_later()
     }
 
-    /// Compiles the kernel of this expression without running it, so that the first evaluation of its
-    /// class does not wait for the compiler. Some drivers put a part of that off to the first run.
+    /// Compiles the kernel of this expression without running it, so that the first evaluation does not wait for the
+    /// compiler. Some drivers postpone a part of that to the first run.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -233,9 +234,8 @@ impl<T: Element> Expr<T> {
         self.untyped().warm_up_async(device)
     }
 
-    /// What evaluating on `device` would run: operands under the axes of the result, the axes left
-    /// after collapsing, how each operand is accessed, the grid, the bytes that move, and the
-    /// kernel's text. Nothing runs.
+    /// The explanation of evaluating on `device`: operands under the axes of the result, the axes after collapsing, the
+    /// access of each operand, the grid, the bytes that move, and the kernel's text. Nothing runs.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).

@@ -1,5 +1,4 @@
-//! Views of tensors: expressions that name a tensor's own elements. They lead back to a tensor, and are
-//! destinations.
+//! Views of tensors: expressions that name a tensor's elements. They convert to tensors, and are destinations.
 
 use std::panic::Location;
 
@@ -39,8 +38,7 @@ impl AnyExpr {
         }
     }
 
-    /// The tensor that this expression is, as [`tensor`](Self::tensor) gives it; none where it computes
-    /// something.
+    /// The tensor that this expression is, as from [`tensor`](Self::tensor). `None` if it computes something.
     ///
     /// # Errors
     /// The first mistake that was made while building.
@@ -66,8 +64,8 @@ impl AnyExpr {
         }))
     }
 
-    /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A
-    /// mistake, as an index that would leave the elements of the storage, is kept as in every view.
+    /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A mistake,
+    /// such as an index outside of the storage, is kept as in every view.
     ///
     /// ```
     /// use zerostride::{AnyTensor, Device};
@@ -119,8 +117,8 @@ impl AnyExpr {
 
 /// Views of tensors.
 impl<T: Element> Expr<T> {
-    /// The tensor that this expression is: a tensor, or views of one. Both name the same elements. This is how
-    /// a mistake in a view is found where it was made, rather than by what consumes the view.
+    /// The tensor that this expression is: a tensor, or views of one. Both name the same elements. Call it to find a
+    /// mistake of a view at its own line, before a consumer does.
     ///
     /// # Errors
     /// The first mistake that was made while building; when the expression computes something.
@@ -144,8 +142,8 @@ impl<T: Element> Expr<T> {
         Ok(Tensor::face(self.untyped().tensor()?))
     }
 
-    /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A
-    /// mistake, as an index that would leave the elements of the storage, is kept as in every view.
+    /// A view of any strides (in elements) and offset over the storage of a tensor (PyTorch `as_strided`). A mistake,
+    /// such as an index outside of the storage, is kept as in every view.
     ///
     /// ```
     /// let x = zerostride::Device::cpu().upload(&[1, 2, 3, 4, 5], [5])?;

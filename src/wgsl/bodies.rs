@@ -1,5 +1,4 @@
-//! Steps as expressions; and, as functions of their own, those that no row of the table says: loops, and functions of
-//! the user's.
+//! Steps as expressions, and the functions that steps call: loops, and functions of users.
 
 use super::fences::Fences;
 use super::text::line;
@@ -12,9 +11,9 @@ use crate::plan::Kernel;
 /// The functions that steps of a kernel call.
 pub(super) struct Bodies<'a> {
     kernel: &'a Kernel,
-    /// Each once, those within others first, with the operands that it looks up.
+    /// Each once, nested ones first, with the operands that it looks up.
     loops: Vec<(&'a Loop, Vec<usize>)>,
-    /// The texts of functions of the user's, each once.
+    /// The texts of users' functions, each once.
     written: Vec<&'a str>,
 }
 
@@ -25,8 +24,8 @@ impl<'a> Bodies<'a> {
         bodies
     }
 
-    /// Adds what some steps call, among which values that are tables are operands of the kernel. Loops are within each
-    /// other only as deep as their builder lets them be.
+    /// Adds the functions that some steps call. Values that are tables are operands of the kernel. Loops are nested
+    /// only as deep as their builder allows.
     fn add(&mut self, steps: &'a [Step], operand: &dyn Fn(Value) -> Option<usize>) {
         for step in steps {
             match &step.body {
@@ -47,18 +46,18 @@ impl<'a> Bodies<'a> {
         }
     }
 
-    /// The four words of a block of random numbers, whose first place is `at`.
+    /// The four words of a block of random numbers, the first of which has the place `at`.
     pub(super) fn random_block(&self, at: &str, [low, high]: [&str; 2]) -> String {
         format!("random_block_{}(({at}).x >> 2u, ({low}).x, ({high}).x)", self.products())
     }
 
-    /// By which products random numbers are made.
+    /// The function of the products that random numbers are made of.
     fn products(&self) -> &'static str {
         let has_wide = self.kernel.wide_words || !self.kernel.faults.products;
         if has_wide { "wide" } else { "narrow" }
     }
 
-    /// What a step gives of its operands; of values that are tables `operand` says which they are.
+    /// The expression of a step. For values that are tables, `operand` returns the operand.
     pub(super) fn expression(
         &self,
         step: &Step,
@@ -107,7 +106,7 @@ impl<'a> Bodies<'a> {
         Ok(text)
     }
 
-    /// A loop: what its states are when it ends. Of a table it takes the addresses from which that is walked.
+    /// A loop, as a function of its final states. For a table it takes the addresses without computed indices.
     fn repeat(&self, text: &mut String, number: usize, own: &Loop, tables: &[usize]) -> Result<()> {
         let fences = Fences::of_turn(own, self.kernel);
         let operand = |value: Value| own.table(value).map(|table| tables[table]);
@@ -127,7 +126,7 @@ impl<'a> Bodies<'a> {
             Value::Input(i) => format!("a{i}"),
             Value::Step(i) => format!("v{}", own.args.len() + i as usize),
         };
-        // Whether anything goes on is told first: what it is not told by need not be computed where nothing does.
+        // First the condition. Other steps need not run if no element continues.
         let first = own.goes_on.map(|goes_on| needed(own.args.len(), &own.steps, [goes_on], |_| false));
         let is_first = |value: Value| first.as_ref().is_some_and(|first| first[value]);
         let steps = || numbered(&own.steps);
@@ -147,7 +146,7 @@ impl<'a> Bodies<'a> {
             line!(text, "        let {} = {made};", name(value));
             Ok(())
         };
-        // A turn; what has ended stays as it is in the next, and so does what is told of it.
+        // An iteration. Ended lanes keep their states, and their condition.
         let turn = |text: &mut String, ends: &str| -> Result<()> {
             steps().filter(|&(value, _)| is_first(value)).try_for_each(|step| write(text, step))?;
             if let Some(goes_on) = own.goes_on {
@@ -167,7 +166,7 @@ impl<'a> Bodies<'a> {
         };
         let ends = ";\n        if (!any(open)) { break; }";
         match own.goes_on.and_then(|_| fences.others(&own.steps)).filter(|_| is_short(own)) {
-            // Whether all have ended is asked in every second turn, as that takes as long as some additions do.
+            // Every second iteration asks whether all lanes have ended, since asking takes as long as some additions.
             Some(zeros) => {
                 line!(text, "    for (var left = turns.x; left > 0u; left = max(left, 2u) - 2u) {{");
                 turn(text, ends)?;
@@ -189,13 +188,13 @@ impl<'a> Bodies<'a> {
     }
 }
 
-/// The operands that a loop looks up, where it is called by a step.
+/// The operands that a loop looks up, at its call by a step.
 fn tables(step: &Step, own: &Loop, operand: &dyn Fn(Value) -> Option<usize>) -> Vec<usize> {
-    // The first argument is how many turns there are.
+    // The first argument is the number of iterations.
     step.args.iter().skip(1 + own.values()).filter_map(|&value| operand(value)).collect()
 }
 
-/// The most that a turn costs, in additions, whose text stands twice in its loop.
+/// The most that an iteration costs, in additions, for its text to stand twice in its loop.
 const SHORT: usize = 64;
 
 fn is_short(own: &Loop) -> bool {

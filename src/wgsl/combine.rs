@@ -1,5 +1,5 @@
-//! Values that a phase reduces side by side: what makes one of two, what makes one of all that an invocation loads, and of
-//! what invocations of a group have.
+//! The values that a phase reduces together: the function of two of them, and the code that reduces an invocation's
+//! loads and an invocation group's values.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -12,7 +12,7 @@ use crate::tuning::reduce::IN_FLIGHT;
 
 /// What a phase reduces side by side.
 pub(super) struct Values {
-    /// What the names of their type and functions end with.
+    /// The suffix of their type and functions.
     suffix: String,
     parts: Vec<Part>,
 }
@@ -21,18 +21,18 @@ pub(super) struct Values {
 pub(super) struct Part {
     pub op: ReduceOp,
     pub element: DType,
-    /// The word of the uniform block that stands for what changes no value.
+    /// The word of the uniform block with the identity.
     identity: String,
 }
 
-/// A vector of what is reduced: a value, or an index.
+/// A reduced vector: a value, or an index.
 struct Component {
     name: String,
     vector: String,
     identity: String,
 }
 
-/// Where a vector of an invocation lies: the `k`th of its accumulator `i`, by the place of the first.
+/// The place of a vector of an invocation: the `k`th of its accumulator `i`, from the first one's.
 pub(super) fn place(tile: &Tile, first: &str, (k, i): (u32, u32)) -> String {
     match k * tile.accumulators + i / tile.columns * tile.lanes() {
         0 => first.to_string(),
@@ -40,12 +40,12 @@ pub(super) fn place(tile: &Tile, first: &str, (k, i): (u32, u32)) -> String {
     }
 }
 
-/// The index of nothing.
+/// The index that stands for none.
 const NONE: &str = "vec4<u32>(0xffffffffu)";
 
 impl Part {
-    /// The type of the ranks that stand for floats where their order is what counts: integers are compared by one
-    /// instruction, and flushed by no adapter.
+    /// The type of ranks, which order floats as integers: one instruction compares integers, and no adapter flushes
+    /// them.
     fn ranks(&self) -> Option<DType> {
         match (self.op, self.element) {
             (ReduceOp::Min | ReduceOp::Max | ReduceOp::ArgMin | ReduceOp::ArgMax, DType::F32) => {
@@ -62,7 +62,7 @@ impl Part {
         self.op.row().gives_index
     }
 
-    /// An element as it is reduced.
+    /// An element in the form that is reduced.
     pub(super) fn ranked(&self, value: String) -> String {
         match self.ranks() {
             Some(_) => format!("{}_rank_{}({value})", self.op.name(), compute(self.element)),
@@ -70,7 +70,7 @@ impl Part {
         }
     }
 
-    /// An element of what was reduced.
+    /// The element of a reduced value.
     pub(super) fn given(&self, value: String) -> String {
         match self.ranks() {
             Some(_) => format!("of_{}_rank_{}({value})", self.op.name(), compute(self.element)),
@@ -82,12 +82,12 @@ impl Part {
         }
     }
 
-    /// What changes no value that it is combined with.
+    /// The identity.
     pub(super) fn identity(&self) -> String {
         self.ranked(constant(self.element, &self.identity))
     }
 
-    /// What the row of the table makes of two: one of them, or whether the second wins.
+    /// The table's form for two values: one of them, or whether the second wins.
     fn form(&self, a: &str, b: &str) -> Result<String> {
         form(self.op, self.ranks().unwrap_or(self.element), compute(self.element), a, b)
     }
@@ -139,25 +139,25 @@ impl Values {
         format!("{}({})", self.name(), parts.join(", "))
     }
 
-    /// One of two.
+    /// The combination of two.
     fn combined(&self, a: &str, b: &str) -> String {
         format!("combine{}({a}, {b})", self.suffix)
     }
 
-    /// The function that adds an element to what comes before it.
+    /// The function that adds an element to the values before it.
     fn added(&self, a: &str, b: &str) -> String {
         let follows = self.parts.iter().any(Part::gives_index);
         format!("{}{}({a}, {b})", if follows { "follow" } else { "combine" }, self.suffix)
     }
 
-    /// The array in which values of workgroup memory meet.
+    /// The array in workgroup memory where values meet.
     fn shared(&self) -> String {
         format!("shared_values{}", self.suffix)
     }
 }
 
 impl Emitter<'_> {
-    /// The type of all values, and the functions that make one of two.
+    /// The type of all values, and the functions that combine two.
     pub(super) fn values(&mut self, values: &Values) -> Result<()> {
         line!(self.text, "struct {} {{", values.name());
         for Component { name, vector, .. } in values.components() {
@@ -166,7 +166,7 @@ impl Emitter<'_> {
         line!(self.text, "}}\n");
         let (all, suffix) = (values.name(), &values.suffix);
         if values.parts.iter().any(Part::gives_index) {
-            // What follows has a greater index, so that of equal values the first wins without a look at these.
+            // Later elements have greater indices, so the first of equal values wins without a comparison.
             line!(self.text, "fn follow{suffix}(a: {all}, b: {all}) -> {all} {{");
             self.chosen(values, |i| format!("(a.at{i} == {NONE})"))?;
         }
@@ -174,7 +174,7 @@ impl Emitter<'_> {
         self.chosen(values, |i| format!("((a.v{i} == b.v{i}) & (b.at{i} < a.at{i}))"))
     }
 
-    /// The body of such a function. Of values with an index `b` is taken where it wins, or else as `takes` says.
+    /// The body of such a function. For a value with an index, `b` is taken if it wins, or otherwise as `takes` says.
     fn chosen(&mut self, values: &Values, takes: impl Fn(usize) -> String) -> Result<()> {
         let mut parts = Vec::new();
         for (i, part) in values.parts.iter().enumerate() {
@@ -184,7 +184,7 @@ impl Emitter<'_> {
                 parts.extend(["v", "at"].map(|name| format!("select(a.{name}{i}, b.{name}{i}, takes{i})")));
                 continue;
             }
-            // Nothing may reorder the sums, nor contract a product into one.
+            // A fence: nothing may reorder the sums, or contract a product into one.
             parts.push(match part.op.is_ordered(part.element) {
                 true => format!("opaque_{}({own})", compute(part.element)),
                 false => own,
@@ -195,9 +195,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Reduces what an invocation loads of a block from place `begin` on, in each of its accumulators one value after the
-    /// other, and then the accumulators by halves: `a0` with the number of the phase. `element` is the text of a vector at
-    /// a place.
+    /// Reduces an invocation's loads of a block from place `begin` on: in each of its accumulators one value after the
+    /// other, and then the accumulators by halving, into `a0` with the phase's number. `element` is the text of a
+    /// vector at a place.
     pub(super) fn accumulate(
         &mut self,
         values: &Values,
@@ -217,7 +217,7 @@ impl Emitter<'_> {
             deeper.push_str("    ");
         }
         let vectors = || phase.vectors(tile);
-        // Loads come before the additions that take them, unless there are as many as registers.
+        // Loads come before the additions that need them, unless they would take too many registers.
         let waits = phase.holds.is_empty() && vectors().count() <= IN_FLIGHT;
         let element = |vector: (u32, u32)| element(vector, &place(tile, &at, vector));
         for (k, i) in vectors().filter(|_| waits) {
@@ -250,8 +250,8 @@ impl Emitter<'_> {
         line!(self.text, "var<workgroup> {shared}: array<{all}, {size}>;\n");
     }
 
-    /// So many invocations, `apart` places from one another, make one value `v` of theirs by halves, which the first of them
-    /// has then: four meet at a time, so that barriers are few. `rank` is the number of one among them.
+    /// Invocations `apart` places from each other combine their value `v` by halving. The first one has the result.
+    /// Four meet at a time, so that barriers are few. `rank` is an invocation's number among them.
     pub(super) fn meet(&mut self, values: &Values, v: &str, rank: &str, (count, apart): (u32, u32)) {
         let shared = values.shared();
         line!(self.text, "    {shared}[local] = {v};");
@@ -278,7 +278,7 @@ impl Emitter<'_> {
         line!(self.text, "    workgroupBarrier();");
     }
 
-    /// All invocations of a group have what the first of them has, `place` places before them.
+    /// Gives all invocations of a group the value of the first, `place` places before them.
     pub(super) fn share(&mut self, values: &Values, v: &str, place: &str) {
         let shared = values.shared();
         line!(self.text, "    if (member == 0u) {{ {shared}[local] = {v}; }}");
@@ -286,7 +286,7 @@ impl Emitter<'_> {
         line!(self.text, "    {v} = {shared}[local - {place}];");
     }
 
-    /// The four lanes of `v` become one value, which each of them is then.
+    /// Combines the four lanes of `v` to one value, which each lane then has.
     pub(super) fn across_lanes(&mut self, values: &Values, indent: &str, v: &str) {
         for turned in ["zwxy", "yxwz"] {
             let other = values.components().into_iter().map(|own| format!("{v}.{}.{turned}", own.name));
@@ -294,8 +294,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// What an invocation has one after the other, and makes one value of by halves: in an order in which each finds the one that
-    /// it is combined with just before it. `each` declares the value of the one that `index` numbers.
+    /// Combines an invocation's values by halving, in an order in which each is computed just after its partner. `each`
+    /// declares the value with number `index`.
     pub(super) fn by_halves(
         &mut self,
         values: &Values,
@@ -309,7 +309,7 @@ impl Emitter<'_> {
         line!(self.text, "{indent}var {all} = {identities};");
         (0..halves).for_each(|k| line!(self.text, "{indent}var held{k}_{all} = {identities};"));
         line!(self.text, "{indent}for (var {turn} = 0u; {turn} < {count}u; {turn}++) {{");
-        // The bits of the turn from last to first.
+        // The bits of the turn, from last to first.
         let bits = (0..halves).map(|k| format!("((({turn} >> {k}u) & 1u) << {}u)", halves - 1 - k));
         line!(self.text, "{indent}    let {index} = {};", bits.collect::<Vec<_>>().join(" | "));
         each(self, &format!("{indent}    "), &own);

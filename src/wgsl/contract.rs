@@ -1,6 +1,6 @@
 //! Kernels of products of matrices. An invocation has some rows and some vectors of columns, and adds up their products
-//! one after the other: those of a chunk, and the sums of chunks, in the order of [`CHUNK`]. Invocations of a workgroup
-//! share what they load, or each loads its own.
+//! in sequence: those of a chunk, and the sums of chunks, in the order of [`CHUNK`]. Invocations of a workgroup share
+//! loads, or each loads its own.
 
 use super::coordinates::Coordinate;
 use super::emitter::Emitter;
@@ -42,12 +42,13 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The coordinates of a batch, as parameters or arguments, each with what follows it.
+    /// The coordinates of a batch, as parameters or arguments, each with its suffix.
     fn batch(contract: &Contract, suffix: &str) -> String {
         contract.batch.clone().map(|axis| format!("batch{axis}{suffix}, ")).collect()
     }
 
-    /// The head of a function of a batch and of these: a row, a place along the products, a vector of columns. With the
+    /// The head of a function of a batch, a row, a place along the products, and a vector of columns. Declares the
+    /// coordinates of lanes.
     /// coordinates of lanes there.
     fn place(&mut self, contract: &Contract, name: &str, of: &[&str], more: &str) {
         let parameters: Vec<String> = of.iter().map(|name| format!("{name}: u32")).collect();
@@ -76,7 +77,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The function that gives a factor: an element of a row in all lanes, or a vector of columns.
+    /// The function of a factor: an element of a row in all lanes, or a vector of columns.
     fn factor(&mut self, contract: &Contract, i: usize, of: &str) -> Result<()> {
         let (kernel, result) = (self.kernel, self.kernel.results[i]);
         let vector = lanes(kernel.value_type(result));
@@ -89,7 +90,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Products and sums that nothing contracts or reorders.
+    /// Fenced products and sums, which nothing contracts or reorders.
     fn arithmetic(&mut self, element: DType) {
         let vector = lanes(element);
         for (name, op) in [("multiplied", "*"), ("added", "+")] {
@@ -102,7 +103,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The function that stores a vector of results, of which some may not exist.
+    /// The function that stores a vector of results, some of which may not exist.
     fn store_vector(&mut self, contract: &Contract, element: DType) {
         self.place(contract, "store", &["row", "x"], &format!(", value: {})", lanes(element)));
         let total = match element.kind() {
@@ -154,7 +155,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Adds the products of a row, of which `a` is a vector of one element, to its sums.
+    /// Adds the products of a row, where `a` is a vector of one element, to its sums.
     fn products(&mut self, contract: &Contract, row: u32, a: &str, indent: &str) {
         for v in 0..contract.vectors {
             let sum = format!("sum{row}_{v}");
@@ -162,7 +163,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Each invocation loads what it multiplies. What does not exist is the last that does.
+    /// Each invocation loads its own factors. Missing rows and columns repeat the last.
     fn own_products(&mut self, contract: &Contract) {
         let batch = Emitter::batch(contract, "");
         line!(self.text, "        for (var k = first; k < end; k += 1u) {{");
@@ -177,8 +178,8 @@ impl Emitter<'_> {
         line!(self.text, "        }}");
     }
 
-    /// Invocations of a workgroup load a few products' factors of all rows and columns of their tile, and read these
-    /// from its memory. Those past the end of the products are zeros.
+    /// Invocations of a workgroup load some products' factors for all rows and columns of their tile, and read them
+    /// from workgroup memory. Factors past the end of the products are zeros.
     fn shared_products(&mut self, contract: &Contract, element: DType) {
         let (batch, depth, vector) = (Emitter::batch(contract, ""), Contract::DEPTH, lanes(element));
         let [y, x] = contract.sides;

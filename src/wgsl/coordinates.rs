@@ -1,4 +1,4 @@
-//! Where a kernel's lanes are: their coordinates, by walk.
+//! The coordinates of a kernel's lanes, by walk.
 
 use std::fmt::Write;
 
@@ -6,12 +6,12 @@ use super::emitter::Emitter;
 use super::text::{EACH, division, line};
 use crate::plan::{LANES, Reduce, Scanner, VectorAxis, Walk};
 
-/// A place that is divided out of an index: its name, the number that divides, and what goes with that.
+/// A coordinate that is divided out of an index: its name, its divisor, and the divisor's constants.
 pub(super) struct Coordinate {
     name: String,
     length: String,
     divider: String,
-    /// Whether the length may be 1, which has no factor.
+    /// Whether the length may be 1, whose divisor has no factor.
     may_be_one: bool,
 }
 
@@ -39,13 +39,13 @@ impl Emitter<'_> {
             Walk::Bands => self.band_coordinates(),
             Walk::Rows => self.row_coordinates(),
             Walk::Words { outer } => self.word_coordinates(outer),
-            // The functions of a reduction are given them.
+            // The functions of a reduction have them as parameters.
             Walk::Anywhere => {}
         }
     }
 
-    /// `i`, the number of each vector, and where something follows the axes, per lane the
-    /// coordinates `c0`, `c1`, ... One past the end repeats the last.
+    /// `i`, the number of each vector; and, if an address follows the axes, the coordinates `c0`, `c1`, ... of each
+    /// lane. A vector past the end repeats the last.
     fn flat_coordinates(&mut self) {
         let kernel = self.kernel;
         let first = self.suffix(0);
@@ -63,14 +63,14 @@ impl Emitter<'_> {
                 self.carry(vector);
                 continue;
             }
-            // Lanes past the end repeat the last element, so that every address is one that exists.
+            // Lanes past the end repeat the last element, so that every address exists.
             let lane = format!("i{own} * {LANES}u + vec4<u32>(0u, 1u, 2u, 3u)");
             line!(self.text, "    let lane{own} = min({lane}, vec4<u32>(p.count - 1u));");
             self.divide(format!("lane{own}"), kernel.rank, vector);
         }
     }
 
-    /// The coordinates of lanes on the axes before `end` that some address follows, by division.
+    /// The coordinates of lanes, by division, on the axes before `end` that an address follows.
     fn divide(&mut self, mut rest: String, end: usize, vector: u32) {
         let (outermost, own) = (self.kernel.outermost(), self.suffix(vector));
         for axis in (outermost.max(1)..end).rev() {
@@ -86,8 +86,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// `i` as along a flat walk. The coordinate along a row is the same in all bands. A vector past the
-    /// end repeats the first.
+    /// `i` as along a flat walk. The coordinate along a row is the same in all bands. A vector past the end repeats the
+    /// first.
     fn band_coordinates(&mut self) {
         let kernel = self.kernel;
         let (inner, first) = (kernel.rank - 1, self.suffix(0));
@@ -122,7 +122,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The coordinates of lane 0 of the first vector by division, those of all others by carrying over.
+    /// The coordinates of the first vector's lane 0 by division, and those of all other lanes by a carry.
     fn carry(&mut self, vector: u32) {
         let inner = self.kernel.rank - 1;
         let outermost = self.kernel.outermost();
@@ -143,7 +143,7 @@ impl Emitter<'_> {
             let length = format!("vec4<u32>(p.len{axis})");
             line!(self.text, "    let t{axis}{own} = b{axis} + {next};");
             if self.kernel.follows(axis) {
-                // Of the two the other is negative, or too large.
+                // One of both is the coordinate. The other is negative, or too large.
                 line!(self.text, "    let c{axis}{own} = min(t{axis}{own}, t{axis}{own} - {length});");
             }
             next = format!("select(vec4<u32>(0u), vec4<u32>(1u), t{axis}{own} >= {length})");
@@ -151,17 +151,17 @@ impl Emitter<'_> {
         if outermost > 0 {
             return;
         }
-        // Lanes past the end stay on the last index.
+        // Lanes past the end keep the last index.
         line!(self.text, "    let c0{own} = min({rest} + {next}, vec4<u32>(p.len0 - 1u));");
     }
 
-    /// `first` on the innermost axis, the element of lane 0, whose vector is `id.x`; the other
-    /// coordinates as scalars. A vector past the end repeats a row of its invocation.
+    /// `first` on the innermost axis is the element of lane 0, in vector `id.x`. The other coordinates are scalars. A
+    /// vector past the end repeats a row of its invocation.
     fn row_coordinates(&mut self) {
         let kernel = self.kernel;
         let inner = kernel.rank - 1;
         let rows = inner - 1;
-        // What the z coordinate means.
+        // The meaning of the z coordinate.
         let row = if kernel.rank == 2 { "id.z * p.pitch + id.y" } else { "id.y" };
         let first = self.suffix(0);
         line!(self.text, "    let first = id.x * {}u;", LANES as u32 * kernel.joined());
@@ -179,7 +179,7 @@ impl Emitter<'_> {
         for vector in 1..kernel.apart() {
             let own = self.suffix(vector);
             if is_apart {
-                // One that another invocation stores may be stored already, and read here as such.
+                // Another invocation may already have stored a repeated row, which is read here.
                 let next = format!("c{rows}{first} + {vector}u * p.rows_apart");
                 let next = format!("select(c{rows}{first}, {next}, {next} < p.len{rows})");
                 line!(self.text, "    let c{rows}{own} = {next};");
@@ -187,7 +187,7 @@ impl Emitter<'_> {
                 line!(self.text, "    let c{rows}{own} = min(c{rows}{first} + {vector}u, p.len{rows} - 1u);");
             }
         }
-        // Those before, by division from rank 4 on.
+        // Outer coordinates, by division from rank 4 on.
         let mut rest = "id.z".to_string();
         for axis in (0..rows).rev() {
             if axis == 0 {
@@ -204,8 +204,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// From the address of each lane: its coordinates, and whether it is a `member` of the
-    /// destination. `first` is the address of lane 0.
+    /// From the address of each lane: its coordinates, and whether it is a `member` of the destination. `first` is the
+    /// address of lane 0.
     fn word_coordinates(&mut self, outer: usize) {
         let text = &mut *self.text;
         line!(text, "    let slot = id.y * p.pitch + id.x;");
@@ -226,7 +226,7 @@ impl Emitter<'_> {
         }
         line!(text, "    let base = {base};");
         line!(text, "    let first = (base & ~3u) + (slot - row * p.slots) * {LANES}u;");
-        // A lane before the base wraps around, and is beyond every length.
+        // A lane before the base wraps around, beyond every length.
         line!(text, "    let r{outer} = first + vec4<u32>(0u, 1u, 2u, 3u) - base;");
         let mut member = String::new();
         for axis in outer..self.kernel.rank {
@@ -237,7 +237,7 @@ impl Emitter<'_> {
             let _ = write!(member, "(q{axis} < vec4<u32>(p.len{axis})) & ");
         }
         line!(text, "    let member = {member}(r{} == vec4<u32>(0u));", self.kernel.rank);
-        // Words without a member may be another invocation's.
+        // Words without a member may belong to another invocation.
         line!(text, "    if (!any(member)) {{ return; }}");
     }
 
@@ -248,7 +248,7 @@ impl Emitter<'_> {
         kept.map(|axis| if is_lane(axis) { "x".to_string() } else { format!("c{axis}") }).collect()
     }
 
-    /// Divides places out of an index, the innermost first; the last takes what is left.
+    /// Divides coordinates out of an index, the innermost first. The last takes the rest.
     pub(super) fn divide_out(&mut self, index: &str, is_vector: bool, places: Vec<Coordinate>) {
         let mut rest = index.to_string();
         let count = places.len();
@@ -293,21 +293,21 @@ impl Emitter<'_> {
         }
     }
 
-    /// The axes before the innermost that are kept.
+    /// The kept axes before the innermost.
     pub(super) fn kept_axes(&self, scanner: &Scanner) -> impl DoubleEndedIterator<Item = usize> + use<> {
         let run = scanner.run;
         (0..self.kernel.rank - 1).filter(move |&axis| axis != run)
     }
 
-    /// The coordinates of them, and of a place `at` in the run and the vector `x` across runs, as parameters
-    /// or arguments. Names end with a suffix.
+    /// These coordinates, a place `at` in the run, and the vector `x` across runs, as parameters or arguments with a
+    /// suffix.
     pub(super) fn scan_places(&self, scanner: &Scanner, at: &str, suffix: &str) -> String {
         let kept = self.kept_axes(scanner).map(|axis| format!("c{axis}{suffix}"));
         let x = (!scanner.along).then(|| format!("x{suffix}"));
         kept.chain([at.to_string()]).chain(x).collect::<Vec<_>>().join(", ")
     }
 
-    /// The coordinates of a tile, whose names end with a suffix. Past the end they are of the last.
+    /// The coordinates of a tile, with a suffix. Past the end they are the last tile's.
     pub(super) fn tile_at(&mut self, scanner: &Scanner, item: &str, suffix: &str) {
         let mut rest = format!("min({item}, p.count - 1u)");
         if !scanner.along {

@@ -1,5 +1,5 @@
-//! Straight-line text: coordinates, loads, steps, stores; four lanes at a time, and of several vectors per
-//! invocation all loads before all stores. `shaders/elementwise.wgsl` is a commented instance of it.
+//! Elementwise kernels, in straight lines: coordinates, loads, steps, stores. Four lanes at a time, and for several
+//! vectors of an invocation all loads before all stores. `shaders/elementwise.wgsl` is a commented instance.
 
 use super::emitter::Emitter;
 use super::text::{EACH, line, result};
@@ -9,8 +9,7 @@ use crate::error::Result;
 use crate::ir::{Body, ByValue, Op, Step, Value, numbered};
 use crate::plan::{Access, LANES, Makes, Operand, Origin, Role, Store, VectorAxis, Walk};
 
-/// Columns of a workgroup, all of them powers of two, from which on they fill the lanes of every
-/// driver that was seen.
+/// The least columns of a workgroup, all powers of two, that fill the lanes of every known driver.
 const NARROW: u32 = 16;
 
 impl Emitter<'_> {
@@ -24,7 +23,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Loads of the first operands, then steps: first what all vectors share.
+    /// Loads of the first operands, then steps: first the values that all vectors share.
     pub(super) fn values_of(&mut self, operands: usize) -> Result<()> {
         self.loads(|operand| operand < operands)?;
         self.zeros();
@@ -74,8 +73,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores the results of all vectors; one past the end stores what the last row or vector has once
-    /// more, unless an operand would give it other elements.
+    /// Stores the results of all vectors. A vector past the end stores the last row's or vector's results again, unless
+    /// an operand would give it other elements.
     fn stores(&mut self) {
         let kernel = self.kernel;
         if kernel.joined() > 1 {
@@ -102,8 +101,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The entry point, and `id`, the place of the invocation in the grid. A workgroup of few columns
-    /// is folded by hand: drivers that run neighbours along x side by side would leave lanes idle.
+    /// The entry point, and `id`, the invocation's place in the grid. The text rearranges a workgroup of few columns:
+    /// drivers that run neighbours along x side by side would leave lanes idle.
     fn head(&mut self) {
         let [x, y] = self.kernel.workgroup;
         if x >= NARROW || y == 1 {
@@ -119,7 +118,7 @@ impl Emitter<'_> {
         line!(self.text, "    let id = vec3<u32>({x}, {y}, group.z);");
     }
 
-    /// What a step gives, after the lines that it needs.
+    /// The expression of a step, after the lines that it needs.
     pub(super) fn step(&mut self, value: Value, step: &Step, vector: u32) -> Result<String> {
         if step.op == Op::Lookup {
             return self.lookup(value, step, vector);
@@ -127,7 +126,7 @@ impl Emitter<'_> {
         let arg = |i: usize| {
             let value = step.args[i];
             match value.input() {
-                // Of a table a loop takes where it is walked.
+                // For a table a loop takes addresses.
                 Some(i) if !self.kernel.operands[i].computed.is_empty() => {
                     format!("vec4<u32>({})", self.addresses(Role::In(i), vector))
                 }
@@ -141,7 +140,7 @@ impl Emitter<'_> {
         if step.body.as_ref().is_some_and(Body::ends_by_values)
             && let Some(exist) = self.lanes_that_exist(value)
         {
-            // What memory holds past the end may keep a loop from its end: such lanes do as one does that exists.
+            // Memory past the end may keep a loop from ending, so missing lanes repeat an existing one.
             let missing = self.of_missing_lanes();
             let missing: Vec<usize> = (0..args.len()).filter(|&i| missing[step.args[i]]).collect();
             let number = self.number(value);
@@ -161,13 +160,13 @@ impl Emitter<'_> {
         Ok(self.fences.result(value, step.result, text))
     }
 
-    /// Which lanes of a vector are of elements that exist, where some may not be.
+    /// Which lanes of a vector exist, if some may not.
     fn lanes_that_exist(&self, value: Value) -> Option<String> {
         let kernel = self.kernel;
         let inner = || format!("first + {EACH} < vec4<u32>(p.len{})", kernel.rank - 1);
         match (&kernel.makes, kernel.walk) {
             (_, Walk::Anywhere) => None,
-            // Those of a row have it in common.
+            // All lanes of a row exist, or none.
             (Makes::Reduce(reduce), _)
                 if reduce.of_row[value] && reduce.vector_axis == VectorAxis::Reduced =>
             {
@@ -181,7 +180,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Which values are made of loads of lanes that may not exist. Loads by coordinates repeat one that does.
+    /// Which values depend on loads of lanes that may not exist. Loads by coordinates repeat an existing lane.
     fn of_missing_lanes(&self) -> ByValue<bool> {
         let is_by_vectors = |operand: &Operand| {
             let by_coordinates = matches!(operand.access, Access::Splat | Access::Strided | Access::Lookup);
@@ -191,7 +190,7 @@ impl Emitter<'_> {
         ByValue::of(operands, &self.kernel.steps, |step, missing| step.args.iter().any(|&arg| missing[arg]))
     }
 
-    /// Whether the lanes of a value are four places next to each other, of which the first is a multiple of four.
+    /// Whether the lanes of a value are four neighbouring places, the first of which is a multiple of four.
     fn is_place_of_vector(&self, value: Value) -> bool {
         match value {
             Value::Input(i) => {
@@ -205,7 +204,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What is stored of a result, as [`pack`] takes it.
+    /// The stored form of a result, as [`pack`] takes it.
     fn raw(&mut self, i: usize, vector: u32) -> String {
         let dtype = self.kernel.value_type(self.kernel.results[i]);
         let value = self.value(self.kernel.results[i], vector);

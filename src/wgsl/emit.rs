@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::ir::Step;
 use crate::plan::{Faults, Field, Kernel, Makes, Number, ScanNumber, SortNumber};
 
-/// The text of a kernel, which depends on nothing but the kernel.
+/// The text of a kernel, which depends on the kernel alone.
 pub(crate) struct Emitted {
-    /// Declarations, functions of the prelude, and what the kernel is for.
+    /// Declarations, functions of the prelude, and the entry point.
     parts: [String; 3],
-    /// The words of its uniform block: which of the kernel's fields the text names.
+    /// The words of its uniform block: the kernel's fields that the text names.
     pub words: Vec<usize>,
 }
 
@@ -23,12 +23,12 @@ impl Emitted {
         self.parts.concat()
     }
 
-    /// The lines that name each operand, from 1 on.
+    /// The lines that name each operand, counted from 1.
     pub(crate) fn lines(&self, kernel: &Kernel) -> Vec<Vec<usize>> {
         lines::of_operands(kernel, self.parts.each_ref().map(String::as_str))
     }
 
-    /// The words of the block, of those of all fields.
+    /// The words of the block, selected from all fields.
     #[cfg(test)]
     pub(crate) fn block(&self, words: &[u32]) -> Vec<u32> {
         self.words.iter().map(|&word| words[word]).collect()
@@ -46,7 +46,7 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
         Makes::Reduce(reduce) => emitter.reduce(reduce)?,
     }
     let main = emitter.bodies.functions()? + &main;
-    // NVIDIA's instruction makes every NaN of f16 a positive one.
+    // NVIDIA's instruction makes every NaN of f16 positive.
     let halves = kernel.faults.halves || kernel.steps.iter().any(Step::tells_sign);
     let functions = prelude::used_by(&main, Faults { halves, ..kernel.faults });
     let named: FxHashSet<&str> = [&functions, &main].into_iter().flat_map(|text| named(text)).collect();
@@ -54,7 +54,7 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
     let mut words: Vec<usize> =
         (0..fields.len()).filter(|&word| named.contains(field(&fields[word]).as_str())).collect();
     if words.is_empty() {
-        // A block has a word at least.
+        // A block has at least one word.
         words.push(0);
     }
     let enabled = if functions.contains("<f16>") { "enable f16;\n\n" } else { "" };
@@ -63,7 +63,7 @@ pub(crate) fn emit(kernel: &Kernel) -> Result<Emitted> {
     Ok(Emitted { parts: [declarations, functions, main], words })
 }
 
-/// What a text names of the uniform block.
+/// The words of the uniform block that a text names.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let starts = text.match_indices("p.").filter(move |&(at, _)| !text[..at].ends_with(is_name));
@@ -139,7 +139,7 @@ fn field(field: &Field) -> String {
     }
 }
 
-/// The uniform block, of these words, and the bindings.
+/// The uniform block of these words, and the bindings.
 fn declarations<'a>(kernel: &Kernel, words: impl Iterator<Item = &'a Field>) -> String {
     let mut text = "struct Params {\n".to_string();
     for word in words {

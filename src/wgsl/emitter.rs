@@ -1,12 +1,12 @@
-//! What writes a kernel, and how it names what it wrote.
+//! The writer of a kernel, and its names.
 
 use super::bodies::Bodies;
 use super::fences::Fences;
 use crate::ir::{ByValue, Value};
 use crate::plan::{Access, Kernel, Operand, Origin, Role, Stride, Walk};
 
-/// Writes the body of a kernel. Names of what a vector has for itself end with its number; what is the
-/// same for all vectors is written once.
+/// Writes the body of a kernel. Names of a vector's own values end with its number. Values that all vectors share are
+/// written once.
 pub(super) struct Emitter<'a> {
     pub kernel: &'a Kernel,
     pub text: &'a mut String,
@@ -16,7 +16,7 @@ pub(super) struct Emitter<'a> {
     pub bodies: Bodies<'a>,
 }
 
-/// Which values are the same in all vectors: operands that do not move, and what is made of them.
+/// Which values all vectors share: operands that do not move, and steps over these.
 fn shared(kernel: &Kernel) -> ByValue<bool> {
     let follows = |i: usize, axis: usize| kernel.stride(Role::In(i), axis) != Stride::Zero;
     let operand = |(i, operand): (usize, &Operand)| match (kernel.walk, operand.access) {
@@ -37,7 +37,7 @@ impl<'a> Emitter<'a> {
         Emitter { kernel, text, shared: shared(kernel), fences, bodies }
     }
 
-    /// What names of a vector end with.
+    /// The suffix of a vector's names.
     pub(super) fn suffix(&self, vector: u32) -> String {
         if self.kernel.vectors == 1 { String::new() } else { format!("_{vector}") }
     }

@@ -1,17 +1,16 @@
-//! Fences: where a value passes an exclusive or with a 0 that no compiler knows.
+//! Fences (`llvm.arithmetic.fence` in LLVM): an exclusive or of a value with a 0 that no compiler knows.
 //!
-//! Compilers of drivers rewrite arithmetic of floats as if it were algebra: `(a + b) - a` becomes `b`,
-//! `x - x` becomes 0, `a * b + c` is contracted, `a > a + c` becomes `0 > c`. All such rules match
-//! operations that read one another, or one value twice. So nothing is left to match if every operand of
-//! arithmetic is one that the compiler knows nothing of, and no two operands of an operation are the
-//! same to it. Loads and constants are such operands, as constants travel in the uniform block. Results
-//! of arithmetic become so by a fence, once, where they are made. So do integers that are cast, where they were
-//! computed, as a compiler finds that `i - i` is 0, or where what reads them asks for a fraction, which is 0
-//! for a whole number. Results that meet in an operation have fences of different numbers, since equal fences
-//! of what a compiler finds equal are equal again.
+//! Compilers of drivers rewrite arithmetic of floats as if it were algebra: `(a + b) - a` becomes `b`, `x - x` becomes
+//! 0, `a * b + c` is contracted, `a > a + c` becomes `0 > c`. Every such rule matches operations that read one another,
+//! or one value twice. So no rule matches if a compiler knows nothing of any operand of arithmetic, and no two operands
+//! of an operation look equal to it. Loads are such operands, and so are constants, which travel in the uniform block.
+//! A result of arithmetic becomes one by a fence, once, where it is made. A cast of computed integers is fenced too,
+//! since a compiler finds that `i - i` is 0, and so is a cast whose reader asks for a fraction, since whole numbers
+//! have none. Results that meet in an operation have fences of different numbers, since equal fences of equal values
+//! are equal.
 //!
-//! What looks at the bits of a result reads it as arithmetic does. A compiler that assumes that there is no NaN and no
-//! infinity, as Metal's does, knows of a sum that its exponent is not the highest: it folds `is_inf(x + y)` to false.
+//! Operations on bits read a result as arithmetic does. A compiler that assumes that there is no NaN and no infinity,
+//! as Metal's does, knows that a sum's exponent is not the highest: it folds `is_inf(x + y)` to false.
 
 use std::collections::BTreeSet;
 
@@ -22,20 +21,20 @@ use crate::dtype::{DType, Kind};
 use crate::ir::{ByValue, Loop, Math, Nature, Op, Step, Value, is_costly, numbered};
 use crate::plan::{Kernel, Makes, Operand, Origin};
 
-/// Fences there are: by how far the unknown 0 is shifted.
+/// The number of fences, which differ by how far the unknown 0 is shifted.
 const MOST: u32 = 32;
 
-/// The fences of a kernel's steps, or of those of a loop, each by its number.
+/// The fences of a kernel's steps, or of a loop's, by number.
 pub(super) struct Fences {
     /// The type of each value.
     types: ByValue<DType>,
-    /// Of each value, the one that it passes where it is made.
+    /// For each value, the fence that it passes where it is made.
     made: ByValue<Option<u32>>,
-    /// Of each operand, the first that has the same load.
+    /// For each operand, the first one with the same load.
     loads: Vec<Value>,
-    /// What is looked up.
+    /// Whether each is looked up.
     lookups: Vec<Value>,
-    /// Whether there are none.
+    /// Whether there are no fences.
     off: bool,
 }
 
@@ -46,7 +45,7 @@ impl Fences {
             Value::Input((0..i).find(same).unwrap_or(i) as u32)
         };
         let types = kernel.operands.iter().map(|operand| operand.dtype);
-        // What a reduction combines is read by that: numbers by arithmetic, or ranks by bits.
+        // A reduction reads its values: numbers by arithmetic, or ranks by bits.
         let read: Vec<Value> = match &kernel.makes {
             Makes::Elements | Makes::Sort(_) => Vec::new(),
             Makes::Reduce(reduce) => reduce.reductions().map(|own| own.value).collect(),
@@ -56,16 +55,16 @@ impl Fences {
         Fences::of(types, loads, &kernel.steps, &read, kernel, false).numbered(&kernel.steps, false)
     }
 
-    /// Those of a turn of a loop. A state may be any other value that comes in, as a compiler may find out; and what
-    /// it becomes is read by the arithmetic of the next turn.
+    /// The fences of an iteration. A state may equal any other incoming value, as a compiler may find out, and the
+    /// arithmetic of the next iteration reads the next states.
     pub(super) fn of_turn(own: &Loop, kernel: &Kernel) -> Fences {
         let loads = vec![Value::Input(0); own.args.len()];
         Fences::of(own.args.iter().copied(), loads, &own.steps, &own.next, kernel, true)
             .numbered(&own.steps, true)
     }
 
-    /// Those of some steps over values of some types, of which `loads` says the first that is the same; `also` are
-    /// values that something else than steps reads as arithmetic does.
+    /// The fences of some steps over values of some types. `loads` has the first operand with the same load for each.
+    /// `also` are values that something else than a step reads as arithmetic does.
     fn of(
         types: impl Iterator<Item = DType>,
         loads: Vec<Value>,
@@ -74,7 +73,7 @@ impl Fences {
         kernel: &Kernel,
         is_turn: bool,
     ) -> Fences {
-        // By a type of its own a compiler may compute in that, and then reorder it.
+        // A compiler may compute in the adapter's own f16, and reorder it.
         let by_type = !kernel.faults.half_rounding;
         let types = ByValue::of(types, steps, |step, _| step.result);
         let lookups = numbered(steps).filter(|(_, step)| step.op == Op::Lookup).map(|(value, _)| value);
@@ -83,14 +82,14 @@ impl Fences {
         if fences.off {
             return fences;
         }
-        // Which values a compiler could combine with the arithmetic that reads them. What comes in is loaded; but of
-        // states that are integers, which have no fence, it may know what they are in every turn.
+        // Values that a compiler could combine with the arithmetic that reads them. Incoming values are loads, except
+        // for integer states, which have no fence, so a compiler may know their values.
         let is_known = |value: Value| matches!(value, Value::Input(_)) && is_turn;
         let mut open = fences.types.map(|value, of| is_known(value) && of.kind() != Kind::Float);
         let [mut read, mut whole, mut asked] = [(); 3].map(|()| fences.types.map(|_, _| false));
         let readers = || steps.iter().filter(|step| step.nature() != Nature::Moves);
         readers().flat_map(|step| &step.args).chain(also).for_each(|&arg| read[arg] = true);
-        // And which are read by what asks for a fraction, which whole numbers have none of.
+        // Values whose reader asks for a fraction, which whole numbers lack.
         readers()
             .filter(|step| step.nature() == Nature::Arithmetic && asks_for_fraction(step))
             .flat_map(|step| &step.args)
@@ -108,14 +107,14 @@ impl Fences {
         fences
     }
 
-    /// Gives the values that meet in a step different numbers, the lowest that are free, so that few are kept in
-    /// registers. A value that moves what is behind a fence, or that a function makes of it, which may do the same,
-    /// has one of the upper half, and none that this has: behind two equal fences is what was before them. What comes
-    /// in may be behind a fence, `incoming`, as what comes into a turn of a loop is.
+    /// Numbers the fences, so that values that meet in a step have different ones. It takes the lowest free number, so
+    /// that few fences occupy registers. A step that may return an operand unchanged gets a number of the upper half,
+    /// different from its operand's: two equal fences in sequence cancel. `incoming` values may be behind a fence, as
+    /// those of an iteration are.
     fn numbered(mut self, steps: &[Step], incoming: bool) -> Fences {
         let mut neighbours = self.made.map(|_, _| Vec::new());
         let mut first = self.made.map(|_, _| 0);
-        // Whether nothing but moves is between a value and a fence.
+        // Whether only such steps lie between a value and a fence.
         let mut behind_fence = self.made.map(|_, _| incoming);
         for (value, step) in numbered(steps) {
             let fenced = |step: &Step| {
@@ -137,7 +136,7 @@ impl Fences {
             if step.nature() == Nature::Moves && behind || step.op == Op::Call {
                 first[value] = MOST / 2;
                 neighbours[value].extend(&args);
-                // Of a loop, what its states begin with.
+                // The initial states of a loop.
                 let own = step.args.first().and_then(|arg| arg.step());
                 if let Some(own) = own.filter(|_| step.op == Op::State) {
                     neighbours[value].extend(fenced(&steps[own]));
@@ -162,7 +161,7 @@ impl Fences {
         }
     }
 
-    /// An operand of a step, behind another fence where that needs one.
+    /// An operand of a step, behind another fence if it needs one.
     pub(super) fn operand(&self, step: &Step, position: usize, name: String) -> String {
         match self.again(step, position) {
             Some(number) => fenced(self.types[step.args[position]], &name, number),
@@ -170,11 +169,11 @@ impl Fences {
         }
     }
 
-    /// The fence of an operand of a step that a compiler may find equal to one before it.
+    /// The fence of an operand that a compiler may find equal to an earlier one of the step.
     fn again(&self, step: &Step, position: usize) -> Option<u32> {
-        // Of what is the same in both orders, a compiler can make nothing but what it is.
+        // A compiler can do nothing with two equal operands of `min` or `max`.
         let commutative = step.op.row().is_some_and(|row| row.commutative);
-        // What a loop makes of what is equal is looked at in its turn.
+        // An iteration handles equal states itself.
         let is_loop = step.op == Op::Repeat;
         if self.off || commutative || is_loop || step.nature() != Nature::Arithmetic {
             return None;
@@ -187,20 +186,20 @@ impl Fences {
         same.then(|| (self.made[value].unwrap_or(0) + position as u32) % MOST)
     }
 
-    /// The lines that name what the fences of a kernel need.
+    /// The lines that declare the fences of a kernel.
     pub(super) fn zeros(&self, steps: &[Step]) -> Vec<String> {
         self.used(steps).into_iter().map(|(wide, number)| named(wide, number, number)).collect()
     }
 
-    /// The same lines with other numbers behind the names, so that no fence of steps that are written once more is one
-    /// of those before; none where there are not as many.
+    /// The same lines with other numbers, for steps that are written a second time. `None` if there are not enough
+    /// numbers.
     pub(super) fn others(&self, steps: &[Step]) -> Option<Vec<String>> {
         let used = self.used(steps);
         let has_room = used.iter().all(|(_, number)| number % (MOST / 2) < MOST / 4);
         has_room.then(|| used.iter().map(|&(wide, number)| named(wide, number, number + MOST / 4)).collect())
     }
 
-    /// The fences of some steps: whether each is of 64 bits, and its number.
+    /// The fences of some steps: whether each has 64 bits, and its number.
     fn used(&self, steps: &[Step]) -> BTreeSet<(bool, u32)> {
         let mut used = BTreeSet::new();
         for (value, step) in numbered(steps) {
@@ -217,22 +216,22 @@ impl Fences {
     fn may_be_same(&self, a: Value, b: Value) -> bool {
         let closed = |value: Value| matches!(value, Value::Step(_)) && self.made[value].is_none();
         let load = |value: Value| value.input().map_or(value, |i| self.loads[i]);
-        // What is looked up may be what is loaded.
+        // A lookup may read the element of a load.
         let looked_up = |value: Value| self.lookups.contains(&value);
         let loads = |a: Value, b: Value| looked_up(a) && matches!(b, Value::Input(_));
         load(a) == load(b) || (closed(a) && closed(b)) || loads(a, b) || loads(b, a)
     }
 }
 
-/// Whether what a step makes is nothing that compilers rewrite further, nor a number that they may know; `from_open`
-/// says whether its first operand may be, `by_type` whether f16 is rounded by a type of its own.
+/// Whether compilers neither rewrite a step's result further nor know its value. `from_open` says whether they know its
+/// first operand, and `by_type` whether the adapter's f16 rounds.
 fn is_closed(step: &Step, from_open: bool, by_type: bool) -> bool {
     let is_float = step.result.kind() == Kind::Float;
     let rounds = step.result == DType::BF16 || step.result == DType::F16 && !by_type;
     match step.op {
-        // 0 and 1 are folded into products, and a float of the same type is the operand itself.
+        // 0 and 1 are folded into products, and a cast to the same type is the operand.
         Op::Cast => step.dtype != DType::Bool && !from_open,
-        // The states of a loop are values, and it is none.
+        // A loop's states are values, and the loop is none.
         Op::Repeat | Op::Lookup => true,
         // A compiler finds that `i - i` is 0.
         _ if !is_float => false,
@@ -241,7 +240,7 @@ fn is_closed(step: &Step, from_open: bool, by_type: bool) -> bool {
     }
 }
 
-/// Whether a step may look at the fraction of an operand, which compilers know to be 0 where that is a whole number.
+/// Whether a step may use the fraction of an operand. Compilers know that whole numbers have none.
 fn asks_for_fraction(step: &Step) -> bool {
     matches!(step.op, Op::Fract | Op::Call | Op::Repeat) || is_costly(step.op)
 }
@@ -257,12 +256,12 @@ fn is_wide(dtype: DType) -> bool {
     compute(dtype) == "f64"
 }
 
-/// The line that gives the name of a fence to a number.
+/// The line that declares a fence.
 fn named(wide: bool, name: u32, number: u32) -> String {
     let word = if number == 0 { "p.zero".to_string() } else { format!("p.zero << {number}u") };
     let name = zero(wide, name);
     match wide {
-        // In both halves: who asks for the exponent alone looks at the upper one.
+        // In both halves, since a reader of the exponent looks at the upper one alone.
         true => format!("let {name} = vec4<u64>(u64({word}) | (u64(p.zero) << 32u));"),
         false => format!("let {name} = vec4<u32>({word});"),
     }

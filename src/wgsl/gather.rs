@@ -1,12 +1,12 @@
-//! Elements at four addresses, and the addresses where computed indices lead in a table.
+//! Elements at four addresses, and the addresses of computed indices in a table.
 
 use super::types::{decode, packed, raw_lanes};
 use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::plan::{Kernel, Operand, Origin, Stride};
 
-/// The address that indices of a type lead to in operand `i`, from where that is walked. They are bits as they are:
-/// distances and sums are modulo 2^32.
+/// The address of computed indices of a type in operand `i`, from the address without them. Indices are taken as bits,
+/// since distances and sums are modulo 2^32.
 pub(super) fn address(
     i: usize,
     operand: &Operand,
@@ -29,7 +29,7 @@ pub(super) fn binding(kernel: &Kernel, i: usize) -> Result<String> {
     }
 }
 
-/// What is looked up by lanes in operand `i`, walked from addresses: where it lies, and the elements that lie where a
+/// The lookup of lanes in operand `i`: its addresses, and the elements at named addresses.
 /// name says.
 pub(super) fn by_lanes(
     kernel: &Kernel,
@@ -42,7 +42,7 @@ pub(super) fn by_lanes(
     Ok((address(i, operand, from, "vec4<u32>", indices), found))
 }
 
-/// The elements at the four addresses that a name stands for, as they lie in an array.
+/// The elements at four named addresses, as they lie in an array.
 pub(super) fn gather(dtype: DType, array: &str, at: &str) -> String {
     let lane = |c: char| match packed(dtype) {
         None => format!("{array}[{at}.{c}]"),

@@ -1,13 +1,13 @@
-//! Which lines of a kernel's text are of which operand.
+//! The lines of a kernel's text that belong to each operand.
 
 use crate::plan::{Kernel, Origin};
 
-/// What names that are made for an operand begin with, before its number: its words in the uniform block, its value,
-/// what it is loaded by, and the addresses of that.
+/// Prefixes of an operand's names, before its number: its words of the uniform block, its value, its loads, and their
+/// addresses.
 const OWN: [&str; 9] = ["x", "scalar", "v", "t", "w", "h", "at_v", "w_v", "d_v"];
 
-/// The lines, from 1 on, that name each operand: its binding, its words in the uniform block, its loads, and the steps
-/// that take it. The text is in three parts, of which the second, the prelude's functions, knows no operands.
+/// The lines, counted from 1, that name each operand: its binding, its words of the uniform block, its loads, and the
+/// steps that read it. The text has three parts. The second, the prelude's functions, knows no operands.
 pub(super) fn of_operands(kernel: &Kernel, [head, functions, main]: [&str; 3]) -> Vec<Vec<usize>> {
     let before = head.lines().count() + functions.lines().count();
     let lines: Vec<_> = (1..).zip(head.lines()).chain((before + 1..).zip(main.lines())).collect();

@@ -9,8 +9,7 @@ use crate::error::{Result, bail};
 use crate::ir::{Step, Value};
 use crate::plan::{Access, LANES, Makes, Operand, Origin, Role, Stride, Walk};
 
-/// Four elements, `step` apart from element `first` on, of the vectors whose names are `prefix` and a
-/// number.
+/// Four elements, `step` apart from element `first` on, of the vectors named `prefix` and a number.
 fn every(dtype: DType, prefix: &str, step: u32, first: u32) -> String {
     let element = |lane: u32| {
         let at = first + lane * step;
@@ -81,7 +80,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What an axis adds to the addresses of a tensor.
+    /// The term of an axis in the addresses of a tensor.
     pub(super) fn term(&self, of: Role, axis: usize, vector: u32) -> Option<String> {
         let coordinate = self.coordinate(axis, vector);
         match self.kernel.stride(of, axis) {
@@ -91,7 +90,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What the words that a path is made of are named after.
+    /// The prefix of a path's words.
     pub(super) fn path_name(&self, of: Role) -> String {
         match of {
             Role::In(i) => role(self.kernel.operands[i].walks_as),
@@ -99,14 +98,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// A sum of terms that begins with an offset, unless that is known to be 0.
+    /// A sum of terms after an offset, unless the offset is known to be 0.
     pub(super) fn sum(&self, name: &str, terms: impl Iterator<Item = String>) -> String {
         let offset = (name != "out" || !self.kernel.fresh).then(|| format!("p.{name}_offset"));
         let terms: Vec<String> = offset.into_iter().chain(terms).collect();
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
     }
 
-    /// The address at the beginning of a vector's row, and what comes on top of it.
+    /// The address at the begin of a vector's row, and the term to add.
     fn base(&self, of: Role, vector: u32, more: Option<String>) -> String {
         let name = self.path_name(of);
         let rows = if self.kernel.walk == Walk::Rows { self.kernel.rank - 1 } else { 0 };
@@ -122,7 +121,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The address of a vector, for accesses whose uniform words count vectors.
+    /// The address of a vector, for accesses whose words count vectors.
     pub(super) fn vector(&self, of: Role, vector: u32) -> String {
         if matches!(self.kernel.walk, Walk::Words { .. }) {
             return "first >> 2u".into();
@@ -150,8 +149,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads the vectors that the elements of a shifted operand lie in, and takes those. Neighbours
-    /// share one.
+    /// Loads the vectors around the elements of a shifted operand, and takes these. Neighbouring vectors share one.
     fn shifted(&mut self, i: usize, operand: &Operand, binding: usize, vector: u32) -> String {
         let name = self.path_name(Role::In(i));
         let word = |k: u32, at: &str| {
@@ -175,7 +173,7 @@ impl Emitter<'_> {
         format!("select({half}, {lanes}({half}.yzw, {last}), {one})")
     }
 
-    /// Loads the vectors that the elements of a stepped operand lie in, and takes those.
+    /// Loads the vectors around the elements of a stepped operand, and takes these.
     fn stepped(
         &mut self,
         i: usize,
@@ -206,7 +204,7 @@ impl Emitter<'_> {
         every(operand.dtype, &format!("w_{own}_"), step, first)
     }
 
-    /// Loads an operand for a vector; of a table its lookups do.
+    /// Loads an operand for a vector. A table is loaded by its lookups.
     pub(super) fn load(&mut self, i: usize, operand: &Operand, vector: u32) -> Result<()> {
         if !operand.computed.is_empty() {
             return Ok(());
@@ -272,7 +270,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The elements of a table where computed indices say, all of them inside of it.
+    /// The elements of a table at computed indices, all of which are inside of it.
     pub(super) fn lookup(&mut self, value: Value, step: &Step, vector: u32) -> Result<String> {
         let Some((&Value::Input(table), indices)) = step.args.split_first() else {
             bail!(Kernel, "a lookup without a table")

@@ -1,10 +1,10 @@
 //! From a kernel to WGSL text, and that text through naga.
 //!
-//! Each file uses only those before it: how a [`text`] is written, its element [`types`], the functions of its
-//! [`prelude`], and which [`lines`] are of which operand; [`fences`], forms that are [`workarounds`], and how elements
-//! are [`gather`]ed; the [`bodies`] of functions; the [`emitter`] that has all of these; where its lanes are
-//! ([`coordinates`]), what it loads ([`load`]), and how values are [`combine`]d; [`elementwise`] kernels; those that
-//! [`mod@reduce`], [`scan`], [`contract`] or [`mod@sort`]; and all of a text ([`mod@emit`]).
+//! Each file uses only those before it: [`text`], element [`types`], the functions of the [`prelude`], and the
+//! [`lines`] of operands; [`fences`], [`workarounds`], and elements at addresses ([`gather`]); the [`bodies`] of steps;
+//! the [`emitter`] with all of these; [`coordinates`] of lanes, loads ([`load`]), and reductions of values
+//! ([`combine`]); [`elementwise`] kernels; kernels that [`mod@reduce`], [`scan`], [`contract`] or [`mod@sort`]; and
+//! whole texts ([`mod@emit`]).
 
 mod bodies;
 mod combine;
@@ -36,8 +36,8 @@ pub(crate) use tests::GPU;
 
 use crate::error::{Result, bail};
 
-/// Parses and validates a kernel. A kernel that fails is a defect of this crate: the error shows
-/// the compiler's message and the text.
+/// Parses and validates a kernel. A failure is a defect of this crate: the error has the compiler's message and the
+/// text.
 pub(crate) fn validate(text: &str) -> Result<()> {
     let module = match naga::front::wgsl::parse_str(text) {
         Ok(module) => module,

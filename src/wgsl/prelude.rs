@@ -1,11 +1,11 @@
-//! The prelude: WGSL functions that kernels call, included only where they are called.
+//! The prelude: WGSL functions. A kernel contains those that it calls.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::plan::Faults;
 
-/// What holds for one type, or for all that it names.
+/// Sources for one type, or for all types that they name.
 const OWN: &[&str] = &[
     include_str!("../../shaders/prelude/pack.wgsl"),
     include_str!("../../shaders/prelude/integer.wgsl"),
@@ -29,7 +29,7 @@ const OWN: &[&str] = &[
     include_str!("../../shaders/prelude/f64/gamma.wgsl"),
 ];
 
-/// What holds for f32, and for f64 with f64 and u64 in place of f32 and u32.
+/// Sources for f32, and for f64 with f64 and u64 in place of f32 and u32.
 const SHARED: &[&str] = &[
     include_str!("../../shaders/prelude/float.wgsl"),
     include_str!("../../shaders/prelude/remainder.wgsl"),
@@ -43,13 +43,13 @@ const SHARED: &[&str] = &[
     include_str!("../../shaders/prelude/reduce.wgsl"),
 ];
 
-/// What is made of words of 32 bits, and again with those of 64.
+/// Sources over words of 32 bits, read again with 64.
 const NARROW: &str = include_str!("../../shaders/prelude/random.wgsl");
 
-/// Functions by instructions that not every adapter has, in the place of those of their names.
+/// Functions by instructions that some adapters lack. They replace those of the same names.
 const BY_INSTRUCTIONS: &str = include_str!("../../shaders/prelude/instructions.wgsl");
 
-/// All of the prelude, one text after the other.
+/// All of the prelude, one text after another.
 fn sources() -> &'static [String] {
     static SOURCES: OnceLock<Vec<String>> = OnceLock::new();
     SOURCES.get_or_init(|| {
@@ -60,8 +60,7 @@ fn sources() -> &'static [String] {
     })
 }
 
-/// The blocks of a source. They begin at the first column after a blank line, so that blank lines
-/// inside of functions are theirs.
+/// The blocks of a source. A block begins at the first column after a blank line, so functions may contain blank lines.
 fn blocks(source: &'static str) -> impl Iterator<Item = &'static str> {
     let mut rest = source;
     std::iter::from_fn(move || {
@@ -81,7 +80,7 @@ fn blocks(source: &'static str) -> impl Iterator<Item = &'static str> {
 struct Item {
     /// Its text, with the comment above it.
     text: &'static str,
-    /// Where it stands in the prelude, so that what is included keeps that order.
+    /// Its place in the prelude, whose order kernels keep.
     order: usize,
 }
 
@@ -93,7 +92,7 @@ fn items() -> &'static Items {
     ITEMS.get_or_init(|| named(sources().iter().flat_map(|source| blocks(source))))
 }
 
-/// The items that stand in the place of others on an adapter.
+/// The items that replace others on an adapter.
 fn instead(faults: Faults) -> impl Fn(&str) -> Option<&'static Item> {
     static ITEMS: OnceLock<Items> = OnceLock::new();
     let items = ITEMS.get_or_init(|| named(blocks(BY_INSTRUCTIONS)));
@@ -113,7 +112,7 @@ fn instead(faults: Faults) -> impl Fn(&str) -> Option<&'static Item> {
     }
 }
 
-/// The blocks that declare something.
+/// The blocks that declare an item.
 fn named(all: impl Iterator<Item = &'static str>) -> Items {
     let named = all.enumerate().filter_map(|(order, text)| {
         let declaration = text.lines().find_map(|line| {
@@ -130,7 +129,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The items that `body` uses, and what these use, in the order of the prelude.
+/// The items that `body` uses, directly or not, in the order of the prelude.
 pub(super) fn used_by(body: &str, faults: Faults) -> String {
     let instead = instead(faults);
     let mut wanted = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Kernels that reduce rows: for each phase a function of the elements of a row and one that accumulates them; around these
-//! what invocations of a group make of theirs; and then what is stored.
+//! Kernels that reduce rows: for each phase a function of a row's elements and one that accumulates them, the reduction
+//! of a group's values, and the output.
 
 use super::combine::{Values, place};
 use super::coordinates::Coordinate;
@@ -46,7 +46,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The function of a place in the row that gives what stays in registers.
+    /// The function of the values that stay in registers, for a place in the row.
     fn hold(&mut self, reduce: &Reduce, number: usize) -> Result<()> {
         let holds = &reduce.phases[number].holds;
         let needs = self.needs(reduce, number.checked_sub(1), holds.iter().copied());
@@ -64,8 +64,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The function of a place in the row that gives what a phase reduces. Past the end it loads what is there
-    /// and gives the identity.
+    /// The function of a phase's operands, for a place in the row. Past the end it loads an existing element and
+    /// returns the identity.
     fn element(&mut self, reduce: &Reduce, number: usize, phase: &Phase, values: &Values) -> Result<()> {
         if !phase.holds.is_empty() && reduce.holder(number) == number {
             self.hold(reduce, number)?;
@@ -104,8 +104,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The entry point, and the place of an invocation: what it has, `item`, its number in a group, `member`, and the
-    /// coordinates of the row and of the block.
+    /// The entry point, and the place of an invocation: its `item`, its number in a group, `member`, and the
+    /// coordinates of its row and block.
     fn reduce_head(&mut self, reduce: &Reduce) {
         let (tile, workgroup) = (reduce.tile, self.kernel.workgroup[0]);
         line!(self.text, "@compute @workgroup_size({workgroup})");
@@ -118,13 +118,13 @@ impl Emitter<'_> {
                 line!(self.text, "    if (i >= p.count) {{ return; }}");
                 line!(self.text, "    let item = i;");
             }
-            // Past the end they reduce what is there and store nothing, as all meet at barriers.
+            // Invocations past the end reduce existing elements and store nothing, since all must reach the barriers.
             (true, VectorAxis::Reduced) => {
                 line!(self.text, "    let member = local % {}u;", tile.group());
                 line!(self.text, "    let item = min(i / {}u, p.count - 1u);", tile.group());
                 line!(self.text, "    let is_own = (member == 0u) & (i / {}u < p.count);", tile.group());
             }
-            // Neighbours lie in neighbouring rows, which lie side by side in memory.
+            // Neighbours have neighbouring rows, which lie side by side in memory.
             (true, _) => {
                 line!(self.text, "    let member = local / {beside}u;");
                 line!(self.text, "    let own_item = i / {workgroup}u * {beside}u + local % {beside}u;");
@@ -150,7 +150,7 @@ impl Emitter<'_> {
         if tile.columns > 1 {
             line!(self.text, "    let x = columns * {}u;", tile.columns);
             for column in 1..tile.columns {
-                // What does not exist is the last that does.
+                // Missing rows repeat the last.
                 line!(self.text, "    let {} = min(x + {column}u, p.vectors - 1u);", numbered("x", column));
             }
         }
@@ -163,7 +163,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What is of the row and known from a phase on.
+    /// Values of the row that are known from a phase on.
     fn known(&mut self, reduce: &Reduce, phase: usize) -> Result<()> {
         let kernel = self.kernel;
         let is_given = |i: usize| kernel.operands[i].origin == Origin::Row(i);
@@ -172,7 +172,7 @@ impl Emitter<'_> {
         }))
     }
 
-    /// What an invocation has in registers from a phase on.
+    /// Values of an invocation that are in registers from a phase on.
     fn held(&mut self, reduce: &Reduce, number: usize) {
         let phase = &reduce.phases[number];
         let needs = self.needs(reduce, number.checked_sub(1), phase.holds.iter().copied());
@@ -184,7 +184,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A phase: what each invocation accumulates, and what these make of it.
+    /// A phase: each invocation's accumulation, and the group's reduction.
     fn reduce_phase(&mut self, reduce: &Reduce, number: usize, phase: &Phase, values: &Values) {
         let tile = reduce.tile;
         let needs = self.needs(reduce, Some(number), phase.values());
@@ -195,14 +195,14 @@ impl Emitter<'_> {
         };
         let is_along = reduce.vector_axis == VectorAxis::Reduced;
         let (block, own) = (tile.block, format!("f{number}"));
-        // Members of a group have neighbouring rows beside them where lanes lie across these.
+        // Where lanes lie across rows, members of a group have neighbouring rows beside them.
         let (lanes, apart) = (tile.lanes(), if is_along { 1 } else { tile.beside });
         let is_partial = reduce.output == Output::Partials;
         if tile.meets && tile.blocks > 1 && number == 0 {
             line!(self.text, "    let lane_of = member % {lanes}u;");
             line!(self.text, "    let block = member / {lanes}u;");
         }
-        // The block that an invocation reads of several, and the first of its vectors there.
+        // The block that an invocation reads, and its first vector there.
         let (of_block, lane) = match (is_partial, tile.meets, tile.blocks) {
             (true, true, _) => (Some("position".to_string()), Some("member".to_string())),
             (true, false, _) if tile.left() == 1 => (Some("position".into()), None),
@@ -233,7 +233,7 @@ impl Emitter<'_> {
             }
             emitter.accumulate(values, phase, &tile, indent, element);
         };
-        // All of a block that an invocation has.
+        // An invocation's vectors of a block.
         let accumulate = |emitter: &mut Self, indent: &str, own: &str| {
             if tile.in_turn {
                 emitter.by_halves(values, indent, (own, "lane_of"), lanes, |emitter, indent, own| {

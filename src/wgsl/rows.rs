@@ -1,4 +1,4 @@
-//! What functions of the elements of a row are given, and what they compute of it.
+//! The parameters of functions over a row's elements, and the values that they compute.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -7,8 +7,7 @@ use crate::error::Result;
 use crate::ir::{ByValue, Value, needed};
 use crate::plan::{LANES, Origin, Reduce, VectorAxis};
 
-/// What values of elements are made of: which are computed for each element, which of the row are read, and which are in
-/// registers.
+/// Which values a function computes for each element, which of the row it reads, and which are in registers.
 pub(super) struct Needs {
     own: ByValue<bool>,
     of_row: Vec<Value>,
@@ -17,18 +16,18 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// The name of what an invocation has in registers of one of its vectors.
+    /// The name of a vector in an invocation's registers.
     pub(super) fn held(&self, (k, i): (u32, u32)) -> String {
         self.holder.map_or_else(String::new, |phase| format!("h{phase}_{k}_{i}"))
     }
 }
 
-/// Parameters before others.
+/// Parameters, before others.
 pub(super) fn declared(given: &[(String, String)]) -> String {
     given.iter().map(|(name, of)| format!("{name}: {of}, ")).collect()
 }
 
-/// Arguments for them before others, in a column of an invocation.
+/// Their arguments, before others, for a column of an invocation.
 pub(super) fn named(given: &[(String, String)], held: &str, column: u32) -> String {
     let name = |name: &str| match name {
         "held" => held.to_string(),
@@ -38,7 +37,7 @@ pub(super) fn named(given: &[(String, String)], held: &str, column: u32) -> Stri
     given.iter().map(|(own, _)| format!("{}, ", name(own))).collect()
 }
 
-/// The name of what each column of an invocation has.
+/// The name of a column's value.
 pub(super) fn numbered(name: &str, column: u32) -> String {
     if column == 0 { name.into() } else { format!("{name}_{column}") }
 }
@@ -52,7 +51,7 @@ pub(super) fn end_of_row(reduce: &Reduce) -> String {
 }
 
 impl Emitter<'_> {
-    /// What some values of elements are made of, where what a phase holds is in registers.
+    /// The operands of some values, with a phase's registers.
     pub(super) fn needs(
         &self,
         reduce: &Reduce,
@@ -64,7 +63,7 @@ impl Emitter<'_> {
         let held = holds.map_or(&[][..], |phase| &reduce.phases[phase].holds);
         let is_known = |value: Value| reduce.of_row[value] || held.contains(&value);
         let needed = needed(operands.len(), steps, values, is_known);
-        // Constants, and tables, are read where they are.
+        // Constants and tables are read in place.
         let is_no_value = |i: usize| operands[i].origin == Origin::Scalar || !operands[i].computed.is_empty();
         let of_row = |value: Value| reduce.of_row[value] && !value.input().is_some_and(is_no_value);
         let own = needed.map(|value, &needed| needed && !of_row(value) && !held.contains(&value));
@@ -73,7 +72,8 @@ impl Emitter<'_> {
         Needs { own, of_row, held, holder: holds.map(|phase| reduce.holder(phase)) }
     }
 
-    /// What a function of the elements of a row is given before their place: names and types. What is in registers is `held`.
+    /// The parameters of a function over a row's elements before their place: names and types. `held` has the
+    /// registers.
     pub(super) fn given(&self, reduce: &Reduce, needs: &Needs) -> Vec<(String, String)> {
         let place = if reduce.vector_axis == VectorAxis::Gathered { "vec4<u32>" } else { "u32" };
         let kept = self.places_of_row(reduce).into_iter().map(|name| (name, place.to_string()));
@@ -83,7 +83,7 @@ impl Emitter<'_> {
         kept.chain(values).chain(held).collect()
     }
 
-    /// Loads and steps of values of elements, after those that are in registers.
+    /// Loads and steps of values, after those in registers.
     pub(super) fn computed(&mut self, needs: &Needs) -> Result<()> {
         for &value in &needs.held {
             let number = self.number(value);

@@ -1,10 +1,10 @@
-//! Kernels that scan: the elementwise body as a function of where its lanes are, and around it what goes through the groups of
-//! a tile. Along a run the lanes of a vector are neighbours, which are added one by one; across runs they are runs side by
-//! side, which are added together.
+//! Kernels that scan: the elementwise body as a function of coordinates, and the code that goes through the groups of a
+//! tile. Along a run the lanes of a vector are neighbours, which are added one by one. Across runs they are runs side
+//! by side, which are added together.
 //!
-//! What comes before anything is the identity: 0 for sums, so that no sum is -0, which is +0 by the contract. Of what comes
-//! before a place, `b0` is all before the tile, as one value; `b1` all before its first group; `b2` before its first group of
-//! groups, which the last of that is added to; and so on.
+//! The state before the first value is the identity: 0 for sums, so that no sum is -0, by the contract. The state
+//! before a place has levels: `b0` is the value of everything before the tile, `b1` of everything before its first
+//! group, `b2` before its first group of groups, to which the last of these is added, and so on.
 
 use super::combine::form;
 use super::emitter::Emitter;
@@ -39,8 +39,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A function of the coordinates that gives a vector of values there. Past the end of a run it gives what is
-    /// there, which comes before nothing.
+    /// A function of the coordinates that returns a vector of values. Past the end of a run it returns existing values,
+    /// which no other value follows.
     fn scanned_element(&mut self, scanner: &Scanner, operands: usize) -> Result<()> {
         let (places, of) = (self.scan_places(scanner, "at: u32", ": u32"), lanes(scanner.element));
         line!(self.text, "fn element({places}) -> {of} {{");
@@ -67,7 +67,7 @@ impl Emitter<'_> {
         );
     }
 
-    /// A function that gives what an operand tells of a tile: the scan of last values, or a part of that of the tile.
+    /// A function of an operand's value for a tile: the scan of last values, or a part of the tile's last value.
     fn before_tile(&mut self, scanner: &Scanner, operand: usize, part: usize) -> Result<()> {
         let of = Role::In(operand);
         let places = self.scan_places(scanner, "at: u32", ": u32");
@@ -91,7 +91,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// What `at` adds to an address along an axis.
+    /// The term that `at` adds to an address along an axis.
     fn along_axis(&self, of: Role, axis: usize, at: &str) -> Option<String> {
         match self.kernel.stride(of, axis) {
             Stride::Zero => None,
@@ -100,8 +100,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The functions that make one of two: what nothing may reorder, and what is stored and read no more, which
-    /// needs no fence.
+    /// The functions that combine two values: a fenced one, which nothing may reorder, and an unfenced one for values
+    /// that are stored and not read again.
     fn joining(&mut self, scanner: &Scanner) -> Result<()> {
         let own = own_type(scanner);
         let value = form(scanner.op, scanner.element, compute(scanner.element), "a", "b")?;
@@ -126,7 +126,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The function that stores: a vector of values, or a part of what is last in a tile.
+    /// The function that stores a vector of values, or a part of a tile's last value.
     fn stored(&mut self, scanner: &Scanner) {
         let (kernel, inner) = (self.kernel, self.kernel.rank - 1);
         let is_last = scanner.scanned == Scanned::Lasts;
@@ -167,7 +167,7 @@ impl Emitter<'_> {
         line!(self.text, "}}\n");
     }
 
-    /// The entry point. Of a tile among all, `item`, come its place in the run, `position`, and the coordinates of that.
+    /// The entry point. From the number of a tile, `item`, come its place in the run, `position`, and its coordinates.
     fn scan_head(&mut self, scanner: &Scanner) {
         let (workgroup, groups) = (self.kernel.workgroup[0], scanner.groups());
         line!(self.text, "@compute @workgroup_size({workgroup})");
@@ -195,7 +195,7 @@ impl Emitter<'_> {
         self.carries(scanner);
     }
 
-    /// What comes before the tile, at each level.
+    /// The state before the tile, at each level.
     fn carries(&mut self, scanner: &Scanner) {
         let levels = scanner.levels;
         if scanner.scanned == Scanned::Lasts {
@@ -231,7 +231,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The type of what is carried: a value along the run, a vector across runs.
+/// The type of the state: a value along the run, a vector across runs.
 fn own_type(scanner: &Scanner) -> String {
     if scanner.along { compute(scanner.element).into() } else { lanes(scanner.element) }
 }

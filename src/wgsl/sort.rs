@@ -1,6 +1,6 @@
-//! Kernels of a radix sort: the digits of a tile counted, or its elements moved to where they go. Elements are loaded as they
-//! lie, and their digits kept in workgroup memory, where each invocation counts those of neighbours, digit by digit, and then
-//! finds how many before its own have the same digit.
+//! Kernels of a radix sort: they count the digits of a tile, or move its elements. Elements are loaded as they lie, and
+//! their digits are kept in workgroup memory. There each invocation counts the digits of neighbouring elements, and
+//! finds how many equal digits come before its own.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -11,7 +11,7 @@ impl Emitter<'_> {
     pub(super) fn sort(&mut self, sorter: &Sorter) {
         let Sorter { digit, group, each, words, .. } = *sorter;
         let digits = 1_u32 << digit;
-        // The counts of a digit are added up by so many invocations, each those of so many.
+        // This many invocations add up the counts of a digit, each for a section.
         let sections = (group / digits).max(1);
         let section = group / sections;
         let tile = sorter.tile();
@@ -26,7 +26,7 @@ impl Emitter<'_> {
 
         line!(self.text, "var<workgroup> counts: array<u32, {}>;", group * digits);
         line!(self.text, "var<workgroup> sums: array<u32, {}>;", digits * sections);
-        // The digit of each element, and then where it goes.
+        // The digit of each element, and then its destination.
         line!(self.text, "var<workgroup> places: array<u32, {tile}>;\n");
         line!(self.text, "fn digit(at: u32) -> u32 {{");
         if sorter.by_row {
@@ -63,7 +63,7 @@ impl Emitter<'_> {
         line!(self.text, "        counts[places[k] * {group}u + local] += 1u;");
         line!(self.text, "    }}");
         line!(self.text, "    workgroupBarrier();");
-        // Each count becomes the sum of those before it in its section.
+        // Each count becomes the sum of earlier counts in its section.
         line!(self.text, "    for (var k = local; k < {}u; k += {group}u) {{", digits * sections);
         line!(self.text, "        let begun = k * {section}u;");
         line!(self.text, "        var sum = 0u;");
@@ -124,8 +124,8 @@ impl Emitter<'_> {
         line!(self.text, "        }}\n    }}\n}}");
     }
 
-    /// The lines that make a `key` of the word `low` and, of two words, of another: the one that has the digit. As
-    /// [`KeyKind`] has it.
+    /// The lines that make the word of a `key` that has the digit, from the word `low` and, for two words, from
+    /// another, as [`KeyKind`] defines it.
     fn key(&mut self, sorter: &Sorter, high: &str) {
         const SIGN: &str = "0x80000000u";
         let is_wide = sorter.words > 1;

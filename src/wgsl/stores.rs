@@ -1,4 +1,4 @@
-//! What kernels that reduce rows store: partial results, one element of a row, or all of its elements.
+//! The stores of kernels that reduce rows: partial results, one element of each row, or all elements.
 
 use super::combine::{Values, place};
 use super::emitter::Emitter;
@@ -36,7 +36,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Those of a column of an invocation.
+    /// The partial results of a column of an invocation.
     fn store_partial(&mut self, reduce: &Reduce, values: &Values, column: u32) {
         let kernel = self.kernel;
         let [own, x] = ["f0", "x"].map(|name| numbered(name, column));
@@ -80,14 +80,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// The address of a result: by the coordinates of so many axes, and what comes on top of it.
+    /// The address of a result: its coordinates on some axes, and a term to add.
     pub(super) fn stored_at(&self, axes: usize, more: &[&str]) -> String {
         let terms = (0..axes).filter_map(|axis| self.term(Role::Out, axis, 0));
         let terms: Vec<String> = terms.chain(more.iter().map(ToString::to_string)).collect();
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
     }
 
-    /// Stores the lanes of a vector that exist.
+    /// Stores the existing lanes of a vector.
     fn store_lanes(&mut self, k: usize, place: &str, value: &str, indent: &str) {
         let (array, inner) = (result(k), self.kernel.rank - 1);
         line!(self.text, "{indent}let place{k} = vec4<u32>({place});");
@@ -102,7 +102,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores what is made of a row.
+    /// Stores the results of a row.
     pub(super) fn reduced(&mut self, reduce: &Reduce, output: Output) {
         let group = reduce.tile.group();
         let Output::Elements { unroll } = output else {
@@ -133,21 +133,21 @@ impl Emitter<'_> {
         line!(self.text, "    let end = {end};");
         line!(self.text, "    for (var at = {begin}; at < end; at += {}u) {{", group * unroll);
         for k in 0..unroll {
-            // What is past the end stores the last once more.
+            // Vectors past the end store the last one again.
             let at = if k == 0 { "at".into() } else { format!("min(at + {}u, end - 1u)", k * group) };
             line!(self.text, "        {}", give("", &at));
         }
         line!(self.text, "    }}");
     }
 
-    /// The stores of results: of the elements at a place of a row, or of what there is one of.
+    /// The stores of results: of the elements at a place of a row, or of the row's one element.
     fn store_results(&mut self, reduce: &Reduce, indent: &str) {
         let kernel = self.kernel;
         let dtype = kernel.out;
         for (k, &value) in kernel.results.iter().enumerate() {
             let own = self.value(value, 0);
             let text = match kernel.value_type(value) {
-                // What is stored by whole words is that type's value already, but for truths.
+                // A value of whole words has its type already, except bool.
                 of if of == dtype || of == DType::Bool => encode(of, &own),
                 _ => own,
             };

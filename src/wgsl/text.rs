@@ -1,8 +1,8 @@
-//! The lines of a kernel's text, and what is named in them.
+//! Lines of a kernel's text, and names in them.
 
 use crate::plan::Role;
 
-/// Writes a line of a kernel's text, to which writing cannot fail.
+/// Writes a line of a kernel's text. Writing to a string cannot fail.
 macro_rules! line {
     ($text:expr) => { $text.push('\n') };
     ($text:expr, $($line:tt)*) => {{
@@ -28,7 +28,7 @@ pub(super) fn result(i: usize) -> String {
     if i == 0 { "result".into() } else { format!("result{i}") }
 }
 
-/// The lines that divide `rest`: what is left over is `name`, and `rest` becomes the quotient.
+/// The lines that divide `rest`: the remainder is `name`, and `rest` becomes the quotient.
 pub(super) fn division(text: &mut String, name: &str, by: &str, rest: &mut String) {
     line!(text, "    let {name} = {rest} % {by};");
     line!(text, "    let after_{name} = {rest} / {by};");

@@ -1,4 +1,4 @@
-//! The tiles of a scan: what goes through the groups of one, by an invocation for all of them or for each.
+//! The tiles of a scan: one invocation goes through the groups of a tile, or each has a group.
 
 use super::emitter::Emitter;
 use super::text::line;
@@ -10,7 +10,7 @@ use crate::plan::{LANES, Scanned, Scanner};
 pub(super) const VECTORS: usize = GROUP / LANES;
 
 impl Emitter<'_> {
-    /// The values of a group along the run, from names of its vectors; or across runs, from names of all.
+    /// The values of a group: along the run from the names of its vectors, across runs from the names of all.
     fn prefixes(&mut self, scanner: &Scanner, indent: &str) {
         let name = |k: usize| match scanner.along {
             true => format!("a{}.{}", k / LANES, ["x", "y", "z", "w"][k % LANES]),
@@ -22,8 +22,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads a group, of this number in the run: vectors along it, or a vector across runs of each value. The first lies at
-    /// `row`.
+    /// Loads a group by its number in the run: vectors along it, or a vector across runs for each value. The first lies
+    /// at `row`.
     fn load_group(&mut self, scanner: &Scanner, indent: &str, group: &str) {
         let count = if scanner.along { VECTORS } else { GROUP };
         line!(self.text, "{indent}let row = ({group}) * {count}u;");
@@ -33,7 +33,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores what a group of values becomes.
+    /// Stores the results of a group.
     fn store_group(&mut self, scanner: &Scanner, indent: &str, values: Vec<String>) {
         let values = if scanner.along { vectors(scanner, &values).collect() } else { values };
         for (k, value) in values.iter().enumerate() {
@@ -42,8 +42,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// What is stored of a group whose values are `g0` to `g15`, after `before`; of an exclusive scan that is one place
-    /// further on, after `first`: names of sixteen values.
+    /// The stored values of a group `g0` to `g15` after the state `before`. An exclusive scan stores them one place
+    /// further on, after `first`. Returns sixteen names.
     fn results(&mut self, scanner: &Scanner, indent: &str, before: &str, first: &str) -> Vec<String> {
         for k in 0..GROUP {
             line!(self.text, "{indent}let r{k} = after({before}, g{k});");
@@ -56,8 +56,8 @@ impl Emitter<'_> {
         (0..GROUP).map(value).collect()
     }
 
-    /// A tile by an invocation, one group after the other. `z1` is the sum of the groups so far of a group of groups, `z2`
-    /// of such groups; `b1` is what comes before the group at hand.
+    /// A tile by one invocation, group after group. `z1` is the sum of the groups so far in a group of groups, `z2`
+    /// that of groups of groups, and `b1` the state before this group.
     pub(super) fn tile_each(&mut self, scanner: &Scanner) {
         let (levels, groups, is_last) = (scanner.levels, scanner.groups(), scanner.scanned == Scanned::Lasts);
         let sums = ["y", "z1", "z2"];
@@ -79,7 +79,7 @@ impl Emitter<'_> {
             self.store_group(scanner, indent, values);
             line!(self.text, "{indent}b0 = r{};", GROUP - 1);
         }
-        // What is last in the tile is left in its parts.
+        // The parts of the tile's last value.
         for level in 1..levels {
             let (mask, below) = ((1_u32 << (4 * (level - 1))) - 1, sums[level as usize - 1]);
             line!(self.text, "{indent}if ((group + 1u < end) & ((group & {mask}u) == {mask}u)) {{");
@@ -96,7 +96,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores what is last in a tile: all of it, and its parts, the last group first.
+    /// Stores the tile's last value, and its parts, the last group first.
     fn store_last(&mut self, scanner: &Scanner, indent: &str, own: &[&str]) {
         let all = own[1..].iter().fold(own[0].to_string(), |rest, part| format!("join({part}, {rest})"));
         let places = self.scan_places(scanner, "position", "");
@@ -105,11 +105,11 @@ impl Emitter<'_> {
         }
     }
 
-    /// A group by an invocation, sixteen of which make a group of groups in workgroup memory.
+    /// A group for each invocation. Sixteen invocations make a group of groups in workgroup memory.
     pub(super) fn group_each(&mut self, scanner: &Scanner) {
         let (along, levels, groups) = (scanner.along, scanner.levels, scanner.groups());
         let (workgroup, is_last) = (self.kernel.workgroup[0], scanner.scanned == Scanned::Lasts);
-        // Where a value of an invocation lies that meets others: the first of its tile, and how far they are apart.
+        // The places of a tile's values in workgroup memory: the first one, and their distance.
         let lane = if along { ".x" } else { "" };
         let (first, apart) =
             if along { ("local - group", 1) } else { ("own_item - tiles", workgroup / groups) };
@@ -125,7 +125,7 @@ impl Emitter<'_> {
             line!(self.text, "    workgroupBarrier();");
             line!(self.text, "    shared_values[local]{lane} = {last};");
             line!(self.text, "    workgroupBarrier();");
-            // All groups before this one, in its group of groups or in that before.
+            // All groups before this one, in its group of groups or in the one before.
             line!(self.text, "    let until = max(group, 1u) - 1u;");
             line!(self.text, "    var z1 = identity;");
             line!(self.text, "    for (var k = until & {}u; k <= until; k++) {{", !(GROUP as u32 - 1));
@@ -174,8 +174,8 @@ impl Emitter<'_> {
         line!(self.text, "    }}");
     }
 
-    /// Loads the vectors of a workgroup as neighbours have them in memory, and gives each invocation those of its group. Places
-    /// in workgroup memory are such that neighbours find theirs in other banks.
+    /// Loads the vectors of a workgroup as they lie in memory, and gives each invocation those of its group. The places
+    /// in workgroup memory put neighbours' vectors in different banks.
     fn turned(&mut self, scanner: &Scanner) {
         let (workgroup, vectors) = (self.kernel.workgroup[0], scanner.groups() * VECTORS as u32);
         for k in 0..VECTORS {
@@ -217,7 +217,7 @@ fn vectors(scanner: &Scanner, values: &[String]) -> impl Iterator<Item = String>
     values.chunks(LANES).map(move |four| format!("{of}({})", four.join(", ")))
 }
 
-/// The place of a vector in workgroup memory: a permutation of each eight.
+/// The place of a vector in workgroup memory: a permutation within each eight.
 fn bank(vector: &str) -> String {
     format!("{vector} ^ (({vector} >> 3u) & 7u)")
 }

@@ -1,10 +1,10 @@
-//! Element types in WGSL: what they compute as, how they are packed, and how they convert.
+//! Element types in WGSL: the types that compute, packing, and conversions.
 
 use crate::dtype::{DType, Kind};
 use crate::ir::{Op, Step};
 use crate::plan::{Kernel, LANES, Packing, Store};
 
-/// The type that elements of `dtype` compute in, as prelude functions are named by it.
+/// The type that computes elements of `dtype`, which names prelude functions.
 pub(super) fn compute(dtype: DType) -> &'static str {
     match dtype {
         DType::F32 | DType::F16 | DType::BF16 => "f32",
@@ -17,18 +17,18 @@ pub(super) fn compute(dtype: DType) -> &'static str {
     }
 }
 
-/// The four-lane type of that.
+/// The four-lane type of it.
 pub(super) fn lanes(dtype: DType) -> String {
     format!("vec4<{}>", compute(dtype))
 }
 
-/// The four-lane type of raw elements, as [`decode`] takes them: those of packed types are u32.
+/// The four-lane type of raw elements, as [`decode`] takes them: u32 for packed types.
 pub(super) fn raw_lanes(dtype: DType) -> String {
     if packed(dtype).is_some() { "vec4<u32>".into() } else { lanes(dtype) }
 }
 
-/// The type of a binding's array that holds `width` elements, in `wide_words` as words of 64 bits where it
-/// would be more than one of 32.
+/// The type of a binding's array whose entries hold `width` elements. With `wide_words` an entry of more than one word
+/// has words of 64 bits.
 pub(super) fn array(dtype: DType, width: usize, wide_words: bool) -> String {
     match (dtype.packing(), width) {
         (Packing::Halves, LANES) if wide_words => "u64".into(),
@@ -39,12 +39,12 @@ pub(super) fn array(dtype: DType, width: usize, wide_words: bool) -> String {
     }
 }
 
-/// The type of so many words, one for elements apart.
+/// The type of this many words, or of single elements.
 fn words(count: usize) -> String {
     if count <= 1 { "u32".into() } else { format!("vec{count}<u32>") }
 }
 
-/// The words of one of some joined vectors, of a packed type, in an element of an array of them.
+/// The words of one of several joined vectors, of a packed type, in an array's entry.
 pub(super) fn joined_part(dtype: DType, vector: u32) -> &'static str {
     match dtype.packing() {
         Packing::Bytes => ["x", "y", "z", "w"][vector as usize],
@@ -52,13 +52,12 @@ pub(super) fn joined_part(dtype: DType, vector: u32) -> &'static str {
     }
 }
 
-/// The element of an array that the words of joined vectors make.
+/// The array's entry from the words of joined vectors.
 pub(super) fn join(dtype: DType, parts: &[String]) -> String {
     format!("{}({})", words(parts.len() * LANES * dtype.size() / 4), parts.join(", "))
 }
 
-/// The vector of raw lanes that a wide element of an array holds: lanes that compute, or u32 of those
-/// that [`decode`] takes.
+/// The vector of raw lanes in a wide entry of an array: lanes that compute, or u32 for [`decode`].
 pub(super) fn unpack(dtype: DType, wide_words: bool, word: String) -> String {
     match dtype.packing() {
         Packing::Bytes => format!("unpack_u8({word})"),
@@ -84,8 +83,7 @@ pub(super) fn pack(dtype: DType, wide_words: bool, value: String) -> String {
     }
 }
 
-/// `raw`, elements of a packed type in the low bits of u32 lanes, as lanes that compute; other types
-/// as they are.
+/// Raw elements of a packed type, in the low bits of u32 lanes, as lanes that compute. Other types stay.
 pub(super) fn decode(dtype: DType, raw: String) -> String {
     match dtype {
         DType::I8 => format!("sign_extend({raw}, 24u)"),
@@ -109,7 +107,7 @@ pub(super) fn encode(dtype: DType, value: &str) -> String {
     }
 }
 
-/// A result of `dtype` that may have more digits than the type: cut off, or rounded.
+/// A result that may have more digits than `dtype`, cut off or rounded.
 pub(super) fn narrow(dtype: DType, value: String) -> String {
     match dtype {
         DType::U8 => format!("({value}) & vec4<u32>(0xffu)"),
@@ -122,7 +120,7 @@ pub(super) fn narrow(dtype: DType, value: String) -> String {
     }
 }
 
-/// What an op of the table gives, as the type has it.
+/// The result of an op of the table, in the type that computes.
 pub(super) fn rounded(step: &Step, value: String) -> String {
     match (step.result, step.op) {
         (DType::F16 | DType::BF16, _) if step.keeps_digits() => value,
@@ -140,7 +138,7 @@ pub(super) fn packed(dtype: DType) -> Option<(&'static str, u32)> {
     }
 }
 
-/// A conversion as Rust's `as` does it: first to what the target computes in, then to its range.
+/// A conversion as Rust's `as` makes it: to the type that computes the target, then to the target's range.
 pub(super) fn cast(from: DType, to: DType, value: &str) -> String {
     let (own, target) = (compute(from), compute(to));
     let bits = |dtype: DType| dtype.size() * 8;
@@ -161,7 +159,7 @@ pub(super) fn cast(from: DType, to: DType, value: &str) -> String {
     };
     match (from.kind(), to.kind()) {
         (Kind::Float, Kind::Signed | Kind::Unsigned) if bits(to) < 32 => {
-            // Saturates, where integers among themselves wrap.
+            // Floats saturate, and integers wrap.
             let (low, high) = match to {
                 DType::I8 => (-128, 127),
                 DType::I16 => (-32768, 32767),
@@ -187,7 +185,7 @@ pub(super) fn constant(dtype: DType, word: &str) -> String {
     }
 }
 
-/// The element of the array that something is stored to.
+/// The entry of the array that a store writes.
 pub(super) fn stored_array(kernel: &Kernel, dtype: DType) -> String {
     let width = match kernel.store {
         Store::Lanes => 1,

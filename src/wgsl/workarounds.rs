@@ -1,4 +1,4 @@
-//! Forms that replace those of the op table: where an adapter needs it, or its user asked for it.
+//! Replacements of the op table's forms, where an adapter needs them or its user asked for them.
 
 use super::types::compute;
 use crate::dtype::{DType, Kind};
@@ -17,13 +17,13 @@ const FLUSHED: &[(Op, DType, &str)] = &[
     (Op::Reciprocal, DType::F32, "div_flushed_f32(vec4<f32>(1.0), {a})"),
 ];
 
-/// Ops that are not rounded to the nearest float on some adapters.
+/// Ops that some adapters do not round to the nearest float.
 const QUOTIENTS: &[(Op, &str)] =
     &[(Op::Div, "div_nearest_{T}({a}, {b})"), (Op::Reciprocal, "div_nearest_{T}(vec4<{T}>(1.0), {a})")];
 
 const ROOTS: &[(Op, &str)] = &[(Op::Sqrt, "sqrt_nearest_{T}({a})")];
 
-/// Ops that are faster by the adapter's builtins, for types that compute in f32.
+/// Ops that builtins compute faster, for types that compute in f32.
 const FAST: &[(Op, &str)] = &[
     (Op::Exp, "fast_exp_f32({a})"),
     (Op::Exp2, "fast_exp2_f32({a})"),
@@ -39,7 +39,7 @@ const FAST: &[(Op, &str)] = &[
     (Op::Pow, "fast_pow_f32({a}, {b})"),
 ];
 
-/// The WGSL form of a table op on the adapter that a kernel is for.
+/// The WGSL form of an op for a kernel's adapter.
 pub(super) fn form(kernel: &Kernel, step: &Step) -> &'static str {
     let (faults, fast) = (kernel.faults, kernel.math == Math::Fast);
     let float = step.dtype.kind() == Kind::Float;

@@ -1,5 +1,4 @@
-//! A case: storages, and what is done with them in order. It is run on a device and compared with what
-//! the oracle says.
+//! A case: storages, and operations on them in order. It runs on a device and is compared with the oracle.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

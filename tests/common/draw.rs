@@ -1,5 +1,4 @@
-//! Random cases from a seed: expressions over all types, ops and views, with nodes that are used more
-//! than once.
+//! Random cases from a seed: expressions over all types, ops and views, with shared nodes.
 
 use std::rc::Rc;
 

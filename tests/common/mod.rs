@@ -1,4 +1,4 @@
-//! The devices that tests run on, and what is checked after every test.
+//! The devices of tests, and the checks after every test.
 
 #![allow(dead_code, unreachable_pub)] // each test program uses a part
 #![allow(unreachable_patterns)] // inside of the crate enums are known to their end

@@ -1,6 +1,6 @@
-//! The value of a recipe, element by element and one operation at a time: the oracle that the CPU path
-//! and every adapter are compared with. Of the crate it uses the addresses of a [`Layout`] alone, so a
-//! mistake of a schedule, a plan or a kernel shows.
+//! The value of a recipe, element by element and one operation at a time: the oracle for the CPU path and every
+//! adapter. It uses nothing of the crate but the addresses of a [`Layout`], so a mistake of a schedule, a plan or a
+//! kernel shows.
 
 use std::collections::HashMap;
 use std::rc::Rc;

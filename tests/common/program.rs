@@ -1,5 +1,5 @@
-//! Programs with a wgpu device of their own, as callers of this crate are: on every adapter, with what it has, with
-//! WebGPU's limits and with less, always with validation on: wgpu's, and Vulkan's layer where it is there.
+//! Programs with a wgpu device of their own, as callers of this crate have: on every adapter, with its own limits, with
+//! WebGPU's and with lower ones. wgpu's validation is always on, and Vulkan's layer if it is there.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, OnceLock};

@@ -1,5 +1,5 @@
-//! Expressions as tests describe them. From a recipe both the crate's expression and its naive value are
-//! made. Recipes are graphs: a clone is the same node, used once more.
+//! Expressions as tests describe them. A recipe makes both the crate's expression and its naive value. Recipes are
+//! graphs: a clone is the same node, used once more.
 
 use std::any::Any;
 use std::borrow::Borrow;

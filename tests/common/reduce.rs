@@ -1,5 +1,4 @@
-//! Reductions as the contract words them: the order of additions, what is made of folds, and the bounds of
-//! what exponentials are in.
+//! Reductions by the words of the contract: the order of additions, compositions, and the bounds of exponentials.
 
 use zerostride::DType;
 

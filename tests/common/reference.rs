@@ -1,5 +1,5 @@
-//! What inexact functions should give: by the crate `pxfm`, whose functions of f64 and of f32 are
-//! within a hair of half a unit in the last place, and which nothing else here is made of.
+//! The exact results of inexact functions, by the crate `pxfm`, whose functions of f64 and f32 are within a hair of
+//! half a unit in the last place. Nothing else here uses it.
 
 use pxfm::*;
 

@@ -1,5 +1,5 @@
-//! A smaller case that still differs: without some steps and results, with nodes replaced by what they
-//! are made of, or by a constant.
+//! Smaller cases that still differ: without some steps and results, with nodes replaced by their operands or by a
+//! constant.
 
 use std::collections::HashMap;
 

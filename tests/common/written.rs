@@ -1,4 +1,4 @@
-//! Functions as a user writes them, of bits alone: they mean the same on every adapter.
+//! Functions of users, of bits alone, which have the same results on every adapter.
 
 use std::sync::LazyLock;
 

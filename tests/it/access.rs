@@ -1,5 +1,5 @@
-//! Every way in which kernels load and store, at sizes around vectors, rows per invocation and
-//! workgroups, against the CPU path: the same bits.
+//! Every access and every store of kernels, at sizes around vectors, rows of an invocation and workgroups: the bits of
+//! the CPU path.
 
 use crate::common::depth::depth;
 use crate::common::{Random, adapters, check_kernels, in_turn};

@@ -1,4 +1,4 @@
-//! Devices: choice, transfer in both ways, many evaluations, many threads, and what explain says.
+//! Devices: choice, transfer in both directions, many evaluations, many threads, and the text of explanations.
 
 use crate::common::depth::depth;
 use crate::common::{adapters, found, on_every_device, open};

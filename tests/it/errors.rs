@@ -1,4 +1,4 @@
-//! Mistakes: the exact text of each, and every tensor as it was.
+//! Mistakes: the exact text of each. No tensor changes.
 
 #![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
 

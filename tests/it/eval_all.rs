@@ -1,4 +1,4 @@
-//! Several results of one kernel are those of one kernel each.
+//! Several results of one kernel have the bits of a kernel each.
 
 use crate::common::on_every_device;
 use zerostride::{

@@ -1,5 +1,4 @@
-//! Fast math: the adapter's builtins within what WGSL promises of them, and NaN and infinities as in
-//! precise math.
+//! Fast math: the adapter's builtins are as accurate as WGSL requires, and NaN and infinities are as in precise math.
 
 use crate::common::devices;
 use zerostride::{Device, Expr, Math};

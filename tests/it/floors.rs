@@ -1,5 +1,5 @@
-//! The floors of DESIGN.md: a module, and a file of a folder, uses only others on floors below it. A folder within a folder
-//! is one file of it.
+//! The floors of DESIGN.md: a module, and a file of a folder, uses only those on lower floors. A folder within a folder
+//! counts as one file.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Functions of the user's: every device gives what the closure does, wherever a function stands; mistakes are told
-//! when it is made.
+//! Functions of users: every device has the closure's results, wherever a function stands, and mistakes are errors when
+//! it is made.
 
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Random expressions: every device, the CPU path among them, gives what the naive evaluator of
-//! `common::naive` does.
+//! Random expressions: every device, the CPU path among them, has the results of the naive evaluator, `common::naive`.
 
 #[path = "../../benches/common/progress.rs"]
 mod progress;

@@ -1,5 +1,4 @@
-//! What a program does with tensors beside computing: views as destinations, writing from the host, work that
-//! its caller does not wait for, compiling ahead.
+//! Uses of tensors beside computing: views as destinations, writes from the host, futures, compiling ahead.
 
 use crate::common::depth::depth;
 use crate::common::{Random, found, on_every_device, open};

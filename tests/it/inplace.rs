@@ -1,4 +1,4 @@
-//! `assign`: the shape rule, views as destinations, and overlap as if sources were read first.
+//! `assign`: the shape rule, views as destinations, and overlap as if operands were read first.
 
 use crate::common::{Random, on_every_device};
 use zerostride::{AssignAll, Device, Element, Expr, Result, Tensor, f16};

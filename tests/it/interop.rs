@@ -1,4 +1,4 @@
-//! Files that NumPy, the package safetensors and Pillow wrote, arrays of any strides, and files that lie.
+//! Files of NumPy, the package safetensors and Pillow, arrays of any strides, and files with false claims.
 //! `tests/data/files/make.py` made the files.
 
 use std::alloc::{GlobalAlloc, System};

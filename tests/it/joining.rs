@@ -1,5 +1,4 @@
-//! Tensors next to each other, with borders, moved around and again and again; lookups by indices; numbers from
-//! coordinates: as NumPy makes them. `tests/data/joining.py` asked it.
+//! Joins, borders, rolls, repetitions, lookups and generators have NumPy's results. `tests/data/joining.py` wrote them.
 
 use crate::common::on_every_device;
 use zerostride::{AnyExpr, Device, ErrorKind, Expr, MAX_RANK, Pad, Tensor};

@@ -1,5 +1,5 @@
-//! Results that no cache holds are, on the CPU path, what their rows are one by one: it stores them past
-//! the cache. And reductions whose passes store more than a kernel binds.
+//! Results larger than every cache have, on the CPU path, the bits of their rows one by one: it stores them past the
+//! cache. And reductions whose passes store more than a kernel binds.
 
 use crate::common::adapters;
 use zerostride::{Device, Element, Expr, Result, Tensor, f16};

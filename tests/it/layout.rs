@@ -1,4 +1,4 @@
-//! Views: every one against a plain table of elements, and the errors of those that do not exist.
+//! Views: each against a plain table of elements, and the errors of impossible ones.
 
 #![allow(clippy::reversed_empty_ranges)] // a walk down begins at the larger bound
 

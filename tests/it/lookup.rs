@@ -1,5 +1,5 @@
-//! Lookup by computed index: of every type, with indices of every type, through views, in folds, in place, in
-//! windows. What NumPy answers is in tests/it/joining.rs.
+//! Lookups: of every type, with indices of every type, through views, in reductions, in place, in chunks. NumPy's
+//! results are in tests/it/joining.rs.
 
 use crate::common::{check_kernels, found, in_turn, on_every_device};
 use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, Function, Limits, Options, Outside, Tensor};

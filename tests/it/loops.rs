@@ -1,5 +1,4 @@
-//! Loops in a kernel: as many turns as plain Rust, on every device, bit for bit; whatever stands around them and
-//! inside.
+//! Loops in a kernel: the results of plain Rust, on every device, bit for bit, whatever stands around them and inside.
 
 use crate::common::{found, on_every_device, open, options};
 use zerostride::{AnyExpr, DType, Device, Element, Expr, Function, Limits, Options, Outside};

@@ -19,6 +19,7 @@ mod fma;
 mod functions;
 mod fusion;
 mod handling;
+mod hash;
 mod hoist;
 mod inplace;
 #[cfg(all(

@@ -1,4 +1,4 @@
-//! Memory that is not there is an error before any result is handed out, and what is there stays.
+//! Missing memory is an error before a result is returned, and other tensors stay.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Quotients and roots to the nearest float, where an adapter's own are a few units off. Those of the
-//! adapters here are right, so the functions run on guesses that are moved on purpose.
+//! Quotients and roots to the nearest float on adapters whose own are a few units off. The adapters here are exact, so
+//! the functions run on guesses that are moved on purpose.
 
 use crate::common::Random;
 use wgpu::util::DeviceExt;

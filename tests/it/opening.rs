@@ -1,4 +1,4 @@
-//! Opening a device: which one it is, and by how little of an adapter it makes do.
+//! Opening a device: the choice, and low limits.
 
 use crate::common::depth::depth;
 use crate::common::{alone, cannot_run, check_kernels, found};

@@ -1,5 +1,4 @@
-//! `docs/operations.md` is the op table, and cannot drift from it.
-//! `ZEROSTRIDE_BLESS=1 cargo test --test it operations` writes it anew.
+//! `docs/operations.md` is the op table. `ZEROSTRIDE_BLESS=1 cargo test --test it operations` writes it.
 
 use std::fs;
 use std::path::Path;
@@ -148,13 +147,13 @@ fn plain(doc: &str) -> String {
 
 fn table() -> String {
     let mut text = String::from(
-        "# Operations\n\nGenerated from the op table. `ulp` is the greatest distance of an f32 or f64 result from the exact\n\
-         one, on any adapter, in units in the last place; `-` is exact, and with `of n` the unit of smaller\n\
-         results is that of n. f16 and bf16 are within 1, integers and bool exact. `select` and `cast` are not\n\
-         in the table, as their operands differ in type. [accuracy.md](accuracy.md) has what was measured.\n\n\
-         The column *broadcasts* says which operands stretch by NumPy's rule: `all` of them against each other, or\n\
-         `-` where there is one operand or shapes must agree. Outside of the tables, all operands of `select` and of\n\
-         a `Function` broadcast. `assign`, `assign_all` and `record_into` stretch a source to its destination, one way.\n\n\
+        "# Operations\n\nA test writes this page from the op table. `ulp` is the greatest distance of an f32 or f64 result\n\
+         from the exact one, on any adapter, in units in the last place. `-` is exact. With `of n`, results smaller than n\n\
+         are measured in the unit of n. f16 and bf16 are within 1, integers and bool are exact. `select` and `cast` are not\n\
+         in the table, as their operands differ in type. [accuracy.md](accuracy.md) has measured errors.\n\n\
+         The column *broadcasts* says which operands stretch by NumPy's rule: `all` against each other, or `-` if there is\n\
+         one operand or shapes must be equal. All operands of `select` and of a `Function` broadcast too. `assign`,\n\
+         `assign_all` and `record_into` stretch a source to its destination, one way.\n\n\
          | name | operands | broadcasts | gives | ulp | what | NumPy | PyTorch | ONNX | OpenVINO |\n|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for op in operations() {
@@ -182,22 +181,23 @@ fn table() -> String {
             others.join(" | ")
         );
     }
-    text += "\n## Compositions\n\nFunctions of floats that are made of the operations above, and fuse like them. Their names are\n\
-             PyTorch's where it has them.\n\n| name | operands | broadcasts | what |\n|---|---|---|---|\n";
+    text += "\n## Compositions\n\nFunctions of floats that are composed of the operations above and fuse as they do. Their names are\n\
+             PyTorch's, where it has them.\n\n| name | operands | broadcasts | what |\n|---|---|---|---|\n";
     for composition in compositions() {
         let (arity, doc) = (composition.arity, plain(composition.doc));
         text += &format!("| `{}` | {arity} | {} | {doc} |\n", composition.name, broadcasts(arity));
     }
-    text += "\n## Reductions\n\nOver one axis, several or all; those that lose axes have a form `_keepdim` that keeps them with\n\
-             length 1. Float sums and products are made in an order that the lengths of the axes alone decide, so\n\
-             that all but the exponentials have the same bits on every device: a run of neighbouring axes is cut into\n\
-             blocks of 1024 elements; a block has 64 accumulators, to each of which every 64th element is added, and\n\
-             they become one by halves; the values of the blocks are added up in the same way.\n\n\
-             The bound is the distance from the exact result; `-` is exact. n is the number of elements of a range. L is\n\
-             how many additions an element goes through at most: `ceil(n / 64) - 1 + ceil(log2 min(n, 64))` for up to\n\
-             1024 elements, so 21 at most, and above that 21 more than for `ceil(n / 1024)`; several runs add up. u is\n\
-             half a unit of 1, and m the greatest element. f16 and bf16 are computed in f32 and rounded once, at the\n\
-             end. `sum_to(shape)` is the sum that undoes a `broadcast_to`.\n\n\
+    text += "\n## Reductions\n\nA reduction takes one axis, several or all. If its result lacks axes, a form `_keepdim` keeps them with\n\
+             length 1. The lengths of the axes alone decide the order in which floats are added or multiplied, so all\n\
+             results without exponentials have the same bits on every device. The order is this: A run of neighbouring\n\
+             axes is cut into blocks of 1024 elements. A block has 64 accumulators, to each of which every 64th element is\n\
+             added in sequence. The second half of the accumulators is added to the first, until one is left. The values\n\
+             of the blocks are added up in the same way.\n\n\
+             The bound is the distance from the exact result, and `-` is exact. n is the number of elements of a range. L is\n\
+             the greatest number of additions that an element goes through. Up to 1024 elements it is\n\
+             `ceil(n / 64) - 1 + ceil(log2 min(n, 64))`, so 21 at most. Above that it is 21 more than for\n\
+             `ceil(n / 1024)`. Several runs add up. u is half a unit of 1, and m the greatest element. f16 and bf16 are\n\
+             computed in f32 and rounded once, at the end. `sum_to(shape)` is the sum that undoes a `broadcast_to`.\n\n\
              | name | of | gives | bound | what | NumPy | PyTorch | ONNX | OpenVINO |\n|---|---|---|---|---|---|---|---|---|\n";
     for row in reductions() {
         let (_, numpy, torch, onnx, openvino) = REDUCTIONS.iter().find(|names| names.0 == row.name).unwrap();
@@ -210,16 +210,15 @@ fn table() -> String {
             plain(row.doc)
         );
     }
-    text += "\n## Views\n\nOf tensors and of what is computed, at no cost: they take every type, move no element, and are\n\
-             pushed down to the tensors below. A view of a tensor is a destination too.\n\n\
+    text += "\n## Views\n\nViews of tensors and of expressions cost nothing: they take every type, move no element, and become\n\
+             layouts of the tensors below. A view of a tensor is a destination too.\n\n\
              | name | what | NumPy | PyTorch |\n|---|---|---|---|\n";
     for (name, what, numpy, torch) in VIEWS {
         text += &format!("| `{name}` | {what} | {numpy} | {torch} |\n");
     }
-    text += "\n## What moves elements, and what makes tensors\n\nLookups and what is made of them take every type and change no\n\
-             element. Those of a tensor fuse with what computes indices and with what follows, inside of loops too;\n\
-             `concat` and `stack` compute each operand to its place, `tile` and `repeat_interleave` store their results\n\
-             where these are no views.\n\n\
+    text += "\n## Lookups, joins and generators\n\nThey take every type and change no element. A lookup in a tensor fuses with the\n\
+             computation of its indices and with its readers, inside of loops too. `concat` and `stack` compute each\n\
+             operand at its place in the result. `tile` and `repeat_interleave` store a result that is no view.\n\n\
              | name | what | NumPy | PyTorch |\n|---|---|---|---|\n";
     for (name, what, numpy, torch) in OTHERS {
         text += &format!("| `{name}` | {what} | {numpy} | {torch} |\n");

@@ -1,4 +1,4 @@
-//! Two ops in a row are, on the CPU path, what they are one by one: where it runs them in one loop too.
+//! Two ops in one loop of the CPU path have the bits of two loops.
 
 use zerostride::{DType, Device, Expr, Tensor, operations};
 

@@ -1,7 +1,7 @@
-//! The pictures of the docs are those that `Explain::svg` draws now, and what else is told of a kernel is so.
+//! The pictures of the docs are the ones that `Explain::svg` draws, and explanations name the right lines.
 //!
-//! `ZEROSTRIDE_BLESS=1 cargo test --test it pictures` writes them anew, and with them `links.md`, which gives the
-//! rendered documentation the same pictures without files beside it.
+//! `ZEROSTRIDE_BLESS=1 cargo test --test it pictures` writes the pictures, and `links.md`, with which the rendered
+//! documentation has them without files.
 
 use std::fmt::Write;
 use std::fs;

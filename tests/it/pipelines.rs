@@ -1,5 +1,4 @@
-//! Compiled pipelines: few are kept; on disk the next process takes them, and no state of the file does
-//! harm.
+//! Compiled pipelines: few are kept, the next process loads them from disk, and no state of the file does harm.
 
 use std::fs;
 use std::path::PathBuf;

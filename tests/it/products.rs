@@ -1,5 +1,5 @@
-//! Products of matrices and tensors: bit for bit the contract's order of additions, on every device, whatever the layout, the
-//! batch and what is computed before.
+//! Products of matrices and tensors: bit for bit the contract's order of additions, on every device, for any layout,
+//! batch and computed operand.
 
 use crate::common::depth::depth;
 use crate::common::{Random, check_kernels, found, in_turn, on_every_device};

@@ -1,5 +1,5 @@
-//! Random numbers: published vectors, the same bits everywhere, and the statistics of what is drawn. Keys are
-//! fixed, so that nothing here is left to chance.
+//! Random numbers: published vectors, the same bits everywhere, and statistics of draws. Keys are fixed, so every run
+//! is the same.
 
 use crate::common::{Random, on_every_device};
 use zerostride::{AnyExpr, DType, Device, Element, Expr, Key};

@@ -1,5 +1,5 @@
-//! Reductions: how they are called, what they are made of, and where they stand among other operations. Their
-//! values are the business of the verified cases.
+//! Reductions: their calls, their composition, and their place among other operations. The verified cases test their
+//! values.
 
 use crate::common::on_every_device;
 use zerostride::{AnyExpr, DType, Device, ErrorKind, Expr, ReduceOptions, Tensor, bf16, f16, reductions};

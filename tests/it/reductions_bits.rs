@@ -1,5 +1,5 @@
-//! Reductions on the CPU path: bit for bit what the contract's order gives, whatever the layout, the threads
-//! and what is computed before, and no further from the exact sum than the contract says.
+//! Reductions on the CPU path: bit for bit the contract's order, for any layout, threads and computed operand, and
+//! within the contract's bound of the exact sum.
 
 use std::rc::Rc;
 

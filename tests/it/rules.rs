@@ -1,4 +1,4 @@
-//! Every broadcasting rule answers as the system that it comes from.
+//! Every broadcasting rule has the verdicts of its system.
 
 use serde_json::Value;
 use zerostride::{Broadcast, Shape};

@@ -1,4 +1,4 @@
-//! Expressions that no single kernel computes: long, wide, deep, and shared through views.
+//! Expressions of several kernels: long, wide, deep, and shared through views.
 
 use crate::common::depth::depth;
 use crate::common::on_every_device;

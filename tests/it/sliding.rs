@@ -1,4 +1,4 @@
-//! Windows of tensors and expressions: a stride used twice. Held against loops over plain elements.
+//! Windows of tensors and expressions, against loops over plain elements.
 
 use crate::common::depth::depth;
 use crate::common::{Random, on_every_device};

@@ -1,5 +1,5 @@
-//! Fused arithmetic gives the bits of one operation at a time, on every adapter: no compiler of a driver
-//! rewrites it, as `(a + b) - a` to `b` or `x - x` to 0.
+//! Fused arithmetic has the bits of one operation at a time, on every adapter: no compiler of a driver rewrites `(a +
+//! b) - a` to `b` or `x - x` to 0.
 
 mod drawn;
 mod identities;

@@ -1,5 +1,5 @@
-//! Types that are known at run time: what untyped expressions and tensors do is what typed ones do, and
-//! types that do not go together are mistakes with a line.
+//! Types at run time: untyped expressions and tensors do the same as typed ones, and wrong types are mistakes with a
+//! line.
 
 use crate::common::{adapters, on_every_device};
 use zerostride::{

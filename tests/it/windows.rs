@@ -1,5 +1,4 @@
-//! Tensors larger than a buffer, and than what a kernel binds: adapters are opened with limits so low that
-//! small ones are.
+//! Tensors larger than a buffer and than a binding. Adapters are opened with such low limits that small tensors are.
 
 #![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
 

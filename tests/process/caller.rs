@@ -1,4 +1,4 @@
-//! The caller's device and buffers: adopted as they are, with nothing of theirs replaced or overwritten.
+//! The caller's device and buffers: nothing of theirs is replaced or overwritten.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

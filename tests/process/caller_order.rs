@@ -1,5 +1,4 @@
-//! The order of what is recorded here and what a program submits itself: every combination, as
-//! `Device::from_wgpu` documents it.
+//! The order of recorded work and a program's own submissions: every combination that `Device::from_wgpu` documents.
 
 use std::cell::Cell;
 use std::sync::Arc;

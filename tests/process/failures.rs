@@ -1,5 +1,5 @@
-//! What fails fails alone: tensors of before and after hold what they should, and what was not computed is an error that
-//! names the call.
+//! A failing operation fails alone: other tensors keep their elements, and a missing result is an error that names the
+//! call.
 
 use crate::common::program::{Program, in_every_program};
 use crate::common::{devices, found, open};

@@ -1,4 +1,4 @@
-//! Tensors that no buffer of an adapter holds: gigabytes.
+//! Tensors larger than every buffer of an adapter: gigabytes.
 
 use std::time::Instant;
 

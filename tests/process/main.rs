@@ -1,5 +1,5 @@
-//! Tests that have a process to themselves: programs with a wgpu device of their own, of which every message is heard,
-//! and tensors of gigabytes.
+//! Tests with a process of their own: programs with a wgpu device, every message of which is checked, and tensors of
+//! gigabytes.
 
 #[path = "../common/mod.rs"]
 mod common;

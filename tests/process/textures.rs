@@ -1,4 +1,4 @@
-//! Textures of a program's, filled and read: every format, padded rows, levels, layers and origins.
+//! A program's textures, filled and read: every format, padded rows, levels, layers and origins.
 
 use crate::common::Random;
 use crate::common::program::{Program, in_every_program};

@@ -1,4 +1,4 @@
-// The page: the module, the device, and the parts, of which one is seen.
+// The page: the module, the device, and the parts, one of which is shown.
 
 import init, { Page, table } from './pkg/zerostride.js';
 import { $ } from './dom.js';
@@ -9,6 +9,7 @@ const PARTS = {
   playground: async () => playground,
   picture: () => import('./picture.js'),
   speed: () => import('./speed.js'),
+  bits: () => import('./bits.js'),
 };
 
 /** What the parts share: `page` is the module's. */
@@ -40,7 +41,7 @@ async function open() {
   $('device').textContent = found ? `WebGPU: ${adapter || 'an adapter without a name'}` : 'CPU path';
   if (found) notice('', false);
   else {
-    const why = !('gpu' in navigator) ? 'This browser has no WebGPU' : refused || 'WebGPU gives no adapter here';
+    const why = !('gpu' in navigator) ? 'This browser has no WebGPU' : refused || 'WebGPU has no adapter here';
     notice(`${why}, so everything runs on the CPU path, in one thread. The answers are the same.`, true);
   }
 }
@@ -51,7 +52,7 @@ function lost(text) {
   isLost = true;
   document.documentElement.dataset.device = 'lost';
   $('device').textContent = 'The device is lost';
-  notice(`${text}. What was on it is gone; what is typed is not.`, true);
+  notice(`${text}. Its tensors are gone, but the typed text is not.`, true);
 }
 
 /** Whether the device is still there. */

@@ -74,7 +74,7 @@ function build() {
         state.set({ map: event.target.value === 'night' ? '' : event.target.value });
         apply();
       } }, Object.keys(MAPS).map((name) => el('option', { value: name, selected: name === state.get('map', 'night') }, name))),
-      el('p', {}, el('button', { type: 'button', id: 'reset', onclick: reset }, 'As in the beginning'))),
+      el('p', {}, el('button', { type: 'button', id: 'reset', onclick: reset }, 'Reset'))),
     el('div', { className: 'side' },
       el('div', { className: 'card', id: 'shown' },
         el('h2', {}, 'The picture'),
@@ -93,7 +93,7 @@ function build() {
             el('dt', {}, ['frames a second', 'JavaScript and wasm', 'bytes moved a frame', 'moved a second', 'pixels'][i]), el('dd', { id: `figure-${id}` }, '—'))))),
       el('div', { className: 'card' },
         el('h2', {}, 'What runs each frame'),
-        el('p', { className: 'hint' }, 'One kernel reads the photograph and what the sliders say, and writes bytes; a triangle shows these. Nothing is read back.'),
+        el('p', { className: 'hint' }, 'One kernel reads the photograph and the sliders and writes bytes. A triangle shows the bytes, and nothing is read back.'),
         el('details', {}, el('summary', {}, 'In words'), el('pre', { id: 'picture-text', tabIndex: 0 })),
         el('details', {}, el('summary', {}, 'The kernel'), el('pre', { id: 'picture-wgsl', tabIndex: 0 }))))));
   const drop = $('drop');

@@ -19,7 +19,7 @@ let stopped = true;
 function build(version) {
   $('speed').replaceChildren(el('div', { className: 'card' },
     el('h2', {}, 'Layouts, beside TensorFlow.js'),
-    el('p', {}, 'Elementwise work is bound by memory, so the measure is how little a layout costs. Both libraries compute the same of the same numbers on the same adapter, in turns; each has the median of its turns. exp and pow are within 2 and 4 units in the last place here, and in their fast form the adapter\'s own functions, as the other library has them.'),
+    el('p', {}, 'Elementwise work is bound by memory, so this measures what a layout costs. Both libraries compute the same results on the same adapter, in turns, and the median counts. exp and pow are within 2 and 4 units in the last place here. Their fast forms are the adapter\'s own functions, which the other library uses.'),
     el('p', { id: 'speed-about', className: 'hint' }, version
       ? `TensorFlow.js ${version} with its WebGPU backend.`
       : 'TensorFlow.js is not here: scripts/web fetches it by npm, which was not there when the page was built. This crate is measured alone.'),

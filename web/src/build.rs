@@ -1,4 +1,4 @@
-//! From a term to an expression of the crate, under a rule.
+//! Building: from a parsed term to an expression of the crate, under a rule.
 
 use zerostride::{
     AnyExpr, AnyTensor, Broadcast, DType, ReduceOptions, Scalar, Shape, compositions, operations, reductions,
@@ -6,11 +6,11 @@ use zerostride::{
 
 use crate::grammar::{Index, Mistake, Term, What};
 
-/// How operands go together.
+/// The rule between operands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Rule {
     Align(Broadcast),
-    /// NumPy's rule, and the result must have the shape of the first operand.
+    /// NumPy's rule, with the first operand's shape as the result's.
     InPlace,
 }
 
@@ -39,7 +39,7 @@ impl Rule {
     }
 }
 
-/// Shapes that a rule refused: of both the text, and the axis of the other that each of its axes was laid on.
+/// Two refused shapes: the text of both, and for each axis the other's axis that it was aligned with.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub shapes: [Shape; 2],
@@ -47,7 +47,7 @@ pub(crate) struct Refusal {
     pub axis: Option<usize>,
 }
 
-/// What is wrong with an expression.
+/// A mistake in an expression.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub mistake: Mistake,
@@ -62,7 +62,7 @@ impl From<Mistake> for Wrong {
 
 type Result<T> = std::result::Result<T, Wrong>;
 
-/// A part that was built: a number takes the type of what it meets.
+/// A built part. A number takes the type of the operand beside it.
 enum Value {
     Number(Scalar),
     Expr(AnyExpr),
@@ -153,7 +153,7 @@ impl Builder<'_> {
             return Ok(self.expr(&terms[0])?.index(axis as isize));
         }
         if matches!(name, "matmul" | "dot" | "outer") {
-            // Which axes meet is theirs to say, and no rule's.
+            // Views and products decide about axes themselves.
             counts(2)?;
             let [a, b] = [self.expr(&terms[0])?, self.expr(&terms[1])?];
             return Ok(match name {
@@ -172,7 +172,7 @@ impl Builder<'_> {
         let Some(arity) = arity else { return Err(wrong(format!("no operation is called {name}"))) };
         counts(arity)?;
         let values = terms.iter().map(|term| self.value(term)).collect::<Result<Vec<_>>>()?;
-        // Numbers take the type of the first that has one; the condition of a selection has its own.
+        // Numbers take the type of the first operand with one. The condition of a selection has its own.
         let own = |value: &Value| match value {
             Value::Expr(expr) => expr.dtype().ok(),
             Value::Number(_) => None,
@@ -187,7 +187,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Operands laid onto each other by the rule; numbers stretch under every rule.
+    /// Operands aligned by the rule. Numbers stretch under every rule.
     fn aligned(&self, mut all: Vec<AnyExpr>, is_number: &[bool], term: &Term) -> Result<Vec<AnyExpr>> {
         let rule = self.rule.broadcast();
         let tensors: Vec<usize> = (0..all.len()).filter(|&i| !is_number[i]).collect();
@@ -224,7 +224,7 @@ fn shape(expr: &AnyExpr, term: &Term) -> Result<Shape> {
     expr.shape().cloned().map_err(wrong)
 }
 
-/// Where a rule lays the axes of two shapes that it refuses, for a drawing of both.
+/// The alignment of two shapes that a rule refuses, to draw both.
 fn refusal(rule: &Broadcast, a: &Shape, b: &Shape, error: &zerostride::Error) -> Refusal {
     let rank = a.rank().max(b.rank());
     let from = |start: usize, shape: &Shape| (start..start + shape.rank()).collect::<Vec<_>>();
@@ -262,7 +262,7 @@ pub(crate) fn dtype(name: &str) -> Option<DType> {
     DType::ALL.into_iter().find(|dtype| dtype.name() == name)
 }
 
-/// Indexes as NumPy takes them, one for each axis from the first on; bounds are clamped.
+/// Indices as NumPy takes them, one for each of the first axes. Bounds are clamped.
 fn sliced(expr: AnyExpr, indexes: &[Index]) -> AnyExpr {
     let (mut expr, mut axis) = (expr, 0);
     for index in indexes {
@@ -289,7 +289,7 @@ fn sliced(expr: AnyExpr, indexes: &[Index]) -> AnyExpr {
             }
             Index::Steps(start, end, step) => {
                 use std::ops::Bound::{Excluded, Included, Unbounded};
-                // Below 0 a bound would count from the end.
+                // A bound below 0 would count from the end.
                 let bound =
                     |bound: Option<i64>| bound.map(|bound| clamped(bound, -1)).filter(|&bound| bound >= 0);
                 let start = bound(start).map_or(Unbounded, Included);

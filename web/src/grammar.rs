@@ -7,12 +7,12 @@
 //! and         numbers  names  name(expression, ...)  (expression)
 //! ```
 //!
-//! The grammar knows no operations: an operator is a call of the op that it stands for, and names are looked up when
-//! the expression is built.
+//! The grammar knows no operations: an operator is a call of its op, and names are resolved when the expression is
+//! built.
 
 use std::ops::Range;
 
-/// What is wrong with a text, and where: columns in characters, from 0 on.
+/// A mistake in a text, with its columns in characters, from 0 on.
 #[derive(Debug)]
 pub(crate) struct Mistake {
     pub text: String,
@@ -30,18 +30,18 @@ pub(crate) struct Term {
 
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    /// A number, whole where it is written so.
+    /// A number, whole if it is written so.
     Whole(i64),
     Number(f64),
     Name(String),
-    /// An operation over operands; of an operator, its columns.
+    /// An operation over operands, with the columns of an operator.
     Call(String, Vec<Term>),
     /// A view of its last two axes, exchanged.
     Transposed(Box<Term>),
     Sliced(Box<Term>, Vec<Index>),
 }
 
-/// What stands for an axis between brackets.
+/// The index of an axis between brackets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Index {
     At(i64),
@@ -50,11 +50,11 @@ pub(crate) enum Index {
     New,
 }
 
-/// Longest text, and how deep parts may lie in each other: a page's stack is small.
+/// The longest text, and the deepest nesting: a page's stack is small.
 const LONGEST: usize = 1000;
 const DEEPEST: usize = 60;
 
-/// Operators of two operands and the ops that they call, from those that bind least on.
+/// Binary operators and their ops, from the weakest binding on.
 const LEVELS: [&[(&str, &str)]; 7] = [
     &[("==", "eq"), ("!=", "ne"), ("<=", "le"), (">=", "ge"), ("<", "lt"), (">", "gt")],
     &[("|", "or")],
@@ -82,7 +82,7 @@ pub(crate) struct Declared {
     pub shape: Vec<usize>,
 }
 
-/// Reads operands such as `a = f32[2, 3]`, apart by lines or semicolons. The type is f32 where none is named.
+/// Reads operands such as `a = f32[2, 3]`, separated by lines or semicolons. The default type is f32.
 pub(crate) fn operands(text: &str) -> Result<Vec<Declared>> {
     let mut reader = Reader::new(text)?;
     let mut all: Vec<Declared> = Vec::new();
@@ -144,7 +144,7 @@ impl Reader {
         }
     }
 
-    /// Over what separates nothing on a line.
+    /// Skips blanks on a line.
     fn blanks(&mut self) {
         while self.text.get(self.at).is_some_and(|c| *c != '\n' && c.is_whitespace()) {
             self.at += 1;
@@ -219,7 +219,7 @@ impl Reader {
         }
     }
 
-    /// Within one part more.
+    /// One level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == DEEPEST {
             let text = format!("parts lie more than {DEEPEST} deep in each other");
@@ -231,7 +231,7 @@ impl Reader {
         Ok(read)
     }
 
-    /// Operators of a level and those that bind more.
+    /// Operators of a level and of stronger ones.
     fn level(&mut self, level: usize) -> Result<Term> {
         let Some(operators) = LEVELS.get(level) else { return self.before() };
         let mut left = self.level(level + 1)?;
@@ -247,7 +247,7 @@ impl Reader {
         }
     }
 
-    /// An operator, and no beginning of a longer one.
+    /// An operator, and not the begin of a longer one.
     fn operator(&mut self, sign: &str) -> bool {
         let start = self.at;
         if !self.takes(sign) {
@@ -282,7 +282,7 @@ impl Reader {
         if !self.takes("**") {
             return Ok(base);
         }
-        // To the right: 2 ** 3 ** 2 is 2 ** 9.
+        // Right-associative: 2 ** 3 ** 2 is 2 ** 9.
         let exponent = self.deeper(Self::before)?;
         Ok(Term { what: What::Call("pow".into(), vec![base, exponent]), at: start..start + 2 })
     }

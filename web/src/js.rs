@@ -17,7 +17,7 @@ extern "C" {
 pub(crate) fn object<const N: usize>(properties: [(&str, JsValue); N]) -> JsValue {
     let object = Object::new();
     for (name, value) in properties {
-        // Fails for what is no object.
+        // It fails only for values that are no objects.
         let _ = Reflect::set(&object, &name.into(), &value);
     }
     object.into()
@@ -48,7 +48,7 @@ pub(crate) fn text_or_null(text: Option<&str>) -> JsValue {
     text.map_or(JsValue::NULL, JsValue::from)
 }
 
-/// An error for JavaScript, without the crate's line.
+/// An error for JavaScript, without the crate's source line.
 pub(crate) fn thrown(error: zerostride::Error) -> JsValue {
     let thrown = js_sys::Error::new(error.message());
     let _ = Reflect::set(&thrown, &"kind".into(), &format!("{:?}", error.kind()).into());

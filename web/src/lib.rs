@@ -1,6 +1,6 @@
-//! What the page asks of the crate. Everything that is drawn is JavaScript's; everything that is known of shapes,
-//! rules, kernels and elements comes from here.
+//! The page's calls of the crate. JavaScript draws, and this knows shapes, rules, kernels and elements.
 
+mod bits;
 mod build;
 mod grammar;
 mod js;
@@ -18,13 +18,13 @@ use picture::Picture;
 use playground::Typed;
 use speed::Bench;
 
-/// Says a panic, which is a defect, before the page ends.
+/// Prints a panic, which is a defect, before the page ends.
 #[wasm_bindgen(start)]
 pub fn start() {
     std::panic::set_hook(Box::new(|panic| js::error(&panic.to_string())));
 }
 
-/// The devices of a page: WebGPU, where it is to be had, and the CPU path.
+/// The devices of a page: WebGPU, if the browser has it, and the CPU path.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct Page {
@@ -40,7 +40,7 @@ impl Page {
         Page::default()
     }
 
-    /// Opens the adapter that the browser gives; whether there is one. What was open before is left.
+    /// Opens the browser's adapter, in place of the open one. Returns whether there is one.
     ///
     /// # Errors
     /// When the browser refuses.
@@ -54,7 +54,7 @@ impl Page {
         Ok(true)
     }
 
-    /// Leaves the device. Its memory goes with the last tensor.
+    /// Drops the device. Its memory is freed with the last tensor.
     pub fn close(&self) {
         *self.gpu.borrow_mut() = None;
     }
@@ -67,12 +67,12 @@ impl Page {
     /// Fails when the device is lost.
     ///
     /// # Errors
-    /// So.
+    /// When it is.
     pub fn check(&self) -> Result<(), JsValue> {
         self.gpu().map_or(Ok(()), |device| device.flush()).map_err(js::thrown)
     }
 
-    /// What tensors take of the device, in bytes: in use, and waiting to be used again.
+    /// The device's memory for tensors, in bytes: in use, and idle.
     pub fn memory(&self) -> JsValue {
         let memory = self.gpu().map(|device| device.memory()).unwrap_or_default();
         let number = |n: u64| JsValue::from_f64(n as f64);
@@ -94,7 +94,7 @@ impl Page {
         self.gpu.borrow().clone()
     }
 
-    /// What becomes of what is typed: the layouts, and the kernel; or `error`.
+    /// The layouts and the kernel of a typed expression, or `error`.
     ///
     /// # Errors
     /// Of the device.
@@ -114,10 +114,10 @@ impl Page {
         }
     }
 
-    /// Evaluates what is typed on both devices, once and then `again` times, and compares.
+    /// Evaluates a typed expression on both devices, once and then `again` times, and compares.
     ///
     /// # Errors
-    /// What [`plan`](Self::plan) gives as `error`, and errors of the device.
+    /// The `error` of [`plan`](Self::plan), and errors of the device.
     pub async fn evaluate(
         &self,
         operands: String,
@@ -132,8 +132,8 @@ impl Page {
         playground::evaluate(typed, self.gpu().as_ref(), again as usize).await
     }
 
-    /// A photograph to be developed, as bytes of red, green, blue and opacity: on WebGPU and shown on a canvas, or, where
-    /// none is given, on the CPU path.
+    /// A photograph to develop, as bytes of red, green, blue and opacity: on WebGPU and shown on a canvas, or without a
+    /// canvas on the CPU path.
     ///
     /// # Errors
     /// When there is no device, or no memory.
@@ -151,6 +151,15 @@ impl Page {
         Picture::new(&device, (width, height), rgba, canvas)
     }
 
+    /// The SHA-256 of one work of [`same_bits`], by its number, and the bytes: on the CPU path or on WebGPU.
+    ///
+    /// # Errors
+    /// When there is no device, or no memory.
+    pub async fn hash(&self, number: usize, on_cpu: bool) -> Result<JsValue, JsValue> {
+        let device = if on_cpu { Device::cpu() } else { self.gpu().ok_or("no WebGPU")? };
+        bits::hash(device, number).await
+    }
+
     /// A layout of the benchmark on WebGPU.
     ///
     /// # Errors
@@ -160,7 +169,19 @@ impl Page {
     }
 }
 
-/// What may be called in an expression: of each its name, number of operands and documentation.
+/// The work of which every device has the same bits.
+#[wasm_bindgen]
+pub fn same_bits() -> JsValue {
+    bits::about()
+}
+
+/// The hash of several hashes, written one after another.
+#[wasm_bindgen]
+pub fn total_hash(hashes: &str) -> String {
+    bits::total(hashes)
+}
+
+/// The operations of expressions: for each its name, number of operands and documentation.
 #[wasm_bindgen]
 pub fn table() -> JsValue {
     let row = |name: &str, arity: Option<usize>, doc: &str, kind: &str| {

@@ -19,21 +19,21 @@ const SHARPNESS: isize = 4;
 const BALANCE: isize = 5;
 const SLIDERS: usize = 8;
 
-/// Colours of the map that brightness is looked up in.
+/// Colours of the map, by brightness.
 const MAP: usize = 256;
 
-/// A picture that is developed again and again. What sliders say lies on the device, so that moving one builds no other
+/// A picture that is developed again and again. The sliders lie on the device, so moving one builds no other
 /// expression.
 #[wasm_bindgen]
 pub struct Picture {
     device: Device,
     size: [usize; 2],
-    /// Of channels, height and width, with a border that repeats the edge. Rows are whole vectors, so that neighbours are
+    /// Channels, height and width, with a border that repeats the edge. Rows are whole vectors, so that neighbours are
     /// loaded four at a time.
     framed: Tensor<u8>,
     sliders: Tensor<f32>,
     map: Tensor<f32>,
-    /// Of each channel the mean, and what makes its deviation that of the others.
+    /// The mean of each channel, and the factor that equalizes deviations.
     statistics: Tensor<f32>,
     developed: Expr<u8>,
     shown: Option<Shown>,
@@ -68,7 +68,7 @@ impl Picture {
         made().map_err(js::thrown)
     }
 
-    /// Makes the statistics those of the photograph.
+    /// Computes the statistics of the photograph.
     fn measure(&self) -> Result<()> {
         let light = inner(&self.framed, self.size, 1, 1).cast::<f32>() / 255.0;
         self.statistics.slice(0, ..1).assign(light.mean_keepdim([1, 2]).unsqueeze(0))?;
@@ -83,13 +83,13 @@ fn pitch(width: usize) -> usize {
     (width + 2).next_multiple_of(4)
 }
 
-/// All of a picture but its border, moved so far.
+/// The picture without its border, shifted.
 fn inner(framed: &Tensor<u8>, [height, width]: [usize; 2], y: usize, x: usize) -> Expr<u8> {
     framed.slice(1, y..y + height).slice(2, x..x + width)
 }
 
-/// What becomes of a photograph: one kernel. What is the same for all channels is computed for each, as storing it
-/// would be another kernel.
+/// The developed photograph: one kernel. Values that all channels share are computed for each, as storing them would
+/// take another kernel.
 fn developed(
     framed: &Tensor<u8>,
     size: [usize; 2],
@@ -100,7 +100,7 @@ fn developed(
     let shape = [3, size[0], size[1]];
     let slider = |place: isize| sliders.slice(0, place..place + 1);
     let light = |y: usize, x: usize| inner(framed, size, y, x).cast::<f32>();
-    // What a blur of nine lacks of the picture is put on top of it.
+    // Sharpening adds the difference from a blur of nine pixels.
     let own = light(1, 1) * (1.0 / 255.0);
     let row = |y: usize| light(y, 0) + light(y, 1) * 2.0 + light(y, 2);
     let blurred = (row(0) + row(1) * 2.0 + row(2)) * (1.0 / (16.0 * 255.0));
@@ -110,7 +110,7 @@ fn developed(
     let (mean, scale) = (statistic(0), statistic(1));
     let normal = (&sharp - mean) * scale + 0.45;
     let even = &sharp + (normal - &sharp) * slider(NORMALIZED);
-    // The edge is darker, by the square of how far it is from the middle.
+    // Darker edges, by the square of the distance from the middle.
     let place = |axis: usize| {
         let at = Expr::<i32>::coordinate(shape, axis as isize).cast::<f32>();
         (at + 0.5) * (2.0 / shape[axis] as f32) - 1.0
@@ -144,8 +144,8 @@ fn framed(rgba: &[u8], [height, width]: [usize; 2]) -> Vec<u8> {
 
 #[wasm_bindgen]
 impl Picture {
-    /// Sets all sliders: exposure as a factor, then from 0 to 1 (sharpness from 0 on) the vignette, the map of colours,
-    /// normalization and sharpness; then the white balance, a factor for each channel.
+    /// Sets all sliders: exposure as a factor; then vignette, map of colours, normalization and sharpness, from 0 to 1
+    /// (sharpness from 0 on); then the white balance, a factor for each channel.
     ///
     /// # Errors
     /// When the device is lost.
@@ -156,12 +156,12 @@ impl Picture {
     /// Sets the map: 256 colours of three numbers from 0 to 1.
     ///
     /// # Errors
-    /// When there are not as many, or the device is lost.
+    /// When there are not 256, or the device is lost.
     pub fn colours(&self, map: &[f32]) -> std::result::Result<(), JsValue> {
         self.map.write(map).map_err(js::thrown)
     }
 
-    /// Another photograph of the same size, as a camera gives one after the other.
+    /// Replaces the photograph by one of the same size, as from a camera.
     ///
     /// # Errors
     /// When it has another size, or the device is lost.
@@ -183,7 +183,7 @@ impl Picture {
         shown.draw(&lent)
     }
 
-    /// The picture as the host sees it: bytes of red, green, blue and opacity.
+    /// The picture on the host: bytes of red, green, blue and opacity.
     ///
     /// # Errors
     /// When the device is lost.
@@ -193,8 +193,7 @@ impl Picture {
         Ok((0..count).flat_map(|i| [bytes[i], bytes[count + i], bytes[2 * count + i], 255]).collect())
     }
 
-    /// What runs each frame: its text, the kernel, and the bytes of a frame from and to memory at least, with those
-    /// that are shown.
+    /// The kernel of a frame, its explanation, and the least bytes that a frame moves, with those that are drawn.
     ///
     /// # Errors
     /// When the device is lost.
@@ -216,7 +215,7 @@ impl Picture {
     }
 }
 
-/// A canvas, and what draws bytes of a buffer onto it.
+/// A canvas, and the pipeline that draws a buffer's bytes onto it.
 struct Shown {
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -224,7 +223,7 @@ struct Shown {
     pipeline: wgpu::RenderPipeline,
     layout: wgpu::BindGroupLayout,
     size: wgpu::Buffer,
-    /// Those of buffers that were shown last: pictures come to lie in the same few.
+    /// Bind groups of the buffers that were shown last: pictures reuse a few buffers.
     groups: RefCell<VecDeque<(wgpu::Buffer, wgpu::BindGroup)>>,
 }
 

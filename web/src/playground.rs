@@ -1,4 +1,4 @@
-//! The playground: what becomes of operands, a rule and an expression.
+//! The playground: the layouts, kernel and results of operands, a rule and an expression.
 
 use js_sys::Array;
 use wasm_bindgen::JsValue;
@@ -8,17 +8,17 @@ use crate::build::{Builder, Refusal, Rule, Wrong, dtype};
 use crate::grammar::{self, Mistake};
 use crate::js;
 
-/// Elements that are computed, and shown, at most: what is larger is laid out only.
+/// The most elements that are computed and shown. For larger results only layouts are shown.
 const MOST: usize = 1 << 16;
 
-/// What is typed.
+/// The typed text.
 pub(crate) struct Typed<'a> {
     pub operands: &'a str,
     pub rule: Option<Rule>,
     pub expression: &'a str,
 }
 
-/// A mistake, with the field that it is in.
+/// A mistake, with its field.
 pub(crate) struct Failure {
     field: &'static str,
     wrong: Wrong,
@@ -63,7 +63,7 @@ pub(crate) struct Made {
 }
 
 impl Typed<'_> {
-    /// Reads what is typed, and lays it out on a device.
+    /// Reads the typed text, and aligns the operands on a device.
     pub(crate) fn make(&self, device: &Device) -> std::result::Result<Made, Failure> {
         let of = |field| move |mistake: Mistake| Failure { field, wrong: mistake.into() };
         let rule = self.rule.as_ref().ok_or_else(|| Failure::of("rule", "no such rule"))?;
@@ -98,7 +98,7 @@ impl Typed<'_> {
     }
 }
 
-/// The elements of every operand: 1, 2, 3 and so on, as far as its type and a reader go.
+/// The elements of every operand: 1, 2, 3 and so on, as far as its type holds them and a reader can follow.
 fn elements(count: usize, dtype: DType) -> Result<AnyTensor> {
     let number = AnyExpr::coordinate([count], 0);
     let whole = |n: i64| AnyExpr::scalar(DType::I32, n);
@@ -119,7 +119,7 @@ fn as_floats(bytes: &[u8], dtype: DType) -> Result<Vec<f64>> {
 }
 
 impl Made {
-    /// What would run, for JavaScript.
+    /// The explanation, for JavaScript.
     pub(crate) fn plan(&self, device: &Device) -> Result<JsValue> {
         let explain = self.expr.explain(device)?;
         let operand = |(name, tensor): &(String, AnyTensor)| -> Result<JsValue> {
@@ -143,7 +143,7 @@ impl Made {
         ]))
     }
 
-    /// What the last kernel reads: of an operand, of a coordinate, or of what was stored before.
+    /// The operands of the last kernel: typed operands, coordinates, and stored results.
     fn reads(&self, explain: &Explain) -> JsValue {
         let all = explain.operands().iter().map(|read| {
             let name =
@@ -163,7 +163,8 @@ impl Made {
         all.collect::<Array>().into()
     }
 
-    /// Evaluates and reads back some times: the bytes, the milliseconds of the first time, and the least of the others.
+    /// Evaluates and reads back several times: the bytes, the milliseconds of the first time, and the least of the
+    /// others.
     async fn timed(&self, again: usize) -> Result<(Vec<u8>, f64, f64)> {
         let device = self.operands.first().map_or_else(Device::cpu, |(_, tensor)| tensor.device().clone());
         let (mut bytes, mut first, mut least) = (Vec::new(), 0.0, f64::INFINITY);
@@ -177,7 +178,7 @@ impl Made {
     }
 }
 
-/// Evaluates on an adapter, where there is one, and on the CPU path, and compares the results.
+/// Evaluates on an adapter, if there is one, and on the CPU path, and compares the results.
 pub(crate) async fn evaluate(
     typed: Typed<'_>,
     gpu: Option<&Device>,
@@ -207,7 +208,8 @@ pub(crate) async fn evaluate(
     ]))
 }
 
-/// How many elements differ, and the greatest distance, in units in the last place of floats. All NaN are the same.
+/// The number of different elements, and the greatest distance, in units in the last place of floats. All NaN are
+/// equal.
 fn apart(a: &[u8], b: &[u8], dtype: DType) -> (usize, u64) {
     let size = dtype.size();
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |word, &byte| word << 8 | u64::from(byte));
@@ -219,7 +221,7 @@ fn apart(a: &[u8], b: &[u8], dtype: DType) -> (usize, u64) {
     };
     let sign = 1_u64 << (8 * size - 1);
     let is_nan = |word: u64| infinite != u64::MAX && word & !sign > infinite;
-    // Floats in their order.
+    // The order of floats as integers.
     let place = |word: u64| if word & sign == 0 { word as i64 } else { -((word & !sign) as i64) };
     let (mut differ, mut most) = (0, 0);
     for (a, b) in a.chunks(size).zip(b.chunks(size)) {

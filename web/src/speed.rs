@@ -1,16 +1,16 @@
-//! The layouts of the benchmark, to be timed by the page beside another library.
+//! The layouts of the benchmark, which the page times beside another library.
 
 use wasm_bindgen::prelude::*;
 use zerostride::{AnyExpr, Device, Expr, Math, Result, Tensor};
 
 use crate::js;
 
-/// One layout: its operands on the device, and what is made of them.
+/// One layout: its operands on the device, and its expression.
 #[wasm_bindgen]
 pub struct Bench {
     device: Device,
     expr: AnyExpr,
-    /// Each element of each operand once, and of the result.
+    /// Bytes of each element of each operand and of the result, once.
     bytes: usize,
 }
 
@@ -23,9 +23,9 @@ fn tensor<const N: usize>(device: &Device, shape: [usize; N]) -> Result<Tensor<f
 }
 
 impl Bench {
-    /// A layout by its name, of n x n elements about.
+    /// A layout by its name, of about n x n elements.
     pub(crate) fn new(device: &Device, name: &str, n: usize) -> Result<Bench> {
-        // By the adapter's builtins, as the other library does it.
+        // With the adapter's builtins, as the other library does.
         let mut device = device.clone();
         if name.ends_with("fast") {
             device.set_math(Math::Fast);
@@ -84,7 +84,7 @@ impl Bench {
 
 #[wasm_bindgen]
 impl Bench {
-    /// Evaluates so many times, without waiting for the device.
+    /// Evaluates several times, without waiting for the device.
     ///
     /// # Errors
     /// When the device is lost.
@@ -96,7 +96,7 @@ impl Bench {
         run().map_err(js::thrown)
     }
 
-    /// Waits for what was evaluated.
+    /// Waits for all evaluations.
     ///
     /// # Errors
     /// When the device is lost.
@@ -104,7 +104,7 @@ impl Bench {
         self.device.synchronize_async().await.map_err(js::thrown)
     }
 
-    /// The result, of bool as 0 and 1.
+    /// The result, with bool as 0 and 1.
     ///
     /// # Errors
     /// When the device is lost.
@@ -113,7 +113,7 @@ impl Bench {
         numbers.to_vec_async().await.map_err(js::thrown)
     }
 
-    /// Bytes that are moved at least.
+    /// The least bytes that move.
     pub fn bytes(&self) -> f64 {
         self.bytes as f64
     }

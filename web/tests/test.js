@@ -2,7 +2,7 @@
 //
 //   node test.js SITE SCREENSHOTS      ZEROSTRIDE_WEB=full has all rounds of what must leave memory flat
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from '../serve.js';
 import { launch } from './browser.js';
@@ -292,6 +292,18 @@ const tests = {
     await page.context().close();
   },
 
+  async 'WebGPU and the CPU path have one hash'() {
+    const page = await open('#part=bits');
+    await page.waitForFunction(() => document.getElementById('bits-status')?.dataset.done, null, { timeout: 600000 });
+    const rows = await page.locator('#hashes tbody tr').evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.dataset.hash)));
+    assert.equal(rows.length, 6);
+    for (const [, gpu, cpu] of rows) assert(gpu === cpu && /^[0-9a-f]{64}$/.test(gpu), `${gpu} and ${cpu}`);
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    assert(readme.includes(rows.at(-1)[1]), `the README does not name ${rows.at(-1)[1]}`);
+    console.log(`    plain WGSL: ${await text(page, '#plain-about')}`);
+    await page.context().close();
+  },
+
   async 'a lost device is told, and one press opens another'() {
     for (const [hash, wait] of [['', () => document.documentElement.dataset.playground === 'done'], ['#part=picture', () => document.documentElement.dataset.kernels]]) {
       const page = await open(hash);
@@ -359,7 +371,7 @@ const tests = {
   },
 
   async 'it fits narrow and wide, light and dark, and screen readers'() {
-    for (const part of ['playground', 'picture', 'speed']) {
+    for (const part of ['playground', 'picture', 'speed', 'bits']) {
       for (const width of [360, 1600]) {
         for (const scheme of ['light', 'dark']) {
           const page = await open(part === 'playground' ? '' : `#part=${part}`, { width, scheme });

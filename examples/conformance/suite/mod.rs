@@ -1,5 +1,5 @@
-//! Verified cases, evaluated on a device and compared element by element, by forms that do not wait: so the example
-//! and a page run the same.
+//! Verified cases, evaluated on a device and compared element by element, with forms that do not block, so that the
+//! example and a page run the same code.
 
 mod joining;
 mod products;
@@ -24,13 +24,13 @@ pub(crate) struct Row {
     pub allowed: u64,
 }
 
-/// What happens while cases are checked.
+/// Events while cases are checked.
 pub(crate) enum Event {
-    /// So many are done.
+    /// The number of finished cases.
     Done(usize),
-    /// One failed: its name and how.
+    /// A failed case: its name, and how it failed.
     Failed(String),
-    /// One is none that the device can have: its name, and why.
+    /// A case that the device cannot have: its name, and why.
     Skipped(String, String),
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Value>, String> {
     lines.map(|(number, line)| serde_json::from_str(line).map_err(|e| format!("{number}: {e}"))).collect()
 }
 
-/// Checks all cases on a device. Of what fails, `print` are told.
+/// Checks all cases on a device. At most `print` failures are reported.
 pub(crate) async fn check(
     device: &Device,
     cases: &[Value],
@@ -76,7 +76,7 @@ pub(crate) async fn check(
     rows
 }
 
-/// The kind of a case, and what became of it.
+/// The kind of a case, and its outcome.
 async fn one(device: &Device, case: &Value, number: usize) -> (String, Verdict) {
     let op = || case["op"].as_str().unwrap_or("?").to_string();
     match case["mode"].as_str() {
@@ -90,7 +90,7 @@ async fn one(device: &Device, case: &Value, number: usize) -> (String, Verdict) 
     }
 }
 
-/// How many passed, failed and were skipped.
+/// The numbers of passed, failed and skipped cases.
 pub(crate) fn counts(rows: &BTreeMap<String, Row>) -> [usize; 3] {
     let sum = |of: fn(&Row) -> usize| rows.values().map(of).sum();
     [sum(|row| row.passed), sum(|row| row.failed), sum(|row| row.skipped)]

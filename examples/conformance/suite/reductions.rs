@@ -1,5 +1,5 @@
-//! Lines about reductions: a tensor, given or generated, views of it, and what is made of its ranges. The
-//! format stands in `tests/data/README.md`.
+//! Lines about reductions: a tensor, given or generated, views of it, and functions of its ranges.
+//! `tests/data/README.md` has the format.
 
 use serde_json::Value;
 use zerostride::{AnyExpr, AnyTensor, DType, Device, ErrorKind, ReduceOptions, Result, bf16, f16};
@@ -23,7 +23,7 @@ pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
     match (evaluate(device, case, from, &shape, &data).await, case["error"].as_object()) {
         (Ok(_), Some(_)) => Verdict::Failed(format!("expected an error: {}", case["error"])),
         (Ok((result, bytes)), None) => judge(case, &result, &bytes),
-        // What the adapter cannot have.
+        // A type that the adapter lacks.
         (Err(error), _) if error.kind() == ErrorKind::Limit => Verdict::Skipped(error.to_string()),
         (Err(error), None) => Verdict::Failed(error.to_string()),
         (Err(error), Some(expected)) => {
@@ -42,7 +42,7 @@ fn integers(list: &Value) -> Option<Vec<isize>> {
     list.as_array()?.iter().map(|n| Some(n.as_i64()? as isize)).collect()
 }
 
-/// Whether some length is none that a shape can have, where addresses have 32 bits.
+/// Whether a length is too large for 32-bit addresses.
 fn is_too_long(value: &Value) -> bool {
     match value {
         Value::Array(values) => values.iter().any(is_too_long),

@@ -1,5 +1,5 @@
-//! Lines about shapes: the rule's answer, and then the rule at work on the device, where every
-//! element is checked against a plain index loop that uses nothing of the library.
+//! Lines about shapes: the rule's answer, and then the rule on the device, where every element is compared with a plain
+//! index loop that uses nothing of the library.
 
 use serde_json::Value;
 use zerostride::{Broadcast, Device, Expr, Result, Shape};

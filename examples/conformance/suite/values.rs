@@ -19,7 +19,7 @@ pub(crate) async fn check(device: &Device, case: &Value) -> Verdict {
     };
     match evaluate(device, case, from, &args).await {
         Ok((to, results)) => judge(case, (from, &args), (to, &results), expected),
-        // What the adapter cannot have.
+        // A type that the adapter lacks.
         Err(error) if error.kind() == ErrorKind::Limit => Verdict::Skipped(error.to_string()),
         Err(error) => Verdict::Failed(error.to_string()),
     }

@@ -1,5 +1,4 @@
-//! The instructions of a program, in an order in which each stands behind what it reads; and the tiles of elements
-//! that they run over.
+//! The instructions of a program, each after the ones that it reads; and the tiles that they run over.
 
 use smallvec::SmallVec;
 
@@ -14,18 +13,18 @@ use crate::error::{Result, bail};
 use crate::ir::{ByValue, Input, Op, Program, RowFused, RowReduction, Source, Value};
 use crate::layout::Layout;
 
-/// What is done next of a tile.
+/// One instruction for a tile.
 pub(in crate::cpu) enum Instr {
-    /// One step or two are computed of all elements.
+    /// Computes one step or two for all elements.
     Map(Loop),
-    /// Elements are looked up.
+    /// Looks elements up.
     Gather(Loop),
-    /// Rows become one value each.
+    /// Reduces rows to one value each.
     Reduce(Reduction),
 }
 
 impl Instr {
-    /// What it reads, and the value that it gives.
+    /// Its operands, and its value.
     fn values(&self) -> (&[Value], Value) {
         match self {
             Instr::Map(own) | Instr::Gather(own) => (&own.args, own.value),
@@ -37,49 +36,49 @@ impl Instr {
 /// A reduction of the rows of a value.
 pub(in crate::cpu) struct Reduction {
     pub(super) value: Value,
-    /// The input that stands for what it gives.
+    /// The input with its result.
     pub(super) gives: Value,
     pub(super) loops: Values,
-    /// Values that change none, where they make +0 of -0.
+    /// Identities, which make +0 of -0.
     pub(super) identity: Option<Register>,
 }
 
-/// The elements of a tile: all from one on, or some columns of a matrix.
+/// The elements of a tile: a range, or some columns of a matrix.
 #[derive(Clone, Copy, Default)]
 pub(in crate::cpu) struct Tile {
-    /// Runs of elements: where the first begins, how many there are, what each has, and how far apart they begin.
+    /// Runs of elements: the first one's begin, their number, their length, and the distance of their begins.
     pub(super) start: usize,
     pub(super) runs: usize,
     pub(super) length: usize,
     pub(super) pitch: usize,
-    /// Of values of the row, the first, and how many.
+    /// The first value of the row, and their number.
     pub(super) first: usize,
     pub(super) rows: usize,
-    /// Columns of a matrix, if they are not all.
+    /// Columns of a matrix, if not all.
     pub(super) columns: Option<usize>,
 }
 
 impl Tile {
-    /// So many elements from one on, of rows of so many.
+    /// A range of elements, in rows of a length.
     pub(super) fn flat(start: usize, length: usize, row: usize) -> Tile {
         // A division takes as long as some vectors.
         let (first, rows) = if row == 1 { (start, length) } else { (start / row, length / row) };
         Tile { start, runs: 1, length, pitch: 0, first, rows, columns: None }
     }
 
-    /// Of a matrix so many columns from one on, where so many rows lie side by side.
+    /// Some columns of a matrix, with rows side by side.
     pub(super) fn strip([matrix, column, columns]: [usize; 3], row: usize, inner: usize) -> Tile {
         let (start, first) = (matrix * row * inner + column, matrix * inner + column);
         let (runs, length, rows) = (row, columns, columns);
         Tile { start, runs, length, pitch: inner, first, rows, columns: Some(columns) }
     }
 
-    /// The same of values of the row.
+    /// The same for values of the row.
     pub(super) fn of_rows(self) -> Tile {
         Tile { start: self.first, runs: 1, length: self.rows, ..self }
     }
 
-    /// Calls `run` with each run, and what there is for its elements.
+    /// Calls `run` with each run, and the memory of its elements.
     pub(super) fn each<T>(self, to: &mut [T], mut run: impl FnMut(usize, &mut [T])) {
         to.chunks_mut(self.length).enumerate().for_each(|(k, to)| run(self.start + k * self.pitch, to));
     }
@@ -91,8 +90,8 @@ impl Tile {
 }
 
 impl<'a> Engine<'a> {
-    /// Makes a program without reductions ready, for tiles of no elements as yet: of whole rows of `row` elements,
-    /// which are all that the last axis has, or 1.
+    /// Instructions of a program without reductions, for empty tiles: tiles are whole rows of `row` elements, which are
+    /// the whole last axis, or 1.
     pub(in crate::cpu) fn new(program: &'a Program, from: &'a [From<'a>], row: usize) -> Result<Self> {
         let axis = program.shape.iter().rposition(|&n| n > 1).unwrap_or(0);
         let is_one = |(input, from): (&Input, &From<'_>)| {
@@ -107,7 +106,7 @@ impl<'a> Engine<'a> {
         Engine::of(program, from, &rows, [row, 1], of_row)
     }
 
-    /// Makes a program with reductions inside ready.
+    /// Instructions of a row-fused program.
     pub(in crate::cpu) fn of_rows(
         program: &'a Program,
         rows: &RowFused,
@@ -149,7 +148,7 @@ impl<'a> Engine<'a> {
         };
         let reductions: Vec<Reduction> =
             rows.reductions.iter().enumerate().map(reduction).collect::<Result<_>>()?;
-        // What is of the row and read for each element of it.
+        // Values of the row that are read for each element of it.
         let mut spread = program.by_value(false);
         let read = loops.iter().filter(|own| !of_row[own.value]).flat_map(|own| &own.args);
         let results = program.results.iter().filter(|_| !rows.kept);
@@ -160,7 +159,7 @@ impl<'a> Engine<'a> {
         let in_loop =
             |(value, input): (_, &Input)| input.is_table() && called().any(|step| step.args.contains(&value));
         let in_loops = (0..).map(Value::Input).zip(&program.inputs).map(in_loop).collect();
-        // Of a table a value is an address.
+        // A table's value is an address.
         let inputs = program.inputs.iter().map(|input| if input.is_table() { 8 } else { input.dtype.size() });
         let sizes = ByValue::of(inputs, &program.steps, |step, _| step.size());
         let code = ordered(program, loops, reductions)?;
@@ -187,7 +186,7 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Loops in their order, as registers are used again in it, and reductions as soon as what they reduce is known.
+/// Loops in their order, as registers are reused in it. Reductions as soon as their operand is known.
 fn ordered(program: &Program, loops: Vec<Loop>, reductions: Vec<Reduction>) -> Result<Vec<Instr>> {
     let is_known = |input: &Input| !matches!(input.source, Source::Row(_));
     let mut known = ByValue::of(program.inputs.iter().map(is_known), &program.steps, |_, _| false);

@@ -1,5 +1,5 @@
-//! The one loop that evaluates: a program is computed a tile at a time. Each instruction is a loop over a tile that
-//! stays in cache, so nothing is interpreted per element. Who asks says which elements, and where they go.
+//! The one loop that evaluates. A program is computed a tile at a time, and each instruction is a loop over a tile in
+//! cache, so nothing is interpreted for each element. Callers choose the elements and the destination.
 
 mod code;
 mod values;
@@ -21,10 +21,10 @@ use super::pairs::Loop;
 use super::registers::Register;
 use crate::ir::{ByValue, Program, Source, Value, is_costly, numbered};
 
-/// Instructions from which on a tile asks for what the next one reads: fewer are a stream, which a processor guesses.
+/// Programs with at least this many instructions prefetch. The processor guesses the stream of shorter ones.
 const ASKING: usize = 3;
 
-/// A program made ready: readers of its inputs, its instructions, and a register for each value.
+/// A program, ready to run: readers of its inputs, its instructions, and a register for each value.
 pub(super) struct Engine<'a> {
     pub program: &'a Program,
     pub from: &'a [From<'a>],
@@ -34,9 +34,9 @@ pub(super) struct Engine<'a> {
     register_count: usize,
     /// Bytes of an element of each value.
     sizes: ByValue<usize>,
-    /// Elements of a row: values that are the same along it are computed once for it. Tiles are of whole rows.
+    /// Elements of a row. Values that are constant along it are computed once. Tiles are whole rows.
     pub row: usize,
-    /// Rows that lie side by side, so that elements of one are as many apart.
+    /// Rows side by side, which is the distance of a row's elements.
     pub inner: usize,
     /// Which values are of the row, and which of them are read for each element.
     pub of_row: ByValue<bool>,
@@ -45,17 +45,17 @@ pub(super) struct Engine<'a> {
     pub is_kept: bool,
     /// The most elements of a tile.
     pub most: usize,
-    /// Whether a tile asks for what the next one of its chunk reads.
+    /// Whether a tile prefetches for the next one of its chunk.
     asks: bool,
-    /// Tables that loops look up.
+    /// Tables of loops.
     in_loops: Vec<bool>,
-    /// Inputs whose rows lie across memory: a chunk of them is gathered at a time.
+    /// Inputs whose rows lie across memory. They are gathered a chunk at a time.
     pub turned: Vec<bool>,
     /// Elements of such a chunk.
     pub chunk: usize,
 }
 
-/// Where the last loop of a tile stores its elements.
+/// The destination of a tile's last loop.
 pub(super) struct Out<'a> {
     pub bytes: &'a mut [u8],
     pub stream: Option<&'a Stream>,
@@ -64,25 +64,25 @@ pub(super) struct Out<'a> {
 /// Memory of one thread.
 pub(super) struct Scratch {
     registers: Vec<Register>,
-    /// A chunk of each turned input.
+    /// A chunk of each transposed input.
     turned: Vec<Vec<u64>>,
-    /// The first element of a chunk, and the one after its last.
+    /// The first element of a chunk, and the end.
     start: usize,
     end: usize,
-    /// Of values, for the tile at hand.
+    /// For each value, in this tile.
     places: ByValue<Place>,
-    /// Whether all elements of a value are equal, in the tile at hand; then there is one part.
+    /// Whether all elements of a value are equal in this tile. Then there is one part.
     equal: ByValue<bool>,
-    /// Values of the row, an element for each.
+    /// Values of the row, one element for each row.
     spread: ByValue<Register>,
-    /// Where accumulators become one, and where a part is repeated for all that it stands for.
+    /// Memory where accumulators become one, and where a part is repeated.
     buffer: Register,
     expanded: Register,
     tile: Tile,
 }
 
 impl<'a> Engine<'a> {
-    /// Whether arithmetic takes more of its time than memory does.
+    /// Whether arithmetic takes more of its time than memory.
     pub(super) fn is_costly(&self) -> bool {
         numbered(&self.program.steps).any(|(value, step)| !self.of_row[value] && is_costly(step.op))
     }
@@ -107,8 +107,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Begins a chunk of `length` elements from `start` on, whose tiles are computed in turns: gathers those inputs
-    /// whose rows lie across memory.
+    /// Begins a chunk of `length` elements from `start` on: gathers the inputs whose rows lie across memory.
     pub(super) fn begin(&self, start: usize, length: usize, scratch: &mut Scratch) {
         (scratch.start, scratch.end) = (start, start + length);
         for i in (0..self.turned.len()).filter(|&i| self.turned[i]) {
@@ -123,7 +122,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// What `length` elements from `start` on read, of inputs whose elements lie in one stretch of memory.
+    /// The memory that `length` elements from `start` on read, for inputs that are contiguous there.
     pub(super) fn ahead(&self, start: usize, length: usize) -> Ahead<'a> {
         let stretches = self.program.inputs.iter().enumerate().filter_map(|(i, input)| {
             let From::Bytes(bytes) = self.from[i] else { return None };
@@ -138,14 +137,14 @@ impl<'a> Engine<'a> {
         Ahead::in_stretches(stretches)
     }
 
-    /// Computes `length` elements from `start` on: into `out`, if there is one, those of the first result.
+    /// Computes `length` elements from `start` on, the first result into `out` if there is one.
     pub(super) fn compute(&self, start: usize, length: usize, out: Option<Out<'_>>, scratch: &mut Scratch) {
         let after = start + length;
         let next = self.asks.then(|| self.ahead(after, length.min(scratch.end.saturating_sub(after))));
         self.run(Tile::flat(start, length, self.row), next, out, scratch);
     }
 
-    /// Computes some columns of a matrix of rows that lie side by side.
+    /// Computes some columns of a matrix with rows side by side.
     pub(super) fn compute_columns(
         &self,
         matrix: usize,
@@ -197,7 +196,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Runs a loop: into `out`, or into its register.
+    /// Runs a loop, into `out` or into its register.
     #[inline(always)]
     fn map(&self, own: &Loop, out: Option<Out<'_>>, scratch: &mut Scratch) {
         let value = own.value;
@@ -205,7 +204,7 @@ impl<'a> Engine<'a> {
         let equal = !own.args.is_empty() && own.args.iter().all(|&arg| scratch.equal[arg]);
         scratch.equal[value] = equal;
         let target = self.registers[value];
-        // Taken out, so that the others can be read.
+        // Taken out, so that others can be read.
         let mut register = std::mem::take(&mut scratch.registers[target]);
         {
             let by_row = of_row && (!equal || out.is_some());
@@ -213,7 +212,7 @@ impl<'a> Engine<'a> {
             let args: SmallVec<[&[u8]; 4]> = args.collect();
             let args = args.as_slice();
             match out {
-                // Its states do not lie beside each other.
+                // Its states do not lie side by side.
                 Some(Out { bytes, stream: Some(stream) }) if matches!(own.job, Job::State { .. }) => {
                     let all = register.bytes_mut(bytes.len());
                     own.job.run(args, all);
@@ -238,16 +237,16 @@ impl<'a> Engine<'a> {
         self.spread(value, scratch);
     }
 
-    /// Runs the last loop of a tile, whose elements are stored past the cache: a part at a time, as
-    /// loads go on only beside few such stores.
+    /// Runs the last loop of a tile and stores past the cache: a part at a time, as loads continue beside few such
+    /// stores only.
     fn stream(&self, own: &Loop, args: &[&[u8]], register: &mut Register, stream: &Stream, out: &mut [u8]) {
         let size = self.program.dtype.size();
         let all = out.len() / size;
         let mut start = 0;
-        // A line that tiles share takes ordinary stores, for which others wait. Others need not be in cache.
+        // A line that tiles share takes ordinary stores, which others wait for.
         let shared = out.last().filter(|_| !out.as_ptr_range().end.addr().is_multiple_of(LINE));
         shared.into_iter().for_each(lines::prefetch);
-        // The first part ends where a line does, so that parts share none.
+        // The first part ends at a line, so that parts share none.
         let first = PART * size - LINE + lines::to_line(out);
         let (first, rest) = out.split_at_mut(first.min(out.len()));
         let mut parts: SmallVec<[&[u8]; 4]> = SmallVec::from_slice(args);
@@ -265,7 +264,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Reduces the rows of a value, to what stands for that.
+    /// Reduces the rows of a value into the input with the result.
     fn reduce(&self, own: &Reduction, scratch: &mut Scratch) {
         let (size, target) = (self.sizes[own.value], self.registers[own.gives]);
         let Tile { rows, columns, .. } = scratch.tile;

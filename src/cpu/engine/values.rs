@@ -1,4 +1,4 @@
-//! Where the elements of values lie as a tile needs them: in memory as they are, or gathered in registers.
+//! The elements of values in a tile: in place in memory, or gathered in registers.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
@@ -12,19 +12,19 @@ use crate::cpu::pairs::Loop;
 use crate::cpu::registers::Register;
 use crate::ir::{Input, Value};
 
-/// Where the elements of a value lie as a tile needs them.
+/// The place of a value's elements.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    /// In an input's source, or what was turned of it, from a byte on.
+    /// In an input's memory, or its transposed chunk, from a byte on.
     Source(usize, usize),
     Turned(usize, usize),
     Register,
-    /// Of a table: where its elements lie, but for the indices; without such a walk its register has that.
+    /// A table: the addresses of its elements without the indices. Without a stride the addresses are in its register.
     Walk(usize, isize),
 }
 
 impl<'a> Engine<'a> {
-    /// `length` elements of a value from `start` on, if they lie side by side where an input is read.
+    /// `length` elements of a value from `start` on, if they are contiguous in an input's memory.
     pub(in crate::cpu) fn in_place(&self, value: Value, start: usize, length: usize) -> Option<&'a [u8]> {
         let i = value.input().filter(|&i| !self.program.inputs[i].is_table())?;
         let size = self.sizes[value];
@@ -36,8 +36,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Rows of a value from an element on, if each row is one stretch of memory: the memory of all of them, and how many
-    /// elements apart rows lie there. Among the elements of the program they lie `pitch` apart.
+    /// Rows of a value from an element on, if each row is contiguous: the memory of all, and the distance of rows
+    /// there. Among the program's elements the distance is `pitch`.
     pub(in crate::cpu) fn rows_in_place(
         &self,
         value: Value,
@@ -58,7 +58,7 @@ impl<'a> Engine<'a> {
         Some((&bytes[at * size..(at + (rows - 1) * apart + columns) * size], apart))
     }
 
-    /// What a loop over a few values looks up.
+    /// The tables of a loop over some values.
     pub(super) fn tables(&self, own: &Loop) -> SmallVec<[Table<'_>; 2]> {
         let tables = own.args.iter().filter_map(|arg| {
             let i = arg.input().filter(|&i| self.program.inputs[i].is_table())?;
@@ -69,7 +69,7 @@ impl<'a> Engine<'a> {
         tables.collect()
     }
 
-    /// Looks up elements of a tile: where they lie, if that is one run of the source, else their own.
+    /// Looks up elements of a tile: in one range of the source, or at their own addresses.
     pub(super) fn look_up(&self, own: &Loop, scratch: &mut Scratch) {
         let (value, length) = (own.value, scratch.tile.count(false));
         let Some((&table, indices)) = own.args.split_first() else { return };
@@ -110,7 +110,7 @@ impl<'a> Engine<'a> {
         scratch.registers[target] = register;
     }
 
-    /// Repeats a value of the row for each element, where it is read so.
+    /// Repeats a value of the row for each element, if it is read so.
     pub(super) fn spread(&self, value: Value, scratch: &mut Scratch) {
         if !self.spread[value] || scratch.equal[value] {
             return;
@@ -137,18 +137,18 @@ impl<'a> Engine<'a> {
         scratch.spread[value] = register;
     }
 
-    /// Elements of a value of the row that is repeated: of a single one a part.
+    /// Elements of a repeated value of the row; for one row, a part.
     fn spread_count(&self, scratch: &Scratch) -> usize {
         let all = scratch.tile.count(false);
         if scratch.tile.rows == 1 { all.min(PART) } else { all }
     }
 
-    /// The elements of a value that was computed; one part of them where all are equal.
+    /// The elements of a computed value. One part, if all are equal.
     pub(in crate::cpu) fn value<'s>(&'s self, value: Value, scratch: &'s Scratch) -> &'s [u8] {
         self.read(value, false, scratch)
     }
 
-    /// All elements of a value that was computed: where there is one part, it is repeated.
+    /// All elements of a computed value. One part is repeated.
     pub(in crate::cpu) fn all<'s>(
         &'s self,
         value: Value,
@@ -187,8 +187,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Finds the elements of an input, and gathers them in its register where they do not lie
-    /// side by side; whether they are one element.
+    /// Finds the elements of an input, and gathers them in its register unless they are contiguous. Returns whether
+    /// they are one element.
     pub(super) fn place(&self, i: usize, input: &Input, scratch: &mut Scratch, out: &[u8]) -> (Place, bool) {
         let size = input.dtype.size();
         let tile = if self.of_row.inputs()[i] { scratch.tile.of_rows() } else { scratch.tile };

@@ -1,4 +1,4 @@
-//! Reductions that give an index: of each round the best value and where it is, of which the last gives the second.
+//! Reductions to an index: each round keeps the best values and their indices, and the last one returns the indices.
 
 use bytemuck::{cast_slice as cast, cast_slice_mut as cast_mut};
 use smallvec::SmallVec;
@@ -9,14 +9,14 @@ use crate::cpu::memory::HostMemory;
 use crate::error::Result;
 
 impl Job<'_> {
-    /// Finds the best row of each column, by blocks of rows, and then the best of these.
+    /// Finds the best row of each column, in each block of rows, and then the best of the blocks.
     pub(super) fn indexes(&self, loops: &Indexes, outs: Outs<'_>) -> Result<()> {
         let sizes: SmallVec<[usize; 4]> = outs.iter().flat_map(|_| [self.size, 4]).collect();
         let results = outs.len();
         let elements = outs[0].len() / 4 * self.cuts;
         let mut bests: Vec<HostMemory> =
             (0..results).map(|_| HostMemory::take(elements * self.size)).collect::<Result<_>>()?;
-        // Of one block, they are the results.
+        // With one block these are the results.
         let held = if self.cuts == 1 { 0 } else { elements * 4 };
         let mut found: Vec<HostMemory> =
             (0..results).map(|_| HostMemory::take(held)).collect::<Result<_>>()?;
@@ -54,7 +54,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Finds the best rows of a block, or of some columns of it, or of matrices from one on.
+    /// Finds the best rows of a block, of some of its columns, or of matrices from one on.
     fn seek(
         &self,
         loops: &Indexes,

@@ -1,10 +1,10 @@
-//! Reductions, in the order of the contract, of elements that are computed in cache and never stored.
+//! Reductions of more than a tile, in the order of the contract. Operands are computed in cache and never stored.
 //!
-//! An operand is `outer` matrices of `count` rows and `inner` columns, of which rows are reduced, by blocks of rows.
-//! As many as a block of computed elements holds are reduced there. Of larger ones a thread takes a strip of columns, to
-//! whose accumulators rows are added in the order of memory. What blocks of rows give is the operand of the next round.
+//! An operand is `outer` matrices of `count` rows and `inner` columns. Rows are reduced, by blocks. A tile of computed
+//! elements holds some blocks, which are reduced there. For larger blocks a thread takes a strip of columns, and adds
+//! rows to its accumulators in the order of memory. The values of the blocks are the operand of the next round.
 //!
-//! Elements that lie in memory row by row are reduced where they are.
+//! Elements that lie in memory row by row are reduced in place.
 
 mod indexes;
 
@@ -23,17 +23,17 @@ use crate::error::Result;
 use crate::ir::{ACCUMULATORS, BLOCK, Input, Program, ReduceAxes, Source, Value};
 use crate::layout::{Layout, Shape};
 
-/// Elements that a block computes at most, and of long programs, whose registers share the cache.
+/// The most elements of a tile, and of a tile of long programs, whose registers share the cache.
 const MOST: usize = 4096;
 const MOST_OF_LONG: usize = 2048;
 const FEW_LOOPS: usize = 3;
 
-/// Columns of a strip, at most: rows of long pieces are guessed best. Fewer are for threads that had nothing to do else.
+/// The most columns of a strip: the processor prefetches long rows best. Fewer keep idle threads busy.
 const STRIP: usize = 4096;
 const LEAST_STRIP: usize = 256;
 
-/// Lines of the next block that are asked for while one is reduced: the rest is guessed by then, and more wait for each
-/// other.
+/// Lines of the next block that are prefetched while one is reduced. The processor guesses the rest, and more lines
+/// wait for each other.
 const ASKED: usize = 128;
 
 /// The results of a program, or a part of each.
@@ -62,7 +62,7 @@ pub(super) fn fold(
     Ok(())
 }
 
-/// An input of what is at hand.
+/// An input of this round.
 fn operand(dtype: DType, layout: Layout) -> Input {
     Input::new(dtype, Source::Scalar(0), layout)
 }
@@ -71,29 +71,29 @@ fn slices(held: &mut [HostMemory], bytes: usize) -> Outs<'_> {
     held.iter_mut().map(|memory| &mut memory[..bytes]).collect()
 }
 
-/// A reduction of one round.
+/// A reduction in one round.
 struct Job<'a> {
     engine: Engine<'a>,
     /// Rows of a matrix, and its columns.
     count: usize,
     inner: usize,
-    /// Rows of a block, and how many blocks a matrix has.
+    /// Rows of a block, and blocks of a matrix.
     block: usize,
     cuts: usize,
-    /// Matrices that are computed at a time, if one fits a block.
+    /// Matrices of a tile, if one fits.
     together: usize,
     /// Otherwise the columns of a strip.
     strip: usize,
-    /// Whether what comes next is asked for.
+    /// Whether the next block is prefetched.
     asks: bool,
     /// Bytes of an element, before it is reduced.
     size: usize,
-    /// The value that changes none.
+    /// The identity.
     identity: u64,
     work: Work,
 }
 
-/// Some columns of a block of rows, or all of several blocks or matrices.
+/// Some columns of a block of rows, or all columns of several blocks or matrices.
 struct Task<'a> {
     /// The number of the block or matrix.
     first: usize,
@@ -106,7 +106,7 @@ struct Scratch {
     block: engine::Scratch,
     /// Where accumulators become one.
     buffer: HostMemory,
-    /// Of each result, where rows are not reduced in place.
+    /// For each result, if rows are not reduced in place.
     accumulators: Vec<HostMemory>,
     /// For a block of one value.
     expanded: Register,
@@ -122,7 +122,7 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
     let elements = program.shape.iter().product();
     engine.most = if engine.code.len() > FEW_LOOPS { MOST_OF_LONG } else { MOST }.min(elements);
     let block = match () {
-        // Several rounds are made at once.
+        // Several rounds at once.
         () if count * inner <= engine.most => count,
         () if reduce.op.row().gives_index => MOST,
         () => BLOCK,
@@ -130,7 +130,7 @@ fn rounds(program: &Program, reduce: &ReduceAxes, from: &[From<'_>], outs: Outs<
     let cuts = count.div_ceil(block);
     let rows = count.min(block);
     let together = engine.most / (rows * inner);
-    // Fewer columns where threads would have nothing to do.
+    // Fewer columns, if threads would be idle.
     let strips = (2 * threads::count()).div_ceil(outer * cuts);
     let are_read = program.results.iter().all(|result| matches!(result, Value::Input(_)));
     let most = if are_read { STRIP } else { engine.most };
@@ -174,7 +174,7 @@ impl Job<'_> {
         self.engine.program.shape.iter().product()
     }
 
-    /// Calls `each` with every task, of results of which elements take so many bytes.
+    /// Calls `each` with every task, whose elements have this many bytes in the result.
     fn run(
         &self,
         outs: Outs<'_>,
@@ -219,8 +219,8 @@ impl Job<'_> {
         })
     }
 
-    /// Calls `each` with the parts of a task that are reduced by themselves, of so many blocks or matrices at most: the
-    /// number of the first, and what its results are.
+    /// Calls `each` with the parts of a task that are reduced alone, of at most this many blocks or matrices: the first
+    /// one's number, and the memory of the results.
     fn parts(
         &self,
         task: &mut Task<'_>,
@@ -233,7 +233,7 @@ impl Job<'_> {
         let mut from = 0;
         while from < elements {
             let number = task.first + from / columns;
-            // The last block of a matrix may have less rows.
+            // The last block of a matrix may have fewer rows.
             let alike = if self.count.is_multiple_of(self.block) {
                 most
             } else {
@@ -255,7 +255,7 @@ impl Job<'_> {
                 0 => self.columns(loops, number, column, &mut outs, scratch),
                 _ => self.matrices(loops, number, &mut outs, scratch),
             });
-            // Which makes +0 of a sum's -0, and changes nothing else.
+            // The identity makes a sum's -0 a +0, and changes nothing else.
             let identity = scratch.identity.bytes(self.engine.most * self.size);
             for out in task.outs.iter_mut().flat_map(|out| out.chunks_mut(identity.len())) {
                 (loops.accumulate)(out, &identity[..out.len()]);
@@ -263,7 +263,7 @@ impl Job<'_> {
         })
     }
 
-    /// Whether all matrices of a task lie one after another in memory, and are read once.
+    /// Whether all matrices of a task are contiguous in memory, and are read once.
     fn is_in_place(&self, task: &Task<'_>) -> bool {
         let &[result] = self.engine.program.results.as_slice() else { return false };
         if self.together == 0 {
@@ -275,13 +275,13 @@ impl Job<'_> {
         self.engine.in_place(result, first * self.inner, length).is_some()
     }
 
-    /// The first row of a block of rows among all, and how many it has.
+    /// The first row of a block of rows among all, and their number.
     fn rows(&self, number: usize) -> (usize, usize) {
         let (matrix, cut) = (number / self.cuts, number % self.cuts);
         (matrix * self.count + cut * self.block, (self.count - cut * self.block).min(self.block))
     }
 
-    /// Reduces matrices from one on, which a block holds.
+    /// Reduces matrices from one on, which fit into a tile.
     fn matrices(&self, loops: &Values, number: usize, outs: &mut Outs<'_>, scratch: &mut Scratch) {
         let (first, rows) = self.rows(number);
         let (start, length) = (first * self.inner, outs[0].len() / self.size * rows);
@@ -302,7 +302,7 @@ impl Job<'_> {
         }
     }
 
-    /// Reduces a block of rows, or some columns of it.
+    /// Reduces a block of rows, or some of its columns.
     fn columns(
         &self,
         loops: &Values,
@@ -328,7 +328,7 @@ impl Job<'_> {
         for to in accumulators.iter_mut().flat_map(|to| to[..all * self.size].chunks_mut(most * self.size)) {
             to.copy_from_slice(identity.bytes(to.len()));
         }
-        // Rows lie side by side, or apart.
+        // Rows side by side, or apart.
         let stretch = if columns == self.inner { all * (most / all).max(1) } else { columns };
         let mut done = 0;
         while done < rows * columns {

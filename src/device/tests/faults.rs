@@ -1,5 +1,5 @@
-//! Errors on purpose: random programs of which some step fails, beside the same on the CPU path. Every read is right or
-//! an error, whatever failed, and nothing fails after it.
+//! Errors on purpose: random programs with a failing step, beside the same on the CPU path. Every read is right or an
+//! error, whatever failed, and nothing later fails.
 
 use std::io::Write;
 

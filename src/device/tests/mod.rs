@@ -1,3 +1,3 @@
-//! Tests of what no device may do wrong, however it fails.
+//! Tests of failures, on every device.
 
 mod faults;

@@ -1,5 +1,5 @@
-//! Buffers that are there: each is made with its error, and on adapters that have none for want of memory it is marked
-//! and the mark read.
+//! New buffers, each with its error. On adapters that do not report missing memory, a new buffer is marked and the mark
+//! is read back.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,14 +8,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::drivers;
 use crate::gpu::failures::Fate;
 
-/// Bytes of memory for a transfer that are too few to be looked for before: an adapter that lacks them
-/// has failed already.
+/// Transfers of fewer bytes do not test for memory first: an adapter that lacks so little has failed already.
 const LITTLE: u64 = 1 << 20;
 
-/// Bytes of transfers for which memory that was found is not looked for again: wgpu may still hold theirs.
+/// After a successful test, transfers of this many bytes need no other test: wgpu may still hold their memory.
 const SURE: u64 = 256 << 20;
 
-/// Memory for transfers that was found to be there: the most for one, and for how many bytes that holds.
+/// The last successful test: the largest transfer, and the bytes for which it is valid.
 #[derive(Debug, Default)]
 pub(super) struct Sure {
     most: AtomicU64,
@@ -51,8 +50,8 @@ impl Connection {
         Ok(buffer)
     }
 
-    /// Fails when there is no memory for buffers of so many bytes together. Where the driver's memory is the
-    /// host's, the system promises any of them, but not all.
+    /// Fails if there is no memory for `bytes` bytes together. If the driver's memory is the host's, the system
+    /// promises each of several buffers but not all of them.
     pub(in crate::gpu) fn can_have(&self, bytes: u64) -> Result<()> {
         let room = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
         // In a browser the driver's memory is another process's.
@@ -62,7 +61,7 @@ impl Connection {
         }
     }
 
-    /// A new buffer that is copied to and read by the host.
+    /// A new staging buffer, which the host reads.
     pub(in crate::gpu) fn create_for_reading(&self, size: u64) -> Result<(wgpu::Buffer, Fate)> {
         if self.mark.is_some() {
             self.make_sure_of(size)?;
@@ -70,9 +69,9 @@ impl Connection {
         self.create_followed(size, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)
     }
 
-    /// Fails when there is no memory for a transfer of `size` bytes: where wgpu takes such memory itself,
-    /// it gives up the whole device for want of it. What was found once is there for a while as long as no
-    /// buffer is made (GL, uploads of 1 MiB: 1.2 ms if it is looked for each time, 0.6 so).
+    /// Fails if there is no memory for a transfer of `size` bytes. Where wgpu takes that memory itself and there is
+    /// none, it loses the device. A successful test is valid for a while, as long as no buffer is made (GL, uploads of
+    /// 1 MiB: 1.2 ms with a test each, 0.6 so).
     pub(in crate::gpu) fn make_sure_of(&self, size: u64) -> Result<()> {
         let (Sure { most, left }, order) = (&self.sure, Ordering::Relaxed);
         let is_known = || {
@@ -93,7 +92,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A new buffer for a purpose, or the error that wgpu reports.
+    /// A new buffer with usages, or the error that wgpu reports.
     pub(in crate::gpu) fn create_for(&self, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         Ok(self.create_followed(size, usage)?.0)
     }
@@ -109,7 +108,7 @@ impl Connection {
         self.scoped(&filters, create, tell)
     }
 
-    /// Fails for a buffer of the caller's that kernels cannot bind so many bytes of.
+    /// Fails if kernels cannot bind `bytes` bytes of a caller's buffer.
     pub(in crate::gpu) fn can_bind(&self, buffer: &wgpu::Buffer, size: u64) -> Result<()> {
         let device = &self.device;
         let ty = wgpu::BindingType::Buffer {
@@ -139,19 +138,19 @@ impl Connection {
         self.scoped(&[wgpu::ErrorFilter::Validation], bind, tell).map(drop)
     }
 
-    /// Whether the last word of a buffer becomes the mark when it is copied there: 20 us for 4 KiB, 40
-    /// for 1 MiB and 150 for 64 MiB on llvmpipe, which takes 3 us, 0.6 ms and 78 ms to make them.
+    /// Whether a copy can mark the last word of the buffer: 20 us for 4 KiB, 40 for 1 MiB and 150 for 64 MiB on
+    /// llvmpipe, which makes such buffers in 3 us, 0.6 ms and 78 ms.
     fn can_be_marked(&self, buffer: &wgpu::Buffer, mark: &wgpu::Buffer) -> Result<bool> {
         let size = MARK.len() as u64;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        // Until the buffer is gone.
+        // Held until the buffer is dropped.
         let _entered = self.gate.enter();
         let seen = self.create_for(size, usage)?;
         self.tried("a copy", || {
             let mut encoder = self.encoder();
-            // Memory that was used before may still hold a mark.
+            // Reused memory may still hold a mark.
             encoder.clear_buffer(&seen, 0, None);
-            // Of a size that is no whole number of words, the last whole one.
+            // The last whole word, if the size is no multiple of words.
             let last = (buffer.size() / size - 1) * size;
             encoder.copy_buffer_to_buffer(mark, 0, buffer, last, size);
             encoder.copy_buffer_to_buffer(buffer, last, &seen, 0, size);

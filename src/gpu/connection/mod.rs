@@ -1,5 +1,4 @@
-//! A device of wgpu and its queue, with what it can do and what went wrong on it. All else of this
-//! module is built on it.
+//! A wgpu device and its queue, with its features and its errors. The rest of `gpu/` builds on it.
 
 mod buffers;
 
@@ -18,14 +17,14 @@ use crate::error::{Error, ErrorKind, Result, bail};
 use crate::limits::Limits;
 use crate::options::Options;
 
-/// The features that are used where an adapter has them.
+/// Features that are used on adapters that have them.
 pub(super) const FEATURES: wgpu::Features = wgpu::Features::SHADER_INT64
     .union(wgpu::Features::SHADER_F64)
     .union(wgpu::Features::SHADER_F16)
     .union(wgpu::Features::TIMESTAMP_QUERY)
     .union(wgpu::Features::PIPELINE_CACHE);
 
-/// What a buffer is marked with to see whether there is one.
+/// The mark of a new buffer, to see whether the buffer has memory.
 const MARK: [u8; 4] = *b"zero";
 
 /// A device that was opened or handed in.
@@ -39,26 +38,26 @@ pub(super) struct Connection {
     /// The adapter's name, and the interface that reaches it.
     name: Arc<str>,
     pub failures: Arc<Failures>,
-    /// Whether the host may wait for the device, and wgpu tells in a call what fails. A page of a browser is none
-    /// that may: what it waits for would never come.
+    /// Whether the host may wait for the device and wgpu reports errors in the call. On a page of a browser neither is
+    /// so: the page would wait for itself.
     pub waits: bool,
-    /// Whether nobody else knows the device.
+    /// Whether no one else has the device.
     is_ours: AtomicBool,
-    /// Whether it was handed in.
+    /// Whether the program handed it in.
     is_adopted: bool,
     sure: Sure,
-    /// Calls of wgpu that do something are inside.
+    /// Calls of wgpu that reach the driver go through this gate.
     pub gate: Gate,
-    /// Holds [`MARK`], where the adapter does not tell that it has no memory.
+    /// Holds [`MARK`], if the adapter does not report missing memory.
     mark: Option<Gated<wgpu::Buffer>>,
-    /// Errors on purpose.
+    /// Errors on purpose, in tests.
     #[cfg(test)]
     pub faults: super::tests::Faults,
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // A browser frees what is dropped when it collects garbage.
+        // A browser frees a dropped device when it collects garbage.
         if !self.waits && *self.is_ours.get_mut() {
             let _entered = self.gate.enter();
             self.device.destroy();
@@ -66,11 +65,11 @@ impl Drop for Connection {
     }
 }
 
-/// What a device says of work.
+/// The errors of some calls.
 enum Observed {
-    /// The first error, if there is any.
+    /// The first error, if any.
     Told(Option<wgpu::Error>),
-    /// That it says later.
+    /// A promise of the errors.
     Later(Vec<Answer>),
 }
 
@@ -78,7 +77,7 @@ enum Observed {
 pub(super) const ALL: [wgpu::ErrorFilter; 3] =
     [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal];
 
-/// The error that a device refuses what it is asked for.
+/// The error that a device refuses a request.
 pub(super) fn refused(name: &str, what: &str, error: &wgpu::Error) -> Error {
     match error {
         wgpu::Error::OutOfMemory { .. } => {
@@ -89,7 +88,7 @@ pub(super) fn refused(name: &str, what: &str, error: &wgpu::Error) -> Error {
     }
 }
 
-/// An error of wgpu's in a line: its causes, the outermost first.
+/// An error of wgpu in one line: its causes, the outermost first.
 pub(super) fn said(error: &wgpu::Error) -> String {
     let text = error.to_string();
     let causes = text.split_once("Caused by:").map_or(&*text, |(_, causes)| causes);
@@ -136,7 +135,7 @@ impl Connection {
         };
         let opened = match found.fresh().await {
             Ok(adapter) => {
-                // All that is done for a native adapter is done by the call.
+                // For a native adapter the call has done everything.
                 let entered = Gate::of(info.backend).enter();
                 let asked = adapter.request_device(&descriptor);
                 drop(entered);
@@ -156,8 +155,8 @@ impl Connection {
         }
     }
 
-    /// Takes a device as it is, if kernels run within its limits. It keeps its callbacks, of which wgpu
-    /// has one each: errors are found in scopes, and a loss by what does not work any more.
+    /// Takes a program's device, if kernels run within its limits. The device keeps its callbacks, as wgpu has one of
+    /// each: scopes find errors, and failing calls find a loss.
     pub(super) fn adopt(device: wgpu::Device, queue: wgpu::Queue, name: Option<&str>) -> Result<Connection> {
         let info = device.adapter_info();
         let name = adapters::named(name.unwrap_or(&info.name));
@@ -183,7 +182,7 @@ impl Connection {
             faults: super::tests::Faults::default(),
         };
         if !connection.waits {
-            // A promise, of which everyone may hear.
+            // A promise, which any number of listeners may await.
             connection.listen_for_loss();
         }
         if drivers::is_silent(&info) {
@@ -195,8 +194,8 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Keeps what the device reports outside of any scope for the next call that waits for all work. All calls of this
-    /// crate are inside of one, so such a report is of what the program does with the device itself.
+    /// Keeps an error that the device reports outside of any scope for the next call that waits for all work. All calls
+    /// of this crate are inside of a scope, so such an error is the program's.
     fn listen(&self) {
         if self.waits {
             self.listen_for_loss();
@@ -209,7 +208,7 @@ impl Connection {
         }));
     }
 
-    /// Lets the device live on after this.
+    /// Keeps the device alive after this is dropped.
     pub(super) fn share(&self) {
         self.is_ours.store(false, Ordering::Relaxed);
     }
@@ -221,7 +220,7 @@ impl Connection {
         });
     }
 
-    /// A device that reports later and is not to be waited for, as in a browser.
+    /// A device that reports later and must not be waited for, as in a browser.
     #[cfg(test)]
     pub(super) fn like_a_browser(self) -> Connection {
         let mut connection = self;
@@ -237,17 +236,17 @@ impl Connection {
         self.features.contains(feature)
     }
 
-    /// Whether the device is lost. wgpu tells so when it is asked how far the work is; of a device that was
-    /// handed in, its owner.
+    /// Whether the device is lost. Polling wgpu finds a loss of our device. Of a program's device, its owner hears
+    /// first.
     pub(super) fn is_lost(&self) -> bool {
         let _ = self.poll(wgpu::PollType::Poll);
         self.find_loss();
         self.failures.lost.get().is_some()
     }
 
-    /// Finds out whether the device is lost: what is created on one that is, is not there, without an error.
+    /// Tests for a loss: a buffer that a lost device creates does not exist, and there is no error.
     pub(super) fn find_loss(&self) {
-        // A browser tells.
+        // A browser reports it.
         if !self.waits || self.failures.lost.get().is_some() {
             return;
         }
@@ -255,7 +254,7 @@ impl Connection {
         let descriptor =
             wgpu::BufferDescriptor { mapped_at_creation: true, ..buffer_of(MARK.len() as u64, usage) };
         let filters = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation];
-        // Until the buffer is gone.
+        // Held until the buffer is dropped.
         let _entered = self.gate.enter();
         let (buffer, Observed::Told(None)) =
             self.observed(&filters, || self.device.create_buffer(&descriptor))
@@ -267,14 +266,14 @@ impl Connection {
         }
     }
 
-    /// Fails when the device is lost. Takes in what was reported meanwhile.
+    /// Fails if the device is lost. Takes in reports that have arrived.
     pub(super) fn check(&self) -> Result<()> {
         self.check_known_loss()?;
         self.failures.look();
         Ok(())
     }
 
-    /// Fails for a form that waits, where none may: the page's one thread would wait for itself.
+    /// Fails for a form that waits on a page of a browser: the page's one thread would wait for itself.
     pub(super) fn can_wait(&self, form: &str) -> Result<()> {
         if self.waits { Ok(()) } else { Err(Error::blocking(form, &self.name)) }
     }
@@ -292,7 +291,7 @@ impl Connection {
     pub(super) fn supports(&self, dtype: DType) -> Result<()> {
         let needed = match dtype {
             DType::I64 | DType::U64 => wgpu::Features::SHADER_INT64,
-            // f64 is tested, split and converted by its bits.
+            // The functions of f64 read its bits as integers.
             DType::F64 => wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64,
             _ => return Ok(()),
         };
@@ -311,8 +310,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Does `work`: what it made, or the first error of these kinds that the device reports of it, as `tell` has it;
-    /// that the device is lost, where that is why. Where the report comes later, the fate has it then.
+    /// Does `work`. Returns its output, or the first error of these kinds, as `tell` words it, or the loss of the
+    /// device if that is the cause. An error that is reported later goes to the fate.
     pub(super) fn scoped<T>(
         &self,
         filters: &[wgpu::ErrorFilter],
@@ -327,7 +326,7 @@ impl Connection {
         match self.observed(filters, work) {
             (made, Observed::Told(None)) => Ok((made, Fate::default())),
             (_, Observed::Told(Some(error))) => {
-                // What is asked of a lost device is refused before the loss is told.
+                // A lost device refuses work before it reports its loss.
                 self.find_loss();
                 self.check_known_loss()?;
                 Err(tell(error))
@@ -340,7 +339,7 @@ impl Connection {
         }
     }
 
-    /// The same for errors of all kinds, which name what was asked for.
+    /// The same for errors of all kinds, which name the request.
     pub(super) fn tried<T>(&self, what: &'static str, work: impl FnOnce() -> T) -> Result<(T, Fate)> {
         let name = self.name.clone();
         self.scoped(&ALL, work, move |error| refused(&name, what, &error))
@@ -351,18 +350,18 @@ impl Connection {
         let scopes: SmallVec<[_; 3]> =
             filters.iter().map(|&filter| (filter, self.device.push_error_scope(filter))).collect();
         let made = work();
-        // Scopes end in the reverse of their order, all of them.
+        // Scopes end in reverse order, all of them.
         let scopes = scopes.into_iter().rev();
         if self.waits {
-            // The answer is there already.
+            // Natively the promise is ready.
             let first = scopes.fold(None, |first, (_, scope)| first.or(pollster::block_on(scope.pop())));
             return (made, Observed::Told(first));
         }
         let mut answers: Vec<Answer> = Vec::with_capacity(filters.len());
         for (filter, scope) in scopes {
             let answer = scope.pop();
-            // wgpu 30 panics where a browser reports an internal error (`Error::from_js`): a pipeline that is not
-            // there for one is told of by what uses it.
+            // wgpu 30 panics when a browser reports an internal error (`Error::from_js`). So a missing pipeline is
+            // reported by its first use.
             if filter != wgpu::ErrorFilter::Internal {
                 answers.push(Box::pin(answer));
             }
@@ -370,18 +369,18 @@ impl Connection {
         (made, Observed::Later(answers))
     }
 
-    /// Asks how far work is, and lets wgpu call back.
+    /// Polls the device, and lets wgpu call back.
     pub(super) fn poll(&self, how: wgpu::PollType) -> std::result::Result<wgpu::PollStatus, wgpu::PollError> {
         let _entered = self.gate.enter();
         self.device.poll(how)
     }
 
-    /// Waits until everything that was submitted has run.
+    /// Waits until all submitted work has run.
     pub(super) fn wait(&self) -> Result<()> {
         self.wait_for(None)
     }
 
-    /// Waits until everything has run up to a submission.
+    /// Waits until all work up to a submission has run.
     pub(super) fn wait_for(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         self.can_wait("this")?;
         if let Err(error) = self.poll(wgpu::PollType::Wait { submission_index, timeout: None }) {

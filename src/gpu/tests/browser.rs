@@ -1,4 +1,4 @@
-//! Devices that report later and must not be waited for, as a browser's: what fails is told by what uses it.
+//! Devices that report later and must not be waited for, as a browser's: the users of a failed result return the error.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Work that takes long, cut in time as on a slow GPU: adapters are opened as if they were so slow that small work is long.
+//! Long work, cut in time as on a slow GPU: adapters are opened with such a low rate that small work is long.
 
 use std::sync::Arc;
 

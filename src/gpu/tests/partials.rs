@@ -1,5 +1,5 @@
-//! Reductions whose passes store more than a kernel binds, of random shapes and operands. Adapters are opened with
-//! limits so low that small ones do.
+//! Reductions whose passes store more than a kernel binds, of random shapes and operands. Adapters are opened with such
+//! low limits that small ones do.
 
 use std::sync::Arc;
 

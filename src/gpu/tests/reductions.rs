@@ -1,4 +1,4 @@
-//! Reductions of every form that adapters are given, against the CPU path.
+//! Reductions in every form of kernel, against the CPU path.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! Scans by kernels of all forms.
+//! Scans in every form of kernel.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Vectors side by side, and f16, on each adapter as it is and as others are.
+//! Joined vectors, and f16, on each adapter as it is and as others are.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Boxes of indexes, what a layout reaches from one, and where to cut it.
+//! Boxes of indices, the elements that a layout reaches from a box, and places to cut it.
 
 use smallvec::SmallVec;
 
@@ -6,14 +6,14 @@ use super::GRAIN;
 use crate::layout::Path;
 use crate::plan::LANES;
 
-/// A range of indexes on every axis.
+/// A range of indices for every axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ranges {
     pub starts: SmallVec<[usize; 6]>,
     pub lengths: SmallVec<[usize; 6]>,
 }
 
-/// Where ranges are cut in two: before an index of an axis.
+/// A cut of ranges in two, before an index of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     pub axis: usize,
@@ -33,23 +33,23 @@ impl Ranges {
         (low, high)
     }
 
-    /// An index within an axis near to one there: of the next whole grain, if that is inside.
+    /// An index of an axis near the given one: at the next whole grain, if that is inside.
     pub(super) fn near(&self, axis: usize, index: usize, up: bool) -> usize {
         let whole = if up { index.next_multiple_of(GRAIN) } else { index / GRAIN * GRAIN };
         if (self.starts[axis] + 1..self.end(axis)).contains(&whole) { whole } else { index }
     }
 }
 
-/// What a layout reaches over the axes of a nest.
+/// The elements that a layout reaches over the axes of a nest.
 #[derive(Clone, Debug)]
 pub(super) struct Reach {
     pub path: Path,
-    /// How far computed indices may lead, down and up from where the axes do.
+    /// The reach of computed indices, down and up.
     pub computed: (usize, usize),
 }
 
 impl Reach {
-    /// The elements between the first and the last along an axis of some ranges.
+    /// The distance from the first element to the last along an axis of some ranges.
     pub(super) fn spread(&self, ranges: &Ranges, axis: usize) -> usize {
         (ranges.lengths[axis] - 1) * self.path.strides[axis].unsigned_abs()
     }
@@ -78,8 +78,8 @@ impl Reach {
         (0..self.path.strides.len()).filter(|&axis| ranges.lengths[axis] > 1 && self.path.strides[axis] != 0)
     }
 
-    /// Where to cut so that a buffer that begins with an element is on one side: the longest way to all that
-    /// is before it, or to all that is not.
+    /// The cut that leaves a buffer's begin on one side: it takes the longest range of everything before it, or of
+    /// everything after it.
     pub(super) fn cut_at(&self, ranges: &Ranges, element: usize) -> Option<Cut> {
         let (low, high) = self.reach(ranges);
         let mut axes: SmallVec<[usize; 6]> = self.axes(ranges).collect();
@@ -87,7 +87,8 @@ impl Reach {
         axes.into_iter().find_map(|axis| {
             let (stride, spread) = (self.path.strides[axis].unsigned_abs(), self.spread(ranges, axis));
             let others = high - low - spread;
-            // Steps up that stay before the buffer whatever the others do, or else reach it anyway.
+            // Upward steps that stay before the buffer whatever the others do; otherwise steps that reach it in any
+            // case.
             let before = (element - 1).checked_sub(low + others).map(|rest| rest / stride + 1);
             let reach = (element - low).div_ceil(stride);
             let (steps, is_before) = match before {
@@ -104,7 +105,7 @@ impl Reach {
         })
     }
 
-    /// Where to cut so that the first part reaches over `most` elements at most.
+    /// The cut whose first part reaches at most `most` elements.
     pub(super) fn cut_to(&self, ranges: &Ranges, most: usize) -> Option<Cut> {
         let (low, high) = self.reach(ranges);
         let parts = |axis: usize| {
@@ -114,7 +115,7 @@ impl Reach {
         };
         let all: SmallVec<[(usize, usize, usize); 6]> = self.axes(ranges).filter_map(parts).collect();
         let least = all.iter().map(|&(.., parts)| parts).min()?;
-        // Into twice as many parts, if that leaves together what is few, as channels are.
+        // Into twice as many parts, if that keeps short axes, such as channels, together.
         let is_long =
             |&&(axis, _, parts): &&(usize, usize, usize)| ranges.lengths[axis] > LANES && parts <= 2 * least;
         let fewest = |&&(_, _, parts): &&(usize, usize, usize)| parts;
@@ -127,7 +128,7 @@ impl Reach {
         (before < ranges.end(axis)).then_some(Cut { axis, before })
     }
 
-    /// The middle of the axis along which elements are furthest apart.
+    /// The middle of the axis along which elements lie furthest apart.
     pub(super) fn halve(&self, ranges: &Ranges) -> Option<Cut> {
         let axis = self.axes(ranges).max_by_key(|&axis| self.spread(ranges, axis))?;
         Some(Cut { axis, before: ranges.starts[axis] + ranges.lengths[axis] / 2 })

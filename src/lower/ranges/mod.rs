@@ -1,11 +1,9 @@
-//! Windows: work over storages that no kernel binds whole becomes parts, each over one window of every
-//! storage.
+//! Cuts: work over storages that no kernel binds whole becomes chunks, each over one range of every storage.
 //!
-//! A storage is cut into buffers, all but the last of one size. A window lies within one of them, and a kernel
-//! binds so many bytes at most. The work is a box of indexes, and each layout leads from it to a stretch of
-//! its storage. Where that is no window, the box is cut along an axis: at the end of a buffer, where the
-//! stretch crosses one, and into few parts alike where it is only too long. So is a box of more work than a kernel may
-//! have.
+//! A storage is several buffers, all but the last of one size. A range lies in one of them, and a kernel binds a
+//! limited number of bytes. The work is a box of indices, and each layout maps it to a part of its storage. If that
+//! part is no range, the box is cut along an axis: at the end of a buffer, if the part crosses one, and into a few
+//! equal chunks, if it is only too long. A box with more work than a kernel may have is cut too.
 
 mod boxes;
 #[cfg(test)]
@@ -23,18 +21,18 @@ use crate::plan::LANES;
 
 use boxes::{Cut, Ranges, Reach};
 
-/// Bytes of the widest vector. Storages and windows are whole ones, so that a wide access of the last element
-/// stays inside.
+/// Bytes of the widest vector. Storages and ranges are multiples of it, so that a wide access of the last element stays
+/// inside.
 pub(crate) const VECTOR: u64 = 8 * LANES as u64;
 
-/// Bytes that what is bound is a multiple of.
+/// Bindings are multiples of this many bytes.
 const WORD: u64 = 4;
 
-/// Bytes that windows begin at multiples of, if nothing asks for more: any vector begins so.
+/// The least alignment of ranges: a whole vector of any type.
 const LINE: u64 = 64;
 
-/// Elements that a part begins at multiples of along the axis it is cut on, where it is that long: then rows
-/// of whatever length begin where vectors do, and windows too.
+/// The grain of cuts along an axis, if the axis is that long: rows of any length then begin at vectors, and ranges do
+/// too.
 const GRAIN: usize = 64;
 
 /// How a device cuts storages.
@@ -44,27 +42,27 @@ pub(crate) struct Cuts {
     window: u64,
     /// The bytes of each buffer of a storage but its last: whole grains of any type.
     buffer: u64,
-    /// What windows begin at multiples of.
+    /// The alignment of ranges.
     align: u64,
-    /// The elements that a kernel counts to.
+    /// The most elements that a kernel counts.
     elements: usize,
     /// The most work of a kernel ([`Program::work`]).
     work: u64,
 }
 
-/// Work over windows.
+/// A chunk of work.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub program: Program,
-    /// Where its result goes.
+    /// The place of its result.
     pub to: Slot,
     pub layout: Layout,
-    /// Whether that is all of the window, in row-major order: then it may be written as whole vectors.
+    /// Whether that is all of the range, in row-major order, so that whole vectors may be written.
     pub fresh: bool,
 }
 
 impl Cuts {
-    /// The cuts of a device with buffers and windows of so many bytes at most.
+    /// The cuts of a device with buffers and bindings of at most this many bytes.
     pub(crate) fn new(buffer: u64, window: u64, align: u64, elements: usize) -> Cuts {
         let align = align.max(LINE);
         let grains = (GRAIN * 8) as u64;
@@ -73,7 +71,7 @@ impl Cuts {
         Cuts { window, buffer, align, elements, work: u64::MAX }
     }
 
-    /// Those of a device that binds whatever there is.
+    /// The cuts of a device that binds everything.
     #[cfg(test)]
     pub(crate) const UNBOUND: Cuts = Cuts {
         window: u64::MAX >> 1,
@@ -83,18 +81,18 @@ impl Cuts {
         work: u64::MAX,
     };
 
-    /// The same where a kernel has so much work at most.
+    /// The same with at most this much work for a kernel.
     pub(crate) fn within(self, work: u64) -> Cuts {
         Cuts { work, ..self }
     }
 
-    /// The bytes that elements take in a storage.
+    /// The bytes of elements in a storage.
     fn bytes(elements: usize, dtype: DType) -> u64 {
         let bytes = (elements as u64).saturating_mul(dtype.size() as u64).max(1);
         bytes.checked_next_multiple_of(VECTOR).unwrap_or(u64::MAX)
     }
 
-    /// The most bytes that a buffer has.
+    /// The most bytes of a buffer.
     pub(crate) fn buffer(&self) -> u64 {
         self.buffer
     }
@@ -104,13 +102,13 @@ impl Cuts {
         self.window.min(self.buffer)
     }
 
-    /// The sizes of the buffers of a storage of so many bytes.
+    /// The sizes of a storage's buffers.
     pub(crate) fn buffers(&self, bytes: u64) -> impl Iterator<Item = u64> + use<> {
         let (size, whole) = (self.buffer, bytes.max(1).next_multiple_of(VECTOR));
         (0..whole.div_ceil(size)).map(move |i| size.min(whole - i * size))
     }
 
-    /// The buffers that bytes of a storage lie in, and where in each.
+    /// The buffers of a range of bytes, and the bytes in each.
     pub(crate) fn stretch(&self, start: u64, end: u64) -> impl Iterator<Item = (usize, u64, u64)> + use<> {
         let size = self.buffer;
         (start / size..end.div_ceil(size)).map(move |i| {
@@ -119,7 +117,7 @@ impl Cuts {
         })
     }
 
-    /// Whether a window shows all of a storage of so many elements.
+    /// Whether one range shows all of a storage.
     pub(crate) fn shows(&self, elements: usize, dtype: DType) -> bool {
         Cuts::bytes(elements, dtype) <= self.whole()
     }
@@ -129,18 +127,18 @@ impl Cuts {
         !self.shows(slot.elements, dtype)
     }
 
-    /// Whether a program into a new storage is one part.
+    /// Whether a program into a new storage is one chunk.
     pub(crate) fn is_whole(&self, program: &Program) -> bool {
         self.is_shown(program) && self.is_short(program)
     }
 
-    /// Whether a kernel may have all work of a program, which is not counted where it has no bound.
+    /// Whether a kernel may have all work of a program. Without a bound, work is not counted.
     pub(crate) fn is_short(&self, program: &Program) -> bool {
         self.work == u64::MAX || program.work() <= self.work
     }
 
-    /// Slices of a program along its first axis that is not short, each with the work of a kernel: the axis, and the
-    /// indices of each. None where windows do not begin at the results of any.
+    /// Slices of a program along its first long axis, each with the work of a kernel: the axis, and the indices of
+    /// each. `None` if ranges cannot begin at the slices' results.
     pub(crate) fn slices(
         &self,
         program: &Program,
@@ -148,10 +146,10 @@ impl Cuts {
         let axis = program.shape.iter().position(|&n| n > 1)?;
         let length = program.shape[axis];
         let inner: usize = program.shape[axis + 1..].iter().product();
-        // So many rows of any type are whole lines.
+        // This many rows of any type are whole lines.
         let grain = (self.align >> inner.trailing_zeros().min(self.align.trailing_zeros())) as usize;
         let parts = program.work().div_ceil(self.work).min(length as u64) as usize;
-        // What is stretched along the axis is read by each.
+        // Each slice reads everything that is stretched along the axis.
         let is_short = |&rows: &usize| {
             program.slice(axis as isize, 0..rows as isize).is_ok_and(|slice| self.is_short(&slice))
         };
@@ -160,14 +158,14 @@ impl Cuts {
         Some((axis, (0..length).step_by(rows).map(move |at| at..length.min(at + rows))))
     }
 
-    /// The window of a new storage, bound whole, that shows some of its elements.
+    /// The range of a new storage, bound whole, that shows some of its elements.
     pub(crate) fn window(elements: Range<usize>, dtype: DType) -> BindingRange {
         let start = (elements.start * dtype.size()) as u64;
         BindingRange { buffer: 0, start, size: Cuts::bytes(elements.end, dtype) - start }
     }
 
-    /// Ranges of elements of a storage, each of which a window shows, of elements of a type or of u32, and a kernel counts.
-    /// All, where that may be.
+    /// Ranges of a storage's elements that fit a binding, as elements of a type or of u32, and that a kernel counts.
+    /// One range, if possible.
     pub(crate) fn ranges(&self, elements: usize, dtype: DType) -> Vec<Range<usize>> {
         let sizes = [dtype.size(), size_of::<u32>()];
         if self.shows(elements, dtype) && elements <= self.elements {
@@ -186,7 +184,7 @@ impl Cuts {
         ranges
     }
 
-    /// A storage of which one of these ranges is bound.
+    /// The slot with one of these ranges bound.
     pub(crate) fn bound(&self, slot: Slot, range: &Range<usize>, dtype: DType) -> Slot {
         if *range == (0..slot.elements) {
             return slot;
@@ -197,7 +195,7 @@ impl Cuts {
         Slot { range: Some(range), ..slot }
     }
 
-    /// Whether all that a program reads, and writes to a new storage, is shown by windows.
+    /// Whether one range of each storage shows everything that a program reads and writes to a new storage.
     pub(crate) fn is_shown(&self, program: &Program) -> bool {
         let count = program.counted();
         let results: usize = program.result_shape().iter().product();
@@ -209,13 +207,13 @@ impl Cuts {
         count <= self.elements && (0..program.results.len()).all(has_room) && program.inputs.iter().all(shown)
     }
 
-    /// The parts of a table that windows show, unless one shows all that a program looks up in it.
+    /// The chunks of a table, unless one range shows everything that a program looks up in it.
     pub(crate) fn pieces(&self, table: &Input) -> Option<Vec<Piece>> {
         let Source::Slot(slot) = table.source else { return None };
         if !self.divides(slot, table.dtype) || table.layout.count() == 0 {
             return None;
         }
-        // Where lanes are counts as an index too.
+        // The offset of lanes counts as an index too.
         let (shape, computed) = (table.layout.shape(), &table.computed);
         let strides = table.layout.strides().iter().copied().chain(computed.iter().map(|e| e.stride));
         let path = Path { offset: table.layout.offset(), strides: strides.collect() };
@@ -251,8 +249,8 @@ impl Cuts {
         (pieces.len() > 1).then_some(pieces)
     }
 
-    /// The parts of a program over a non-empty shape, whose result goes to a layout of a slot, all of it where it is
-    /// `fresh`. What it reads of the slot that it writes has the same layout.
+    /// The chunks of a program over a non-empty shape, whose result goes to a layout of a slot; to all of it if it is
+    /// `fresh`. Inputs that read the same slot have the same layout.
     pub(crate) fn parts<'a>(
         &self,
         program: &'a Program,
@@ -276,14 +274,14 @@ impl Cuts {
     }
 }
 
-/// A part of a table: what is read of it at some indices of a program, and at some that are computed.
+/// A chunk of a table: the part that is read at some of a program's indices, and at some computed indices.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub axes: Vec<Range<usize>>,
     pub indices: Vec<Range<usize>>,
 }
 
-/// How far computed indices lead, down and up.
+/// The reach of computed indices, down and up.
 fn led(computed: &[Extent]) -> (usize, usize) {
     computed.iter().fold((0, 0), |(down, up), Extent { length, stride }| {
         let most = (length - 1) * stride.unsigned_abs();
@@ -291,32 +289,32 @@ fn led(computed: &[Extent]) -> (usize, usize) {
     })
 }
 
-/// What a layout is of.
+/// The storage of a layout.
 #[derive(Clone, Copy)]
 struct Tensor {
     slot: Slot,
     dtype: DType,
 }
 
-/// Windows of a part: that of the result, and which of them each input reads.
+/// The ranges of a chunk: the result's, and the one that each input reads.
 struct Windows {
     all: SmallVec<[(Slot, BindingRange); 4]>,
     of: SmallVec<[Option<usize>; 8]>,
 }
 
-/// A program, its axes merged where everything walks them as one.
+/// A program, with axes merged where all layouts step as along one.
 struct Work<'a> {
     cuts: Cuts,
     program: &'a Program,
     to: Slot,
     fresh: bool,
     lengths: SmallVec<[usize; 6]>,
-    /// Of the result, then of each input.
+    /// For the result, then for each input.
     paths: Vec<Reach>,
     tensors: Vec<Option<Tensor>>,
 }
 
-/// What becomes of a layout in a part: a window, or where the part is to be cut.
+/// The outcome for a layout in a chunk: a range, or a cut.
 type Found = std::result::Result<BindingRange, Cut>;
 
 impl<'a> Work<'a> {
@@ -340,7 +338,7 @@ impl<'a> Work<'a> {
         Ranges { starts: SmallVec::from_elem(0, self.lengths.len()), lengths: self.lengths.clone() }
     }
 
-    /// The window of a layout, or where to cut.
+    /// The range of a layout, or a cut.
     fn find(&self, i: usize, Tensor { slot, dtype }: Tensor, part: &Ranges) -> Result<Found> {
         let Cuts { window, buffer, align, elements, .. } = self.cuts;
         let (path, size) = (&self.paths[i], dtype.size() as u64);
@@ -361,7 +359,7 @@ impl<'a> Work<'a> {
             let counts = part.lengths.iter().product::<usize>() <= elements;
             let from = (start - first) / align * align;
             let to = (end - first).next_multiple_of(LINE).min(held);
-            // All of a small buffer is one window for all parts; a new result's begins with it.
+            // All of a small buffer is one range for all chunks. A new result's range begins with the chunk.
             let (from, to) = if held <= window && !new { (0, held) } else { (from, to) };
             if to - from <= window && (counts || i > 0) {
                 return Ok(Ok(BindingRange { buffer: number as usize, start: from, size: to - from }));
@@ -375,7 +373,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Where to cut a part that takes too long: into parts alike, along the axis along which elements of the result are
+    /// The cut of a chunk that takes too long: into equal parts, along the axis along which the result's elements lie
     /// furthest apart.
     fn shorter(&self, part: &Ranges) -> Option<Cut> {
         if self.cuts.work == u64::MAX {
@@ -393,7 +391,7 @@ impl<'a> Work<'a> {
         Some(Cut { axis, before: part.near(axis, part.starts[axis] + length, false) })
     }
 
-    /// The windows of a part, or where to cut it.
+    /// The ranges of a chunk, or a cut.
     fn windows(&self, part: &Ranges) -> Result<std::result::Result<Windows, Cut>> {
         if let Some(cut) = self.shorter(part) {
             return Ok(Err(cut));
@@ -408,7 +406,7 @@ impl<'a> Work<'a> {
                 Ok(window) => window,
                 Err(cut) => return Ok(Err(cut)),
             };
-            // The result's is bound for writing, and shows only what has its layout.
+            // The result's range is bound for writing, and shows only elements of its layout.
             let known = windows.all.iter_mut().enumerate().find_map(|(k, (slot, known))| {
                 if *slot != tensor.slot {
                     return None;
@@ -427,13 +425,13 @@ impl<'a> Work<'a> {
         Ok(Ok(windows))
     }
 
-    /// The program over some ranges and windows.
+    /// The program over some indices and ranges.
     fn part(&self, part: &Ranges, windows: &Windows) -> Result<Part> {
         let bound = windows.all.iter().map(|&(slot, range)| Slot { range: Some(range), ..slot });
         let bound: SmallVec<[Slot; 4]> = bound.collect();
         let layout = |i: usize, dtype: DType| {
             let path = &self.paths[i];
-            // A stretched axis of ranges that begin later begins with the same element.
+            // A stretched axis begins with the same element in every chunk.
             let first = path.first(part);
             let skipped = windows.of[i].map_or(0, |k| {
                 let window = windows.all[k].1;
@@ -457,7 +455,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The range of both, if one buffer has both.
+/// The common range of both, if one buffer has both.
 fn with(one: &BindingRange, other: &BindingRange) -> Option<BindingRange> {
     if one.buffer != other.buffer {
         return None;

@@ -1,4 +1,4 @@
-//! Lists of commands, without a device: of work that takes one kernel, and of all that takes several.
+//! Lists of commands, without a device: of work with one kernel, and of every kind of work with several.
 
 use super::{Command, Commands, Cuts, lower};
 use crate::dtype::DType;

@@ -1,9 +1,11 @@
-//! Kernels as text: those that are kept in the tree, those in all languages, and those for other compilers and for the tracer.
+//! Kernels as text: the golden ones, all operations in all languages, input for other compilers and for the tracer, and the
+//! stages that DESIGN.md shows.
 
 mod dump;
 mod golden;
 mod launches;
 mod portable;
 mod real;
+mod stages;
 
 pub(crate) use golden::GPU;

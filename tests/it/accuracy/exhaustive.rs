@@ -65,10 +65,10 @@ fn every_f32() {
     let devices: Vec<Device> = names.iter().map(|name| Device::named(name).unwrap()).collect();
     let wanted = listed("ZEROSTRIDE_OPS");
     let mut text = String::from(
-        "# Accuracy\n\nEvery f32 through every inexact function of one operand: the distance from the correctly rounded\n\
-         result in units in the last place. Written by `ZEROSTRIDE_BLESS=1 cargo test --release --test it accuracy\n\
-         -- --ignored`; the reference is the crate `pxfm`. Subnormal inputs are left out, and subnormal results\n\
-         count as 0, as adapters may flush both. `lgamma` and `digamma` count units of 1 and 16 where the\n\
+        "# Accuracy\n\nEvery f32 through every inexact function of one operand, and the greatest distance from the correctly\n\
+         rounded result, in units in the last place. `ZEROSTRIDE_BLESS=1 cargo test --release --test it accuracy\n\
+         -- --ignored` writes this page. The reference is the crate `pxfm`. Subnormal inputs are left out, and subnormal\n\
+         results count as 0, as adapters may flush both. `lgamma` and `digamma` count units of 1 and 16 where the\n\
          result is smaller.\n\n| function | device | bound | worst | input | bits | mean | inputs |\n|---|---|---|---|---|---|---|---|\n",
     );
     let mut wrong = Vec::new();

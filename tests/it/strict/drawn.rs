@@ -1,4 +1,4 @@
-//! Random expressions, of operands that identities have too.
+//! Random expressions over the operands of identities.
 
 use zerostride::DType;
 

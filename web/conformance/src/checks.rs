@@ -1,4 +1,4 @@
-//! What is otherwise in a browser: what waits, what is told later, what is lost, and what its limits are.
+//! Checks of behaviour that differs in a browser: forms that wait, late reports, losses, and limits.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wasm_bindgen::prelude::*;
 use zerostride::{AnyTensor, Device, Error, ErrorKind, Expr, Function, Limits, Options, Tensor, wgpu};
 
-/// What is wrong, if anything.
+/// An error, if something is wrong.
 type Outcome = Result<(), String>;
 
 macro_rules! ensure {
@@ -27,7 +27,7 @@ macro_rules! checks {
             vec![$(stringify!($name).into()),*]
         }
 
-        /// Makes a check: what is wrong, or nothing.
+        /// Runs a check. Returns an error, or nothing.
         #[wasm_bindgen]
         pub async fn check(name: String) -> Option<String> {
             console_error_panic_hook::set_once();
@@ -43,6 +43,7 @@ macro_rules! checks {
 checks! {
     webgpu_is_picked
     results_are_those_of_the_cpu_path
+    the_hash_is_that_of_the_readme
     forms_that_wait_name_those_that_do_not
     kernels_are_timed
     lost_devices_are_told
@@ -107,6 +108,23 @@ async fn results_are_those_of_the_cpu_path() -> Outcome {
     compared(&webgpu().await?).await
 }
 
+/// `examples/hash` on WebGPU: one hash on every device.
+async fn the_hash_is_that_of_the_readme() -> Outcome {
+    let device = webgpu().await?;
+    let mut hashes = String::new();
+    for (name, expr) in crate::hash::all() {
+        let hash = async |device: &Device| {
+            Ok::<_, Error>(crate::hash::hash(&expr.eval_on(device)?.to_bytes_async().await?))
+        };
+        let (got, expected) = (hash(&device).await.map_err(text)?, hash(&Device::cpu()).await.map_err(text)?);
+        ensure!(got == expected, "{name}: {got}, but {expected} on the CPU path");
+        hashes += &got;
+    }
+    let all = crate::hash::hash(hashes.as_bytes());
+    ensure!(include_str!("../../../README.md").contains(&all), "the README does not name {all}");
+    Ok(())
+}
+
 async fn forms_that_wait_name_those_that_do_not() -> Outcome {
     let device = webgpu().await?;
     let x = device.full([4], 2.0_f32).map_err(text)?;
@@ -127,7 +145,7 @@ async fn forms_that_wait_name_those_that_do_not() -> Outcome {
         ensure!(error.message().ends_with(&format!("await {form}_async")), "{form}: {error}");
     }
     ensure!(Device::named("cpu").is_ok(), "the CPU path is there at once");
-    // On the CPU path all of it works.
+    // On the CPU path all forms work.
     let cpu = Device::cpu();
     let y = cpu.upload(&[1.0_f32, 4.0], [2]).map_err(text)?;
     ensure!(y.sqrt().to_vec().map_err(text)? == [1.0, 2.0], "the CPU path");
@@ -147,7 +165,7 @@ async fn kernels_are_timed() -> Outcome {
     device.synchronize_async().await.map_err(text)
 }
 
-/// Everything on a lost device says so, and another opens.
+/// Everything on a lost device returns an error, and another device opens.
 async fn told(device: &Device, x: &Tensor<f32>) -> Outcome {
     let lost = |result: Result<(), Error>| result.err().map(|error| error.kind()) == Some(ErrorKind::Lost);
     ensure!(lost(x.to_vec_async().await.map(drop)), "read");
@@ -188,7 +206,7 @@ async fn lost_devices_of_the_callers_are_told() -> Outcome {
     let device = Device::from_wgpu_async(&own, &queue).await.map_err(text)?;
     compared(&device).await?;
     ensure!(device.same(&Device::from_wgpu(&own, &queue).map_err(text)?), "another device");
-    // What fails here does not reach the owner.
+    // A failure here does not reach the owner.
     refused(&device).await?;
     ensure!(calls.load(Ordering::Relaxed) == 0, "the owner heard of {calls:?} errors");
     let x = device.full([4], 2.0_f32).map_err(text)?;
@@ -196,7 +214,7 @@ async fn lost_devices_of_the_callers_are_told() -> Outcome {
     told(&device, &x).await
 }
 
-/// A function that naga takes and Tint does not: a constant that is NaN.
+/// A function that naga accepts and Tint refuses: a constant that is NaN.
 async fn refused(device: &Device) -> Outcome {
     let wgsl = "fn bad(x: vec4<f32>) -> vec4<f32> { return x + vec4(bitcast<f32>(0x7fc00000u)); }";
     let bad = Function::new("bad", wgsl, |x: f32| x).map_err(text)?;
@@ -226,7 +244,7 @@ async fn refused_kernels_are_told() -> Outcome {
 
 #[wasm_bindgen]
 extern "C" {
-    /// Whether buffers of more than 1 MiB are had from now on; the page replaces WebGPU's function.
+    /// Sets whether buffers of more than 1 MiB can be created. The page replaces WebGPU's function.
     #[wasm_bindgen(js_name = setMemory)]
     fn set_memory(is_there: bool);
 }

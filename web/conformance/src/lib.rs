@@ -1,6 +1,8 @@
-//! The conformance tool in a page's worker, and checks of what a browser does otherwise than other systems.
+//! The conformance tool in a page's worker, and checks of a browser's own behaviour.
 
 mod checks;
+#[path = "../../../examples/hash/work.rs"]
+mod hash;
 #[path = "../../../examples/conformance/suite/mod.rs"]
 mod suite;
 
@@ -11,7 +13,7 @@ use suite::Event;
 use wasm_bindgen::prelude::*;
 use zerostride::Device;
 
-/// What became of the cases on a device.
+/// The outcome of the cases on a device.
 #[wasm_bindgen(getter_with_clone)]
 pub struct Outcome {
     /// The device's name.
@@ -21,14 +23,14 @@ pub struct Outcome {
     pub skipped: usize,
     /// A line for each kind of case.
     pub table: String,
-    /// What failed, and how.
+    /// Failed cases, and how they failed.
     pub failures: Vec<String>,
     /// Why cases were skipped, with their names.
     pub reasons: Vec<String>,
 }
 
 /// Checks a device (`webgpu`, `cpu`) against cases, one JSON object a line, as `examples/conformance` does. `progress`
-/// is called with how many are done and how many there are.
+/// is called with the number of finished cases and of all.
 ///
 /// # Errors
 /// When the device does not open, or a line is no case.

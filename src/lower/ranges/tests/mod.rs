@@ -1,4 +1,4 @@
-//! Parts of programs, checked to write and read what the programs do.
+//! Chunks of programs: together they read and write what the programs do.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
