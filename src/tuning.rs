@@ -154,6 +154,9 @@ pub(crate) mod unroll {
     /// The most elements of a window, each of which is loads of its own in the text.
     pub(crate) const LONGEST: usize = 32;
 
+    /// The longest step from one window to the next, where they do not overlap: vectors are taken from loads of all.
+    pub(crate) const LONGEST_STEP: usize = 3;
+
     /// What the steps of all of them cost at most, in additions.
     pub(crate) const MOST_COST: usize = 256;
 }
@@ -169,6 +172,9 @@ pub(crate) mod grid {
 
     /// Strides along the inner axis from which on a load per lane touches a cache line per lane.
     pub(crate) const FAR: isize = 16;
+
+    /// Operands of which vectors must be loaded along rows, for a new result to be stored there lane by lane.
+    pub(crate) const LEAST_GAPS: usize = 1;
 
     /// Elements of which rows must be a multiple to be written by columns where narrow workgroups do not
     /// always pay: a few lines.

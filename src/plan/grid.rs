@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::Shape;
 use crate::layout::{Nest, Path};
-use crate::tuning::grid::{FAR, MOST_FLAT, ROW_OF_LINES, SHORTEST_ROW};
+use crate::tuning::grid::{FAR, LEAST_GAPS, MOST_FLAT, ROW_OF_LINES, SHORTEST_ROW};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
@@ -48,6 +48,15 @@ fn is_far(path: &&Path) -> bool {
 
 fn is_scattered(loops: &Nest) -> bool {
     loops.paths.iter().any(|path| is_far(&path))
+}
+
+/// Whether most operands lie in rows that are longer than those of a new result: along its rows vectors load them, which
+/// is worth a store per lane.
+fn has_gaps(loops: &Nest) -> bool {
+    let is_along = |path: &&Path| path.strides.last() == Some(&1);
+    let (dense, apart): (Vec<_>, Vec<_>) =
+        loops.paths[1..].iter().filter(is_along).partition(|path| path.is_dense(loops, 1));
+    apart.len() >= LEAST_GAPS && apart.len() > dense.len()
 }
 
 impl Grid {
@@ -141,7 +150,7 @@ impl Grid {
         // that do not end with a word would share words.
         let aligned = inner % LANES == 0;
         let packed = dtype.packing() != Packing::Whole;
-        if !aligned && (*inner < SHORTEST_ROW || fresh && (packed || !is_scattered(loops))) {
+        if !aligned && (*inner < SHORTEST_ROW || fresh && (packed || !is_scattered(loops) && !has_gaps(loops))) {
             return None;
         }
         let vectors = match together {

@@ -6,7 +6,7 @@
 //! class compiles nothing.
 //!
 //! Each file uses only those before it: what is fast ([`tuning`]), the [`target`], and how invocations [`walk`]; the [`loops`] over elements; each [`access`], and what a kernel [`makes`] of elements; the [`kernel`]; the [`fields`]
-//! of its uniform block, its [`launch`], and the [`cost`] of its text; the [`grid`], and the [`reading`] of operands;
+//! of its uniform block, its [`launch`], and the [`cost`] of its text; rows that lie beside each other ([`near`]); the [`grid`], and the [`reading`] of operands;
 //! vectors that are [`joined`], and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of a pass that
 //! [`mod@reduce`]s, of a [`scan`], of a product of matrices ([`contract`]) and of a [`mod@sort`]; and what is told of plans ([`explain`],
 //! [`picture`]).
@@ -23,6 +23,7 @@ mod kernel;
 mod launch;
 mod loops;
 mod makes;
+mod near;
 mod picture;
 mod reading;
 mod reduce;

@@ -4,7 +4,7 @@ use crate::plan::{Kernel, Origin};
 
 /// What names that are made for an operand begin with, before its number: its words in the uniform block, its value,
 /// what it is loaded by, and the addresses of that.
-const OWN: [&str; 9] = ["x", "scalar", "v", "t", "w", "h", "at_v", "w_v", "d_v"];
+const OWN: [&str; 10] = ["x", "scalar", "v", "t", "w", "h", "at_v", "at_w", "w_v", "d_v"];
 
 /// The lines, from 1 on, that name each operand: its binding, its words in the uniform block, its loads, and the steps
 /// that take it. The text is in three parts, of which the second, the prelude's functions, knows no operands.

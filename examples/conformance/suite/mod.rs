@@ -2,6 +2,7 @@
 //! and a page run the same.
 
 mod joining;
+mod pools;
 mod products;
 mod reductions;
 mod shapes;
