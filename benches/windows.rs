@@ -77,7 +77,8 @@ fn cases(device: &Device, n: usize) -> Result<Vec<(&'static str, Expr<f32>)>> {
     let (three, five) = (numbers(device, [3, 3])?, numbers(device, [5, 5])?);
     // 64 channels of 128 x 128, and as many results.
     let (channels, size) = (n / 64, n / 32);
-    let planes = numbers(device, [channels, size, size])?.pad([(0, 0), (1, 1), (1, 1)], Pad::constant(0.0)).eval()?;
+    let planes =
+        numbers(device, [channels, size, size])?.pad([(0, 0), (1, 1), (1, 1)], Pad::constant(0.0)).eval()?;
     let weights = numbers(device, [channels, channels, 3, 3])?;
     let convolved = Expr::einsum("chwij,ocij->ohw", [planes.windows([3, 3], [1, 2]), weights.expr()]);
     Ok(vec![
@@ -107,7 +108,10 @@ fn wave(device: &Device, (side, steps): (usize, usize), rounds: usize) -> Result
         let [mut before, mut now] = start()?;
         for _ in 0..steps {
             let inner = now.slices((1..-1, 1..-1));
-            let around = now.slices((..-2, 1..-1)) + now.slices((2.., 1..-1)) + now.slices((1..-1, ..-2)) + now.slices((1..-1, 2..));
+            let around = now.slices((..-2, 1..-1))
+                + now.slices((2.., 1..-1))
+                + now.slices((1..-1, ..-2))
+                + now.slices((1..-1, 2..));
             let last = before.slices((1..-1, 1..-1));
             last.assign(((around - &inner * 4.0) * 0.25 + &inner * 2.0 - &last) * &inner_open)?;
             std::mem::swap(&mut before, &mut now);
@@ -131,7 +135,10 @@ fn wave(device: &Device, (side, steps): (usize, usize), rounds: usize) -> Result
         let [mut before, mut now] = start()?;
         for _ in 0..steps {
             let inner = now.slices((1..-1, 1..-1));
-            let around = now.slices((..-2, 1..-1)) + now.slices((2.., 1..-1)) + now.slices((1..-1, ..-2)) + now.slices((1..-1, 2..));
+            let around = now.slices((..-2, 1..-1))
+                + now.slices((2.., 1..-1))
+                + now.slices((1..-1, ..-2))
+                + now.slices((1..-1, 2..));
             let last = before.slices((1..-1, 1..-1));
             let next = ((around - &inner * 4.0) * 0.25 + &inner * 2.0 - &last) * &inner_open;
             before = next.pad([(1, 1), (1, 1)], Pad::constant(0.0)).eval()?;
@@ -143,11 +150,16 @@ fn wave(device: &Device, (side, steps): (usize, usize), rounds: usize) -> Result
     println!("wave: {all:?}");
     let mut times = vec![Vec::new(); 3];
     for _ in 0..rounds {
-        for (work, times) in [&plain as &dyn Fn() -> Result<f32>, &rolled, &padded].into_iter().zip(&mut times) {
+        for (work, times) in
+            [&plain as &dyn Fn() -> Result<f32>, &rolled, &padded].into_iter().zip(&mut times)
+        {
             times.push(timed(device, || work().map(drop))?);
         }
     }
     let times: Vec<f64> = times.into_iter().map(|times| median(times).as_secs_f64() * 1e3).collect();
-    println!("{side} x {side} wave of {steps} steps: inner part {:.1} ms, rolled {:.1}, padded {:.1}", times[0], times[1], times[2]);
+    println!(
+        "{side} x {side} wave of {steps} steps: inner part {:.1} ms, rolled {:.1}, padded {:.1}",
+        times[0], times[1], times[2]
+    );
     Ok(())
 }

@@ -331,7 +331,8 @@ mod tests {
         for text in accesses.map(Access::describe).into_iter().chain(stores.map(Store::describe)) {
             let class = text.split(':').next().unwrap_or(text);
             let is_told = ["*{}*", "| {} |"].iter().any(|form| guide.contains(&form.replace("{}", class)));
-            let is_told = is_told || guide.contains(&format!("*{}{}*", class[..1].to_uppercase(), &class[1..]));
+            let is_told =
+                is_told || guide.contains(&format!("*{}{}*", class[..1].to_uppercase(), &class[1..]));
             assert!(is_told, "{text}");
         }
     }

@@ -321,7 +321,8 @@ fn last_near(kernel: &Kernel, loops: &Nest, role: Role) -> usize {
         let far = |(&n, &stride): (&usize, &isize)| (n - 1) * stride.max(0) as usize;
         path.offset + loops.lengths.iter().zip(&path.strides).map(far).sum::<usize>()
     };
-    (0..kernel.operands.len()).filter(is_near).map(last).max().unwrap_or(0) / kernel.operands[of].access.width()
+    (0..kernel.operands.len()).filter(is_near).map(last).max().unwrap_or(0)
+        / kernel.operands[of].access.width()
 }
 
 /// The numbers of the uniform block, of which `other` knows those of the grid.

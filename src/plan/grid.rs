@@ -53,7 +53,8 @@ fn is_scattered(loops: &Nest) -> bool {
 /// Whether most operands lie in rows that are longer than those of a new result: along its rows vectors load them, which
 /// is worth a store per lane.
 fn has_gaps(loops: &Nest) -> bool {
-    let is_along = |path: &&Path| path.strides.last() == Some(&1);
+    // One row for all is the same in bands.
+    let is_along = |path: &&Path| matches!(path.strides.as_slice(), [.., pitch, 1] if *pitch != 0);
     let (dense, apart): (Vec<_>, Vec<_>) =
         loops.paths[1..].iter().filter(is_along).partition(|path| path.is_dense(loops, 1));
     apart.len() >= LEAST_GAPS && apart.len() > dense.len()
@@ -150,7 +151,9 @@ impl Grid {
         // that do not end with a word would share words.
         let aligned = inner % LANES == 0;
         let packed = dtype.packing() != Packing::Whole;
-        if !aligned && (*inner < SHORTEST_ROW || fresh && (packed || !is_scattered(loops) && !has_gaps(loops))) {
+        if !aligned
+            && (*inner < SHORTEST_ROW || fresh && (packed || !is_scattered(loops) && !has_gaps(loops)))
+        {
             return None;
         }
         let vectors = match together {

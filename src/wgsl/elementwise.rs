@@ -242,7 +242,11 @@ impl Emitter<'_> {
         if self.kernel.store == Store::Pairs {
             let at = format!("at{}", self.suffix(vector));
             if i == 0 {
-                line!(self.text, "    let {at} = {};", self.base(Role::Out, vector, Some("id.x * 2u".into())));
+                line!(
+                    self.text,
+                    "    let {at} = {};",
+                    self.base(Role::Out, vector, Some("id.x * 2u".into()))
+                );
             }
             let [low, high] =
                 ["xy", "zw"].map(|two| pack_pair(dtype, self.kernel.wide_words, format!("{value}.{two}")));

@@ -45,7 +45,10 @@ impl Emitter<'_> {
             let term = match (spread, kernel.stride(of, axis)) {
                 (_, Stride::Zero) => None,
                 (0, _) => self.term(of, axis, row),
-                _ => Some(format!("{} * p.{name}_stride{axis}", self.row_near(axis, row, *rows.start(), spread, vectors))),
+                _ => Some(format!(
+                    "{} * p.{name}_stride{axis}",
+                    self.row_near(axis, row, *rows.start(), spread, vectors)
+                )),
             };
             let (place, apart) = if whole { ("id.x", LANES as u32 / width * step) } else { ("first", step) };
             let along = if apart == 1 { place.to_string() } else { format!("{place} * {apart}u") };
@@ -101,7 +104,10 @@ impl Emitter<'_> {
                 && usize::from(leader) == i
                 && row.checked_sub((i32::from(down) - start) as u32).is_some_and(|vector| vector < vectors)
             {
-                loads.extend((0..LANES as u32).map(|lane| (u32::from(first) + lane * u32::from(step)) / u32::from(width)));
+                loads.extend(
+                    (0..LANES as u32)
+                        .map(|lane| (u32::from(first) + lane * u32::from(step)) / u32::from(width)),
+                );
             }
         }
         loads.sort_unstable();

@@ -9,7 +9,10 @@ use std::time::SystemTime;
 /// Each row of the guide about the compiler, by the text that it quotes, and a program that the compiler refuses so. `x` is a
 /// tensor of f32.
 const REFUSED: &[(&str, &str)] = &[
-    ("`&Tensor<u8>` is no operand of `f32` elements", "let image = Device::cpu().zeros::<u8>([2]).unwrap(); let _ = &x + &image;"),
+    (
+        "`&Tensor<u8>` is no operand of `f32` elements",
+        "let image = Device::cpu().zeros::<u8>([2]).unwrap(); let _ = &x + &image;",
+    ),
     ("`{integer}` is no operand of `f32` elements", "let _ = &x * 2;"),
     ("`{float}` names no axes", "let _ = x.sum(1.0);"),
     ("`{float}` is no range of indexes along an axis", "let _ = x.slice(0, 1.0);"),
@@ -25,7 +28,8 @@ fn library() -> Option<PathBuf> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name.starts_with("libzerostride-") && name.ends_with(".rlib")
     };
-    let made = |path: &PathBuf| fs::metadata(path).and_then(|of| of.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let made =
+        |path: &PathBuf| fs::metadata(path).and_then(|of| of.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).filter(is_own).max_by_key(made)
 }
 

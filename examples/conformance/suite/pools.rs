@@ -23,7 +23,8 @@ pub(super) fn asked(case: &Value, operands: &[AnyExpr]) -> AnyExpr {
     let reduced = |x: &AnyExpr, name: &str| x.reduce(name, &last, ReduceOptions::default());
     match case["op"].as_str() {
         Some("MaxPool") => {
-            let lowest = if x.dtype().is_ok_and(|dtype| dtype == DType::U8) { 0.0 } else { f64::NEG_INFINITY };
+            let lowest =
+                if x.dtype().is_ok_and(|dtype| dtype == DType::U8) { 0.0 } else { f64::NEG_INFINITY };
             reduced(&windows.of_padded(&windows.bordered(x, lowest), lowest), "amax")
         }
         Some("AveragePool") => {
@@ -63,7 +64,9 @@ impl Windows {
             };
             let rest = (size + before + after - span) % step;
             // No window begins in the border at the end.
-            let is_more = case["ceil_mode"] == 1 && rest > 0 && size + before + after - span - rest + step < size + before;
+            let is_more = case["ceil_mode"] == 1
+                && rest > 0
+                && size + before + after - span - rest + step < size + before;
             border.push((before as usize, after as usize));
             more.push(if is_more { (step - rest) as usize } else { 0 });
         }
