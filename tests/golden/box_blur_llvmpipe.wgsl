@@ -28,12 +28,13 @@ fn join_u64(words: vec2<u32>) -> u64 {
 @compute @workgroup_size(64, 4)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = id.x * 4u;
-    let c0_0 = (id.z * p.pitch + id.y) * 5u;
+    let c0_0 = (id.z * p.pitch + id.y) * 6u;
     if ((first >= p.len1) | (c0_0 >= p.len0)) { return; }
     let c0_1 = min(c0_0 + 1u, p.len0 - 1u);
     let c0_2 = min(c0_0 + 2u, p.len0 - 1u);
     let c0_3 = min(c0_0 + 3u, p.len0 - 1u);
     let c0_4 = min(c0_0 + 4u, p.len0 - 1u);
+    let c0_5 = min(c0_0 + 5u, p.len0 - 1u);
     let at_w0_0 = p.x0_offset + c0_0 * p.x0_stride0 + id.x * 2u;
     let w0_0_0 = bitcast<vec2<f32>>(split_u64(in0[at_w0_0]));
     let w0_0_1 = bitcast<vec2<f32>>(split_u64(in0[min(at_w0_0 + 1u, p.x0_last)]));
@@ -62,6 +63,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let w0_6_0 = bitcast<vec2<f32>>(split_u64(in0[at_w0_6]));
     let w0_6_1 = bitcast<vec2<f32>>(split_u64(in0[min(at_w0_6 + 1u, p.x0_last)]));
     let w0_6_2 = bitcast<vec2<f32>>(split_u64(in0[min(at_w0_6 + 2u, p.x0_last)]));
+    let at_w0_7 = p.x0_offset + min(c0_0 + 7u, p.len0 + 1u) * p.x0_stride0 + id.x * 2u;
+    let w0_7_0 = bitcast<vec2<f32>>(split_u64(in0[at_w0_7]));
+    let w0_7_1 = bitcast<vec2<f32>>(split_u64(in0[min(at_w0_7 + 1u, p.x0_last)]));
+    let w0_7_2 = bitcast<vec2<f32>>(split_u64(in0[min(at_w0_7 + 2u, p.x0_last)]));
     let v9 = vec4<f32>(bitcast<f32>(p.scalar9));
     let v10 = vec4<f32>(bitcast<f32>(p.scalar10));
     let v0_0 = vec4<f32>(w0_0_0.x, w0_0_0.y, w0_0_1.x, w0_0_1.y);
@@ -109,6 +114,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v6_4 = vec4<f32>(w0_6_0.x, w0_6_0.y, w0_6_1.x, w0_6_1.y);
     let v7_4 = vec4<f32>(w0_6_0.y, w0_6_1.x, w0_6_1.y, w0_6_2.x);
     let v8_4 = vec4<f32>(w0_6_1.x, w0_6_1.y, w0_6_2.x, w0_6_2.y);
+    let v0_5 = vec4<f32>(w0_5_0.x, w0_5_0.y, w0_5_1.x, w0_5_1.y);
+    let v1_5 = vec4<f32>(w0_5_0.y, w0_5_1.x, w0_5_1.y, w0_5_2.x);
+    let v2_5 = vec4<f32>(w0_5_1.x, w0_5_1.y, w0_5_2.x, w0_5_2.y);
+    let v3_5 = vec4<f32>(w0_6_0.x, w0_6_0.y, w0_6_1.x, w0_6_1.y);
+    let v4_5 = vec4<f32>(w0_6_0.y, w0_6_1.x, w0_6_1.y, w0_6_2.x);
+    let v5_5 = vec4<f32>(w0_6_1.x, w0_6_1.y, w0_6_2.x, w0_6_2.y);
+    let v6_5 = vec4<f32>(w0_7_0.x, w0_7_0.y, w0_7_1.x, w0_7_1.y);
+    let v7_5 = vec4<f32>(w0_7_0.y, w0_7_1.x, w0_7_1.y, w0_7_2.x);
+    let v8_5 = vec4<f32>(w0_7_1.x, w0_7_1.y, w0_7_2.x, w0_7_2.y);
     let zero = vec4<u32>(p.zero);
     let zero1 = vec4<u32>(p.zero << 1u);
     let v11_0 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_0 + v8_0) ^ zero);
@@ -161,6 +175,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v18_4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v16_4 + v17_4) ^ zero);
     let v19_4 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v18_4 + v9) ^ zero);
     let v20_4 = v19_4 / v10;
+    let v11_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v0_5 + v8_5) ^ zero);
+    let v12_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v11_5 + v4_5) ^ zero);
+    let v13_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v1_5 + v5_5) ^ zero);
+    let v14_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v2_5 + v6_5) ^ zero1);
+    let v15_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v3_5 + v7_5) ^ zero1);
+    let v16_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v12_5 + v14_5) ^ zero);
+    let v17_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v13_5 + v15_5) ^ zero1);
+    let v18_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v16_5 + v17_5) ^ zero);
+    let v19_5 = bitcast<vec4<f32>>(bitcast<vec4<u32>>(v18_5 + v9) ^ zero);
+    let v20_5 = v19_5 / v10;
     let at_0 = c0_0 * p.out_stride0 + id.x * 2u;
     result[at_0] = join_u64(bitcast<vec2<u32>>(v20_0.xy));
     if (first + 2u < p.len1) { result[at_0 + 1u] = join_u64(bitcast<vec2<u32>>(v20_0.zw)); }
@@ -183,5 +207,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let at_4 = c0_4 * p.out_stride0 + id.x * 2u;
     result[at_4] = join_u64(bitcast<vec2<u32>>(v20_4.xy));
     if (first + 2u < p.len1) { result[at_4 + 1u] = join_u64(bitcast<vec2<u32>>(v20_4.zw)); }
+    }
+    if (c0_0 + 5u < p.len0) {
+    let at_5 = c0_5 * p.out_stride0 + id.x * 2u;
+    result[at_5] = join_u64(bitcast<vec2<u32>>(v20_5.xy));
+    if (first + 2u < p.len1) { result[at_5 + 1u] = join_u64(bitcast<vec2<u32>>(v20_5.zw)); }
     }
 }
