@@ -173,9 +173,6 @@ pub(crate) mod grid {
     /// Strides along the inner axis from which on a load per lane touches a cache line per lane.
     pub(crate) const FAR: isize = 16;
 
-    /// Operands of which vectors must be loaded along rows, for a new result to be stored there lane by lane.
-    pub(crate) const LEAST_GAPS: usize = 1;
-
     /// Elements of which rows must be a multiple to be written by columns where narrow workgroups do not
     /// always pay: a few lines.
     pub(crate) const ROW_OF_LINES: isize = 64;

@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Result, bail};
 use crate::layout::Shape;
 use crate::layout::{Nest, Path};
-use crate::tuning::grid::{FAR, LEAST_GAPS, MOST_FLAT, ROW_OF_LINES, SHORTEST_ROW};
+use crate::tuning::grid::{FAR, MOST_FLAT, ROW_OF_LINES, SHORTEST_ROW};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
@@ -55,9 +55,9 @@ fn is_scattered(loops: &Nest) -> bool {
 fn has_gaps(loops: &Nest) -> bool {
     // One row for all is the same in bands.
     let is_along = |path: &&Path| matches!(path.strides.as_slice(), [.., pitch, 1] if *pitch != 0);
-    let (dense, apart): (Vec<_>, Vec<_>) =
-        loops.paths[1..].iter().filter(is_along).partition(|path| path.is_dense(loops, 1));
-    apart.len() >= LEAST_GAPS && apart.len() > dense.len()
+    let along = || loops.paths[1..].iter().filter(is_along);
+    let dense = along().filter(|path| path.is_dense(loops, 1)).count();
+    along().count() > 2 * dense
 }
 
 impl Grid {
