@@ -1,6 +1,8 @@
 //! What a program does with tensors beside computing: views as destinations, writing from the host, work that
 //! its caller does not wait for, compiling ahead.
 
+#![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
+
 use crate::common::depth::depth;
 use crate::common::{Random, found, on_every_device, open};
 use zerostride::{AnyExpr, AssignAll, DType, Device, Element, ErrorKind, Expr, Result, Shape, bf16, f16};
