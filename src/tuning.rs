@@ -156,6 +156,9 @@ pub(crate) mod unroll {
     /// The most elements of a window, since each has loads of its own in the text.
     pub(crate) const LONGEST: usize = 32;
 
+    /// The longest step from one window to the next, where they do not overlap: vectors are taken from loads of all.
+    pub(crate) const LONGEST_STEP: usize = 3;
+
     /// The most that the steps of all of them cost, in additions.
     pub(crate) const MOST_COST: usize = 256;
 }

@@ -31,6 +31,8 @@ LISTED = {
     "columns of a tile; the workgroup takes whole sectors": {"transposed": 2.67, "transposed.2048": 2.67},
     "what lies between is in the same sectors": {"stepped": 1.67, "every_third": 2.5, "every_eighth": 11.33, "strided_destination": 8},
     "channels of a pixel; the next loads take the rest": {"normalize": 1.39},
+    "the next load takes the rest": {"pool": 2},
+    "rows that begin anywhere in a line; the next vector is the neighbour's too": {"box_blur": 1.97, "stencil": 2.96},
     "rows that begin anywhere in a line": {"mask": 1.35},
     "rows that begin anywhere in a line; the other operand is read by elements": {"odd_rows": 2.37},
     "indices decide": {"lookup": 6, "lookup_bytes": 7.67, "walk": 16.93},

@@ -315,8 +315,8 @@ products! {
     vecdot(axis: impl AxisIndex), "x.vecdot(&v, -1)" => "[21, 43]", |pair| pair.vecdot(axis.signed());
     /// The sum of products over pairs of axes, one of each operand. The result has the other axes of this, then those
     /// of the other (NumPy, array API).
-    tensordot(axes: impl AsRef<[[isize; 2]]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",
-        |pair| pair.tensordot(axes.as_ref());
+    tensordot(axes: impl IntoIterator<Item = [impl AxisIndex; 2]>), "x.tensordot(&x, [[0, 0]])" => "[10, 14, 14, 20]",
+        |pair| pair.tensordot(&axes.into_iter().map(|two| two.map(|axis| axis.signed())).collect::<Vec<_>>());
     /// Each element of a vector times each of another (NumPy, array API).
     #[doc(alias = "ger")]
     outer(), "v.outer(&v)" => "[1, 10, 10, 100]", |pair| pair.outer();

@@ -19,6 +19,10 @@ pub(crate) enum Access {
     Shifted,
     /// Every second or third element: the loads of `width` elements in which they lie, from element `first` of one on.
     Stepped { step: u8, first: u8, width: u8 },
+    /// Every `step`-th element of rows that begin anywhere: loads of `width` elements, which operands of the same rows and of
+    /// neighbouring rows share. Its first element lies `first` elements after that of the `leader` among them, and `down`
+    /// rows below. Where rows are `whole` loads apart, `first` counts from the load that holds the leader's first element.
+    Near { leader: u16, step: u8, first: u8, down: i8, width: u8, whole: bool },
     /// One element for all lanes: one load.
     Splat,
     /// Side by side along the axis before the innermost, and aligned: four wide loads serve four lanes of four rows,
@@ -60,7 +64,7 @@ impl Access {
     pub(crate) fn width(self) -> usize {
         match self {
             Access::Splat | Access::Strided | Access::Lookup => 1,
-            Access::Stepped { width, .. } => width.into(),
+            Access::Stepped { width, .. } | Access::Near { width, .. } => width.into(),
             Access::Joined { vectors } => LANES * usize::from(vectors),
             _ => LANES,
         }
@@ -72,7 +76,11 @@ impl Access {
             Access::Splat | Access::Vector | Access::Joined { .. } | Access::Backward | Access::LookupRow => {
                 1
             }
-            Access::Shifted | Access::Stepped { .. } | Access::Tile | Access::Interleaved => 3,
+            Access::Shifted
+            | Access::Near { .. }
+            | Access::Stepped { .. }
+            | Access::Tile
+            | Access::Interleaved => 3,
             Access::Strided | Access::Lookup => LANES,
         };
         loads * if dtype.packing() == Packing::Whole { 2 } else { 4 }
@@ -97,6 +105,11 @@ impl Access {
         matches!(self, Access::Tile | Access::Interleaved | Access::Joined { .. })
     }
 
+    /// Elements that its addresses count.
+    pub(super) fn unit(self) -> usize {
+        if matches!(self, Access::Near { whole: false, .. }) { 1 } else { self.width() }
+    }
+
     /// Whether its addresses come from the coordinates of lanes.
     pub(crate) fn needs_coordinates(self) -> bool {
         matches!(self, Access::Strided | Access::Tile | Access::Lookup)
@@ -117,6 +130,7 @@ impl Access {
             Access::Interleaved => "interleaved: as many loads of four as rows, for all of them",
             Access::Stepped { .. } => "stepped: a few loads of four, of which four elements are taken",
             Access::Shifted => "shifted: two loads of four, of which four elements are taken",
+            Access::Near { .. } => "unaligned vectors: loads that operands beside each other share",
             Access::Splat => "splat: one load for all lanes",
             Access::Tile => "tile: four loads for four rows",
             Access::Strided => "strided: a load per lane",
@@ -231,6 +245,8 @@ pub(crate) enum Store {
     Vector,
     /// The same for all vectors of an invocation.
     Joined { vectors: u8 },
+    /// Two stores for each vector, of two lanes each that exist together.
+    Pairs,
     /// A store for each existing lane.
     Lanes,
     /// The lanes of the invocation's words that the layout visits. Other lanes keep their elements.
@@ -246,8 +262,17 @@ impl Store {
             Walk::Rows => loops.output().has_linear_rows(1) && whole(loops.inner()),
             Walk::Words { .. } | Walk::Anywhere => false,
         };
+        let is_even = |stride: &isize| stride % 2 == 0;
+        let output = loops.output();
+        let pairs = || match output.strides.split_last() {
+            Some((1, outer)) if walk == Walk::Rows && loops.inner() % 2 == 0 => {
+                output.offset % 2 == 0 && outer.iter().all(is_even)
+            }
+            _ => false,
+        };
         match dtype.packing() {
             _ if vector => Store::Vector,
+            Packing::Whole if pairs() => Store::Pairs,
             Packing::Whole => Store::Lanes,
             Packing::Halves | Packing::Bytes => Store::Words,
         }
@@ -257,6 +282,7 @@ impl Store {
     pub(crate) fn access(self) -> Access {
         match self {
             Store::Vector => Access::Vector,
+            Store::Pairs => Access::Stepped { step: 1, first: 0, width: 2 },
             Store::Joined { vectors } => Access::Joined { vectors },
             Store::Lanes | Store::Words => Access::Strided,
         }
@@ -267,8 +293,43 @@ impl Store {
         match self {
             Store::Vector => "vector: one store of four",
             Store::Joined { .. } => "joined: one store for all vectors of an invocation",
+            Store::Pairs => "pairs: two stores of two",
             Store::Lanes => "strided: a store per lane",
             Store::Words => "words: read, changed in part, and stored",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each class that `explain` names stands in the guide.
+    #[test]
+    fn the_guide_has_every_class() {
+        let guide = include_str!("../../docs/guide/performance.md");
+        let near = Access::Near { leader: 0, step: 1, first: 0, down: 0, width: 4, whole: true };
+        let accesses = [
+            Access::Vector,
+            Access::Joined { vectors: 2 },
+            Access::Backward,
+            Access::Shifted,
+            Access::Stepped { step: 2, first: 0, width: 4 },
+            near,
+            Access::Splat,
+            Access::Tile,
+            Access::Interleaved,
+            Access::Strided,
+            Access::Lookup,
+            Access::LookupRow,
+        ];
+        let stores = [Store::Vector, Store::Joined { vectors: 2 }, Store::Pairs, Store::Lanes, Store::Words];
+        for text in accesses.map(Access::describe).into_iter().chain(stores.map(Store::describe)) {
+            let class = text.split(':').next().unwrap_or(text);
+            let is_told = ["*{}*", "| {} |"].iter().any(|form| guide.contains(&form.replace("{}", class)));
+            let is_told =
+                is_told || guide.contains(&format!("*{}{}*", class[..1].to_uppercase(), &class[1..]));
+            assert!(is_told, "{text}");
         }
     }
 }

@@ -4,14 +4,25 @@ use smallvec::{SmallVec, smallvec};
 
 use super::access::Access;
 use crate::dtype::Kind;
-use crate::ir::{Body, Input, Math, Nature, Program, Step};
+use crate::ir::{Body, Input, Math, Nature, Program, Source, Step};
 use crate::tuning::text::MOST_COST;
 
 /// The least cost of compiling a vector of a program, in additions: its loads, except those that all vectors share; its
 /// steps; and a fence after each float that arithmetic reads.
 pub(super) fn text_cost(program: &Program, math: Math) -> usize {
     let moves = |input: &&Input| input.layout.strides().iter().any(|&stride| stride != 0);
-    let loads = program.inputs.iter().filter(moves).map(|input| Access::Vector.cost(input.dtype));
+    let load = |(i, input): (usize, &Input)| {
+        // Places of windows share most of their loads.
+        let is_beside = |other: &Input| match (&other.source, &input.source) {
+            (Source::Slot(own), Source::Slot(slot)) => {
+                own == slot && other.layout.strides() == input.layout.strides()
+            }
+            _ => false,
+        };
+        let cost = Access::Vector.cost(input.dtype);
+        if program.inputs[..i].iter().any(is_beside) { cost / 2 } else { cost }
+    };
+    let loads = program.inputs.iter().enumerate().filter(|(_, input)| moves(input)).map(load);
     let mut fenced: SmallVec<[bool; 32]> = smallvec![false; program.steps.len()];
     for step in program.steps.iter().filter(|step| step.nature() == Nature::Arithmetic) {
         for value in step.args.iter().filter_map(|arg| arg.step()) {

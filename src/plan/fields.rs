@@ -37,6 +37,8 @@ pub(crate) enum Field {
     Offset(Role),
     /// Elements from there to the first of a shifted access.
     Rest(Role),
+    /// The last vector that holds an element of the operands that share loads with this one.
+    Last(Role),
     /// Distance along a computed index of a table, in the same unit.
     Computed(usize, usize),
     /// Distance along a collapsed axis, in elements or vectors, modulo 2^32.
@@ -197,7 +199,7 @@ impl Kernel {
         let axis = |axis| [Field::Length(axis), Field::Factor(axis), Field::Shift(axis)];
         fields.extend((0..self.rank).flat_map(axis));
         let mut walk = |role: Role| {
-            fields.extend([Field::Offset(role), Field::Rest(role)]);
+            fields.extend([Field::Offset(role), Field::Rest(role), Field::Last(role)]);
             let words = (0..self.rank).filter(|&axis| self.stride(role, axis) == Stride::Any);
             fields.extend(words.map(|axis| Field::Stride(role, axis)));
         };
@@ -297,7 +299,7 @@ impl<'a> Addressing<'a> {
 
 /// The elements that an offset and strides count in.
 fn unit(access: Access, walk: Walk) -> usize {
-    if matches!(walk, Walk::Words { .. }) { 1 } else { access.width() }
+    if matches!(walk, Walk::Words { .. }) { 1 } else { access.unit() }
 }
 
 impl Kernel {
@@ -308,6 +310,19 @@ impl Kernel {
             Role::In(i) => self.operands[i].access,
         }
     }
+}
+
+/// See [`Field::Last`].
+fn last_near(kernel: &Kernel, loops: &Nest, role: Role) -> usize {
+    let Role::In(of) = role else { return 0 };
+    let is_near = |i: &usize| matches!(kernel.operands[*i].access, Access::Near { leader, .. } if usize::from(leader) == of);
+    let last = |i: usize| {
+        let path = loops.operand(i);
+        let far = |(&n, &stride): (&usize, &isize)| (n - 1) * stride.max(0) as usize;
+        path.offset + loops.lengths.iter().zip(&path.strides).map(far).sum::<usize>()
+    };
+    (0..kernel.operands.len()).filter(is_near).map(last).max().unwrap_or(0)
+        / kernel.operands[of].access.width()
 }
 
 /// The numbers of the uniform block. `other` knows the grid's.
@@ -331,6 +346,7 @@ pub(super) fn words(
         Field::Factor(axis) => divider(loops.lengths[axis]).0,
         Field::Shift(axis) => divider(loops.lengths[axis]).1,
         Field::Rest(role) => (path(role).offset % LANES) as u32,
+        Field::Last(role) => last_near(kernel, loops, role) as u32,
         Field::Offset(role) => (path(role).offset / unit(role)) as u32,
         Field::Stride(role, axis) => (path(role).strides[axis] / unit(role) as isize) as u32,
         Field::Computed(i, k) => (program.inputs[i].computed[k].stride / unit(Role::In(i)) as isize) as u32,

@@ -50,6 +50,16 @@ fn is_scattered(loops: &Nest) -> bool {
     loops.paths.iter().any(|path| is_far(&path))
 }
 
+/// Whether most operands lie in rows that are longer than those of a new result: along its rows vectors load them, which
+/// is worth a store per lane.
+fn has_gaps(loops: &Nest) -> bool {
+    // One row for all is the same in bands.
+    let is_along = |path: &&Path| matches!(path.strides.as_slice(), [.., pitch, 1] if *pitch != 0);
+    let along = || loops.paths[1..].iter().filter(is_along);
+    let dense = along().filter(|path| path.is_dense(loops, 1)).count();
+    along().count() > 2 * dense
+}
+
 impl Grid {
     /// A word of the uniform block that the grid knows.
     pub(super) fn word(&self, field: &Field, loops: &Nest) -> u32 {
@@ -141,7 +151,9 @@ impl Grid {
         // with a word would share words.
         let aligned = inner % LANES == 0;
         let packed = dtype.packing() != Packing::Whole;
-        if !aligned && (*inner < SHORTEST_ROW || fresh && (packed || !is_scattered(loops))) {
+        if !aligned
+            && (*inner < SHORTEST_ROW || fresh && (packed || !is_scattered(loops) && !has_gaps(loops)))
+        {
             return None;
         }
         let vectors = match together {

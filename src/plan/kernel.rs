@@ -1,5 +1,7 @@
 //! A kernel: everything that its text depends on. A new shape changes none of it.
 
+use std::ops::RangeInclusive;
+
 use smallvec::SmallVec;
 
 use super::access::{Access, Store, Stride};
@@ -147,7 +149,23 @@ impl Kernel {
     /// Whether the rows of an invocation lie apart, at a distance that the launch states.
     pub(crate) fn has_rows_apart(&self) -> bool {
         let serves_rows = |operand: &Operand| operand.access.serves_rows();
-        self.walk == Walk::Rows && self.apart() > 1 && !self.operands.iter().any(serves_rows)
+        let is_apart = !self.operands.iter().any(serves_rows) && !self.shares_rows();
+        self.walk == Walk::Rows && self.apart() > 1 && is_apart
+    }
+
+    /// The rows that operands beside one read, from its own on.
+    pub(crate) fn rows_near(&self, operand: usize) -> RangeInclusive<i32> {
+        let rows = self.operands.iter().filter_map(|other| match other.access {
+            Access::Near { leader, down, .. } if usize::from(leader) == operand => Some(i32::from(down)),
+            _ => None,
+        });
+        rows.fold(0..=0, |all, down| down.min(*all.start())..=down.max(*all.end()))
+    }
+
+    /// Whether rows of an invocation, where it has several, have loads in common as operands beside each other read them.
+    pub(crate) fn shares_rows(&self) -> bool {
+        let is_spread = |i| self.rows_near(i) != (0..=0);
+        self.apart() > 1 && (0..self.operands.len()).any(is_spread)
     }
 
     /// The types of what it stores, each in a binding of its own.

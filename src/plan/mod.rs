@@ -7,8 +7,8 @@
 //!
 //! Each file uses only those before it: the [`target`] and the [`walk`]s of invocations; [`loops`] over elements; the
 //! [`access`] of operands, and what a kernel [`makes`] of elements; the [`kernel`]; the [`fields`] of its uniform
-//! block, its [`launch`], and the [`cost`] of its text; the [`grid`], and the [`reading`] of operands; [`joined`]
-//! vectors, and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of passes of reductions
+//! block, its [`launch`], and the [`cost`] of its text; [`near`] rows; the [`grid`], and the [`reading`] of operands;
+//! [`joined`] vectors, and the [`tiling`] of a reduction; the plans of [`elementwise`] programs, of passes of reductions
 //! ([`mod@reduce`]) and [`scan`]s, of products of matrices ([`contract`]) and of [`mod@sort`]s; and plans in words
 //! ([`explain`]) and pictures ([`picture`]).
 
@@ -24,6 +24,7 @@ mod kernel;
 mod launch;
 mod loops;
 mod makes;
+mod near;
 mod picture;
 mod reading;
 mod reduce;

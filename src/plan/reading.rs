@@ -8,6 +8,7 @@ use super::fields::Addressing;
 use super::kernel::{Binding, Kernel, Operand, Origin, Role};
 use super::launch::Place;
 use super::makes::Makes;
+use super::near;
 use super::target::Target;
 use super::walk::{LANES, Packing, REDUCE_WORKGROUP, Walk};
 use crate::dtype::DType;
@@ -76,7 +77,11 @@ impl Reading {
         target: Target,
     ) -> (SmallVec<[Access; 8]>, Store) {
         let all_wide = self.of_kind(Read::Output).all(|i| chooser.plain(i).is_wide());
-        let store = if store == Store::Vector && !all_wide { Store::Lanes } else { store };
+        let store = match store {
+            Store::Vector if !all_wide => Store::Lanes,
+            Store::Pairs if self.of_kind(Read::Output).next().is_some() => Store::Lanes,
+            store => store,
+        };
         let has_bodies = program.steps.iter().any(|step| step.body.is_some());
         let access = |(i, input): (usize, &Input)| match self.0[i] {
             Read::Scalar | Read::Row => Access::Splat,
@@ -91,7 +96,11 @@ impl Reading {
                 _ => Access::Strided,
             },
         };
-        let mut accesses = program.inputs.iter().enumerate().map(access).collect();
+        let mut accesses: SmallVec<[Access; 8]> = program.inputs.iter().enumerate().map(access).collect();
+        if chooser.walk == Walk::Rows {
+            let width = |i: usize| if widest(&program.inputs[i], target) > LANES { 2 } else { LANES };
+            near::share(program, chooser.loops, self.of_kind(Read::Bound), width, &mut accesses);
+        }
         if store != Store::Words && self.of_kind(Read::Table).next().is_some() {
             self.looked_up_by_rows(program, chooser, &mut accesses);
         }
@@ -288,10 +297,12 @@ fn operands(
         let is_alike = |&j: &usize| {
             let other: &Operand = &operands[j];
             !matches!(other.origin, Origin::Scalar | Origin::Row(_))
+                && !matches!(other.access, Access::Near { .. })
                 && Addressing::new(loops.operand(j), other.access, walk, &other.strides) == own
         };
         let walks_as = match origin {
             Origin::Scalar | Origin::Row(_) => Role::In(i),
+            _ if let Access::Near { leader, .. } = access => Role::In(leader.into()),
             _ if own == output => Role::Out,
             _ => Role::In((0..i).find(is_alike).unwrap_or(i)),
         };

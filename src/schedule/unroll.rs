@@ -1,6 +1,8 @@
 //! Reductions of small windows as steps: each place of a window is an input of its own, a shifted slice. Windows share
 //! most of their elements, which neighbouring results then load together, and results lie along memory.
 
+use std::ops::Range;
+
 use smallvec::{SmallVec, smallvec};
 
 use super::Bounds;
@@ -10,7 +12,7 @@ use crate::ir::{
     ACCUMULATORS, Input, Op, Program, ProgramBuilder, ProgramKind, ReduceOp, Source, Stage, Step, Value, cost,
 };
 use crate::layout::{Layout, Shape, distinct};
-use crate::tuning::unroll::{LONGEST, MOST_COST};
+use crate::tuning::unroll::{LONGEST, LONGEST_STEP, MOST_COST};
 
 /// The same stages, with such reductions as steps.
 pub(super) fn stage(stage: Stage, bounds: Bounds) -> Result<Stage> {
@@ -46,8 +48,20 @@ fn is_of_windows(program: &Program, bounds: Bounds) -> bool {
             Source::Tensor(storage) => storage.elements as u64 * input.dtype.size() as u64 <= bounds.whole,
             _ => true,
         };
-        is_whole && shown == count && 2 * distinct(&program.shape, input.layout.strides()) <= shown
+        let overlaps = || 2 * distinct(&program.shape, input.layout.strides()) <= shown;
+        is_whole && shown == count && (is_apart(&program.shape, &frame.axes, &input.layout) || overlaps())
     })
+}
+
+/// Whether elements that are reduced lie in several runs, and neighbouring results a few elements apart: windows that need
+/// not overlap.
+fn is_apart(shape: &Shape, reduced: &Range<usize>, layout: &Layout) -> bool {
+    let strides = layout.strides();
+    let axes: SmallVec<[usize; 4]> = reduced.clone().filter(|&axis| shape[axis] > 1).collect();
+    let in_one = |pair: &[usize]| strides[pair[0]] == strides[pair[1]] * shape[pair[1]] as isize;
+    let kept = (0..shape.rank()).filter(|axis| !reduced.contains(axis) && shape[*axis] > 1);
+    let step = kept.map(|axis| strides[axis].unsigned_abs()).min();
+    !axes.windows(2).all(in_one) && step.is_some_and(|step| step <= LONGEST_STEP)
 }
 
 /// The program of steps, in the order of additions of [`ReduceAxes`](crate::ir::ReduceAxes).

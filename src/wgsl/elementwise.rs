@@ -3,7 +3,7 @@
 
 use super::emitter::Emitter;
 use super::text::{EACH, line, result};
-use super::types::{encode, join, lanes, pack, packed, unpack};
+use super::types::{encode, join, lanes, pack, pack_pair, packed, unpack};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Body, ByValue, Op, Step, Value, numbered};
@@ -36,6 +36,13 @@ impl Emitter<'_> {
         let wanted = || kernel.operands.iter().enumerate().filter(|&(i, _)| is_wanted(i));
         for (i, operand) in wanted().filter(|(_, o)| o.access.serves_rows()) {
             self.load_rows(i, operand)?;
+        }
+        for (i, operand) in wanted() {
+            if let (Access::Near { leader, .. }, Origin::Binding(binding)) = (operand.access, operand.origin)
+                && usize::from(leader) == i
+            {
+                self.near_rows(i, operand, binding);
+            }
         }
         let (shared, own): (Vec<_>, Vec<_>) =
             wanted().partition(|&(i, _)| self.shared[Value::Input(i as u32)]);
@@ -81,7 +88,8 @@ impl Emitter<'_> {
             (0..kernel.results.len()).for_each(|i| self.store_joined(i));
             return;
         }
-        let is_safe = kernel.operands.iter().all(|operand| operand.access.is_safe_to_repeat(kernel.walk));
+        let is_safe = kernel.operands.iter().all(|operand| operand.access.is_safe_to_repeat(kernel.walk))
+            && !kernel.shares_rows();
         let guard = match kernel.walk {
             _ if is_safe => None,
             Walk::Rows => Some((format!("c{}_0", kernel.rank - 2), format!("p.len{}", kernel.rank - 2))),
@@ -230,6 +238,22 @@ impl Emitter<'_> {
         let dtype = self.kernel.value_type(self.kernel.results[i]);
         let result = result(i);
         let mut value = self.raw(i, vector);
+        if self.kernel.store == Store::Pairs {
+            let at = format!("at{}", self.suffix(vector));
+            if i == 0 {
+                line!(
+                    self.text,
+                    "    let {at} = {};",
+                    self.base(Role::Out, vector, Some("id.x * 2u".into()))
+                );
+            }
+            let [low, high] =
+                ["xy", "zw"].map(|two| pack_pair(dtype, self.kernel.wide_words, format!("{value}.{two}")));
+            line!(self.text, "    {result}[{at}] = {low};");
+            let exists = format!("first + 2u < p.len{}", self.kernel.rank - 1);
+            line!(self.text, "    if ({exists}) {{ {result}[{at} + 1u] = {high}; }}");
+            return;
+        }
         if self.kernel.store != Store::Lanes {
             let word = format!("{result}[{}]", self.vector(Role::Out, vector));
             if self.kernel.store == Store::Words {

@@ -89,6 +89,7 @@ fn field(field: &Field) -> String {
         Field::RowsApart => "rows_apart".into(),
         Field::FirstRows => "first_rows".into(),
         Field::Rest(of) => format!("{}_rest", role(*of)),
+        Field::Last(of) => format!("{}_last", role(*of)),
         Field::Offset(of) => format!("{}_offset", role(*of)),
         Field::Stride(of, axis) => format!("{}_stride{axis}", role(*of)),
         Field::Computed(i, k) => format!("x{i}_index{k}"),

@@ -4,7 +4,7 @@ use crate::plan::{Kernel, Origin};
 
 /// Prefixes of an operand's names, before its number: its words of the uniform block, its value, its loads, and their
 /// addresses.
-const OWN: [&str; 9] = ["x", "scalar", "v", "t", "w", "h", "at_v", "w_v", "d_v"];
+const OWN: [&str; 10] = ["x", "scalar", "v", "t", "w", "h", "at_v", "at_w", "w_v", "d_v"];
 
 /// The lines, counted from 1, that name each operand: its binding, its words of the uniform block, its loads, and the
 /// steps that read it. The text has three parts. The second, the prelude's functions, knows no operands.

@@ -2,21 +2,12 @@
 
 use super::emitter::Emitter;
 use super::gather::{address, binding, by_lanes, gather};
+use super::near::{every, taken};
 use super::text::{line, role};
-use super::types::{constant, decode, joined_part, lanes, packed, raw_lanes, unpack};
-use crate::dtype::DType;
+use super::types::{constant, decode, joined_part, lanes, packed, unpack};
 use crate::error::{Result, bail};
 use crate::ir::{Step, Value};
 use crate::plan::{Access, LANES, Makes, Operand, Origin, Role, Stride, Walk};
-
-/// Four elements, `step` apart from element `first` on, of the vectors named `prefix` and a number.
-fn every(dtype: DType, prefix: &str, step: u32, first: u32) -> String {
-    let element = |lane: u32| {
-        let at = first + lane * step;
-        format!("{prefix}{}.{}", at / 4, ["x", "y", "z", "w"][at as usize % 4])
-    };
-    format!("{}({})", raw_lanes(dtype), [0, 1, 2, 3].map(element).join(", "))
-}
 
 /// The array that an operand is read from.
 fn array_of(origin: Origin) -> String {
@@ -106,7 +97,7 @@ impl Emitter<'_> {
     }
 
     /// The address at the begin of a vector's row, and the term to add.
-    fn base(&self, of: Role, vector: u32, more: Option<String>) -> String {
+    pub(super) fn base(&self, of: Role, vector: u32, more: Option<String>) -> String {
         let name = self.path_name(of);
         let rows = if self.kernel.walk == Walk::Rows { self.kernel.rank - 1 } else { 0 };
         self.sum(&name, (0..rows).filter_map(|axis| self.term(of, axis, vector)).chain(more))
@@ -165,12 +156,10 @@ impl Emitter<'_> {
         let next = if flat { vector + 1 } else { 1 };
         line!(self.text, "{}", word(first + 1, &format!("{at} + {next}u")));
         let (low, high) = (format!("w{i}_{first}"), format!("w{i}_{}", first + 1));
-        let lanes = raw_lanes(operand.dtype);
-        let [one, two] = [1, 2].map(|bit| format!("(p.{name}_rest & {bit}u) != 0u"));
-        let half = format!("h{i}_{vector}");
-        line!(self.text, "    let {half} = select({low}, {lanes}({low}.zw, {high}.xy), {two});");
-        let last = format!("select({high}.x, {high}.z, {two})");
-        format!("select({half}, {lanes}({half}.yzw, {last}), {one})")
+        let (half, rest) = (format!("h{i}_{vector}"), format!("p.{name}_rest"));
+        let [half, all] = taken(operand.dtype, [&low, &high], &half, &rest);
+        line!(self.text, "    {half}");
+        all
     }
 
     /// Loads the vectors around the elements of a stepped operand, and takes these.
@@ -201,7 +190,7 @@ impl Emitter<'_> {
                 line!(self.text, "    let w_{own}_{vector} = {word};");
             }
         }
-        every(operand.dtype, &format!("w_{own}_"), step, first)
+        every(operand.dtype, &format!("w_{own}_"), LANES as u32, step, first)
     }
 
     /// Loads an operand for a vector. A table is loaded by its lookups.
@@ -230,10 +219,13 @@ impl Emitter<'_> {
                 decode(dtype, unpack(dtype, self.kernel.wide_words, word))
             }
             (_, Access::Interleaved) => {
-                decode(dtype, every(dtype, &format!("t{i}_"), self.kernel.vectors, vector))
+                decode(dtype, every(dtype, &format!("t{i}_"), LANES as u32, self.kernel.vectors, vector))
             }
             (Origin::Binding(binding), Access::Stepped { step, first, .. }) => {
                 decode(dtype, self.stepped(i, operand, binding, vector, (step.into(), first.into())))
+            }
+            (Origin::Binding(_), Access::Near { .. }) => {
+                decode(dtype, self.near(dtype, operand.access, vector))
             }
             (Origin::Binding(binding), Access::Shifted) => {
                 decode(dtype, self.shifted(i, operand, binding, vector))

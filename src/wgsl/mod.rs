@@ -17,6 +17,7 @@ mod fences;
 mod gather;
 mod lines;
 mod load;
+mod near;
 mod prelude;
 mod reduce;
 mod rows;

@@ -34,7 +34,9 @@ pub(super) fn array(dtype: DType, width: usize, wide_words: bool) -> String {
         (Packing::Halves, LANES) if wide_words => "u64".into(),
         (Packing::Bytes | Packing::Halves, _) => words(width * dtype.size() / 4),
         (Packing::Whole, 1) => compute(dtype).into(),
+        (Packing::Whole, 2) if wide_words && dtype.size() == 4 => "u64".into(),
         (Packing::Whole, _) if wide_words && dtype.size() == 4 => format!("vec{}<u64>", width / 2),
+        (Packing::Whole, 2) => format!("vec2<{}>", compute(dtype)),
         (Packing::Whole, _) => lanes(dtype),
     }
 }
@@ -68,6 +70,24 @@ pub(super) fn unpack(dtype: DType, wide_words: bool, word: String) -> String {
             format!("bitcast<{}>(unpack_u32({word}))", lanes(dtype))
         }
         Packing::Whole => word,
+    }
+}
+
+/// Two elements of whole words that a word of an array of pairs holds.
+pub(super) fn unpack_pair(dtype: DType, wide_words: bool, word: String) -> String {
+    match dtype {
+        _ if !wide_words || dtype.size() != 4 => word,
+        DType::U32 => format!("split_u64({word})"),
+        _ => format!("bitcast<vec2<{}>>(split_u64({word}))", compute(dtype)),
+    }
+}
+
+/// The inverse of [`unpack_pair`].
+pub(super) fn pack_pair(dtype: DType, wide_words: bool, value: String) -> String {
+    match dtype {
+        _ if !wide_words || dtype.size() != 4 => value,
+        DType::U32 => format!("join_u64({value})"),
+        _ => format!("join_u64(bitcast<vec2<u32>>({value}))"),
     }
 }
 
@@ -189,6 +209,7 @@ pub(super) fn constant(dtype: DType, word: &str) -> String {
 pub(super) fn stored_array(kernel: &Kernel, dtype: DType) -> String {
     let width = match kernel.store {
         Store::Lanes => 1,
+        Store::Pairs => 2,
         Store::Vector | Store::Words => LANES,
         Store::Joined { vectors } => LANES * usize::from(vectors),
     };

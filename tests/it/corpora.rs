@@ -58,6 +58,11 @@ fn products() {
 }
 
 #[test]
+fn pools_and_convolutions() {
+    check(include_str!("../data/pools.jsonl"), 30, 2);
+}
+
+#[test]
 fn joining() {
     check(include_str!("../data/joining.jsonl"), 500, 8);
 }

@@ -1,8 +1,10 @@
 //! Uses of tensors beside computing: views as destinations, writes from the host, futures, compiling ahead.
 
+#![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
+
 use crate::common::depth::depth;
 use crate::common::{Random, found, on_every_device, open};
-use zerostride::{AnyExpr, DType, Device, Element, ErrorKind, Expr, Result, bf16, f16};
+use zerostride::{AnyExpr, AssignAll, DType, Device, Element, ErrorKind, Expr, Result, Shape, bf16, f16};
 
 /// Views chain without `?`, as operands, destinations and what is read; the first mistake comes back with its
 /// line from what consumes them.
@@ -221,5 +223,31 @@ fn scalars_stand_on_the_left_in_generic_code() {
     on_every_device(|device| {
         let x = device.upload(&[0.25_f32, 1.0], [2]).unwrap();
         assert_eq!(complement(&x).to_vec().unwrap(), [0.75, 0.0]);
+    });
+}
+
+/// A copy is nothing else's, `to` moves nothing that is there already, lists are of any integer, and views are destinations of
+/// several results too.
+#[test]
+fn copies_lists_and_destinations() {
+    on_every_device(|device| {
+        let cpu = Device::cpu();
+        let x = device.upload(&(0..12).collect::<Vec<i32>>(), [3, 4]).unwrap();
+        let (alias, copy) = (x.clone(), x.copy().unwrap());
+        let (inner, there) = (x.slices((1.., 1..-1)).copy().unwrap(), x.to(&cpu).unwrap());
+        assert!(there.device().same(&cpu));
+        x.slices((.., ..1)).assign(-1).unwrap();
+        assert_eq!(alias.get([2, 0]).unwrap(), -1);
+        assert_eq!([copy.get([2_u8, 0]).unwrap(), copy.get(vec![-1_i64, 0]).unwrap()], [8, 8]);
+        assert_eq!(inner.to_vec().unwrap(), [5, 6, 9, 10]);
+        assert_eq!(there.get([2, 0]).unwrap(), if device.same(&cpu) { -1 } else { 8 });
+        let shape = Shape::from([2, 6]);
+        let all = [copy.reshape([2, -1]), copy.reshape(vec![2_usize, 6]), copy.reshape(&[2_u8, 6][..])];
+        for own in all.into_iter().chain([copy.reshape(&shape)]) {
+            assert_eq!(own.shape().unwrap(), &shape);
+        }
+        let (first, last) = (x.slice(0, ..1), x.slice(0, 2..));
+        (&first, &last).assign_all((&last, &first)).unwrap();
+        assert_eq!(x.to_vec().unwrap(), [-1, 9, 10, 11, -1, 5, 6, 7, -1, 1, 2, 3]);
     });
 }

@@ -9,6 +9,7 @@ mod suite;
 
 mod access;
 mod accuracy;
+mod compiler;
 mod corpora;
 mod devices;
 mod errors;

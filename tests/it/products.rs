@@ -337,7 +337,7 @@ fn ranks() {
         assert_eq!(tensor(&[2, 0]).matmul(tensor(&[0, 2])).to_vec().unwrap(), [0; 4]);
         assert_eq!(tensor(&[0, 3]).matmul(tensor(&[3, 2])).to_vec().unwrap(), [0; 0]);
         let (a, b) = (tensor(&[2, 3, 4]), tensor(&[4, 3, 5]));
-        assert_eq!(a.tensordot(&b, [[1, 1], [2, 0]]).shape().unwrap(), &[2, 5]);
+        assert_eq!(a.tensordot(&b, vec![[1_u8, 1], [2, 0]]).shape().unwrap(), &[2, 5]);
         let [x, y] = [a.tensordot(&b, [[1, 1], [-1, 0]]), Expr::einsum("ijk,kjl->il", [&a, &b])];
         assert_eq!(x.to_vec().unwrap(), y.to_vec().unwrap());
         assert_eq!(a.vecdot(tensor(&[4]), -1).to_vec().unwrap(), [14, 38, 62, 86, 110, 134]);
@@ -369,7 +369,7 @@ fn equations() {
         // Where nothing is summed the product is all there is, and its zero has a sign.
         let (none, negative) =
             (device.upload(&[0.0_f32], [1]).unwrap(), device.upload(&[-1.0_f32], [1]).unwrap());
-        for product in [none.outer(&negative), none.tensordot(&negative, [])] {
+        for product in [none.outer(&negative), none.tensordot(&negative, [[0; 2]; 0])] {
             assert_eq!(product.to_vec().unwrap()[0].to_bits(), (-0.0_f32).to_bits());
         }
         assert_eq!(none.dot(&negative).to_vec().unwrap()[0].to_bits(), 0);

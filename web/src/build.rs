@@ -152,6 +152,13 @@ impl Builder<'_> {
             };
             return Ok(self.expr(&terms[0])?.index(axis as isize));
         }
+        if name == "windows" {
+            counts(3)?;
+            let (What::Whole(length), What::Whole(axis)) = (&terms[1].what, &terms[2].what) else {
+                return Err(wrong("windows takes a part, a length and an axis".into()));
+            };
+            return Ok(self.expr(&terms[0])?.windows(*length, *axis));
+        }
         if matches!(name, "matmul" | "dot" | "outer") {
             // Views and products decide about axes themselves.
             counts(2)?;

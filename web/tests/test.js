@@ -196,7 +196,7 @@ const tests = {
       }
       for (const sign of ['+', '-', '*', '/', '//', '%', '==', '!=', '<', '<=', '>', '>=']) await one('f32', `a ${sign} b`, 0);
       for (const sign of ['&', '|', '^', '<<', '>>', '+', '-', '*', '//', '%', '**']) await one('i32', `a ${sign} b`, 0);
-      for (const expression of ['-a + ~b', 'a.T', 'a[:, ::2, 1:]', 'a[1, -1]', 'a[:, None]', 'index(a, 1)', '2 ** a', '-(a)', '(a < b) | (a > c)']) await one('i32', expression, 0);
+      for (const expression of ['-a + ~b', 'a.T', 'a[:, ::2, 1:]', 'a[1, -1]', 'a[:, None]', 'index(a, 1)', 'sum(windows(windows(a, 2, 1), 2, 2), -2, -1)', '2 ** a', '-(a)', '(a < b) | (a > c)']) await one('i32', expression, 0);
       for (const expression of ['select(a > b, a, 0)', '(a - mean(a)) / sqrt(var(a) + 1e-5)', 'softmax(a, 2)', 'f16(a) * 2', 'a * -2.5e-1', 'pi', '2 ** 3 ** 2', 'where((a > 3) & (b < 2), b, c)']) await one('f32', expression, 64);
       return { wrong, count };
     });

@@ -2,6 +2,7 @@
 //! example and a page run the same code.
 
 mod joining;
+mod pools;
 mod products;
 mod reductions;
 mod shapes;

@@ -1,6 +1,8 @@
 //! Kernels as text: some are kept in the tree to be read, and a change of them shows in review.
 //! `ZEROSTRIDE_BLESS=1 cargo test golden` writes them anew.
 
+#![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
+
 use std::fs;
 use std::path::Path;
 
@@ -136,8 +138,8 @@ pub(super) fn scheduled_rows(expr: &AnyExpr) -> Schedule {
     schedule
 }
 
-/// A product of matrices.
-fn product<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
+/// The first kernel of an expression.
+fn first<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
     Launched::all(&scheduled(expr.untyped()), target).swap_remove(0)
 }
 
@@ -156,6 +158,17 @@ pub(super) fn rows<T: Element>(target: Target, expr: &Expr<T>) -> Launched {
 
 fn zeros<T: Element, const N: usize>(shape: [usize; N]) -> Tensor<T> {
     Device::cpu().zeros(shape).unwrap()
+}
+
+/// All but the border.
+fn inner(field: &Tensor<f32>) -> Expr<f32> {
+    field.slices((1..-1, 1..-1))
+}
+
+/// What lies around each element that is not of the border.
+fn stencil(field: &Tensor<f32>) -> Expr<f32> {
+    let (above, left) = (field.slices((..-2, 1..-1)), field.slices((1..-1, ..-2)));
+    above + field.slices((2.., 1..-1)) + left + field.slices((1..-1, 2..)) - inner(field) * 4.0
 }
 
 /// The turns that `z * z + c` stays near.
@@ -197,6 +210,7 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
     let image = zeros::<u8, 3>([32 * n, 32, 3]);
     let i = zeros::<i32, 1>([100 * n]);
     let mean = zeros::<f32, 1>([3]);
+    let (field, next) = (zeros::<f32, 2>([64 * n, 257]), zeros::<f32, 2>([64 * n, 257]));
     let every_second = a.slice_step(1, .., 2);
     let odd_bytes = bytes.slice(1, 1..);
     vec![
@@ -238,6 +252,11 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
             "transposed_tall_llvmpipe",
             map_on(HOST, &(zeros::<f32, 2>([256, 64 * n]) + zeros::<f32, 2>([64 * n, 256]).transpose(0, 1))),
         ),
+        // Windows: rows that begin where loads do, and share them; that do not; of two steps, which do not overlap.
+        ("box_blur", first(GPU, &a.windows([3, 3], [0, 1]).mean([-2, -1]))),
+        ("box_blur_llvmpipe", first(HOST, &a.windows([3, 3], [0, 1]).mean([-2, -1]))),
+        ("stencil", into_tensor(&inner(&next).tensor().unwrap(), &stencil(&field))),
+        ("pool", first(GPU, &a.windows_with([2, 2], [0, 1], [2, 2], [1, 1]).sum([-2, -1]))),
         // Sums: of rows by one invocation, by sixteen that meet in workgroup memory, and by 64 that have four blocks; of
         // rows that take another pass; of columns; of rows that are no whole vectors. A maximum, for which no order shows;
         // the index of one; a cumulative sum, its groups and then all.
@@ -271,16 +290,13 @@ pub(super) fn launched(n: usize) -> Vec<(&'static str, Launched)> {
         ("range_of_rows", rows(GPU, &(a.amax(1) - a.amin(1)))),
         // Products of matrices: by workgroups that share a tile, of small integers, whose products end within a vector; by
         // an invocation each; of a matrix and a vector.
-        ("product", product(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
+        ("product", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
         (
             "product_of_bytes",
-            product(GPU, &bytes.cast::<f32>().matmul(zeros::<f32, 3>([3, 255, 70]).slice(2, ..70))),
+            first(GPU, &bytes.cast::<f32>().matmul(zeros::<f32, 3>([3, 255, 70]).slice(2, ..70))),
         ),
-        (
-            "product_llvmpipe",
-            product(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64]))),
-        ),
-        ("matrix_times_vector", product(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 1>([256])))),
+        ("product_llvmpipe", first(HOST, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 2>([256, 64])))),
+        ("matrix_times_vector", first(GPU, &zeros::<f32, 2>([64 * n, 256]).matmul(zeros::<f32, 1>([256])))),
         // Sorts: the digits of a tile counted; elements moved, and elements of two words with their indices.
         ("digits", sort(GPU, &zeros::<f32, 1>([100_000 * n]).sort(0).into(), "digits")),
         ("moved", sort(GPU, &zeros::<f32, 1>([1000]).sort(0).into(), "elements moved")),

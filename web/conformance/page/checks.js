@@ -47,7 +47,7 @@ for (const name of names.filter(Boolean)) {
 const worker = new Worker('./worker.js', { type: 'module' });
 worker.onerror = ({ message }) => say(`WRONG ${message}`);
 worker.onmessage = ({ data }) => say(data);
-const devices = asked.get('devices') ?? 'webgpu,cpu', files = asked.get('files') ?? 'shapes,values,reductions,joining,products';
+const devices = asked.get('devices') ?? 'webgpu,cpu', files = asked.get('files') ?? 'shapes,values,reductions,joining,products,pools';
 // Of the cases one part of so many.
 const [part, parts] = (asked.get('part') ?? '0/1').split('/').map(Number);
 worker.postMessage({ devices: devices.split(',').filter(Boolean), files: files.split(','), part, parts });

@@ -1,0 +1,167 @@
+//! Windows and stencils beside `x + 1.0` of the same shape, or beside another way to write them.
+//!
+//! ```text
+//! cargo bench --bench windows -- [--device NAME] [--quick] [--only NAME] [--explain]
+//! ```
+//!
+//! Times are medians of interleaved, warm runs, each of which ends when the device is done.
+
+#![allow(clippy::reversed_empty_ranges)] // a negative bound counts from the end
+
+#[allow(dead_code)] // used here in part
+mod common;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use common::{Failure, Work, median, medians, timed};
+use zerostride::{Device, Expr, Pad, Result, Tensor};
+
+#[derive(Parser)]
+struct Options {
+    /// A device, as `Device::named` takes it; the best one when none is given
+    #[arg(long)]
+    device: Option<String>,
+    /// Smaller sizes and fewer runs
+    #[arg(long)]
+    quick: bool,
+    /// Only cases whose name has this in it
+    #[arg(long, default_value = "")]
+    only: String,
+    /// What runs, instead of how fast
+    #[arg(long)]
+    explain: bool,
+    /// Passed by `cargo bench`; without it this is a test that everything runs
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    common::ended(run(&Options::parse()))
+}
+
+fn run(options: &Options) -> std::result::Result<(), Failure> {
+    let device = common::opened(options.device.as_deref())?;
+    let (side, rounds) = match (options.bench, options.quick) {
+        (false, _) => (64, 1),
+        (true, true) => (1024, 9),
+        (true, false) => (4096, 15),
+    };
+    println!("{}, f32, {side} x {side} where not said otherwise, medians of {rounds}\n", device.name());
+    let add = numbers(&device, [side, side])? + 1.0;
+    let add: Work = Box::new(move || add.eval().map(drop));
+    for (name, expr) in cases(&device, side)? {
+        if !name.contains(&options.only) {
+            continue;
+        }
+        if options.explain {
+            println!("{name}\n{}", expr.explain(&device)?);
+            continue;
+        }
+        let own: Work = Box::new(move || expr.eval().map(drop));
+        let times = medians(&device, rounds, &[&add, &own])?;
+        println!("{name:<24} {:>9.2} ms, {:.2} of x + 1.0", times[1], times[1] / times[0]);
+    }
+    if "wave".contains(&options.only) && !options.explain {
+        wave(&device, if options.bench { (512, 1000) } else { (32, 5) }, rounds.min(5))?;
+    }
+    Ok(())
+}
+
+/// Numbers from 0 up to 1 that differ from their neighbours.
+fn numbers<const N: usize>(device: &Device, shape: [usize; N]) -> Result<Tensor<f32>> {
+    let flat = Expr::coordinate([shape.iter().product::<usize>()], 0);
+    ((flat.rem(1021) + 1).cast::<f32>() / 1024.0).eval_on(device)?.reshape(shape).tensor()
+}
+
+fn cases(device: &Device, n: usize) -> Result<Vec<(&'static str, Expr<f32>)>> {
+    let x = numbers(device, [n, n])?;
+    let (three, five) = (numbers(device, [3, 3])?, numbers(device, [5, 5])?);
+    // 64 channels of 128 x 128, and as many results.
+    let (channels, size) = (n / 64, n / 32);
+    let planes =
+        numbers(device, [channels, size, size])?.pad([(0, 0), (1, 1), (1, 1)], Pad::constant(0.0)).eval()?;
+    let weights = numbers(device, [channels, channels, 3, 3])?;
+    let convolved = Expr::einsum("chwij,ocij->ohw", [planes.windows([3, 3], [1, 2]), weights.expr()]);
+    Ok(vec![
+        ("box blur of 3 x 3", x.windows([3, 3], [0, 1]).mean([-2, -1])),
+        ("weights of 3 x 3", (x.windows([3, 3], [0, 1]) * &three).sum([-2, -1])),
+        ("weights of 5 x 5", (x.windows([5, 5], [0, 1]) * &five).sum([-2, -1])),
+        ("maximum of 3 x 3", x.windows([3, 3], [0, 1]).amax([-2, -1])),
+        ("pool of 2 x 2, apart", x.windows_with([2, 2], [0, 1], [2, 2], [1, 1]).amax([-2, -1])),
+        ("pool of 3 x 3 by 2", x.windows_with([3, 3], [0, 1], [2, 2], [1, 1]).amax([-2, -1])),
+        ("blur with borders", x.pad([(1, 1), (1, 1)], Pad::Edge).windows([3, 3], [0, 1]).mean([-2, -1])),
+        ("inner part plus one", x.slices((1..-1, 1..-1)) + 1.0),
+        ("convolution", convolved),
+    ])
+}
+
+/// A wave with an obstacle, with a border of zeros: to the inner part, and by fields that roll.
+fn wave(device: &Device, (side, steps): (usize, usize), rounds: usize) -> Result<()> {
+    let start = || -> Result<[Tensor<f32>; 2]> {
+        let field = device.zeros::<f32>([side, side])?;
+        field.slices((side / 4..side / 4 + 3, side / 4..side / 4 + 3)).assign(1.0)?;
+        Ok([field.copy()?, field])
+    };
+    let open = device.full([side, side], 1.0_f32)?;
+    open.slices((side / 2..side / 2 + 8, side / 4..side / 2)).assign(0.0)?;
+    let inner_open = open.slices((1..-1, 1..-1));
+    let plain = || -> Result<f32> {
+        let [mut before, mut now] = start()?;
+        for _ in 0..steps {
+            let inner = now.slices((1..-1, 1..-1));
+            let around = now.slices((..-2, 1..-1))
+                + now.slices((2.., 1..-1))
+                + now.slices((1..-1, ..-2))
+                + now.slices((1..-1, 2..));
+            let last = before.slices((1..-1, 1..-1));
+            last.assign(((around - &inner * 4.0) * 0.25 + &inner * 2.0 - &last) * &inner_open)?;
+            std::mem::swap(&mut before, &mut now);
+        }
+        now.get([side / 2 - 1, side / 3])
+    };
+    open.slices((.., ..1)).assign(0.0)?;
+    open.slices((.., -1..)).assign(0.0)?;
+    open.slices((..1, ..)).assign(0.0)?;
+    open.slices((-1.., ..)).assign(0.0)?;
+    let rolled = || -> Result<f32> {
+        let [mut before, mut now] = start()?;
+        for _ in 0..steps {
+            let around = now.roll(1, 0) + now.roll(-1, 0) + now.roll(1, 1) + now.roll(-1, 1);
+            before.assign(((around - &now * 4.0) * 0.25 + &now * 2.0 - &before) * &open)?;
+            std::mem::swap(&mut before, &mut now);
+        }
+        now.get([side / 2 - 1, side / 3])
+    };
+    let padded = || -> Result<f32> {
+        let [mut before, mut now] = start()?;
+        for _ in 0..steps {
+            let inner = now.slices((1..-1, 1..-1));
+            let around = now.slices((..-2, 1..-1))
+                + now.slices((2.., 1..-1))
+                + now.slices((1..-1, ..-2))
+                + now.slices((1..-1, 2..));
+            let last = before.slices((1..-1, 1..-1));
+            let next = ((around - &inner * 4.0) * 0.25 + &inner * 2.0 - &last) * &inner_open;
+            before = next.pad([(1, 1), (1, 1)], Pad::constant(0.0)).eval()?;
+            std::mem::swap(&mut before, &mut now);
+        }
+        now.get([side / 2 - 1, side / 3])
+    };
+    let all = [plain()?, rolled()?, padded()?];
+    println!("wave: {all:?}");
+    let mut times = vec![Vec::new(); 3];
+    for _ in 0..rounds {
+        for (work, times) in
+            [&plain as &dyn Fn() -> Result<f32>, &rolled, &padded].into_iter().zip(&mut times)
+        {
+            times.push(timed(device, || work().map(drop))?);
+        }
+    }
+    let times: Vec<f64> = times.into_iter().map(|times| median(times).as_secs_f64() * 1e3).collect();
+    println!(
+        "{side} x {side} wave of {steps} steps: inner part {:.1} ms, rolled {:.1}, padded {:.1}",
+        times[0], times[1], times[2]
+    );
+    Ok(())
+}

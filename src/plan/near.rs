@@ -1,0 +1,77 @@
+//! Operands of one storage whose rows lie beside each other, as the places of a window do: they share the loads of the
+//! aligned vectors that their elements lie in.
+
+use smallvec::SmallVec;
+
+use super::access::Access;
+use crate::ir::{Program, Source};
+use crate::layout::Nest;
+
+/// How far apart they are at most, along a row and in rows: each load between them is text.
+const FAR: isize = 16;
+
+/// The longest step along a row of which loads hold enough elements.
+const LONGEST_STEP: isize = 3;
+
+/// Lets operands share loads, of those that a walk along rows reads from bindings of their own, where one of them at least
+/// would take a load per lane.
+pub(super) fn share(
+    program: &Program,
+    loops: &Nest,
+    bound: impl Iterator<Item = usize>,
+    width: impl Fn(usize) -> usize,
+    accesses: &mut [Access],
+) {
+    let offset = |i: usize| loops.operand(i).offset as isize;
+    let is_along = |i: &usize| {
+        loops.operand(*i).strides.last().is_some_and(|step| (1..=LONGEST_STEP).contains(step))
+            && matches!(accesses[*i], Access::Strided | Access::Vector | Access::Stepped { .. })
+            && matches!(program.inputs[*i].source, Source::Slot(_))
+    };
+    let mut rest: SmallVec<[usize; 16]> = bound.filter(is_along).collect();
+    while let Some(&first) = rest.first() {
+        let strides = &loops.operand(first).strides;
+        let (&[.., pitch, step], input) = (strides.as_slice(), &program.inputs[first]) else { return };
+        let is_alike = |&i: &usize| {
+            let other = &program.inputs[i];
+            let is_same = match (&other.source, &input.source) {
+                (Source::Slot(other), Source::Slot(slot)) => other == slot,
+                _ => false,
+            };
+            is_same && other.dtype == input.dtype && loops.operand(i).strides == *strides
+        };
+        let mut own: SmallVec<[usize; 16]> = rest.iter().copied().filter(is_alike).collect();
+        let lowest = own.iter().map(|&i| offset(i)).min().unwrap_or(0);
+        // Along a row first, then in rows.
+        let place = |i: usize| {
+            let from = offset(i) - lowest;
+            let down = if pitch > 2 * FAR { (from + pitch / 2) / pitch } else { 0 };
+            (from - down * pitch, down)
+        };
+        own.retain(|&mut i| {
+            let (along, down) = place(i);
+            along.abs() <= FAR && down <= FAR
+        });
+        rest.retain(|i| !own.contains(i));
+        let Some(&leader) = own.iter().min_by_key(|&&i| place(i)) else { return };
+        let is_wide = |&i: &usize| accesses[i] == Access::Vector;
+        if own.iter().all(is_wide) || matches!(own.as_slice(), [i] if accesses[*i] != Access::Strided) {
+            continue;
+        }
+        let width = width(leader);
+        let whole = strides[..strides.len() - 1].iter().all(|stride| stride % width as isize == 0);
+        let before = if whole { offset(leader) % width as isize } else { 0 };
+        let (along, down) = place(leader);
+        for &i in &own {
+            let at = place(i);
+            accesses[i] = Access::Near {
+                leader: leader as u16,
+                step: step as u8,
+                first: (before + at.0 - along) as u8,
+                down: (at.1 - down) as i8,
+                width: width as u8,
+                whole,
+            };
+        }
+    }
+}

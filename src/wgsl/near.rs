@@ -1,0 +1,141 @@
+//! The vectors that operands beside each other share.
+
+use super::emitter::Emitter;
+use super::text::line;
+use super::types::{compute, raw_lanes, unpack, unpack_pair};
+use crate::dtype::DType;
+use crate::ir::Value;
+use crate::plan::{Access, LANES, Operand, Role, Stride};
+
+/// Four elements of two vectors, of which so many are left out that `rest` has in its lowest two bits: a half of them,
+/// which the name is for, and all.
+pub(super) fn taken(dtype: DType, [low, high]: [&str; 2], half: &str, rest: &str) -> [String; 2] {
+    let lanes = raw_lanes(dtype);
+    let [one, two] = [1, 2].map(|bit| format!("({rest} & {bit}u) != 0u"));
+    let last = format!("select({high}.x, {high}.z, {two})");
+    [
+        format!("let {half} = select({low}, {lanes}({low}.zw, {high}.xy), {two});"),
+        format!("select({half}, {lanes}({half}.yzw, {last}), {one})"),
+    ]
+}
+
+/// Four elements, `step` apart from element `first` on, of vectors of `width` elements whose names are `prefix` and a number.
+pub(super) fn every(dtype: DType, prefix: &str, width: u32, step: u32, first: u32) -> String {
+    let element = |lane: u32| {
+        let at = first + lane * step;
+        format!("{prefix}{}.{}", at / width, ["x", "y", "z", "w"][(at % width) as usize])
+    };
+    format!("{}({})", raw_lanes(dtype), [0, 1, 2, 3].map(element).join(", "))
+}
+
+impl Emitter<'_> {
+    /// The loads of all rows that an operand and those beside it read: `w0_1_2` is the third of the second row of operand
+    /// 0's. They begin where loads do if rows are whole ones, else where the operand's row does.
+    pub(super) fn near_rows(&mut self, i: usize, operand: &Operand, binding: usize) {
+        let Access::Near { step, width, whole, .. } = operand.access else { return };
+        let (step, width) = (u32::from(step), u32::from(width));
+        let kernel = self.kernel;
+        let (of, rows, axis) = (Role::In(i), kernel.rows_near(i), kernel.rank - 2);
+        let spread = (rows.end() - rows.start()) as u32;
+        let vectors = self.vectors_near(i);
+        let name = self.path_name(of);
+        for row in 0..vectors + spread {
+            let taken_of = self.taken_of_row(i, row);
+            let (Some(&first), Some(&last)) = (taken_of.first(), taken_of.last()) else { continue };
+            let term = match (spread, kernel.stride(of, axis)) {
+                (_, Stride::Zero) => None,
+                (0, _) => self.term(of, axis, row),
+                _ => Some(format!(
+                    "{} * p.{name}_stride{axis}",
+                    self.row_near(axis, row, *rows.start(), spread, vectors)
+                )),
+            };
+            let (place, apart) = if whole { ("id.x", LANES as u32 / width * step) } else { ("first", step) };
+            let along = if apart == 1 { place.to_string() } else { format!("{place} * {apart}u") };
+            let outer = (0..axis).filter_map(|axis| self.term(of, axis, 0));
+            let base = self.sum(&name, outer.chain(term).chain([along]));
+            let at = format!("at_w{i}_{row}");
+            line!(self.text, "    let {at} = {base};");
+            // What no lane takes is not there where a row ends.
+            let load = |k: u32| {
+                let at = if whole { at.clone() } else { format!("({at} >> {}u)", width.ilog2()) };
+                let at = if k == 0 { at } else { format!("min({at} + {k}u, p.{name}_last)") };
+                let word = format!("in{binding}[{at}]");
+                match width {
+                    2 => unpack_pair(operand.dtype, kernel.wide_words, word),
+                    _ => unpack(operand.dtype, kernel.wide_words, word),
+                }
+            };
+            if whole {
+                for k in taken_of {
+                    line!(self.text, "    let w{i}_{row}_{k} = {};", load(k));
+                }
+                continue;
+            }
+            for k in first..=last + 1 {
+                line!(self.text, "    let t{i}_{row}_{k} = {};", load(k));
+            }
+            for k in first..=last {
+                let [low, high] = [k, k + 1].map(|k| format!("t{i}_{row}_{k}"));
+                let own = format!("w{i}_{row}_{k}");
+                if width == 2 {
+                    let next = format!("vec2<{}>({low}.y, {high}.x)", compute(operand.dtype));
+                    line!(self.text, "    let {own} = select({low}, {next}, ({at} & 1u) != 0u);");
+                    continue;
+                }
+                let [half, all] = taken(operand.dtype, [&low, &high], &format!("h{i}_{row}_{k}"), &at);
+                line!(self.text, "    {half}");
+                line!(self.text, "    let {own} = {all};");
+            }
+        }
+    }
+
+    /// Vectors of an invocation that rows are loaded for.
+    fn vectors_near(&self, i: usize) -> u32 {
+        if self.shared[Value::Input(i as u32)] { 1 } else { self.kernel.apart() }
+    }
+
+    /// The loads of a row that some operand takes elements of.
+    fn taken_of_row(&self, i: usize, row: u32) -> Vec<u32> {
+        let (start, vectors) = (*self.kernel.rows_near(i).start(), self.vectors_near(i));
+        let mut loads = Vec::new();
+        for other in &self.kernel.operands {
+            if let Access::Near { leader, step, first, down, width, .. } = other.access
+                && usize::from(leader) == i
+                && row.checked_sub((i32::from(down) - start) as u32).is_some_and(|vector| vector < vectors)
+            {
+                loads.extend(
+                    (0..LANES as u32)
+                        .map(|lane| (u32::from(first) + lane * u32::from(step)) / u32::from(width)),
+                );
+            }
+        }
+        loads.sort_unstable();
+        loads.dedup();
+        loads
+    }
+
+    /// The coordinate of one of the rows that those of an invocation and of operands beside each other are, from the first
+    /// of all on. Past the end they are rows that no vector which is stored reads.
+    fn row_near(&self, axis: usize, row: u32, start: i32, spread: u32, vectors: u32) -> String {
+        let first = format!("c{axis}{}", self.suffix(0));
+        let moved = |name: String, by: i32| match by {
+            0 => name,
+            by if by > 0 => format!("({name} + {by}u)"),
+            by => format!("({name} - {}u)", -by),
+        };
+        match vectors {
+            1 => moved(first, row as i32 + start),
+            _ if row == 0 => moved(first, start),
+            _ => moved(format!("min({first} + {row}u, p.len{axis} + {}u)", spread - 1), start),
+        }
+    }
+
+    /// Four elements of these loads.
+    pub(super) fn near(&self, dtype: DType, access: Access, vector: u32) -> String {
+        let Access::Near { leader, step, first, down, width, .. } = access else { return String::new() };
+        let down = (i32::from(down) - self.kernel.rows_near(leader.into()).start()) as u32;
+        let row = if self.shared[Value::Input(leader.into())] { 0 } else { vector } + down;
+        every(dtype, &format!("w{leader}_{row}_"), width.into(), step.into(), first.into())
+    }
+}
