@@ -112,6 +112,12 @@ def _repr(self):
     return f"Array({_text(self, 'Array(', dtype)}{dtype}, device='{self.device}')"
 
 
+def _repr_inline(self, max_width):
+    """What xarray shows of an array beside others, in a width. It computes nothing."""
+    text = f"zerostride.Array on {self.device.name}"
+    return text if len(text) <= max_width else text[: max_width - 3] + "..."
+
+
 def _str(self):
     return _text(self) if self.ndim else str(self.item())
 
@@ -215,7 +221,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **options):
 
 
 def _array_function(self, function, types, args, kwargs):
-    from . import _numpy, _numpy_linear
+    from . import _numpy, _numpy_linear, _numpy_numbers, _numpy_shapes  # noqa: F401
 
     return _numpy.function(self, function, types, args, kwargs)
 
@@ -247,6 +253,7 @@ METHODS = {
     "__reduce_ex__": _reduce_ex,
     "__rdivmod__": _rdivmod,
     "__repr__": _repr,
+    "_repr_inline_": _repr_inline,
     "__rmatmul__": _rmatmul,
     "__str__": _str,
     "argsort": lambda self, axis=-1: np.argsort(self, axis),

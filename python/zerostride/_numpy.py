@@ -14,7 +14,7 @@ from ._core import Array
 from ._creation import on_host
 from ._dtypes import default_float, default_int, is_float, is_integer, limits
 from ._indexing import must_be_inside
-from ._ufuncs import adapted, delivered, is_nothing, must_be_float
+from ._ufuncs import absent, adapted, delivered, is_nothing
 
 FUNCTIONS = {}
 # Asked for by `like=` alone: what they make is on the device of that array.
@@ -29,7 +29,7 @@ def function(like, function, types, args, kwargs):
         return CREATION[function](*args, **{**kwargs, "device": kwargs.get("device") or like.device})
     ours = FUNCTIONS.get(function)
     if ours is None:
-        return NotImplemented
+        raise TypeError(absent(function))
     return ours(*args, **kwargs)
 
 
@@ -44,8 +44,8 @@ def _implements(*functions, among=FUNCTIONS):
 def _reductions():
     pairs = [
         (np.sum, zs.sum), (np.prod, zs.prod), (np.mean, zs.mean), (np.std, zs.std), (np.var, zs.var),
-        (np.amin, zs.min), (np.min, zs.min), (np.amax, zs.max), (np.max, zs.max), (np.any, zs.any), (np.all, zs.all),
-        (np.argmin, zs.argmin), (np.argmax, zs.argmax),
+        (np.nansum, zs.nansum), (np.nanprod, zs.nanprod),
+        (np.nanmean, zs.nanmean), (np.nanstd, zs.nanstd), (np.nanvar, zs.nanvar),
     ]  # fmt: skip
     for theirs, ours in pairs:
 
@@ -53,12 +53,12 @@ def _reductions():
             return adapted(ours, a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
 
         FUNCTIONS[theirs] = call
-    # Their second argument is no type.
-    for theirs, ours in ((np.amin, zs.min), (np.min, zs.min), (np.amax, zs.max), (np.max, zs.max)):
-        FUNCTIONS[theirs] = lambda a, axis=None, out=None, keepdims=False, ours=ours, **options: adapted(
-            ours, a, axis=axis, out=out, keepdims=keepdims, **options
-        )
-    for theirs, ours in ((np.any, zs.any), (np.all, zs.all), (np.argmin, zs.argmin), (np.argmax, zs.argmax)):
+    # Their third argument is no type.
+    for theirs, ours in (
+        (np.amin, zs.min), (np.min, zs.min), (np.amax, zs.max), (np.max, zs.max), (np.nanmin, zs.nanmin),
+        (np.nanmax, zs.nanmax), (np.any, zs.any), (np.all, zs.all), (np.argmin, zs.argmin), (np.argmax, zs.argmax),
+        (np.nanargmin, zs.nanargmin), (np.nanargmax, zs.nanargmax),
+    ):  # fmt: skip
         FUNCTIONS[theirs] = lambda a, axis=None, out=None, keepdims=False, ours=ours, **options: adapted(
             ours, a, axis=axis, out=out, keepdims=keepdims, **options
         )
@@ -67,42 +67,14 @@ def _reductions():
 _reductions()
 
 
-def _nan_reductions():
-    def ignoring(ours, instead):
-        def call(a, axis=None, dtype=None, out=None, keepdims=False, **options):
-            known = zs.where(zs.isnan(a), instead, a) if is_float(a.dtype) else a
-            return adapted(ours, known, axis=axis, dtype=dtype, out=out, keepdims=keepdims, **options)
+for _theirs, _scan in (
+    (np.cumsum, zs.cumsum), (np.cumprod, zs.cumprod), (np.nancumsum, zs.nancumsum), (np.nancumprod, zs.nancumprod),
+):  # fmt: skip
 
-        return call
+    def _scanned(a, axis=None, dtype=None, out=None, ours=_scan):
+        return delivered(ours(a, axis=axis, dtype=_dtype(dtype)), out)
 
-    FUNCTIONS[np.nansum] = ignoring(zs.sum, 0.0)
-    FUNCTIONS[np.nanprod] = ignoring(zs.prod, 1.0)
-
-    def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
-        dtype = np.dtype(dtype) if dtype is not None else a.dtype if is_float(a.dtype) else default_float(a.device)
-        must_be_float(dtype, "nanmean")
-        # Sums and counts are more than narrow floats hold.
-        wide = zs.astype(a, dtype if dtype.itemsize > 2 else zs.float32)
-        counts = zs.sum(zs.astype(~zs.isnan(wide), wide.dtype), axis=axis, keepdims=bool(keepdims))
-        total = FUNCTIONS[np.nansum](wide, axis=axis, keepdims=keepdims)
-        return delivered(zs.astype(total / counts, dtype), out)
-
-    FUNCTIONS[np.nanmean] = nanmean
-
-
-_nan_reductions()
-
-
-@_implements(np.cumsum)
-def _cumsum(a, axis=None, dtype=None, out=None):
-    a, axis = (a.ravel(), 0) if axis is None else (a, axis)
-    return delivered(zs.cumulative_sum(a, axis=axis, dtype=dtype), out)
-
-
-@_implements(np.cumprod)
-def _cumprod(a, axis=None, dtype=None, out=None):
-    a, axis = (a.ravel(), 0) if axis is None else (a, axis)
-    return delivered(zs.cumulative_prod(a, axis=axis, dtype=dtype), out)
+    FUNCTIONS[_theirs] = _scanned
 
 
 def _ours(arrays):
