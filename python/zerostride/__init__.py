@@ -27,6 +27,7 @@ from ._linear import *
 from ._nan import *
 from ._padding import *
 from ._numerics import *
+from ._quantiles import *
 from ._info import *
 from .linalg import cross as cross
 from . import _methods, lib as lib, linalg as linalg, random as random

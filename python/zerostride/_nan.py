@@ -120,7 +120,7 @@ def nanmean(x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None
 def _variance(x, axis, correction, keepdims):
     counts = _counted(x, axis, True)
     apart = _with(0.0, x - nansum(x, axis=axis, keepdims=True) / counts)
-    left = (counts if keepdims else _counted(x, axis, False)) - float(correction)
+    left = (counts if keepdims else _counted(x, axis, False)) - correction
     found = _statistics.sum(apart * apart, axis=axis, keepdims=keepdims) / left
     return _core.select(left > 0, found, math.nan)
 
@@ -130,15 +130,31 @@ _SPREAD = _AXES + _DTYPE + _CORRECTION + _KEEP
 
 @_documented("The variance of elements that are not NaN. It is NaN of no more than ``correction`` of them.", _SPREAD)
 def nanvar(
-    x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, correction: float = 0.0, keepdims: bool = False
+    x: AnyArray,
+    /,
+    *,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
+    correction: float = 0.0,
+    ddof: float | None = None,
+    keepdims: bool = False,
 ) -> Array:
+    correction = _statistics._taken_off("nanvar", correction, ddof)
     dtype, wide = _averaging(x, dtype, "nanvar")
     return _statistics._as(_variance(wide, axis, correction, keepdims), dtype)
 
 
 @_documented("The standard deviation of elements that are not NaN. It is NaN where ``nanvar`` is.", _SPREAD)
 def nanstd(
-    x: AnyArray, /, *, axis: Axes = None, dtype: DTypeLike | None = None, correction: float = 0.0, keepdims: bool = False
+    x: AnyArray,
+    /,
+    *,
+    axis: Axes = None,
+    dtype: DTypeLike | None = None,
+    correction: float = 0.0,
+    ddof: float | None = None,
+    keepdims: bool = False,
 ) -> Array:
+    correction = _statistics._taken_off("nanstd", correction, ddof)
     dtype, wide = _averaging(x, dtype, "nanstd")
     return _statistics._as(_core.apply("sqrt", "float", _variance(wide, axis, correction, keepdims)), dtype)

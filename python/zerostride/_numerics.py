@@ -68,12 +68,16 @@ def _derivative(f, axis, spacing, edge_order):
         h = asarray(spacing).item() if isinstance(spacing, Array) else float(spacing)
         return _uniform(f, axis, h, edge_order)
     x = beside(spacing if isinstance(spacing, Array) else np.asarray(spacing), f)
+    x = _core.cast(x, "uint8") if x.dtype.kind == "b" else x
     if x.ndim != 1 or x.size != length:
         raise ValueError(f"coordinates of {list(x.shape)} for an axis of {length} elements in gradient")
     if x.dtype.kind == "u":
         # Differences of descending ones would wrap.
         x = _core.cast(x, default_float(f.device))
     d = floats(x[1:] - x[:-1])
+    if bool(_statistics.all(d == d[0])):
+        # As of one distance, as NumPy: what is between two elements does not count then, whatever it is.
+        return _uniform(f, axis, float(d[0]), edge_order)
     d = _core.reshape(d if d.dtype == f.dtype else _core.cast(d, f.dtype), [-1 if k == axis else 1 for k in range(f.ndim)])
     return _apart(f, axis, d, edge_order)
 

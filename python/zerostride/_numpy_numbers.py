@@ -21,8 +21,13 @@ FUNCTIONS.update({
     np.average: _with_arrays(_numerics.average, 1), np.convolve: _with_arrays(_numerics.convolve, 2),
     np.corrcoef: _with_arrays(_numerics.corrcoef, 2), np.cov: _with_arrays(_numerics.cov, 2),
     np.gradient: _with_arrays(zs.gradient, 1), np.nan_to_num: _numerics.nan_to_num,
-    np.trapezoid: _with_arrays(_numerics.trapezoid, 2),
+    np.nanmedian: zs.nanmedian, np.nanquantile: zs.nanquantile, np.trapezoid: _with_arrays(_numerics.trapezoid, 2),
 })  # fmt: skip
+
+
+@_implements(np.nanpercentile)
+def _nanpercentile(a, q, **options):
+    return zs.nanquantile(a, np.true_divide(q, 100), **options)
 
 
 @_implements(np.interp)
@@ -79,20 +84,6 @@ def _unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     turns = zs.where(zs.abs(steps) < (half if discont is None else discont), 0, turned - steps)
     behind = _numerics.part(p, axis, 1, None) + zs.cumulative_sum(turns, axis=axis)
     return zs.concat([_numerics.part(p, axis, 0, 1), behind], axis=axis)
-
-
-@_implements(np.digitize)
-def _digitize(x, bins, right=False):
-    x, bins = _ours([x, bins])
-    if bins.ndim != 1:
-        raise ValueError(f"bins of {list(bins.shape)} for digitize: they are on one axis")
-    steps = bins[1:] - bins[:-1] if bins.size > 1 else bins[:0]
-    side = "left" if right else "right"
-    if bool(zs.all(steps >= 0)):
-        return zs.searchsorted(bins, x, side=side)
-    if not bool(zs.all(steps <= 0)):
-        raise ValueError("bins of digitize go up, or they go down")
-    return bins.size - zs.searchsorted(zs.flip(bins), x, side="right" if right else "left")
 
 
 @_implements(np.partition)
@@ -161,3 +152,21 @@ FUNCTIONS[np.cumulative_prod] = lambda x, /, *, axis=None, dtype=None, out=None,
     zs.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial), out
 )
 FUNCTIONS[np.astype] = lambda x, dtype, /, *, copy=True, device=None: zs.astype(x, np.dtype(dtype), copy=copy)
+
+
+def _where_known(a, q, axis, keepdims, **options):
+    """Quantiles that are NaN where an element is."""
+    found = zs.nanquantile(a, q, axis, keepdims=keepdims, **options)
+    lost = zs.any(zs.isnan(a), axis=axis, keepdims=keepdims)
+    return zs.where(lost, math.nan, found)
+
+
+FUNCTIONS.setdefault(np.median, lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: delivered(
+    _where_known(a, 0.5, axis, keepdims), out
+))  # fmt: skip
+FUNCTIONS.setdefault(np.quantile, lambda a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False: (
+    delivered(_where_known(a, q, axis, keepdims, method=method), out)
+))  # fmt: skip
+FUNCTIONS.setdefault(np.percentile, lambda a, q, *arguments, **options: np.quantile(
+    a, np.true_divide(q, 100), *arguments, **options
+))  # fmt: skip

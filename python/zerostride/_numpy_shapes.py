@@ -248,27 +248,10 @@ def _fill_diagonal(a, val, wrap=False):
     a._replace(zs.where(zs.eye(*a.shape, dtype=zs.bool, device=a.device), value, a))
 
 
-@_implements(np.argwhere)
-def _argwhere(a):
-    return zs.stack(zs.nonzero(a), axis=1)
-
-
-@_implements(np.flatnonzero)
-def _flatnonzero(a):
-    return zs.nonzero(a.ravel())[0]
-
-
 @_implements(np.extract)
 def _extract(condition, arr):
     condition, arr = _ours([condition, arr])
     return arr.ravel()[zs.astype(condition.ravel(), zs.bool)]
-
-
-@_implements(np.compress)
-def _compress(condition, a, axis=None, out=None):
-    a, axis = (a.ravel(), 0) if axis is None else (a, axis_of(axis, a.ndim, "compress"))
-    (places,) = np.nonzero(np.asarray(condition))
-    return delivered(take_at(a, places, axis), out)
 
 
 @_implements(np.unravel_index)

@@ -98,10 +98,14 @@ _CORRECTION = """correction : number
 """
 
 
-def _spread(name, x, axis, dtype, correction, ddof, keepdims):
+def _taken_off(name, correction, ddof):
     if ddof is not None and correction:
         raise ValueError(f"{name} takes correction or ddof, which is another name for it, and not both")
-    correction = float(correction if ddof is None else ddof)
+    return float(correction if ddof is None else ddof)
+
+
+def _spread(name, x, axis, dtype, correction, ddof, keepdims):
+    correction = _taken_off(name, correction, ddof)
     return _core.reduce(name, _averaged(x, dtype, name), axes(x, axis, name), keepdims, correction)
 
 
@@ -143,18 +147,27 @@ def min(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return _core.reduce("amin", x, axes(x, axis, "min"), keepdims)
 
 
+_OUT = "out : Array, optional\n    NumPy's: where the result goes.\n"
+
+
+def _delivered(result, out):
+    from ._ufuncs import delivered
+
+    return delivered(result, out)
+
+
 def _truth(x):
     return _as(x, np.dtype("bool"))
 
 
-@_documented("Whether all elements are other than 0.")
-def all(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _core.reduce("all", _truth(x), axes(x, axis, "all"), keepdims)
+@_documented("Whether all elements are other than 0.", _AXES + _KEEP + _OUT)
+def all(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array | None = None) -> Array:
+    return _delivered(_core.reduce("all", _truth(x), axes(x, axis, "all"), keepdims), out)
 
 
-@_documented("Whether an element is other than 0.")
-def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    return _core.reduce("any", _truth(x), axes(x, axis, "any"), keepdims)
+@_documented("Whether an element is other than 0.", _AXES + _KEEP + _OUT)
+def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False, out: Array | None = None) -> Array:
+    return _delivered(_core.reduce("any", _truth(x), axes(x, axis, "any"), keepdims), out)
 
 
 @_documented("How many elements are other than 0.")
