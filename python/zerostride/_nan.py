@@ -139,6 +139,8 @@ def nanvar(
     ddof: float | None = None,
     keepdims: bool = False,
 ) -> Array:
+    if not is_float(x.dtype):
+        return _statistics.var(x, axis=axis, dtype=dtype, correction=correction, ddof=ddof, keepdims=keepdims)
     correction = _statistics._taken_off("nanvar", correction, ddof)
     dtype, wide = _averaging(x, dtype, "nanvar")
     return _statistics._as(_variance(wide, axis, correction, keepdims), dtype)
@@ -155,6 +157,8 @@ def nanstd(
     ddof: float | None = None,
     keepdims: bool = False,
 ) -> Array:
+    if not is_float(x.dtype):
+        return _statistics.std(x, axis=axis, dtype=dtype, correction=correction, ddof=ddof, keepdims=keepdims)
     correction = _statistics._taken_off("nanstd", correction, ddof)
     dtype, wide = _averaging(x, dtype, "nanstd")
     return _statistics._as(_core.apply("sqrt", "float", _variance(wide, axis, correction, keepdims)), dtype)
