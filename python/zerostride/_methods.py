@@ -259,6 +259,7 @@ METHODS = {
     "argsort": lambda self, axis=-1: np.argsort(self, axis),
     "astype": _astype,
     "clip": lambda self, min=None, max=None: _elementwise.clip(self, min, max),
+    "compress": lambda self, condition, axis=None, out=None: np.compress(condition, self, axis, out),
     "conj": _elementwise.conj,
     "conjugate": _elementwise.conj,
     "copy": _copied,

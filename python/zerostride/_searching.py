@@ -6,7 +6,7 @@ sorting and sets are done by NumPy on the host.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,7 +68,11 @@ def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
     return _extreme("argmin", x, axis, keepdims)
 
 
-def where(condition: AnyArray | bool, x1: Operand, x2: Operand, /) -> Array:
+@overload
+def where(condition: AnyArray, /) -> tuple[Array, ...]: ...
+@overload
+def where(condition: AnyArray | bool, x1: Operand, x2: Operand, /) -> Array: ...
+def where(condition, x1=None, x2=None, /):
     """Elements of ``x1`` where a condition is true, else of ``x2``.
 
     Parameters
@@ -76,11 +80,14 @@ def where(condition: AnyArray | bool, x1: Operand, x2: Operand, /) -> Array:
     condition : Array
         Of bool.
     x1, x2 : Array or number
+        Without either it is :func:`nonzero`, as NumPy's.
 
     Returns
     -------
     Array
     """
+    if x1 is None and x2 is None:
+        return nonzero(condition)
     first = next((x for x in (condition, x1, x2) if isinstance(x, Array)), None)
     if first is None:
         return _core.select(asarray(condition), x1, x2)

@@ -240,9 +240,9 @@ def cumprod(x: AnyArray, /, axis: int | None = None, dtype: DTypeLike | None = N
 def diff(
     x: AnyArray,
     /,
+    n: int = 1,
     *,
     axis: int = -1,
-    n: int = 1,
     prepend: Operand | None = None,
     append: Operand | None = None,
 ) -> Array:
@@ -251,9 +251,9 @@ def diff(
     Parameters
     ----------
     x : Array
-    axis : int
     n : int
         How often this is done.
+    axis : int
     prepend, append : Array or number, optional
         What is set before and behind first; a number and an array without axes as one element of the axis.
 

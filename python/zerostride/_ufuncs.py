@@ -12,6 +12,7 @@ from . import _core
 from ._core import Array
 from ._creation import beside
 from ._dtypes import default_float, is_float
+from ._segments import at, reduceat
 from ._statistics import _floats
 
 
@@ -97,6 +98,7 @@ def ufunc(ufunc, method, inputs, options):
         if method != "reduce":
             raise TypeError(f"numpy.{ufunc.__name__} of zerostride takes where= beside out= alone: choose by zerostride.where")
         options["where"] = chosen
+    casting = options.pop("casting", "same_kind")
     # All axes are None, which is not as if it were not there.
     axis = 0 if method == "__call__" else options.pop("axis", 0)
     options = {name: value for name, value in options.items() if not _is_default(name, value)}
@@ -121,7 +123,10 @@ def ufunc(ufunc, method, inputs, options):
             return result
         # What it goes to may have more axes, or longer ones.
         if chosen is not True:
-            result = zs.where(beside(chosen, first or out[0]), result, beside(out[0], first or out[0]))
+            like = out[0] if first is None else first
+            result = zs.where(beside(chosen, like), result, beside(out[0], like))
+        if casting == "unsafe" and result.dtype != out[0].dtype:
+            result = zs.astype(result, out[0].dtype)
         return delivered(zs.broadcast_to(result, out[0].shape), out)
     if method == "reduce" and ufunc.__name__ in _FOLDS:
         return adapted(_FOLDS[ufunc.__name__], inputs[0], axis=axis, dtype=dtype, out=out, **options)
@@ -132,6 +137,10 @@ def ufunc(ufunc, method, inputs, options):
         a, b = inputs
         a = zs.reshape(a, a.shape + (1,) * b.ndim)
         return delivered(_of_ufunc(ufunc)(a, b), out)
+    if method == "reduceat" and not options and ufunc.__name__ in _FOLDS and isinstance(inputs[0], Array):
+        return delivered(reduceat(_FOLDS[ufunc.__name__], *inputs, axis, None if dtype is None else np.dtype(dtype)), out)
+    if method == "at" and len(inputs) == 3 and ufunc.__name__ in _FOLDS and isinstance(inputs[0], Array):
+        return at(_of_ufunc(ufunc), _FOLDS[ufunc.__name__], *inputs)
     raise TypeError(absent(ufunc, "" if method == "__call__" else f".{method}", options))
 
 
@@ -170,7 +179,7 @@ def _chosen(function, x, where, initial):
 
 def _is_default(name, value):
     """Whether an argument is as if it were not there, or says only what holds anyway."""
-    always = {"where": True, "casting": "same_kind", "order": "K", "subok": True, "keepdims": False}
+    always = {"where": True, "order": "K", "subok": True, "keepdims": False}
     return is_nothing(value) or value is always.get(name, ())
 
 
