@@ -45,6 +45,7 @@ class Array:
     real: Array
     shape: tuple[int, ...]
     size: int
+    strides: tuple[int, ...]
 
     def evaluate(self) -> Self: ...
     def explain(self) -> str: ...

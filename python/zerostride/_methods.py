@@ -196,6 +196,14 @@ def _deepcopied(self, memo):
     return self._copy()
 
 
+def _strides(self):
+    """Bytes from an element to the next one along each axis, as ``numpy.asarray`` of the array has them."""
+    steps = [self.itemsize]
+    for length in reversed(self.shape[1:]):
+        steps.append(steps[-1] * max(length, 1))
+    return tuple(reversed(steps[: self.ndim]))
+
+
 def _take(self, indices, axis=None, out=None, mode="raise"):
     """As ``numpy.take``: without an axis, elements of the array as if it were flat."""
     return np.take(self, indices, axis, out, mode)
@@ -277,6 +285,7 @@ METHODS = {
     "round": _elementwise.rounded,
     "searchsorted": lambda self, v, side="left", sorter=None: np.searchsorted(self, v, side, sorter),
     "squeeze": lambda self, axis=None: _manipulation.squeeze(self, axis),
+    "strides": property(_strides),
     "swapaxes": lambda self, a, b: _manipulation.moveaxis(self, (a, b), (b, a)),
     "take": _take,
     "to_device": _to_device,

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import partial
+from importlib.util import find_spec
 from itertools import accumulate
 from math import gcd, prod
 from typing import TYPE_CHECKING, Any
@@ -38,23 +39,38 @@ __all__ = ["LocalCluster", "from_dask", "reduce", "register", "to_numpy"]
 
 def register() -> None:
     """Makes arrays known to Dask as chunks. Importing this module has done it."""
-    import dask.array as da
+    import dask.array
     from dask.array import dispatch
     from dask.sizeof import sizeof
 
-    if Array in da.chunk_types._HANDLED_CHUNK_TYPES:
+    if Array in dask.array.chunk_types._HANDLED_CHUNK_TYPES:
         return
-    da.register_chunk_type(Array)
+    dask.array.register_chunk_type(Array)
     _sizeof.register(sizeof)
-    dispatch.concatenate_lookup.register(Array, lambda arrays, axis=0: zs.concat(arrays, axis=axis))
-    dispatch.tensordot_lookup.register(Array, lambda a, b, axes=2: zs.tensordot(a, b, axes=axes))
-    dispatch.take_lookup.register(Array, np.take)
-    dispatch.empty_lookup.register(Array, lambda shape, dtype=None, order="C": zs.empty(shape, dtype=dtype))
-    dispatch.divide_lookup.register(Array, _divide)
-    dispatch.numel_lookup.register(Array, _numel)
-    dispatch.nannumel_lookup.register(Array, _nannumel)
-    dispatch.einsum_lookup.register(Array, np.einsum)
+    _register_lookups(dispatch)
     dispatch.to_numpy_dispatch.register(Array, lambda array, **options: np.asarray(array))
+    # Arrays of expressions, in a package of their own.
+    if find_spec("dask_array") is not None:
+        import dask_array
+        from dask_array import _dispatch
+
+        dask_array.register_chunk_type(Array)
+        _register_lookups(_dispatch)
+
+
+def _register_lookups(dispatch):
+    for name, function in {
+        "concatenate": lambda arrays, axis=0: zs.concat(arrays, axis=axis),
+        "divide": _divide,
+        "einsum": np.einsum,
+        "empty": lambda shape, dtype=None, order="C": zs.empty(shape, dtype=dtype),
+        "nannumel": _nannumel,
+        "numel": _numel,
+        "percentile": lambda array, q, method="linear": (np.percentile(array, q, method=method) if array.size else None, len(array)),
+        "take": np.take,
+        "tensordot": lambda a, b, axes=2: zs.tensordot(a, b, axes=axes),
+    }.items():
+        getattr(dispatch, f"{name}_lookup").register(Array, function)
 
 
 def _divide(a, b, dtype=None):
