@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -174,6 +175,18 @@ def test_zarr_is_read_and_written(tmp_path):
         x = zerostride.dask.from_dask(da.from_zarr(tmp_path / "x.zarr"))
         zerostride.dask.to_numpy(x * 2).to_zarr(tmp_path / "y.zarr")
         np.testing.assert_array_equal(da.from_zarr(tmp_path / "y.zarr").compute(), X * 2)
+
+
+def test_the_example_reads_zarr(tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "examples")
+    example = pytest.importorskip("dask_normalize")
+    parts = example.make(tmp_path, 0.012, as_zarr=True)
+    pixels = example.dataset(tmp_path, parts, 8)
+    assert pixels.chunksize[0] == 8 and isinstance(pixels._meta, zs.Array)
+    first = np.load(tmp_path / "00000.npy")[:8].astype(np.float32)
+    with dask.config.set(scheduler="threads"):
+        same(pixels[:8].compute(), first)
 
 
 LOCAL = """

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 import zerostride as zs
 
@@ -27,7 +26,7 @@ def part(x, axis, *bounds):
 
 
 @of_array
-def gradient(f: AnyArray, /, *spacing: Any, axis: Axes = None, edge_order: int = 1) -> Array | tuple[Array, ...]:
+def gradient(f: AnyArray, /, *spacing: ArrayLike, axis: Axes = None, edge_order: int = 1) -> Array | tuple[Array, ...]:
     """Derivatives by central differences, and by one-sided ones at the ends, as ``numpy.gradient``.
 
     Parameters

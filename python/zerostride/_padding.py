@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _core, _statistics
 from ._arguments import axis_of, of_array
@@ -27,7 +27,13 @@ _OPTIONS = {
 
 
 @of_array
-def pad(x: AnyArray, /, pad_width: Any, mode: str = "constant", **options: Any) -> Array:
+def pad(
+    x: AnyArray,
+    /,
+    pad_width: ArrayLike | Mapping[int, int | tuple[int, int]],
+    mode: str = "constant",
+    **options: ArrayLike | None,
+) -> Array:
     """Elements added before and behind those of an array, as ``numpy.pad``.
 
     Parameters
