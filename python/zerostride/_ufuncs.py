@@ -106,9 +106,7 @@ def ufunc(ufunc, method, inputs, options):
         function = _of_ufunc(ufunc)
         if function is None:
             raise TypeError(absent(ufunc))
-        first = next(x for x in inputs if isinstance(x, Array)) if builtins.any(
-            isinstance(x, Array) for x in inputs
-        ) else None
+        first = next((x for x in inputs if isinstance(x, Array)), None)
         if first is None:
             # Only what the result goes to is ours.
             result = zs.asarray(ufunc(*inputs), device=out[0].device)
@@ -171,7 +169,9 @@ def _chosen(function, x, where, initial):
     """An array with what is left out of a reduction made nothing to it."""
     nothing = _NOTHING.get(function, initial)
     if nothing is None:
-        remedy = "give initial= too" if function in _WITH else "set the others to NaN, and call numpy.nan" + function.__name__
+        leaves_out = f"nan{function.__name__}"
+        remedy = "choose by zerostride.where" if not hasattr(np, leaves_out) else f"set the others to NaN, and call numpy.{leaves_out}"
+        remedy = "give initial= too" if function in _WITH else remedy
         raise TypeError(f"{function.__name__} of zerostride takes no where= alone: {remedy}")
     where = beside(where, x)
     return zs.where(where, x, zs.astype(zs.asarray(nothing, device=x.device), x.dtype))
