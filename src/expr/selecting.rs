@@ -22,7 +22,7 @@ impl AnyExpr {
     }
 
     /// Elements along one axis, which are less than 2 to some power, sorted, or their indices.
-    fn by_few_bits(&self, sort: Sort, at: &'static Location<'static>) -> Result<AnyExpr> {
+    pub(super) fn by_few_bits(&self, sort: Sort, at: &'static Location<'static>) -> Result<AnyExpr> {
         match self.shape()?.count()? {
             0 | 1 if sort.gives_index => self.of_constant(0, self.shape()?, at),
             0 | 1 => Ok(self.clone()),
@@ -67,31 +67,31 @@ impl AnyExpr {
         Ok(apply(Op::Select, &[&is_there, &found.coordinates(shape, at)?, &fill], at))
     }
 
-    fn counted(&self, bins: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
+    /// The elements as u32 along one axis, where what is no number of a bin is one after the last.
+    pub(super) fn bins(&self, name: &'static str, bins: usize) -> Result<AnyExpr> {
         let dtype = self.dtype()?;
         if !matches!(dtype.kind(), Kind::Signed | Kind::Unsigned) {
-            bail!(Operation, "bincount takes integers, not {dtype}: cast first");
+            bail!(Operation, "{name} takes keys that are integers, not {dtype}: cast them first");
         }
         if i32::try_from(bins).is_err() {
-            bail!(Limit, "bincount of {bins} bins: there are less than 2^31");
+            bail!(Limit, "{name} of {bins} keys: there are less than 2^31");
         }
-        // What is in no bin is in one after the last.
-        let least = |x: &AnyExpr, value: usize| {
-            let dtype = x.dtype()?;
-            Ok(apply(Op::Min, &[x, &AnyExpr::scalar(dtype, value as u64)], at))
-        };
+        let number = |dtype: DType, value: i64| AnyExpr::scalar(dtype, value);
+        let op = |op: Op, x: &AnyExpr, value: AnyExpr| apply(op, &[x, &value], Location::caller());
+        let least = |x: &AnyExpr, dtype: DType| op(Op::Min, x, number(dtype, bins as i64));
         let all = self.flat()?;
         let all = match (dtype.size(), dtype.kind()) {
-            (8, Kind::Signed) => {
-                let above = apply(Op::Max, &[&least(&all, bins)?, &AnyExpr::scalar(dtype, -1)], at);
-                above.cast(DType::U32)
-            }
-            (8, _) => least(&all, bins)?.cast(DType::U32),
-            _ => all.cast(DType::U32),
+            (8, Kind::Signed) => op(Op::Max, &least(&all, dtype), number(dtype, -1)),
+            (8, _) => least(&all, dtype),
+            _ => all,
         };
+        Ok(least(&all.cast(DType::U32), DType::U32))
+    }
+
+    fn counted(&self, bins: usize, at: &'static Location<'static>) -> Result<AnyExpr> {
         let bits = u32::BITS - (bins as u32).leading_zeros();
         let sort = Sort { gives_index: false, descending: false, bits: bits.max(1) };
-        let sorted = least(&all, bins)?.by_few_bits(sort, at)?;
+        let sorted = self.bins("bincount", bins)?.by_few_bits(sort, at)?;
         let ends = sorted.searchsorted(AnyExpr::coordinate([bins + 1], 0).cast(DType::U32), Side::Left);
         let (first, after) = (ends.slice(0, 0..bins as isize), ends.slice(0, 1..bins as isize + 1));
         Ok(apply(Op::Sub, &[&after, &first], at))

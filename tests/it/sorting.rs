@@ -8,7 +8,7 @@ use crate::common::{Random, check_kernels, devices, found, in_turn, lowered, on_
 use zerostride::{AnyExpr, Between, DType, Device, Element, ErrorKind, Expr, Side, bf16, f16};
 
 /// An element type as it is sorted.
-trait Sorted: Element + PartialOrd {
+pub(crate) trait Sorted: Element + PartialOrd {
     fn drawn(random: &mut Random) -> Self;
 
     /// NaN after all, and zeros equal.
@@ -82,7 +82,7 @@ fn along<T: Copy>(values: &[T], indices: &[u32], (_, n, inner): (usize, usize, u
     indices.iter().enumerate().map(at).collect()
 }
 
-fn agrees<T: Sorted>(got: &Expr<T>, device: &Device, expected: &[T], what: &str) {
+pub(crate) fn agrees<T: Sorted>(got: &Expr<T>, device: &Device, expected: &[T], what: &str) {
     let got = got.eval_on(device).and_then(|got| got.to_vec());
     let got = got.unwrap_or_else(|error| panic!("{what} on {}: {error}", device.name()));
     assert_eq!(got.len(), expected.len(), "{what} on {}", device.name());
@@ -97,7 +97,12 @@ fn agrees<T: Sorted>(got: &Expr<T>, device: &Device, expected: &[T], what: &str)
 }
 
 /// A tensor of some elements whose axes lie in another order, backwards or among others.
-fn viewed<T: Element>(device: &Device, values: &[T], shape: &[usize], random: &mut Random) -> Expr<T> {
+pub(crate) fn viewed<T: Element>(
+    device: &Device,
+    values: &[T],
+    shape: &[usize],
+    random: &mut Random,
+) -> Expr<T> {
     let rank = shape.len();
     let mut order: Vec<isize> = (0..rank as isize).collect();
     (1..rank).for_each(|k| order.swap(k, random.below(k + 1)));
