@@ -12,7 +12,7 @@ use super::reduce::Class;
 use super::{AnyExpr, Expr, IntoExpr, Outside, ReduceOptions, Side};
 use crate::dtype::{DType, Element, Float, Kind, Numeric};
 use crate::error::{Result, bail};
-use crate::ir::{ACCUMULATORS, BLOCK, Op, ReduceOp, Sort};
+use crate::ir::{ACCUMULATORS, BLOCK, Op, ReduceOp};
 use crate::layout::{AxisIndex, Layout, Shape};
 
 /// What an element becomes of updates that are written to it ([`scatter_with`](Expr::scatter_with)).
@@ -124,8 +124,8 @@ struct Places {
 
 impl Runs {
     fn new(keys: &AnyExpr, count: usize, at: &'static Location<'static>) -> Result<Runs> {
-        let bits = (u32::BITS - (count as u32).leading_zeros()).max(1);
-        let order = keys.by_few_bits(Sort { gives_index: true, descending: false, bits }, at)?.shared();
+        let bits = u32::BITS - (count as u32).leading_zeros();
+        let order = keys.by_few_bits(true, false, bits, at)?.shared();
         let sorted = keys.found(&[order.cast(DType::I32)], at)?.shared();
         let ends = AnyExpr::coordinate([count + 1], 0).cast(DType::U32);
         let starts = sorted.searchsorted(ends, Side::Left).cast(DType::I32).shared();
