@@ -215,7 +215,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **options):
 
 
 def _array_function(self, function, types, args, kwargs):
-    from . import _numpy, _numpy_linear
+    from . import _numpy, _numpy_linear, _numpy_selecting
 
     return _numpy.function(self, function, types, args, kwargs)
 
