@@ -70,7 +70,7 @@ CALLS = {
     "delete": "np.delete(a, 1, 0)", "diag": "np.diag(v)", "digitize": "np.digitize(a, up)", "dot": "np.dot(a, v)",
     "dsplit": "np.dsplit(a[None], 2)", "einsum": "np.einsum('ij,j', a, v)", "expand_dims": "np.expand_dims(a, 1)", "extract": "np.extract(a > 0, a)",
     "eye": "np.eye(3, like=a)", "full": "np.full((2, 3), 7, like=a)", "full_like": "np.full_like(a, 7)", "gradient": "np.gradient(a, axis=1)",
-    "heaviside": "np.heaviside(a, 0.5)", "histogram": "np.histogram(a, up)[0]", "histogram2d": "np.histogram2d(v, v)[0]",
+    "heaviside": "np.heaviside(a, 0.5)", "histogram": "np.histogram(a, [0, 1, 3, 6])[0]", "histogram2d": "np.histogram2d(v, v)[0]",
     "hsplit": "np.hsplit(a, 2)", "identity": "np.identity(3, like=a)", "inner": "np.inner(a, v)", "insert": "np.insert(a, 1, v, 0)",
     "interp": "np.interp(a, up, v)", "invert": "np.invert(i)", "ix_": "np.ix_(i, i)", "kron": "np.kron(a, v)", "lexsort": "np.lexsort((v, v))",
     "linalg.matrix_power": "np.linalg.matrix_power(a[:, :3], 2)", "linspace": "np.linspace(v, 5, 4)", "logical_not": "np.logical_not(a > 0)",

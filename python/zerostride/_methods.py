@@ -229,7 +229,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **options):
 
 
 def _array_function(self, function, types, args, kwargs):
-    from . import _numpy, _numpy_linear, _numpy_numbers, _numpy_shapes  # noqa: F401
+    from . import _numpy, _numpy_linear, _numpy_numbers, _numpy_selecting, _numpy_shapes  # noqa: F401
 
     return _numpy.function(self, function, types, args, kwargs)
 

@@ -317,13 +317,20 @@ def _isin(element, test_elements, assume_unique=False, invert=False, *, kind=Non
 
 
 @_implements(np.unique)
-def _unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, **options):
-    if axis is not None or options.get("equal_nan", True) is not True:
-        raise TypeError("unique of zerostride takes no axis and no equal_nan")
-    found = np.unique(np.asarray(ar), return_index, return_inverse, return_counts)
-    if not isinstance(found, tuple):
-        return zs.asarray(found, device=ar.device)
-    return tuple(zs.asarray(each, device=ar.device) for each in found)
+def _unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True):
+    if axis is not None:
+        raise TypeError("numpy.unique of zerostride takes no axis: number the rows first, as by a hash of each")
+    (ar,) = _ours([ar])
+    values, indices, inverse, counts = zs.unique_all(ar)
+    lost = int(zs.count_nonzero(zs.isnan(values))) if equal_nan and is_float(ar.dtype) else 0
+    if lost > 1:
+        # Every NaN is a value of its own there, and all are last. They become the first of them.
+        first = values.size - lost
+        values, indices, inverse = values[: first + 1], indices[: first + 1], zs.minimum(inverse, first)
+        counts = zs.concat([counts[:first], zs.sum(counts[first:], keepdims=True)])
+    wanted = (True, return_index, return_inverse, return_counts)
+    found = tuple(each for each, is_wanted in zip((values, indices, inverse, counts), wanted) if is_wanted)
+    return found if len(found) > 1 else values
 
 
 @_implements(np.tril)

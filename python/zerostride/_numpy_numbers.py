@@ -152,21 +152,3 @@ FUNCTIONS[np.cumulative_prod] = lambda x, /, *, axis=None, dtype=None, out=None,
     zs.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial), out
 )
 FUNCTIONS[np.astype] = lambda x, dtype, /, *, copy=True, device=None: zs.astype(x, np.dtype(dtype), copy=copy)
-
-
-def _where_known(a, q, axis, keepdims, **options):
-    """Quantiles that are NaN where an element is."""
-    found = zs.nanquantile(a, q, axis, keepdims=keepdims, **options)
-    lost = zs.any(zs.isnan(a), axis=axis, keepdims=keepdims)
-    return zs.where(lost, math.nan, found)
-
-
-FUNCTIONS.setdefault(np.median, lambda a, axis=None, out=None, overwrite_input=False, keepdims=False: delivered(
-    _where_known(a, 0.5, axis, keepdims), out
-))  # fmt: skip
-FUNCTIONS.setdefault(np.quantile, lambda a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False: (
-    delivered(_where_known(a, q, axis, keepdims, method=method), out)
-))  # fmt: skip
-FUNCTIONS.setdefault(np.percentile, lambda a, q, *arguments, **options: np.quantile(
-    a, np.true_divide(q, 100), *arguments, **options
-))  # fmt: skip

@@ -60,6 +60,8 @@ pub(crate) struct Sorter {
     pub by_row: bool,
     /// What is moved. Else digits are counted.
     pub moved: Option<Moved>,
+    /// Counts of a table in workgroup memory, if elements are counted as they are.
+    pub table: Option<u32>,
 }
 
 /// What is moved of elements.

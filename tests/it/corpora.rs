@@ -57,6 +57,11 @@ fn products() {
 }
 
 #[test]
+fn selecting() {
+    check(include_str!("../data/selecting.jsonl"), 10, 1);
+}
+
+#[test]
 fn joining() {
     check(include_str!("../data/joining.jsonl"), 500, 8);
 }
