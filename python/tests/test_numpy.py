@@ -251,6 +251,10 @@ def test_folds_of_parts():
             ufunc.at(own, index, values)
             ufunc.at(expected := theirs.copy(), index, values)
             same(own, expected)
+        # Into an array of NumPy.
+        np.maximum.at(own := np.zeros(3, np.float32), index, zs.asarray(theirs[0, 0, :1]))
+        np.maximum.at(expected := np.zeros(3, np.float32), index, theirs[0, 0, :1])
+        np.testing.assert_array_equal(own, expected)
     with pytest.raises(IndexError, match="an index of reduceat is outside of axis 0"):
         np.add.reduceat(zs.ones((3,), dtype=zs.float32), [0, 3])
 

@@ -52,7 +52,10 @@ def _folded(fold, x, begins, counts, axis, dtype):
 
 
 def at(function, fold, x, indices, values):
-    """``x[indices] = function(x[indices], values)``, once for each index, however often it is there."""
+    """``x[indices] = function(x[indices], values)``, once for each index, however often it is there.
+
+    Into an array of NumPy goes what the device has folded for each index.
+    """
     index = np.asarray(indices)
     if x.ndim < 1 or index.ndim != 1 or index.dtype.kind not in "iu":
         raise TypeError("at of a universal function takes indices of one axis, as integers, for arrays of zerostride")
@@ -60,8 +63,13 @@ def at(function, fold, x, indices, values):
     if not index.size:
         return
     values = values if isinstance(values, Array) else zs.asarray(values, device=x.device)
+    if not isinstance(x, Array) and (x.ndim != 1 or values.ndim > 1):
+        raise TypeError("at of a universal function writes arrays of zerostride into an array of NumPy of one axis")
     values = zs.broadcast_to(values, (index.size, *x.shape[1:]))
     order = np.argsort(index, kind="stable")
     unique, first = np.unique(index[order], return_index=True)
     together = reduceat(fold, take_at(values, order, 0), first, 0, None)
-    x[unique] = zs.astype(function(x[unique], together), x.dtype)
+    if isinstance(x, Array):
+        x[unique] = zs.astype(function(x[unique], together), x.dtype)
+    else:
+        x[unique] = function(x[unique], np.asarray(together))

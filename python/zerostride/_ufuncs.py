@@ -137,8 +137,8 @@ def ufunc(ufunc, method, inputs, options):
         return delivered(_of_ufunc(ufunc)(a, b), out)
     if method == "reduceat" and not options and ufunc.__name__ in _FOLDS and isinstance(inputs[0], Array):
         return delivered(reduceat(_FOLDS[ufunc.__name__], *inputs, axis, None if dtype is None else np.dtype(dtype)), out)
-    if method == "at" and len(inputs) == 3 and ufunc.__name__ in _FOLDS and isinstance(inputs[0], Array):
-        return at(_of_ufunc(ufunc), _FOLDS[ufunc.__name__], *inputs)
+    if method == "at" and len(inputs) == 3 and ufunc.__name__ in _FOLDS:
+        return at(_of_ufunc(ufunc) if isinstance(inputs[0], Array) else ufunc, _FOLDS[ufunc.__name__], *inputs)
     raise TypeError(absent(ufunc, "" if method == "__call__" else f".{method}", options))
 
 
